@@ -1,0 +1,32 @@
+import type { AddressInfo } from 'node:net'
+import fastify from 'fastify'
+import postgres from 'postgres'
+import type { Sql } from '../src/db/sql.ts'
+import { selectDispatch, selectDispatchWithSums } from '../src/domain/dispatches/store.ts'
+import { selectByPosition } from '../src/domain/messages/store.ts'
+import { serveParent } from './child.ts'
+
+/**
+ * The floor of the reads: the same statements behind routes that do nothing else. No token, no validation, no
+ * presenter; rows go out as the driver gives them.
+ */
+const pool = postgres(process.env.DATABASE_URL!)
+const sql = pool as unknown as Sql
+const partnerId = Number(process.env.PARTNER_ID)
+const PER_PAGE = 100
+
+const app = fastify()
+app.get<{ Params: { id: number } }>('/dispatches/:id', async request => {
+  const [dispatch] = await selectDispatchWithSums(sql, partnerId, request.params.id)
+  return dispatch
+})
+app.get<{ Querystring: { dispatchId: number } }>('/messages', async request => {
+  const [dispatch] = await selectDispatch(sql, partnerId, request.query.dispatchId)
+  return selectByPosition(sql, dispatch!, 0, PER_PAGE)
+})
+await app.listen({ port: 0, host: '127.0.0.1' })
+
+serveParent((app.server.address() as AddressInfo).port, async () => {
+  await app.close()
+  await pool.end({ timeout: 1 })
+})

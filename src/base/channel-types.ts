@@ -1,0 +1,20 @@
+/** The channels a message can take, as both APIs name them. */
+export const channelTypes = [
+  'SMS',
+  'VIBER',
+  'WHATSAPP',
+  'VK',
+  'TELEGRAM',
+  'FLASHCALL',
+  'VOICECODE',
+  'TEXT_TO_SPEECH',
+  'WEASY',
+  'PUSH',
+] as const
+
+export type ChannelType = (typeof channelTypes)[number]
+
+/** What a message is about: it decides the tariff and the place in the queue. Listed from the most urgent on. */
+export const trafficTypes = ['AUTHORIZE', 'TRANSACT', 'SERVICE', 'PROMO'] as const
+
+export type TrafficType = (typeof trafficTypes)[number]

@@ -1,0 +1,127 @@
+import { parseArgs } from 'node:util'
+import { UsageError } from '../base/errors.ts'
+import { loadConfig } from '../config.ts'
+import type { Call, Command } from './command.ts'
+
+/** Runs the command that the words name; tells in one sentence what is wrong with them otherwise. */
+export async function runCommandLine(commands: Command[], words: string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const command = commandIn(commands, words)
+  if (!command) return printOverview(commands, words)
+  const rest = words.slice(command.name.split(' ').length)
+  if (rest.includes('--help') || rest.includes('-h')) return write(helpOf(command))
+  await command.run(readCall(command, rest, env))
+}
+
+const commandIn = (commands: Command[], words: string[]) =>
+  commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '))
+
+function printOverview(commands: Command[], words: string[]) {
+  const asked = words.filter(word => !word.startsWith('-'))
+  const group = commands.filter(({ name }) => name.split(' ')[0] === asked[0])
+  const isHelp = asked.length === 0 || asked[0] === 'help' || (group.length > 0 && words.some(isHelpWord))
+  if (!isHelp) throw new UsageError(`There is no command "${asked.join(' ')}": \`tidings --help\` lists them.`)
+  write(overviewOf(group.length > 0 ? group : commands))
+}
+
+const isHelpWord = (word: string) => word === '--help' || word === '-h'
+
+function overviewOf(commands: Command[]): string {
+  const width = Math.max(...commands.map(({ name }) => name.length)) + 2
+  const lines = commands.map(({ name, about }) => `  ${name.padEnd(width)}${about}`)
+  return [
+    'tidings: a bulk messaging service',
+    '',
+    'Usage: tidings COMMAND [OPTIONS]',
+    '',
+    ...lines,
+    '',
+    'Every command takes --help and --json. Settings come from the environment: `tidings config` shows them.',
+  ].join('\n')
+}
+
+function helpOf(command: Command): string {
+  const options = { ...command.options, json: { about: 'Print JSON' }, help: { about: 'Print this help' } }
+  const named = Object.entries<{ about: string; value?: string; required?: boolean }>(options).map(
+    ([name, option]) => ({
+      left: `--${name}${option.value ? ` ${option.value}` : ''}`,
+      right: option.about + (option.required ? ' (required)' : ''),
+    }),
+  )
+  const positional = (command.arguments ?? []).map(({ name, about }) => ({ left: name, right: about }))
+  const rows = [...positional, ...named]
+  const width = Math.max(...rows.map(({ left }) => left.length)) + 2
+  const usage = ['tidings', command.name, ...positional.map(({ left }) => left), '[OPTIONS]'].join(' ')
+  return [`Usage: ${usage}`, '', command.about, '', ...rows.map(row => `  ${row.left.padEnd(width)}${row.right}`)].join(
+    '\n',
+  )
+}
+
+function readCall(command: Command, words: string[], env: NodeJS.ProcessEnv): Call {
+  const { values, positionals } = parseWords(command, words)
+  refuseMissing(command, values, positionals)
+  const options: Call['options'] = {}
+  const switches: Call['switches'] = {}
+  for (const [name, value] of Object.entries(values)) {
+    if (typeof value === 'string') options[name] = value
+    else switches[name] = value === true
+  }
+  return {
+    config: loadConfig(env),
+    options,
+    switches,
+    arguments: positionals,
+    print: (value, text) => write(switches.json ? JSON.stringify(value) : text),
+    progress: text => {
+      if (process.stderr.isTTY) process.stderr.write(`\r${text}\x1b[K`)
+    },
+  }
+}
+
+function parseWords(command: Command, words: string[]) {
+  const known = Object.entries(command.options ?? {}).map(([name, { value }]) => [
+    name,
+    { type: value ? ('string' as const) : ('boolean' as const) },
+  ])
+  try {
+    return parseArgs({
+      args: words,
+      options: { ...Object.fromEntries(known), json: { type: 'boolean' } },
+      allowPositionals: true,
+      strict: true,
+    })
+  } catch (error) {
+    throw new UsageError(
+      `${firstSentence((error as Error).message)} \`tidings ${command.name} --help\` shows the options.`,
+    )
+  }
+}
+
+const firstSentence = (message: string) => `${message.split(/\. |\n/)[0]!.replace(/\.$/, '')}.`
+
+function refuseMissing(command: Command, values: Record<string, unknown>, positionals: string[]) {
+  const options = Object.entries(command.options ?? {})
+  const missing = options.find(([name, option]) => option.required && values[name] === undefined)
+  if (missing)
+    throw new UsageError(`--${missing[0]} is required: \`tidings ${command.name} --help\` shows the options.`)
+  const wanted = command.arguments?.length ?? 0
+  if (positionals.length < wanted)
+    throw new UsageError(
+      `${command.arguments![positionals.length]!.name} is missing: \`tidings ${command.name} --help\` tells more.`,
+    )
+  if (positionals.length > wanted)
+    throw new UsageError(`"${positionals[wanted]}" is one word too many for \`tidings ${command.name}\`.`)
+}
+
+function write(text: string) {
+  process.stdout.write(`${text}\n`)
+}
+
+/** Reads an option that must be a whole number above zero. */
+export function idOption(call: Call, name: string): number {
+  const text = call.options[name]!
+  const id = Number(text)
+  if (!/^\d+$/.test(text) || id < 1 || !Number.isSafeInteger(id)) {
+    throw new UsageError(`--${name} must be a whole number above zero, not "${text}".`)
+  }
+  return id
+}

@@ -1,0 +1,26 @@
+import { type Config, settings } from '../config.ts'
+import type { Command } from './command.ts'
+import { table } from './table.ts'
+
+export const configCommand: Command = {
+  name: 'config',
+  about: 'Prints every setting, its value in force and what it is for.',
+  async run({ config, print }) {
+    const rows = Object.entries(settings).map(([key, { name, secret, about }]) => ({
+      name,
+      value: shown(config[key as keyof Config], secret),
+      about,
+    }))
+    print(
+      Object.fromEntries(rows.map(({ name, value }) => [name, value])),
+      table(
+        ['SETTING', 'VALUE', ''],
+        rows.map(({ name, value, about }) => [name, text(value), about]),
+      ),
+    )
+  },
+}
+
+const shown = (value: unknown, secret: boolean | undefined) => (value === undefined ? null : secret ? '(set)' : value)
+const text = (value: unknown) =>
+  value === null ? null : Array.isArray(value) ? value.join(',') || null : String(value)

@@ -1,0 +1,195 @@
+import { UsageError } from './base/errors.ts'
+
+/**
+ * Every setting once: its name in the environment, how it is read, its default and one sentence about it.
+ * `tidings config` prints the settings in force, docs/configuration.md is printed from this list.
+ */
+type Setting<T> = {
+  name: string
+  read: (text: string, name: string) => T
+  default: T | ((config: Partial<Config>) => T)
+  defaultText?: string
+  secret?: boolean
+  about: string
+}
+
+export type Config = {
+  port: number
+  host: string
+  publicUrl: string
+  databaseUrl: string | undefined
+  databaseConnections: number
+  dataDir: string | undefined
+  demo: boolean
+  demoPassword: string | undefined
+  secret: string | undefined
+  moderation: 'auto' | 'manual'
+  billingZone: string
+  trustedProxies: string[]
+  metrics: boolean
+  logLevel: string
+}
+
+const embedded = (config: Partial<Config>) => config.databaseUrl === undefined
+
+export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
+  port: {
+    name: 'PORT',
+    read: (text, name) => readInteger(text, name, 0, 65_535),
+    default: 8080,
+    about: 'Port of the HTTP server; 0 takes any free one.',
+  },
+  host: {
+    name: 'HOST',
+    read: text => text,
+    default: 'localhost',
+    about: 'Address to listen on: `localhost` for this machine alone, `0.0.0.0` or `::` for every network.',
+  },
+  publicUrl: {
+    name: 'TIDINGS_PUBLIC_URL',
+    read: readUrl,
+    default: config => `http://localhost:${config.port}`,
+    defaultText: 'http://localhost:PORT',
+    about: 'Address under which the outside world reaches the service; it stands in the API reference.',
+  },
+  databaseUrl: {
+    name: 'DATABASE_URL',
+    read: readDatabaseUrl,
+    default: undefined,
+    defaultText: 'the embedded server',
+    secret: true,
+    about: 'PostgreSQL 15 or newer, e.g. `postgres://user:password@host:5432/tidings`. Unset: a server of our own.',
+  },
+  databaseConnections: {
+    name: 'TIDINGS_DATABASE_CONNECTIONS',
+    read: (text, name) => readInteger(text, name, 2, 1000),
+    default: 10,
+    about: 'Most connections a process opens to the database.',
+  },
+  dataDir: {
+    name: 'TIDINGS_DATA',
+    read: text => text,
+    default: undefined,
+    defaultText: '.tidings',
+    about: 'Folder of the embedded server and of the secrets made for it.',
+  },
+  demo: {
+    name: 'TIDINGS_DEMO',
+    read: readBoolean,
+    default: embedded,
+    defaultText: 'true with the embedded server, else false',
+    about: 'Makes a demo partner with three companies and simulated operators.',
+  },
+  demoPassword: {
+    name: 'TIDINGS_DEMO_PASSWORD',
+    read: text => text,
+    default: undefined,
+    defaultText: 'made up and printed once',
+    secret: true,
+    about: 'Password of the logins `demo` and `staff`.',
+  },
+  secret: {
+    name: 'TIDINGS_SECRET',
+    read: readSecret,
+    default: undefined,
+    defaultText: 'made in the data folder; required with DATABASE_URL',
+    secret: true,
+    about: 'Key, of 32 characters or more, that protects what is encrypted at rest. The same on every process.',
+  },
+  moderation: {
+    name: 'TIDINGS_MODERATION',
+    read: (text, name) => readOneOf(text, name, ['auto', 'manual'] as const),
+    default: config => (embedded(config) ? 'auto' : 'manual'),
+    defaultText: 'auto with the embedded server, else manual',
+    about: 'Who reviews sender names: `auto` approves them by itself, `manual` waits for staff.',
+  },
+  billingZone: {
+    name: 'TIDINGS_BILLING_ZONE',
+    read: readZone,
+    default: 'Europe/Moscow',
+    about: 'Time zone of the calendar month in which money is counted.',
+  },
+  trustedProxies: {
+    name: 'TIDINGS_TRUSTED_PROXIES',
+    read: text =>
+      text
+        .split(',')
+        .map(item => item.trim())
+        .filter(Boolean),
+    default: [],
+    defaultText: 'none',
+    about: 'Addresses or networks, separated by commas, whose `X-Forwarded-For` is believed.',
+  },
+  metrics: {
+    name: 'TIDINGS_METRICS',
+    read: readBoolean,
+    default: embedded,
+    defaultText: 'true with the embedded server, else false',
+    about: 'Serves Prometheus metrics at `/metrics`; switch it on where the network keeps strangers out.',
+  },
+  logLevel: {
+    name: 'TIDINGS_LOG_LEVEL',
+    read: (text, name) =>
+      readOneOf(text, name, ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const),
+    default: 'info',
+    about: 'Least weighty log lines to write: `fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`.',
+  },
+}
+
+/** Reads the environment once, in the order of the list: a later default may look at earlier settings. */
+export function loadConfig(env: NodeJS.ProcessEnv): Config {
+  const config: Record<string, unknown> = {}
+  for (const [key, setting] of Object.entries(settings) as [string, Setting<unknown>][]) {
+    config[key] = readSetting(setting, env, config)
+  }
+  return config as Config
+}
+
+function readSetting(setting: Setting<unknown>, env: NodeJS.ProcessEnv, soFar: Partial<Config>): unknown {
+  const text = env[setting.name]
+  if (text !== undefined && text !== '') return setting.read(text, setting.name)
+  return typeof setting.default === 'function' ? setting.default(soFar) : setting.default
+}
+
+function readInteger(text: string, name: string, min: number, max: number): number {
+  const value = Number(text)
+  if (!/^\d+$/.test(text) || value < min || value > max) {
+    throw new UsageError(`${name} must be a whole number from ${min} to ${max}, not "${text}".`)
+  }
+  return value
+}
+
+function readBoolean(text: string, name: string): boolean {
+  return ['true', '1', 'yes', 'on'].includes(
+    readOneOf(text.toLowerCase(), name, ['true', '1', 'yes', 'on', 'false', '0', 'no', 'off']),
+  )
+}
+
+function readOneOf<T extends string>(text: string, name: string, values: readonly T[]): T {
+  if (!values.includes(text as T)) throw new UsageError(`${name} must be one of ${values.join(', ')}, not "${text}".`)
+  return text as T
+}
+
+function readUrl(text: string, name: string): string {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text))
+    throw new UsageError(`${name} must be an http or https address, not "${text}".`)
+  return text.replace(/\/+$/, '')
+}
+
+function readDatabaseUrl(text: string, name: string): string {
+  if (!/^postgres(ql)?:\/\//.test(text)) throw new UsageError(`${name} must begin with postgres:// or postgresql://.`)
+  return text
+}
+
+function readSecret(text: string, name: string): string {
+  if (text.length < 32) throw new UsageError(`${name} must have 32 characters or more; this one has ${text.length}.`)
+  return text
+}
+
+function readZone(text: string, name: string): string {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone
+  } catch {
+    throw new UsageError(`${name} must be a time zone such as Europe/Moscow, not "${text}".`)
+  }
+}

@@ -1,0 +1,227 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
+import {
+  access,
+  chmod,
+  chown,
+  link,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { UsageError } from '../base/errors.ts'
+import { type Binaries, type BinaryPackage, findBinaryPackage, SERVER_ENV } from './embedded-binaries.ts'
+import { canEnter, isRoot, type ServerUser, serverUserOf } from './embedded-user.ts'
+
+/** A data folder with its database cluster: the files, whether or not a server runs on them. */
+export type Cluster = {
+  dataDir: string
+  dir: string
+  logFile: string
+  passwordFile: string
+  password: string
+  settings: Record<string, string>
+  package: BinaryPackage
+  user: ServerUser | undefined
+}
+
+const run = promisify(execFile)
+const INITDB_MS = 120_000
+// A process id may have gone to another process since, so nobody waits for a draft for long.
+const HEAD_START_MS = 10_000
+const FORGOTTEN_MS = 600_000
+
+export function clusterUrl(cluster: Cluster, port: number) {
+  return `postgres://tidings:${cluster.password}@127.0.0.1:${port}/tidings`
+}
+
+/** Everything that can be known and put right before a server is looked for. */
+export async function prepareCluster(wantedDir: string, settings: Record<string, string>): Promise<Cluster> {
+  const binaryPackage = await findBinaryPackage()
+  const dataDir = await makeDataDir(wantedDir)
+  const dir = join(dataDir, 'postgres')
+  const user = serverUserOf(dir)
+  if (user) await letIn(user, dataDir)
+  await checkCluster(dir, binaryPackage, user)
+  const passwordFile = join(dataDir, 'postgres.password')
+  const password = await readPassword(dir, passwordFile)
+  const logFile = join(dataDir, 'postgres.log')
+  return { dataDir, dir, logFile, passwordFile, password, settings, package: binaryPackage, user }
+}
+
+async function makeDataDir(wantedDir: string): Promise<string> {
+  try {
+    const created = await mkdir(wantedDir, { recursive: true, mode: isRoot() ? 0o755 : 0o700 })
+    // A strict umask must not lock the server's user out of folders that we have just made for it.
+    if (created && isRoot()) await openUpTo(created, wantedDir)
+    await access(wantedDir, constants.R_OK | constants.W_OK | constants.X_OK)
+    return await realpath(wantedDir)
+  } catch (error) {
+    throw new UsageError(
+      `The data folder ${wantedDir} cannot be written by this user (${codeOf(error)}): change its owner, or set TIDINGS_DATA to another folder`,
+    )
+  }
+}
+
+async function openUpTo(top: string, dir: string) {
+  await chmod(dir, 0o711)
+  if (dir !== top && dirname(dir) !== dir) await openUpTo(top, dirname(dir))
+}
+
+/** The server's user must get through to its cluster. A folder that is still empty is opened for passage. */
+async function letIn(user: ServerUser, dataDir: string) {
+  if (canEnter(dataDir, user)) return
+  if ((await readdir(dataDir)).length === 0) await chmod(dataDir, 0o711)
+  if (canEnter(dataDir, user)) return
+  throw new UsageError(
+    `PostgreSQL cannot run as root, and its user (uid ${user.uid}) cannot enter ${dataDir}: allow others to pass through it and the folders above (chmod o+x), or set TIDINGS_DATA to another folder`,
+  )
+}
+
+async function checkCluster(dir: string, binaryPackage: BinaryPackage, user?: ServerUser) {
+  const stats = await stat(dir).catch(ignoreMissing)
+  if (!stats || (await readdir(dir).catch(() => ['?'])).length === 0) return
+  if (!user && stats.uid !== process.getuid?.()) {
+    throw new UsageError(
+      `The database in ${dir} belongs to another user (uid ${stats.uid}): run as that user, or set TIDINGS_DATA to another folder`,
+    )
+  }
+  await checkVersion(dir, binaryPackage)
+  // Restored by root from a backup, for instance.
+  if (user && stats.uid === 0) await run('chown', ['-R', `${user.uid}:${user.gid}`, dir])
+}
+
+async function checkVersion(dir: string, { major }: BinaryPackage) {
+  const version = (await readFile(join(dir, 'PG_VERSION'), 'utf8').catch(ignoreMissing))?.trim()
+  if (version === major) return
+  const found = version ? `a database of PostgreSQL ${version}` : 'something that is not a database'
+  throw new UsageError(
+    `${dir} holds ${found}, and this Tidings brings PostgreSQL ${major}: move it away, or set TIDINGS_DATA to another folder`,
+  )
+}
+
+/** One password for everyone who opens the folder, also when several do so for the first time at once. */
+async function readPassword(dir: string, file: string): Promise<string> {
+  try {
+    if (!(await isInitialised(dir))) await offerPassword(file)
+    return (await readFile(file, 'utf8')).trim()
+  } catch (error) {
+    throw new UsageError(
+      `The password of the database in ${dir} cannot be read from ${file} (${codeOf(error)}): put the file back, or set TIDINGS_DATA to another folder`,
+    )
+  }
+}
+
+async function offerPassword(file: string) {
+  const draft = `${file}.new-${process.pid}-${randomBytes(4).toString('hex')}`
+  try {
+    await writeFile(draft, randomBytes(24).toString('base64url'), { mode: 0o600, flush: true })
+    await link(draft, file)
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+export async function isInitialised(dir: string) {
+  return (await stat(join(dir, 'PG_VERSION')).catch(ignoreMissing)) !== undefined
+}
+
+/**
+ * Makes the cluster in a draft folder and moves it to its place when it is whole: a crash half-way leaves only a draft
+ * that nobody looks at, and of several processes doing this at once the first to finish wins.
+ */
+export async function initialise(cluster: Cluster, binaries: Binaries) {
+  const draft = join(cluster.dataDir, `postgres.new-${process.pid}-${randomBytes(4).toString('hex')}`)
+  try {
+    await fillDraft(cluster, binaries, draft)
+    await rename(join(draft, 'cluster'), cluster.dir)
+    await flushFolder(cluster.dataDir)
+  } catch (error) {
+    if (!['ENOTEMPTY', 'EEXIST'].includes(codeOf(error))) throw error
+  } finally {
+    await rm(draft, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+/** Another process is at it: better to wait for it than to do the same work beside it. */
+export async function isBeingMade({ dataDir }: Cluster) {
+  for (const draft of await draftsIn(dataDir)) {
+    if (draft.pid !== process.pid && isAlive(draft.pid) && draft.ageMs < HEAD_START_MS) return true
+  }
+  return false
+}
+
+export async function removeForgottenDrafts({ dataDir }: Cluster) {
+  for (const draft of await draftsIn(dataDir)) {
+    if (isAlive(draft.pid) && draft.ageMs < FORGOTTEN_MS) continue
+    await rm(draft.path, { recursive: true, force: true }).catch(() => {})
+  }
+}
+
+async function draftsIn(dataDir: string) {
+  const drafts: { path: string; pid: number; ageMs: number }[] = []
+  for (const name of await readdir(dataDir)) {
+    const pid = /^postgres\.new-(\d+)-/.exec(name)?.[1]
+    const stats = pid ? await stat(join(dataDir, name)).catch(ignoreMissing) : undefined
+    if (stats) drafts.push({ path: join(dataDir, name), pid: Number(pid), ageMs: Date.now() - stats.mtimeMs })
+  }
+  return drafts
+}
+
+function isAlive(pid: number) {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return codeOf(error) === 'EPERM'
+  }
+}
+
+async function fillDraft(cluster: Cluster, binaries: Binaries, draft: string) {
+  // The server's user reads the password from here, since it may not read ours.
+  const passwordFile = join(draft, 'password')
+  await mkdir(draft, { mode: 0o700 })
+  await writeFile(passwordFile, cluster.password, { mode: 0o600 })
+  if (cluster.user) {
+    await chown(passwordFile, cluster.user.uid, cluster.user.gid)
+    await chown(draft, cluster.user.uid, cluster.user.gid)
+  }
+  await runInitdb(cluster, binaries, join(draft, 'cluster'), passwordFile)
+}
+
+/** The builtin locale sorts by code point and knows upper and lower case, the same on every system. */
+async function runInitdb({ dataDir, settings, user }: Cluster, { initdb }: Binaries, dir: string, password: string) {
+  const args = ['--pgdata', dir, '--username', 'tidings', '--pwfile', password, '--auth', 'scram-sha-256']
+  args.push('--encoding', 'UTF8', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--locale', 'C')
+  if (settings.fsync === 'off') args.push('--no-sync')
+  try {
+    await run(initdb, args, { ...user, cwd: '/', env: SERVER_ENV, timeout: INITDB_MS })
+  } catch (error) {
+    const { stderr, message } = error as Error & { stderr?: string }
+    const reason = (stderr || message).trim().split('\n').slice(-5).join('\n')
+    throw new UsageError(`The database in ${dataDir} could not be created:\n${reason}`)
+  }
+}
+
+async function flushFolder(dir: string) {
+  const handle = await open(dir)
+  await handle.sync().finally(() => handle.close())
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? String(error)
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error
+}

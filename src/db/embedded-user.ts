@@ -1,0 +1,104 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+
+/**
+ * PostgreSQL refuses to run as root. When we are root it runs under a system user; otherwise under our own, and none of
+ * this matters.
+ */
+export type ServerUser = { uid: number; gid: number }
+
+export const SYSTEM_DIR = '/var/lib/tidings'
+const NOBODY: ServerUser = { uid: 65534, gid: 65534 }
+
+/** `.tidings` in the working folder, unless the system user we need as root could not get there. */
+export function defaultDataDir(cwd: string): string {
+  const dataDir = join(resolve(cwd), '.tidings')
+  if (!isRoot()) return dataDir
+  const user = ownerOf(join(dataDir, 'postgres')) ?? findSystemUser() ?? NOBODY
+  return canEnter(resolve(cwd), user) ? dataDir : join(SYSTEM_DIR, nameAfter(resolve(cwd)))
+}
+
+/** Readable, and never the same for two folders. */
+function nameAfter(dir: string) {
+  const hash = createHash('sha256').update(dir).digest('hex').slice(0, 8)
+  return `${basename(dir).replace(/[^\w.-]/g, '_') || 'root'}-${hash}`
+}
+
+/** Who runs the server of this cluster: who owns it already, else a system user. Nobody in particular unless root. */
+export function serverUserOf(clusterDir: string): ServerUser | undefined {
+  if (!isRoot()) return
+  return ownerOf(clusterDir) ?? findSystemUser() ?? createSystemUser() ?? findUser('nobody') ?? NOBODY
+}
+
+export function isRoot() {
+  return process.getuid?.() === 0
+}
+
+function ownerOf(dir: string): ServerUser | undefined {
+  const stats = statSync(dir, { throwIfNoEntry: false })
+  if (stats && stats.uid !== 0) return { uid: stats.uid, gid: stats.gid }
+}
+
+function findSystemUser() {
+  return findUser('tidings') ?? findUser('postgres')
+}
+
+function findUser(name: string): ServerUser | undefined {
+  const line = readPasswd().find(line => line.startsWith(`${name}:`))
+  const [, , uid, gid] = line?.split(':') ?? []
+  // macOS writes the ids of nobody as -2.
+  if (uid && gid) return { uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 }
+}
+
+function readPasswd() {
+  try {
+    return readFileSync('/etc/passwd', 'utf8').split('\n')
+  } catch {
+    return []
+  }
+}
+
+function createSystemUser(): ServerUser | undefined {
+  const attempts: [string, string[]][] = [
+    [
+      'useradd',
+      [
+        '--system',
+        '--user-group',
+        '--no-create-home',
+        '--home-dir',
+        '/nonexistent',
+        '--shell',
+        '/usr/sbin/nologin',
+        'tidings',
+      ],
+    ],
+    ['adduser', ['-S', '-D', '-H', 'tidings']], // busybox
+  ]
+  for (const [command, args] of attempts) {
+    try {
+      execFileSync(command, args, { stdio: 'ignore', timeout: 10_000 })
+    } catch {
+      // Not there, not allowed, or another process is doing the same: the list of users tells.
+    }
+    const user = findUser('tidings')
+    if (user) return user
+  }
+}
+
+/** Asks the kernel by trying, since modes alone say nothing about access lists and mounts. */
+export function canEnter(dir: string, user: ServerUser) {
+  const tried = spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', nearestFolder(dir)], {
+    ...user,
+    cwd: '/',
+    stdio: 'ignore',
+  })
+  // Without a shell there is no way to tell; then what is started there will complain by itself.
+  return tried.status === 0 || tried.error !== undefined
+}
+
+function nearestFolder(dir: string): string {
+  return statSync(dir, { throwIfNoEntry: false }) || dirname(dir) === dir ? dir : nearestFolder(dirname(dir))
+}

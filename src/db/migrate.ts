@@ -1,0 +1,82 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { UsageError } from '../base/errors.ts'
+import type { Pool, Sql, Transaction } from './sql.ts'
+
+export type Migration = { version: number; name: string; text: string }
+
+const folder = new URL('../../migrations/', import.meta.url)
+const MIGRATION_LOCK = 7_461_001
+
+/**
+ * Brings the schema up to this program's version: once, under a lock, each step in a transaction of its own.
+ * Steps only expand or contract, so old and new programs run side by side; a contracting step raises
+ * `minimum_version`, and a program older than that refuses to start.
+ */
+export async function migrate(pool: Pool): Promise<Migration[]> {
+  const migrations = await readMigrations()
+  const applied: Migration[] = []
+  const sql = await pool.reserve()
+  try {
+    await sql`select pg_advisory_lock(${MIGRATION_LOCK})`
+    await createVersionTables(sql)
+    await refuseNewerSchema(sql, migrations.at(-1)!.version)
+    for (const migration of await pendingOf(sql, migrations)) {
+      await apply(pool, migration)
+      applied.push(migration)
+    }
+    await sql`select ensure_message_months()` // whoever was away for long finds this month's partition made
+  } finally {
+    await sql`select pg_advisory_unlock(${MIGRATION_LOCK})`.catch(() => {})
+    sql.release()
+  }
+  return applied
+}
+
+export async function readMigrations(): Promise<Migration[]> {
+  const names = (await readdir(folder)).filter(name => /^\d{4}-.*\.sql$/.test(name)).sort()
+  return Promise.all(
+    names.map(async name => ({
+      version: Number(name.slice(0, 4)),
+      name: name.slice(5, -4),
+      text: await readFile(new URL(name, folder), 'utf8'),
+    })),
+  )
+}
+
+async function createVersionTables(sql: Sql) {
+  await sql`
+    create table if not exists schema_migrations (
+      version    integer primary key,
+      name       text not null,
+      applied_at timestamptz not null default now()
+    )`
+  await sql`
+    create table if not exists schema_compatibility (
+      only_row        boolean primary key default true check (only_row),
+      minimum_version integer not null
+    )`
+  await sql`insert into schema_compatibility (minimum_version) values (0) on conflict do nothing`
+}
+
+async function refuseNewerSchema(sql: Sql, ours: number) {
+  const [row] = await sql<{ minimumVersion: number }[]>`
+    select minimum_version as "minimumVersion" from schema_compatibility`
+  if (row!.minimumVersion > ours) {
+    throw new UsageError(
+      `The database needs a program of schema version ${row!.minimumVersion} or newer; this one is ${ours}. Update tidings.`,
+    )
+  }
+}
+
+async function pendingOf(sql: Sql, migrations: Migration[]): Promise<Migration[]> {
+  const rows = await sql<{ version: number }[]>`select version from schema_migrations`
+  const known = new Set(rows.map(row => row.version))
+  return migrations.filter(migration => !known.has(migration.version))
+}
+
+async function apply(pool: Pool, migration: Migration) {
+  await pool.begin(async (sql: Transaction) => {
+    await sql.unsafe(migration.text)
+    await sql`insert into schema_migrations (version, name) values (${migration.version}, ${migration.name})`
+  })
+}

@@ -1,0 +1,49 @@
+import postgres from 'postgres'
+import { UsageError } from '../base/errors.ts'
+import { formatMoney, type Money, money } from '../base/money.ts'
+
+type Types = { money: Money; bigint: number }
+
+/** A pool or a transaction; never optional, so that nothing slips out of its transaction. */
+export type Sql = postgres.Sql<Types> | postgres.TransactionSql<Types>
+export type Pool = postgres.Sql<Types>
+export type Transaction = postgres.TransactionSql<Types>
+
+const OLDEST_SERVER = 15
+const CONNECT_TIMEOUT_SECONDS = 10
+
+/**
+ * Every numeric in our schema is money with four places; every bigint is an id or a count within 2^53. Cast sums of
+ * bigint to bigint: PostgreSQL makes them numeric.
+ */
+export function connect(url: string, options: { max?: number; name?: string } = {}): Pool {
+  return postgres(url, {
+    max: options.max ?? 10,
+    connect_timeout: CONNECT_TIMEOUT_SECONDS,
+    onnotice: () => {},
+    connection: { application_name: options.name ?? 'tidings', TimeZone: 'UTC' },
+    types: {
+      money: { to: 1700, from: [1700], serialize: formatMoney, parse: money },
+      bigint: { to: 20, from: [20], serialize: String, parse: Number },
+    },
+  }) as unknown as Pool
+}
+
+/** One clear sentence for a database that is away or too old; the address without its password. */
+export async function checkServer(sql: Sql, url: string): Promise<void> {
+  const [row] = await sql<{ version: string }[]>`select current_setting('server_version') as version`.catch(error => {
+    throw new UsageError(`The database at ${addressOf(url)} does not answer: ${reasonOf(error)}. Check DATABASE_URL.`)
+  })
+  if (Number.parseInt(row!.version, 10) < OLDEST_SERVER) {
+    throw new UsageError(
+      `PostgreSQL ${OLDEST_SERVER} or newer is needed; the database at ${addressOf(url)} is ${row!.version}.`,
+    )
+  }
+}
+
+function addressOf(url: string): string {
+  const afterUser = url.replace(/^[^/]*\/\//, '').replace(/^[^/]*@/, '')
+  return afterUser.split('?')[0]!
+}
+
+const reasonOf = (error: { code?: string; message?: string }) => error.message || error.code || 'unknown error'

@@ -1,0 +1,18 @@
+import type { Sql } from '../../db/sql.ts'
+
+export function upsertEntry(sql: Sql, companyId: number, msisdn: string, comment: string | null) {
+  return sql`
+    insert into blacklist (company_id, msisdn, comment) values (${companyId}, ${msisdn}, ${comment})
+    on conflict (company_id, msisdn) do update set comment = coalesce(excluded.comment, blacklist.comment)`
+}
+
+export const deleteEntry = (sql: Sql, companyId: number, msisdn: string) =>
+  sql`delete from blacklist where company_id = ${companyId} and msisdn = ${msisdn}`
+
+export const selectAnyEntry = (sql: Sql, companyId: number) =>
+  sql`select 1 from blacklist where company_id = ${companyId} limit 1`
+
+export function selectEntries(sql: Sql, companyId: number, numbers: string[]) {
+  return sql<{ msisdn: string }[]>`
+    select msisdn from blacklist where company_id = ${companyId} and msisdn = any(${numbers}::text[])`
+}

@@ -1,0 +1,39 @@
+import { invalid, notFound } from '../../base/errors.ts'
+import type { Sql } from '../../db/sql.ts'
+import type { Partner } from '../partners/partner.ts'
+import type { Company, CompanyChange, NewCompany } from './company.ts'
+import * as store from './store.ts'
+
+export async function createCompany(sql: Sql, partner: Partner, company: NewCompany): Promise<{ companyId: number }> {
+  const [created] = await store.insertCompany(sql, partner, company)
+  return created!
+}
+
+export async function listCompanies(sql: Sql, partner: Partner, page: number, perPage: number) {
+  const [[count], items] = await Promise.all([
+    store.countCompanies(sql, partner.partnerId),
+    store.selectCompanies(sql, partner.partnerId, (page - 1) * perPage, perPage),
+  ])
+  return { total: count!.total, items: items as Company[] }
+}
+
+/** A company of this partner. Someone else's is as unknown as one that does not exist. */
+export async function requireCompany(sql: Sql, partner: Partner, companyId: number): Promise<Company> {
+  const [company] = await store.selectCompany(sql, partner.partnerId, companyId)
+  if (!company) throw notFound('Company')
+  return company
+}
+
+export async function requireActiveCompany(sql: Sql, partner: Partner, companyId: number): Promise<Company> {
+  const company = await requireCompany(sql, partner, companyId)
+  if (company.status !== 'ACTIVE') throw invalid('companyId: the company is disabled')
+  return company
+}
+
+export async function updateCompany(sql: Sql, partner: Partner, companyId: number, change: CompanyChange) {
+  const [updated] = await store.updateCompany(sql, partner.partnerId, companyId, change)
+  if (!updated) throw notFound('Company')
+  return updated
+}
+
+export const listAllCompanies = (sql: Sql): Promise<Company[]> => store.selectAllCompanies(sql)

@@ -1,0 +1,55 @@
+import type { Sql } from '../../db/sql.ts'
+import type { Partner } from '../partners/partner.ts'
+import type { Company, CompanyChange, NewCompany } from './company.ts'
+
+const columns = (sql: Sql) => sql`
+  company_id as "companyId", partner_id as "partnerId", name, counteragent_type as "counteragentType",
+  counteragent_name as "counteragentName", counteragent_inn as "counteragentInn",
+  counteragent_address as "counteragentAddress", counteragent_kpp as "counteragentKpp",
+  actual_address as "actualAddress", status, budget, currency, updated_at as "updatedAt"`
+
+export function insertCompany(sql: Sql, partner: Partner, company: NewCompany) {
+  return sql<{ companyId: number }[]>`
+    insert into companies (
+      partner_id, name, counteragent_type, counteragent_name, counteragent_inn,
+      counteragent_address, counteragent_kpp, budget, currency)
+    values (
+      ${partner.partnerId}, ${company.name}, ${company.counteragentType}, ${company.name}, ${company.counteragentInn},
+      ${company.counteragentAddress ?? null}, ${company.counteragentKpp ?? null}, ${sqlMoney(sql, company.budget)},
+      ${partner.currency})
+    returning company_id as "companyId"`
+}
+
+export function selectCompanies(sql: Sql, partnerId: number, offset: number, limit: number) {
+  return sql<Company[]>`
+    select ${columns(sql)} from companies where partner_id = ${partnerId}
+    order by company_id offset ${offset} limit ${limit}`
+}
+
+export function countCompanies(sql: Sql, partnerId: number) {
+  return sql<{ total: number }[]>`select count(*) as total from companies where partner_id = ${partnerId}`
+}
+
+export function selectCompany(sql: Sql, partnerId: number, companyId: number) {
+  return sql<Company[]>`
+    select ${columns(sql)} from companies where company_id = ${companyId} and partner_id = ${partnerId}`
+}
+
+export const selectAllCompanies = (sql: Sql) =>
+  sql<Company[]>`select ${columns(sql)} from companies order by company_id`
+
+export function updateCompany(sql: Sql, partnerId: number, companyId: number, change: CompanyChange) {
+  const given = <K extends keyof CompanyChange>(field: K) => change[field] !== undefined
+  return sql<{ companyId: number; updatedAt: Date }[]>`
+    update companies set
+      name = case when ${given('name')} then ${change.name ?? null} else name end,
+      actual_address = case when ${given('actualAddress')} then ${change.actualAddress ?? null} else actual_address end,
+      status = case when ${given('status')} then ${change.status ?? null}::company_status else status end,
+      budget = case when ${given('budget')} then ${sqlMoney(sql, change.budget)} else budget end,
+      updated_at = clock_timestamp()
+    where company_id = ${companyId} and partner_id = ${partnerId}
+    returning company_id as "companyId", updated_at as "updatedAt"`
+}
+
+const sqlMoney = (sql: Sql, amount: Company['budget'] | undefined) =>
+  amount === null || amount === undefined ? null : sql.typed.money(amount)

@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto'
+import { invalid } from '../../base/errors.ts'
+import type { Sql } from '../../db/sql.ts'
+import { type CompanyDocument, DOCUMENT_LIMIT_BYTES, kindOf } from './document.ts'
+import * as store from './store.ts'
+
+export async function storeDocument(
+  sql: Sql,
+  companyId: number,
+  file: { filename: string; content: Buffer },
+): Promise<CompanyDocument> {
+  if (file.content.length === 0) throw invalid('file: is empty')
+  if (file.content.length > DOCUMENT_LIMIT_BYTES) throw invalid('file: must be at most 10 MB')
+  const kind = kindOf(file.content)
+  if (!kind) throw invalid('file: must be a PDF, JPG or PNG')
+
+  const [document] = await store.insertDocument(sql, companyId, { ...file, id: randomUUID(), kind })
+  return document!
+}
+
+export const listDocuments = (sql: Sql, companyId: number): Promise<CompanyDocument[]> =>
+  store.selectDocuments(sql, companyId)
+
+export async function readDocument(sql: Sql, companyId: number, id: string) {
+  const [document] = await store.selectContent(sql, companyId, id)
+  return document
+}
+
+/** Refuses a list that names a document the company does not have. */
+export async function requireDocuments(sql: Sql, companyId: number, ids: string[]): Promise<void> {
+  const wanted = [...new Set(ids.map(id => id.toLowerCase()))]
+  if (wanted.length === 0) return
+  const [row] = await store.countDocuments(sql, companyId, wanted)
+  if (row!.found !== wanted.length) throw invalid('documentIds: must name documents of the company')
+}

@@ -1,0 +1,77 @@
+import type { Sql, Transaction } from '../../db/sql.ts'
+import { BLOCK_SIZE, type Message, type MessageStatus, type NewMessage } from './message.ts'
+import * as store from './store.ts'
+
+export type { MessageHome } from './store.ts'
+
+/** Writes a request's messages and adds them to the counters of their dispatch. */
+export async function writeMessages(
+  sql: Transaction,
+  home: { companyId: number; dispatchId: number; now: Date },
+  batches: AsyncIterable<NewMessage[]>,
+): Promise<void> {
+  const blocks = new Map<number, store.NewBlock>()
+  await store.copyMessages(sql, home, counted(batches, blocks))
+  await store.addToBlocks(sql, home, [...blocks.values()])
+}
+
+async function* counted(batches: AsyncIterable<NewMessage[]>, blocks: Map<number, store.NewBlock>) {
+  for await (const batch of batches) {
+    for (const message of batch) countIn(blocks, message)
+    yield batch
+  }
+}
+
+function countIn(blocks: Map<number, store.NewBlock>, message: NewMessage) {
+  const block = Math.floor(message.position / BLOCK_SIZE)
+  let counts = blocks.get(block)
+  if (!counts) blocks.set(block, (counts = { block, created: 0, failed: 0, createdParts: 0 }))
+  if (message.status === 'FAILED') counts.failed += 1
+  else {
+    counts.created += 1
+    counts.createdParts += message.parts
+  }
+}
+
+/** A page of a dispatch's messages in the order submitted, found as fast at any depth. */
+export async function pageOfMessages(
+  sql: Sql,
+  home: store.MessageHome & { messageCount: number },
+  status: MessageStatus | undefined,
+  page: number,
+  perPage: number,
+): Promise<{ total: number; items: Message[] }> {
+  const offset = (page - 1) * perPage
+  if (status) return pageOfStatus(sql, home, status, offset, perPage)
+  const items = offset < home.messageCount ? await store.selectByPosition(sql, home, offset, perPage) : []
+  return { total: home.messageCount, items }
+}
+
+async function pageOfStatus(sql: Sql, home: store.MessageHome, status: MessageStatus, offset: number, limit: number) {
+  const counts = await store.selectBlocks(sql, home, status)
+  const { blocks, skip } = blocksOfPage(counts, offset, limit)
+  const items = blocks.length > 0 ? await store.selectFromBlocks(sql, home, status, blocks, skip, limit) : []
+  return { total: counts.reduce((sum, { messages }) => sum + messages, 0), items }
+}
+
+/** Which blocks a page touches, and how many of their messages come before it. */
+export function blocksOfPage(counts: readonly store.BlockCount[], offset: number, limit: number) {
+  const blocks: number[] = []
+  let skip = 0
+  let before = 0
+  for (const { block, messages } of counts) {
+    if (before >= offset + limit) break
+    if (before + messages > offset) {
+      if (blocks.length === 0) skip = offset - before
+      blocks.push(block)
+    }
+    before += messages
+  }
+  return { blocks, skip }
+}
+
+export const acceptedMessages = (sql: Sql, home: store.MessageHome, from: number, count: number) =>
+  store.selectAccepted(sql, home, from, count)
+
+/** Messages are kept by month; the months to come are made ahead of time. */
+export const ensureMessageMonths = (sql: Sql) => store.ensureMonths(sql)

@@ -1,0 +1,117 @@
+import { UsageError } from '../../base/errors.ts'
+import { isRussian, normaliseNumber } from '../../base/phone-number.ts'
+import { copyInto, copyRow } from '../../db/copy.ts'
+import type { Pool, Transaction } from '../../db/sql.ts'
+import { brandIds, brands, type Carrier } from './brand.ts'
+import { type Entry, entriesOf, type Source } from './lines.ts'
+import { regionOf } from './region.ts'
+import { type PlanRange, readRegisterLine } from './register.ts'
+import * as store from './store.ts'
+
+/** Told after every piece of the file how many entries are read. */
+export type OnProgress = (entries: number) => void
+
+export interface RegisterImport {
+  ranges: number
+  codes: number
+  /** Regions that we do not know, in the register's words; their numbers count as being on Moscow time. */
+  unknownRegions: string[]
+}
+
+/**
+ * Loads a file of the official register: the ranges of the codes it contains are replaced, those of other codes stay.
+ * All or nothing: a line that cannot be read, a reversed range or an overlap ends it with the line's number.
+ */
+export async function importRegister(sql: Pool, source: Source, onProgress?: OnProgress): Promise<RegisterImport> {
+  return sql.begin(async tx => {
+    await store.raiseVersion(tx)
+    await store.createRegisterLines(tx)
+    const entries = entriesOf(source, readRegisterLine)
+    const ranges = await copyEntries(tx, store.registerLines, entries, registerRow, onProgress)
+    await refuseOverlap(tx)
+    await store.replaceRanges(tx)
+    return { ranges, codes: await store.countCodes(tx), unknownRegions: await findUnknownRegions(tx) }
+  })
+}
+
+function registerRow({ line, value: { first, last, operator, region } }: Entry<PlanRange>): string {
+  return copyRow([line, first, last, operator.inn, operator.name, region])
+}
+
+async function refuseOverlap(tx: Transaction) {
+  const overlap = await store.findOverlap(tx)
+  if (overlap) throw new UsageError(`line ${overlap.line}: the range overlaps the one of line ${overlap.other}`)
+}
+
+async function findUnknownRegions(tx: Transaction): Promise<string[]> {
+  const rows = await store.findRegions(tx)
+  return rows.map(row => row.region).filter(region => regionOf(region).name === region)
+}
+
+export interface PortedNumber {
+  number: string
+  brandId: number
+}
+
+/**
+ * Loads lines `number;brand` of numbers that moved to another network. With `replace` the file is the whole truth:
+ * a number it does not list went back to its range. All or nothing, like the register. Answers how many lines the file
+ * has, and how many are known now.
+ */
+export async function importPorted(
+  sql: Pool,
+  source: Source,
+  options: { replace?: boolean } = {},
+  onProgress?: OnProgress,
+): Promise<{ lines: number; ported: number }> {
+  return sql.begin(async tx => {
+    await store.raiseVersion(tx)
+    await store.createPortedLines(tx)
+    const entries = entriesOf(source, readPortedLine)
+    const lines = await copyEntries(tx, store.portedLines, entries, portedRow, onProgress)
+    if (options.replace) await store.deletePortedNotListed(tx)
+    await store.savePorted(tx)
+    return { lines, ported: await store.countPorted(tx) }
+  })
+}
+
+export function readPortedLine(line: string): PortedNumber {
+  const [raw, name, ...more] = line.split(';') as [string, string | undefined]
+  if (name === undefined || more.length > 0) throw new UsageError('must be "number;brand"')
+  const number = normaliseNumber(raw)
+  if (!number || !isRussian(number)) throw new UsageError(`"${raw}" is not a Russian number`)
+  const brandId = brandIdsByName.get(name.trim().toUpperCase())
+  if (!brandId) throw new UsageError(`"${name}" is not a brand: must be ${brands.join(', ')}`)
+  return { number, brandId }
+}
+
+const brandIdsByName = new Map<string, number>(Object.entries(brandIds))
+
+const portedRow = ({ value }: Entry<PortedNumber>) => `${value.number}\t${value.brandId}\n`
+
+async function copyEntries<T>(
+  tx: Transaction,
+  { table, columns }: { table: string; columns: string[] },
+  batches: AsyncIterable<Entry<T>[]>,
+  row: (entry: Entry<T>) => string,
+  onProgress?: OnProgress,
+): Promise<number> {
+  let count = 0
+  await copyInto(tx, table, columns, async write => {
+    for await (const batch of batches) {
+      await write(batch.map(row).join(''))
+      count += batch.length
+      onProgress?.(count)
+    }
+  })
+  if (count === 0) throw new UsageError('The file has no entries.')
+  return count
+}
+
+/** Says which network carries a virtual operator; brand 0 takes it out of the four. */
+export async function saveVirtualOperator(sql: Pool, carrier: Carrier): Promise<void> {
+  await sql.begin(async tx => {
+    await store.raiseVersion(tx)
+    await store.saveVirtualOperator(tx, carrier)
+  })
+}

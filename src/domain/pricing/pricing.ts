@@ -1,0 +1,71 @@
+import type { ChannelType } from '../../base/channel-types.ts'
+import type { Money } from '../../base/money.ts'
+import type { Sql } from '../../db/sql.ts'
+import type { FeeOf } from '../senders/moderation.ts'
+import * as store from './store.ts'
+import { pickTariff, reservedPrice, type Tariff, type TariffQuestion } from './tariff.ts'
+
+export type TariffFilter = Partial<Pick<Tariff, 'senderType' | 'brand' | 'trafficType' | 'pricingModel'>>
+
+/** The tariffs a partner sees: its own, and the general ones that none of its own replaces. */
+export async function listTariffs(sql: Sql, partnerId: number, filter: TariffFilter): Promise<Tariff[]> {
+  const tariffs = groupSteps(await store.selectTariffSteps(sql, partnerId))
+  const own = new Set(tariffs.filter(tariff => tariff.partnerId !== null).map(placeOf))
+  return tariffs
+    .filter(tariff => tariff.partnerId !== null || !own.has(placeOf(tariff)))
+    .filter(tariff => Object.entries(filter).every(([field, value]) => tariff[field as keyof TariffFilter] === value))
+}
+
+const placeOf = (tariff: Tariff) => `${tariff.senderType}/${tariff.brand}/${tariff.trafficType}`
+
+function groupSteps(rows: Awaited<ReturnType<typeof store.selectTariffSteps>>): Tariff[] {
+  const tariffs = new Map<number, Tariff>()
+  for (const { from, price, priceMauBatch, ...tariff } of rows) {
+    if (!tariffs.has(tariff.tariffId)) tariffs.set(tariff.tariffId, { ...tariff, steps: [] })
+    tariffs.get(tariff.tariffId)!.steps.push({ from, price, priceMauBatch })
+  }
+  return [...tariffs.values()]
+}
+
+export const listSenderFees = (sql: Sql) => store.selectSenderFees(sql)
+
+export async function senderFeeTable(sql: Sql): Promise<FeeOf> {
+  const fees = new Map((await store.selectSenderFees(sql)).map(fee => [fee.brand, fee.value]))
+  return brand => fees.get(brand) ?? null
+}
+
+export type Price = { tariffId: number | null; perPart: Money }
+
+export type PriceQuestion = TariffQuestion & { channelType: ChannelType; country: string }
+
+/** Everything that prices a request, read once and asked for every recipient. */
+export type PriceBook = { priceOf(question: PriceQuestion): Price }
+
+const ANY_COUNTRY = '*'
+
+export async function openPriceBook(sql: Sql, partnerId: number): Promise<PriceBook> {
+  const [tariffs, channels, countries] = await Promise.all([
+    store.selectTariffSteps(sql, partnerId).then(groupSteps),
+    store.selectChannelPrices(sql),
+    store.selectCountryPrices(sql),
+  ])
+  const channelPrice = new Map(channels.map(row => [row.channelType, row.price]))
+  const countryPrice = new Map(countries.map(row => [row.countryCode, row.price]))
+
+  return {
+    priceOf(question) {
+      if (question.channelType !== 'SMS') return fixed(channelPrice.get(question.channelType), question.channelType)
+      if (question.country !== 'RU') {
+        return fixed(countryPrice.get(question.country) ?? countryPrice.get(ANY_COUNTRY), question.country)
+      }
+      const tariff = pickTariff(tariffs, question)
+      if (!tariff) throw new Error(`no tariff for ${JSON.stringify(question)}`)
+      return { tariffId: tariff.tariffId, perPart: reservedPrice(tariff) }
+    },
+  }
+}
+
+function fixed(perPart: Money | undefined, what: string): Price {
+  if (perPart === undefined) throw new Error(`no price for ${what}`)
+  return { tariffId: null, perPart }
+}

@@ -1,0 +1,44 @@
+import type { TrafficType } from '../../base/channel-types.ts'
+import type { Money } from '../../base/money.ts'
+import type { SenderType } from '../senders/sender.ts'
+
+export const pricingModels = ['FIXED', 'SCALED', 'MAU'] as const
+
+export type PricingModel = (typeof pricingModels)[number]
+
+export type TariffStep = { from: number; price: Money; priceMauBatch: Money | null }
+
+export type Tariff = {
+  tariffId: number
+  partnerId: number | null
+  senderType: SenderType
+  brand: string | null
+  trafficType: TrafficType | null
+  pricingModel: PricingModel
+  currency: string
+  steps: TariffStep[]
+}
+
+export type TariffQuestion = { senderType: SenderType; brand: string; trafficType: TrafficType }
+
+/**
+ * The most specific row wins: one of the partner's own before a general one, then one with the brand, then one with
+ * the traffic type.
+ */
+export function pickTariff(tariffs: readonly Tariff[], question: TariffQuestion): Tariff | undefined {
+  return tariffs.filter(tariff => applies(tariff, question)).sort((a, b) => weight(b) - weight(a))[0]
+}
+
+const applies = (tariff: Tariff, question: TariffQuestion) =>
+  tariff.senderType === question.senderType &&
+  (tariff.brand === null || tariff.brand === question.brand) &&
+  (tariff.trafficType === null || tariff.trafficType === question.trafficType)
+
+const weight = (tariff: Tariff) =>
+  (tariff.partnerId === null ? 0 : 4) + (tariff.brand === null ? 0 : 2) + (tariff.trafficType === null ? 0 : 1)
+
+/** What a part is reserved at: never less than it can cost in the end. */
+export function reservedPrice(tariff: Tariff): Money {
+  const [highest] = tariff.steps.map(step => step.price).sort((a, b) => Number(b - a))
+  return highest!
+}

@@ -1,0 +1,92 @@
+import { UsageError } from '../../base/errors.ts'
+import type { Money } from '../../base/money.ts'
+import type { Pool, Sql } from '../../db/sql.ts'
+import type { Brand } from '../numbering/brand.ts'
+import { isPaidType, reviewStates, type Sender, type SenderStatus } from './sender.ts'
+import * as store from './store.ts'
+
+export type Moderation = 'auto' | 'manual'
+
+/** Fee of a brand's paid names, where its operator asks for one. Passed in: fees belong to pricing. */
+export type FeeOf = (brand: Brand) => Money | null
+
+/** A batch is small enough to be one short transaction a name, and the next tick takes the rest. */
+const BATCH = 500
+
+/**
+ * Moves every name that is due: a draft is submitted, automatic moderation passes what is under review, and the
+ * clock approves and closes. Each move is conditional on the state it started from, so any number of processes may
+ * do this at once. Returns how many moves were made.
+ */
+export async function moveDueSenders(sql: Sql, moderation: Moderation, feeOf: FeeOf, now: Date): Promise<number> {
+  const movable: SenderStatus[] = moderation === 'auto' ? [...reviewStates] : ['DRAFT', 'AWAITING']
+  let moves = 0
+  for (const sender of await store.selectDue(sql, movable, now, BATCH)) {
+    moves += await walk(sql, sender, stepsOf(sender, moderation, now), 'clock', feeOf, now)
+  }
+  return moves
+}
+
+function stepsOf(sender: store.Due, moderation: Moderation, now: Date): SenderStatus[] {
+  if (sender.dateTo && sender.dateTo <= now && isOneOf(sender.status, ['AWAITING', 'APPROVED'])) return ['CLOSED']
+  if (moderation === 'manual' && sender.status === 'DRAFT') return ['PRE_REVIEW']
+  return stepsToApproval(sender, now)
+}
+
+/** The remaining states of the review, up to AWAITING, and APPROVED once its first day has come. */
+function stepsToApproval(sender: Pick<Sender, 'status' | 'dateFrom'>, now: Date): SenderStatus[] {
+  const place = reviewStates.indexOf(sender.status as (typeof reviewStates)[number])
+  const steps: SenderStatus[] = reviewStates.slice(place + 1)
+  return sender.dateFrom <= now ? [...steps, 'APPROVED'] : steps
+}
+
+async function walk(sql: Sql, sender: store.Due, steps: SenderStatus[], by: string, feeOf: FeeOf, now: Date) {
+  let from = sender.status
+  let moves = 0
+  for (const to of steps) {
+    const fee = to === 'APPROVED' ? (isPaidType(sender.commonType) ? feeOf(sender.brand) : null) : undefined
+    const { count } = await store.moveSender(sql, { ...sender, from, to, by, fee, now })
+    if (count === 0) break // someone else moved it meanwhile
+    from = to
+    moves += 1
+  }
+  return moves
+}
+
+/** Staff say yes, and record the operator's yes: what is left of the review is passed. */
+export function approveSender(pool: Pool, senderId: number, feeOf: FeeOf, now: Date): Promise<Sender> {
+  return decide(pool, senderId, async (sql, sender) => {
+    if (!isOneOf(sender.status, reviewStates)) throw wrongState(sender, 'approved')
+    await walk(sql, sender, stepsToApproval(sender, now), 'staff', feeOf, now)
+  })
+}
+
+export function rejectSender(pool: Pool, senderId: number, comment: string, now: Date): Promise<Sender> {
+  return decide(pool, senderId, async (sql, sender) => {
+    if (!isOneOf(sender.status, reviewStates)) throw wrongState(sender, 'rejected')
+    await store.moveSender(sql, { ...sender, from: sender.status, to: 'REJECTED', by: 'staff', comment, now })
+  })
+}
+
+export function denySender(pool: Pool, senderId: number, comment: string | undefined, now: Date): Promise<Sender> {
+  return decide(pool, senderId, async (sql, sender) => {
+    if (isOneOf(sender.status, ['CLOSED', 'DENIED'])) throw wrongState(sender, 'denied')
+    await store.moveSender(sql, { ...sender, from: sender.status, to: 'DENIED', by: 'staff', comment, now })
+  })
+}
+
+async function decide(pool: Pool, senderId: number, decision: (sql: Sql, sender: Sender) => Promise<void>) {
+  const [owner] = await store.selectCompanyOf(pool, senderId)
+  if (!owner) throw new UsageError(`There is no sender ${senderId}: \`tidings sender list\` shows them.`)
+  return pool.begin(async sql => {
+    const [sender] = await store.selectSenderForUpdate(sql, owner.companyId, senderId)
+    await decision(sql, sender!)
+    const [decided] = await store.selectSender(sql, owner.companyId, senderId)
+    return decided!
+  })
+}
+
+const isOneOf = (status: SenderStatus, states: readonly SenderStatus[]) => states.includes(status)
+
+const wrongState = (sender: Sender, what: string) =>
+  new UsageError(`Sender ${sender.senderId} is ${sender.status} and cannot be ${what}.`)

@@ -1,0 +1,111 @@
+import type { ChannelType } from '../../base/channel-types.ts'
+import { invalid } from '../../base/errors.ts'
+import type { Money } from '../../base/money.ts'
+import type { Brand } from '../numbering/brand.ts'
+
+export const commonTypes = [
+  'PROMO',
+  'COMMON',
+  'MULTISIGNATURE',
+  'INTERNATIONAL_VERIFY',
+  'INTERNATIONAL_COMMON',
+] as const
+export const senderStatuses = [
+  'DRAFT',
+  'PRE_REVIEW',
+  'INTERNAL_REVIEW',
+  'EXTERNAL_REVIEW',
+  'AWAITING',
+  'APPROVED',
+  'REJECTED',
+  'DENIED',
+  'CLOSED',
+] as const
+
+export type CommonType = (typeof commonTypes)[number]
+export type SenderStatus = (typeof senderStatuses)[number]
+
+export type Sender = {
+  senderId: number
+  companyId: number
+  senderName: string
+  channelType: ChannelType
+  commonType: CommonType
+  brand: Brand
+  countryCode: string
+  dateFrom: Date
+  dateTo: Date | null
+  status: SenderStatus
+  suspended: boolean
+  suspendReason: string | null
+  fee: Money | null
+  managerComment: string | null
+  rejectedAt: Date | null
+  createdAt: Date
+  counteragentName: string
+  counteragentInn: string
+}
+
+export type NewSender = Pick<
+  Sender,
+  'senderName' | 'channelType' | 'commonType' | 'brand' | 'countryCode' | 'dateFrom'
+> & {
+  description: string | undefined
+  documentIds: string[]
+}
+
+export type SenderChange = Partial<Pick<Sender, 'senderName' | 'commonType' | 'dateFrom'>> & {
+  dateTo?: Date
+  documentIds?: string[]
+}
+
+/** The states a name passes under review, in order; staff or automatic moderation take it from each to the next. */
+export const reviewStates = ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW', 'AWAITING'] as const
+
+/** In which states a field may still be changed. */
+const changeableIn: Record<keyof SenderChange, readonly SenderStatus[]> = {
+  senderName: ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'REJECTED'],
+  commonType: ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'REJECTED'],
+  dateFrom: [...reviewStates, 'REJECTED'],
+  dateTo: [...reviewStates, 'REJECTED', 'APPROVED'],
+  documentIds: [...reviewStates, 'REJECTED', 'APPROVED'],
+}
+
+export function refuseForbiddenChange(sender: Sender, change: SenderChange) {
+  for (const field of Object.keys(changeableIn) as (keyof SenderChange)[]) {
+    if (change[field] !== undefined && !changeableIn[field].includes(sender.status)) {
+      throw invalid(`${field}: cannot be changed while the sender is ${sender.status}`)
+    }
+  }
+}
+
+const SMS_NAME = /^[A-Za-z0-9 !"#$%&'()*+,\-./:;<=>?@_]{1,11}$/
+
+export function refuseBadName(name: string, channelType: ChannelType, brand: Brand) {
+  const length = [...name].length
+  if (channelType === 'SMS' && !SMS_NAME.test(name)) {
+    throw invalid('senderName: must be 1 to 11 Latin letters, digits, spaces or !"#$%&\'()*+,-./:;<=>?@_ for SMS')
+  }
+  if (length < 1 || length > 64) throw invalid('senderName: must be 1 to 64 characters')
+  if (brand === 'MEGAFON' && /[+ ]/.test(name)) throw invalid('senderName: must not contain + or a space for MEGAFON')
+}
+
+export function refuseBadDates(dates: { dateFrom: Date; dateTo: Date | null | undefined }, now: Date) {
+  if (!dates.dateTo) return
+  if (dates.dateTo < dates.dateFrom) throw invalid('dateTo: must not be before dateFrom')
+  if (dates.dateTo < now) throw invalid('dateTo: must not be in the past')
+}
+
+export const isInternational = (sender: Pick<Sender, 'commonType'>) => sender.commonType.startsWith('INTERNATIONAL_')
+
+/** Names of these types cost a monthly fee where the brand's operator asks for one. */
+export const isPaidType = (commonType: CommonType) => commonType === 'PROMO' || commonType === 'MULTISIGNATURE'
+
+export const senderTypes = ['COMMON', 'START', 'PRO'] as const
+export type SenderType = (typeof senderTypes)[number]
+
+/** Which tariffs a name is billed by. */
+export function senderTypeOf(sender: Pick<Sender, 'commonType' | 'fee'>): SenderType {
+  if (sender.commonType === 'COMMON') return 'COMMON'
+  return sender.fee === null ? 'START' : 'PRO'
+}

@@ -1,0 +1,14 @@
+import type { Logger } from 'pino'
+import type { Pool } from '../db/sql.ts'
+import type { Numbering } from '../domain/numbering/numbering.ts'
+
+/** What every face of the service is given. */
+export type Context = {
+  sql: Pool
+  clock: () => Date
+  numbering: () => Numbering
+  log: Logger
+  publicUrl: string
+  trustedProxies: string[]
+  metrics: boolean
+}

@@ -1,0 +1,87 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError, type AppErrorKind } from '../base/errors.ts'
+import { validationMessage } from './validation.ts'
+
+type Answer = { status: number; code: number }
+
+/** The only place that knows statuses. */
+const answers: Record<AppErrorKind, Answer> = {
+  invalid: { status: 400, code: 4000 },
+  not_authenticated: { status: 401, code: 4010 },
+  bad_credentials: { status: 401, code: 4012 },
+  address_not_allowed: { status: 401, code: 4013 },
+  insufficient_funds: { status: 402, code: 4020 },
+  access_denied: { status: 403, code: 4030 },
+  dispatch_status: { status: 403, code: 4031 },
+  not_found: { status: 404, code: 4040 },
+  in_flight: { status: 409, code: 4090 },
+  too_large: { status: 413, code: 4130 },
+  key_reused: { status: 422, code: 4220 },
+  too_many_requests: { status: 429, code: 4290 },
+  not_ready: { status: 503, code: 5030 },
+}
+
+export const errorBody = (code: number, msg: string) => ({ error: { code, msg } })
+
+/** Every answer that is not a success leaves through here. */
+export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
+  const known = asAppError(error)
+  if (!known) {
+    request.log.error({ err: error, method: request.method, route: request.routeOptions.url }, 'request.failed')
+    return reply.code(500).send(errorBody(5000, 'Something went wrong on our side'))
+  }
+  if (known.kind === 'not_ready') request.log.warn({ err: error, route: request.routeOptions.url }, 'request.unready')
+  const { status, code } = answers[known.kind]
+  if (known.retryAfterSeconds !== undefined) addRetryHeaders(reply, known)
+  return reply.code(status).send(errorBody(code, known.message))
+}
+
+function addRetryHeaders(reply: FastifyReply, error: AppError) {
+  reply.header('retry-after', String(error.retryAfterSeconds))
+  if (error.kind !== 'too_many_requests') return
+  reply.header('ratelimit-limit', String(error.limit ?? 0))
+  reply.header('ratelimit-remaining', '0')
+  reply.header('ratelimit-reset', String(error.retryAfterSeconds))
+}
+
+function asAppError(error: FastifyError): AppError | undefined {
+  if (error instanceof AppError) return error
+  if (error.validation) return refusedBySchema(error)
+  const refused = frameworkErrors[error.code]
+  if (refused) return refused(error)
+  if (isDatabaseAway(error)) {
+    return new AppError('not_ready', 'The service is not ready: try again in a moment', { retryAfterSeconds: 2 })
+  }
+  return undefined
+}
+
+/** A path that does not fit is a path that does not exist. */
+const refusedBySchema = (error: FastifyError) =>
+  error.validationContext === 'params'
+    ? new AppError('not_found', 'Not found')
+    : new AppError('invalid', validationMessage(error.validation!, error.validationContext))
+
+const frameworkErrors: Record<string, (error: FastifyError) => AppError> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new AppError('invalid', 'Content-Type: must be application/json'),
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new AppError('too_large', 'The request body is larger than 32 MiB'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => new AppError('invalid', 'Content-Length: does not match the body'),
+  FST_ERR_BAD_URL: () => new AppError('not_found', 'Not found'),
+  FST_ERR_MAX_PARAM_LENGTH: () => new AppError('not_found', 'Not found'),
+}
+
+/** The connection was refused, lost or closed under us: nothing was said about the request itself. */
+const isDatabaseAway = (error: FastifyError) =>
+  [
+    'ECONNREFUSED',
+    'ECONNRESET',
+    'EPIPE',
+    'ENOTFOUND',
+    'CONNECTION_CLOSED',
+    'CONNECTION_ENDED',
+    'CONNECTION_DESTROYED',
+    'CONNECT_TIMEOUT',
+    '57P01', // terminated by the administrator
+    '57P02', // the server crashed
+    '57P03', // the server is starting
+    '53300', // too many connections
+  ].includes(error.code)

@@ -1,0 +1,226 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { channelTypes } from '../../base/channel-types.ts'
+import { money, moneyToNumber } from '../../base/money.ts'
+import { readTimestamp } from '../../base/timestamp.ts'
+import { requireCompany } from '../../domain/companies/companies.ts'
+import {
+  callbackEvents,
+  type Dispatch,
+  dispatchStatuses,
+  MOST_RECIPIENTS,
+  type NewDispatch,
+  type Progress,
+  type Recipient,
+  type Schedule,
+} from '../../domain/dispatches/dispatch.ts'
+import {
+  addMessages,
+  createDispatch,
+  listDispatches,
+  type Receipt,
+  requireDispatchProgress,
+  startDispatch,
+  stopDispatch,
+  tryDispatch,
+} from '../../domain/dispatches/dispatches.ts'
+import type { Context } from '../context.ts'
+import { IdempotencyHeader, onceOf } from '../idempotency.ts'
+import { Answer, answers, ById, DateTime, Id, NoBody, Nullable, OneOf, Page, PageOf, PerPage } from '../schemas.ts'
+
+const Recipients = Type.Unsafe<Recipient[]>(
+  Type.Array(
+    Type.Object({
+      destination: Type.String({ description: 'Phone number in digits with country code' }),
+      substitutions: Type.Optional(
+        Type.Unsafe({ type: 'object', additionalProperties: { type: ['string', 'number', 'boolean', 'null'] } }),
+      ),
+      customText: Type.Optional(
+        Nullable(Type.String({ description: 'Full text; overrides the text of the dispatch' })),
+      ),
+    }),
+    { minItems: 1, maxItems: MOST_RECIPIENTS },
+  ),
+)
+
+/** Whole numbers of a range, none of them twice. */
+const Distinct = (minimum: number, maximum: number) =>
+  Type.Array(Type.Integer({ minimum, maximum }), { minItems: 1, uniqueItems: true })
+
+const NewDispatchBody = Type.Object({
+  companyId: Id,
+  name: Type.String({ minLength: 1, maxLength: 255 }),
+  senderIds: Type.Array(Id, { minItems: 1, maxItems: 100 }),
+  channelType: OneOf(channelTypes),
+  text: Type.String({ description: 'Text with placeholders written as {name}' }),
+  messages: Recipients,
+  schedule: Type.Optional(
+    Type.Object(
+      { startAt: DateTime, hours: Distinct(0, 23), days: Distinct(1, 7) },
+      {
+        description: 'Hours and weekdays (1 Monday to 7 Sunday) are read in the offset of startAt',
+      },
+    ),
+  ),
+  callbackUrl: Type.Optional(Type.String({ format: 'uri', maxLength: 2048 })),
+  callbackEvents: Type.Optional(Type.Array(OneOf(callbackEvents), { minItems: 1, uniqueItems: true })),
+})
+
+const CreationAnswer = Answer({
+  id: Type.Integer(),
+  status: OneOf(dispatchStatuses),
+  priceEstimate: Answer({ total: Type.Number(), currency: Type.String(), parts: Type.Integer() }),
+  total: Type.Integer(),
+  success: Type.Integer(),
+  failed: Type.Integer(),
+  messages: Type.Array(
+    Answer({
+      destination: Type.String(),
+      messageUuid: Type.String({ format: 'uuid' }),
+      parts: Type.Integer(),
+      senderId: Id,
+    }),
+  ),
+})
+
+const Counts = Answer({
+  total: Type.Integer(),
+  delivered: Type.Integer(),
+  failed: Type.Integer(),
+  pending: Type.Integer(),
+})
+
+const DispatchAnswer = Answer({
+  id: Id,
+  name: Type.String(),
+  status: OneOf(dispatchStatuses),
+  channelType: OneOf(channelTypes),
+  parts: Counts,
+  messages: Counts,
+  priceEstimate: Type.Number(),
+  createdAt: DateTime,
+  startedAt: Nullable(DateTime),
+})
+
+const tags = ['Dispatches']
+const DryRun = Type.Object({ dryRun: Type.Boolean({ default: false, description: 'Answer as if, and store nothing' }) })
+const ListQuery = Type.Object({
+  companyId: Id,
+  status: Type.Optional(OneOf(dispatchStatuses)),
+  page: Page,
+  perPage: PerPage(10),
+})
+const Moved = Answer({ id: Id, status: OneOf(dispatchStatuses) })
+
+const schemas = {
+  create: {
+    tags,
+    summary: 'Create a dispatch',
+    headers: IdempotencyHeader,
+    querystring: DryRun,
+    body: NewDispatchBody,
+    response: answers(200, CreationAnswer),
+  },
+  append: {
+    tags,
+    summary: 'Add messages to a dispatch that is not started',
+    headers: IdempotencyHeader,
+    params: ById,
+    body: Type.Object({ messages: Recipients }),
+    response: answers(200, CreationAnswer),
+  },
+  start: { tags, summary: 'Start or resume', params: ById, body: NoBody, response: answers(200, Moved) },
+  stop: { tags, summary: 'Hold what has not been sent yet', params: ById, body: NoBody, response: answers(200, Moved) },
+  list: {
+    tags,
+    summary: 'List dispatches, newest first',
+    querystring: ListQuery,
+    response: answers(200, PageOf(DispatchAnswer)),
+  },
+  get: { tags, summary: 'Read a dispatch', params: ById, response: answers(200, DispatchAnswer) },
+}
+
+export const dispatchRoutes =
+  ({ sql, numbering }: Context): FastifyPluginAsyncTypebox =>
+  async api => {
+    api.post('/', { schema: schemas.create }, async request => {
+      const { companyId, messages, schedule, ...dispatch } = request.body
+      const wanted = {
+        partner: request.partner,
+        companyId,
+        recipients: messages,
+        dispatch: { ...dispatch, schedule: schedule && scheduleOf(schedule) } as NewDispatch,
+        once: onceOf(request),
+      }
+      const create = request.query.dryRun ? tryDispatch : createDispatch
+      return presentReceipt(await create(sql, numbering(), wanted))
+    })
+
+    api.post('/:id/messages', { schema: schemas.append }, async request => {
+      const wanted = {
+        partner: request.partner,
+        dispatchId: request.params.id,
+        recipients: request.body.messages,
+        once: onceOf(request),
+      }
+      return presentReceipt(await addMessages(sql, numbering(), wanted))
+    })
+
+    api.post('/:id/start', { schema: schemas.start }, async request => {
+      await startDispatch(sql, request.partner, request.params.id)
+      return { id: request.params.id, status: 'STARTED' as const }
+    })
+
+    api.post('/:id/stop', { schema: schemas.stop }, async request => {
+      await stopDispatch(sql, request.partner, request.params.id)
+      return { id: request.params.id, status: 'STOPPED' as const }
+    })
+
+    api.get('/', { schema: schemas.list }, async request => {
+      const { companyId, status, page, perPage } = request.query
+      await requireCompany(sql, request.partner, companyId)
+      const { total, items } = await listDispatches(sql, companyId, status, page, perPage)
+      return { page, perPage, total, items: items.map(presentDispatch) }
+    })
+
+    api.get('/:id', { schema: schemas.get }, async request =>
+      presentDispatch(await requireDispatchProgress(sql, request.partner, request.params.id)),
+    )
+  }
+
+/** The schema has checked startAt already. */
+function scheduleOf({ startAt, hours, days }: { startAt: string; hours: number[]; days: number[] }): Schedule {
+  const { time, offsetMinutes } = readTimestamp(startAt)!
+  return { startAt: time, offsetMinutes, hours, days }
+}
+
+const presentReceipt = (receipt: Receipt) => ({
+  id: receipt.dispatchId,
+  status: receipt.status,
+  priceEstimate: {
+    total: moneyToNumber(money(receipt.estimate)),
+    currency: receipt.currency,
+    parts: receipt.parts,
+  },
+  total: receipt.total,
+  success: receipt.success,
+  failed: receipt.total - receipt.success,
+  messages: receipt.accepted.map(({ uuid, destination, parts, senderId }) => ({
+    destination,
+    messageUuid: uuid,
+    parts,
+    senderId,
+  })),
+})
+
+const presentDispatch = (dispatch: Dispatch & Progress) => ({
+  id: dispatch.dispatchId,
+  name: dispatch.name,
+  status: dispatch.status,
+  channelType: dispatch.channelType,
+  parts: dispatch.parts,
+  messages: dispatch.messages,
+  priceEstimate: moneyToNumber(dispatch.priceEstimate),
+  createdAt: dispatch.createdAt.toISOString(),
+  startedAt: dispatch.startedAt?.toISOString() ?? null,
+})

@@ -1,0 +1,39 @@
+import type { FastifyInstance } from 'fastify'
+import type { Context } from '../context.ts'
+import { describeApi } from '../openapi.ts'
+import { authenticatePartner } from './auth.ts'
+import { companyRoutes } from './companies.ts'
+import { dispatchRoutes } from './dispatches.ts'
+import { documentRoutes } from './documents.ts'
+import { messageRoutes } from './messages.ts'
+import { priceRoutes } from './prices.ts'
+import { recipientRoutes } from './recipients.ts'
+import { senderRoutes } from './senders.ts'
+import { tokenRoutes } from './tokens.ts'
+
+/** The partner API: one file a resource. Everything but the token needs one. */
+export async function registerPartnerApi(app: FastifyInstance, context: Context) {
+  await app.register(
+    async api => {
+      await describeApi(api, {
+        title: 'Tidings partner API',
+        description: 'Companies, documents, sender names, dispatches, message statuses, blacklist and prices.',
+        serverUrl: `${context.publicUrl}/partner/v1`,
+        security: { token: { type: 'http', scheme: 'bearer' } },
+      })
+      await api.register(tokenRoutes(context))
+      await api.register(async guarded => {
+        authenticatePartner(guarded, context)
+        await guarded.register(companyRoutes(context), { prefix: '/company' })
+        await guarded.register(documentRoutes(context), { prefix: '/company/:id/documents' })
+        await guarded.register(senderRoutes(context), { prefix: '/senders' })
+        await guarded.register(dispatchRoutes(context), { prefix: '/dispatches' })
+        await guarded.register(messageRoutes(context), { prefix: '/messages' })
+        await guarded.register(recipientRoutes(context), { prefix: '/recipients' })
+        await guarded.register(priceRoutes(context), { prefix: '/price' })
+      })
+      app.get('/docs/partner.json', async () => api.swagger())
+    },
+    { prefix: '/partner/v1' },
+  )
+}

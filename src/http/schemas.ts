@@ -1,0 +1,37 @@
+import Type, { type TSchema } from 'typebox'
+
+/** Shapes that several resources share. Answers close their objects: the tests hold every answer to its schema. */
+
+export const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
+export const DateTime = Type.String({ format: 'date-time' })
+
+/** `T` or null, as OpenAPI 3.1 writes it. */
+export const Nullable = <T extends TSchema & { type: string }>(schema: T) =>
+  Type.Unsafe<Type.Static<T> | null>({ ...schema, type: [schema.type, 'null'] })
+
+export const OneOf = <const T extends readonly string[]>(values: T, options: object = {}) =>
+  Type.Unsafe<T[number]>({ type: 'string', enum: values, ...options })
+
+/** One value or several: the parameter is repeated. */
+export const SomeOf = <const T extends readonly string[]>(values: T) =>
+  Type.Optional(Type.Unsafe<T[number][]>({ type: 'array', items: { type: 'string', enum: values } }))
+
+export const ById = Type.Object({ id: Id })
+
+export const Page = Type.Integer({ minimum: 1, maximum: 1_000_000_000, default: 1 })
+export const PerPage = (size: number) => Type.Integer({ minimum: 1, maximum: 1000, default: size })
+
+export const Answer = <T extends Parameters<typeof Type.Object>[0]>(fields: T) =>
+  Type.Object(fields, { additionalProperties: false })
+
+export const PageOf = <T extends TSchema>(item: T) =>
+  Answer({ page: Type.Integer(), perPage: Type.Integer(), total: Type.Integer(), items: Type.Array(item) })
+
+export const ErrorAnswer = Answer({ error: Answer({ code: Type.Integer(), msg: Type.String() }) })
+
+/** What a route answers: its success, and for everything else the error object. */
+export const answers = <S extends number, T extends TSchema>(status: S, schema: T) =>
+  ({ [status]: schema, default: ErrorAnswer }) as unknown as Record<S, T>
+
+/** A POST without a body takes none, an empty one, or `{}`. */
+export const NoBody = Type.Unsafe<Record<string, never> | null>({ type: ['object', 'null'] })

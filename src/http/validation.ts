@@ -1,0 +1,79 @@
+import { Ajv, type ValidateFunction } from 'ajv'
+import type { FastifySchemaValidationError } from 'fastify'
+import { readTimestamp } from '../base/timestamp.ts'
+
+const formats = {
+  'date-time': (text: string) => readTimestamp(text) !== undefined,
+  uri: isHttpUrl,
+  uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i,
+  int64: true,
+  double: true,
+} as const
+
+/** RFC 3986, http or https; a login and password, an address and a port are allowed. */
+function isHttpUrl(text: string): boolean {
+  return /^https?:\/\/[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/i.test(text) && URL.canParse(text)
+}
+
+const common = { allowUnionTypes: true, verbose: true, formats, discriminator: false } as const
+
+/** Bodies are taken as they are; query and path are text, so their values are read into the type asked for. */
+const strict = new Ajv({ ...common, coerceTypes: false, useDefaults: true })
+const reading = new Ajv({ ...common, coerceTypes: 'array', useDefaults: true })
+
+export function compileValidator({ schema, httpPart }: { schema: object; httpPart?: string }): ValidateFunction {
+  return (httpPart === 'body' ? strict : reading).compile(schema)
+}
+
+/** Names the first offending field by its path and says what it must be: `schedule.hours[1]: must be 0 to 23`. */
+export function validationMessage(errors: FastifySchemaValidationError[], context: string | undefined): string {
+  const error = errors[0]!
+  const path = pathOf(error, context)
+  return `${path}: ${(wordings[error.keyword] ?? (() => error.message ?? 'is invalid'))(error.params, schemaOf(error))}`
+}
+
+type Rule = Record<string, unknown>
+
+/** With `verbose`, Ajv leaves the schema that was broken on the error. */
+const schemaOf = (error: FastifySchemaValidationError) => (error as { parentSchema?: Rule }).parentSchema ?? {}
+
+function pathOf(error: FastifySchemaValidationError, context: string | undefined): string {
+  const steps = error.instancePath.split('/').slice(1).map(unescapePointer)
+  if (error.keyword === 'required') steps.push(String(error.params.missingProperty))
+  const path = steps.reduce((so, step) => (/^\d+$/.test(step) ? `${so}[${step}]` : so ? `${so}.${step}` : step), '')
+  return path || (context === 'querystring' ? 'query' : (context ?? 'body'))
+}
+
+const unescapePointer = (step: string) => step.replaceAll('~1', '/').replaceAll('~0', '~')
+
+const wordings: Record<string, (params: Rule, schema: Rule) => string> = {
+  required: () => 'is required',
+  type: params => `must be ${[params.type].flat().map(withArticle).join(' or ')}`,
+  enum: params => `must be one of ${(params.allowedValues as string[]).join(', ')}`,
+  const: params => `must be ${params.allowedValue}`,
+  minimum: boundsOf,
+  maximum: boundsOf,
+  minLength: params => (params.limit === 1 ? 'must not be empty' : `must have at least ${params.limit} characters`),
+  maxLength: params => `must have at most ${params.limit} characters`,
+  minItems: params => (params.limit === 1 ? 'must not be empty' : `must have at least ${params.limit} items`),
+  maxItems: params => `must have at most ${params.limit} items`,
+  uniqueItems: () => 'must not repeat a value',
+  pattern: (_, schema) => `must be ${schema.description ?? 'of another form'}`,
+  format: params => formatWordings[String(params.format)] ?? `must be a ${params.format}`,
+}
+
+function boundsOf(_: Rule, { minimum, maximum }: Rule): string {
+  if (minimum === undefined) return `must be at most ${maximum}`
+  return maximum === undefined || maximum === Number.MAX_SAFE_INTEGER
+    ? `must be at least ${minimum}`
+    : `must be ${minimum} to ${maximum}`
+}
+
+const formatWordings: Record<string, string> = {
+  'date-time': 'must be an ISO 8601 timestamp with Z or an offset',
+  uri: 'must be an http or https address',
+  uuid: 'must be a UUID',
+}
+
+const withArticle = (type: unknown) =>
+  /^[aeiou]/.test(String(type)) ? `an ${type}` : type === 'null' ? 'null' : `a ${type}`

@@ -1,0 +1,92 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { InjectOptions } from 'fastify'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { loadNumbering } from '../domain/numbering/numbering.ts'
+import { type App, buildApp } from '../http/app.ts'
+import { type TestDatabase, useDatabase } from './database.ts'
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH'
+
+export type Call = {
+  method: Method
+  /** Below the API's prefix: `/company?page=2`. */
+  path: string
+  body?: InjectOptions['payload']
+  token?: string
+  headers?: Record<string, string>
+}
+
+export type TestApi = TestDatabase & {
+  app: App
+  /** The time the API sees; assign to it to travel. */
+  now: Date | undefined
+  /** Everything the service logged at the level of an error. */
+  errors: string[]
+  call(call: Call): Promise<{ status: number; body: any; headers: Record<string, unknown>; text: string }>
+}
+
+/** The partner API on a database of its own. Every answer is held to the OpenAPI document that the service serves. */
+export function usePartnerApi(): TestApi {
+  const api = useDatabase() as TestApi
+  let check: AnswerCheck
+
+  beforeAll(async () => {
+    const numbering = await loadNumbering(api.sql)
+    api.errors = []
+    api.app = await buildApp({
+      sql: api.sql,
+      clock: () => api.now ?? new Date(),
+      numbering: () => numbering,
+      log: pino({ level: 'error' }, { write: line => void api.errors.push(line) }),
+      publicUrl: 'http://localhost:8080',
+      trustedProxies: [],
+      metrics: false,
+    })
+    check = answerCheck((await api.app.inject('/docs/partner.json')).json())
+  })
+
+  afterAll(() => api.app?.close())
+
+  api.call = async ({ method, path, body, token, headers }) => {
+    const response = await api.app.inject({
+      method,
+      url: `/partner/v1${path}`,
+      ...(body === undefined ? {} : { payload: body }),
+      headers: { ...(token ? { authorization: `Bearer ${token}` } : {}), ...headers },
+    })
+    const answer = { status: response.statusCode, headers: response.headers, text: response.body }
+    const parsed = response.json()
+    check(method, path, response.statusCode, parsed)
+    return { ...answer, body: parsed }
+  }
+
+  return api
+}
+
+type AnswerCheck = (method: string, path: string, status: number, body: unknown) => void
+type Document = { paths: Record<string, Record<string, { responses: Record<string, Answer> }>> }
+type Answer = { content: { 'application/json': { schema: object } } }
+
+/** Holds answers to the document: a status it does not name must be an error object, and no field is extra. */
+function answerCheck(document: Document): AnswerCheck {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  const paths = Object.keys(document.paths).map(path => ({
+    path,
+    pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
+  }))
+
+  return (method, path, status, body) => {
+    const bare = path.split('?')[0]!
+    const exact = paths.find(known => known.path === bare) ?? paths.find(known => known.pattern.test(bare))
+    const operation = exact && document.paths[exact.path]?.[method.toLowerCase()]
+    if (!operation) {
+      expect(status, `${method} ${path} is in no document`).toBeGreaterThanOrEqual(400)
+      return
+    }
+    const answer = operation.responses[status] ?? (status >= 400 ? operation.responses.default : undefined)
+    expect(answer, `${method} ${path} answered ${status}, which the document does not know`).toBeDefined()
+    const validate = ajv.compile(answer!.content['application/json'].schema)
+    expect(validate(body), `${method} ${path} ${status}: ${ajv.errorsText(validate.errors)}`).toBe(true)
+  }
+}

@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, inject } from 'vitest'
+import { connect, type Pool } from '../db/sql.ts'
+import { databaseUrl } from './global-setup.ts'
+
+export type TestDatabase = { sql: Pool; url: string }
+
+/** A migrated database of this file's own, cloned from the template. Use its members inside tests and hooks only. */
+export function useDatabase(): TestDatabase {
+  const database = {} as TestDatabase
+  const name = `test_${randomBytes(6).toString('hex')}`
+
+  beforeAll(async () => {
+    await onServer(admin => admin`create database ${admin(name)} template tidings_template`)
+    database.url = databaseUrl(inject('serverUrl'), name)
+    database.sql = connect(database.url, { max: 10 })
+  })
+
+  afterAll(async () => {
+    await database.sql?.end({ timeout: 1 })
+    await onServer(admin => admin`drop database if exists ${admin(name)} with (force)`)
+  })
+
+  return database
+}
+
+async function onServer(work: (admin: Pool) => Promise<unknown>) {
+  const admin = connect(inject('serverUrl'), { max: 1 })
+  try {
+    await work(admin)
+  } finally {
+    await admin.end()
+  }
+}

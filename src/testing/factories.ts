@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto'
+import type { Pool } from '../db/sql.ts'
+import { createCompany } from '../domain/companies/companies.ts'
+import type { NewCompany } from '../domain/companies/company.ts'
+import type { Brand } from '../domain/numbering/brand.ts'
+import type { Partner } from '../domain/partners/partner.ts'
+import { createPartner, logIn } from '../domain/partners/partners.ts'
+import { approveSender } from '../domain/senders/moderation.ts'
+import type { NewSender, Sender } from '../domain/senders/sender.ts'
+import { createSender } from '../domain/senders/senders.ts'
+
+/** Factories make the world in one line each; whatever is not said is invented. */
+
+export type TestPartner = Partner & { token: string; password: string }
+
+export async function aPartner(sql: Pool, login = `partner-${randomBytes(4).toString('hex')}`): Promise<TestPartner> {
+  const password = 'correct horse'
+  const { partnerId } = await createPartner(sql, login, password)
+  const { token } = await logIn(sql, { login, password, address: '192.0.2.1' }, new Date())
+  return { partnerId, login, currency: 'RUB', token, password }
+}
+
+export async function aCompany(sql: Pool, partner: Partner, given: Partial<NewCompany> = {}): Promise<number> {
+  const { companyId } = await createCompany(sql, partner, {
+    name: 'Ромашка',
+    counteragentType: 'LEGAL',
+    counteragentInn: '7700000001',
+    budget: null,
+    ...given,
+  })
+  return companyId
+}
+
+export function aSender(sql: Pool, companyId: number, given: Partial<NewSender> = {}): Promise<Sender> {
+  return sql.begin(tx =>
+    createSender(tx, companyId, {
+      senderName: 'ROMASHKA',
+      channelType: 'SMS',
+      commonType: 'COMMON',
+      brand: 'MTS',
+      countryCode: 'RU',
+      dateFrom: new Date('2026-01-01T00:00:00Z'),
+      description: undefined,
+      documentIds: [],
+      ...given,
+    }),
+  )
+}
+
+export async function anApprovedSender(sql: Pool, companyId: number, given: Partial<NewSender> = {}): Promise<Sender> {
+  const { senderId } = await aSender(sql, companyId, given)
+  return approveSender(sql, senderId, () => null, new Date())
+}
+
+/** Invented numbers, one for each brand by the carried plan. */
+export const numberOf: Record<Brand, string> = {
+  MTS: '79160000001',
+  BEELINE: '79030000001',
+  MEGAFON: '79260000001',
+  TELE2: '79770000001',
+}
