@@ -12,9 +12,14 @@ const decoration = /[\s()[\]\-\u2010-\u2015\u2212]/g
 export function normaliseNumber(raw: string): string | undefined {
   const digits = plain.test(raw) ? raw : undecorated(raw)
   if (digits === undefined || digits.length < SHORTEST || digits.length > LONGEST) return undefined
-  // 8 is how Russians dial each other.
-  return digits.length === RUSSIAN_LENGTH && digits[0] === '8' ? `7${digits.slice(1)}` : digits
+  return digits.length === RUSSIAN_LENGTH && dialledInRussia.test(digits) && !isVietnam(raw) ? `7${digits.slice(1)}` : digits
 }
+
+/** 8 is how Russians dial each other; their numbers go on with 3, 4, 8 or 9. What else begins with 8 is Asia. */
+const dialledInRussia = /^8[3489]/
+
+/** +84 with nine digits has the same form as a Russian landline dialled with 8; the plus says which it is. */
+const isVietnam = (raw: string) => raw.includes('+84')
 
 function undecorated(raw: string): string | undefined {
   const bare = raw.replace(decoration, '')
