@@ -6,7 +6,8 @@ export type Figure = {
   target?: { least: number } | { most: number }
 }
 
-export type Bench = { name: string; about: string; run(): Promise<Figure[] | void> }
+/** A bench gives back its figures, or prints its own lines. */
+export type Bench = { name: string; about: string; run(): Promise<Figure[]> | Promise<void> }
 
 export const isMet = ({ value, target }: Figure): boolean =>
   !target || ('least' in target ? value >= target.least : value <= target.most)

@@ -4,19 +4,16 @@ import { join } from 'node:path'
 import { openEmbeddedServer } from '../src/db/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { connect, type Pool } from '../src/db/sql.ts'
-import { createCompany } from '../src/domain/companies/companies.ts'
-import { type Brand, brandIds } from '../src/domain/numbering/brand.ts'
-import { createPartner, logIn } from '../src/domain/partners/partners.ts'
-import { createSender } from '../src/domain/senders/senders.ts'
+import { brands } from '../src/domain/numbering/brand.ts'
+import { aCompany, aPartner, aSender, type TestPartner } from '../src/testing/factories.ts'
 import { type Child, startChild } from './child.ts'
 
 /** What a bench plays on: a fresh database with every commit on disk, and a partner with a name at each operator. */
 export type Stage = {
   sql: Pool
-  partnerId: number
+  partner: TestPartner
   companyId: number
   senderIds: number[]
-  token: string
   startService(): Promise<Child>
   startBare(): Promise<Child>
 }
@@ -49,54 +46,20 @@ async function setStage(cleanups: (() => Promise<unknown>)[]): Promise<Stage> {
   cleanups.push(() => sql.end({ timeout: 0 }))
   await migrate(sql)
 
-  const { partnerId, token } = await aPartner(sql)
-  const { companyId } = await aCompany(sql, partnerId)
-  const senderIds = await senderAtEachOperator(sql, companyId)
+  const partner = await aPartner(sql)
+  const companyId = await aCompany(sql, partner)
+  const senders = await Promise.all(brands.map(brand => aSender(sql, companyId, { brand })))
   const start = async (file: string) => {
-    const child = await startChild(file, { DATABASE_URL: server.url, PARTNER_ID: String(partnerId) })
+    const child = await startChild(file, { DATABASE_URL: server.url, PARTNER_ID: String(partner.partnerId) })
     cleanups.push(child.stop)
     return child
   }
   return {
     sql,
-    partnerId,
+    partner,
     companyId,
-    senderIds,
-    token,
+    senderIds: senders.map(({ senderId }) => senderId),
     startService: () => start('service.ts'),
     startBare: () => start('bare.ts'),
   }
-}
-
-async function aPartner(sql: Pool) {
-  const [login, password] = ['bench', 'bench password']
-  const { partnerId } = await createPartner(sql, login, password)
-  return { partnerId, ...(await logIn(sql, { login, password, address: '192.0.2.1' }, new Date())) }
-}
-
-function aCompany(sql: Pool, partnerId: number) {
-  return createCompany(
-    sql,
-    { partnerId, login: 'bench', currency: 'RUB' },
-    { name: 'Ромашка', counteragentType: 'LEGAL', counteragentInn: '7700000001', budget: null },
-  )
-}
-
-function senderAtEachOperator(sql: Pool, companyId: number): Promise<number[]> {
-  const senders = (Object.keys(brandIds) as Brand[]).map(async brand => {
-    const sender = await sql.begin(tx =>
-      createSender(tx, companyId, {
-        senderName: 'ROMASHKA',
-        channelType: 'SMS',
-        commonType: 'COMMON',
-        brand,
-        countryCode: 'RU',
-        dateFrom: new Date('2026-01-01T00:00:00Z'),
-        description: undefined,
-        documentIds: [],
-      }),
-    )
-    return sender.senderId
-  })
-  return Promise.all(senders)
 }

@@ -1,10 +1,12 @@
+import { isIP } from 'node:net'
 import { UsageError } from './base/errors.ts'
 
 /**
  * Every setting once: its name in the environment, how it is read, its default and one sentence about it.
- * `tidings config` prints the settings in force, docs/configuration.md is printed from this list.
+ * `tidings config` prints the settings in force; docs/configuration.md and .env.example are printed from this list
+ * by scripts/print-config.ts.
  */
-type Setting<T> = {
+export type Setting<T> = {
   name: string
   read: (text: string, name: string) => T
   default: T | ((config: Partial<Config>) => T)
@@ -16,7 +18,7 @@ type Setting<T> = {
 export type Config = {
   port: number
   host: string
-  publicUrl: string
+  publicUrl: string | undefined
   databaseUrl: string | undefined
   databaseConnections: number
   dataDir: string | undefined
@@ -48,8 +50,8 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   publicUrl: {
     name: 'TIDINGS_PUBLIC_URL',
     read: readUrl,
-    default: config => `http://localhost:${config.port}`,
-    defaultText: 'http://localhost:PORT',
+    default: undefined,
+    defaultText: 'http://HOST:PORT',
     about: 'Address under which the outside world reaches the service; it stands in the API reference.',
   },
   databaseUrl: {
@@ -111,11 +113,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   },
   trustedProxies: {
     name: 'TIDINGS_TRUSTED_PROXIES',
-    read: text =>
-      text
-        .split(',')
-        .map(item => item.trim())
-        .filter(Boolean),
+    read: readNetworks,
     default: [],
     defaultText: 'none',
     about: 'Addresses or networks, separated by commas, whose `X-Forwarded-For` is believed.',
@@ -178,7 +176,24 @@ function readUrl(text: string, name: string): string {
 
 function readDatabaseUrl(text: string, name: string): string {
   if (!/^postgres(ql)?:\/\//.test(text)) throw new UsageError(`${name} must begin with postgres:// or postgresql://.`)
+  if (!isReadable(text)) {
+    throw new UsageError(
+      `${name} cannot be read: signs such as @ / # % in its password are written as %40 %2F %23 %25.`,
+    )
+  }
   return text
+}
+
+/** As the client library reads it: several hosts may stand there, separated by commas. */
+function isReadable(databaseUrl: string): boolean {
+  const hosts = databaseUrl.split(/[/?]/)[2]!.split('@').at(-1)!
+  try {
+    const { username, password } = new URL(databaseUrl.replace(hosts, hosts.split(',')[0]!))
+    decodeURIComponent(username + password)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function readSecret(text: string, name: string): string {
@@ -186,10 +201,68 @@ function readSecret(text: string, name: string): string {
   return text
 }
 
+const NETWORK_NAMES = ['loopback', 'linklocal', 'uniquelocal']
+
+function readNetworks(text: string, name: string): string[] {
+  const networks = text.split(',').map(item => item.trim())
+  const wrong = networks.find(item => !NETWORK_NAMES.includes(item) && !isNetwork(item))
+  if (wrong !== undefined) {
+    throw new UsageError(
+      `${name} must be addresses or networks such as 10.0.0.0/8, separated by commas, not "${wrong}".`,
+    )
+  }
+  return networks
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/')
+  const widest = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!
+  return widest > 0 && more.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= widest))
+}
+
+/** A named zone: what `+03:00` means is not the same here and in PostgreSQL. */
 function readZone(text: string, name: string): string {
   try {
+    if (/^[+-]/.test(text)) throw new RangeError('an offset')
     return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone
   } catch {
     throw new UsageError(`${name} must be a time zone such as Europe/Moscow, not "${text}".`)
   }
+}
+
+/** docs/configuration.md */
+export function settingsPage(): string {
+  const rows = Object.values(settings).map(
+    setting => `| \`${setting.name}\` | ${inCell(defaultOf(setting))} | ${inCell(setting.about)} |`,
+  )
+  return [
+    '# Configuration',
+    '',
+    'Every setting comes from the environment; none is needed to begin. `tidings config` prints those in force. This page',
+    'is printed from `src/config.ts` by `npm run docs:config`.',
+    '',
+    '| Setting | Default | What it is for |',
+    '|---|---|---|',
+    ...rows,
+    '',
+    'An empty value is as good as none. Switches take `true`, `yes`, `on`, `1` or `false`, `no`, `off`, `0`.',
+    '',
+  ].join('\n')
+}
+
+const inCell = (text: string) => text.replaceAll('|', '\\|')
+
+/** .env.example */
+export function environmentExample(): string {
+  const entries = Object.values(settings).map(
+    setting => `# ${setting.about}\n# Default: ${defaultOf(setting)}.\n#${setting.name}=\n`,
+  )
+  return [
+    '# Every setting, none of them needed. Printed from src/config.ts by `npm run docs:config`.\n',
+    ...entries,
+  ].join('\n')
+}
+
+function defaultOf(setting: { default?: unknown; defaultText?: string }): string {
+  return setting.defaultText ?? String(setting.default)
 }

@@ -1,33 +1,17 @@
-import { UsageError } from './base/errors.ts'
+import { commands } from './commands/all-commands.ts'
 import { runCommandLine } from './commands/command-line.ts'
-import { companyCommands } from './commands/companies.ts'
-import { configCommand } from './commands/config.ts'
-import { keyCommands } from './commands/keys.ts'
-import { migrateCommand } from './commands/migrate.ts'
-import { numberingCommands } from './commands/numbering.ts'
-import { partnerCommands } from './commands/partners.ts'
-import { senderCommands } from './commands/senders.ts'
-import { apiCommand, engineCommand, serveCommand } from './commands/serve.ts'
-import { staffCommands } from './commands/staff.ts'
+import { sentenceOf } from './commands/failure.ts'
 
-const commands = [
-  serveCommand,
-  apiCommand,
-  engineCommand,
-  migrateCommand,
-  configCommand,
-  ...partnerCommands,
-  ...staffCommands,
-  ...companyCommands,
-  ...keyCommands,
-  ...senderCommands,
-  ...numberingCommands,
-]
+// A reader that has seen enough, such as `head`, is no error.
+process.stdout.on('error', error => {
+  if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
+})
 
 try {
   await runCommandLine(commands, process.argv.slice(2), process.env)
 } catch (error) {
-  if (!(error instanceof UsageError)) throw error
-  process.stderr.write(`tidings: ${error.message}\n`)
+  const sentence = sentenceOf(error)
+  if (sentence === undefined) throw error
+  process.stderr.write(`tidings: ${sentence}\n`)
   process.exitCode = 1
 }

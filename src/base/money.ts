@@ -6,10 +6,13 @@ export type Money = bigint
 
 const SCALE = 4
 const UNITS = 10_000n
+/** As the database writes them: most amounts we read, and no rounding to do. */
+const asKept = /^-?\d+\.\d{4}$/
 const decimal = /^([+-]?)(\d+)(?:\.(\d*))?(?:e([+-]?\d+))?$/i
 
 /** Reads a decimal, rounding half-up (away from zero) to 4 places. */
 export function money(value: string | number): Money {
+  if (typeof value === 'string' && asKept.test(value)) return BigInt(value.replace('.', ''))
   const match = decimal.exec(String(value))
   if (!match) throw new TypeError(`"${value}" is not an amount`)
   const [, sign, whole, fraction = '', exponent = '0'] = match

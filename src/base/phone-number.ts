@@ -12,7 +12,9 @@ const decoration = /[\s()[\]\-\u2010-\u2015\u2212]/g
 export function normaliseNumber(raw: string): string | undefined {
   const digits = plain.test(raw) ? raw : undecorated(raw)
   if (digits === undefined || digits.length < SHORTEST || digits.length > LONGEST) return undefined
-  return digits.length === RUSSIAN_LENGTH && dialledInRussia.test(digits) && !isVietnam(raw) ? `7${digits.slice(1)}` : digits
+  return digits.length === RUSSIAN_LENGTH && dialledInRussia.test(digits) && !isVietnam(raw)
+    ? `7${digits.slice(1)}`
+    : digits
 }
 
 /** 8 is how Russians dial each other; their numbers go on with 3, 4, 8 or 9. What else begins with 8 is Asia. */

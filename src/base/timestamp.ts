@@ -22,7 +22,11 @@ const MOST_OFFSET_MINUTES = 14 * 60
 /** `+0300` is ISO 8601, but JavaScript reads only `+03:00`. */
 const withColon = (text: string) => text.replace(/([+-]\d{2})(\d{2})$/, '$1:$2')
 
+/** Years that mean something here; whatever the offset, every moment in them can be kept and shown again. */
+const FIRST_YEAR = 1970
+const LAST_YEAR = 9998
+
 function isDay(year: number, month: number, day: number): boolean {
   const date = new Date(Date.UTC(year, month - 1, day))
-  return year >= 1 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day
+  return year >= FIRST_YEAR && year <= LAST_YEAR && date.getUTCMonth() === month - 1 && date.getUTCDate() === day
 }

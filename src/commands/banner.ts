@@ -27,7 +27,11 @@ function demoLines(addresses: Addresses, demo: Demo): string[] {
 
 function loginLines({ login, staffLogin, password }: Demo): string[] {
   const shown = password ?? '(as printed at the first start; TIDINGS_DEMO_PASSWORD sets a new one)'
-  return [`  Demo partner    ${login}`, `  Demo staff      ${staffLogin}`, `  Password        ${shown}`]
+  return [
+    `  Demo partner    ${login}`,
+    ...(staffLogin ? [`  Demo staff      ${staffLogin}`] : []),
+    `  Password        ${shown}`,
+  ]
 }
 
 function tryLines({ partnerApi }: Addresses, demo: Demo): string[] {
@@ -44,7 +48,10 @@ function tryLines({ partnerApi }: Addresses, demo: Demo): string[] {
   return [
     'Try it: get a token, then create a priced dispatch.',
     '',
-    `  TOKEN=$(curl -s ${partnerApi}/auth/token -H 'Content-Type: application/json' -d '${login}' | cut -d '"' -f 4)`,
-    `  curl -s ${partnerApi}/dispatches -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '${dispatch}'`,
+    `  TOKEN=$(curl -s ${partnerApi}/auth/token -H 'Content-Type: application/json' -d ${quoted(login)} | cut -d '"' -f 4)`,
+    `  curl -s ${partnerApi}/dispatches -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d ${quoted(dispatch)}`,
   ]
 }
+
+/** One word for the shell, whatever is in it. */
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`

@@ -15,15 +15,18 @@ export async function runCommandLine(commands: Command[], words: string[], env: 
 const commandIn = (commands: Command[], words: string[]) =>
   commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '))
 
+/** No command was named: help was asked for, or a mistake was made. */
 function printOverview(commands: Command[], words: string[]) {
-  const asked = words.filter(word => !word.startsWith('-'))
+  const asked = words.filter(word => !isHelpWord(word) && word !== '--json')
   const group = commands.filter(({ name }) => name.split(' ')[0] === asked[0])
-  const isHelp = asked.length === 0 || asked[0] === 'help' || (group.length > 0 && words.some(isHelpWord))
-  if (!isHelp) throw new UsageError(`There is no command "${asked.join(' ')}": \`tidings --help\` lists them.`)
-  write(overviewOf(group.length > 0 ? group : commands))
+  if (asked.length === 0) return write(overviewOf(commands))
+  if (group.length === 0)
+    throw new UsageError(`There is no command "${asked.join(' ')}": \`tidings --help\` lists them.`)
+  if (words.some(isHelpWord)) return write(overviewOf(group))
+  throw new UsageError(`\`tidings ${asked[0]}\` needs one more word: ${group.map(({ name }) => name).join(', ')}.`)
 }
 
-const isHelpWord = (word: string) => word === '--help' || word === '-h'
+const isHelpWord = (word: string) => word === '--help' || word === '-h' || word === 'help'
 
 function overviewOf(commands: Command[]): string {
   const width = Math.max(...commands.map(({ name }) => name.length)) + 2
@@ -101,6 +104,8 @@ const firstSentence = (message: string) => `${message.split(/\. |\n/)[0]!.replac
 function refuseMissing(command: Command, values: Record<string, unknown>, positionals: string[]) {
   const options = Object.entries(command.options ?? {})
   const missing = options.find(([name, option]) => option.required && values[name] === undefined)
+  const empty = options.find(([name]) => values[name] === '')
+  if (empty) throw new UsageError(`--${empty[0]} must not be empty.`)
   if (missing)
     throw new UsageError(`--${missing[0]} is required: \`tidings ${command.name} --help\` shows the options.`)
   const wanted = command.arguments?.length ?? 0

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Database } from '../db/database.ts'
 import { openDatabase } from '../db/database.ts'
-import { migrate } from '../db/migrate.ts'
+import { type Migration, migrate } from '../db/migrate.ts'
 
 export type Option = {
   about: string
@@ -30,13 +30,34 @@ export type Command = {
   run(call: Call): Promise<void>
 }
 
-/** Opens the database for a command's own time, its schema up to date. */
-export async function withDatabase<T>(config: Config, work: (database: Database) => Promise<T>): Promise<T> {
-  const database = await openDatabase(config)
+/** Opens the database for a command's own time, its schema up to date. A signal ends the work, not the cleaning up. */
+export async function withDatabase<T>(
+  config: Config,
+  work: (database: Database & { applied: Migration[] }) => Promise<T>,
+): Promise<T> {
+  const { database, applied } = await openMigrated(config)
+  const leave = () => void database.close().finally(() => process.exit(1))
+  for (const signal of SIGNALS) process.once(signal, leave)
   try {
-    await migrate(database.sql)
-    return await work(database)
+    return await work({ ...database, applied })
   } finally {
+    for (const signal of SIGNALS) process.off(signal, leave)
     await database.close()
+  }
+}
+
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+
+/**
+ * Brings the schema up to date and opens the database anew: a client learns the types of the database when it connects,
+ * and one from before a migration would not know those that it made.
+ */
+export async function openMigrated(config: Config, options: { exclusive?: boolean } = {}) {
+  const before = await openDatabase(config)
+  try {
+    const applied = await migrate(before.sql)
+    return { applied, database: await openDatabase(config, options) }
+  } finally {
+    await before.close()
   }
 }

@@ -6,8 +6,9 @@ export const configCommand: Command = {
   name: 'config',
   about: 'Prints every setting, its value in force and what it is for.',
   async run({ config, print }) {
-    const rows = Object.entries(settings).map(([key, { name, secret, about }]) => ({
+    const rows = Object.entries(settings).map(([key, { name, secret, about, defaultText }]) => ({
       name,
+      defaultText,
       value: shown(config[key as keyof Config], secret),
       about,
     }))
@@ -15,7 +16,7 @@ export const configCommand: Command = {
       Object.fromEntries(rows.map(({ name, value }) => [name, value])),
       table(
         ['SETTING', 'VALUE', ''],
-        rows.map(({ name, value, about }) => [name, text(value), about]),
+        rows.map(({ name, value, about, defaultText }) => [name, text(value) ?? `(${defaultText})`, about]),
       ),
     )
   },

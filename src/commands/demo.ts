@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { UsageError } from '../base/errors.ts'
 import { money } from '../base/money.ts'
 import type { Pool, Transaction } from '../db/sql.ts'
 import { createCompany, listCompanies } from '../domain/companies/companies.ts'
@@ -7,14 +8,17 @@ import { type Brand, brands } from '../domain/numbering/brand.ts'
 import { adoptDemoPassword, createPartner, createStaff, partnerWithLogin } from '../domain/partners/partners.ts'
 import { senderFeeTable } from '../domain/pricing/pricing.ts'
 import { approveSender } from '../domain/senders/moderation.ts'
+import type { Sender } from '../domain/senders/sender.ts'
 import { createSender, listSenders } from '../domain/senders/senders.ts'
 
 export type Demo = {
   login: string
-  staffLogin: string
+  /** Absent when a member of staff with that login was there before, with a password of its own. */
+  staffLogin: string | undefined
   /** Known only when it was made now or given: the database keeps a hash. */
   password: string | undefined
   companyId: number | undefined
+  /** Of the first company, one for each operator: what a dispatch takes. */
   senderIds: number[]
   /** A MESSAGE key of the first company; shown when it is made. */
   key: string | undefined
@@ -30,34 +34,56 @@ const companies = [
 export async function makeDemo(pool: Pool, givenPassword: string | undefined, now: Date): Promise<Demo> {
   const known = await partnerWithLogin(pool, 'demo')
   const made = known ? undefined : await makeWorld(pool, givenPassword ?? inventPassword(), now)
-  if (known && givenPassword) await adoptDemoPassword(pool, 'demo', givenPassword)
+  if (!made && givenPassword) await adoptDemoPassword(pool, 'demo', givenPassword)
 
-  const partner = known ?? made!.partner
+  const partner = known ?? (await partnerWithLogin(pool, 'demo'))!
   const { items } = await listCompanies(pool, partner, 1, 1)
   const companyId = items[0]?.companyId
   const senders = companyId ? await listSenders(pool, companyId, { status: ['APPROVED'], channelType: ['SMS'] }) : []
   return {
     login: 'demo',
-    staffLogin: 'staff',
+    staffLogin: made && !made.hasStaff ? undefined : 'staff',
     password: givenPassword ?? made?.password,
     companyId,
-    senderIds: senders.map(sender => sender.senderId),
+    senderIds: onePerBrand(senders).map(sender => sender.senderId),
     key: made?.key,
   }
 }
 
+function onePerBrand(senders: Sender[]): Sender[] {
+  const usable = senders.filter(sender => !sender.suspended && sender.commonType === 'COMMON')
+  return brands.flatMap(brand => usable.find(sender => sender.brand === brand) ?? [])
+}
+
+/** Nothing when another process was faster. */
 async function makeWorld(pool: Pool, password: string, now: Date) {
-  const world = await pool.begin(sql => makeRows(sql, password))
-  const feeOf = await senderFeeTable(pool)
-  for (const senderId of world.senderIds) await approveSender(pool, senderId, feeOf, now)
-  return { ...world, password }
+  try {
+    const world = await pool.begin(sql => makeRows(sql, password))
+    const feeOf = await senderFeeTable(pool)
+    // An engine that is already running may approve some of them first.
+    for (const senderId of world.senderIds) await unlessRefused(approveSender(pool, senderId, feeOf, now))
+    return { ...world, password }
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+  }
+}
+
+/** False when what was asked for is there already. */
+async function unlessRefused(work: Promise<unknown>): Promise<boolean> {
+  try {
+    await work
+    return true
+  } catch (error) {
+    if (error instanceof UsageError) return false
+    throw error
+  }
 }
 
 /** All in one transaction: a crash half-way leaves nothing, and the next start makes it whole. */
 async function makeRows(sql: Transaction, password: string) {
   const { partnerId } = await createPartner(sql, 'demo', password)
   const partner = { partnerId, login: 'demo', currency: 'RUB' }
-  await createStaff(sql, 'staff', password)
+  const hasStaff = await unlessRefused(createStaff(sql, 'staff', password))
   const companyIds: number[] = []
   const senderIds: number[] = []
   for (const { senderName, ...company } of companies) {
@@ -66,7 +92,7 @@ async function makeRows(sql: Transaction, password: string) {
     for (const brand of brands) senderIds.push(await makeSender(sql, companyId, senderName, brand))
   }
   const { key } = await createKey(sql, companyIds[0]!, 'MESSAGE')
-  return { partner, senderIds, key }
+  return { hasStaff, senderIds, key }
 }
 
 async function makeSender(sql: Transaction, companyId: number, senderName: string, brand: Brand): Promise<number> {

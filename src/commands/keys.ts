@@ -11,11 +11,14 @@ export const keyCommands: Command[] = [
       company: { value: 'N', about: 'The company: `tidings company list` shows them', required: true },
       type: { value: 'TYPE', about: keyTypes.join(', '), required: true },
     },
-    run: call =>
-      withDatabase(call.config, async ({ sql }) => {
-        const key = await sql.begin(tx => createKey(tx, idOption(call, 'company'), keyTypeIn(call.options.type!)))
+    async run(call) {
+      const companyId = idOption(call, 'company')
+      const type = keyTypeIn(call.options.type!)
+      await withDatabase(call.config, async ({ sql }) => {
+        const key = await sql.begin(tx => createKey(tx, companyId, type))
         call.print(key, `Key ${key.keyId}: ${key.key}\nKeep it: it is not shown again.`)
-      }),
+      })
+    },
   },
 ]
 

@@ -1,4 +1,4 @@
-import { UsageError } from '../base/errors.ts'
+import type { Pool } from '../db/sql.ts'
 import { senderFeeTable } from '../domain/pricing/pricing.ts'
 import { approveSender, denySender, rejectSender } from '../domain/senders/moderation.ts'
 import type { Sender } from '../domain/senders/sender.ts'
@@ -8,6 +8,7 @@ import { idOption } from './command-line.ts'
 import { table } from './table.ts'
 
 const sender = { value: 'ID', about: 'The sender name: `tidings sender list` shows them', required: true }
+const NO_COMMENT = 'Rejected'
 const comment = { value: 'TEXT', about: 'What the partner reads as managerComment' }
 
 export const senderCommands: Command[] = [
@@ -15,45 +16,43 @@ export const senderCommands: Command[] = [
     name: 'sender list',
     about: 'Lists sender names, those waiting for review first.',
     options: { company: { value: 'N', about: 'Only those of one company' } },
-    run: call =>
-      withDatabase(call.config, async ({ sql }) => {
-        const senders = await listAllSenders(sql, call.options.company ? idOption(call, 'company') : undefined)
+    async run(call) {
+      const companyId = call.options.company === undefined ? undefined : idOption(call, 'company')
+      await withDatabase(call.config, async ({ sql }) => {
+        const senders = await listAllSenders(sql, companyId)
         call.print(senders.map(present), tableOf(senders))
-      }),
+      })
+    },
   },
   {
     name: 'sender approve',
     about: 'Passes what is left of the review; the name is APPROVED once its first day has come.',
     options: { sender },
     run: call =>
-      withDatabase(call.config, async ({ sql }) => {
-        const fees = await senderFeeTable(sql)
-        printDecided(call, await approveSender(sql, idOption(call, 'sender'), fees, new Date()))
-      }),
+      decide(call, async (sql, senderId) => approveSender(sql, senderId, await senderFeeTable(sql), new Date())),
   },
   {
     name: 'sender reject',
     about: 'Sends a name under review back to the partner, with a comment.',
-    options: { sender, comment: { ...comment, required: true } },
+    options: { sender, comment: { ...comment, about: `${comment.about}; without one "${NO_COMMENT}"` } },
     run: call =>
-      withDatabase(call.config, async ({ sql }) => {
-        if (!call.options.comment) throw new UsageError('--comment must say why the name is rejected.')
-        printDecided(call, await rejectSender(sql, idOption(call, 'sender'), call.options.comment, new Date()))
-      }),
+      decide(call, (sql, senderId) => rejectSender(sql, senderId, call.options.comment ?? NO_COMMENT, new Date())),
   },
   {
     name: 'sender deny',
     about: 'Forbids a name for good.',
     options: { sender, comment },
-    run: call =>
-      withDatabase(call.config, async ({ sql }) => {
-        printDecided(call, await denySender(sql, idOption(call, 'sender'), call.options.comment, new Date()))
-      }),
+    run: call => decide(call, (sql, senderId) => denySender(sql, senderId, call.options.comment, new Date())),
   },
 ]
 
-const printDecided = (call: Call, decided: Sender) =>
-  call.print(present(decided), `Sender ${decided.senderId} (${decided.senderName}) is ${decided.status}.`)
+async function decide(call: Call, decision: (sql: Pool, senderId: number) => Promise<Sender>) {
+  const senderId = idOption(call, 'sender')
+  await withDatabase(call.config, async ({ sql }) => {
+    const decided = await decision(sql, senderId)
+    call.print(present(decided), `Sender ${senderId} (${decided.senderName}) is ${decided.status}.`)
+  })
+}
 
 const present = (s: Sender) => ({
   id: s.senderId,

@@ -1,19 +1,16 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Logger, pino } from 'pino'
-import { UsageError } from '../base/errors.ts'
 import type { Config } from '../config.ts'
-import { type Database, openDatabase } from '../db/database.ts'
-import { migrate } from '../db/migrate.ts'
+import type { Database } from '../db/database.ts'
 import { watchNumbering } from '../domain/numbering/numbering.ts'
 import { startEngine } from '../engine/engine.ts'
-import { type App, buildApp } from '../http/app.ts'
 import { type Addresses, bannerOf } from './banner.ts'
-import type { Command } from './command.ts'
+import { type Command, openMigrated } from './command.ts'
 import { makeDemo } from './demo.ts'
+import { freePort, openDoors, urlOf } from './doors.ts'
 
 const clock = () => new Date()
 
@@ -23,12 +20,17 @@ export const serveCommand: Command = {
   async run({ config, print }) {
     const log = makeLog(config, 'api')
     await withService(config, { exclusive: true }, async (database, stopped) => {
-      const demo = config.demo ? await makeDemo(database.sql, config.demoPassword, clock()) : undefined
       const api = await startApi(config, database, log)
-      const engine = keepEngine(log)
-      print({ ...api.addresses, data: database.place, demo }, bannerOf(api.addresses, database.place, demo))
-      await stopped
-      await Promise.all([api.stop(), engine.stop()])
+      let engine: Engine | undefined
+      try {
+        // Only now: a port in use must not leave a password behind that nobody has seen.
+        const demo = config.demo ? await makeDemo(database.sql, config.demoPassword, clock()) : undefined
+        engine = keepEngine(log)
+        print({ ...api.addresses, data: database.place, demo }, bannerOf(api.addresses, database.place, demo))
+        await stopped
+      } finally {
+        await Promise.all([api.stop(), engine?.stop()])
+      }
     })
   },
 }
@@ -69,94 +71,95 @@ async function withService(
   work: (database: Database, stopped: Promise<void>) => Promise<void>,
 ) {
   const stopped = untilStopped()
-  const database = await openDatabase(config, options)
+  const { database } = await openMigrated(config, options)
   try {
-    await migrate(database.sql)
     await work(database, stopped)
   } finally {
     await database.close()
   }
 }
 
-const PATIENCE_MS = 60_000
+const PATIENCE_MS = 120_000
+// One Ctrl-C under npm arrives twice: from the terminal, and passed on by npm.
+const ECHO_MS = 1_000
 
 /**
- * The first SIGTERM or SIGINT asks to stop; a second one, or a minute without an end, ends the process as it is.
+ * The first signal asks to stop; another one after it, or two minutes without an end, ends the process as it is.
  * A child also stops when its parent is gone, however it went.
  */
 function untilStopped(): Promise<void> {
   return new Promise(resolve => {
-    let asked = false
-    const stop = () => {
-      if (asked) process.exit(1)
-      asked = true
+    let askedAt: number | undefined
+    const ask = () => {
+      askedAt = performance.now()
       setTimeout(() => process.exit(1), PATIENCE_MS).unref()
       resolve()
     }
-    process.on('SIGTERM', stop)
-    process.on('SIGINT', stop)
+    const onSignal = () => {
+      if (askedAt === undefined) ask()
+      else if (performance.now() - askedAt > ECHO_MS) process.exit(1)
+    }
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal)
     process.once('disconnect', () => {
-      if (!asked) stop()
+      if (askedAt === undefined) ask()
     })
+    process.channel?.unref() // listening for it must not keep a child alive that has finished
   })
 }
 
+const GRACE_MS = 30_000
+
 async function startApi(config: Config, database: Database, log: Logger) {
+  // Loaded here alone: it is more than half of what starting a process costs, and commands and the engine do without.
+  const { buildApp } = await import('../http/app.ts')
   const numbering = await watchNumbering(database.sql, {
     onError: err => log.warn({ err }, 'numbering.reload_failed'),
   })
-  const app = await buildApp({
-    sql: database.sql,
-    clock,
-    numbering: numbering.current,
-    log,
-    publicUrl: config.publicUrl,
-    trustedProxies: config.trustedProxies,
-    metrics: config.metrics,
-  })
-  const port = await listen(app, config)
-  return {
-    addresses: addressesOf(config, port),
-    async stop() {
-      await app.close()
-      await numbering.stop()
-    },
+  try {
+    const port = config.port || (await freePort(config.host))
+    const url = config.publicUrl ?? urlOf(config.host, port)
+    const { trustedProxies, metrics } = config
+    const context = { sql: database.sql, clock, numbering: numbering.current, log, trustedProxies, metrics }
+    const app = await buildApp({ ...context, publicUrl: url })
+    const doors = await openDoors(app, port, config.host)
+    return {
+      addresses: addressesOf(url),
+      async stop() {
+        await doors.close(GRACE_MS)
+        await numbering.stop()
+      },
+    }
+  } catch (error) {
+    await numbering.stop()
+    throw error
   }
 }
 
-async function listen(app: App, { port, host }: Config): Promise<number> {
-  await app.listen({ port, host }).catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(whyNotListening(error, port, host))
-  })
-  return (app.server.address() as AddressInfo).port
-}
-
-function whyNotListening(error: NodeJS.ErrnoException, port: number, host: string): string {
-  if (error.code === 'EADDRINUSE') return `Port ${port} is in use: stop what uses it, or set PORT to another one.`
-  if (error.code === 'EACCES') return `Port ${port} needs more rights than this user has: set PORT to one above 1023.`
-  return `Cannot listen on ${host}: ${error.message}. Check HOST.`
-}
-
-function addressesOf(config: Config, port: number): Addresses {
-  const url = config.port === 0 ? `http://localhost:${port}` : config.publicUrl
-  return { url, partnerApi: `${url}/partner/v1`, messagingApi: `${url}/api/v1`, docs: `${url}/docs` }
-}
+const addressesOf = (url: string): Addresses => ({
+  url,
+  partnerApi: `${url}/partner/v1`,
+  messagingApi: `${url}/api/v1`,
+  docs: `${url}/docs`,
+})
 
 const RESTART_MS = 1000
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 
+type Engine = { stop(): Promise<void> }
+
 /** The engine in a process of its own, so that a bulk send does not slow an API call; started again if it dies. */
-function keepEngine(log: Logger) {
+function keepEngine(log: Logger): Engine {
   const stopping = new AbortController()
   let child: ChildProcess
   const running = run()
 
   async function run() {
     while (!stopping.signal.aborted) {
-      child = fork(main, ['engine'], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
-      const [code, signal] = await once(child, 'exit')
+      // In a process group of its own: Ctrl-C in the terminal reaches us alone, and we stop it.
+      child = fork(main, ['engine'], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], detached: true })
+      const end = await endOf(child)
       if (stopping.signal.aborted) return
-      log.error({ code, signal }, 'engine.died')
+      log.error(end, 'engine.died')
       await pause(RESTART_MS, undefined, { signal: stopping.signal }).catch(() => {})
     }
   }
@@ -169,6 +172,12 @@ function keepEngine(log: Logger) {
     },
   }
 }
+
+const endOf = (child: ChildProcess) =>
+  once(child, 'exit').then(
+    ([code, signal]) => ({ code, signal }),
+    err => ({ err }), // it could not even be started
+  )
 
 /** Log lines go to stderr; stdout is for what a command has to say. */
 const makeLog = (config: Config, role: string): Logger =>

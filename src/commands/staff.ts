@@ -1,5 +1,6 @@
 import { createStaff } from '../domain/partners/partners.ts'
 import { type Command, withDatabase } from './command.ts'
+import { credentialsIn } from './credentials.ts'
 
 export const staffCommands: Command[] = [
   {
@@ -9,10 +10,12 @@ export const staffCommands: Command[] = [
       login: { value: 'LOGIN', about: 'The login', required: true },
       password: { value: 'PASSWORD', about: 'The password', required: true },
     },
-    run: ({ config, options, print }) =>
-      withDatabase(config, async ({ sql }) => {
-        const { staffId } = await createStaff(sql, options.login!, options.password!)
-        print({ staffId, login: options.login }, `Staff member ${staffId} with the login ${options.login} was made.`)
-      }),
+    async run({ config, options, print }) {
+      const { login, password } = credentialsIn(options)
+      await withDatabase(config, async ({ sql }) => {
+        const { staffId } = await createStaff(sql, login, password)
+        print({ staffId, login }, `Staff member ${staffId} with the login ${login} was made.`)
+      })
+    },
   },
 ]

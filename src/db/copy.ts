@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Transaction } from './sql.ts'
 
 type CopyValue = string | number | null
@@ -25,14 +26,24 @@ export async function copyInto(
   const query = sql.unsafe(`copy ${table} (${columns.join(', ')}) from stdin`) as unknown as CopyQuery
   const stream = await query.writable()
   const done = endOf(query)
+  let refusal: unknown
+  done.catch(error => {
+    refusal = error
+  })
   stream.on('error', () => {}) // told by `done`, with the server's own words
   try {
     await produce(async rows => {
-      if (!stream.write(rows)) await Promise.race([once(stream, 'drain'), done])
+      if (refusal) throw refusal // a lost connection's stream would write into the next connection's socket
+      if (stream.write(rows)) return
+      await Promise.race([once(stream, 'drain'), done])
+      // A fast server drains within the same turn of the event loop, for ever: without a new turn nobody else is
+      // served, and its refusal is not heard.
+      await nextTurn()
     })
+    if (refusal) throw refusal
     stream.end()
   } catch (error) {
-    stream.destroy(error as Error)
+    if (!refusal) stream.destroy(error as Error)
     await done.catch(() => {})
     throw error
   }

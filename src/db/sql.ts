@@ -1,6 +1,8 @@
+import { connect as dial } from 'node:net'
 import postgres from 'postgres'
 import { UsageError } from '../base/errors.ts'
 import { formatMoney, type Money, money } from '../base/money.ts'
+import { guardTransactions } from './transaction.ts'
 
 type Types = { money: Money; bigint: number }
 
@@ -17,7 +19,7 @@ const CONNECT_TIMEOUT_SECONDS = 10
  * bigint to bigint: PostgreSQL makes them numeric.
  */
 export function connect(url: string, options: { max?: number; name?: string } = {}): Pool {
-  return postgres(url, {
+  const settings = {
     max: options.max ?? 10,
     connect_timeout: CONNECT_TIMEOUT_SECONDS,
     onnotice: () => {},
@@ -26,7 +28,23 @@ export function connect(url: string, options: { max?: number; name?: string } = 
       money: { to: 1700, from: [1700], serialize: formatMoney, parse: money },
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
     },
-  }) as unknown as Pool
+    socket: dialler(),
+  }
+  return guardTransactions(postgres(url, settings) as unknown as Pool)
+}
+
+/**
+ * Dials as the driver does, host after host, but without Nagle's algorithm: COPY writes twice before it reads, and a
+ * transaction with a small one took 88 ms of waiting for acknowledgements instead of 1 ms.
+ */
+function dialler() {
+  let attempts = 0
+  return (options: { host: string[]; port: number[]; path: string | false }) => {
+    if (options.path) return dial(options.path)
+    const place = attempts++ % options.host.length
+    const address = { host: options.host[place]!, port: options.port[place]! }
+    return Object.assign(dial({ ...address, noDelay: true }), address) // the driver's errors name them
+  }
 }
 
 /** One clear sentence for a database that is away or too old; the address without its password. */

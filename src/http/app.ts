@@ -51,11 +51,14 @@ export async function buildApp(context: Context): Promise<App> {
 /** What cannot be read as HTTP at all still gets an answer in our form. */
 function answerBrokenRequest(this: unknown, error: Error & { code?: string }, socket: import('node:net').Socket) {
   if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
-  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'
-  const body = JSON.stringify(
-    errorBody(4000, tooLarge ? 'The request headers are too large' : 'The request is not HTTP'),
-  )
+  const why = brokenRequests[error.code ?? ''] ?? 'The request is not HTTP'
+  const body = JSON.stringify(errorBody(4000, why))
   socket.end(
     `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
+}
+
+const brokenRequests: Record<string, string> = {
+  HPE_HEADER_OVERFLOW: 'The request headers are too large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'The request took too long to arrive',
 }

@@ -42,16 +42,23 @@ function parse(text: string): unknown {
 /** Bad characters can stand in JSON only as escapes: without one of these there is nothing to look for. */
 const mayHideBadText = /\\u(?:0000|[dD][89a-fA-F])/
 
-function refuseBadText(value: unknown, path = ''): void {
-  if (typeof value === 'string') {
-    if (value.includes('\0') || !value.isWellFormed())
-      throw invalid(`${path || 'body'}: has a character that is no text`)
-  } else if (Array.isArray(value)) {
-    for (const [i, item] of value.entries()) refuseBadText(item, `${path}[${i}]`)
-  } else if (value !== null && typeof value === 'object') {
-    for (const [key, item] of Object.entries(value)) {
-      refuseBadText(key, path)
-      refuseBadText(item, path ? `${path}.${key}` : key)
+/** Looks at every text of a body. Without recursion: a body may be nested deeper than the stack. */
+function refuseBadText(body: unknown): void {
+  const waiting: { value: unknown; path: string }[] = [{ value: body, path: '' }]
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const { value, path } = next
+    if (typeof value === 'string') refuseBadString(value, path)
+    else if (Array.isArray(value)) {
+      for (const [i, item] of value.entries()) waiting.push({ value: item, path: `${path}[${i}]` })
+    } else if (value !== null && typeof value === 'object') {
+      for (const [key, item] of Object.entries(value)) {
+        refuseBadString(key, path)
+        waiting.push({ value: item, path: path ? `${path}.${key}` : key })
+      }
     }
   }
+}
+
+function refuseBadString(text: string, path: string) {
+  if (text.includes('\0') || !text.isWellFormed()) throw invalid(`${path || 'body'}: has a character that is no text`)
 }

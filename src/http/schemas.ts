@@ -18,7 +18,7 @@ export const SomeOf = <const T extends readonly string[]>(values: T) =>
 
 export const ById = Type.Object({ id: Id })
 
-export const Page = Type.Integer({ minimum: 1, maximum: 1_000_000_000, default: 1 })
+export const Page = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, default: 1 })
 export const PerPage = (size: number) => Type.Integer({ minimum: 1, maximum: 1000, default: size })
 
 export const Answer = <T extends Parameters<typeof Type.Object>[0]>(fields: T) =>

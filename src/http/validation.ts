@@ -17,12 +17,29 @@ function isHttpUrl(text: string): boolean {
 
 const common = { allowUnionTypes: true, verbose: true, formats, discriminator: false } as const
 
-/** Bodies are taken as they are; query and path are text, so their values are read into the type asked for. */
-const strict = new Ajv({ ...common, coerceTypes: false, useDefaults: true })
-const reading = new Ajv({ ...common, coerceTypes: 'array', useDefaults: true })
+const ajv = new Ajv({ ...common, coerceTypes: false, useDefaults: true })
 
-export function compileValidator({ schema, httpPart }: { schema: object; httpPart?: string }): ValidateFunction {
-  return (httpPart === 'body' ? strict : reading).compile(schema)
+/** Bodies are taken as they are; query and path are text, so their values are read into the type asked for. */
+export function compileValidator({ schema, httpPart }: { schema: Rule; httpPart?: string }): ValidateFunction {
+  const validate = ajv.compile(schema)
+  if (httpPart !== 'querystring' && httpPart !== 'params') return validate
+  const types = Object.entries((schema.properties ?? {}) as Record<string, Rule>)
+  const reading = (values: Rule) => {
+    for (const [name, { type }] of types) if (name in values) values[name] = readAs(type, values[name])
+    const valid = validate(values)
+    reading.errors = validate.errors
+    return valid
+  }
+  reading.errors = validate.errors
+  return reading as unknown as ValidateFunction
+}
+
+/** Plain digits are a number, `true` and `false` truth values, one value a list of one; the rest stays text. */
+function readAs(type: unknown, value: unknown): unknown {
+  if (type === 'array') return [value].flat()
+  if (type === 'integer' && typeof value === 'string' && /^-?\d+$/.test(value)) return Number(value)
+  if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true'
+  return value
 }
 
 /** Names the first offending field by its path and says what it must be: `schedule.hours[1]: must be 0 to 23`. */

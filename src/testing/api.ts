@@ -15,6 +15,8 @@ export type Call = {
   body?: InjectOptions['payload']
   token?: string
   headers?: Record<string, string>
+  /** Where the request comes from. */
+  address?: string
 }
 
 export type TestApi = TestDatabase & {
@@ -23,7 +25,9 @@ export type TestApi = TestDatabase & {
   now: Date | undefined
   /** Everything the service logged at the level of an error. */
   errors: string[]
-  call(call: Call): Promise<{ status: number; body: any; headers: Record<string, unknown>; text: string }>
+  call(
+    call: Call,
+  ): Promise<{ status: number; body: ReturnType<typeof JSON.parse>; headers: Record<string, unknown>; text: string }>
 }
 
 /** The partner API on a database of its own. Every answer is held to the OpenAPI document that the service serves. */
@@ -48,11 +52,12 @@ export function usePartnerApi(): TestApi {
 
   afterAll(() => api.app?.close())
 
-  api.call = async ({ method, path, body, token, headers }) => {
+  api.call = async ({ method, path, body, token, headers, address }) => {
     const response = await api.app.inject({
       method,
       url: `/partner/v1${path}`,
       ...(body === undefined ? {} : { payload: body }),
+      ...(address === undefined ? {} : { remoteAddress: address }),
       headers: { ...(token ? { authorization: `Bearer ${token}` } : {}), ...headers },
     })
     const answer = { status: response.statusCode, headers: response.headers, text: response.body }
@@ -88,5 +93,20 @@ function answerCheck(document: Document): AnswerCheck {
     expect(answer, `${method} ${path} answered ${status}, which the document does not know`).toBeDefined()
     const validate = ajv.compile(answer!.content['application/json'].schema)
     expect(validate(body), `${method} ${path} ${status}: ${ajv.errorsText(validate.errors)}`).toBe(true)
+  }
+}
+
+export type FormPart = { name: string; filename?: string; type?: string; content: string | Buffer }
+
+/** A multipart/form-data body, as `call` takes it. */
+export function formOf(...parts: FormPart[]): { body: Buffer; headers: Record<string, string> } {
+  const boundary = '----tidings-test-form'
+  const pieces = parts.flatMap(({ name, filename, type = 'application/octet-stream', content }) => {
+    const file = filename === undefined ? '' : `; filename="${filename}"\r\nContent-Type: ${type}`
+    return [`--${boundary}\r\nContent-Disposition: form-data; name="${name}"${file}\r\n\r\n`, content, '\r\n']
+  })
+  return {
+    body: Buffer.concat([...pieces, `--${boundary}--\r\n`].map(piece => Buffer.from(piece as string))),
+    headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
   }
 }

@@ -78,6 +78,8 @@ export async function addMessages(
 
     const { intake, numbers } = await prepare(sql, numbering, { ...request, companyId, dispatch: dispatch! })
     const home = { companyId, dispatchId: request.dispatchId, now: dispatch!.now }
+    // A sender changed since the dispatch was made may serve other numbers now: they need lanes of their own.
+    await store.insertLanes(sql, home, intake.channelType, priorityOf(intake.trafficType), intake.routing.lanes)
     const lanes = await store.selectLanes(sql, home)
     const firstPosition = dispatch!.messageCount
     const tally = await takeIn(sql, home, { intake, recipients: request.recipients, numbers, lanes, firstPosition })

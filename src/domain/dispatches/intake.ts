@@ -167,8 +167,8 @@ function priceTable({ prices, channelType, trafficType }: Intake) {
   return (sender: Sender, number: Exclude<Classified, { kind: 'refused' }>, parts: number): PartPrice => {
     const where = number.kind === 'foreign' ? number.country : 'RU'
     const key = `${sender.senderId}/${where}`
-    let byParts = known.get(key)
-    if (!byParts) known.set(key, (byParts = pricesByParts(sender, where)))
+    const byParts = known.get(key) ?? pricesByParts(sender, where)
+    known.set(key, byParts)
     return byParts[parts]!
   }
 

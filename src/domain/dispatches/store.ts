@@ -35,6 +35,7 @@ export function insertDispatch(
 
 export type Lane = { laneId: number; senderId: number; brandId: number; tail: number }
 
+/** Makes the lanes that are missing, and returns those. */
 export function insertLanes(
   sql: Sql,
   home: { companyId: number; dispatchId: number },
@@ -46,6 +47,7 @@ export function insertLanes(
     insert into lanes (company_id, dispatch_id, channel_type, priority, sender_id, brand_id)
     select ${home.companyId}, ${home.dispatchId}, ${channelType}, ${priority}, * from unnest(
       ${lanes.map(({ senderId }) => senderId)}::bigint[], ${lanes.map(({ brandId }) => brandId)}::smallint[])
+    on conflict do nothing
     returning lane_id as "laneId", sender_id as "senderId", brand_id as "brandId", tail`
 }
 

@@ -24,8 +24,8 @@ async function* counted(batches: AsyncIterable<NewMessage[]>, blocks: Map<number
 
 function countIn(blocks: Map<number, store.NewBlock>, message: NewMessage) {
   const block = Math.floor(message.position / BLOCK_SIZE)
-  let counts = blocks.get(block)
-  if (!counts) blocks.set(block, (counts = { block, created: 0, failed: 0, createdParts: 0 }))
+  const counts = blocks.get(block) ?? { block, created: 0, failed: 0, createdParts: 0 }
+  blocks.set(block, counts)
   if (message.status === 'FAILED') counts.failed += 1
   else {
     counts.created += 1

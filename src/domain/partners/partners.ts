@@ -45,7 +45,11 @@ export async function adoptDemoPassword(pool: Pool, login: string, password: str
 export type LogIn = { login: string; password: string; address: string }
 
 /** A token for the right login and password. Guessing is slowed down per login and per address. */
-export async function logIn(sql: Sql, attempt: LogIn, now: Date): Promise<{ token: string }> {
+export function logIn(sql: Sql, attempt: LogIn, now: Date): Promise<{ token: string }> {
+  return inTurn(attempt.login, () => tryLogin(sql, attempt, now))
+}
+
+async function tryLogin(sql: Sql, attempt: LogIn, now: Date): Promise<{ token: string }> {
   const subjects = [`login:${attempt.login}`, `address:${attempt.address}`]
 
   await refuseGuessing(sql, subjects, now)
@@ -54,9 +58,19 @@ export async function logIn(sql: Sql, attempt: LogIn, now: Date): Promise<{ toke
     await store.countFailure(sql, subjects, now, windowStart(now))
     throw badCredentials()
   }
-  // Asked again: guesses tried side by side all passed the first question before any of them had failed.
+  // Asked again: guesses at other logins, or by way of other processes, may have failed meanwhile.
   await refuseGuessing(sql, subjects, now)
   return issueToken(sql, account, now)
+}
+
+const turns = new Map<string, Promise<unknown>>()
+
+/** Attempts at one login take turns: guesses tried side by side would all be checked before the first has failed. */
+function inTurn<T>(login: string, attempt: () => Promise<T>): Promise<T> {
+  const mine = (turns.get(login) ?? Promise.resolve()).then(attempt)
+  const over: Promise<unknown> = mine.catch(() => {}).then(() => turns.get(login) === over && turns.delete(login))
+  turns.set(login, over)
+  return mine
 }
 
 async function refuseGuessing(sql: Sql, subjects: string[], now: Date) {

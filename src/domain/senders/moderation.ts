@@ -45,8 +45,8 @@ async function walk(sql: Sql, sender: store.Due, steps: SenderStatus[], by: stri
   let moves = 0
   for (const to of steps) {
     const fee = to === 'APPROVED' ? (isPaidType(sender.commonType) ? feeOf(sender.brand) : null) : undefined
-    const { count } = await store.moveSender(sql, { ...sender, from, to, by, fee, now })
-    if (count === 0) break // someone else moved it meanwhile
+    const { count } = await store.moveSender(sql, { ...sender, from, to, by, fee, seen: sender, now })
+    if (count === 0) break // someone else moved or changed it meanwhile
     from = to
     moves += 1
   }

@@ -100,10 +100,12 @@ export type Move = {
   by: string
   comment?: string | undefined
   fee?: Money | null
+  /** What the move was decided on, where the row is not locked. */
+  seen?: Pick<Sender, 'commonType' | 'dateFrom' | 'dateTo'>
   now: Date
 }
 
-/** Moves a name, once: only from the state it was seen in. The move itself is kept as a row. */
+/** Moves a name, once: only from the state it was seen in, and as it was seen. The move itself is kept as a row. */
 export function moveSender(sql: Sql, move: Move) {
   return sql`
     with moved as (
@@ -113,10 +115,15 @@ export function moveSender(sql: Sql, move: Move) {
         manager_comment = coalesce(${move.comment ?? null}, manager_comment),
         rejected_at = ${move.to === 'REJECTED' ? move.now : null}
       where company_id = ${move.companyId} and sender_id = ${move.senderId} and status = ${move.from}
+        ${move.seen ? unchanged(sql, move.seen) : sql``}
       returning company_id, sender_id)
     insert into sender_moves (company_id, sender_id, from_status, to_status, moved_by, comment, moved_at)
     select company_id, sender_id, ${move.from}, ${move.to}, ${move.by}, ${move.comment ?? null}, ${move.now} from moved`
 }
+
+const unchanged = (sql: Sql, seen: NonNullable<Move['seen']>) => sql`
+  and common_type = ${seen.commonType} and date_trunc('milliseconds', date_from) = ${seen.dateFrom}
+  and date_trunc('milliseconds', date_to) is not distinct from ${seen.dateTo}::timestamptz`
 
 export type Due = Pick<Sender, 'companyId' | 'senderId' | 'status' | 'dateFrom' | 'dateTo' | 'commonType' | 'brand'>
 

@@ -46,6 +46,15 @@ export const messageRoutes =
     })
   }
 
+/** The messages of a request share their moment: it is written once for a run of them. */
+let last = { prefix: '', text: '' }
+
+function createdAtOf(uuid: string): string {
+  const prefix = uuid.slice(0, 13)
+  if (prefix !== last.prefix) last = { prefix, text: timeOfUuid7(uuid).toISOString() }
+  return last.text
+}
+
 const presentMessage = (message: Message) => ({
   messageUuid: message.uuid,
   destination: message.destination,
@@ -55,7 +64,7 @@ const presentMessage = (message: Message) => ({
   price: moneyToNumber(message.price),
   senderId: message.senderId,
   brandId: message.brandId,
-  createdAt: timeOfUuid7(message.uuid).toISOString(),
+  createdAt: createdAtOf(message.uuid),
   sentAt: message.sentAt?.toISOString() ?? null,
   deliveredAt: message.status === 'DELIVERED' ? message.finalAt!.toISOString() : null,
   ...(message.errorCode === null ? {} : { errorCode: message.errorCode }),

@@ -74,7 +74,7 @@ const SenderFilter = Type.Object({
   commonType: SomeOf(commonTypes),
   status: SomeOf(senderStatuses),
   channelType: SomeOf(channelTypes),
-  countryCode: Type.Optional(Type.Array(Type.String())),
+  countryCode: Type.Optional(Type.Array(Type.String({ pattern: '^[A-Z]{2}$', description: 'two capital letters' }))),
 })
 
 const tags = ['Senders']

@@ -4,7 +4,7 @@ import { logIn } from '../../domain/partners/partners.ts'
 import type { Context } from '../context.ts'
 import { Answer, answers } from '../schemas.ts'
 
-const Credentials = Type.Object({ login: Type.String(), password: Type.String({ maxLength: 1024 }) })
+const Credentials = Type.Object({ login: Type.String({ maxLength: 255 }), password: Type.String({ maxLength: 1024 }) })
 
 const schema = {
   tags: ['Token'],

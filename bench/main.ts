@@ -1,0 +1,79 @@
+import { parseArgs } from 'node:util'
+import * as depth from './depth.ts'
+import { type Bench, type Figure, isMet, printTable } from './figures.ts'
+import * as ingest from './ingest.ts'
+import * as numbering from './numbering.ts'
+import * as read from './read.ts'
+import * as text from './text.ts'
+
+/**
+ * Speed is promised as ratios measured in one run, so that a slow machine does not fail and a fast one does not hide
+ * a loss. Exit code 1 when a target is missed.
+ */
+const benches: Bench[] = [
+  ingest,
+  read,
+  depth,
+  { name: 'text', about: 'nanoseconds to fill in a text and count its parts', run: text.run },
+  { name: 'numbering', about: 'nanoseconds to find the operator and region of a number', run: numbering.run },
+]
+
+const USAGE = `Usage: npm run bench -- NAME [--json]
+
+${benches.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join('\n')}
+
+Figures with a target say whether it is met; exit code 1 when one is missed. --json prints them as JSON.`
+
+async function main(): Promise<number> {
+  const asked = readArguments()
+  if (asked instanceof Error) return refuse(asked.message)
+  const { values, positionals } = asked
+  if (values.help) {
+    console.log(USAGE)
+    return 0
+  }
+  if (positionals.length !== 1) return refuse('Name one bench')
+  const bench = benches.find(({ name }) => name === positionals[0])
+  if (!bench) return refuse(`There is no bench "${positionals[0]}"`)
+  return values.json ? runAsJson(bench) : runAsTable(bench)
+}
+
+function readArguments() {
+  try {
+    return parseArgs({ allowPositionals: true, options: { help: { type: 'boolean' }, json: { type: 'boolean' } } })
+  } catch (error) {
+    return error as Error
+  }
+}
+
+function refuse(reason: string): number {
+  console.error(`${reason}.\n\n${USAGE}`)
+  return 1
+}
+
+async function runAsTable(bench: Bench): Promise<number> {
+  const figures = (await bench.run()) ?? []
+  if (figures.length > 0) printTable(figures)
+  return exitCodeOf(figures)
+}
+
+/** Benches that print by themselves have their lines collected. */
+async function runAsJson(bench: Bench): Promise<number> {
+  const lines: string[] = []
+  const print = console.log
+  console.log = line => void lines.push(String(line))
+  const figures = (await bench.run()) ?? []
+  console.log = print
+  const judged = figures.map(figure => ({ ...figure, ...(figure.target ? { met: isMet(figure) } : {}) }))
+  console.log(JSON.stringify({ bench: bench.name, ...(lines.length > 0 ? { lines } : { figures: judged }) }, null, 2))
+  return exitCodeOf(figures)
+}
+
+const exitCodeOf = (figures: Figure[]) => (figures.every(isMet) ? 0 : 1)
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  console.error(error)
+  process.exitCode = 1
+}

@@ -1,0 +1,391 @@
+-- What the migrations make of an empty database. Printed by `npm run db:dump`: change a migration, not this file.
+
+create type billing_mode as enum ('POSTPAID', 'PREPAID');
+
+create type company_status as enum ('ACTIVE', 'DISABLED');
+
+create type dispatch_status as enum ('CREATED', 'STARTED', 'STOPPED', 'COMPLETED');
+
+create type message_status as enum ('CREATED', 'SENT', 'DELIVERED', 'FAILED');
+
+create type sender_status as enum ('DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW', 'AWAITING', 'APPROVED', 'REJECTED', 'DENIED', 'CLOSED');
+
+create table api_key_ids (
+  key_id     bigint generated always as identity not null,
+  company_id bigint not null,
+  key_hash   bytea not null,
+  constraint api_key_ids_pkey PRIMARY KEY (key_id),
+  constraint api_key_ids_key_hash_key UNIQUE (key_hash)
+);
+
+create table api_keys (
+  company_id bigint not null,
+  key_id     bigint not null,
+  type       text not null,
+  active     boolean default true not null,
+  created_at timestamp with time zone default now() not null,
+  constraint api_keys_pkey PRIMARY KEY (company_id, key_id),
+  constraint api_keys_type_check CHECK ((type = ANY (ARRAY['MESSAGE'::text, 'ENTITY'::text, 'VERIFIER'::text, 'BUILDER_WIDGET'::text]))),
+  constraint api_keys_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
+);
+
+create table blacklist (
+  company_id bigint not null,
+  msisdn     text not null,
+  comment    text,
+  created_at timestamp with time zone default now() not null,
+  constraint blacklist_pkey PRIMARY KEY (company_id, msisdn),
+  constraint blacklist_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
+);
+
+create table channel_prices (
+  channel_type text not null,
+  price        numeric(18,4) not null,
+  currency     text not null,
+  constraint channel_prices_pkey PRIMARY KEY (channel_type),
+  constraint channel_prices_price_check CHECK ((price >= (0)::numeric))
+);
+
+create table companies (
+  company_id           bigint generated always as identity not null,
+  partner_id           bigint not null,
+  name                 text not null,
+  counteragent_type    text not null,
+  counteragent_name    text not null,
+  counteragent_inn     text not null,
+  counteragent_address text,
+  counteragent_kpp     text,
+  actual_address       text,
+  status               company_status default 'ACTIVE'::company_status not null,
+  budget               numeric(18,4),
+  currency             text not null,
+  billing              billing_mode default 'POSTPAID'::billing_mode not null,
+  created_at           timestamp with time zone default now() not null,
+  updated_at           timestamp with time zone default now() not null,
+  constraint companies_pkey PRIMARY KEY (company_id),
+  constraint companies_budget_check CHECK ((budget >= (0)::numeric)),
+  constraint companies_counteragent_type_check CHECK ((counteragent_type = ANY (ARRAY['LEGAL'::text, 'INDIVIDUAL'::text]))),
+  constraint companies_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(partner_id)
+);
+CREATE INDEX companies_of_partner ON companies USING btree (partner_id, company_id);
+
+create table company_documents (
+  company_id  bigint not null,
+  document_id uuid not null,
+  filename    text not null,
+  kind        text not null,
+  content     bytea not null,
+  created_at  timestamp with time zone default now() not null,
+  constraint company_documents_pkey PRIMARY KEY (company_id, document_id),
+  constraint company_documents_kind_check CHECK ((kind = ANY (ARRAY['pdf'::text, 'jpg'::text, 'png'::text]))),
+  constraint company_documents_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
+);
+alter table company_documents alter column content set storage external;
+
+create table country_prices (
+  country_code text not null,
+  price        numeric(18,4) not null,
+  currency     text not null,
+  constraint country_prices_pkey PRIMARY KEY (country_code),
+  constraint country_prices_price_check CHECK ((price >= (0)::numeric))
+);
+
+create table dispatch_blocks (
+  company_id         bigint not null,
+  dispatch_id        bigint not null,
+  block              integer not null,
+  created_messages   integer default 0 not null,
+  sent_messages      integer default 0 not null,
+  delivered_messages integer default 0 not null,
+  failed_messages    integer default 0 not null,
+  created_parts      integer default 0 not null,
+  sent_parts         integer default 0 not null,
+  delivered_parts    integer default 0 not null,
+  failed_parts       integer default 0 not null,
+  constraint dispatch_blocks_pkey PRIMARY KEY (company_id, dispatch_id, block),
+  constraint dispatch_blocks_company_id_dispatch_id_fkey FOREIGN KEY (company_id, dispatch_id) REFERENCES dispatches(company_id, dispatch_id)
+);
+
+create table dispatch_ids (
+  dispatch_id bigint generated always as identity not null,
+  company_id  bigint not null,
+  constraint dispatch_ids_pkey PRIMARY KEY (dispatch_id)
+);
+
+create table dispatches (
+  company_id      bigint not null,
+  dispatch_id     bigint not null,
+  name            text not null,
+  status          dispatch_status default 'CREATED'::dispatch_status not null,
+  channel_type    text not null,
+  traffic_type    text not null,
+  text            text not null,
+  sender_ids      bigint[] not null,
+  start_at        timestamp with time zone,
+  offset_minutes  smallint,
+  hours           smallint[],
+  days            smallint[],
+  callback_url    text,
+  callback_events text[],
+  price_estimate  numeric(18,4) default 0 not null,
+  message_count   bigint default 0 not null,
+  first_uuid      uuid,
+  last_uuid       uuid,
+  created_at      timestamp with time zone default now() not null,
+  started_at      timestamp with time zone,
+  completed_at    timestamp with time zone,
+  constraint dispatches_pkey PRIMARY KEY (company_id, dispatch_id),
+  constraint dispatches_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
+);
+CREATE INDEX dispatches_by_status ON dispatches USING btree (company_id, status, dispatch_id);
+
+create table idempotency_keys (
+  owner        text not null,
+  key          text not null,
+  request_hash bytea not null,
+  answer       text not null,
+  created_at   timestamp with time zone default now() not null,
+  constraint idempotency_keys_pkey PRIMARY KEY (owner, key)
+);
+CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (created_at);
+
+create table lanes (
+  company_id   bigint not null,
+  lane_id      bigint generated always as identity not null,
+  dispatch_id  bigint,
+  channel_type text not null,
+  sender_id    bigint,
+  brand_id     smallint not null,
+  priority     smallint not null,
+  zone         text,
+  tail         bigint default 0 not null,
+  cursor       bigint default 0 not null,
+  open         boolean default false not null,
+  constraint lanes_pkey PRIMARY KEY (company_id, lane_id),
+  constraint lanes_company_id_dispatch_id_channel_type_sender_id_brand_i_key UNIQUE NULLS NOT DISTINCT (company_id, dispatch_id, channel_type, sender_id, brand_id, priority, zone)
+);
+
+create table login_failures (
+  subject           text not null,
+  failures          integer not null,
+  window_started_at timestamp with time zone not null,
+  constraint login_failures_pkey PRIMARY KEY (subject)
+);
+
+create table messages (
+  company_id  bigint not null,
+  uuid        uuid not null,
+  dispatch_id bigint,
+  "position"  bigint,
+  lane_id     bigint,
+  seq         bigint,
+  sender_id   bigint,
+  tariff_id   bigint,
+  price       numeric(18,4) not null,
+  sent_at     timestamp with time zone,
+  final_at    timestamp with time zone,
+  status      message_status not null,
+  error_code  integer,
+  parts       smallint not null,
+  brand_id    smallint not null,
+  destination text not null,
+  text        text,
+  constraint messages_pkey PRIMARY KEY (company_id, uuid)
+) partition by RANGE (uuid);
+CREATE INDEX messages_by_lane ON messages USING btree (company_id, lane_id, seq) WHERE (lane_id IS NOT NULL);
+CREATE INDEX messages_by_position ON messages USING btree (company_id, dispatch_id, "position");
+
+create table numbering_ranges (
+  first       bigint not null,
+  last        bigint not null,
+  operator_id integer not null,
+  region      text not null,
+  constraint numbering_ranges_pkey PRIMARY KEY (first),
+  constraint numbering_ranges_check CHECK ((((first >= '70000000000'::bigint) AND (first <= '79999999999'::bigint)) AND (last >= first) AND ((last / 10000000) = (first / 10000000)))),
+  constraint numbering_ranges_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES operators(operator_id)
+);
+
+create table numbering_version (
+  only_row boolean default true not null,
+  version  bigint not null,
+  constraint numbering_version_pkey PRIMARY KEY (only_row),
+  constraint numbering_version_only_row_check CHECK (only_row)
+);
+
+create table operators (
+  operator_id integer generated always as identity not null,
+  inn         text not null,
+  name        text not null,
+  constraint operators_pkey PRIMARY KEY (operator_id),
+  constraint operators_inn_name_key UNIQUE (inn, name)
+);
+
+create table partner_tokens (
+  token_hash bytea not null,
+  partner_id bigint not null,
+  expires_at timestamp with time zone not null,
+  constraint partner_tokens_pkey PRIMARY KEY (token_hash),
+  constraint partner_tokens_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(partner_id) ON DELETE CASCADE
+);
+CREATE INDEX partner_tokens_by_expiry ON partner_tokens USING btree (expires_at);
+CREATE INDEX partner_tokens_of_partner ON partner_tokens USING btree (partner_id);
+
+create table partners (
+  partner_id    bigint generated always as identity not null,
+  login         text not null,
+  password_hash text not null,
+  currency      text default 'RUB'::text not null,
+  created_at    timestamp with time zone default now() not null,
+  constraint partners_pkey PRIMARY KEY (partner_id),
+  constraint partners_login_key UNIQUE (login)
+);
+
+create table ported_numbers (
+  number   bigint not null,
+  brand_id smallint not null,
+  constraint ported_numbers_pkey PRIMARY KEY (number),
+  constraint ported_numbers_brand_id_check CHECK (((brand_id >= 1) AND (brand_id <= 4))),
+  constraint ported_numbers_number_check CHECK (((number >= '70000000000'::bigint) AND (number <= '79999999999'::bigint)))
+);
+
+create table schema_compatibility (
+  only_row        boolean default true not null,
+  minimum_version integer not null,
+  constraint schema_compatibility_pkey PRIMARY KEY (only_row),
+  constraint schema_compatibility_only_row_check CHECK (only_row)
+);
+
+create table schema_migrations (
+  version    integer not null,
+  name       text not null,
+  applied_at timestamp with time zone default now() not null,
+  constraint schema_migrations_pkey PRIMARY KEY (version)
+);
+
+create table sender_fees (
+  brand    text not null,
+  value    numeric(18,4) not null,
+  currency text not null,
+  constraint sender_fees_pkey PRIMARY KEY (brand),
+  constraint sender_fees_value_check CHECK ((value >= (0)::numeric))
+);
+
+create table sender_ids (
+  sender_id  bigint generated always as identity not null,
+  company_id bigint not null,
+  constraint sender_ids_pkey PRIMARY KEY (sender_id)
+);
+
+create table sender_moves (
+  company_id  bigint not null,
+  sender_id   bigint not null,
+  move_id     bigint generated always as identity not null,
+  from_status sender_status not null,
+  to_status   sender_status not null,
+  moved_by    text not null,
+  comment     text,
+  moved_at    timestamp with time zone not null,
+  constraint sender_moves_pkey PRIMARY KEY (company_id, sender_id, move_id),
+  constraint sender_moves_company_id_sender_id_fkey FOREIGN KEY (company_id, sender_id) REFERENCES senders(company_id, sender_id)
+);
+
+create table senders (
+  company_id      bigint not null,
+  sender_id       bigint not null,
+  sender_name     text not null,
+  channel_type    text not null,
+  common_type     text not null,
+  brand           text not null,
+  country_code    text not null,
+  description     text,
+  document_ids    uuid[] default '{}'::uuid[] not null,
+  date_from       timestamp with time zone not null,
+  date_to         timestamp with time zone,
+  status          sender_status default 'DRAFT'::sender_status not null,
+  suspended       boolean default false not null,
+  suspend_reason  text,
+  fee             numeric(18,4),
+  manager_comment text,
+  rejected_at     timestamp with time zone,
+  created_at      timestamp with time zone default now() not null,
+  constraint senders_pkey PRIMARY KEY (company_id, sender_id),
+  constraint senders_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
+);
+CREATE INDEX senders_in_review ON senders USING btree (status, date_from) WHERE (status = ANY (ARRAY['DRAFT'::sender_status, 'PRE_REVIEW'::sender_status, 'INTERNAL_REVIEW'::sender_status, 'EXTERNAL_REVIEW'::sender_status, 'AWAITING'::sender_status]));
+CREATE INDEX senders_to_close ON senders USING btree (date_to) WHERE ((status = ANY (ARRAY['AWAITING'::sender_status, 'APPROVED'::sender_status])) AND (date_to IS NOT NULL));
+
+create table staff (
+  staff_id      bigint generated always as identity not null,
+  login         text not null,
+  password_hash text not null,
+  created_at    timestamp with time zone default now() not null,
+  constraint staff_pkey PRIMARY KEY (staff_id),
+  constraint staff_login_key UNIQUE (login)
+);
+
+create table tariff_steps (
+  tariff_id       bigint not null,
+  from_count      bigint not null,
+  price           numeric(18,4) not null,
+  price_mau_batch numeric(18,4),
+  constraint tariff_steps_pkey PRIMARY KEY (tariff_id, from_count),
+  constraint tariff_steps_from_count_check CHECK ((from_count >= 0)),
+  constraint tariff_steps_price_check CHECK ((price >= (0)::numeric)),
+  constraint tariff_steps_price_mau_batch_check CHECK ((price_mau_batch >= (0)::numeric)),
+  constraint tariff_steps_tariff_id_fkey FOREIGN KEY (tariff_id) REFERENCES tariffs(tariff_id) ON DELETE CASCADE
+);
+
+create table tariffs (
+  tariff_id     bigint generated always as identity not null,
+  partner_id    bigint,
+  sender_type   text not null,
+  brand         text,
+  traffic_type  text,
+  pricing_model text not null,
+  currency      text not null,
+  constraint tariffs_pkey PRIMARY KEY (tariff_id),
+  constraint tariffs_partner_id_sender_type_brand_traffic_type_key UNIQUE NULLS NOT DISTINCT (partner_id, sender_type, brand, traffic_type),
+  constraint tariffs_pricing_model_check CHECK ((pricing_model = ANY (ARRAY['FIXED'::text, 'SCALED'::text, 'MAU'::text]))),
+  constraint tariffs_sender_type_check CHECK ((sender_type = ANY (ARRAY['COMMON'::text, 'START'::text, 'PRO'::text]))),
+  constraint tariffs_traffic_type_check CHECK ((traffic_type = ANY (ARRAY['PROMO'::text, 'SERVICE'::text, 'TRANSACT'::text, 'AUTHORIZE'::text]))),
+  constraint tariffs_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(partner_id)
+);
+
+create table virtual_operators (
+  inn      text not null,
+  name     text not null,
+  brand_id smallint not null,
+  constraint virtual_operators_pkey PRIMARY KEY (inn),
+  constraint virtual_operators_brand_id_check CHECK (((brand_id >= 0) AND (brand_id <= 4)))
+);
+
+CREATE OR REPLACE FUNCTION ensure_message_month(month date)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  first_day timestamp := date_trunc('month', month::timestamp);
+  partition text := 'messages_' || to_char(first_day, 'YYYY_MM');
+begin
+  if to_regclass(partition) is null then
+    execute format('create table %I partition of messages for values from (%L) to (%L)', partition,
+      uuid7_floor(first_day at time zone 'UTC'), uuid7_floor((first_day + interval '1 month') at time zone 'UTC'));
+  end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION ensure_message_months()
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  select ensure_message_month((date_trunc('month', now() at time zone 'UTC') + make_interval(months => ahead))::date)
+  from generate_series(0, 3) ahead
+$function$;
+
+CREATE OR REPLACE FUNCTION uuid7_floor(moment timestamp with time zone)
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select (lpad(to_hex(floor(extract(epoch from moment) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+$function$;

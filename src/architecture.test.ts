@@ -1,0 +1,294 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, sep } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+/**
+ * Who may import whom. If a rule stops you, the thing probably belongs one room lower; `docs/architecture.md` says what
+ * each room is for.
+ */
+
+type Import = { path: string; typesOnly: boolean }
+type Sources = Map<string, Import[]>
+
+/** A slice may import those before it: no circles. */
+const slices = [
+  'partners',
+  'companies',
+  'keys',
+  'documents',
+  'numbering',
+  'senders',
+  'templates',
+  'blacklist',
+  'pricing',
+  'ledger',
+  'gateways',
+  'callbacks',
+  'idempotency',
+  'messages',
+  'dispatches',
+  'cascades',
+  'subscribers',
+  'inbound',
+  'short-links',
+  'verification',
+  'reports',
+  'audit',
+]
+
+/** What each room may import, besides itself. `main.ts` and `commands` put everything together. */
+const rooms: Record<string, string[]> = {
+  base: [],
+  db: ['base'],
+  channels: ['base'],
+  domain: ['base', 'db'],
+  http: ['base', 'db', 'domain'],
+  engine: ['base', 'db', 'domain', 'channels'],
+  commands: ['base', 'db', 'domain', 'channels', 'http', 'engine', 'config.ts'],
+  'main.ts': ['base', 'db', 'domain', 'channels', 'http', 'engine', 'config.ts', 'commands'],
+  'config.ts': ['base'],
+}
+
+const roomOf = (file: string) => file.split('/')[0]!
+const sliceOf = (file: string) => (roomOf(file) === 'domain' ? file.split('/')[1] : undefined)
+const isOfTests = (file: string) => /\.(test|contract)\.ts$/.test(file) || roomOf(file) === 'testing'
+
+type Rule = (file: string, imported: Import) => string | undefined
+
+const rules: Record<string, Rule> = {
+  'every import of ours names its file, ending in .ts': (_, { path }) =>
+    path.endsWith('.ts') || path.endsWith('.json') ? undefined : 'has no ending',
+
+  'a room imports only the rooms below it': (file, { path }) => {
+    const [from, to] = [roomOf(file), roomOf(path)]
+    if (from === to || to === 'testing' || mayReadWebhooks(file, path)) return undefined
+    return rooms[from]?.includes(to) ? undefined : `${from} may not import ${to}`
+  },
+
+  'http knows the database by its types alone': (file, { path, typesOnly }) =>
+    roomOf(file) === 'http' && roomOf(path) === 'db' && !typesOnly ? 'is more than a type' : undefined,
+
+  'a slice imports only the slices before it': (file, { path }) => {
+    const [from, to] = [sliceOf(file), sliceOf(path)]
+    if (!from || !to || from === to) return undefined
+    return slices.indexOf(to) < slices.indexOf(from) ? undefined : `${to} comes after ${from}`
+  },
+
+  "a slice's SQL is its own": (file, { path }) =>
+    path.startsWith('domain/') && path.endsWith('/store.ts') && dirname(file) !== dirname(path)
+      ? 'is private to its slice'
+      : undefined,
+
+  'what is for tests is imported by tests alone': (_, { path }) => (isOfTests(path) ? 'is for tests' : undefined),
+}
+
+/** Faces that operators call may use the pure reading and checking of a channel's webhook. */
+const mayReadWebhooks = (file: string, path: string) =>
+  file.startsWith('http/webhooks/') && /^channels\/[^/]+\/webhook\.ts$/.test(path)
+
+function broken(rule: Rule, sources: Sources): string[] {
+  return [...sources].flatMap(([file, imports]) =>
+    imports.flatMap(imported => {
+      const objection = rule(file, imported)
+      return objection ? [`${file} -> ${imported.path}: ${objection}`] : []
+    }),
+  )
+}
+
+/** The first circle found, as the files on it. */
+function circleIn(sources: Sources): string[] {
+  const done = new Set<string>()
+  const visit = (file: string, way: string[]): string[] => {
+    if (way.includes(file)) return [...way.slice(way.indexOf(file)), file]
+    if (done.has(file)) return []
+    for (const { path } of sources.get(file) ?? []) {
+      const circle = visit(path, [...way, file])
+      if (circle.length > 0) return circle
+    }
+    done.add(file)
+    return []
+  }
+  for (const file of sources.keys()) {
+    const circle = visit(file, [])
+    if (circle.length > 0) return circle
+  }
+  return []
+}
+
+const badName = (file: string) => /(^|[/.-])(utils?|helpers?|manager|index)([/.-]|$)/i.test(file)
+
+// Reading ---------------------------------------------------------------------------------------------------------
+
+const src = import.meta.dirname
+
+const filesOf = (folder: string) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map(file => file.replaceAll(sep, '/'))
+    .filter(file => file.endsWith('.ts'))
+
+function readSources(): Sources {
+  const files = filesOf(src).filter(file => !isOfTests(file))
+  return new Map(files.map(file => [file, importsIn(file, readFileSync(join(src, file), 'utf8'))]))
+}
+
+const STATEMENT = /^\s*(import|export)\s(?:([^'"`;]*?)\sfrom\s)?\s*['"]([^'"]+)['"]/gm
+const CALL = /\bimport\(\s*['"]([^'"]+)['"]/g
+
+/** Relative imports of a file, static and dynamic, as paths below `src`. */
+function importsIn(file: string, text: string): Import[] {
+  const statements = [...text.matchAll(STATEMENT)].map(([, , what = '', from]) => ({
+    from: from!,
+    typesOnly: isTypesOnly(what),
+  }))
+  const calls = [...text.matchAll(CALL)].map(([, from]) => ({ from: from!, typesOnly: false }))
+  return [...statements, ...calls]
+    .filter(({ from }) => from.startsWith('.'))
+    .map(({ from, typesOnly }) => ({
+      path: relative(src, join(src, dirname(file), from)).replaceAll(sep, '/'),
+      typesOnly,
+    }))
+}
+
+function isTypesOnly(what: string): boolean {
+  if (/^type\s/.test(what)) return true
+  const names = /^\{([^}]*)\}$/.exec(what.trim())?.[1]
+  return names?.split(',').every(name => name.trim() === '' || /^type\s/.test(name.trim())) ?? false
+}
+
+// The house -------------------------------------------------------------------------------------------------------
+
+describe('the house', () => {
+  const sources = readSources()
+
+  test('was read', () => {
+    expect(sources.size).toBeGreaterThan(60)
+    expect(sources.get('domain/senders/senders.ts')).toContainEqual({
+      path: 'domain/senders/store.ts',
+      typesOnly: false,
+    })
+    expect(sources.get('http/context.ts')).toContainEqual({ path: 'db/sql.ts', typesOnly: true })
+  })
+
+  test.each(Object.entries(rules))('%s', (_, rule) => {
+    expect(broken(rule, sources)).toEqual([])
+  })
+
+  test('what is imported exists', () => {
+    const all = new Set(filesOf(src))
+    const missing = [...sources].flatMap(([file, imports]) =>
+      imports.filter(({ path }) => path.endsWith('.ts') && !all.has(path)).map(({ path }) => `${file} -> ${path}`),
+    )
+    expect(missing).toEqual([])
+  })
+
+  test('there are no circles', () => {
+    expect(circleIn(sources)).toEqual([])
+  })
+
+  test('every file lies in a room, and every slice has its place in the order', () => {
+    expect([...sources.keys()].filter(file => !(roomOf(file) in rooms))).toEqual([])
+    const inDomain = [...sources.keys()].flatMap(file => sliceOf(file) ?? [])
+    expect([...new Set(inDomain)].filter(slice => !slices.includes(slice))).toEqual([])
+  })
+
+  test('nothing is called utils, helpers, manager or index', () => {
+    expect(filesOf(src).filter(badName)).toEqual([])
+  })
+})
+
+// The rules themselves --------------------------------------------------------------------------------------------
+
+describe('the rules', () => {
+  const objections = (file: string, line: string) => {
+    const sources: Sources = new Map([[file, importsIn(file, line)]])
+    return Object.entries(rules).flatMap(([name, rule]) => (broken(rule, sources).length > 0 ? [name] : []))
+  }
+
+  test.each([
+    ['base/money.ts', "import { connect } from '../db/sql.ts'"],
+    ['db/sql.ts', "import { Partner } from '../domain/partners/partner.ts'"],
+    ['channels/smpp/client.ts', "import type { Sql } from '../../db/sql.ts'"],
+    ['domain/keys/keys.ts', "import { loadConfig } from '../../config.ts'"],
+    ['domain/keys/keys.ts', "import { submit } from '../../channels/channel.ts'"],
+    ['http/app.ts', "import { loadConfig } from '../config.ts'"],
+    ['http/app.ts', "import '../engine/lanes.ts'"],
+    ['http/app.ts', "import { submit } from '../channels/channel.ts'"],
+    ['http/webhooks/whatsapp.ts', "import { send } from '../../channels/whatsapp/client.ts'"],
+    ['engine/lanes.ts', "export { buildApp } from '../http/app.ts'"],
+    ['engine/lanes.ts', "const app = await import('../http/app.ts')"],
+    ['engine/lanes.ts', "import { serve } from '../commands/serve.ts'"],
+    ['commands/serve.ts', "import { main } from '../main.ts'"],
+  ])('%s: %s leaves its room', (file, line) => {
+    expect(objections(file, line)).toEqual(['a room imports only the rooms below it'])
+  })
+
+  test.each([
+    [
+      'domain/senders/senders.ts',
+      "import type { Tariff } from '../pricing/tariff.ts'",
+      'a slice imports only the slices before it',
+    ],
+    [
+      'domain/messages/messages.ts',
+      "import { a, type b } from '../dispatches/dispatch.ts'",
+      'a slice imports only the slices before it',
+    ],
+    ['domain/dispatches/dispatches.ts', "import * as store from '../messages/store.ts'", "a slice's SQL is its own"],
+    ['http/partner/keys.ts', "import type { Key } from '../../domain/keys/store.ts'", "a slice's SQL is its own"],
+    ['http/app.ts', "import { connect, type Pool } from '../db/sql.ts'", 'http knows the database by its types alone'],
+    [
+      'commands/demo.ts',
+      "import { aCompany } from '../testing/factories.ts'",
+      'what is for tests is imported by tests alone',
+    ],
+    [
+      'channels/smpp/smpp.ts',
+      "import { suite } from '../channel.contract.ts'",
+      'what is for tests is imported by tests alone',
+    ],
+    ['http/app.ts', "import { body } from './body'", 'every import of ours names its file, ending in .ts'],
+    ['http/app.ts', "import { body } from './body.js'", 'every import of ours names its file, ending in .ts'],
+  ])('%s: %s is stopped', (file, line, rule) => {
+    expect(objections(file, line)).toEqual([rule])
+  })
+
+  test.each([
+    ['domain/dispatches/dispatches.ts', "import { once } from '../idempotency/idempotency.ts'"],
+    ['domain/pricing/pricing.ts', "import type { FeeOf } from '../senders/moderation.ts'"],
+    ['domain/keys/keys.ts', "import * as store from './store.ts'"],
+    ['http/context.ts', "import type { Pool } from '../db/sql.ts'"],
+    ['http/context.ts', "import { type Pool, type Sql } from '../db/sql.ts'"],
+    ['http/webhooks/whatsapp.ts', "import { verify } from '../../channels/whatsapp/webhook.ts'"],
+    ['engine/lanes.ts', "import { submit } from '../channels/channel.ts'"],
+    ['commands/serve.ts', "import { loadConfig } from '../config.ts'"],
+    ['main.ts', "import { serve } from './commands/serve.ts'"],
+    ['db/copy.ts', "import { once } from 'node:events'"],
+  ])('%s: %s is fine', (file, line) => {
+    expect(objections(file, line)).toEqual([])
+  })
+
+  test('an import over several lines is read as one, and words in a text are not', () => {
+    const text = "import {\n  type A,\n  b,\n} from './b.ts'\nimport type C from './c.ts'\nconst d = 'import e from'\n"
+    expect(importsIn('base/a.ts', text)).toEqual([
+      { path: 'base/b.ts', typesOnly: false },
+      { path: 'base/c.ts', typesOnly: true },
+    ])
+  })
+
+  test('a circle is found, however long', () => {
+    const sources = (arrows: Record<string, string>): Sources =>
+      new Map(Object.entries(arrows).map(([from, to]) => [from, [{ path: to, typesOnly: true }]]))
+    expect(circleIn(sources({ 'a.ts': 'b.ts', 'b.ts': 'c.ts', 'c.ts': 'd.ts', 'd.ts': 'b.ts' }))).toEqual([
+      'b.ts',
+      'c.ts',
+      'd.ts',
+      'b.ts',
+    ])
+    expect(circleIn(sources({ 'a.ts': 'b.ts', 'b.ts': 'c.ts' }))).toEqual([])
+  })
+
+  test.each(['base/utils.ts', 'http/helpers/dates.ts', 'domain/keys/key-helper.ts', 'engine/index.ts'])(
+    '%s is no name',
+    file => expect(badName(file)).toBe(true),
+  )
+})

@@ -1,0 +1,405 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { UsageError } from '../base/errors.ts'
+import { settings } from '../config.ts'
+import { openEmbeddedServer } from '../db/embedded.ts'
+import { connect } from '../db/sql.ts'
+import { eventually } from '../testing/eventually.ts'
+import { numberOf } from '../testing/factories.ts'
+import { commands } from './all-commands.ts'
+import { runCommandLine } from './command-line.ts'
+import {
+  answerOf,
+  type Client,
+  type Env,
+  expectNothingRunning,
+  expectSentence,
+  logIn,
+  newSender,
+  processesOf,
+  run,
+  type Service,
+  start,
+  startService,
+  stop,
+  untilStatus,
+  useDataFolders,
+} from './processes.ts'
+
+const PATIENT = 60_000
+const aDataFolder = useDataFolders()
+
+/** What the program would print, without a process for each of the many words below; three of them get one. */
+async function printedBy(words: string[], env: Env = {}): Promise<string> {
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+  try {
+    await runCommandLine(commands, words, env)
+    return write.mock.calls.map(([text]) => text).join('')
+  } finally {
+    write.mockRestore()
+  }
+}
+
+/** Every command, with the options that its help must list. */
+const expected: Record<string, string[]> = {
+  serve: [],
+  api: [],
+  engine: [],
+  migrate: [],
+  config: [],
+  'partner create': ['--login LOGIN', '--password PASSWORD'],
+  'partner password': ['--login LOGIN', '--password PASSWORD'],
+  'staff create': ['--login LOGIN', '--password PASSWORD'],
+  'company list': [],
+  'key create': ['--company N', '--type TYPE'],
+  'sender list': ['--company N'],
+  'sender approve': ['--sender ID'],
+  'sender reject': ['--sender ID', '--comment TEXT'],
+  'sender deny': ['--sender ID', '--comment TEXT'],
+  'numbering import': ['FILE'],
+  'ported import': ['FILE', '--replace'],
+}
+
+describe('help', () => {
+  test('the overview lists every command', async () => {
+    const { code, stdout } = await run(['--help'], {})
+    expect(code).toBe(0)
+    const listed = [...stdout.matchAll(/^ {2}(\w+(?: \w+)?) {2,}\S/gm)].map(([, name]) => name)
+    expect(listed.sort()).toEqual(Object.keys(expected).sort())
+  })
+
+  test.each(Object.entries(expected))('tidings %s --help lists every option', async (name, options) => {
+    const stdout = await printedBy([...name.split(' '), '--help'])
+    expect(stdout).toMatch(new RegExp(`^Usage: tidings ${name}( FILE)? \\[OPTIONS\\]\\n\\n\\S.*\\.\\n\\n`))
+    const listed = [...stdout.matchAll(/^ {2}(\S+(?: [A-Z]+)?) {2,}\S/gm)].map(([, option]) => option)
+    expect(listed.sort()).toEqual([...options, '--json', '--help'].sort())
+  })
+
+  test('a group lists its own commands', async () => {
+    const stdout = await printedBy(['sender', '--help'])
+    expect(stdout).toContain('sender approve')
+    expect(stdout).not.toContain('partner create')
+  })
+})
+
+/** None of these gets as far as a database. */
+describe('a mistake in the words is told in one sentence', () => {
+  test.each<[string[], RegExp]>([
+    [['fly'], /There is no command "fly"/],
+    [['fly', '--help'], /There is no command "fly"/],
+    [['--fast'], /There is no command "--fast"/],
+    [['partner'], /`tidings partner` needs one more word: partner create, partner password/],
+    [['partner', 'forget'], /`tidings partner` needs one more word/],
+    [['company', 'list', '--fast'], /Unknown option '--fast'\. `tidings company list --help`/],
+    [['company', 'list', 'all'], /"all" is one word too many/],
+    [['company', 'list', '--json=yes'], /--json' does not take an argument/],
+    [['partner', 'create', '--login', 'anna'], /--password is required/],
+    [['partner', 'create', '--password', 'word'], /--login is required/],
+    [['partner', 'create', '--login', '--password', 'word'], /'--login' argument is ambiguous/],
+    [['partner', 'create', '--login', 'anna', '--password'], /'--password <value>' argument missing/],
+    [['partner', 'create', '--login', '', '--password', 'word'], /--login must not be empty/],
+    [['partner', 'create', '--login', ' anna', '--password', 'word'], /--login must be 1 to 200 characters/],
+    [['partner', 'create', '--login', 'a'.repeat(201), '--password', 'word'], /--login must be 1 to 200 characters/],
+    [['partner', 'create', '--login', 'anna', '--password', 'w'.repeat(1025)], /--password must be 1 to 1024/],
+    [['staff', 'create', '--login', 'anna', '--password', ''], /--password must not be empty/],
+    [
+      ['key', 'create', '--company', 'first', '--type', 'MESSAGE'],
+      /--company must be a whole number above zero, not "first"/,
+    ],
+    [['key', 'create', '--company', '0', '--type', 'MESSAGE'], /--company must be a whole number above zero/],
+    [
+      ['key', 'create', '--company', '1', '--type', 'GOLDEN'],
+      /--type must be one of MESSAGE, ENTITY, VERIFIER, BUILDER_WIDGET, not "GOLDEN"/,
+    ],
+    [['sender', 'list', '--company', '-1'], /'--company' argument is ambiguous/],
+    [['sender', 'approve'], /--sender is required/],
+    [['sender', 'approve', '--sender', '1.5'], /--sender must be a whole number above zero, not "1.5"/],
+    [['numbering', 'import'], /FILE is missing/],
+    [['numbering', 'import', '/nowhere/register.csv'], /There is no file "\/nowhere\/register.csv"/],
+    [['ported', 'import', '/'], /"\/" is a folder: a file is needed/],
+  ])('tidings %s', async (words, sentence) => {
+    const failure = await printedBy(words, { TIDINGS_DATA: '/dev/null/nowhere' }).catch(error => error)
+    expect(failure).toBeInstanceOf(UsageError)
+    expect(failure.message).toMatch(sentence)
+    expect(failure.message).not.toContain('\n')
+  })
+
+  test('on stderr, with exit code 1', async () => {
+    expectSentence(await run(['partner', 'create', '--login', 'anna'], {}), /--password is required/)
+  })
+
+  test('a wrong setting as well', async () => {
+    expectSentence(await run(['company', 'list'], { PORT: 'http' }), /PORT must be a whole number/)
+  })
+
+  test('and a data folder that cannot be', async () => {
+    expectSentence(
+      await run(['company', 'list'], { TIDINGS_DATA: '/dev/null/x' }),
+      /The data folder \/dev\/null\/x cannot/,
+    )
+  })
+})
+
+describe('tidings config', () => {
+  test('prints every setting, and of a secret only that it is set', async () => {
+    const secrets = {
+      DATABASE_URL: 'postgres://tidings:hush@db.example/tidings',
+      TIDINGS_SECRET: 'hush'.repeat(8),
+      TIDINGS_DEMO_PASSWORD: 'hush',
+    }
+    const env = { ...secrets, TIDINGS_TRUSTED_PROXIES: '192.0.2.1,192.0.2.2' }
+    const printed = await answerOf(['config'], env)
+    expect(Object.keys(printed)).toEqual(Object.values(settings).map(({ name }) => name))
+    expect(printed).toMatchObject({
+      PORT: 8080,
+      TIDINGS_MODERATION: 'manual',
+      TIDINGS_DATA: null,
+      TIDINGS_TRUSTED_PROXIES: ['192.0.2.1', '192.0.2.2'],
+      ...Object.fromEntries(Object.keys(secrets).map(name => [name, '(set)'])),
+    })
+
+    const { stdout } = await run(['config'], env)
+    for (const { name } of Object.values(settings)) expect(stdout).toMatch(new RegExp(`^${name} .*\\w`, 'm'))
+    expect(stdout + JSON.stringify(printed)).not.toContain('hush')
+  })
+
+  test('a reader that goes away early is no error', async () => {
+    const running = start(['config'], {})
+    running.child.stdout!.destroy()
+    expect(await running.ended).toMatchObject({ code: 0, stderr: '' })
+  })
+})
+
+describe('without a service', () => {
+  let env: Env
+  let folder: string
+
+  beforeAll(async () => {
+    folder = await aDataFolder()
+    env = { TIDINGS_DATA: folder }
+  })
+
+  test('a command starts the embedded server for its own time', { timeout: PATIENT }, async () => {
+    expect(await answerOf(['migrate'], env)).toEqual({ applied: expect.arrayContaining(['1 foundation']) })
+    await expectNothingRunning(folder)
+    expect(await answerOf(['migrate'], env)).toEqual({ applied: [] })
+    await expectNothingRunning(folder)
+  })
+
+  test('also when it fails, and what one command made the next one finds', { timeout: PATIENT }, async () => {
+    const create = ['partner', 'create', '--login', 'anna', '--password', 'a word']
+    expect(await answerOf(create, env)).toEqual({ partnerId: 1, login: 'anna' })
+    expectSentence(await run(create, env), /A partner with the login "anna" exists already/)
+    await expectNothingRunning(folder)
+  })
+
+  test('also when a signal ends it half-way', { timeout: PATIENT }, async () => {
+    const file = join(folder, '..', 'register.csv')
+    await writeFile(file, '903;0000000;0000009;10;ООО "Т2 Мобайл";;Омская область;7743895280')
+    const server = await openEmbeddedServer({ dataDir: folder })
+    const sql = connect(server.url, { max: 2 })
+    // Keeps the import waiting; it ends when the server does.
+    const lock = await sql.reserve()
+    await lock`begin`
+    await lock`select from numbering_version for update`
+
+    const running = start(['numbering', 'import', file], env)
+    await eventually(async () => {
+      expect(await sql`select from pg_stat_activity where wait_event_type = 'Lock'`).toHaveLength(1)
+    })
+    await server.release()
+    running.child.kill('SIGINT')
+    await expect(running.ended).resolves.toMatchObject({ code: 1, stdout: '' })
+    await expectNothingRunning(folder)
+    await sql.end({ timeout: 0 })
+  })
+})
+
+describe('beside a running service', () => {
+  let env: Env
+  let folder: string
+  let service: Service
+  let client: Client
+
+  beforeAll(async () => {
+    folder = await aDataFolder()
+    env = { TIDINGS_DATA: folder }
+    service = await startService(['serve'], { ...env, TIDINGS_MODERATION: 'manual' })
+    client = await logIn(service.partnerApi, 'demo', service.demo!.password!)
+  }, PATIENT)
+
+  afterAll(async () => {
+    await stop(service)
+    await expectNothingRunning(folder)
+  }, PATIENT)
+
+  const refused = async (words: string[], sentence: RegExp) => expectSentence(await run(words, env), sentence)
+
+  test('partner create and partner password', { timeout: PATIENT }, async () => {
+    const anna = ['--login', 'anna', '--password']
+    expect(await answerOf(['partner', 'create', ...anna, 'a word'], env)).toEqual({ partnerId: 2, login: 'anna' })
+    await logIn(service.partnerApi, 'anna', 'a word')
+    await refused(['partner', 'create', ...anna, 'other'], /A partner with the login "anna" exists already/)
+    expect(await answerOf(['partner', 'password', ...anna, 'other'], env)).toEqual({ login: 'anna' })
+    await logIn(service.partnerApi, 'anna', 'other')
+    await refused(
+      ['partner', 'password', '--login', 'boris', '--password', 'x'],
+      /There is no partner with the login "boris"/,
+    )
+  })
+
+  test('staff create', async () => {
+    const words = ['staff', 'create', '--login', 'olga', '--password', 'a word']
+    expect(await answerOf(words, env)).toEqual({ staffId: expect.any(Number), login: 'olga' })
+    await refused(words, /A staff member with the login "olga" exists already/)
+  })
+
+  test('company list', async () => {
+    const list = await answerOf(['company', 'list'], env)
+    expect(list).toHaveLength(3)
+    expect(list[0]).toEqual({
+      companyId: 1,
+      partnerId: 1,
+      name: 'Ромашка',
+      counteragentInn: '7700000017',
+      status: 'ACTIVE',
+      budget: { value: 50_000, currency: 'RUB' },
+    })
+    expect(list[2]).toMatchObject({ companyId: 3, budget: null })
+    expect((await run(['company', 'list'], env)).stdout).toMatch(
+      /^ID +PARTNER +STATUS +BUDGET +NAME\n1 +1 +ACTIVE +50000\.00\d* +Ромашка\n/,
+    )
+  })
+
+  test('key create', async () => {
+    const made = await answerOf(['key', 'create', '--company', '1', '--type', 'MESSAGE'], env)
+    expect(made).toEqual({ keyId: expect.any(Number), key: expect.any(String) })
+    expect(Buffer.from(made.key, 'base64').toString()).toMatch(/^[\w-]+:[\w-]{32}$/)
+    expect(Buffer.from(made.key, 'base64').toString('base64')).toBe(made.key)
+    await refused(['key', 'create', '--company', '99', '--type', 'MESSAGE'], /There is no company 99/)
+  })
+
+  test('sender list, approve, reject and deny', { timeout: PATIENT }, async () => {
+    const ids = [await newSender(client, 1), await newSender(client, 1), await newSender(client, 2)].map(String)
+    for (const id of ids) await untilStatus(client, Number(id), 'PRE_REVIEW')
+    const list = await answerOf(['sender', 'list', '--company', '1'], env)
+    expect(list.map((sender: { companyId: number }) => sender.companyId)).toEqual(Array(6).fill(1))
+    expect(list[0]).toEqual({
+      id: Number(ids[0]),
+      companyId: 1,
+      senderName: 'VETEROK',
+      channelType: 'SMS',
+      brand: 'MTS',
+      status: 'PRE_REVIEW',
+      suspended: false,
+      managerComment: null,
+    })
+
+    const [approved, rejected, denied] = ids as [string, string, string]
+    const decide = (verb: string, id: string, ...more: string[]) =>
+      answerOf(['sender', verb, '--sender', id, ...more], env)
+    expect(await decide('approve', approved)).toMatchObject({ status: 'APPROVED' })
+    expect(await decide('reject', rejected, '--comment', 'Too windy')).toMatchObject({
+      status: 'REJECTED',
+      managerComment: 'Too windy',
+    })
+    expect(await decide('deny', denied)).toMatchObject({ status: 'DENIED', managerComment: null })
+    await untilStatus(client, Number(rejected), 'REJECTED')
+    await refused(
+      ['sender', 'approve', '--sender', denied],
+      new RegExp(`Sender ${denied} is DENIED and cannot be approved`),
+    )
+    await refused(['sender', 'reject', '--sender', '999'], /There is no sender 999/)
+  })
+
+  describe('numbers', () => {
+    const aFile = async (name: string, ...lines: string[]) => {
+      const path = join(folder, '..', name)
+      await writeFile(path, lines.join('\r\n'))
+      return path
+    }
+
+    /** Of the carried plan for Beeline: who the service takes it for now is to be changed by the files. */
+    const number = numberOf.BEELINE
+    const senderOf = { 1: 1, 2: 2, 3: 3, 4: 4 }
+
+    /** Which of the demo's senders, one for each brand, a message to the number would go out with; none when refused. */
+    const senderFor = async (destination: string): Promise<number | undefined> => {
+      const { status, body } = await client('POST', '/dispatches?dryRun=true', {
+        companyId: 1,
+        name: 'Trial',
+        senderIds: service.demo!.senderIds,
+        channelType: 'SMS',
+        text: 'Hello!',
+        messages: [{ destination }],
+      })
+      expect(status).toBe(200)
+      return body.messages[0]?.senderId
+    }
+    const untilSenderFor = (destination: string, senderId: number | undefined) =>
+      eventually(async () => expect(await senderFor(destination)).toBe(senderId), { withinMs: 20_000 })
+
+    const heading = 'АВС/ DEF;От;До;Емкость;Оператор;Регион;Территория ГАР;ИНН'
+    const range = '903;0000000;0000009;10;ООО "Т2 Мобайл";Омская обл.;Омская область;7743895280'
+
+    test('a ported number changes its operator in the running service', { timeout: PATIENT }, async () => {
+      expect(await senderFor(number)).toBe(senderOf[2])
+      const file = await aFile('ported.csv', `${number};MEGAFON`, '79030000007;MTS')
+      expect(await answerOf(['ported', 'import', file], env)).toEqual({ lines: 2, ported: 2 })
+      await untilSenderFor(number, senderOf[3])
+    })
+
+    test('the register as well, once the number is no longer ported; one of no range is refused with 7401', {
+      timeout: PATIENT,
+    }, async () => {
+      const back = await aFile('ported-back.csv', '79030000007;MTS')
+      expect(await answerOf(['ported', 'import', back, '--replace'], env)).toEqual({ lines: 1, ported: 1 })
+      const file = await aFile('register.csv', heading, range)
+      expect(await answerOf(['numbering', 'import', file], env)).toEqual({ ranges: 1, codes: 1, unknownRegions: [] })
+      await untilSenderFor(number, senderOf[4])
+      await untilSenderFor('79031234567', undefined)
+
+      const { body } = await client('POST', '/dispatches', {
+        companyId: 1,
+        name: 'News',
+        senderIds: service.demo!.senderIds,
+        channelType: 'SMS',
+        text: 'Hello!',
+        messages: [{ destination: number }, { destination: '79031234567' }],
+      })
+      const messages = (await client('GET', `/messages?dispatchId=${body.id}`)).body.items
+      expect(messages).toMatchObject([
+        { destination: number, brandId: 4, status: 'CREATED' },
+        { destination: '79031234567', status: 'FAILED', errorCode: 7401 },
+      ])
+    })
+
+    test('a file that cannot be read tells its line and changes nothing', { timeout: PATIENT }, async () => {
+      const register = await aFile(
+        'bad-register.csv',
+        heading,
+        range,
+        '903;0000020;0000010;10;ООО "Т2 Мобайл";;Омская область;',
+      )
+      await refused(['numbering', 'import', register], /bad-register\.csv: line 3: the range ends \(0000010\) before/)
+      const overlap = await aFile('overlap.csv', range, range.replace('0000000', '0000005'))
+      await refused(['numbering', 'import', overlap], /overlap\.csv: line 2: the range overlaps the one of line 1/)
+      const ported = await aFile('bad-ported.csv', '79030000001;MTS', '79030000002;CELLO')
+      await refused(['ported', 'import', ported], /bad-ported\.csv: line 2: "CELLO" is not a brand/)
+      await refused(['ported', 'import', await aFile('empty.csv', '')], /empty\.csv: The file has no entries/)
+      expect(await answerOf(['ported', 'import', await aFile('one.csv', '79030000008;MTS')], env)).toEqual({
+        lines: 1,
+        ported: 2,
+      })
+    })
+  })
+
+  test('none of the commands has left anything running', async () => {
+    const kinds = (await processesOf(folder)).map(({ command }) =>
+      /main\.ts (\w+)|(postgres)/.exec(command)?.slice(1).join(''),
+    )
+    expect(new Set(kinds)).toEqual(new Set(['serve', 'engine', 'postgres']))
+    expect(kinds.filter(kind => kind !== 'postgres')).toHaveLength(2)
+  })
+})

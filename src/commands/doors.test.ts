@@ -1,0 +1,129 @@
+import { once } from 'node:events'
+import { Agent, get } from 'node:http'
+import { connect, createServer } from 'node:net'
+import fastify from 'fastify'
+import { afterEach, expect, test } from 'vitest'
+import { UsageError } from '../base/errors.ts'
+import type { App } from '../http/app.ts'
+import { eventually } from '../testing/eventually.ts'
+import { freePort, openDoors, urlOf } from './doors.ts'
+
+const HOST = '127.0.0.1'
+const LONG_MS = 600_000 // longer than any test may take
+
+const leftOver: { destroy(): void }[] = []
+afterEach(() => {
+  for (const thing of leftOver.splice(0)) thing.destroy()
+})
+
+/** Answers when told to. */
+function aSlowApp() {
+  const { promise: told, resolve: tell } = Promise.withResolvers<void>()
+  const { promise: asked, resolve: arrive } = Promise.withResolvers<void>()
+  const app = fastify({ return503OnClosing: false })
+  app.get('/', async () => 'quick')
+  app.get('/slow', async () => {
+    arrive()
+    await told
+    return 'slow'
+  })
+  return { app: app as unknown as App, asked, tell }
+}
+
+/** A client that keeps its connection open, as most do. */
+async function ask(port: number, path: string, host = HOST): Promise<string> {
+  const agent = new Agent({ keepAlive: true })
+  leftOver.push(agent)
+  const [response] = await once(get({ host, port, path, agent }), 'response')
+  let text = ''
+  for await (const piece of response.setEncoding('utf8')) text += piece
+  return text
+}
+
+test('a request in hand is finished, and its connection does not hold up the end', async () => {
+  const { app, asked, tell } = aSlowApp()
+  const port = await freePort(HOST)
+  const doors = await openDoors(app, port, HOST)
+  expect(await ask(port, '/')).toBe('quick')
+  const slow = ask(port, '/slow')
+  await asked
+
+  const closed = doors.close(LONG_MS)
+  await eventually(() => expect(ask(port, '/')).rejects.toMatchObject({ code: 'ECONNREFUSED' }))
+  tell()
+  expect(await slow).toBe('slow')
+  await closed
+})
+
+test('who does not send its request whole is cut off in the end', async () => {
+  const { app } = aSlowApp()
+  const port = await freePort(HOST)
+  const doors = await openDoors(app, port, HOST)
+  const socket = connect(port, HOST)
+  leftOver.push(socket)
+  socket.write('GET / HTTP/1.1\r\nHost: example\r\n')
+  await once(app.server, 'connection')
+  const cut = once(socket, 'close')
+  await doors.close(50)
+  await cut
+})
+
+test('localhost is every address of that name, and requests at each of them are finished', async context => {
+  const { app, asked, tell } = aSlowApp()
+  const port = await freePort(HOST)
+  const probe = createServer().listen(0, '::1')
+  const hasIpv6 = await once(probe, 'listening').then(
+    () => true,
+    () => false,
+  )
+  probe.close()
+  if (!hasIpv6) context.skip('this machine has no ::1')
+
+  const doors = await openDoors(app, port, 'localhost', async () => [HOST, '::1'])
+  expect([await ask(port, '/', HOST), await ask(port, '/', '::1')]).toEqual(['quick', 'quick'])
+  const slow = ask(port, '/slow', '::1')
+  await asked
+  const closed = doors.close(LONG_MS)
+  await eventually(() => expect(ask(port, '/', '::1')).rejects.toMatchObject({ code: 'ECONNREFUSED' }))
+  tell()
+  expect(await slow).toBe('slow')
+  await closed
+})
+
+test('a second address that the machine does not have is done without', async () => {
+  const { app } = aSlowApp()
+  const port = await freePort(HOST)
+  const doors = await openDoors(app, port, 'localhost', async () => [HOST, '192.0.2.1'])
+  expect(await ask(port, '/')).toBe('quick')
+  await doors.close(LONG_MS)
+})
+
+test('a port taken at the second address alone is in use, and the first door is closed again', async context => {
+  if (process.platform !== 'linux') context.skip('only Linux has 127.0.0.2 without being told')
+  const { app } = aSlowApp()
+  const other = createServer().listen(0, '127.0.0.2')
+  await once(other, 'listening')
+  const { port } = other.address() as { port: number }
+  const opening = openDoors(app, port, 'localhost', async () => [HOST, '127.0.0.2'])
+  await expect(opening).rejects.toThrow(
+    new UsageError(`Port ${port} is in use: stop what uses it, or set PORT to another one.`),
+  )
+  await expect(ask(port, '/')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+  other.close()
+})
+
+test('an address of another machine is told in one sentence', async () => {
+  const { app } = aSlowApp()
+  await expect(openDoors(app, 8080, '192.0.2.1')).rejects.toThrow(/^Cannot listen on 192\.0\.2\.1: .*\. Check HOST\.$/)
+  await expect(freePort('192.0.2.1')).rejects.toThrow(/^Cannot listen on 192\.0\.2\.1: .*\. Check HOST\.$/)
+})
+
+test.each([
+  ['localhost', 'http://localhost:8080'],
+  ['0.0.0.0', 'http://localhost:8080'],
+  ['::', 'http://localhost:8080'],
+  ['192.0.2.1', 'http://192.0.2.1:8080'],
+  ['2001:db8::1', 'http://[2001:db8::1]:8080'],
+])('listening on %s it is found at %s', (host, url) => {
+  expect(urlOf(host, 8080)).toBe(url)
+})

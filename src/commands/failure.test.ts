@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { invalid, UsageError } from '../base/errors.ts'
+import { sentenceOf } from './failure.ts'
+
+const withCode = (code: string, message = '') => Object.assign(new Error(message), { code })
+
+test.each<[string, Error, string | undefined]>([
+  ['a mistake in how it was started', new UsageError('PORT must be a number.'), 'PORT must be a number.'],
+  ['what the domain refuses', invalid('companyId: is unknown'), 'companyId: is unknown'],
+  ['a database that went away', withCode('ECONNREFUSED'), 'The database does not answer: ECONNREFUSED.'],
+  ['a connection that broke', withCode('CONNECTION_CLOSED', 'write'), 'The database does not answer: write.'],
+  [
+    'no rights',
+    withCode('42501', 'permission denied for schema public'),
+    'The database refuses: permission denied for schema public.',
+  ],
+  ['a full disk', withCode('53100', 'no space left'), 'The database refuses: no space left.'],
+  ['wrong SQL, which is ours', withCode('42601', 'syntax error'), undefined],
+  ['a bug', new TypeError('x is not a function'), undefined],
+])('%s', (_, error, sentence) => {
+  expect(sentenceOf(error)).toBe(sentence)
+})

@@ -1,0 +1,204 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, expect } from 'vitest'
+import { eventually } from '../testing/eventually.ts'
+
+/** For the tests: tidings as people run it, in processes of its own. */
+
+const program = fileURLToPath(new URL('../../bin/tidings', import.meta.url))
+const compiled = fileURLToPath(new URL('../../node_modules/.cache/tidings-tests', import.meta.url))
+
+export type Env = Record<string, string>
+export type Ended = { code: number | null; signal: string | null; stdout: string; stderr: string }
+export type User = { uid: number; gid: number }
+
+export type Running = {
+  child: ChildProcess
+  pid: number
+  stdout: () => string
+  stderr: () => string
+  ended: Promise<Ended>
+}
+
+/** Nothing of the environment of the tests reaches the program but where to find other programs. */
+const cleanEnv = (env: Env): Env => ({
+  PATH: process.env.PATH!,
+  HOME: tmpdir(),
+  TIDINGS_LOG_LEVEL: 'warn',
+  NODE_COMPILE_CACHE: compiled, // a start takes 0.3 s of the processor with it, 0.7 s without
+  ...env,
+})
+
+export function start(words: string[], env: Env, user?: User): Running {
+  const child = spawn(program, words, { ...user, cwd: '/', env: cleanEnv(env), stdio: ['ignore', 'pipe', 'pipe'] })
+  const text = { stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].setEncoding('utf8').on('data', piece => {
+      text[stream] += piece
+    })
+  }
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, ...text }))
+  return { child, pid: child.pid!, stdout: () => text.stdout, stderr: () => text.stderr, ended }
+}
+
+export const run = (words: string[], env: Env): Promise<Ended> => start(words, env).ended
+
+/** The value that a command prints with --json. */
+export async function answerOf(words: string[], env: Env) {
+  const { code, stdout, stderr } = await run([...words, '--json'], env)
+  expect({ code, stderr }, `tidings ${words.join(' ')}`).toEqual({ code: 0, stderr: '' })
+  return JSON.parse(stdout)
+}
+
+/** A mistake is told in one sentence on stderr, with exit code 1 and without a word about where in our code. */
+export function expectSentence({ code, stdout, stderr }: Ended, sentence: RegExp) {
+  expect(stderr).toMatch(/^tidings: [^\n]+\n$/)
+  expect(stderr).toMatch(sentence)
+  expect(stderr).not.toMatch(/Error:|\.ts\b/)
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+}
+
+export type Service = Running & { url: string; partnerApi: string; docs: string; data: string; demo: Demo | undefined }
+type Demo = {
+  login: string
+  staffLogin: string
+  password?: string
+  companyId: number
+  senderIds: number[]
+  key?: string
+}
+
+/** A service on a port of its own, as soon as it has said where it is. */
+export async function startService(words: string[], env: Env, user?: User): Promise<Service> {
+  const running = start([...words, '--json'], { PORT: '0', ...env }, user)
+  return { ...running, ...JSON.parse(await firstOutput(running, /\n/)) }
+}
+
+/** What it has printed, once it has printed that. */
+export async function firstOutput(running: Running, wanted: RegExp): Promise<string> {
+  const isThere = eventually(() => expect(running.stdout()).toMatch(wanted), { withinMs: 60_000 })
+  const isGone = running.ended.then(({ stdout, stderr }) => {
+    if (!wanted.test(stdout)) throw new Error(`tidings ended early: ${stderr}`)
+  })
+  await Promise.race([isThere, isGone])
+  return running.stdout()
+}
+
+export function stop(running: Running): Promise<Ended> {
+  running.child.kill('SIGTERM')
+  return running.ended
+}
+
+/** Data folders of one test file, not there yet. Whatever still runs on them at the end is stopped. */
+export function useDataFolders(): () => Promise<string> {
+  const folders: string[] = []
+
+  afterAll(async () => {
+    for (const folder of folders) {
+      for (const { pid } of await processesOf(folder)) kill(pid)
+      await eventually(() => expectNothingRunning(folder)).catch(() => {})
+      await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
+    }
+  })
+
+  return async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'tidings-commands-'))
+    await chmod(folder, 0o755)
+    folders.push(folder)
+    return join(folder, 'data')
+  }
+}
+
+function kill(pid: number) {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+/** Processes that have the folder in their environment or on their command line: services, engines, servers. */
+export async function processesOf(folder: string): Promise<{ pid: number; command: string }[]> {
+  const all = process.platform === 'linux' ? await processesInProc() : await processesByPs()
+  return all.filter(({ pid, command, env }) => pid !== process.pid && `${command}${env}`.includes(folder))
+}
+
+async function processesInProc() {
+  const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name)).map(Number)
+  const read = async (pid: number, file: string) =>
+    (await readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '')).replaceAll('\0', ' ').trim()
+  return Promise.all(
+    pids.map(async pid => ({ pid, command: await read(pid, 'cmdline'), env: await read(pid, 'environ') })),
+  )
+}
+
+async function processesByPs() {
+  const { stdout } = await promisify(execFile)('ps', ['-axwwE', '-o', 'pid=,command='], { maxBuffer: 64_000_000 })
+  return [...stdout.matchAll(/^ *(\d+) (.*)$/gm)].map(([, pid, command]) => ({
+    pid: Number(pid),
+    command: command!,
+    env: '',
+  }))
+}
+
+export async function expectNothingRunning(folder: string) {
+  expect((await processesOf(folder)).map(({ command }) => command)).toEqual([])
+}
+
+export async function enginesOf(folder: string): Promise<number[]> {
+  return (await processesOf(folder)).filter(({ command }) => /main\.ts engine( |$)/.test(command)).map(({ pid }) => pid)
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what is in it is for each test to say
+export type Answer = { status: number; body: any }
+
+export type Client = {
+  (method: string, path: string, body?: unknown): Promise<Answer>
+  token: string
+}
+
+/** The partner API over a real connection, logged in. */
+export async function logIn(partnerApi: string, login: string, password: string): Promise<Client> {
+  const { status, body } = await call(partnerApi, '', 'POST', '/auth/token', { login, password })
+  expect({ status, body }).toMatchObject({ status: 200 })
+  return clientOf(partnerApi, body.token)
+}
+
+export const clientOf = (partnerApi: string, token: string): Client =>
+  Object.assign((method: string, path: string, body?: unknown) => call(partnerApi, token, method, path, body), {
+    token,
+  })
+
+async function call(partnerApi: string, token: string, method: string, path: string, body?: unknown): Promise<Answer> {
+  const response = await fetch(partnerApi + path, {
+    method,
+    headers: {
+      ...(token ? { authorization: `Bearer ${token}` } : {}),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    body: body === undefined ? null : JSON.stringify(body),
+  })
+  return { status: response.status, body: await response.json() }
+}
+
+/** Registers a sender name and gives its id. */
+export async function newSender(client: Client, companyId: number): Promise<number> {
+  const { status, body } = await client('POST', '/senders', {
+    companyId,
+    senderName: 'VETEROK',
+    channelType: 'SMS',
+    commonType: 'COMMON',
+    brand: 'MTS',
+    dateFrom: '2026-01-01T00:00:00Z',
+  })
+  expect({ status, body }).toMatchObject({ status: 201 })
+  return body.id
+}
+
+export const untilStatus = (client: Client, senderId: number, status: string) =>
+  eventually(async () => expect((await client('GET', `/senders/${senderId}`)).body.status).toBe(status))

@@ -1,0 +1,154 @@
+import { readFile } from 'node:fs/promises'
+import { describe, expect, test } from 'vitest'
+import { UsageError } from './base/errors.ts'
+import { type Config, environmentExample, loadConfig, settings, settingsPage } from './config.ts'
+
+const DATABASE_URL = 'postgres://tidings:hush@db.example:5432/tidings'
+const SECRET = 'x'.repeat(32)
+
+describe('defaults', () => {
+  test('with the embedded server', () => {
+    expect(loadConfig({})).toEqual({
+      port: 8080,
+      host: 'localhost',
+      publicUrl: undefined,
+      databaseUrl: undefined,
+      databaseConnections: 10,
+      dataDir: undefined,
+      demo: true,
+      demoPassword: undefined,
+      secret: undefined,
+      moderation: 'auto',
+      billingZone: 'Europe/Moscow',
+      trustedProxies: [],
+      metrics: true,
+      logLevel: 'info',
+    } satisfies Config)
+  })
+
+  test('with a database of ones own: no demo, staff decide, no metrics', () => {
+    expect(loadConfig({ DATABASE_URL })).toEqual({
+      ...loadConfig({}),
+      databaseUrl: DATABASE_URL,
+      demo: false,
+      moderation: 'manual',
+      metrics: false,
+    })
+  })
+
+  test('an empty value is as good as none', () => {
+    const empty = Object.fromEntries(Object.values(settings).map(({ name }) => [name, '']))
+    expect(loadConfig(empty)).toEqual(loadConfig({}))
+  })
+})
+
+describe('reading', () => {
+  test.each<[string, string, Partial<Config>]>([
+    ['PORT', '0', { port: 0 }],
+    ['PORT', '65535', { port: 65_535 }],
+    ['HOST', '0.0.0.0', { host: '0.0.0.0' }],
+    ['TIDINGS_PUBLIC_URL', 'https://sms.example/base/', { publicUrl: 'https://sms.example/base' }],
+    ['DATABASE_URL', DATABASE_URL, { databaseUrl: DATABASE_URL }],
+    ['DATABASE_URL', 'postgresql://db.example/tidings', { databaseUrl: 'postgresql://db.example/tidings' }],
+    ['DATABASE_URL', 'postgres://u:a,%2F@one:1,two:2/db', { databaseUrl: 'postgres://u:a,%2F@one:1,two:2/db' }],
+    ['TIDINGS_DATABASE_CONNECTIONS', '2', { databaseConnections: 2 }],
+    ['TIDINGS_DATA', '/srv/tidings', { dataDir: '/srv/tidings' }],
+    ['TIDINGS_DEMO', 'off', { demo: false }],
+    ['TIDINGS_DEMO', 'No', { demo: false }],
+    ['TIDINGS_DEMO', '1', { demo: true }],
+    ['TIDINGS_DEMO_PASSWORD', ' as it is ', { demoPassword: ' as it is ' }],
+    ['TIDINGS_SECRET', SECRET, { secret: SECRET }],
+    ['TIDINGS_MODERATION', 'manual', { moderation: 'manual' }],
+    ['TIDINGS_BILLING_ZONE', 'Asia/Yekaterinburg', { billingZone: 'Asia/Yekaterinburg' }],
+    [
+      'TIDINGS_TRUSTED_PROXIES',
+      '10.0.0.0/8, 192.0.2.7,2001:db8::/32, loopback',
+      { trustedProxies: ['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', 'loopback'] },
+    ],
+    ['TIDINGS_METRICS', 'false', { metrics: false }],
+    ['TIDINGS_LOG_LEVEL', 'silent', { logLevel: 'silent' }],
+  ])('%s=%s', (name, text, expected) => {
+    expect(loadConfig({ [name]: text })).toMatchObject(expected)
+  })
+
+  test('what is said wins over the default for the database', () => {
+    const said = { DATABASE_URL, TIDINGS_DEMO: 'true', TIDINGS_MODERATION: 'auto', TIDINGS_METRICS: 'on' }
+    expect(loadConfig(said)).toMatchObject({ demo: true, moderation: 'auto', metrics: true })
+  })
+})
+
+describe('mistakes are told in one sentence', () => {
+  test.each([
+    ['PORT', 'http', 'PORT must be a whole number from 0 to 65535, not "http".'],
+    ['PORT', '65536', 'PORT must be a whole number from 0 to 65535, not "65536".'],
+    ['PORT', '-1', 'PORT must be a whole number from 0 to 65535, not "-1".'],
+    ['PORT', '8e3', 'PORT must be a whole number from 0 to 65535, not "8e3".'],
+    ['TIDINGS_PUBLIC_URL', 'sms.example', 'TIDINGS_PUBLIC_URL must be an http or https address, not "sms.example".'],
+    ['TIDINGS_PUBLIC_URL', 'http://', 'TIDINGS_PUBLIC_URL must be an http or https address, not "http://".'],
+    ['DATABASE_URL', 'mysql://db.example', 'DATABASE_URL must begin with postgres:// or postgresql://.'],
+    [
+      'TIDINGS_DATABASE_CONNECTIONS',
+      '1',
+      'TIDINGS_DATABASE_CONNECTIONS must be a whole number from 2 to 1000, not "1".',
+    ],
+    ['TIDINGS_DEMO', 'maybe', 'TIDINGS_DEMO must be one of true, 1, yes, on, false, 0, no, off, not "maybe".'],
+    ['TIDINGS_SECRET', 'short', 'TIDINGS_SECRET must have 32 characters or more; this one has 5.'],
+    ['TIDINGS_MODERATION', 'Auto', 'TIDINGS_MODERATION must be one of auto, manual, not "Auto".'],
+    [
+      'TIDINGS_BILLING_ZONE',
+      'Mars/Olympus',
+      'TIDINGS_BILLING_ZONE must be a time zone such as Europe/Moscow, not "Mars/Olympus".',
+    ],
+    ['TIDINGS_BILLING_ZONE', '+03:00', 'TIDINGS_BILLING_ZONE must be a time zone such as Europe/Moscow, not "+03:00".'],
+    ...['proxy.example', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/8/8', '::1/129', '10.0.0.1,,10.0.0.2'].map(text => [
+      'TIDINGS_TRUSTED_PROXIES',
+      text,
+      `TIDINGS_TRUSTED_PROXIES must be addresses or networks such as 10.0.0.0/8, separated by commas, not "${text.includes(',,') ? '' : text}".`,
+    ]),
+    ['TIDINGS_METRICS', '2', 'TIDINGS_METRICS must be one of true, 1, yes, on, false, 0, no, off, not "2".'],
+    [
+      'TIDINGS_LOG_LEVEL',
+      'loud',
+      'TIDINGS_LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent, not "loud".',
+    ],
+  ])('%s=%s', (name, text, sentence) => {
+    expect(() => loadConfig({ [name!]: text })).toThrow(new UsageError(sentence))
+  })
+
+  test.each(['postgres://u:hu#sh@db.example/x', 'postgres://u:hu/sh@db.example/x', 'postgres://u:hush%@db.example/x'])(
+    '%s is refused without showing its password',
+    url => {
+      const read = () => loadConfig({ DATABASE_URL: url })
+      expect(read).toThrow(UsageError)
+      expect(read).toThrow(/^DATABASE_URL cannot be read: [^\n]*%40 %2F %23 %25\.$/)
+      expect(read).not.toThrow(/hu/)
+    },
+  )
+})
+
+describe('the pages about it', () => {
+  const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8')
+  const STALE = 'is stale: `npm run docs:config` writes it'
+
+  test('are what the code says', async () => {
+    expect(await read('docs/configuration.md'), `docs/configuration.md ${STALE}`).toBe(settingsPage())
+    expect(await read('.env.example'), `.env.example ${STALE}`).toBe(environmentExample())
+  })
+
+  test('have every setting with its default', () => {
+    for (const { name } of Object.values(settings)) {
+      expect(settingsPage()).toMatch(new RegExp(`^\\| \`${name}\` \\| \\S.* \\| \\S.*\\. \\|$`, 'm'))
+      expect(environmentExample()).toMatch(new RegExp(`^# .*\\.\\n# Default: \\S.*\\.\\n#${name}=$`, 'm'))
+    }
+    expect(settingsPage()).toContain('| `PORT` | 8080 |')
+  })
+
+  test('what the example says is the default is the default', () => {
+    const lines = environmentExample()
+      .split('\n')
+      .filter(line => /^#?[A-Z_]+=/.test(line))
+    expect(lines).toHaveLength(Object.keys(settings).length)
+    const env = Object.fromEntries(lines.map(line => line.replace('#', '').split('=')))
+    expect(loadConfig(env)).toEqual(loadConfig({}))
+  })
+})

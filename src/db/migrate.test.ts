@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto'
+import { afterEach, expect, inject, test } from 'vitest'
+import { UsageError } from '../base/errors.ts'
+import { databaseUrl } from '../testing/global-setup.ts'
+import { migrate, readMigrations } from './migrate.ts'
+import { connect, type Pool } from './sql.ts'
+
+const cleanups: (() => Promise<unknown>)[] = []
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+/** A database with nothing in it; every pool to it is closed after the test. */
+async function anEmptyDatabase(): Promise<() => Pool> {
+  const name = `test_${randomBytes(6).toString('hex')}`
+  const admin = connect(inject('serverUrl'), { max: 1 })
+  await admin`create database ${admin(name)}`
+  cleanups.push(async () => {
+    await admin`drop database if exists ${admin(name)} with (force)`
+    await admin.end()
+  })
+  return () => {
+    const pool = connect(databaseUrl(inject('serverUrl'), name), { max: 2 })
+    cleanups.push(() => pool.end({ timeout: 1 }))
+    return pool
+  }
+}
+
+const versionsIn = async (sql: Pool) =>
+  (await sql<{ version: number }[]>`select version from schema_migrations order by version`).map(row => row.version)
+
+const tablesIn = async (sql: Pool) =>
+  (
+    await sql`select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')`
+  )
+    .map(row => row.name as string)
+    .sort()
+
+const allVersions = async () => (await readMigrations()).map(migration => migration.version)
+
+test('the migrations are numbered from 1 without a gap, each with a name', async () => {
+  const migrations = await readMigrations()
+  expect(migrations.map(migration => migration.version)).toEqual(migrations.map((_, i) => i + 1))
+  expect(migrations.every(({ name, text }) => /^[a-z0-9-]+$/.test(name) && text.length > 0)).toBe(true)
+})
+
+test('an empty database is brought to the newest version, and the second time nothing is left to do', async () => {
+  const sql = (await anEmptyDatabase())()
+  expect((await migrate(sql)).map(migration => migration.version)).toEqual(await allVersions())
+  expect(await versionsIn(sql)).toEqual(await allVersions())
+  expect(await tablesIn(sql)).toContain('messages')
+
+  const before = await sql`select * from schema_migrations order by version`
+  expect(await migrate(sql)).toEqual([])
+  expect(await sql`select * from schema_migrations order by version`).toEqual(before)
+})
+
+test('a database some versions behind gets the rest, in order', async () => {
+  const sql = (await anEmptyDatabase())()
+  await migrate(sql)
+  const last = (await allVersions()).at(-1)!
+  await sql`delete from schema_migrations where version = ${last}`
+  await sql`truncate tariffs, tariff_steps, sender_fees, channel_prices, country_prices cascade`
+  expect((await migrate(sql)).map(migration => migration.version)).toEqual([last])
+})
+
+test('processes that start at once migrate once: the others wait and find it done', async () => {
+  const open = await anEmptyDatabase()
+  const applied = await Promise.all(Array.from({ length: 4 }, () => migrate(open())))
+  expect(applied.map(migrations => migrations.length).sort()).toEqual([0, 0, 0, (await allVersions()).length])
+  expect(await versionsIn(open())).toEqual(await allVersions())
+})
+
+test('the lock is given back: by who succeeded, and by who failed', async () => {
+  const open = await anEmptyDatabase()
+  const sql = open()
+  await sql`create table operators (in_the_way int)`
+  await expect(migrate(sql)).rejects.toThrow()
+  await sql`drop table operators`
+  await migrate(open())
+  const [row] = await sql<{ locks: number }[]>`
+    select count(*) as locks from pg_locks where locktype = 'advisory' and database = (
+      select oid from pg_database where datname = current_database())`
+  expect(row!.locks).toBe(0)
+})
+
+test('a schema that needs a newer program is refused in one sentence, and nothing is touched', async () => {
+  const sql = (await anEmptyDatabase())()
+  await migrate(sql)
+  const ours = (await allVersions()).at(-1)!
+  await sql`update schema_compatibility set minimum_version = ${ours + 1}`
+  await sql`delete from schema_migrations where version = ${ours}`
+
+  const refusal = await migrate(sql).catch(error => error)
+  expect(refusal).toBeInstanceOf(UsageError)
+  expect(refusal.message).toBe(
+    `The database needs a program of schema version ${ours + 1} or newer; this one is ${ours}. Update tidings.`,
+  )
+  expect(await versionsIn(sql)).toEqual((await allVersions()).slice(0, -1))
+})
+
+test('a schema with newer, compatible versions is taken as it is', async () => {
+  const sql = (await anEmptyDatabase())()
+  await migrate(sql)
+  const ours = (await allVersions()).at(-1)!
+  await sql`update schema_compatibility set minimum_version = ${ours}`
+  await sql`insert into schema_migrations (version, name) values (${ours + 1}, 'of a newer program')`
+  expect(await migrate(sql)).toEqual([])
+})
+
+test('a migration that fails leaves nothing half done: those before it stay, and the next try goes on from there', async () => {
+  const sql = (await anEmptyDatabase())()
+  // The second migration makes `numbering_version` before it meets the table in its way.
+  await sql`create table operators (in_the_way int)`
+  await expect(migrate(sql)).rejects.toThrow('relation "operators" already exists')
+  expect(await versionsIn(sql)).toEqual([1])
+  expect(await tablesIn(sql)).toContain('companies')
+  expect(await tablesIn(sql)).not.toContain('numbering_version')
+
+  await sql`drop table operators`
+  expect((await migrate(sql)).map(migration => migration.version)).toEqual((await allVersions()).slice(1))
+})

@@ -1,0 +1,279 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { blacklistedAmong } from '../domain/blacklist/blacklist.ts'
+import {
+  createDispatch,
+  listDispatches,
+  requireDispatch,
+  requireDispatchProgress,
+} from '../domain/dispatches/dispatches.ts'
+import { acceptedMessages, pageOfMessages } from '../domain/messages/messages.ts'
+import { loadNumbering } from '../domain/numbering/numbering.ts'
+import { createTokenReader } from '../domain/partners/partners.ts'
+import { moveDueSenders } from '../domain/senders/moderation.ts'
+import { requireSenderOf } from '../domain/senders/senders.ts'
+import { useDatabase } from '../testing/database.ts'
+import { aCompany, anApprovedSender, aPartner, numberOf, type TestPartner } from '../testing/factories.ts'
+import { connect, type Pool } from './sql.ts'
+
+/**
+ * How the hot statements are carried out, on a database large enough for the planner to care. The statements are taken
+ * from the driver while the code runs, and explained with the parameters they had: once planned for these very
+ * parameters, and once for any, as PostgreSQL does with a statement it has seen a few times.
+ */
+const db = useDatabase()
+
+const SIZE = 6000
+const MONTHS_BACK = 4
+
+let partner: TestPartner
+let companyId: number
+let senderId: number
+/** Of this month. */
+let dispatchId: number
+/** Of the month before last and the last one. */
+let oldDispatchId: number
+
+beforeAll(async () => {
+  partner = await aPartner(db.sql)
+  await manyNeighbours()
+  companyId = await aCompany(db.sql, partner)
+  senderId = (await anApprovedSender(db.sql, companyId)).senderId
+  const { sql } = db
+  for (let back = 1; back <= MONTHS_BACK; back++) {
+    await sql`select ensure_message_month((now() at time zone 'UTC' - make_interval(months => ${back}))::date)`
+  }
+  dispatchId = await aLargeDispatch()
+  for (let back = MONTHS_BACK; back > 2; back--) await moveBack(await aLargeDispatch(), back, back)
+  oldDispatchId = await aLargeDispatch()
+  await moveBack(oldDispatchId, 2, 1)
+  await sql`analyze`
+}, 120_000)
+
+/** Companies of others with their names, dispatches, tokens and blacklists: what a full scan would have to read. */
+async function manyNeighbours() {
+  const { sql } = db
+  await sql`
+    insert into companies (partner_id, name, counteragent_type, counteragent_name, counteragent_inn, currency)
+    select ${partner.partnerId}, 'Лютик', 'LEGAL', 'Лютик', '7700000002', 'RUB' from generate_series(1, 3000)`
+  await sql`insert into sender_ids (company_id) select 1 + n % 3000 from generate_series(1, ${SIZE}) n`
+  await sql`
+    insert into senders (
+      company_id, sender_id, sender_name, channel_type, common_type, brand, country_code, date_from, status, date_to)
+    select company_id, sender_id, 'LUTIK', 'SMS', 'COMMON', 'MTS', 'RU', '2026-01-01',
+      (case when sender_id % 500 = 0 then 'PRE_REVIEW' else 'APPROVED' end)::sender_status,
+      case when sender_id % 300 = 0 then timestamptz '2099-01-01' end
+    from sender_ids`
+  await sql`insert into dispatch_ids (company_id) select 1 + n % 300 from generate_series(1, ${SIZE}) n`
+  await sql`
+    insert into dispatches (company_id, dispatch_id, name, channel_type, traffic_type, text, sender_ids, status)
+    select company_id, dispatch_id, 'Лето', 'SMS', 'PROMO', 'text', '{1}',
+      (case when dispatch_id % 7 = 0 then 'STARTED' else 'COMPLETED' end)::dispatch_status
+    from dispatch_ids`
+  await sql`
+    insert into dispatch_blocks (company_id, dispatch_id, block, delivered_messages)
+    select company_id, dispatch_id, block, 5000 from dispatches, generate_series(0, 2) block`
+  await sql`
+    insert into partner_tokens (token_hash, partner_id, expires_at)
+    select sha256(n::text::bytea), ${partner.partnerId}, '2099-01-01' from generate_series(1, ${SIZE}) n`
+  await sql`
+    insert into blacklist (company_id, msisdn)
+    select 1 + n % 30, (79160000000 + n)::text from generate_series(1, ${SIZE}) n`
+}
+
+async function aLargeDispatch(): Promise<number> {
+  const { dispatchId } = await createDispatch(db.sql, await loadNumbering(db.sql), {
+    partner,
+    companyId,
+    recipients: Array.from({ length: SIZE }, (_, i) => ({ destination: i % 10 ? numberOf.MTS : 'no number' })),
+    dispatch: {
+      name: 'Осень',
+      channelType: 'SMS',
+      text: 'Скоро осень',
+      senderIds: [senderId],
+      schedule: undefined,
+      callbackUrl: undefined,
+      callbackEvents: undefined,
+    },
+    once: undefined,
+  })
+  return dispatchId
+}
+
+/** As if the dispatch had been made months ago: its first half in one month, its second in another. */
+async function moveBack(dispatchId: number, first: number, second: number) {
+  const back = db.sql`make_interval(months => case when position < ${SIZE / 2} then ${first}::int else ${second}::int end)`
+  await db.sql`
+    update messages set uuid = overlay(uuid::text placing left(uuid7_floor(now() - ${back})::text, 13) from 1)::uuid
+    where company_id = ${companyId} and dispatch_id = ${dispatchId}`
+  await db.sql`
+    update dispatches set (first_uuid, last_uuid) = (
+      select min(uuid::text)::uuid, max(uuid::text)::uuid from messages m
+      where m.company_id = dispatches.company_id and m.dispatch_id = dispatches.dispatch_id)
+    where company_id = ${companyId} and dispatch_id = ${dispatchId}`
+}
+
+type Statement = { text: string; parameters: unknown[]; types: number[] }
+type Node = {
+  'Node Type': string
+  'Relation Name'?: string
+  'Index Name'?: string
+  'Actual Loops': number
+  'Actual Rows': number
+  'Rows Removed by Filter'?: number
+  Plans?: Node[]
+}
+
+/** The statements that the work sends, in order. */
+async function statementsOf(work: (sql: Pool) => Promise<unknown>): Promise<Statement[]> {
+  const pool = connect(db.url, { max: 1 })
+  await pool`select 1`
+  const statements: Statement[] = []
+  const debug = (_: number, text: string, parameters: unknown[], types: number[]) =>
+    statements.push({ text, parameters, types })
+  Object.assign(pool.options, { debug })
+  await work(pool)
+  await pool.end()
+  return statements
+}
+
+async function planOf(statement: Statement, mode: 'force_custom_plan' | 'force_generic_plan'): Promise<Node[]> {
+  const values = statement.parameters.map(value => (value === null ? 'null' : literal(String(value))))
+  return db.sql.begin(async tx => {
+    await tx`select set_config('plan_cache_mode', ${mode}, true)`
+    await tx.unsafe(`prepare hot${await typeNames(statement.types)} as ${statement.text}`)
+    const call = values.length > 0 ? `execute hot (${values.join(', ')})` : 'execute hot'
+    const [row] = await tx.unsafe(`explain (analyze, format json) ${call}`)
+    await tx.unsafe('deallocate hot')
+    return nodesOf(row!['QUERY PLAN'][0].Plan)
+  })
+}
+
+const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
+
+async function typeNames(types: number[]): Promise<string> {
+  if (types.length === 0) return ''
+  const names = await Promise.all(
+    types.map(async type => (type ? (await db.sql`select ${type}::oid::regtype::text as name`)[0]!.name : 'unknown')),
+  )
+  return ` (${names.join(', ')})`
+}
+
+const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
+
+/** Tables that were read, each with the index by which (none: the whole of it). */
+const readsIn = (nodes: Node[]) =>
+  nodes
+    .filter(node => node['Relation Name'] && node['Actual Loops'] > 0)
+    .map(node => ({ table: node['Relation Name']!, index: indexOf(node), rows: rowsOf(node) }))
+
+/** A bitmap scan names its index one step below. */
+const indexOf = (node: Node): string | undefined => node['Index Name'] ?? node.Plans?.map(indexOf).find(Boolean)
+
+const rowsOf = (node: Node) =>
+  Math.round((node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'])
+
+const monthsBack = (...months: number[]) =>
+  months.map(back => {
+    const now = new Date()
+    const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back, 1))
+    return `messages_${month.toISOString().slice(0, 7).replace('-', '_')}`
+  })
+
+describe.each(['force_custom_plan', 'force_generic_plan'] as const)('%s', mode => {
+  async function readsOf(work: (sql: Pool) => Promise<unknown>, about: RegExp) {
+    const statement = (await statementsOf(work)).find(({ text }) => about.test(text))
+    expect(statement, `no statement about ${about}`).toBeDefined()
+    return readsIn(await planOf(statement!, mode))
+  }
+
+  /** A company is found by its id, or by its partner and id. */
+  const indexes = (reads: { index: string | undefined }[]) =>
+    [...new Set(reads.map(({ index }) => (index === 'companies_of_partner' ? 'companies_pkey' : index)))].sort()
+
+  describe.each([
+    ['a dispatch of this month', () => dispatchId, monthsBack(0)],
+    ['a dispatch of two months', () => oldDispatchId, monthsBack(2, 1)],
+  ])('of %s', (_, id, months) => {
+    const home = () => requireDispatch(db.sql, partner, id())
+    const expectMonths = (reads: { table: string; index: string | undefined }[]) => {
+      const ofMessages = reads.filter(read => read.table.startsWith('messages'))
+      expect([...new Set(ofMessages.map(read => read.table))].sort()).toEqual([...months].sort())
+      for (const { index } of ofMessages)
+        expect(index).toMatch(/^messages_\d{4}_\d\d_company_id_dispatch_id_position_idx$/)
+    }
+
+    test('a page of messages reads what it shows, in the months of the dispatch', async () => {
+      const reads = await readsOf(async sql => pageOfMessages(sql, await home(), undefined, 30, 100), /from messages/)
+      expectMonths(reads)
+      expect(reads.reduce((sum, read) => sum + read.rows, 0)).toBe(100)
+    })
+
+    test('a page of one status reads the blocks it lies in, in the months of the dispatch', async () => {
+      const page = async (sql: Pool) => pageOfMessages(sql, await home(), 'FAILED', 6, 100)
+      const reads = await readsOf(page, /from messages/)
+      expectMonths(reads)
+      expect(reads.reduce((sum, read) => sum + read.rows, 0)).toBeLessThanOrEqual(SIZE)
+      expect(indexes(await readsOf(page, /from dispatch_blocks/))).toEqual(['dispatch_blocks_pkey'])
+    })
+
+    test('the accepted messages of a request are read in the months of the dispatch', async () => {
+      const reads = await readsOf(async sql => acceptedMessages(sql, await home(), 2950, 100), /from messages/)
+      expectMonths(reads)
+      expect(reads.reduce((sum, read) => sum + read.rows, 0)).toBe(100)
+    })
+  })
+
+  test('a dispatch is found by its bare id', async () => {
+    const reads = await readsOf(sql => requireDispatch(sql, partner, dispatchId), /from dispatch_ids/)
+    expect(indexes(reads)).toEqual(['companies_pkey', 'dispatch_ids_pkey', 'dispatches_pkey'])
+  })
+
+  test('its progress is read from its own blocks', async () => {
+    const reads = await readsOf(sql => requireDispatchProgress(sql, partner, dispatchId), /dispatch_blocks/)
+    const expected = ['companies_pkey', 'dispatch_blocks_pkey', 'dispatch_ids_pkey', 'dispatches_pkey']
+    expect(indexes(reads)).toEqual(expected)
+  })
+
+  test.each([
+    ['', undefined, 'dispatches_pkey'],
+    [' of one status', 'STARTED', 'dispatches_by_status'],
+  ] as const)("a page of a company's dispatches%s is cut on an index", async (_, status, index) => {
+    const list = (sql: Pool) => listDispatches(sql, 7, status, 1, 2)
+    const reads = await readsOf(list, /order by d\.dispatch_id/)
+    expect(indexes(reads)).toEqual(
+      [...new Set(['companies_pkey', 'dispatch_blocks_pkey', 'dispatches_pkey', index])].sort(),
+    )
+    expect(reads.find(read => read.index === 'dispatch_blocks_pkey')!.rows).toBeLessThanOrEqual(2 * 3)
+    const [counted] = await readsOf(list, /count\(\*\)/)
+    expect(counted!.index).toMatch(/^dispatches_/)
+  })
+
+  test('a sender is found by its bare id', async () => {
+    const reads = await readsOf(sql => requireSenderOf(sql, partner, senderId), /from sender_ids/)
+    expect(indexes(reads)).toEqual(['companies_pkey', 'sender_ids_pkey', 'senders_pkey'])
+  })
+
+  test('a token is found by its hash', async () => {
+    const reads = await readsOf(sql => createTokenReader(sql, () => new Date())(partner.token), /partner_tokens/)
+    const ofTokens = reads.filter(read => read.table === 'partner_tokens')
+    expect(ofTokens).toEqual([{ table: 'partner_tokens', index: 'partner_tokens_pkey', rows: 1 }])
+  })
+
+  test('the blacklist is asked for the numbers of a request alone', async () => {
+    const numbers = Array.from({ length: 20 }, (_, i) => String(79160000000 + i * 30 + 1))
+    const ask = (sql: Pool) => blacklistedAmong(sql, 2, numbers)
+    expect(indexes(await readsOf(ask, /limit 1/))).toEqual(['blacklist_pkey'])
+    const [reads] = await readsOf(ask, /= any/)
+    expect(reads).toEqual({ table: 'blacklist', index: 'blacklist_pkey', rows: 20 })
+  })
+
+  test.each(['auto', 'manual'] as const)(
+    'names that are due are found without reading the others (%s)',
+    async moderation => {
+      const now = new Date('2000-01-01T00:00:00Z')
+      const reads = await readsOf(sql => moveDueSenders(sql, moderation, () => null, now), /union all/)
+      expect(indexes(reads)).toEqual(['senders_in_review', 'senders_to_close'])
+      expect(reads.reduce((sum, read) => sum + read.rows, 0)).toBeLessThan(50)
+    },
+  )
+})

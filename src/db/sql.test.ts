@@ -1,0 +1,137 @@
+import fc from 'fast-check'
+import { afterEach, describe, expect, test } from 'vitest'
+import { UsageError } from '../base/errors.ts'
+import { money } from '../base/money.ts'
+import { useDatabase } from '../testing/database.ts'
+import { checkServer, connect, type Pool } from './sql.ts'
+
+const db = useDatabase()
+
+describe('values', () => {
+  test('an amount is exact on its way in and out', async () => {
+    const amounts = fc.bigInt({ min: -(10n ** 18n) + 1n, max: 10n ** 18n - 1n })
+    await fc.assert(
+      fc.asyncProperty(amounts, async amount => {
+        const [row] = await db.sql`select ${db.sql.typed.money(amount)}::numeric(18, 4) as amount`
+        expect(row!.amount).toBe(amount)
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  test.each([
+    ['0', 0n],
+    ['7.9', 79_000n],
+    ['-0.0001', -1n],
+    ['99999999999999.9999', 999_999_999_999_999_999n],
+  ])('numeric %s is %s ten-thousandths', async (text, expected) => {
+    const [row] = await db.sql`select ${text}::text::numeric(18, 4) as amount, null::numeric as nothing`
+    expect(row).toEqual({ amount: expected, nothing: null })
+  })
+
+  test('amounts add up in the database without loss', async () => {
+    const [row] = await db.sql`select sum(x) as total from unnest(array[0.1, 0.2, 0.0001]::numeric(18, 4)[]) x`
+    expect(row!.total).toBe(money('0.3001'))
+  })
+
+  test('a list of amounts comes back as one', async () => {
+    const [row] = await db.sql`select array[1.5, 0.0001]::numeric(18, 4)[] as amounts`
+    expect(row!.amounts).toEqual([15_000n, 1n])
+  })
+
+  test('a bigint is a number, up to 2^53', async () => {
+    const largest = Number.MAX_SAFE_INTEGER
+    const [row] = await db.sql`
+      select ${largest}::bigint as largest, ${-largest}::bigint as smallest, array[1, ${largest}]::bigint[] as list,
+        count(*) as count, sum(7::bigint)::bigint as sum from generate_series(1, 3)`
+    expect(row).toEqual({ largest, smallest: -largest, list: [1, largest], count: 3, sum: 21 })
+  })
+
+  test('a moment keeps its milliseconds, whatever the zone of the server', async () => {
+    const moment = new Date('2026-03-29T01:59:59.999Z')
+    const [row] = await db.sql`select ${moment}::timestamptz as moment, current_setting('TimeZone') as zone`
+    expect(row).toEqual({ moment, zone: 'UTC' })
+  })
+})
+
+describe('several hosts', () => {
+  test('the next one is tried when one does not answer', async () => {
+    const { username, password, host, pathname } = new URL(db.url)
+    const pool = connect(
+      `postgres://${username}:${password}@127.0.0.1:1,${host}${pathname}?target_session_attrs=read-write`,
+    )
+    const answers = await Promise.all(Array.from({ length: 12 }, () => pool`select 1 as one`))
+    expect(answers.map(([row]) => row!.one)).toEqual(Array(12).fill(1))
+    await pool.end()
+  })
+})
+
+describe('looking at the server before anything else', () => {
+  const pools: Pool[] = []
+  afterEach(() => Promise.all(pools.splice(0).map(pool => pool.end({ timeout: 0 }))))
+
+  const PASSWORD = 'sw0rdfish'
+
+  async function sentenceOf(url: string): Promise<string> {
+    const pool = connect(url, { max: 1 })
+    pools.push(pool)
+    const error = await checkServer(pool, url).catch(error => error)
+    expect(error).toBeInstanceOf(UsageError)
+    expect(error.message).not.toContain(PASSWORD)
+    expect(error.message).not.toContain('\n')
+    return error.message
+  }
+
+  const urlOf = (change: (url: URL) => void) => {
+    const url = new URL(db.url)
+    change(url)
+    return url.href
+  }
+
+  test('one that answers and is new enough passes', async () => {
+    await expect(checkServer(db.sql, db.url)).resolves.toBeUndefined()
+  })
+
+  test('a wrong port', async () => {
+    const url = urlOf(url => {
+      url.port = '1'
+      url.password = PASSWORD
+    })
+    const { host, pathname } = new URL(url)
+    expect(await sentenceOf(url)).toMatch(
+      new RegExp(`^The database at ${host}${pathname} does not answer: .*ECONNREFUSED.*\\. Check DATABASE_URL\\.$`),
+    )
+  })
+
+  test('a host that is not there', async () => {
+    const sentence = await sentenceOf(`postgres://tidings:${PASSWORD}@nowhere.invalid:5432/tidings?sslmode=disable`)
+    expect(sentence).toMatch(/^The database at nowhere\.invalid:5432\/tidings does not answer: .*nowhere\.invalid/)
+  })
+
+  test('a database that is not there', async () => {
+    const sentence = await sentenceOf(
+      urlOf(url => {
+        url.pathname = '/nothing_here'
+      }),
+    )
+    expect(sentence).toContain('database "nothing_here" does not exist')
+  })
+
+  test.each([
+    ['an @', `postgres://tidings:a%40${PASSWORD}@127.0.0.1:1/db`],
+    ['a bare @', `postgres://tidings:a@${PASSWORD}@127.0.0.1:1/db`],
+    ['a slash', `postgres://tidings:a%2F${PASSWORD}@127.0.0.1:1/db`],
+    ['a colon', `postgres://tidings:a:${PASSWORD}@127.0.0.1:1/db`],
+    ['nothing else, in the query', `postgres://tidings@127.0.0.1:1/db?password=${PASSWORD}`],
+  ])('the sentence keeps a password with %s to itself', async (_, url) => {
+    expect(await sentenceOf(url)).toContain('The database at 127.0.0.1:1/db does not answer')
+  })
+
+  test('a server that is too old', async () => {
+    const old = (async () => [{ version: '14.11 (Debian)' }]) as unknown as Pool
+    const url = `postgres://tidings:${PASSWORD}@db.example:5432/tidings`
+    await expect(checkServer(old, url)).rejects.toEqual(
+      new UsageError('PostgreSQL 15 or newer is needed; the database at db.example:5432/tidings is 14.11 (Debian).'),
+    )
+  })
+})

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { useDatabase } from '../testing/database.ts'
+import { eventually } from '../testing/eventually.ts'
+import { copyInto } from './copy.ts'
+import { connect, type Pool, type Sql } from './sql.ts'
+
+const db = useDatabase()
+const uncaught: unknown[] = []
+const note = (error: unknown) => void uncaught.push(error)
+let pool: Pool
+
+beforeAll(async () => {
+  process.on('uncaughtException', note)
+  process.on('unhandledRejection', note)
+  pool = connect(db.url, { max: 2 })
+  await db.sql`create table lines (line text not null)`
+})
+
+afterAll(async () => {
+  process.off('uncaughtException', note)
+  process.off('unhandledRejection', note)
+  await pool.end({ timeout: 1 })
+})
+
+const pidOf = async (sql: Sql) => (await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]!.pid
+const kill = (pid: number) => db.sql`select pg_terminate_backend(${pid})`
+const turn = () => new Promise(resolve => setTimeout(resolve, 20))
+
+/** What was in the transaction is gone, the pool works on, and nothing fell over behind our back. */
+async function expectOrder() {
+  // The driver gives a lost connection's last word to the first statement after it, which is not sent: ask again.
+  await eventually(() => Promise.all([pool`select 1`, pool`select 1`, pool`select 1`]))
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => pool<{ i: number }[]>`select ${i}::int as i`))
+  expect(answers.map(([row]) => row!.i)).toEqual(Array.from({ length: 20 }, (_, i) => i))
+  await pool.begin(async sql => {
+    await sql`insert into lines values ('after')`
+  })
+  expect(await db.sql`select line from lines`).toEqual([{ line: 'after' }])
+  await db.sql`truncate lines`
+  await turn()
+  expect(uncaught).toEqual([])
+}
+
+describe.each([1, 2, 3])('a connection that is lost inside a transaction, time %i', () => {
+  test('while it waits for something else', async () => {
+    const lost = pool.begin(async sql => {
+      await sql`insert into lines values ('before')`
+      await kill(await pidOf(sql))
+      await turn()
+      await sql`insert into lines values ('too late')`
+    })
+    await expect(lost).rejects.toThrow()
+    await expectOrder()
+  })
+
+  test('while a statement runs', async () => {
+    const lost = pool.begin(async sql => {
+      await sql`insert into lines values ('before')`
+      const pid = await pidOf(sql)
+      await Promise.all([
+        sql`select pg_sleep(5)`,
+        sql`insert into lines values ('behind it')`,
+        turn().then(() => kill(pid)),
+      ])
+    })
+    await expect(lost).rejects.toThrow()
+    await expectOrder()
+  })
+
+  test('while a COPY is under way', async () => {
+    const lost = pool.begin(async sql => {
+      const pid = await pidOf(sql)
+      await copyInto(sql, 'lines', ['line'], async write => {
+        for (let i = 0; i < 200; i++) {
+          await write(`${'x'.repeat(2000)}\n`.repeat(20))
+          if (i === 50) await kill(pid)
+          if (i > 50) await turn()
+        }
+      })
+    })
+    await expect(lost).rejects.toThrow()
+    await expectOrder()
+  })
+
+  test('and a function that ends well without noticing', async () => {
+    const lost = pool.begin(async sql => {
+      await sql`insert into lines values ('before')`
+      await kill(await pidOf(sql))
+      await turn()
+    })
+    await expect(lost).rejects.toThrow()
+    await expectOrder()
+  })
+})
+
+test('an ordinary failure is rolled back and told as it is', async () => {
+  const failed = pool.begin(async sql => {
+    await sql`insert into lines values ('before')`
+    await sql`insert into lines values (null)`
+  })
+  await expect(failed).rejects.toMatchObject({ code: '23502' })
+  await expectOrder()
+})

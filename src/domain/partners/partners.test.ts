@@ -1,0 +1,242 @@
+import { scryptSync } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { UsageError } from '../../base/errors.ts'
+import { connect } from '../../db/sql.ts'
+import { useDatabase } from '../../testing/database.ts'
+import { aPartner, type TestPartner } from '../../testing/factories.ts'
+import { FAILURE_WINDOW_MS, FAILURES_ALLOWED, TOKEN_LIFETIME_MS } from './partner.ts'
+import { changePassword, createPartner, createTokenReader, forgetOldLogins, logIn } from './partners.ts'
+import { hashPassword, isPassword } from './password.ts'
+
+const db = useDatabase()
+
+const now = new Date('2026-05-01T12:00:00Z')
+const later = (ms: number) => new Date(now.getTime() + ms)
+
+let nextAddress = 1
+const anAddress = () => `198.51.100.${nextAddress++}`
+
+const enter = (partner: TestPartner, given: { password?: string; address?: string } = {}, at = now) =>
+  logIn(db.sql, { login: partner.login, password: partner.password, address: anAddress(), ...given }, at)
+
+const partnerOf = (token: string, at = now) => createTokenReader(db.sql, () => at)(token)
+
+async function tokensOf(partner: TestPartner): Promise<number> {
+  const [row] = await db.sql<{ count: number }[]>`
+    select count(*) from partner_tokens where partner_id = ${partner.partnerId}`
+  return row!.count
+}
+
+describe('a password', () => {
+  test('is kept as scrypt with its cost and a salt of its own', async () => {
+    const [one, two] = await Promise.all([hashPassword('пароль 🔑'), hashPassword('пароль 🔑')])
+    expect(one).not.toBe(two)
+    const [name, N, r, p, salt, key] = one!.split('$')
+    expect([name, Number(N) >= 16_384, r, p]).toEqual(['scrypt', true, '8', '1'])
+    expect(Buffer.from(salt!, 'base64')).toHaveLength(16)
+    const expected = scryptSync('пароль 🔑', Buffer.from(salt!, 'base64'), 32, { N: Number(N), r: 8, p: 1 })
+    expect(key).toBe(expected.toString('base64'))
+  })
+
+  test('is right or wrong to the last character', async () => {
+    const hash = await hashPassword('correct horse')
+    expect(await isPassword('correct horse', hash)).toBe(true)
+    for (const wrong of ['correct hors', 'correct horse ', 'Correct horse', '']) {
+      expect(await isPassword(wrong, hash)).toBe(false)
+    }
+  })
+
+  test('hashed at another cost still opens the door', async () => {
+    const salt = Buffer.alloc(16, 7)
+    const key = scryptSync('old', salt, 32, { N: 1024, r: 8, p: 1 })
+    const hash = ['scrypt', 1024, 8, 1, salt.toString('base64'), key.toString('base64')].join('$')
+    expect(await isPassword('old', hash)).toBe(true)
+    expect(await isPassword('new', hash)).toBe(false)
+  })
+
+  test('never stands in the database', async () => {
+    const partner = await aPartner(db.sql)
+    const [row] = await db.sql`select partners::text as text from partners where partner_id = ${partner.partnerId}`
+    expect(row!.text).not.toContain(partner.password)
+  })
+})
+
+describe('a partner', () => {
+  test('has a login of its own', async () => {
+    await createPartner(db.sql, 'romashka', 'one')
+    await expect(createPartner(db.sql, 'romashka', 'two')).rejects.toThrow(UsageError)
+    await expect(
+      logIn(db.sql, { login: 'romashka', password: 'one', address: anAddress() }, now),
+    ).resolves.toBeDefined()
+  })
+
+  test('that is not there cannot change its password', async () => {
+    await expect(changePassword(db.sql, 'nobody', 'x')).rejects.toThrow('There is no partner with the login "nobody".')
+  })
+})
+
+describe('a token', () => {
+  test('leads to its partner for 24 hours, and is kept as a hash alone', async () => {
+    const partner = await aPartner(db.sql)
+    const { token } = await enter(partner)
+    expect(await partnerOf(token)).toEqual({ partnerId: partner.partnerId, login: partner.login, currency: 'RUB' })
+    expect(await partnerOf(token, later(TOKEN_LIFETIME_MS - 1))).toBeDefined()
+    expect(await partnerOf(token, later(TOKEN_LIFETIME_MS))).toBeUndefined()
+    const rows = await db.sql`select encode(token_hash, 'escape') as text from partner_tokens`
+    expect(rows.some(row => row.text.includes(token))).toBe(false)
+  })
+
+  test('that nobody was given leads nowhere', async () => {
+    expect(await partnerOf('')).toBeUndefined()
+    expect(await partnerOf('made-up')).toBeUndefined()
+  })
+
+  test('ends when the password changes, at once and on every node; those of others live on', async () => {
+    const [partner, other] = [await aPartner(db.sql), await aPartner(db.sql)]
+    const [node, anotherNode] = [createTokenReader(db.sql, () => now), createTokenReader(db.sql, () => now)]
+    const { token } = await enter(partner)
+    const { token: othersToken } = await enter(other)
+    expect([await node(token), await anotherNode(token)]).not.toContain(undefined)
+
+    await changePassword(db.sql, partner.login, 'battery staple')
+    expect([await node(token), await anotherNode(token)]).toEqual([undefined, undefined])
+    expect(await node(othersToken)).toBeDefined()
+    await expect(enter(partner)).rejects.toMatchObject({ kind: 'bad_credentials' })
+    const { token: newToken } = await enter(partner, { password: 'battery staple' })
+    expect(await node(newToken)).toBeDefined()
+  })
+
+  test('is forgotten once it is over', async () => {
+    const partner = await aPartner(db.sql)
+    await db.sql`delete from partner_tokens`
+    await enter(partner)
+    await enter(partner, {}, later(1000))
+    await forgetOldLogins(db.sql, later(TOKEN_LIFETIME_MS))
+    expect(await tokensOf(partner)).toBe(1)
+  })
+})
+
+describe('reading tokens', () => {
+  test('requests that arrive together share one statement, and each gets its own answer', async () => {
+    const partners = await Promise.all([aPartner(db.sql), aPartner(db.sql), aPartner(db.sql)])
+    const statements: string[] = []
+    const pool = connect(db.url, { max: 4 })
+    Object.assign(pool.options, { debug: (_: number, text: string) => statements.push(text) })
+    await pool`select 1` // connections ask for the types of the database first
+    statements.length = 0
+
+    const read = createTokenReader(pool, () => new Date())
+    const asked = Array.from({ length: 60 }, (_, i) => partners[i % 4]?.token ?? `unknown-${i}`)
+    const answers = await Promise.all(asked.map(read))
+    expect(answers.map(answer => answer?.partnerId)).toEqual(asked.map((_, i) => partners[i % 4]?.partnerId))
+    expect(statements.filter(text => text.includes('partner_tokens'))).toHaveLength(1)
+
+    await read(asked[0]!)
+    expect(statements.filter(text => text.includes('partner_tokens'))).toHaveLength(2)
+    await pool.end()
+  })
+
+  test('a database that fails fails those who asked, and not those who ask later', async () => {
+    const partner = await aPartner(db.sql)
+    let broken = true
+    const flaky = ((...args: Parameters<typeof db.sql>) => {
+      if (broken) throw new Error('the database is away')
+      return db.sql(...args)
+    }) as unknown as typeof db.sql
+    const read = createTokenReader(flaky, () => new Date())
+    const answers = await Promise.allSettled([read(partner.token), read('other')])
+    expect(answers.map(answer => answer.status)).toEqual(['rejected', 'rejected'])
+    broken = false
+    expect(await read(partner.token)).toBeDefined()
+  })
+})
+
+describe('a password changed while someone logs in', () => {
+  test('refuses the login whose password was checked before, and whose token would be written after', async () => {
+    const partner = await aPartner(db.sql)
+    let login: Promise<unknown> | undefined
+    await db.sql.begin(async tx => {
+      await tx`update partners set password_hash = ${await hashPassword('new')} where partner_id = ${partner.partnerId}`
+      await tx`delete from partner_tokens where partner_id = ${partner.partnerId}`
+      login = enter(partner)
+      login.catch(() => {})
+      await untilSomeoneWaits()
+    })
+    await expect(login).rejects.toMatchObject({ kind: 'bad_credentials' })
+    expect(await tokensOf(partner)).toBe(0)
+  })
+
+  async function untilSomeoneWaits() {
+    for (;;) {
+      const waiting = await db.sql`
+        select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      if (waiting.length > 0) return
+    }
+  }
+
+  test('never leaves a live token of the old one', async () => {
+    for (let round = 0; round < 8; round++) {
+      const partner = await aPartner(db.sql)
+      const logins = Array.from({ length: 6 }, () => enter(partner).catch(error => error))
+      await Promise.all([...logins, changePassword(db.sql, partner.login, `new ${round}`)])
+      expect(await tokensOf(partner)).toBe(0)
+    }
+  })
+})
+
+describe('guessing', () => {
+  const wrong = { password: 'wrong' }
+  const guessed = { kind: 'bad_credentials', message: 'Bad credentials' }
+  const slowedDown = { kind: 'too_many_requests' }
+
+  async function guess(partner: TestPartner, times: number, given: { address?: string } = {}, at = now) {
+    for (let i = 0; i < times; i++)
+      await expect(enter(partner, { ...wrong, ...given }, at)).rejects.toMatchObject(guessed)
+  }
+
+  test('is stopped after ten failures of a login, for the right password too, until the ten minutes are over', async () => {
+    const partner = await aPartner(db.sql)
+    await guess(partner, FAILURES_ALLOWED - 1)
+    await expect(enter(partner)).resolves.toBeDefined()
+    await guess(partner, 1)
+    await expect(enter(partner)).rejects.toMatchObject({ ...slowedDown, retryAfterSeconds: 600, limit: 10 })
+    await expect(enter(partner, {}, later(FAILURE_WINDOW_MS - 1))).rejects.toMatchObject({ retryAfterSeconds: 1 })
+    await expect(enter(partner, {}, later(FAILURE_WINDOW_MS))).resolves.toBeDefined()
+  })
+
+  test('is stopped after ten failures from an address, whatever the login', async () => {
+    const address = anAddress()
+    for (let i = 0; i < FAILURES_ALLOWED; i++) {
+      const attempt = logIn(db.sql, { login: `nobody-${i}`, password: 'x', address }, now)
+      await expect(attempt).rejects.toMatchObject(guessed)
+    }
+    const partner = await aPartner(db.sql)
+    await expect(enter(partner, { address })).rejects.toMatchObject(slowedDown)
+    await expect(enter(partner)).resolves.toBeDefined()
+  })
+
+  test('counts anew once the ten minutes are over', async () => {
+    const partner = await aPartner(db.sql)
+    await guess(partner, FAILURES_ALLOWED)
+    await guess(partner, 1, {}, later(FAILURE_WINDOW_MS))
+    await expect(enter(partner, {}, later(FAILURE_WINDOW_MS))).resolves.toBeDefined()
+    await forgetOldLogins(db.sql, later(2 * FAILURE_WINDOW_MS))
+    expect(await db.sql`select 1 from login_failures where subject = ${`login:${partner.login}`}`).toEqual([])
+  })
+
+  test('side by side is no faster: ten are checked, and the right one among the rest gets no token', async () => {
+    const partner = await aPartner(db.sql)
+    await db.sql`delete from partner_tokens where partner_id = ${partner.partnerId}`
+    const address = anAddress()
+    const guesses = Array.from({ length: 30 }, () => enter(partner, { ...wrong, address }).catch(error => error.kind))
+    const right = enter(partner, { address }).catch(error => error.kind)
+
+    expect(await right).toBe('too_many_requests')
+    const outcomes = await Promise.all(guesses)
+    expect(outcomes.filter(kind => kind === 'bad_credentials')).toHaveLength(FAILURES_ALLOWED)
+    expect(outcomes.filter(kind => kind === 'too_many_requests')).toHaveLength(30 - FAILURES_ALLOWED)
+    const [row] = await db.sql`select failures from login_failures where subject = ${`login:${partner.login}`}`
+    expect(row!.failures).toBe(FAILURES_ALLOWED)
+    expect(await tokensOf(partner)).toBe(0)
+  })
+})

@@ -1,0 +1,328 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { UsageError } from '../../base/errors.ts'
+import { money } from '../../base/money.ts'
+import { useDatabase } from '../../testing/database.ts'
+import { aCompany, aPartner, aSender } from '../../testing/factories.ts'
+import type { Brand } from '../numbering/brand.ts'
+import { approveSender, denySender, type FeeOf, moveDueSenders, rejectSender } from './moderation.ts'
+import {
+  type NewSender,
+  reviewStates,
+  type Sender,
+  type SenderChange,
+  type SenderStatus,
+  senderStatuses,
+} from './sender.ts'
+import { requireSender, updateSender } from './senders.ts'
+import { selectMoves } from './store.ts'
+
+const db = useDatabase()
+
+const now = new Date('2026-05-01T12:00:00Z')
+const inDays = (days: number) => new Date(now.getTime() + days * 86_400_000)
+const noFee: FeeOf = () => null
+
+let companyId: number
+beforeAll(async () => {
+  companyId = await aCompany(db.sql, await aPartner(db.sql))
+})
+beforeEach(async () => {
+  await db.sql`truncate sender_moves, senders`
+})
+
+/** A name in the given state, as if it had come there by itself. */
+async function aSenderIn(status: SenderStatus, given: Partial<NewSender> & { dateTo?: Date } = {}): Promise<Sender> {
+  const { dateTo, ...rest } = given
+  const { senderId } = await aSender(db.sql, companyId, { dateFrom: inDays(-10), ...rest })
+  await db.sql`
+    update senders set status = ${status}, date_to = ${dateTo ?? null}
+    where company_id = ${companyId} and sender_id = ${senderId}`
+  return read({ senderId })
+}
+
+const read = ({ senderId }: Pick<Sender, 'senderId'>) => requireSender(db.sql, companyId, senderId)
+const statusOf = async (sender: Sender) => (await read(sender)).status
+const movesOf = async (sender: Sender) =>
+  (await selectMoves(db.sql, companyId, sender.senderId)).map(({ from, to, by }) => `${from} > ${to} by ${by}`)
+const tick = (moderation: 'auto' | 'manual', at = now, feeOf = noFee) => moveDueSenders(db.sql, moderation, feeOf, at)
+
+const others = (...states: readonly SenderStatus[]) => senderStatuses.filter(status => !states.includes(status))
+
+describe('manual moderation', () => {
+  test('a name is a draft when it is made, and submitted by the next tick; further it does not go by itself', async () => {
+    const sender = await aSender(db.sql, companyId)
+    expect(sender.status).toBe('DRAFT')
+    expect(await tick('manual')).toBe(1)
+    expect(await tick('manual')).toBe(0)
+    expect(await movesOf(sender)).toEqual(['DRAFT > PRE_REVIEW by clock'])
+    expect(await statusOf(sender)).toBe('PRE_REVIEW')
+  })
+
+  test.each(others('DRAFT', 'AWAITING'))('%s stays what it is', async status => {
+    const sender = await aSenderIn(status)
+    expect(await tick('manual')).toBe(0)
+    expect(await statusOf(sender)).toBe(status)
+  })
+})
+
+describe('automatic moderation', () => {
+  const review = [
+    'DRAFT > PRE_REVIEW by clock',
+    'PRE_REVIEW > INTERNAL_REVIEW by clock',
+    'INTERNAL_REVIEW > EXTERNAL_REVIEW by clock',
+    'EXTERNAL_REVIEW > AWAITING by clock',
+    'AWAITING > APPROVED by clock',
+  ]
+
+  test.each(reviewStates.map((status, i) => [status, review.slice(i)] as const))(
+    'a name that is %s is approved in one tick, and every move is kept',
+    async (status, moves) => {
+      const sender = await aSenderIn(status)
+      expect(await tick('auto')).toBe(moves.length)
+      expect(await statusOf(sender)).toBe('APPROVED')
+      expect(await movesOf(sender)).toEqual(moves)
+      const kept = await selectMoves(db.sql, companyId, sender.senderId)
+      expect(kept.map(move => move.movedAt)).toEqual(moves.map(() => now))
+    },
+  )
+
+  test.each(others(...reviewStates))('%s stays what it is', async status => {
+    const sender = await aSenderIn(status)
+    expect(await tick('auto')).toBe(0)
+    expect(await statusOf(sender)).toBe(status)
+  })
+
+  test('a name whose first day is still to come waits for it', async () => {
+    const sender = await aSender(db.sql, companyId, { dateFrom: inDays(1) })
+    await tick('auto')
+    expect(await statusOf(sender)).toBe('AWAITING')
+    await tick('auto', new Date(inDays(1).getTime() - 1))
+    expect(await statusOf(sender)).toBe('AWAITING')
+    await tick('auto', inDays(1))
+    expect(await statusOf(sender)).toBe('APPROVED')
+  })
+})
+
+describe('moves by date', () => {
+  test.each(['auto', 'manual'] as const)('AWAITING becomes APPROVED on its first day (%s)', async moderation => {
+    const sender = await aSenderIn('AWAITING', { dateFrom: inDays(1) })
+    expect(await tick(moderation)).toBe(0)
+    expect(await tick(moderation, inDays(1))).toBe(1)
+    expect(await movesOf(sender)).toEqual(['AWAITING > APPROVED by clock'])
+  })
+
+  test.each([
+    ['AWAITING', 'auto'],
+    ['AWAITING', 'manual'],
+    ['APPROVED', 'auto'],
+    ['APPROVED', 'manual'],
+  ] as const)('%s becomes CLOSED at its last moment (%s)', async (status, moderation) => {
+    const sender = await aSenderIn(status, { dateFrom: inDays(5), dateTo: inDays(5) })
+    expect(await tick(moderation, new Date(inDays(5).getTime() - 1))).toBe(0)
+    expect(await tick(moderation, inDays(5))).toBe(1)
+    expect(await movesOf(sender)).toEqual([`${status} > CLOSED by clock`])
+    expect(await tick(moderation, inDays(50))).toBe(0)
+  })
+
+  test('nothing else is closed by its date', async () => {
+    for (const status of others(...reviewStates, 'APPROVED')) await aSenderIn(status, { dateTo: inDays(-1) })
+    expect(await tick('auto')).toBe(0)
+  })
+
+  test('more names than one tick takes are moved by the next ones', async () => {
+    await db.sql`
+      insert into senders (company_id, sender_id, sender_name, channel_type, common_type, brand, country_code, date_from)
+      select ${companyId}, 1000000 + n, 'NAME', 'SMS', 'COMMON', 'MTS', 'RU', ${now} from generate_series(1, 520) n`
+    const moves = [await tick('manual'), await tick('manual'), await tick('manual')]
+    expect(moves).toEqual([500, 20, 0])
+  })
+})
+
+describe('staff', () => {
+  const APPROVAL = ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW', 'AWAITING', 'APPROVED'] as const
+
+  test.each(reviewStates)('approve a name that is %s: what is left of the review is passed', async status => {
+    const sender = await aSenderIn(status)
+    expect((await approveSender(db.sql, sender.senderId, noFee, now)).status).toBe('APPROVED')
+    const path = APPROVAL.slice(APPROVAL.indexOf(status))
+    expect(await movesOf(sender)).toEqual(path.slice(1).map((to, i) => `${path[i]} > ${to} by staff`))
+  })
+
+  test('approve a name before its first day: it waits', async () => {
+    const sender = await aSenderIn('PRE_REVIEW', { dateFrom: inDays(1) })
+    expect((await approveSender(db.sql, sender.senderId, noFee, now)).status).toBe('AWAITING')
+  })
+
+  test.each(['PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW'] as const)('reject a name that is %s', async status => {
+    const sender = await aSenderIn(status)
+    const rejected = await rejectSender(db.sql, sender.senderId, 'Needs a trade mark', now)
+    expect(rejected).toMatchObject({ status: 'REJECTED', managerComment: 'Needs a trade mark', rejectedAt: now })
+    const [move] = await selectMoves(db.sql, companyId, sender.senderId)
+    expect(move).toEqual({ from: status, to: 'REJECTED', by: 'staff', comment: 'Needs a trade mark', movedAt: now })
+    expect(await tick('auto')).toBe(0)
+  })
+
+  test.each(others('CLOSED', 'DENIED'))('deny a name that is %s, for ever', async status => {
+    const sender = await aSenderIn(status, { dateTo: inDays(1) })
+    const denied = await denySender(db.sql, sender.senderId, 'Somebody else has it', now)
+    expect(denied).toMatchObject({ status: 'DENIED', managerComment: 'Somebody else has it' })
+    expect(await tick('auto', inDays(10))).toBe(0)
+    await expect(approveSender(db.sql, sender.senderId, noFee, now)).rejects.toBeInstanceOf(UsageError)
+    await expect(rejectSender(db.sql, sender.senderId, 'no', now)).rejects.toBeInstanceOf(UsageError)
+  })
+
+  test.each([
+    ['approve', others(...reviewStates), (id: number) => approveSender(db.sql, id, noFee, now)],
+    ['reject', others(...reviewStates), (id: number) => rejectSender(db.sql, id, 'no', now)],
+    ['deny', ['CLOSED', 'DENIED'] as SenderStatus[], (id: number) => denySender(db.sql, id, 'no', now)],
+  ] as const)('cannot %s what is past that, and say so in one sentence', async (_, states, decide) => {
+    for (const status of states) {
+      const sender = await aSenderIn(status)
+      const refusal = await decide(sender.senderId).catch(error => error)
+      expect(refusal).toBeInstanceOf(UsageError)
+      expect(refusal.message).toMatch(new RegExp(`^Sender ${sender.senderId} is ${status} and cannot be \\w+\\.$`))
+      expect(await movesOf(sender)).toEqual([])
+      expect(await read(sender)).toEqual(sender)
+    }
+  })
+
+  test('are told of a name that is not there', async () => {
+    await expect(approveSender(db.sql, 987_654, noFee, now)).rejects.toThrow('There is no sender 987654')
+  })
+})
+
+describe('a change', () => {
+  test('of a rejected name sends it back into review', async () => {
+    const sender = await aSenderIn('PRE_REVIEW')
+    await rejectSender(db.sql, sender.senderId, 'Too short', now)
+    const changed = await updateSender(db.sql, sender, { senderName: 'ROMASHKA2' }, now)
+    expect(changed).toMatchObject({ status: 'PRE_REVIEW', senderName: 'ROMASHKA2', rejectedAt: null })
+    expect((await movesOf(sender)).at(-1)).toBe('REJECTED > PRE_REVIEW by partner')
+  })
+
+  test('that is refused does not', async () => {
+    const sender = await aSenderIn('REJECTED')
+    await expect(updateSender(db.sql, sender, { senderName: 'нет' }, now)).rejects.toThrow('senderName')
+    await expect(updateSender(db.sql, sender, { dateTo: inDays(-1) }, now)).rejects.toThrow('dateTo')
+    expect(await read(sender)).toEqual(sender)
+  })
+
+  const early = ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'REJECTED'] as const
+  const untilApproved = [...reviewStates, 'REJECTED'] as const
+  const untilTheEnd = [...untilApproved, 'APPROVED'] as const
+
+  test.each([
+    ['senderName', { senderName: 'OTHER' }, early],
+    ['commonType', { commonType: 'PROMO' }, early],
+    ['dateFrom', { dateFrom: inDays(2) }, untilApproved],
+    ['dateTo', { dateTo: inDays(20) }, untilTheEnd],
+    ['documentIds', { documentIds: [] }, untilTheEnd],
+  ] as [keyof SenderChange, SenderChange, readonly SenderStatus[]][])(
+    '%s has its time',
+    async (field, change, allowed) => {
+      for (const status of senderStatuses) {
+        const sender = await aSenderIn(status)
+        const outcome = await updateSender(db.sql, sender, change, now).then(
+          () => 'changed',
+          error => error.message,
+        )
+        const expected = allowed.includes(status)
+          ? 'changed'
+          : `${field}: cannot be changed while the sender is ${status}`
+        expect(outcome).toBe(expected)
+      }
+    },
+  )
+})
+
+describe('the fee', () => {
+  const fees: Partial<Record<Brand, bigint>> = { MTS: money('2500'), TELE2: money('1900') }
+  const feeOf: FeeOf = brand => fees[brand] ?? null
+
+  test.each([
+    ['PROMO', 'MTS', money('2500')],
+    ['MULTISIGNATURE', 'TELE2', money('1900')],
+    ['PROMO', 'BEELINE', null], // no row in the fee table
+    ['COMMON', 'MTS', null],
+    ['INTERNATIONAL_VERIFY', 'MTS', null],
+    ['INTERNATIONAL_COMMON', 'MTS', null],
+  ] as const)('of a name of type %s at %s is %s, set on approval and not before', async (commonType, brand, fee) => {
+    const byClock = await aSender(db.sql, companyId, { commonType, brand, dateFrom: inDays(1) })
+    const byStaff = await aSender(db.sql, companyId, { commonType, brand, dateFrom: inDays(-1) })
+    await tick('auto', now, noFee) // byStaff is approved without a fee here, byClock waits
+    await db.sql`update senders set status = 'PRE_REVIEW' where sender_id = ${byStaff.senderId}`
+    expect((await read(byClock)).fee).toBeNull()
+
+    await tick('auto', inDays(1), feeOf)
+    expect(await read(byClock)).toMatchObject({ status: 'APPROVED', fee })
+    await db.sql`update senders set status = 'PRE_REVIEW', fee = null where sender_id = ${byStaff.senderId}`
+    expect(await approveSender(db.sql, byStaff.senderId, feeOf, now)).toMatchObject({ status: 'APPROVED', fee })
+  })
+})
+
+describe('at once', () => {
+  test('any number of processes make each move once', async () => {
+    const senders = await Promise.all(Array.from({ length: 30 }, () => aSender(db.sql, companyId)))
+    const moves = await Promise.all(Array.from({ length: 6 }, () => tick('auto')))
+    // One that lost a name to another may have left it on its way: the next tick ends it.
+    const late = await tick('auto')
+    for (const sender of senders) {
+      expect(await statusOf(sender)).toBe('APPROVED')
+      expect(await movesOf(sender)).toHaveLength(5)
+    }
+    expect([...moves, late].reduce((sum, count) => sum + count, 0)).toBe(30 * 5)
+  })
+
+  test('two members of staff do not both decide', async () => {
+    const sender = await aSenderIn('PRE_REVIEW')
+    const outcomes = await Promise.allSettled([
+      rejectSender(db.sql, sender.senderId, 'no', now),
+      approveSender(db.sql, sender.senderId, noFee, now),
+      rejectSender(db.sql, sender.senderId, 'no', now),
+    ])
+    const decided = outcomes.filter(outcome => outcome.status === 'fulfilled')
+    expect(decided).toHaveLength(1)
+  })
+
+  /** The clock has seen the name and is about to move it when the change is written. */
+  async function changedUnderTheClock(sender: Sender, change: (sql: typeof db.sql) => Promise<unknown>, feeOf = noFee) {
+    let ticked: Promise<number> | undefined
+    await db.sql.begin(async tx => {
+      await change(tx as never)
+      ticked = tick('auto', now, feeOf)
+      await pause(100)
+    })
+    await ticked
+    return read(sender)
+  }
+
+  test('a type changed under the eyes of the clock does not cost the fee', async () => {
+    const sender = await aSender(db.sql, companyId, { commonType: 'COMMON' })
+    await changedUnderTheClock(
+      sender,
+      sql => sql`update senders set common_type = 'PROMO' where sender_id = ${sender.senderId}`,
+      () => money('100'),
+    )
+    await tick('auto', now, () => money('100'))
+    expect(await read(sender)).toMatchObject({ status: 'APPROVED', commonType: 'PROMO', fee: money('100') })
+  })
+
+  test('a first day put off under the eyes of the clock is waited for', async () => {
+    const sender = await aSenderIn('AWAITING')
+    const changed = await changedUnderTheClock(
+      sender,
+      sql => sql`update senders set date_from = ${inDays(3)} where sender_id = ${sender.senderId}`,
+    )
+    expect(changed.status).toBe('AWAITING')
+  })
+
+  test('a last day put off under the eyes of the clock does not close the name', async () => {
+    const sender = await aSenderIn('APPROVED', { dateTo: now })
+    const changed = await changedUnderTheClock(
+      sender,
+      sql => sql`update senders set date_to = ${inDays(3)} where sender_id = ${sender.senderId}`,
+    )
+    expect(changed.status).toBe('APPROVED')
+  })
+})
