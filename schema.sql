@@ -367,6 +367,11 @@ declare
   first_day timestamp := date_trunc('month', month::timestamp);
   partition text := 'messages_' || to_char(first_day, 'YYYY_MM');
 begin
+  if to_regclass(partition) is not null then
+    return;
+  end if;
+  -- Two processes at once: the second waits here, and looks again. An advisory lock would not refresh what it sees.
+  lock table messages in share update exclusive mode;
   if to_regclass(partition) is null then
     execute format('create table %I partition of messages for values from (%L) to (%L)', partition,
       uuid7_floor(first_day at time zone 'UTC'), uuid7_floor((first_day + interval '1 month') at time zone 'UTC'));

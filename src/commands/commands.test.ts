@@ -7,8 +7,6 @@ import { openEmbeddedServer } from '../db/embedded.ts'
 import { connect } from '../db/sql.ts'
 import { eventually } from '../testing/eventually.ts'
 import { numberOf } from '../testing/factories.ts'
-import { commands } from './all-commands.ts'
-import { runCommandLine } from './command-line.ts'
 import {
   answerOf,
   type Client,
@@ -25,7 +23,9 @@ import {
   stop,
   untilStatus,
   useDataFolders,
-} from './processes.ts'
+} from '../testing/processes.ts'
+import { commands } from './all-commands.ts'
+import { runCommandLine } from './command-line.ts'
 
 const PATIENT = 60_000
 const aDataFolder = useDataFolders()
@@ -54,7 +54,7 @@ const expected: Record<string, string[]> = {
   'company list': [],
   'key create': ['--company N', '--type TYPE'],
   'sender list': ['--company N'],
-  'sender approve': ['--sender ID'],
+  'sender approve': ['--sender ID', '--comment TEXT'],
   'sender reject': ['--sender ID', '--comment TEXT'],
   'sender deny': ['--sender ID', '--comment TEXT'],
   'numbering import': ['FILE'],
@@ -299,7 +299,10 @@ describe('beside a running service', () => {
     const [approved, rejected, denied] = ids as [string, string, string]
     const decide = (verb: string, id: string, ...more: string[]) =>
       answerOf(['sender', verb, '--sender', id, ...more], env)
-    expect(await decide('approve', approved)).toMatchObject({ status: 'APPROVED' })
+    expect(await decide('approve', approved, '--comment', 'Well named')).toMatchObject({
+      status: 'APPROVED',
+      managerComment: 'Well named',
+    })
     expect(await decide('reject', rejected, '--comment', 'Too windy')).toMatchObject({
       status: 'REJECTED',
       managerComment: 'Too windy',

@@ -27,9 +27,11 @@ export const senderCommands: Command[] = [
   {
     name: 'sender approve',
     about: 'Passes what is left of the review; the name is APPROVED once its first day has come.',
-    options: { sender },
+    options: { sender, comment },
     run: call =>
-      decide(call, async (sql, senderId) => approveSender(sql, senderId, await senderFeeTable(sql), new Date())),
+      decide(call, async (sql, senderId) =>
+        approveSender(sql, senderId, await senderFeeTable(sql), new Date(), call.options.comment),
+      ),
   },
   {
     name: 'sender reject',

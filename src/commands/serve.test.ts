@@ -32,7 +32,7 @@ import {
   stop,
   untilStatus,
   useDataFolders,
-} from './processes.ts'
+} from '../testing/processes.ts'
 
 const PATIENT = 60_000
 const NOBODY = { uid: 65534, gid: 65534 }

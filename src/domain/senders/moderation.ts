@@ -22,7 +22,7 @@ export async function moveDueSenders(sql: Sql, moderation: Moderation, feeOf: Fe
   const movable: SenderStatus[] = moderation === 'auto' ? [...reviewStates] : ['DRAFT', 'AWAITING']
   let moves = 0
   for (const sender of await store.selectDue(sql, movable, now, BATCH)) {
-    moves += await walk(sql, sender, stepsOf(sender, moderation, now), 'clock', feeOf, now)
+    moves += await walk(sql, sender, stepsOf(sender, moderation, now), { by: 'clock', feeOf, now })
   }
   return moves
 }
@@ -40,12 +40,24 @@ function stepsToApproval(sender: Pick<Sender, 'status' | 'dateFrom'>, now: Date)
   return sender.dateFrom <= now ? [...steps, 'APPROVED'] : steps
 }
 
-async function walk(sql: Sql, sender: store.Due, steps: SenderStatus[], by: string, feeOf: FeeOf, now: Date) {
+type Word = { by: string; comment?: string | undefined; feeOf: FeeOf; now: Date }
+
+/** Takes a name through states, one after the other; a comment goes with the last of them. */
+async function walk(sql: Sql, sender: store.Due, steps: SenderStatus[], { by, comment, feeOf, now }: Word) {
   let from = sender.status
   let moves = 0
   for (const to of steps) {
     const fee = to === 'APPROVED' ? (isPaidType(sender.commonType) ? feeOf(sender.brand) : null) : undefined
-    const { count } = await store.moveSender(sql, { ...sender, from, to, by, fee, seen: sender, now })
+    const { count } = await store.moveSender(sql, {
+      ...sender,
+      from,
+      to,
+      by,
+      fee,
+      comment: to === steps.at(-1) ? comment : undefined,
+      seen: sender,
+      now,
+    })
     if (count === 0) break // someone else moved or changed it meanwhile
     from = to
     moves += 1
@@ -54,10 +66,16 @@ async function walk(sql: Sql, sender: store.Due, steps: SenderStatus[], by: stri
 }
 
 /** Staff say yes, and record the operator's yes: what is left of the review is passed. */
-export function approveSender(pool: Pool, senderId: number, feeOf: FeeOf, now: Date): Promise<Sender> {
+export function approveSender(
+  pool: Pool,
+  senderId: number,
+  feeOf: FeeOf,
+  now: Date,
+  comment?: string,
+): Promise<Sender> {
   return decide(pool, senderId, async (sql, sender) => {
     if (!isOneOf(sender.status, reviewStates)) throw wrongState(sender, 'approved')
-    await walk(sql, sender, stepsToApproval(sender, now), 'staff', feeOf, now)
+    await walk(sql, sender, stepsToApproval(sender, now), { by: 'staff', comment, feeOf, now })
   })
 }
 

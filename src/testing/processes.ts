@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, expect } from 'vitest'
-import { eventually } from '../testing/eventually.ts'
+import { eventually } from './eventually.ts'
 
 /** For the tests: tidings as people run it, in processes of its own. */
 
