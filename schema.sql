@@ -10,6 +10,23 @@ create type message_status as enum ('CREATED', 'SENT', 'DELIVERED', 'FAILED');
 
 create type sender_status as enum ('DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW', 'AWAITING', 'APPROVED', 'REJECTED', 'DENIED', 'CLOSED');
 
+create table account_months (
+  company_id bigint not null,
+  month      date not null,
+  spent      numeric(18,4) default 0 not null,
+  constraint account_months_pkey PRIMARY KEY (company_id, month),
+  constraint account_months_company_id_fkey FOREIGN KEY (company_id) REFERENCES accounts(company_id)
+);
+
+create table accounts (
+  company_id bigint not null,
+  balance    numeric(18,4) default 0 not null,
+  reserved   numeric(18,4) default 0 not null,
+  constraint accounts_pkey PRIMARY KEY (company_id),
+  constraint accounts_reserved_check CHECK ((reserved >= (0)::numeric)),
+  constraint accounts_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
+);
+
 create table api_key_ids (
   key_id     bigint generated always as identity not null,
   company_id bigint not null,
@@ -38,6 +55,48 @@ create table blacklist (
   constraint blacklist_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
 );
 
+create table callback_attempts (
+  company_id       bigint not null,
+  attempt_id       bigint generated always as identity not null,
+  callback_id      bigint not null,
+  attempted_at     timestamp with time zone not null,
+  tried_events     integer not null,
+  delivered_events integer not null,
+  status_code      integer,
+  error            text,
+  took_ms          integer not null,
+  constraint callback_attempts_pkey PRIMARY KEY (company_id, attempt_id),
+  constraint callback_attempts_company_id_callback_id_fkey FOREIGN KEY (company_id, callback_id) REFERENCES callbacks(company_id, callback_id) ON DELETE CASCADE
+);
+CREATE INDEX callback_attempts_of_callback ON callback_attempts USING btree (company_id, callback_id);
+
+create table callbacks (
+  company_id  bigint not null,
+  callback_id bigint generated always as identity not null,
+  receiver    text not null,
+  url         text not null,
+  format      text not null,
+  events      json not null,
+  event_count integer not null,
+  progress    bit varying default ''::bit varying not null,
+  done_events integer default 0 not null,
+  status      text default 'WAITING'::text not null,
+  attempts    integer default 0 not null,
+  held        uuid[],
+  happened_at timestamp with time zone not null,
+  expires_at  timestamp with time zone not null,
+  due_at      timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  constraint callbacks_pkey PRIMARY KEY (company_id, callback_id),
+  constraint callbacks_format_check CHECK ((format = ANY (ARRAY['partner'::text, 'messaging'::text]))),
+  constraint callbacks_status_check CHECK ((status = ANY (ARRAY['WAITING'::text, 'DELIVERED'::text, 'EXPIRED'::text]))),
+  constraint callbacks_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
+);
+CREATE INDEX callbacks_by_due ON callbacks USING btree (company_id, receiver, due_at) WHERE (status = 'WAITING'::text);
+CREATE INDEX callbacks_by_end ON callbacks USING btree (expires_at) WHERE (status = 'WAITING'::text);
+CREATE INDEX callbacks_finished ON callbacks USING btree (happened_at) WHERE (status <> 'WAITING'::text);
+CREATE INDEX callbacks_holding ON callbacks USING btree (company_id, receiver, callback_id) WHERE ((status = 'WAITING'::text) AND (held IS NOT NULL));
+CREATE INDEX callbacks_waiting ON callbacks USING btree (company_id, receiver, callback_id) WHERE (status = 'WAITING'::text);
+
 create table channel_prices (
   channel_type text not null,
   price        numeric(18,4) not null,
@@ -62,9 +121,12 @@ create table companies (
   billing              billing_mode default 'POSTPAID'::billing_mode not null,
   created_at           timestamp with time zone default now() not null,
   updated_at           timestamp with time zone default now() not null,
+  parts_per_second     integer,
+  callback_secret      text,
   constraint companies_pkey PRIMARY KEY (company_id),
   constraint companies_budget_check CHECK ((budget >= (0)::numeric)),
   constraint companies_counteragent_type_check CHECK ((counteragent_type = ANY (ARRAY['LEGAL'::text, 'INDIVIDUAL'::text]))),
+  constraint companies_parts_per_second_check CHECK ((parts_per_second > 0)),
   constraint companies_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(partner_id)
 );
 CREATE INDEX companies_of_partner ON companies USING btree (partner_id, company_id);
@@ -90,6 +152,18 @@ create table country_prices (
   constraint country_prices_price_check CHECK ((price >= (0)::numeric))
 );
 
+create table deadlines (
+  company_id  bigint not null,
+  deadline_id bigint generated always as identity not null,
+  lane_id     bigint not null,
+  first_seq   bigint not null,
+  next_seq    bigint not null,
+  due_at      timestamp with time zone not null,
+  until       timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  constraint deadlines_pkey PRIMARY KEY (company_id, deadline_id)
+);
+CREATE INDEX deadlines_by_due ON deadlines USING btree (due_at);
+
 create table dispatch_blocks (
   company_id         bigint not null,
   dispatch_id        bigint not null,
@@ -113,31 +187,58 @@ create table dispatch_ids (
 );
 
 create table dispatches (
-  company_id      bigint not null,
-  dispatch_id     bigint not null,
-  name            text not null,
-  status          dispatch_status default 'CREATED'::dispatch_status not null,
-  channel_type    text not null,
-  traffic_type    text not null,
-  text            text not null,
-  sender_ids      bigint[] not null,
-  start_at        timestamp with time zone,
-  offset_minutes  smallint,
-  hours           smallint[],
-  days            smallint[],
-  callback_url    text,
-  callback_events text[],
-  price_estimate  numeric(18,4) default 0 not null,
-  message_count   bigint default 0 not null,
-  first_uuid      uuid,
-  last_uuid       uuid,
-  created_at      timestamp with time zone default now() not null,
-  started_at      timestamp with time zone,
-  completed_at    timestamp with time zone,
+  company_id       bigint not null,
+  dispatch_id      bigint not null,
+  name             text not null,
+  status           dispatch_status default 'CREATED'::dispatch_status not null,
+  channel_type     text not null,
+  traffic_type     text not null,
+  text             text not null,
+  sender_ids       bigint[] not null,
+  start_at         timestamp with time zone,
+  offset_minutes   smallint,
+  hours            smallint[],
+  days             smallint[],
+  callback_url     text,
+  callback_events  text[],
+  price_estimate   numeric(18,4) default 0 not null,
+  message_count    bigint default 0 not null,
+  first_uuid       uuid,
+  last_uuid        uuid,
+  created_at       timestamp with time zone default now() not null,
+  started_at       timestamp with time zone,
+  completed_at     timestamp with time zone,
+  parts_per_second double precision,
+  created_price    numeric(18,4) default 0 not null,
+  tariff_ids       bigint[] default '{}'::bigint[] not null,
   constraint dispatches_pkey PRIMARY KEY (company_id, dispatch_id),
+  constraint dispatches_parts_per_second_check CHECK ((parts_per_second > (0)::double precision)),
   constraint dispatches_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
 );
 CREATE INDEX dispatches_by_status ON dispatches USING btree (company_id, status, dispatch_id);
+
+create table engines (
+  worker     uuid not null,
+  started_at timestamp with time zone default now() not null,
+  seen_at    timestamp with time zone default now() not null,
+  constraint engines_pkey PRIMARY KEY (worker)
+);
+
+create table gateways (
+  gateway_id       bigint generated always as identity not null,
+  name             text not null,
+  channel_type     text not null,
+  connector        text not null,
+  brands           smallint[] default '{}'::smallint[] not null,
+  settings         jsonb default '{}'::jsonb not null,
+  parts_per_second integer,
+  paused           boolean default false not null,
+  created_at       timestamp with time zone default now() not null,
+  updated_at       timestamp with time zone default now() not null,
+  constraint gateways_pkey PRIMARY KEY (gateway_id),
+  constraint gateways_name_key UNIQUE (name),
+  constraint gateways_parts_per_second_check CHECK ((parts_per_second > 0))
+);
 
 create table idempotency_keys (
   owner        text not null,
@@ -161,9 +262,50 @@ create table lanes (
   tail         bigint default 0 not null,
   cursor       bigint default 0 not null,
   open         boolean default false not null,
+  served_at    timestamp with time zone default '-infinity'::timestamp with time zone not null,
   constraint lanes_pkey PRIMARY KEY (company_id, lane_id),
   constraint lanes_company_id_dispatch_id_channel_type_sender_id_brand_i_key UNIQUE NULLS NOT DISTINCT (company_id, dispatch_id, channel_type, sender_id, brand_id, priority, zone)
 );
+CREATE INDEX lanes_runnable ON lanes USING btree (priority, served_at) WHERE (open AND (cursor < tail));
+
+create table leases (
+  company_id bigint not null,
+  lease_id   bigint generated always as identity not null,
+  lane_id    bigint not null,
+  first_seq  bigint not null,
+  next_seq   bigint not null,
+  worker     uuid,
+  token      uuid,
+  until      timestamp with time zone not null,
+  attempts   integer default 0 not null,
+  due_at     timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  constraint leases_pkey PRIMARY KEY (company_id, lease_id),
+  constraint leases_company_id_lane_id_fkey FOREIGN KEY (company_id, lane_id) REFERENCES lanes(company_id, lane_id)
+);
+CREATE INDEX leases_by_end ON leases USING btree (until);
+CREATE INDEX leases_of_lane ON leases USING btree (company_id, lane_id);
+
+create table ledger_entries (
+  company_id  bigint not null,
+  entry_id    bigint generated always as identity not null,
+  kind        text not null,
+  debit       text not null,
+  credit      text not null,
+  amount      numeric(18,4) not null,
+  currency    text not null,
+  month       date not null,
+  dispatch_id bigint,
+  sender_id   bigint,
+  tariff_id   bigint,
+  note        text,
+  created_at  timestamp with time zone default now() not null,
+  constraint ledger_entries_pkey PRIMARY KEY (company_id, entry_id),
+  constraint ledger_entries_amount_check CHECK ((amount > (0)::numeric)),
+  constraint ledger_entries_kind_check CHECK ((kind = ANY (ARRAY['TOPUP'::text, 'MESSAGES'::text, 'MAU_PACKAGE'::text, 'SENDER_FEE'::text]))),
+  constraint ledger_entries_company_id_fkey FOREIGN KEY (company_id) REFERENCES accounts(company_id)
+);
+CREATE INDEX ledger_entries_by_month ON ledger_entries USING btree (company_id, month);
+CREATE UNIQUE INDEX sender_fee_once_a_month ON ledger_entries USING btree (company_id, sender_id, month) WHERE (kind = 'SENDER_FEE'::text);
 
 create table login_failures (
   subject           text not null,
@@ -190,6 +332,7 @@ create table messages (
   brand_id    smallint not null,
   destination text not null,
   text        text,
+  final_price numeric(18,4),
   constraint messages_pkey PRIMARY KEY (company_id, uuid)
 ) partition by RANGE (uuid);
 CREATE INDEX messages_by_lane ON messages USING btree (company_id, lane_id, seq) WHERE (lane_id IS NOT NULL);
@@ -220,6 +363,17 @@ create table operators (
   constraint operators_inn_name_key UNIQUE (inn, name)
 );
 
+create table package_holds (
+  company_id  bigint not null,
+  dispatch_id bigint not null,
+  tariff_id   bigint not null,
+  from_count  bigint not null,
+  amount      numeric(18,4) not null,
+  constraint package_holds_pkey PRIMARY KEY (company_id, dispatch_id, tariff_id, from_count),
+  constraint package_holds_amount_check CHECK ((amount > (0)::numeric)),
+  constraint package_holds_company_id_fkey FOREIGN KEY (company_id) REFERENCES accounts(company_id)
+);
+
 create table partner_tokens (
   token_hash bytea not null,
   partner_id bigint not null,
@@ -246,6 +400,39 @@ create table ported_numbers (
   constraint ported_numbers_pkey PRIMARY KEY (number),
   constraint ported_numbers_brand_id_check CHECK (((brand_id >= 1) AND (brand_id <= 4))),
   constraint ported_numbers_number_check CHECK (((number >= '70000000000'::bigint) AND (number <= '79999999999'::bigint)))
+);
+
+create table rate_buckets (
+  subject   text not null,
+  tokens    double precision not null,
+  filled_at timestamp with time zone not null,
+  constraint rate_buckets_pkey PRIMARY KEY (subject)
+);
+
+create table receipt_inbox (
+  receipt_id    bigint generated always as identity not null,
+  gateway_id    bigint not null,
+  provider_id   text not null,
+  status        text not null,
+  error_code    integer,
+  raw_code      text,
+  happened_at   timestamp with time zone not null,
+  received_at   timestamp with time zone default now() not null,
+  claimed_until timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  constraint receipt_inbox_pkey PRIMARY KEY (receipt_id)
+);
+CREATE INDEX receipt_inbox_by_id ON receipt_inbox USING btree (gateway_id, provider_id);
+
+create table receivers (
+  company_id bigint not null,
+  receiver   text not null,
+  failures   integer default 0 not null,
+  probe_at   timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  served_at  timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  worker     uuid,
+  until      timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  constraint receivers_pkey PRIMARY KEY (company_id, receiver),
+  constraint receivers_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
 );
 
 create table schema_compatibility (
@@ -288,31 +475,49 @@ create table sender_moves (
   constraint sender_moves_pkey PRIMARY KEY (company_id, sender_id, move_id),
   constraint sender_moves_company_id_sender_id_fkey FOREIGN KEY (company_id, sender_id) REFERENCES senders(company_id, sender_id)
 );
+CREATE INDEX sender_moves_to_end ON sender_moves USING btree (moved_at) WHERE (to_status = ANY (ARRAY['DENIED'::sender_status, 'CLOSED'::sender_status]));
 
 create table senders (
-  company_id      bigint not null,
-  sender_id       bigint not null,
-  sender_name     text not null,
-  channel_type    text not null,
-  common_type     text not null,
-  brand           text not null,
-  country_code    text not null,
-  description     text,
-  document_ids    uuid[] default '{}'::uuid[] not null,
-  date_from       timestamp with time zone not null,
-  date_to         timestamp with time zone,
-  status          sender_status default 'DRAFT'::sender_status not null,
-  suspended       boolean default false not null,
-  suspend_reason  text,
-  fee             numeric(18,4),
-  manager_comment text,
-  rejected_at     timestamp with time zone,
-  created_at      timestamp with time zone default now() not null,
+  company_id       bigint not null,
+  sender_id        bigint not null,
+  sender_name      text not null,
+  channel_type     text not null,
+  common_type      text not null,
+  brand            text not null,
+  country_code     text not null,
+  description      text,
+  document_ids     uuid[] default '{}'::uuid[] not null,
+  date_from        timestamp with time zone not null,
+  date_to          timestamp with time zone,
+  status           sender_status default 'DRAFT'::sender_status not null,
+  suspended        boolean default false not null,
+  suspend_reason   text,
+  fee              numeric(18,4),
+  manager_comment  text,
+  rejected_at      timestamp with time zone,
+  created_at       timestamp with time zone default now() not null,
+  parts_per_second integer,
   constraint senders_pkey PRIMARY KEY (company_id, sender_id),
+  constraint senders_parts_per_second_check CHECK ((parts_per_second > 0)),
   constraint senders_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
 );
 CREATE INDEX senders_in_review ON senders USING btree (status, date_from) WHERE (status = ANY (ARRAY['DRAFT'::sender_status, 'PRE_REVIEW'::sender_status, 'INTERNAL_REVIEW'::sender_status, 'EXTERNAL_REVIEW'::sender_status, 'AWAITING'::sender_status]));
+CREATE INDEX senders_paid ON senders USING btree (company_id, sender_id) WHERE ((status = 'APPROVED'::sender_status) AND (fee > (0)::numeric));
 CREATE INDEX senders_to_close ON senders USING btree (date_to) WHERE ((status = ANY (ARRAY['AWAITING'::sender_status, 'APPROVED'::sender_status])) AND (date_to IS NOT NULL));
+
+create table simulator_messages (
+  simulator_id bigint generated always as identity not null,
+  gateway_id   bigint not null,
+  worker       uuid not null,
+  company_id   bigint not null,
+  uuid         uuid not null,
+  sender_name  text not null,
+  destination  text not null,
+  channel_type text not null,
+  text         text not null,
+  accepted_at  timestamp with time zone default clock_timestamp() not null,
+  constraint simulator_messages_pkey PRIMARY KEY (simulator_id)
+);
 
 create table staff (
   staff_id      bigint generated always as identity not null,
@@ -321,6 +526,27 @@ create table staff (
   created_at    timestamp with time zone default now() not null,
   constraint staff_pkey PRIMARY KEY (staff_id),
   constraint staff_login_key UNIQUE (login)
+);
+
+create table submissions (
+  gateway_id  bigint not null,
+  provider_id text not null,
+  day         date not null,
+  company_id  bigint not null,
+  uuid        uuid not null,
+  part        smallint not null,
+  parts       smallint not null,
+  status      text default 'SENT'::text not null,
+  constraint submissions_pkey PRIMARY KEY (gateway_id, provider_id, day, uuid, part)
+) partition by RANGE (day);
+CREATE INDEX submissions_of_message ON submissions USING btree (company_id, uuid);
+
+create table tariff_recipients (
+  company_id  bigint not null,
+  tariff_id   bigint not null,
+  month       date not null,
+  destination text not null,
+  constraint tariff_recipients_pkey PRIMARY KEY (company_id, tariff_id, month, destination)
 );
 
 create table tariff_steps (
@@ -335,6 +561,16 @@ create table tariff_steps (
   constraint tariff_steps_tariff_id_fkey FOREIGN KEY (tariff_id) REFERENCES tariffs(tariff_id) ON DELETE CASCADE
 );
 
+create table tariff_usage (
+  company_id bigint not null,
+  tariff_id  bigint not null,
+  month      date not null,
+  delivered  bigint default 0 not null,
+  recipients bigint default 0 not null,
+  constraint tariff_usage_pkey PRIMARY KEY (company_id, tariff_id, month),
+  constraint tariff_usage_company_id_fkey FOREIGN KEY (company_id) REFERENCES accounts(company_id)
+);
+
 create table tariffs (
   tariff_id     bigint generated always as identity not null,
   partner_id    bigint,
@@ -343,13 +579,14 @@ create table tariffs (
   traffic_type  text,
   pricing_model text not null,
   currency      text not null,
+  superseded_at timestamp with time zone,
   constraint tariffs_pkey PRIMARY KEY (tariff_id),
-  constraint tariffs_partner_id_sender_type_brand_traffic_type_key UNIQUE NULLS NOT DISTINCT (partner_id, sender_type, brand, traffic_type),
   constraint tariffs_pricing_model_check CHECK ((pricing_model = ANY (ARRAY['FIXED'::text, 'SCALED'::text, 'MAU'::text]))),
   constraint tariffs_sender_type_check CHECK ((sender_type = ANY (ARRAY['COMMON'::text, 'START'::text, 'PRO'::text]))),
   constraint tariffs_traffic_type_check CHECK ((traffic_type = ANY (ARRAY['PROMO'::text, 'SERVICE'::text, 'TRANSACT'::text, 'AUTHORIZE'::text]))),
   constraint tariffs_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(partner_id)
 );
+CREATE UNIQUE INDEX tariffs_current ON tariffs USING btree (partner_id, sender_type, brand, traffic_type) NULLS NOT DISTINCT WHERE (superseded_at IS NULL);
 
 create table virtual_operators (
   inn      text not null,
@@ -385,6 +622,24 @@ CREATE OR REPLACE FUNCTION ensure_message_months()
 AS $function$
   select ensure_message_month((date_trunc('month', now() at time zone 'UTC') + make_interval(months => ahead))::date)
   from generate_series(0, 3) ahead
+$function$;
+
+CREATE OR REPLACE FUNCTION ensure_submission_days()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  first_day date := (now() at time zone 'UTC')::date;
+  partition text;
+begin
+  for ahead in 0..3 loop
+    partition := 'submissions_' || to_char(first_day + ahead, 'YYYY_MM_DD');
+    if to_regclass(partition) is null then
+      execute format('create table %I partition of submissions for values from (%L) to (%L)', partition,
+        first_day + ahead, first_day + ahead + 1);
+    end if;
+  end loop;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION uuid7_floor(moment timestamp with time zone)

@@ -14,6 +14,7 @@ const app = await buildApp({
   clock: () => new Date(),
   numbering: numbering.current,
   log,
+  billingZone: 'Europe/Moscow',
   publicUrl: 'http://localhost:8080',
   trustedProxies: [],
   metrics: true,

@@ -16,6 +16,7 @@ export type Stage = {
   senderIds: number[]
   startService(): Promise<Child>
   startBare(): Promise<Child>
+  startEngine(): Promise<Child>
 }
 
 /** Sets the stage for one bench, and clears it whatever happens: children, server and folder are gone afterwards. */
@@ -61,5 +62,6 @@ async function setStage(cleanups: (() => Promise<unknown>)[]): Promise<Stage> {
     senderIds: senders.map(({ senderId }) => senderId),
     startService: () => start('service.ts'),
     startBare: () => start('bare.ts'),
+    startEngine: () => start('engine-process.ts'),
   }
 }

@@ -21,6 +21,9 @@ describe('defaults', () => {
       moderation: 'auto',
       billingZone: 'Europe/Moscow',
       trustedProxies: [],
+      callbackAllow: [],
+      callbackRetrySeconds: 300,
+      callbackSourceIp: undefined,
       metrics: true,
       logLevel: 'info',
     } satisfies Config)

@@ -28,6 +28,9 @@ export type Config = {
   moderation: 'auto' | 'manual'
   billingZone: string
   trustedProxies: string[]
+  callbackAllow: string[]
+  callbackRetrySeconds: number
+  callbackSourceIp: string | undefined
   metrics: boolean
   logLevel: string
 }
@@ -117,6 +120,26 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     default: [],
     defaultText: 'none',
     about: 'Addresses or networks, separated by commas, whose `X-Forwarded-For` is believed.',
+  },
+  callbackAllow: {
+    name: 'TIDINGS_CALLBACK_ALLOW',
+    read: readNetworks,
+    default: [],
+    defaultText: 'none',
+    about: 'Private networks, separated by commas, that callbacks may be sent to, e.g. `127.0.0.0/8,10.0.0.0/8`.',
+  },
+  callbackRetrySeconds: {
+    name: 'TIDINGS_CALLBACK_RETRY_SECONDS',
+    read: (text, name) => readInteger(text, name, 1, 86_400),
+    default: 300,
+    about: 'Pause before a callback that was not taken is sent again.',
+  },
+  callbackSourceIp: {
+    name: 'TIDINGS_CALLBACK_SOURCE_IP',
+    read: readAddress,
+    default: undefined,
+    defaultText: 'any of this machine',
+    about: 'Address of this machine that callbacks are sent from.',
   },
   metrics: {
     name: 'TIDINGS_METRICS',
@@ -221,6 +244,11 @@ function isNetwork(text: string): boolean {
 }
 
 /** A named zone: what `+03:00` means is not the same here and in PostgreSQL. */
+function readAddress(text: string, name: string): string {
+  if (isIP(text) === 0) throw new UsageError(`${name} must be an IP address, not "${text}".`)
+  return text
+}
+
 function readZone(text: string, name: string): string {
   try {
     if (/^[+-]/.test(text)) throw new RangeError('an offset')

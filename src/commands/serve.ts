@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { type Logger, pino } from 'pino'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/database.ts'
+import { addSimulators } from '../domain/gateways/gateways.ts'
 import { watchNumbering } from '../domain/numbering/numbering.ts'
 import { startEngine } from '../engine/engine.ts'
 import { type Addresses, bannerOf } from './banner.ts'
@@ -55,7 +56,14 @@ export const engineCommand: Command = {
   async run({ config, print }) {
     const log = makeLog(config, 'engine')
     await withService(config, {}, async (database, stopped) => {
-      const engine = startEngine({ sql: database.sql, clock, log, moderation: config.moderation })
+      if (config.demo) await addSimulators(database.sql)
+      const { moderation, billingZone } = config
+      const callbacks = {
+        retrySeconds: config.callbackRetrySeconds,
+        allow: config.callbackAllow,
+        sourceIp: config.callbackSourceIp,
+      }
+      const engine = await startEngine({ sql: database.sql, clock, log, moderation, billingZone, callbacks })
       // As a child of `serve` it says nothing; the parent prints for both.
       if (!process.send) print({ engine: 'started', data: database.place }, `The engine is up, on ${database.place}.`)
       await stopped
@@ -118,8 +126,16 @@ async function startApi(config: Config, database: Database, log: Logger) {
   try {
     const port = config.port || (await freePort(config.host))
     const url = config.publicUrl ?? urlOf(config.host, port)
-    const { trustedProxies, metrics } = config
-    const context = { sql: database.sql, clock, numbering: numbering.current, log, trustedProxies, metrics }
+    const { billingZone, trustedProxies, metrics } = config
+    const context = {
+      sql: database.sql,
+      clock,
+      numbering: numbering.current,
+      log,
+      billingZone,
+      trustedProxies,
+      metrics,
+    }
     const app = await buildApp({ ...context, publicUrl: url })
     const doors = await openDoors(app, port, config.host)
     return {

@@ -58,11 +58,14 @@ test('an empty database is brought to the newest version, and the second time no
 
 test('a database some versions behind gets the rest, in order', async () => {
   const sql = (await anEmptyDatabase())()
-  await migrate(sql)
-  const last = (await allVersions()).at(-1)!
-  await sql`delete from schema_migrations where version = ${last}`
-  await sql`truncate tariffs, tariff_steps, sender_fees, channel_prices, country_prices cascade`
-  expect((await migrate(sql)).map(migration => migration.version)).toEqual([last])
+  const versions = await allVersions()
+  const migrations = await readMigrations()
+  await sql`create table schema_migrations (version integer primary key, name text not null, applied_at timestamptz default now())`
+  for (const { version, name, text } of migrations.slice(0, 2)) {
+    await sql.unsafe(text)
+    await sql`insert into schema_migrations (version, name) values (${version}, ${name})`
+  }
+  expect((await migrate(sql)).map(migration => migration.version)).toEqual(versions.slice(2))
 })
 
 test('processes that start at once migrate once: the others wait and find it done', async () => {

@@ -25,6 +25,12 @@ const exceptions: Record<string, string> = {
   operators: 'reference: the numbering plan',
   ported_numbers: 'reference: the numbering plan',
   virtual_operators: 'reference: the numbering plan',
+  gateways: 'reference: the ways out serve every company',
+  engines: 'processes, not companies',
+  rate_buckets: 'keyed by what is limited: a gateway, a sender, a company or a dispatch',
+  submissions: 'keyed by what the operator knows: its own id',
+  receipt_inbox: 'keyed by what the operator knows: its own id',
+  simulator_messages: 'the memory of operators, who stand outside',
   schema_migrations: 'about the schema itself',
   schema_compatibility: 'about the schema itself',
 }

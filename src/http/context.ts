@@ -8,6 +8,7 @@ export type Context = {
   clock: () => Date
   numbering: () => Numbering
   log: Logger
+  billingZone: string
   publicUrl: string
   trustedProxies: string[]
   metrics: boolean

@@ -43,6 +43,7 @@ export function usePartnerApi(): TestApi {
       clock: () => api.now ?? new Date(),
       numbering: () => numbering,
       log: pino({ level: 'error' }, { write: line => void api.errors.push(line) }),
+      billingZone: 'Europe/Moscow',
       publicUrl: 'http://localhost:8080',
       trustedProxies: [],
       metrics: false,

@@ -10,13 +10,16 @@ const columns = (sql: Sql) => sql`
 
 export function insertCompany(sql: Sql, partner: Partner, company: NewCompany) {
   return sql<{ companyId: number }[]>`
-    insert into companies (
-      partner_id, name, counteragent_type, counteragent_name, counteragent_inn,
-      counteragent_address, counteragent_kpp, budget, currency)
-    values (
+    with company as (
+      insert into companies (
+        partner_id, name, counteragent_type, counteragent_name, counteragent_inn,
+        counteragent_address, counteragent_kpp, budget, currency)
+      values (
       ${partner.partnerId}, ${company.name}, ${company.counteragentType}, ${company.name}, ${company.counteragentInn},
       ${company.counteragentAddress ?? null}, ${company.counteragentKpp ?? null}, ${sqlMoney(sql, company.budget)},
       ${partner.currency})
+      returning company_id)
+    insert into accounts (company_id) select company_id from company
     returning company_id as "companyId"`
 }
 

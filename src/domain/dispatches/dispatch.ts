@@ -30,6 +30,10 @@ export type Dispatch = {
   text: string
   senderIds: number[]
   priceEstimate: Money
+  /** The tariffs its messages were accepted under. */
+  tariffIds: number[]
+  /** The sum of the prices of what is still CREATED. */
+  createdPrice: Money
   messageCount: number
   firstUuid: string | null
   lastUuid: string | null

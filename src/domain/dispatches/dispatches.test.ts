@@ -12,7 +12,8 @@ import { brands } from '../numbering/brand.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { updateSender } from '../senders/senders.ts'
 import type { NewDispatch, Recipient } from './dispatch.ts'
-import { addMessages, createDispatch, requireDispatch, requireDispatchProgress, startDispatch } from './dispatches.ts'
+import { addMessages, createDispatch, requireDispatch, requireDispatchProgress } from './dispatches.ts'
+import { startDispatch } from './lifecycle.ts'
 
 const db = useDatabase()
 
@@ -214,7 +215,7 @@ describe('counters and places', () => {
       const additions = Array.from({ length: 6 }, (_, i) =>
         append(dispatchId, Array(i + 1).fill(greeting(numberOf.MTS))),
       )
-      const start = startDispatch(db.sql, partner, dispatchId)
+      const start = startDispatch(db.sql, partner, dispatchId, { billingZone: 'Europe/Moscow', now: new Date() })
       const outcomes = await Promise.allSettled(additions)
       await start
 

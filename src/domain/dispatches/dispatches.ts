@@ -124,6 +124,7 @@ async function takeIn(
   await store.addToDispatch(sql, home, {
     messages: tally.total,
     estimate: tally.estimate,
+    tariffIds: [...tally.tariffIds],
     firstUuid: uuids[0]!,
     lastUuid: uuids.at(-1)!,
   })
@@ -230,46 +231,4 @@ function withProgress(d: store.DispatchWithSums): Dispatch & Progress {
       pending: d.createdParts + d.sentParts,
     },
   }
-}
-
-/** CREATED or STOPPED to STARTED; a started one stays as it is. Every sender must have been approved. */
-export function startDispatch(pool: Pool, partner: Partner, dispatchId: number): Promise<void> {
-  return underLock(pool, partner, dispatchId, async (sql, dispatch) => {
-    if (dispatch.status === 'STARTED') return
-    if (dispatch.status === 'COMPLETED') throw invalid('The dispatch is COMPLETED and cannot be started')
-    await requireActiveCompany(sql, partner, dispatch.companyId)
-    await refuseUnapproved(sql, dispatch)
-    await store.updateStatus(sql, dispatch, 'STARTED')
-    await store.setLanesOpen(sql, dispatch, true)
-  })
-}
-
-async function refuseUnapproved(sql: Sql, dispatch: Dispatch) {
-  const senders = await sendersByIds(sql, dispatch.companyId, dispatch.senderIds)
-  const waiting = senders.find(sender => sender.status !== 'APPROVED')
-  if (waiting)
-    throw invalid(`senderIds: sender ${waiting.senderId} (${waiting.senderName}) is ${waiting.status}, not APPROVED`)
-}
-
-/** STARTED to STOPPED; a stopped one stays as it is. */
-export function stopDispatch(pool: Pool, partner: Partner, dispatchId: number): Promise<void> {
-  return underLock(pool, partner, dispatchId, async (sql, dispatch) => {
-    if (dispatch.status === 'STOPPED') return
-    if (dispatch.status !== 'STARTED') throw invalid(`The dispatch is ${dispatch.status} and cannot be stopped`)
-    await store.updateStatus(sql, dispatch, 'STOPPED')
-    await store.setLanesOpen(sql, dispatch, false)
-  })
-}
-
-async function underLock(
-  pool: Pool,
-  partner: Partner,
-  dispatchId: number,
-  move: (sql: Transaction, dispatch: Dispatch) => Promise<void>,
-) {
-  const { companyId } = await requireDispatch(pool, partner, dispatchId)
-  await pool.begin(async sql => {
-    const [dispatch] = await store.lockDispatch(sql, companyId, dispatchId)
-    await move(sql, dispatch!)
-  })
 }

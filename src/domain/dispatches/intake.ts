@@ -30,10 +30,18 @@ export type Tally = {
   success: number
   parts: number
   estimate: Money
+  tariffIds: Set<number>
   accepted: { uuid: string; destination: string; parts: number; senderId: number }[]
 }
 
-export const emptyTally = (): Tally => ({ total: 0, success: 0, parts: 0, estimate: 0n, accepted: [] })
+export const emptyTally = (): Tally => ({
+  total: 0,
+  success: 0,
+  parts: 0,
+  estimate: 0n,
+  tariffIds: new Set(),
+  accepted: [],
+})
 
 /** Where every number leads, in slices. */
 export async function classifyAll(numbering: Numbering, recipients: readonly Recipient[]): Promise<Classified[]> {
@@ -98,6 +106,7 @@ function createJudge({ intake, recipients, numbers, uuidOf, firstPosition, lanes
     tally.success += 1
     tally.parts += parts
     tally.estimate += price.amount
+    if (price.tariffId !== null) tally.tariffIds.add(price.tariffId)
     tally.accepted.push({ uuid, destination: number.digits, parts, senderId: sender.senderId })
     return {
       uuid,

@@ -5,7 +5,8 @@ import type { Dispatch, DispatchStatus, NewDispatch } from './dispatch.ts'
 const columns = (sql: Sql) => sql`
   d.company_id as "companyId", d.dispatch_id as "dispatchId", d.name, d.status, d.channel_type as "channelType",
   d.traffic_type as "trafficType", d.text, d.sender_ids as "senderIds", d.price_estimate as "priceEstimate",
-  d.message_count as "messageCount", d.first_uuid as "firstUuid", d.last_uuid as "lastUuid",
+  d.tariff_ids as "tariffIds", d.created_price as "createdPrice", d.message_count as "messageCount",
+  d.first_uuid as "firstUuid", d.last_uuid as "lastUuid",
   d.created_at as "createdAt", d.started_at as "startedAt", c.currency`
 
 export function insertDispatchId(sql: Sql, companyId: number) {
@@ -71,12 +72,14 @@ export const setLanesOpen = (sql: Sql, home: { companyId: number; dispatchId: nu
 export function addToDispatch(
   sql: Sql,
   home: { companyId: number; dispatchId: number },
-  added: { messages: number; estimate: Money; firstUuid: string; lastUuid: string },
+  added: { messages: number; estimate: Money; tariffIds: number[]; firstUuid: string; lastUuid: string },
 ) {
   return sql`
     update dispatches set
       message_count = message_count + ${added.messages},
       price_estimate = price_estimate + ${sql.typed.money(added.estimate)},
+      created_price = created_price + ${sql.typed.money(added.estimate)},
+      tariff_ids = array(select distinct unnest(tariff_ids || ${added.tariffIds}::bigint[])),
       first_uuid = least(first_uuid, ${added.firstUuid}::uuid),
       last_uuid = greatest(last_uuid, ${added.lastUuid}::uuid)
     where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}`
@@ -164,4 +167,35 @@ export function updateStatus(sql: Sql, home: { companyId: number; dispatchId: nu
     update dispatches set status = ${status},
       started_at = case when ${status === 'STARTED'} then coalesce(started_at, clock_timestamp()) else started_at end
     where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}`
+}
+
+/** Those of the dispatches that have nothing pending any more, moved once. */
+export function completeFinished(sql: Sql, companyId: number, dispatchIds: number[]) {
+  return sql<{ dispatchId: number }[]>`
+    update dispatches d set status = 'COMPLETED', completed_at = clock_timestamp()
+    where d.company_id = ${companyId} and d.dispatch_id = any(${dispatchIds}::bigint[])
+      and d.status in ('STARTED', 'STOPPED')
+      and not exists (
+        select from dispatch_blocks b
+        where b.company_id = d.company_id and b.dispatch_id = d.dispatch_id
+          and b.created_messages + b.sent_messages > 0)
+    returning d.dispatch_id as "dispatchId"`
+}
+
+/** How many people each tariff by unique recipients has reached this month, and how many new ones a dispatch could. */
+export function selectReach(sql: Sql, dispatch: Dispatch, tariffIds: number[], month: string) {
+  return sql<{ tariffId: number; reached: number; within: number }[]>`
+    select t.tariff_id as "tariffId", coalesce(u.recipients, 0)::bigint as reached, (
+      select count(distinct m.destination) from messages m
+      where m.company_id = ${dispatch.companyId} and m.dispatch_id = ${dispatch.dispatchId}
+        and m.uuid between ${dispatch.firstUuid} and ${dispatch.lastUuid}
+        and m.tariff_id = t.tariff_id and m.status in ('CREATED', 'SENT')
+        and not exists (
+          select from tariff_recipients r
+          where r.company_id = m.company_id and r.tariff_id = m.tariff_id and r.month = ${month}
+            and r.destination = m.destination)
+    ) as within
+    from unnest(${tariffIds}::bigint[]) t (tariff_id)
+    left join tariff_usage u
+      on u.company_id = ${dispatch.companyId} and u.tariff_id = t.tariff_id and u.month = ${month}`
 }

@@ -11,6 +11,7 @@ export type Message = {
   parts: number
   status: MessageStatus
   price: Money
+  finalPrice: Money | null
   senderId: number | null
   brandId: number
   errorCode: number | null
@@ -42,6 +43,37 @@ export type NewMessage = {
   brandId: number
   destination: string
   text: string | null
+}
+
+/** A message on its way out, as the engine reads it. */
+export type QueuedMessage = {
+  uuid: string
+  seq: number
+  destination: string
+  text: string
+  parts: number
+}
+
+/** A step of a message's life: from CREATED, or from SENT, to what comes next. DELIVERED and FAILED are final. */
+export type Move = {
+  uuid: string
+  to: 'SENT' | 'DELIVERED' | 'FAILED'
+  sentAt: Date | null
+  finalAt: Date | null
+  errorCode: number | null
+}
+
+/** A message that took a step, with what its counters, money and callbacks need. */
+export type Moved = {
+  uuid: string
+  dispatchId: number | null
+  position: number | null
+  laneId: number
+  seq: number
+  parts: number
+  price: Money
+  tariffId: number | null
+  destination: string
 }
 
 /** Counters of a dispatch are kept in blocks of this many places. */

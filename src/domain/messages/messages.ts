@@ -1,5 +1,6 @@
+import type { Money } from '../../base/money.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
-import { BLOCK_SIZE, type Message, type MessageStatus, type NewMessage } from './message.ts'
+import { BLOCK_SIZE, type Message, type MessageStatus, type Move, type Moved, type NewMessage } from './message.ts'
 import * as store from './store.ts'
 
 export type { MessageHome } from './store.ts'
@@ -75,3 +76,63 @@ export const acceptedMessages = (sql: Sql, home: store.MessageHome, from: number
 
 /** Messages are kept by month; the months to come are made ahead of time. */
 export const ensureMessageMonths = (sql: Sql) => store.ensureMonths(sql)
+
+type Range = Parameters<typeof store.selectQueued>[1]
+type Bounds = Parameters<typeof store.selectQueued>[2]
+
+export const queuedMessages = (sql: Sql, range: Range, bounds: Bounds) => store.selectQueued(sql, range, bounds)
+
+export const overdueMessages = (sql: Sql, range: Range, sentBefore: Date) => store.selectOverdue(sql, range, sentBefore)
+
+/** What is still CREATED in a range: its number and the sum of its prices. */
+export async function createdIn(sql: Sql, range: Range, bounds: Bounds) {
+  const [sum] = await store.sumCreated(sql, range, bounds)
+  return sum!
+}
+
+/** `sent`: the operator has taken it, now or before. */
+export type Step = Moved & {
+  from: 'CREATED' | 'SENT'
+  to: Move['to']
+  at: Date
+  errorCode: number | null
+  sent: boolean
+}
+
+/** Moves messages and changes the counters of their dispatches; returns the steps that really happened. */
+export async function moveMessages(
+  sql: Sql,
+  companyId: number,
+  from: 'CREATED' | 'SENT',
+  moves: Move[],
+): Promise<Step[]> {
+  if (moves.length === 0) return []
+  const wanted = new Map(moves.map(move => [move.uuid, move]))
+  const moved = await store.moveMessages(sql, companyId, from, [...wanted.values()])
+  return moved.map(message => {
+    const { to, sentAt, finalAt, errorCode } = wanted.get(message.uuid)!
+    return { ...message, from, to, at: (finalAt ?? sentAt)!, errorCode, sent: from === 'SENT' || sentAt !== null }
+  })
+}
+
+/** Carries steps over into the counters of their dispatches. */
+export async function countSteps(sql: Sql, companyId: number, steps: Step[]): Promise<void> {
+  const changes = new Map<string, store.BlockChange>()
+  for (const step of steps) {
+    if (step.dispatchId === null) continue
+    const block = Math.floor(step.position! / BLOCK_SIZE)
+    const key = `${step.dispatchId}/${block}`
+    const change = changes.get(key) ?? { dispatchId: step.dispatchId, block, messages: noCounts(), parts: noCounts() }
+    changes.set(key, change)
+    change.messages[step.from] -= 1
+    change.messages[step.to] += 1
+    change.parts[step.from] -= step.parts
+    change.parts[step.to] += step.parts
+  }
+  if (changes.size > 0) await store.changeBlocks(sql, companyId, [...changes.values()])
+}
+
+const noCounts = (): store.StatusCounts => ({ CREATED: 0, SENT: 0, DELIVERED: 0, FAILED: 0 })
+
+export const setFinalPrices = (sql: Sql, companyId: number, prices: { uuid: string; amount: Money }[]) =>
+  store.setFinalPrices(sql, companyId, prices)

@@ -1,9 +1,18 @@
+import { formatMoney, type Money } from '../../base/money.ts'
 import { copyInto, copyText } from '../../db/copy.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
-import { BLOCK_SIZE, type Message, type MessageStatus, type NewMessage } from './message.ts'
+import {
+  BLOCK_SIZE,
+  type Message,
+  type MessageStatus,
+  type Move,
+  type Moved,
+  type NewMessage,
+  type QueuedMessage,
+} from './message.ts'
 
 const columns = (sql: Sql) => sql`
-  uuid, destination, text, parts, status, price, sender_id as "senderId", brand_id as "brandId",
+  uuid, destination, text, parts, status, price, final_price as "finalPrice", sender_id as "senderId", brand_id as "brandId",
   error_code as "errorCode", sent_at as "sentAt", final_at as "finalAt"`
 
 const written = [
@@ -16,6 +25,7 @@ const written = [
   'sender_id',
   'tariff_id',
   'price',
+  'final_price',
   'final_at',
   'status',
   'error_code',
@@ -46,7 +56,7 @@ function rowWriter({ companyId, dispatchId, now }: { companyId: number; dispatch
   const refusedAt = now.toISOString()
   const or = (value: number | null) => (value === null ? '\\N' : value)
   return (m: NewMessage) =>
-    `${companyId}\t${m.uuid}\t${dispatchId}\t${m.position}\t${or(m.laneId)}\t${or(m.seq)}\t${or(m.senderId)}\t${or(m.tariffId)}\t${m.price}\t${m.status === 'FAILED' ? refusedAt : '\\N'}\t${m.status}\t${or(m.errorCode)}\t${m.parts}\t${m.brandId}\t${copyText(m.destination)}\t${m.text === null ? '\\N' : copyText(m.text)}\n`
+    `${companyId}\t${m.uuid}\t${dispatchId}\t${m.position}\t${or(m.laneId)}\t${or(m.seq)}\t${or(m.senderId)}\t${or(m.tariffId)}\t${m.price}\t${m.status === 'FAILED' ? `0\t${refusedAt}` : '\\N\t\\N'}\t${m.status}\t${or(m.errorCode)}\t${m.parts}\t${m.brandId}\t${copyText(m.destination)}\t${m.text === null ? '\\N' : copyText(m.text)}\n`
 }
 
 /** What every question about a dispatch's messages carries: the bounds of their keys keep it to their months. */
@@ -125,3 +135,92 @@ export function addToBlocks(sql: Sql, home: Pick<MessageHome, 'companyId' | 'dis
 }
 
 export const ensureMonths = (sql: Sql) => sql`select ensure_message_months()`
+
+type Range = { companyId: number; laneId: number; firstSeq: number; nextSeq: number }
+type Bounds = { firstUuid: string | null; lastUuid: string | null }
+
+/** Keeps a statement to the months of a dispatch; single messages have no bounds. */
+const within = (sql: Sql, { firstUuid, lastUuid }: Bounds) =>
+  firstUuid ? sql`and m.uuid between ${firstUuid} and ${lastUuid}` : sql``
+
+/** What is still to be sent of a chunk. */
+export function selectQueued(sql: Sql, range: Range, bounds: Bounds) {
+  return sql<QueuedMessage[]>`
+    select m.uuid, m.seq, m.destination, m.text, m.parts from messages m
+    where m.company_id = ${range.companyId} and m.lane_id = ${range.laneId}
+      and m.seq >= ${range.firstSeq} and m.seq < ${range.nextSeq} ${within(sql, bounds)} and m.status = 'CREATED'
+    order by m.seq`
+}
+
+/** The sum of the prices, and the number, of what is still CREATED in a range. */
+export function sumCreated(sql: Sql, range: Range, bounds: Bounds) {
+  return sql<{ price: Money; count: number }[]>`
+    select coalesce(sum(m.price), 0)::numeric(18, 4) as price, count(*) as count from messages m
+    where m.company_id = ${range.companyId} and m.lane_id = ${range.laneId}
+      and m.seq >= ${range.firstSeq} and m.seq < ${range.nextSeq} ${within(sql, bounds)} and m.status = 'CREATED'`
+}
+
+/**
+ * Moves messages that are in the given state, once each: a repeated or late step finds nothing to move. The bounds
+ * beside the list keep the statement to the months that have these messages.
+ */
+export function moveMessages(sql: Sql, companyId: number, from: 'CREATED' | 'SENT', moves: Move[]) {
+  const uuids = moves.map(({ uuid }) => uuid)
+  const times = (of: (move: Move) => Date | null) => moves.map(move => of(move)?.toISOString() ?? null)
+  return sql<Moved[]>`
+    update messages m set
+      status = q.to::message_status,
+      sent_at = coalesce(m.sent_at, q.sent_at),
+      final_at = q.final_at,
+      error_code = q.error_code,
+      final_price = case q.to when 'DELIVERED' then m.price when 'FAILED' then 0 end
+    from unnest(
+      ${uuids}::uuid[], ${moves.map(({ to }) => to)}::text[], ${times(move => move.sentAt)}::timestamptz[],
+      ${times(move => move.finalAt)}::timestamptz[], ${moves.map(({ errorCode }) => errorCode)}::int[]
+    ) q (uuid, "to", sent_at, final_at, error_code)
+    where m.company_id = ${companyId} and m.uuid = q.uuid and m.uuid between ${least(uuids)} and ${greatest(uuids)}
+      and m.status = ${from}
+    returning m.uuid, m.dispatch_id as "dispatchId", m.position, m.lane_id as "laneId", m.seq, m.parts, m.price,
+      m.tariff_id as "tariffId", m.destination`
+}
+
+const least = (uuids: string[]) => uuids.reduce((a, b) => (a < b ? a : b))
+const greatest = (uuids: string[]) => uuids.reduce((a, b) => (a > b ? a : b))
+
+export function setFinalPrices(sql: Sql, companyId: number, prices: { uuid: string; amount: Money }[]) {
+  const uuids = prices.map(({ uuid }) => uuid)
+  return sql`
+    update messages m set final_price = q.amount
+    from unnest(${uuids}::uuid[], ${prices.map(({ amount }) => formatMoney(amount))}::text[]::numeric[]) q (uuid, amount)
+    where m.company_id = ${companyId} and m.uuid = q.uuid and m.uuid between ${least(uuids)} and ${greatest(uuids)}`
+}
+
+/** Changes of the counters of one block. */
+export type BlockChange = { dispatchId: number; block: number; messages: StatusCounts; parts: StatusCounts }
+export type StatusCounts = Record<MessageStatus, number>
+
+export function changeBlocks(sql: Sql, companyId: number, changes: BlockChange[]) {
+  const column = (of: (change: BlockChange) => number) => changes.map(of)
+  return sql`
+    update dispatch_blocks b set
+      created_messages = created_messages + q.cm, sent_messages = sent_messages + q.sm,
+      delivered_messages = delivered_messages + q.dm, failed_messages = failed_messages + q.fm,
+      created_parts = created_parts + q.cp, sent_parts = sent_parts + q.sp,
+      delivered_parts = delivered_parts + q.dp, failed_parts = failed_parts + q.fp
+    from unnest(
+      ${column(c => c.dispatchId)}::bigint[], ${column(c => c.block)}::int[],
+      ${column(c => c.messages.CREATED)}::int[], ${column(c => c.messages.SENT)}::int[],
+      ${column(c => c.messages.DELIVERED)}::int[], ${column(c => c.messages.FAILED)}::int[],
+      ${column(c => c.parts.CREATED)}::int[], ${column(c => c.parts.SENT)}::int[],
+      ${column(c => c.parts.DELIVERED)}::int[], ${column(c => c.parts.FAILED)}::int[]
+    ) q (dispatch_id, block, cm, sm, dm, fm, cp, sp, dp, fp)
+    where b.company_id = ${companyId} and b.dispatch_id = q.dispatch_id and b.block = q.block`
+}
+
+/** Messages of a range whose lifetime is over without a receipt. */
+export function selectOverdue(sql: Sql, range: Range, sentBefore: Date) {
+  return sql<{ uuid: string }[]>`
+    select uuid from messages
+    where company_id = ${range.companyId} and lane_id = ${range.laneId} and seq >= ${range.firstSeq}
+      and seq < ${range.nextSeq} and status = 'SENT' and sent_at <= ${sentBefore}`
+}

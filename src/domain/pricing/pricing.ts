@@ -69,3 +69,13 @@ function fixed(perPart: Money | undefined, what: string): Price {
   if (perPart === undefined) throw new Error(`no price for ${what}`)
   return { tariffId: null, perPart }
 }
+
+/** The tariffs that hold now of one partner alone; without one, the general ones. */
+export async function currentTariffs(sql: Sql, partnerId: number | null): Promise<Tariff[]> {
+  return groupSteps(await store.selectOwnTariffSteps(sql, partnerId))
+}
+
+/** Tariffs by id, whosever they are and even superseded: a message keeps the one it was accepted under. */
+export async function tariffsByIds(sql: Sql, tariffIds: number[]): Promise<Tariff[]> {
+  return groupSteps(await store.selectTariffStepsByIds(sql, tariffIds))
+}

@@ -42,3 +42,20 @@ export function reservedPrice(tariff: Tariff): Money {
   const [highest] = tariff.steps.map(step => step.price).sort((a, b) => Number(b - a))
   return highest!
 }
+
+/** The price of a part when the count that decides it stands at `count`. */
+export function priceAt(tariff: Tariff, count: number): Money {
+  const reached = tariff.steps.filter(({ from }) => from <= count)
+  return (reached.at(-1) ?? tariff.steps[0]!).price
+}
+
+export type Package = { tariffId: number; from: number; amount: Money }
+
+/**
+ * The packages that become due when the unique recipients of a month go from one count to another. A step from 0 is
+ * reached, like one from 1, with the first of them.
+ */
+export const packagesBetween = ({ tariffId, steps }: Tariff, before: number, after: number): Package[] =>
+  steps
+    .filter(({ from, priceMauBatch }) => priceMauBatch && Math.max(from, 1) > before && Math.max(from, 1) <= after)
+    .map(({ from, priceMauBatch }) => ({ tariffId, from, amount: priceMauBatch! }))

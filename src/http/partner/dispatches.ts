@@ -20,10 +20,9 @@ import {
   listDispatches,
   type Receipt,
   requireDispatchProgress,
-  startDispatch,
-  stopDispatch,
   tryDispatch,
 } from '../../domain/dispatches/dispatches.ts'
+import { startDispatch, stopDispatch } from '../../domain/dispatches/lifecycle.ts'
 import type { Context } from '../context.ts'
 import { IdempotencyHeader, onceOf } from '../idempotency.ts'
 import { Answer, answers, ById, DateTime, Id, NoBody, Nullable, OneOf, Page, PageOf, PerPage } from '../schemas.ts'
@@ -141,7 +140,7 @@ const schemas = {
 }
 
 export const dispatchRoutes =
-  ({ sql, numbering }: Context): FastifyPluginAsyncTypebox =>
+  ({ sql, clock, numbering, billingZone }: Context): FastifyPluginAsyncTypebox =>
   async api => {
     api.post('/', { schema: schemas.create }, async request => {
       const { companyId, messages, schedule, ...dispatch } = request.body
@@ -167,12 +166,12 @@ export const dispatchRoutes =
     })
 
     api.post('/:id/start', { schema: schemas.start }, async request => {
-      await startDispatch(sql, request.partner, request.params.id)
+      await startDispatch(sql, request.partner, request.params.id, { billingZone, now: clock() })
       return { id: request.params.id, status: 'STARTED' as const }
     })
 
     api.post('/:id/stop', { schema: schemas.stop }, async request => {
-      await stopDispatch(sql, request.partner, request.params.id)
+      await stopDispatch(sql, request.partner, request.params.id, { billingZone, now: clock() })
       return { id: request.params.id, status: 'STOPPED' as const }
     })
 

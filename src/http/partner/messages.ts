@@ -61,7 +61,7 @@ const presentMessage = (message: Message) => ({
   text: message.text,
   parts: message.parts,
   status: message.status,
-  price: moneyToNumber(message.price),
+  price: moneyToNumber(message.finalPrice ?? message.price),
   senderId: message.senderId,
   brandId: message.brandId,
   createdAt: createdAtOf(message.uuid),

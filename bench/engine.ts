@@ -1,0 +1,113 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { uuid7Batch } from '../src/base/uuid7.ts'
+import { copyInto } from '../src/db/copy.ts'
+import type { Pool } from '../src/db/sql.ts'
+import { addGateway } from '../src/domain/gateways/gateways.ts'
+import { type Connection, jsonOf, openConnection, requestBytes } from './client.ts'
+import { type Figure, median } from './figures.ts'
+import { dispatchOf, inventRecipients, REQUEST_SIZE } from './recipients.ts'
+import { onStage, type Stage } from './stage.ts'
+
+export const name = 'engine'
+export const about = 'from the creating requests to every message delivered and settled, beside COPY and two UPDATEs'
+
+const MESSAGES = 200_000
+const ROUNDS = 2
+const UPDATE_SIZE = 2000
+
+export function run(): Promise<Figure[]> {
+  return onStage(async stage => {
+    const service = await stage.startService()
+    await addGateway(stage.sql, {
+      name: 'simulator',
+      channelType: 'SMS',
+      connector: 'simulator',
+      brands: [],
+      settings: { receiptMs: 0 },
+      partsPerSecond: null,
+    })
+    await approveSenders(stage.sql)
+    await stage.startEngine()
+    const connection = await openConnection(service.port)
+    const rounds: { ours: number; floor: number }[] = []
+    for (let i = 0; i < ROUNDS; i++)
+      rounds.push({ floor: await floorOf(stage), ours: await throughEngine(stage, connection) })
+    return [
+      { what: 'messages through the engine', value: median(rounds.map(({ ours }) => ours)), unit: 'messages/s' },
+      { what: 'COPY and two batched UPDATEs', value: median(rounds.map(({ floor }) => floor)), unit: 'messages/s' },
+      { what: 'ratio', value: median(rounds.map(({ ours, floor }) => ours / floor)), unit: '', target: { least: 0.5 } },
+    ]
+  })
+}
+
+const approveSenders = (sql: Pool) => sql`update senders set status = 'APPROVED'`
+
+/** Dispatches of 10,000 are created and started one after the other, as a client would. */
+async function throughEngine({ sql, partner, companyId, ...stage }: Stage, connection: Connection): Promise<number> {
+  const body = dispatchOf({ companyId, ...stage } as Stage, inventRecipients(REQUEST_SIZE))
+  const create = requestBytes(partner.token, 'POST /partner/v1/dispatches', body)
+  const ids: number[] = []
+  const begun = performance.now()
+  for (let i = 0; i < MESSAGES / REQUEST_SIZE; i++) {
+    const { id } = jsonOf(await connection.ask(create))
+    ids.push(id)
+    await connection.ask(requestBytes(partner.token, `POST /partner/v1/dispatches/${id}/start`))
+  }
+  while (!(await areCompleted(sql, companyId, ids))) await pause(50)
+  return (MESSAGES * 1000) / (performance.now() - begun)
+}
+
+async function areCompleted(sql: Pool, companyId: number, ids: number[]): Promise<boolean> {
+  const [row] = await sql<{ open: number }[]>`
+    select count(*) as open from dispatches
+    where company_id = ${companyId} and dispatch_id = any(${ids}::bigint[]) and status <> 'COMPLETED'`
+  return row!.open === 0
+}
+
+let floorDispatch = 2_000_000_000
+
+/** The same rows written by COPY, then moved twice in batches: what any engine on this schema has to do at least. */
+async function floorOf({ sql, companyId }: Stage): Promise<number> {
+  const dispatchId = floorDispatch++
+  const uuids = uuid7Batch(new Date(), MESSAGES)
+  const text =
+    'Уважаемый Константин, ваш заказ готов к выдаче. Сумма к оплате: 4321 руб. Ждём вас каждый день с 9 до 21!'
+  const columns = [
+    'company_id',
+    'uuid',
+    'dispatch_id',
+    'position',
+    'lane_id',
+    'seq',
+    'sender_id',
+    'tariff_id',
+    'price',
+    'status',
+    'parts',
+    'brand_id',
+    'destination',
+    'text',
+  ]
+  const rows = uuids.map((uuid, i) =>
+    [companyId, uuid, dispatchId, i, dispatchId, i, 1, 1, '15.0000', 'CREATED', 2, 1, '79161234567', text].join('\t'),
+  )
+  const begun = performance.now()
+  for (let from = 0; from < MESSAGES; from += REQUEST_SIZE) {
+    await sql.begin(tx =>
+      copyInto(tx, 'messages', columns, write => write(`${rows.slice(from, from + REQUEST_SIZE).join('\n')}\n`)),
+    )
+  }
+  for (const [status, column] of [
+    ['SENT', 'sent_at'],
+    ['DELIVERED', 'final_at'],
+  ] as const) {
+    for (let from = 0; from < MESSAGES; from += UPDATE_SIZE) {
+      const batch = uuids.slice(from, from + UPDATE_SIZE)
+      await sql`
+        update messages m set status = ${status}, ${sql(column)} = now()
+        from unnest(${batch}::uuid[]) q (uuid)
+        where m.company_id = ${companyId} and m.uuid = q.uuid and m.uuid between ${batch[0]!} and ${batch.at(-1)!}`
+    }
+  }
+  return (MESSAGES * 1000) / (performance.now() - begun)
+}

@@ -1,0 +1,187 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { errorCodes } from '../../base/error-codes.ts'
+import type { Channel, Feed, Outgoing, Receipt, SendResult } from '../channel.ts'
+
+/** How simulated operators behave, beside the numbers that always answer the same way. */
+export type SimulatorSettings = {
+  /** Time until a submission is answered. */
+  submitMs?: number
+  /** Time until the receipt of an ordinary number; it arrives anywhere up to this. */
+  receiptMs?: number
+  /** Share of messages refused, undelivered, or answered "busy", from 0 to 1. */
+  refuseRate?: number
+  failRate?: number
+  busyRate?: number
+  /** Operators of their own ids: receipts then name these, as real operators do. */
+  ownIds?: boolean
+  window?: number
+}
+
+/** The simulated operators' own memory: what they were handed, kept outside of us. */
+export type Outbox = {
+  keep(messages: Outgoing[]): Promise<void>
+}
+
+const DEFAULT_RECEIPT_MS = 500
+const RECEIPTS_AT_ONCE = 2000
+/** Like an operator's window: so many receipts may wait for their acknowledgement. */
+const BATCHES_UNDER_WAY = 8
+
+/**
+ * Simulated operators: they take what they are given, keep it in their outbox, and report. The last four digits of
+ * a number decide what happens to it.
+ */
+export function createSimulator(
+  settings: SimulatorSettings,
+  outbox: Outbox,
+  feed: Feed,
+): Channel & {
+  /** Reports on a message taken earlier, by an operator that has been restarted since. */
+  reportAgain(message: Pick<Outgoing, 'companyId' | 'uuid' | 'destination'>): void
+} {
+  const reporter = createReporter(settings, feed)
+  let counter = 0
+  const idsOf = (message: Outgoing) =>
+    Array.from(
+      { length: message.parts },
+      (_, part) => `${process.pid}-${++counter}-${message.uuid.slice(0, 8)}-${part}`,
+    )
+
+  return {
+    window: settings.window ?? 5000,
+    health: () => ({ up: true }),
+    stop: () => reporter.stop(),
+    reportAgain: message => reporter.report(message, undefined),
+
+    async submit(batch, report, mayGo) {
+      if (settings.submitMs) await pause(settings.submitMs)
+      const results = batch.map((message, index) => (mayGo(index) ? answerTo(message, settings) : undefined))
+      const taken = batch.filter((_, index) => results[index]?.kind === 'accepted')
+      if (taken.length > 0) await outbox.keep(taken)
+
+      for (const [index, message] of batch.entries()) {
+        const result = results[index]
+        if (result && result.kind !== 'accepted') report(index, result)
+        if (result?.kind !== 'accepted') continue
+        const providerIds = settings.ownIds ? idsOf(message) : undefined
+        const early = endingOf(message.destination) === '0007'
+        if (early) reporter.report(message, providerIds)
+        report(index, providerIds ? { kind: 'accepted', providerIds } : { kind: 'accepted' })
+        if (!early) reporter.report(message, providerIds)
+      }
+    },
+  }
+}
+
+const endingOf = (destination: string) => destination.slice(-4)
+
+function answerTo(message: Outgoing, settings: SimulatorSettings): SendResult {
+  const ending = endingOf(message.destination)
+  if (ending === '0004') return { kind: 'refused', errorCode: errorCodes.refusedByChannel, reason: 'test number' }
+  if (ending === '0009' && message.attempts === 0) return { kind: 'busy', reason: 'test number', retryAfterMs: 500 }
+  if (isTestEnding(ending)) return { kind: 'accepted' }
+  if (happens(settings.refuseRate))
+    return { kind: 'refused', errorCode: errorCodes.refusedByChannel, reason: 'by chance' }
+  if (happens(settings.busyRate)) return { kind: 'busy', reason: 'by chance', retryAfterMs: 200 }
+  return { kind: 'accepted' }
+}
+
+const isTestEnding = (ending: string) => /^000[1-9]$/.test(ending)
+const happens = (rate: number | undefined) => rate !== undefined && rate > 0 && Math.random() < rate
+
+type Fate = { status: Receipt['status']; afterMs: number }[]
+
+/** What an accepted message will be reported as, and when. */
+function fateOf(destination: string, settings: SimulatorSettings): Fate {
+  switch (endingOf(destination)) {
+    case '0001':
+    case '0007':
+    case '0009':
+      return [{ status: 'DELIVERED', afterMs: 0 }]
+    case '0002':
+      return [{ status: 'DELIVERED', afterMs: 5000 }]
+    case '0003':
+      return [{ status: 'FAILED', afterMs: 0 }]
+    case '0005':
+      return []
+    case '0006':
+      return [
+        { status: 'DELIVERED', afterMs: 0 },
+        { status: 'DELIVERED', afterMs: 0 },
+      ]
+    case '0008':
+      return [
+        { status: 'DELIVERED', afterMs: 0 },
+        { status: 'READ', afterMs: 1000 },
+      ]
+    default: {
+      const afterMs = Math.random() * (settings.receiptMs ?? DEFAULT_RECEIPT_MS)
+      return [{ status: happens(settings.failRate) ? 'FAILED' : 'DELIVERED', afterMs }]
+    }
+  }
+}
+
+/** Reports in batches, when their time has come; those that are due at once wait only for the turn to end. */
+function createReporter(settings: SimulatorSettings, feed: Feed) {
+  const due: Receipt[] = []
+  let later: { at: number; receipt: Receipt }[] = []
+  let timer: NodeJS.Timeout | undefined
+  const delivering = new Set<Promise<void>>()
+  let scheduled = false
+  let stopped = false
+
+  function report(message: Pick<Outgoing, 'companyId' | 'uuid' | 'destination'>, providerIds: string[] | undefined) {
+    for (const { status, afterMs } of fateOf(message.destination, settings)) {
+      const names: Receipt['of'][] = providerIds ? providerIds.map(providerId => ({ providerId })) : [message]
+      for (const of of names) {
+        const receipt: Receipt = {
+          of: 'uuid' in of ? { companyId: of.companyId, uuid: of.uuid } : of,
+          status,
+          happenedAt: new Date(Date.now() + afterMs),
+          ...(status === 'FAILED' ? { errorCode: errorCodes.undelivered } : {}),
+        }
+        if (afterMs > 0) later.push({ at: performance.now() + afterMs, receipt })
+        else due.push(receipt)
+      }
+    }
+    schedule()
+  }
+
+  function schedule() {
+    if (due.length > 0 && !scheduled && delivering.size < BATCHES_UNDER_WAY) {
+      scheduled = true
+      setImmediate(deliver)
+    }
+    if (later.length > 0 && !timer && !stopped) timer = setTimeout(collect, 50)
+  }
+
+  function collect() {
+    timer = undefined
+    const now = performance.now()
+    for (const { at, receipt } of later) if (at <= now) due.push(receipt)
+    later = later.filter(({ at }) => at > now)
+    schedule()
+  }
+
+  function deliver() {
+    scheduled = false
+    if (stopped) return
+    while (due.length > 0 && delivering.size < BATCHES_UNDER_WAY) {
+      const batch = feed.receipts(due.splice(0, RECEIPTS_AT_ONCE)).catch(() => {}) // told again after a restart
+      delivering.add(batch)
+      void batch.then(() => {
+        delivering.delete(batch)
+        schedule()
+      })
+    }
+  }
+
+  return {
+    report,
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      await Promise.all(delivering)
+    },
+  }
+}

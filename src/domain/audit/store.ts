@@ -1,0 +1,261 @@
+import type { Sql } from '../../db/sql.ts'
+import { BLOCK_SIZE } from '../messages/message.ts'
+
+/** Something that does not add up: what it is, what the messages and entries say, and what is written instead. */
+export type Difference = {
+  companyId: number
+  what: string
+  /** Which one of the company's: a dispatch, a month, a tariff. */
+  of: string | null
+  expected: string
+  found: string
+}
+
+type Scope = number | undefined
+
+const ofCompany = (sql: Sql, table: string, companyId: Scope) =>
+  companyId === undefined ? sql`true` : sql`${sql(table)}.company_id = ${companyId}`
+
+/** One pass over the messages. What is left of it is a few rows per block of a dispatch, whatever their number. */
+export async function sumMessages(sql: Sql, companyId: Scope) {
+  await sql`
+    create temporary table message_sums on commit drop as
+    select m.company_id, m.dispatch_id, (m.position / ${BLOCK_SIZE})::int as block, m.status, m.tariff_id,
+      count(*) as messages, sum(m.parts) as parts, sum(m.price) as price,
+      coalesce(sum(m.final_price), 0) as final_price,
+      count(*) filter (where (m.final_price is null) = (m.status in ('DELIVERED', 'FAILED'))
+        or m.status = 'FAILED' and m.final_price <> 0 or m.final_price > m.price) as badly_priced
+    from messages m where ${ofCompany(sql, 'm', companyId)}
+    group by 1, 2, 3, 4, 5`
+  await sql`analyze message_sums`
+}
+
+type Check = (sql: Sql, companyId: Scope) => Promise<Difference[]>
+
+const nothing = (sql: Sql) => sql`select null::bigint, null::text, null::numeric where false`
+
+type Relation = ReturnType<typeof nothing>
+
+/** Two relations side by side, each of (company_id, of, amount); an absent row counts as nothing. */
+const compare = (sql: Sql, what: string, expected: Relation, found: Relation): Promise<Difference[]> =>
+  sql<Difference[]>`
+    select company_id as "companyId", ${what} as what, nullif(of, '') as of,
+      coalesce(e.amount, 0)::text as expected, coalesce(f.amount, 0)::text as found
+    from (${expected}) e (company_id, of, amount) full join (${found}) f (company_id, of, amount) using (company_id, of)
+    where coalesce(e.amount, 0) <> coalesce(f.amount, 0)
+    order by 1, 3`
+
+/** Balance = top-ups - messages - packages - fees. */
+const balance: Check = (sql, companyId) =>
+  compare(
+    sql,
+    'balance',
+    sql`
+      select company_id, '', sum(case kind when 'TOPUP' then amount else -amount end) from ledger_entries e
+      where ${ofCompany(sql, 'e', companyId)} group by company_id`,
+    sql`select company_id, '', balance from accounts a where ${ofCompany(sql, 'a', companyId)}`,
+  )
+
+/** What the entries say was charged for the messages of a dispatch is what they cost. */
+const charged: Check = (sql, companyId) =>
+  compare(
+    sql,
+    'charged for messages',
+    sql`
+      select company_id, coalesce('dispatch ' || dispatch_id, 'single messages'), sum(final_price) from message_sums
+      where status = 'DELIVERED' group by company_id, dispatch_id`,
+    sql`
+      select company_id, coalesce('dispatch ' || dispatch_id, 'single messages'), sum(amount) from ledger_entries e
+      where kind = 'MESSAGES' and ${ofCompany(sql, 'e', companyId)} group by company_id, dispatch_id`,
+  )
+
+const spent: Check = (sql, companyId) =>
+  compare(
+    sql,
+    'spent',
+    sql`
+      select company_id, 'month ' || to_char(month, 'YYYY-MM'), sum(amount) from ledger_entries e
+      where kind <> 'TOPUP' and ${ofCompany(sql, 'e', companyId)} group by company_id, month`,
+    sql`
+      select company_id, 'month ' || to_char(month, 'YYYY-MM'), spent from account_months m
+      where ${ofCompany(sql, 'm', companyId)}`,
+  )
+
+/**
+ * Held by what is SENT, by what is CREATED in started dispatches (and by itself), by what is CREATED and in somebody's
+ * hands in stopped ones, and for packages.
+ */
+const reserved: Check = (sql, companyId) =>
+  compare(
+    sql,
+    'reserved',
+    sql`
+      select company_id, '', sum(amount) from (
+        select s.company_id, s.price as amount from message_sums s
+        left join dispatches d on d.company_id = s.company_id and d.dispatch_id = s.dispatch_id
+        where s.status = 'SENT' or s.status = 'CREATED' and (s.dispatch_id is null or d.status = 'STARTED')
+        union all
+        select m.company_id, m.price from dispatches d
+        join lanes l on l.company_id = d.company_id and l.dispatch_id = d.dispatch_id
+        join leases e on e.company_id = l.company_id and e.lane_id = l.lane_id and e.worker is not null
+        join messages m on m.company_id = l.company_id and m.lane_id = l.lane_id
+          and m.seq >= e.first_seq and m.seq < e.next_seq and m.uuid between d.first_uuid and d.last_uuid
+        where d.status = 'STOPPED' and m.status = 'CREATED' and ${ofCompany(sql, 'd', companyId)}
+        union all
+        select company_id, amount from package_holds h where ${ofCompany(sql, 'h', companyId)}) holding
+      group by company_id`,
+    sql`select company_id, '', reserved from accounts a where ${ofCompany(sql, 'a', companyId)}`,
+  )
+
+const createdPrice: Check = (sql, companyId) =>
+  compare(
+    sql,
+    'price of what is CREATED',
+    sql`
+      select company_id, 'dispatch ' || dispatch_id, sum(price) from message_sums
+      where status = 'CREATED' and dispatch_id is not null group by company_id, dispatch_id`,
+    sql`
+      select company_id, 'dispatch ' || dispatch_id, created_price from dispatches d
+      where ${ofCompany(sql, 'd', companyId)}`,
+  )
+
+const counters: Check = (sql, companyId) =>
+  compare(
+    sql,
+    'counter',
+    sql`
+      select company_id, 'dispatch ' || dispatch_id || ', block ' || block || ', ' || counter.name, sum(counter.value)
+      from message_sums, lateral (values
+        (lower(status::text) || ' messages', messages), (lower(status::text) || ' parts', parts)) counter (name, value)
+      where dispatch_id is not null group by company_id, dispatch_id, block, counter.name`,
+    sql`
+      select company_id, 'dispatch ' || dispatch_id || ', block ' || block || ', ' || counter.name, counter.value
+      from dispatch_blocks b, lateral (values
+        ('created messages', created_messages), ('created parts', created_parts),
+        ('sent messages', sent_messages), ('sent parts', sent_parts),
+        ('delivered messages', delivered_messages), ('delivered parts', delivered_parts),
+        ('failed messages', failed_messages), ('failed parts', failed_parts)) counter (name, value)
+      where ${ofCompany(sql, 'b', companyId)}`,
+  )
+
+/** Final ones have a final price and no others do; it is nothing for a failed one and never above what was held. */
+const finalPrices: Check = sql =>
+  compare(
+    sql,
+    'messages without a right final price',
+    nothing(sql),
+    sql`
+      select company_id, coalesce('dispatch ' || dispatch_id, 'single messages'), sum(badly_priced) from message_sums
+      group by company_id, dispatch_id`,
+  )
+
+const completion: Check = (sql, companyId) =>
+  compare(
+    sql,
+    'pending messages of a COMPLETED dispatch',
+    nothing(sql),
+    sql`
+      select d.company_id, 'dispatch ' || d.dispatch_id, sum(s.messages) from dispatches d
+      join message_sums s on s.company_id = d.company_id and s.dispatch_id = d.dispatch_id
+      where d.status = 'COMPLETED' and s.status in ('CREATED', 'SENT') and ${ofCompany(sql, 'd', companyId)}
+      group by d.company_id, d.dispatch_id`,
+  )
+
+const packageHolds: Check = (sql, companyId) =>
+  compare(
+    sql,
+    'held for packages by a dispatch that is not STARTED',
+    nothing(sql),
+    sql`
+      select h.company_id, 'dispatch ' || h.dispatch_id, sum(h.amount) from package_holds h
+      left join dispatches d on d.company_id = h.company_id and d.dispatch_id = h.dispatch_id
+      where d.status is distinct from 'STARTED' and ${ofCompany(sql, 'h', companyId)}
+      group by h.company_id, h.dispatch_id`,
+  )
+
+/** Counted over all months: a message does not say in which one it was settled. */
+const deliveredOfTariffs: Check = (sql, companyId) =>
+  compare(
+    sql,
+    'delivered of a tariff',
+    sql`
+      select s.company_id, 'tariff ' || s.tariff_id, sum(s.messages) from message_sums s
+      join tariffs t on t.tariff_id = s.tariff_id and t.pricing_model = 'SCALED'
+      where s.status = 'DELIVERED' group by s.company_id, s.tariff_id`,
+    sql`
+      select company_id, 'tariff ' || tariff_id, sum(delivered) from tariff_usage u
+      where ${ofCompany(sql, 'u', companyId)} group by company_id, tariff_id`,
+  )
+
+const recipientsOfTariffs: Check = (sql, companyId) =>
+  compare(
+    sql,
+    'unique recipients of a tariff',
+    sql`
+      select company_id, 'tariff ' || tariff_id || ', month ' || to_char(month, 'YYYY-MM'), count(*)
+      from tariff_recipients r where ${ofCompany(sql, 'r', companyId)} group by company_id, tariff_id, month`,
+    sql`
+      select company_id, 'tariff ' || tariff_id || ', month ' || to_char(month, 'YYYY-MM'), recipients
+      from tariff_usage u where ${ofCompany(sql, 'u', companyId)}`,
+  )
+
+/** Who was delivered something under a tariff by unique recipients is noted as reached, and nobody else. */
+const recipientsOfMessages: Check = (sql, companyId) =>
+  compare(
+    sql,
+    'recipients not noted, or noted and not reached',
+    nothing(sql),
+    sql`
+      select company_id, 'tariff ' || tariff_id, count(*) from (
+        select distinct m.company_id, m.tariff_id, m.destination from messages m
+        join tariffs t on t.tariff_id = m.tariff_id and t.pricing_model = 'MAU'
+        where m.status = 'DELIVERED' and ${ofCompany(sql, 'm', companyId)}) reached
+      full join (
+        select distinct company_id, tariff_id, destination from tariff_recipients r
+        where ${ofCompany(sql, 'r', companyId)}) noted using (company_id, tariff_id, destination)
+      where reached is null or noted is null
+      group by company_id, tariff_id`,
+  )
+
+/** The packages of every step that the recipients of a month have reached, each once. */
+const packages: Check = (sql, companyId) =>
+  compare(
+    sql,
+    'charged for packages',
+    sql`
+      select u.company_id, 'tariff ' || u.tariff_id || ', month ' || to_char(u.month, 'YYYY-MM'), sum(s.price_mau_batch)
+      from tariff_usage u join tariff_steps s on s.tariff_id = u.tariff_id and greatest(s.from_count, 1) <= u.recipients
+      where ${ofCompany(sql, 'u', companyId)} group by u.company_id, u.tariff_id, u.month`,
+    sql`
+      select company_id, 'tariff ' || tariff_id || ', month ' || to_char(month, 'YYYY-MM'), sum(amount)
+      from ledger_entries e where kind = 'MAU_PACKAGE' and ${ofCompany(sql, 'e', companyId)}
+      group by company_id, tariff_id, month`,
+  )
+
+const fees: Check = (sql, companyId) =>
+  compare(
+    sql,
+    'fees of a sender charged more than once',
+    nothing(sql),
+    sql`
+      select company_id, 'sender ' || sender_id || ', month ' || to_char(month, 'YYYY-MM'), count(*)
+      from ledger_entries e where kind = 'SENDER_FEE' and ${ofCompany(sql, 'e', companyId)}
+      group by company_id, sender_id, month having count(*) > 1`,
+  )
+
+export const checks: Check[] = [
+  balance,
+  charged,
+  spent,
+  reserved,
+  createdPrice,
+  counters,
+  finalPrices,
+  completion,
+  packageHolds,
+  deliveredOfTariffs,
+  recipientsOfTariffs,
+  recipientsOfMessages,
+  packages,
+  fees,
+]

@@ -1,0 +1,251 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, expect, test } from 'vitest'
+import { money } from '../../base/money.ts'
+import { useDatabase } from '../../testing/database.ts'
+import { anApprovedSender, aSender } from '../../testing/factories.ts'
+import { aDispatch, aWorld, billingZone, start, stop, type World } from '../../testing/world.ts'
+import { runnableLanes, takeChunk } from '../lanes/lanes.ts'
+import { chargeDueFees } from '../ledger/fees.ts'
+import { topUp } from '../ledger/ledger.ts'
+import { brandIds } from '../numbering/brand.ts'
+import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
+import { importTariffs } from '../pricing/imports.ts'
+import { approveSender } from '../senders/moderation.ts'
+import { recordFindings } from '../sending/recording.ts'
+import { type Difference, verifyLedger } from './verify.ts'
+
+const db = useDatabase()
+let numbering: Numbering
+
+const now = new Date('2026-07-20T12:00:00Z')
+const when = { billingZone, now }
+
+beforeAll(async () => {
+  numbering = await loadNumbering(db.sql)
+})
+
+type Books = World & { done: number; started: number; stopped: number; scaled: number; mau: number }
+
+/** A company in the middle of things: money came in, a fee was paid, something is delivered, sent, waiting, held. */
+async function someBooks(): Promise<Books> {
+  const world = await aWorld(db.sql)
+  const steps = [
+    { from: 1, price: '2' },
+    { from: 2, price: '1' },
+  ]
+  await importTariffs(db.sql, world.partner.login, [
+    { senderType: 'COMMON', brand: 'BEELINE', pricingModel: 'SCALED', steps },
+    {
+      senderType: 'COMMON',
+      brand: 'MEGAFON',
+      pricingModel: 'MAU',
+      steps: [
+        { from: 1, price: '1', priceMauBatch: '10' },
+        { from: 5, price: '1', priceMauBatch: '50' },
+      ],
+    },
+  ])
+  const paid = await aSender(db.sql, world.companyId, { commonType: 'PROMO' })
+  await approveSender(db.sql, paid.senderId, () => money('25'), now)
+  await chargeDueFees(db.sql, when)
+  await topUp(db.sql, world.companyId, { amount: money('1000') }, when)
+
+  const dispatch = (...people: number[]) => aDispatch(db.sql, numbering, world, people.flatMap(numbersOf))
+  const [done, started, stopped] = [await dispatch(1, 2), await dispatch(3, 4, 5, 6, 8), await dispatch(7)]
+  await start(db.sql, world, stopped, now)
+  const lanes = await runnableLanes(db.sql, 1000)
+  const lane = lanes.find(({ companyId, brandId }) => companyId === world.companyId && brandId === brandIds.MTS)
+  await takeChunk(db.sql, lane!, 1, randomUUID())
+  await stop(db.sql, world, stopped, now)
+  for (const dispatchId of [done, started]) await start(db.sql, world, dispatchId, now)
+  await tell(world, await uuidsOf(world, done), 'DELIVERED')
+  await tell(world, (await uuidsOf(world, started)).slice(0, 4), undefined)
+  await tell(world, (await uuidsOf(world, started)).slice(4, 5), 'FAILED')
+  const tariffs = await db.sql<{ tariffId: number }[]>`
+    select tariff_id as "tariffId" from tariffs where partner_id = ${world.partner.partnerId} order by tariff_id`
+  return { ...world, done, started, stopped, scaled: tariffs[0]!.tariffId, mau: tariffs[1]!.tariffId }
+}
+
+/** One of each of three operators: 7.50, at most 2.00 and 1.00 a message. */
+const numbersOf = (person: number) =>
+  ['7916', '7903', '7926'].map(code => ({ destination: `${code}000${1000 + person}` }))
+
+const uuidsOf = async ({ companyId }: World, dispatchId: number) =>
+  (
+    await db.sql<{ uuid: string }[]>`
+      select uuid from messages where company_id = ${companyId} and dispatch_id = ${dispatchId} order by position`
+  ).map(({ uuid }) => uuid)
+
+const tell = ({ companyId }: World, uuids: string[], status: 'DELIVERED' | 'FAILED' | undefined) =>
+  recordFindings(
+    db.sql,
+    companyId,
+    uuids.map(uuid => ({ uuid, sentAt: now, ...(status ? { final: { status, at: now } } : {}) })),
+    when,
+  )
+
+const differencesOf = async ({ companyId }: World) =>
+  (await verifyLedger(db.sql, { companyId })).map(({ companyId: _, ...difference }) => difference)
+
+test('books in order have no differences, one company or all of them', async () => {
+  const books = await someBooks()
+  await anApprovedSender(db.sql, books.companyId)
+  expect(await verifyLedger(db.sql, { companyId: books.companyId })).toEqual([])
+  expect(await verifyLedger(db.sql)).toEqual([])
+})
+
+type Tampering = [string, (books: Books) => Promise<unknown>, (books: Books) => Omit<Difference, 'companyId'>[]]
+
+const tamperings: Tampering[] = [
+  [
+    'a balance',
+    ({ companyId }) => db.sql`update accounts set balance = balance + 0.0001 where company_id = ${companyId}`,
+    () => [{ what: 'balance', of: null, expected: '945.0000', found: '945.0001' }],
+  ],
+  [
+    'a reservation',
+    ({ companyId }) => db.sql`update accounts set reserved = reserved - 1 where company_id = ${companyId}`,
+    () => [{ what: 'reserved', of: null, expected: '108.0000', found: '107.0000' }],
+  ],
+  [
+    'a month',
+    ({ companyId }) => db.sql`update account_months set spent = spent + 3 where company_id = ${companyId}`,
+    () => [{ what: 'spent', of: 'month 2026-07', expected: '55.0000', found: '58.0000' }],
+  ],
+  [
+    'the month of an entry',
+    ({ companyId }) => db.sql`
+      update ledger_entries set month = '2026-06-01' where company_id = ${companyId} and kind = 'SENDER_FEE'`,
+    () => [
+      { what: 'spent', of: 'month 2026-06', expected: '25.0000', found: '0' },
+      { what: 'spent', of: 'month 2026-07', expected: '30.0000', found: '55.0000' },
+    ],
+  ],
+  [
+    'a final price',
+    ({ companyId, done }) => db.sql`
+      update messages set final_price = final_price - 0.5
+      where company_id = ${companyId} and dispatch_id = ${done} and position = 0`,
+    ({ done }) => [{ what: 'charged for messages', of: `dispatch ${done}`, expected: '19.5000', found: '20.0000' }],
+  ],
+  [
+    'a missing final price',
+    ({ companyId, started }) => db.sql`
+      update messages set final_price = null
+      where company_id = ${companyId} and dispatch_id = ${started} and status = 'FAILED'`,
+    ({ started }) => [
+      { what: 'messages without a right final price', of: `dispatch ${started}`, expected: '0', found: '1' },
+    ],
+  ],
+  [
+    'an entry that is gone',
+    ({ companyId }) => db.sql`
+      with gone as (delete from ledger_entries where company_id = ${companyId} and kind = 'MESSAGES' returning amount),
+      month as (update account_months set spent = spent - (select sum(amount) from gone) where company_id = ${companyId})
+      update accounts set balance = balance + (select sum(amount) from gone) where company_id = ${companyId}`,
+    ({ done }) => [{ what: 'charged for messages', of: `dispatch ${done}`, expected: '20.0000', found: '0' }],
+  ],
+  [
+    'what a dispatch would reserve',
+    ({ companyId, started }) => db.sql`
+      update dispatches set created_price = 0 where company_id = ${companyId} and dispatch_id = ${started}`,
+    ({ started }) => [
+      { what: 'price of what is CREATED', of: `dispatch ${started}`, expected: '32.5000', found: '0.0000' },
+    ],
+  ],
+  [
+    'a counter',
+    ({ companyId, done }) => db.sql`
+      update dispatch_blocks set delivered_messages = 7 where company_id = ${companyId} and dispatch_id = ${done}`,
+    ({ done }) => [{ what: 'counter', of: `dispatch ${done}, block 0, delivered messages`, expected: '6', found: '7' }],
+  ],
+  [
+    'counted parts',
+    ({ companyId, started }) => db.sql`
+      update dispatch_blocks set sent_parts = 0 where company_id = ${companyId} and dispatch_id = ${started}`,
+    ({ started }) => [{ what: 'counter', of: `dispatch ${started}, block 0, sent parts`, expected: '4', found: '0' }],
+  ],
+  [
+    'a status',
+    ({ companyId, started }) => db.sql`
+      update dispatches set status = 'COMPLETED' where company_id = ${companyId} and dispatch_id = ${started}`,
+    ({ started }) => [
+      { what: 'reserved', of: null, expected: '75.5000', found: '108.0000' },
+      { what: 'pending messages of a COMPLETED dispatch', of: `dispatch ${started}`, expected: '0', found: '14' },
+      {
+        what: 'held for packages by a dispatch that is not STARTED',
+        of: `dispatch ${started}`,
+        expected: '0',
+        found: '50.0000',
+      },
+    ],
+  ],
+  [
+    'a lease that went away with what it holds',
+    ({ companyId }) => db.sql`delete from leases where company_id = ${companyId}`,
+    () => [{ what: 'reserved', of: null, expected: '100.5000', found: '108.0000' }],
+  ],
+  [
+    'a hold for a package',
+    ({ companyId }) => db.sql`delete from package_holds where company_id = ${companyId}`,
+    () => [{ what: 'reserved', of: null, expected: '58.0000', found: '108.0000' }],
+  ],
+  [
+    'the count of a scaled tariff',
+    ({ companyId, scaled }) => db.sql`
+      update tariff_usage set delivered = 5 where company_id = ${companyId} and tariff_id = ${scaled}`,
+    ({ scaled }) => [{ what: 'delivered of a tariff', of: `tariff ${scaled}`, expected: '2', found: '5' }],
+  ],
+  [
+    'the count of unique recipients',
+    ({ companyId, mau }) => db.sql`
+      update tariff_usage set recipients = 3 where company_id = ${companyId} and tariff_id = ${mau}`,
+    ({ mau }) => [
+      { what: 'unique recipients of a tariff', of: `tariff ${mau}, month 2026-07`, expected: '2', found: '3' },
+    ],
+  ],
+  [
+    'a unique recipient',
+    ({ companyId }) => db.sql`
+      update tariff_recipients set destination = '79260009999'
+      where company_id = ${companyId} and destination = '79260001001'`,
+    ({ mau }) => [
+      { what: 'recipients not noted, or noted and not reached', of: `tariff ${mau}`, expected: '0', found: '2' },
+    ],
+  ],
+  [
+    'a package that was not charged',
+    ({ companyId }) => db.sql`
+      update ledger_entries set kind = 'SENDER_FEE' where company_id = ${companyId} and kind = 'MAU_PACKAGE'`,
+    ({ mau }) => [
+      { what: 'charged for packages', of: `tariff ${mau}, month 2026-07`, expected: '10.0000', found: '0' },
+    ],
+  ],
+]
+
+test.each(tamperings)('%s that was changed by hand is found', async (_, tamper, differences) => {
+  const books = await someBooks()
+  await tamper(books)
+  expect(await differencesOf(books)).toEqual(differences(books))
+})
+
+test('a fee that was charged twice is found', async () => {
+  const books = await someBooks()
+  const { companyId } = books
+  await db.sql.begin(async sql => {
+    await sql`alter index sender_fee_once_a_month rename to gone`
+    await sql`drop index gone`
+    await sql`
+      insert into ledger_entries (company_id, kind, debit, credit, amount, currency, month, sender_id)
+      select company_id, kind, debit, credit, amount, currency, month, sender_id from ledger_entries
+      where company_id = ${companyId} and kind = 'SENDER_FEE'`
+    await sql`update accounts set balance = balance - 25 where company_id = ${companyId}`
+    await sql`update account_months set spent = spent + 25 where company_id = ${companyId}`
+  })
+  const [sender] = await db.sql<{ senderId: number }[]>`
+    select sender_id as "senderId" from ledger_entries where company_id = ${companyId} and kind = 'SENDER_FEE'`
+  const of = `sender ${sender!.senderId}, month 2026-07`
+  expect(await differencesOf(books)).toEqual([
+    { what: 'fees of a sender charged more than once', of, expected: '0', found: '2' },
+  ])
+})

@@ -1,0 +1,216 @@
+import { createHmac } from 'node:crypto'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { uuid7, uuid7Batch } from '../../base/uuid7.ts'
+import { useDatabase } from '../../testing/database.ts'
+import { aCompany, aPartner, type TestPartner } from '../../testing/factories.ts'
+import { partnerBody, receiverOf, type StatusEvent, withoutPassword } from './callback.ts'
+import {
+  callbackSecretOf,
+  claimReceivers,
+  enqueueCallbacks,
+  expireCallbacks,
+  findDueReceivers,
+  forgetOldCallbacks,
+  listCallbacks,
+  nextBatches,
+  releaseReceiver,
+  renewReceivers,
+  replayCallback,
+} from './callbacks.ts'
+import { makeSecret, signerOf } from './signature.ts'
+
+const db = useDatabase()
+const url = 'https://user:pass%20word@hooks.example/path?x=1'
+const receiver = 'https://hooks.example'
+const anEvent = (messageUuid = uuid7(new Date())): StatusEvent => ({
+  event: 'delivered',
+  messageUuid,
+  destination: '79160000001',
+  at: new Date('2026-03-01T10:00:00Z'),
+})
+
+const enqueue = (companyId: number, batches: { url: string; events: StatusEvent[] }[], now?: Date) =>
+  db.sql.begin(sql => enqueueCallbacks(sql, companyId, batches, now))
+
+let partner: TestPartner
+let companyId: number
+beforeAll(async () => {
+  partner = await aPartner(db.sql)
+})
+beforeEach(async () => {
+  await db.sql`delete from callbacks`
+  await db.sql`delete from receivers`
+  companyId = await aCompany(db.sql, partner)
+})
+
+describe('what goes out', () => {
+  const event = { messageUuid: 'm', destination: '79160000001', at: '2026-03-01T10:00:00.000Z' }
+
+  test('delivered, sent and failed have their own fields', () => {
+    expect(JSON.parse(partnerBody({ ...event, event: 'delivered' }))).toEqual({
+      event: 'delivered',
+      messageUuid: 'm',
+      destination: '79160000001',
+      status: 'DELIVERED',
+      deliveredAt: '2026-03-01T10:00:00.000Z',
+    })
+    expect(JSON.parse(partnerBody({ ...event, event: 'sent' }))).toEqual({
+      event: 'sent',
+      messageUuid: 'm',
+      destination: '79160000001',
+      status: 'SENT',
+      sentAt: '2026-03-01T10:00:00.000Z',
+    })
+    expect(JSON.parse(partnerBody({ ...event, event: 'failed', errorCode: 7060 }))).toEqual({
+      event: 'failed',
+      messageUuid: 'm',
+      destination: '79160000001',
+      status: 'FAILED',
+      failedAt: '2026-03-01T10:00:00.000Z',
+      errorCode: 7060,
+    })
+  })
+
+  test('the signature is that of Standard Webhooks', () => {
+    const secret = `whsec_${Buffer.from('a key of both sides').toString('base64')}`
+    const expected = createHmac('sha256', 'a key of both sides').update('evt_1.1700000000.{"a":1}').digest('base64')
+    expect(signerOf(secret)('evt_1', 1_700_000_000, '{"a":1}')).toBe(`v1,${expected}`)
+  })
+
+  test('a secret has 32 bytes and its prefix', () => {
+    expect(makeSecret()).toMatch(/^whsec_[\w+/]{43}=$/)
+  })
+
+  test.each([
+    [url, receiver],
+    ['http://127.0.0.1:8080/a', 'http://127.0.0.1:8080'],
+    ['https://[2606:4700::1]/x', 'https://[2606:4700::1]'],
+    ['ftp://hooks.example', 'invalid'],
+    ['no address', 'invalid'],
+  ])('the receiver of %s is %s', (address, expected) => {
+    expect(receiverOf(address)).toBe(expected)
+  })
+
+  test('a shown address has no password', () => {
+    expect(withoutPassword(url)).toBe('https://user:***@hooks.example/path?x=1')
+  })
+})
+
+describe('enqueueing', () => {
+  test('one row per address, in the order given, with a day to live', async () => {
+    const now = new Date('2026-03-01T10:00:00Z')
+    await enqueue(
+      companyId,
+      [
+        { url, events: [anEvent(), anEvent()] },
+        { url: `${url}&y`, events: [anEvent()] },
+      ],
+      now,
+    )
+    const rows = await db.sql`
+      select receiver, url, event_count as events, status, expires_at as "expiresAt" from callbacks order by callback_id`
+    expect(rows).toEqual([
+      { receiver, url, events: 2, status: 'WAITING', expiresAt: new Date('2026-03-02T10:00:00Z') },
+      { receiver, url: `${url}&y`, events: 1, status: 'WAITING', expiresAt: new Date('2026-03-02T10:00:00Z') },
+    ])
+  })
+
+  test('a large batch is cut, and nothing of it is lost or moved', async () => {
+    const events = uuid7Batch(new Date(), 601).map(anEvent)
+    await enqueue(companyId, [{ url, events }])
+    const batches = await nextBatches(db.sql, { companyId, receiver }, new Date(), { mostEvents: 1000, probe: false })
+    expect(batches.map(batch => batch.events.length)).toEqual([250, 250, 101])
+    expect(batches.flatMap(batch => batch.events.map(event => event.messageUuid))).toEqual(
+      events.map(event => event.messageUuid),
+    )
+  })
+
+  test('a rolled back status leaves no callback; no events, no row', async () => {
+    const failing = db.sql.begin(async sql => {
+      await enqueueCallbacks(sql, companyId, [{ url, events: [anEvent()] }])
+      throw new Error('the status was not written')
+    })
+    await expect(failing).rejects.toThrow('the status was not written')
+    await enqueue(companyId, [])
+    await enqueue(companyId, [{ url, events: [] }])
+    expect(await db.sql`select from callbacks`).toHaveLength(0)
+  })
+
+  test('an address that is none does not hinder the status', async () => {
+    await enqueue(companyId, [{ url: 'no address', events: [anEvent()] }])
+    expect(await listCallbacks(db.sql, companyId, { limit: 10 })).toMatchObject([{ url: 'invalid' }])
+  })
+})
+
+describe('claims', () => {
+  const now = new Date()
+  const [one, two] = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002']
+  const key = () => ({ companyId, receiver })
+
+  beforeEach(() => enqueue(companyId, [{ url, events: [anEvent()] }]))
+
+  test('of any number of workers one gets the receiver', async () => {
+    const claims = await Promise.all(
+      Array.from({ length: 8 }, (_, i) =>
+        claimReceivers(db.sql, [key()], `00000000-0000-4000-8000-00000000000${i}`, 60, now),
+      ),
+    )
+    expect(claims.flat()).toEqual([{ ...key(), failures: 0 }])
+    expect(await findDueReceivers(db.sql, now, 10, 10)).toEqual([])
+  })
+
+  test('one that is not renewed is free again, and the first holder learns it', async () => {
+    await claimReceivers(db.sql, [key()], one, 0, now)
+    expect(await findDueReceivers(db.sql, now, 10, 10)).toEqual([key()])
+    expect(await claimReceivers(db.sql, [key()], two, 60, now)).toHaveLength(1)
+    expect(await renewReceivers(db.sql, [key()], one, 60)).toEqual([])
+    expect(await renewReceivers(db.sql, [key()], two, 60)).toEqual([key()])
+  })
+
+  test('a receiver that keeps failing is free when its probe is due', async () => {
+    await claimReceivers(db.sql, [key()], one, 60, now)
+    const probeAt = new Date(now.getTime() + 300_000)
+    await releaseReceiver(db.sql, { ...key(), failures: 20 }, one, probeAt)
+    expect(await findDueReceivers(db.sql, now, 10, 10)).toEqual([])
+    expect(await claimReceivers(db.sql, [key()], two, 60, now)).toEqual([])
+    expect(await findDueReceivers(db.sql, probeAt, 10, 10)).toEqual([key()])
+    expect(await findDueReceivers(db.sql, probeAt, 10, 0)).toEqual([])
+  })
+
+  test('receivers are found company by company, whatever the number of their batches', async () => {
+    const other = await aCompany(db.sql, partner)
+    for (let i = 0; i < 5; i++) await enqueue(other, [{ url: `https://h${i % 3}.example/`, events: [anEvent()] }])
+    const found = await findDueReceivers(db.sql, new Date(), 10, 10)
+    expect(found.map(({ companyId, receiver }) => `${companyId} ${receiver}`).sort()).toEqual([
+      `${companyId} ${receiver}`,
+      ...[0, 1, 2].map(i => `${other} https://h${i}.example`),
+    ])
+  })
+})
+
+describe('secrets, replay and housekeeping', () => {
+  test('a secret is made once, whoever asks first', async () => {
+    const secrets = await Promise.all(Array.from({ length: 5 }, () => callbackSecretOf(db.sql, companyId)))
+    expect(new Set(secrets).size).toBe(1)
+    expect(await callbackSecretOf(db.sql, companyId)).toBe(secrets[0])
+  })
+
+  test('a company replays only its own', async () => {
+    await enqueue(companyId, [{ url, events: [anEvent()] }])
+    const [row] = await db.sql`select callback_id as id from callbacks`
+    const other = await aCompany(db.sql, partner)
+    await expect(replayCallback(db.sql, other, row!.id)).rejects.toThrow('Callback not found')
+  })
+
+  test('what is over expires and is kept for 30 days, what waits is not touched', async () => {
+    const now = new Date()
+    const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000)
+    await enqueue(companyId, [{ url, events: [anEvent()] }], daysAgo(31))
+    await enqueue(companyId, [{ url, events: [anEvent()] }], daysAgo(29))
+    await enqueue(companyId, [{ url, events: [anEvent()] }], now)
+    expect(await expireCallbacks(db.sql, now)).toBe(2)
+    await forgetOldCallbacks(db.sql, now)
+    const left = await listCallbacks(db.sql, companyId, { limit: 10 })
+    expect(left.map(callback => callback.status)).toEqual(['WAITING', 'EXPIRED'])
+  })
+})

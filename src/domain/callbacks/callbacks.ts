@@ -1,0 +1,185 @@
+import { notFound } from '../../base/errors.ts'
+import type { Sql, Transaction } from '../../db/sql.ts'
+import {
+  type CallbackBatch,
+  type CallbackPass,
+  LIFETIME_MS,
+  MOST_EVENTS,
+  type Receiver,
+  type ReceiverKey,
+  receiverOf,
+  type StatusEvent,
+  withoutPassword,
+} from './callback.ts'
+import { makeSecret } from './signature.ts'
+import * as store from './store.ts'
+
+export type { StatusEvent } from './callback.ts'
+
+const KEPT_MS = 30 * 24 * 3_600_000
+const SWEEP_SIZE = 1000
+
+/** Writes one row per receiver URL and batch, in the transaction of the status. */
+export async function enqueueCallbacks(
+  sql: Transaction,
+  companyId: number,
+  batches: { url: string; events: StatusEvent[] }[],
+  now = new Date(),
+): Promise<void> {
+  const rows = batches.flatMap(({ url, events }) => chunksOf(events).map(chunk => rowOf(url, chunk)))
+  if (rows.length === 0) return
+  await store.insertCallbacks(sql, companyId, 'partner', rows, now, new Date(now.getTime() + LIFETIME_MS))
+}
+
+function chunksOf(events: StatusEvent[]): StatusEvent[][] {
+  const chunks = []
+  for (let i = 0; i < events.length; i += MOST_EVENTS) chunks.push(events.slice(i, i + MOST_EVENTS))
+  return chunks
+}
+
+const rowOf = (url: string, events: StatusEvent[]): store.NewCallback => ({
+  receiver: receiverOf(url),
+  url,
+  events: JSON.stringify(events),
+  eventCount: events.length,
+})
+
+export const findDueReceivers = (sql: Sql, now: Date, limit: number, mostDoubtful: number): Promise<ReceiverKey[]> =>
+  store.selectDueReceivers(sql, now, limit, mostDoubtful)
+
+export const claimReceivers = (
+  sql: Sql,
+  keys: ReceiverKey[],
+  worker: string,
+  leaseSeconds: number,
+  now: Date,
+): Promise<Receiver[]> => store.claimReceivers(sql, keys, worker, leaseSeconds, now)
+
+/** Keeps what this worker serves, and says which of it is still its. */
+export const renewReceivers = (
+  sql: Sql,
+  keys: ReceiverKey[],
+  worker: string,
+  leaseSeconds: number,
+): Promise<ReceiverKey[]> => store.renewReceivers(sql, keys, worker, leaseSeconds)
+
+/** Gives a receiver back. `probeAt` says that it keeps failing, and when to look again. */
+export async function releaseReceiver(sql: Sql, receiver: Receiver, worker: string, probeAt?: Date): Promise<void> {
+  await store.releaseReceiver(sql, receiver, worker, probeAt ?? null)
+}
+
+/** What to send next; for a receiver that keeps failing its oldest batch, whenever it is due. */
+export async function nextBatches(
+  sql: Sql,
+  key: ReceiverKey,
+  now: Date,
+  options: { mostEvents: number; probe: boolean },
+): Promise<CallbackBatch[]> {
+  const rows = await store.selectBatches(sql, key, now, options.mostEvents, options.probe)
+  return rows.map(row => ({
+    companyId: key.companyId,
+    callbackId: row.callbackId,
+    url: row.url,
+    format: row.format,
+    events: row.events,
+    done: row.events.map((_, i) => row.progress[i] === '1'),
+    held: new Set(row.held),
+    expiresAt: row.expiresAt,
+  }))
+}
+
+/**
+ * Messages of these batches that stay behind a refused event elsewhere: by message, the batch that holds it. Later
+ * batches than that one leave the message alone. Nearly always there are none, and that is quick to see.
+ */
+export async function holdersOf(sql: Sql, key: ReceiverKey, batches: CallbackBatch[]): Promise<Map<string, number>> {
+  const [holder] = await store.existsHolder(sql, key)
+  if (!holder!.found || batches.length === 0) return new Map()
+  const inHand = batches.map(batch => batch.callbackId)
+  const messages = batches.flatMap(batch => batch.events.map(event => event.messageUuid))
+  const rows = await store.selectHolders(sql, key, inHand, messages)
+  return new Map(rows.map(row => [row.messageUuid, row.callbackId]))
+}
+
+/** Notes in between what was taken, so that a crash repeats little. */
+export async function saveProgress(sql: Sql, worker: string, batches: (CallbackBatch & ReceiverKey)[]): Promise<void> {
+  if (batches.length === 0) return
+  const rows = batches.map(batch => ({
+    companyId: batch.companyId,
+    receiver: batch.receiver,
+    callbackId: batch.callbackId,
+    ...progressOf(batch),
+  }))
+  await store.updateProgress(sql, worker, rows)
+}
+
+/** Ends a pass: what was taken, what is held and until when, and a line in the log of attempts. */
+export async function savePasses(sql: Sql, worker: string, key: ReceiverKey, passes: CallbackPass[]): Promise<void> {
+  await store.updatePasses(sql, worker, key, passes.map(passRowOf))
+}
+
+function passRowOf({ batch, retryAt, attempt }: CallbackPass): store.PassRow {
+  const held = heldMessages(batch)
+  return {
+    callbackId: batch.callbackId,
+    ...progressOf(batch),
+    status: batch.done.every(Boolean) ? 'DELIVERED' : 'WAITING',
+    held: held.length > 0 ? held : null,
+    retryAt,
+    attempted: attempt !== undefined,
+    ...attempt,
+  }
+}
+
+const progressOf = ({ done }: CallbackBatch) => ({
+  progress: done.map(Number).join(''),
+  done: done.filter(Boolean).length,
+})
+
+/** A message is held as long as an event of it is left. */
+function heldMessages({ events, done, held }: CallbackBatch): string[] {
+  if (held.size === 0) return []
+  const left = new Set(events.filter((_, i) => !done[i]).map(event => event.messageUuid))
+  return [...held].filter(message => left.has(message))
+}
+
+/** Ends what is over; says how many batches at least, and is asked again while there are more. */
+export async function expireCallbacks(sql: Sql, now: Date): Promise<number> {
+  return (await store.expireCallbacks(sql, now, SWEEP_SIZE)).count
+}
+
+/** The company's signing secret, made when it is first asked for. */
+export async function callbackSecretOf(sql: Sql, companyId: number): Promise<string> {
+  const [known] = await store.selectSecret(sql, companyId)
+  if (known?.secret) return known.secret
+  const [made] = await store.insertSecret(sql, companyId, makeSecret())
+  if (!made) throw notFound('Company')
+  return made.secret
+}
+
+/** Newest first, without passwords; `before` is the last id of the page before. */
+export async function listCallbacks(sql: Sql, companyId: number, options: { before?: number; limit: number }) {
+  const rows = await store.selectCallbacks(sql, companyId, options.before ?? Number.MAX_SAFE_INTEGER, options.limit)
+  return rows.map(row => ({ ...row, url: withoutPassword(row.url) }))
+}
+
+export const listCallbackAttempts = (
+  sql: Sql,
+  companyId: number,
+  callbackId: number,
+  limit = 100,
+): Promise<store.ListedAttempt[]> => store.selectAttempts(sql, companyId, callbackId, limit)
+
+/** Sends a finished batch again, for another day; one that waits is tried at once. */
+export async function replayCallback(sql: Sql, companyId: number, callbackId: number, now = new Date()): Promise<void> {
+  const [key] = await store.updateForReplay(sql, companyId, callbackId, new Date(now.getTime() + LIFETIME_MS))
+  if (!key) throw notFound('Callback')
+  await store.updateProbeDue(sql, key)
+}
+
+/** Housekeeping: finished batches and their attempts are kept for 30 days. */
+export async function forgetOldCallbacks(sql: Sql, now: Date): Promise<void> {
+  const before = new Date(now.getTime() - KEPT_MS)
+  while ((await store.deleteFinished(sql, before, SWEEP_SIZE)).count === SWEEP_SIZE);
+  await store.deleteIdleReceivers(sql, before)
+}

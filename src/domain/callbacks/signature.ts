@@ -1,0 +1,16 @@
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto'
+
+/** Standard Webhooks (standardwebhooks.com), version 1: HMAC-SHA256 with a secret that both sides know. */
+
+const PREFIX = 'whsec_'
+
+export const makeSecret = (): string => PREFIX + randomBytes(32).toString('base64')
+
+export type Signer = (id: string, timestamp: number, body: string) => string
+
+/** Reads the secret once: a batch is signed with the same key many times. */
+export function signerOf(secret: string): Signer {
+  const key = createSecretKey(Buffer.from(secret.slice(PREFIX.length), 'base64'))
+  return (id, timestamp, body) =>
+    `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
+}

@@ -1,0 +1,280 @@
+import type { Sql } from '../../db/sql.ts'
+import {
+  type CallbackFormat,
+  type CallbackStatus,
+  FAILURES_UNTIL_PROBE,
+  type Receiver,
+  type ReceiverKey,
+  type StoredEvent,
+} from './callback.ts'
+
+export type NewCallback = { receiver: string; url: string; events: string; eventCount: number }
+
+export function insertCallbacks(
+  sql: Sql,
+  companyId: number,
+  format: CallbackFormat,
+  callbacks: NewCallback[],
+  happenedAt: Date,
+  expiresAt: Date,
+) {
+  return sql`
+    insert into callbacks (company_id, receiver, url, format, events, event_count, happened_at, expires_at)
+    select ${companyId}, receiver, url, ${format}, events::json, event_count, ${happenedAt}, ${expiresAt}
+    from unnest(${callbacks.map(callback => callback.receiver)}::text[], ${callbacks.map(callback => callback.url)}::text[],
+      ${callbacks.map(callback => callback.events)}::text[], ${callbacks.map(callback => callback.eventCount)}::int[])
+      with ordinality as given (receiver, url, events, event_count, place)
+    order by place`
+}
+
+/**
+ * Receivers with something due that nobody serves, those served longest ago first. The scan hops from one receiver to
+ * the next in the index: its cost is that of the receivers with work, whatever the number of their batches. Of those
+ * that failed last time only `mostDoubtful`.
+ */
+export function selectDueReceivers(sql: Sql, now: Date, limit: number, mostDoubtful: number) {
+  return sql<ReceiverKey[]>`
+    with recursive waiting as (
+      (select company_id, receiver, due_at from callbacks where status = 'WAITING'
+       order by company_id, receiver, due_at limit 1)
+      union all
+      select next.* from waiting w, lateral (
+        select company_id, receiver, due_at from callbacks
+        where status = 'WAITING' and (company_id, receiver) > (w.company_id, w.receiver)
+        order by company_id, receiver, due_at limit 1) next),
+    free as (
+      select w.company_id, w.receiver, r.served_at, coalesce(r.failures, 0) > 0 as doubtful
+      from waiting w left join receivers r on r.company_id = w.company_id and r.receiver = w.receiver
+      where (r.failures >= ${FAILURES_UNTIL_PROBE} or w.due_at <= ${now})
+        and (r.receiver is null or (r.until < clock_timestamp() and r.probe_at <= ${now}))),
+    ranked as (
+      select *, row_number() over (partition by doubtful order by served_at nulls first) as place from free)
+    select company_id as "companyId", receiver from ranked
+    where not doubtful or place <= ${mostDoubtful}
+    order by served_at nulls first
+    limit ${limit}`
+}
+
+/** Takes receivers for one worker; one that somebody else took in the meantime is not among those returned. */
+export function claimReceivers(sql: Sql, keys: ReceiverKey[], worker: string, leaseSeconds: number, now: Date) {
+  return sql<Receiver[]>`
+    insert into receivers (company_id, receiver, worker, served_at, until)
+    select company_id, receiver, ${worker}::uuid, clock_timestamp(),
+      clock_timestamp() + make_interval(secs => ${leaseSeconds})
+    from ${receiverKeys(sql, keys)}
+    order by company_id, receiver
+    on conflict (company_id, receiver) do update set
+      worker = excluded.worker, served_at = excluded.served_at, until = excluded.until
+    where receivers.until < clock_timestamp() and receivers.probe_at <= ${now}
+    returning company_id as "companyId", receiver, failures`
+}
+
+/** Renews what this worker still has, and says which: locked in the order of claims, so that the two cannot block. */
+export function renewReceivers(sql: Sql, keys: ReceiverKey[], worker: string, leaseSeconds: number) {
+  return sql<ReceiverKey[]>`
+    with mine as (
+      select r.company_id, r.receiver
+      from receivers r join ${receiverKeys(sql, keys)} using (company_id, receiver)
+      where r.worker = ${worker}
+      order by r.company_id, r.receiver
+      for update of r)
+    update receivers r set until = clock_timestamp() + make_interval(secs => ${leaseSeconds})
+    from mine where r.company_id = mine.company_id and r.receiver = mine.receiver
+    returning r.company_id as "companyId", r.receiver`
+}
+
+const receiverKeys = (sql: Sql, keys: ReceiverKey[]) => sql`
+  unnest(${keys.map(key => key.companyId)}::bigint[], ${keys.map(key => key.receiver)}::text[])
+  as given (company_id, receiver)`
+
+export function releaseReceiver(sql: Sql, key: Receiver, worker: string, probeAt: Date | null) {
+  return sql`
+    update receivers set worker = null, until = '-infinity', failures = ${key.failures},
+      probe_at = coalesce(${probeAt}::timestamptz, '-infinity')
+    where company_id = ${key.companyId} and receiver = ${key.receiver} and worker = ${worker}`
+}
+
+export type BatchRow = {
+  callbackId: number
+  url: string
+  format: CallbackFormat
+  events: StoredEvent[]
+  progress: string
+  held: string[] | null
+  expiresAt: Date
+}
+
+/** The receiver's next batches in their order, up to so many events: those that are due, or the oldest as a probe. */
+export function selectBatches(sql: Sql, key: ReceiverKey, now: Date, mostEvents: number, probe: boolean) {
+  return sql<BatchRow[]>`
+    select callback_id as "callbackId", url, format, events, progress, held, expires_at as "expiresAt"
+    from (
+      select *, sum(event_count) over (order by callback_id) - event_count as events_before
+      from (
+        select * from callbacks
+        where company_id = ${key.companyId} and receiver = ${key.receiver} and status = 'WAITING'
+          and (${probe} or due_at <= ${now}) and expires_at > ${now}
+        order by callback_id
+        limit ${probe ? 1 : mostEvents}) next) counted
+    where events_before = 0 or events_before + event_count <= ${mostEvents}
+    order by callback_id`
+}
+
+/** Which of these messages stay behind a refused event of a batch that is not in hand, and which batch it is. */
+export function selectHolders(sql: Sql, key: ReceiverKey, inHand: number[], messages: string[]) {
+  return sql<{ messageUuid: string; callbackId: number }[]>`
+    select message as "messageUuid", min(callback_id) as "callbackId"
+    from callbacks, unnest(held) as message
+    where company_id = ${key.companyId} and receiver = ${key.receiver} and status = 'WAITING' and held is not null
+      and callback_id < ${Math.max(...inHand)} and callback_id <> all(${inHand}::bigint[])
+      and message = any(${messages}::uuid[])
+    group by message`
+}
+
+export function existsHolder(sql: Sql, key: ReceiverKey) {
+  return sql<{ found: boolean }[]>`
+    select exists (
+      select from callbacks
+      where company_id = ${key.companyId} and receiver = ${key.receiver} and status = 'WAITING' and held is not null
+    ) as found`
+}
+
+export type ProgressRow = { companyId: number; receiver: string; callbackId: number; progress: string; done: number }
+
+/** Nothing is written about a receiver that another worker has taken over. */
+export function updateProgress(sql: Sql, worker: string, rows: ProgressRow[]) {
+  return sql`
+    update callbacks c set progress = given.progress::bit varying, done_events = given.done
+    from json_to_recordset(${JSON.stringify(rows)}::text::json)
+      as given ("companyId" bigint, receiver text, "callbackId" bigint, progress text, done int)
+    join receivers r on r.company_id = given."companyId" and r.receiver = given.receiver and r.worker = ${worker}
+    where c.company_id = given."companyId" and c.callback_id = given."callbackId" and c.status = 'WAITING'`
+}
+
+export type PassRow = {
+  callbackId: number
+  progress: string
+  done: number
+  status: CallbackStatus
+  held: string[] | null
+  retryAt: Date | undefined
+  attempted: boolean
+  attemptedAt?: Date
+  triedEvents?: number
+  deliveredEvents?: number
+  statusCode?: number
+  error?: string
+  tookMs?: number
+}
+
+/** Progress and the log of a whole pass, in one statement. */
+export function updatePasses(sql: Sql, worker: string, key: ReceiverKey, rows: PassRow[]) {
+  return sql`
+    with given as (
+      select given.* from json_to_recordset(${JSON.stringify(rows)}::text::json) as given (
+        "callbackId" bigint, progress text, done int, status text, held uuid[], "retryAt" timestamptz,
+        attempted boolean, "attemptedAt" timestamptz, "triedEvents" int, "deliveredEvents" int, "statusCode" int,
+        error text, "tookMs" int)),
+    saved as (
+      update callbacks c set progress = given.progress::bit varying, done_events = given.done, status = given.status,
+        held = given.held, due_at = coalesce(given."retryAt", c.due_at), attempts = c.attempts + given.attempted::int
+      from given, receivers r
+      where c.company_id = ${key.companyId} and c.callback_id = given."callbackId" and c.status = 'WAITING'
+        and r.company_id = ${key.companyId} and r.receiver = ${key.receiver} and r.worker = ${worker}
+      returning c.callback_id)
+    insert into callback_attempts (company_id, callback_id, attempted_at, tried_events, delivered_events, status_code,
+      error, took_ms)
+    select ${key.companyId}, "callbackId", "attemptedAt", "triedEvents", "deliveredEvents", "statusCode", error, "tookMs"
+    from given join saved on saved.callback_id = given."callbackId"
+    where attempted
+    order by "callbackId"`
+}
+
+export function expireCallbacks(sql: Sql, now: Date, limit: number) {
+  return sql`
+    update callbacks c set status = 'EXPIRED', held = null
+    from (
+      select company_id, callback_id from callbacks
+      where status = 'WAITING' and expires_at <= ${now} order by expires_at limit ${limit}) ended
+    where c.company_id = ended.company_id and c.callback_id = ended.callback_id and c.status = 'WAITING'`
+}
+
+export const selectSecret = (sql: Sql, companyId: number) =>
+  sql<{ secret: string | null }[]>`select callback_secret as secret from companies where company_id = ${companyId}`
+
+/** Of two that make one at once, the first one's stays. */
+export function insertSecret(sql: Sql, companyId: number, made: string) {
+  return sql<{ secret: string }[]>`
+    update companies set callback_secret = coalesce(callback_secret, ${made}) where company_id = ${companyId}
+    returning callback_secret as secret`
+}
+
+export type ListedCallback = {
+  callbackId: number
+  url: string
+  status: CallbackStatus
+  eventCount: number
+  doneEvents: number
+  attempts: number
+  happenedAt: Date
+  expiresAt: Date
+}
+
+export function selectCallbacks(sql: Sql, companyId: number, before: number, limit: number) {
+  return sql<ListedCallback[]>`
+    select callback_id as "callbackId", url, status, event_count as "eventCount", done_events as "doneEvents", attempts,
+      happened_at as "happenedAt", expires_at as "expiresAt"
+    from callbacks where company_id = ${companyId} and callback_id < ${before}
+    order by callback_id desc limit ${limit}`
+}
+
+export type ListedAttempt = {
+  attemptedAt: Date
+  triedEvents: number
+  deliveredEvents: number
+  statusCode: number | null
+  error: string | null
+  tookMs: number
+}
+
+export function selectAttempts(sql: Sql, companyId: number, callbackId: number, limit: number) {
+  return sql<ListedAttempt[]>`
+    select attempted_at as "attemptedAt", tried_events as "triedEvents", delivered_events as "deliveredEvents",
+      status_code as "statusCode", error, took_ms as "tookMs"
+    from callback_attempts where company_id = ${companyId} and callback_id = ${callbackId}
+    order by attempt_id desc limit ${limit}`
+}
+
+/** A finished batch goes out again as a whole; one that waits goes on at once with what is left of it. */
+export function updateForReplay(sql: Sql, companyId: number, callbackId: number, expiresAt: Date) {
+  return sql<ReceiverKey[]>`
+    update callbacks set due_at = '-infinity',
+      expires_at = case when status = 'WAITING' then expires_at else ${expiresAt} end,
+      progress = case when status = 'WAITING' then progress else '' end,
+      done_events = case when status = 'WAITING' then done_events else 0 end,
+      status = 'WAITING'
+    where company_id = ${companyId} and callback_id = ${callbackId}
+    returning company_id as "companyId", receiver`
+}
+
+export function updateProbeDue(sql: Sql, key: ReceiverKey) {
+  return sql`
+    update receivers set probe_at = '-infinity' where company_id = ${key.companyId} and receiver = ${key.receiver}`
+}
+
+/** Their attempts go with them. */
+export function deleteFinished(sql: Sql, before: Date, limit: number) {
+  return sql`
+    delete from callbacks c using (
+      select company_id, callback_id from callbacks
+      where status <> 'WAITING' and happened_at < ${before} order by happened_at limit ${limit}) old
+    where c.company_id = old.company_id and c.callback_id = old.callback_id and c.status <> 'WAITING'`
+}
+
+export function deleteIdleReceivers(sql: Sql, before: Date) {
+  return sql`
+    delete from receivers r
+    where served_at < ${before} and until < clock_timestamp() and not exists (
+      select from callbacks c
+      where c.company_id = r.company_id and c.receiver = r.receiver and c.status = 'WAITING')`
+}

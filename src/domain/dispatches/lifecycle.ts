@@ -1,0 +1,125 @@
+import { invalid } from '../../base/errors.ts'
+import type { Money } from '../../base/money.ts'
+import type { Pool, Sql, Transaction } from '../../db/sql.ts'
+import { requireActiveCompany } from '../companies/companies.ts'
+import { heldRanges } from '../lanes/lanes.ts'
+import { type Account, monthOf } from '../ledger/account.ts'
+import { changeReserved, lockAccount, refusalOf } from '../ledger/ledger.ts'
+import { holdPackages, letGoOfPackages } from '../ledger/package-holds.ts'
+import { createdIn } from '../messages/messages.ts'
+import type { Partner } from '../partners/partner.ts'
+import { tariffsByIds } from '../pricing/pricing.ts'
+import { type Package, packagesBetween } from '../pricing/tariff.ts'
+import { sendersByIds } from '../senders/senders.ts'
+import type { Dispatch } from './dispatch.ts'
+import { requireDispatch } from './dispatches.ts'
+import * as store from './store.ts'
+
+export type Billing = { billingZone: string; now: Date }
+
+/**
+ * What a dispatch holds. While it is STARTED every message still CREATED holds its price. While it is STOPPED only
+ * those in somebody's hands (in an open lease) do: what was handed to an operator cannot be called back, and the
+ * transaction that closes the lease lets go of the rest. Whatever is SENT holds its price until it is final. Packages
+ * are held while it is STARTED; one that is reached afterwards by what was on its way is charged all the same.
+ *
+ * Start and stop take the account's lock first and the dispatch's second, like everyone else.
+ */
+
+/** CREATED or STOPPED to STARTED: all of it is reserved, or it does not start. A started one stays as it is. */
+export function startDispatch(pool: Pool, partner: Partner, dispatchId: number, billing: Billing): Promise<void> {
+  return underLocks(pool, partner, dispatchId, billing, async (sql, dispatch, account) => {
+    if (dispatch.status === 'STARTED') return
+    if (dispatch.status === 'COMPLETED') throw invalid('The dispatch is COMPLETED and cannot be started')
+    await requireActiveCompany(sql, partner, dispatch.companyId)
+    await refuseUnapproved(sql, dispatch)
+
+    const packages = await packagesWithinReach(sql, dispatch, billing)
+    const amount = dispatch.createdPrice - (await heldBy(sql, dispatch)) + sum(packages)
+    const refusal = refusalOf(account, amount)
+    if (refusal) throw invalid(refusal)
+    await changeReserved(sql, dispatch.companyId, amount)
+    await holdPackages(sql, dispatch.companyId, dispatchId, packages)
+    await store.updateStatus(sql, dispatch, 'STARTED')
+    await store.setLanesOpen(sql, dispatch, true)
+    await completeFinished(sql, dispatch.companyId, [dispatchId]) // one without any accepted message is done at once
+  })
+}
+
+/** STARTED to STOPPED: what nobody has in hands yet is held, and its reservation let go. */
+export function stopDispatch(pool: Pool, partner: Partner, dispatchId: number, billing: Billing): Promise<void> {
+  return underLocks(pool, partner, dispatchId, billing, async (sql, dispatch) => {
+    if (dispatch.status === 'STOPPED') return
+    if (dispatch.status !== 'STARTED') throw invalid(`The dispatch is ${dispatch.status} and cannot be stopped`)
+    // Closing the lanes first: they are the rows that a claim updates, so a claim is wholly before or after this.
+    await store.setLanesOpen(sql, dispatch, false)
+    const packages = await letGoOfPackages(sql, dispatch.companyId, [dispatchId])
+    await changeReserved(sql, dispatch.companyId, (await heldBy(sql, dispatch)) - dispatch.createdPrice - packages)
+    await store.updateStatus(sql, dispatch, 'STOPPED')
+  })
+}
+
+async function underLocks(
+  pool: Pool,
+  partner: Partner,
+  dispatchId: number,
+  { billingZone, now }: Billing,
+  move: (sql: Transaction, dispatch: Dispatch, account: Account) => Promise<void>,
+) {
+  const { companyId } = await requireDispatch(pool, partner, dispatchId)
+  await pool.begin(async sql => {
+    const account = await lockAccount(sql, companyId, monthOf(now, billingZone))
+    const [dispatch] = await store.lockDispatch(sql, companyId, dispatchId)
+    await move(sql, dispatch!, account)
+  })
+}
+
+async function refuseUnapproved(sql: Sql, dispatch: Dispatch) {
+  const senders = await sendersByIds(sql, dispatch.companyId, dispatch.senderIds)
+  const waiting = senders.find(sender => sender.status !== 'APPROVED')
+  if (waiting) {
+    throw invalid(`senderIds: sender ${waiting.senderId} (${waiting.senderName}) is ${waiting.status}, not APPROVED`)
+  }
+}
+
+/** What the messages hold that are in somebody's hands and not recorded yet. */
+async function heldBy(sql: Sql, dispatch: Dispatch): Promise<Money> {
+  let held = 0n
+  for (const range of await heldRanges(sql, dispatch.companyId, dispatch.dispatchId)) {
+    held += (await createdIn(sql, { companyId: dispatch.companyId, ...range }, dispatch)).price
+  }
+  return held
+}
+
+/**
+ * The packages of unique recipients that this dispatch could reach this month: with everyone in it who is not final
+ * and was not reached yet. In a month that begins before it is done it may reach others; packages are never refused.
+ */
+async function packagesWithinReach(sql: Sql, dispatch: Dispatch, { billingZone, now }: Billing): Promise<Package[]> {
+  const tariffs = (await tariffsByIds(sql, dispatch.tariffIds)).filter(({ pricingModel }) => pricingModel === 'MAU')
+  if (tariffs.length === 0) return []
+  const reach = await store.selectReach(
+    sql,
+    dispatch,
+    tariffs.map(({ tariffId }) => tariffId),
+    monthOf(now, billingZone),
+  )
+  return tariffs.flatMap(tariff => {
+    const { reached, within } = reach.find(({ tariffId }) => tariffId === tariff.tariffId)!
+    return packagesBetween(tariff, reached, reached + within)
+  })
+}
+
+const sum = (packages: Package[]): Money => packages.reduce((total, { amount }) => total + amount, 0n)
+
+/** Dispatches with nothing pending become COMPLETED and let go of what they held for packages. */
+export async function completeFinished(sql: Sql, companyId: number, dispatchIds: number[]): Promise<void> {
+  if (dispatchIds.length === 0) return
+  const completed = await store.completeFinished(sql, companyId, dispatchIds)
+  const packages = await letGoOfPackages(
+    sql,
+    companyId,
+    completed.map(({ dispatchId }) => dispatchId),
+  )
+  await changeReserved(sql, companyId, -packages)
+}

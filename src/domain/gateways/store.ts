@@ -1,0 +1,62 @@
+import type { Sql } from '../../db/sql.ts'
+import type { Gateway } from './gateway.ts'
+
+const columns = (sql: Sql) => sql`
+  gateway_id as "gatewayId", name, channel_type as "channelType", connector, brands, settings,
+  parts_per_second as "partsPerSecond", paused`
+
+export const selectGateways = (sql: Sql) => sql<Gateway[]>`select ${columns(sql)} from gateways order by gateway_id`
+
+export function insertGateway(sql: Sql, gateway: Omit<Gateway, 'gatewayId' | 'paused'>) {
+  return sql<Gateway[]>`
+    insert into gateways (name, channel_type, connector, brands, settings, parts_per_second)
+    values (${gateway.name}, ${gateway.channelType}, ${gateway.connector}, ${gateway.brands}::smallint[],
+      ${sql.json(gateway.settings as never)}, ${gateway.partsPerSecond})
+    on conflict (name) do nothing
+    returning ${columns(sql)}`
+}
+
+export type SimulatedMessage = {
+  companyId: number
+  uuid: string
+  senderName: string
+  destination: string
+  channelType: string
+  text: string
+}
+
+export function insertSimulated(sql: Sql, gatewayId: number, worker: string, messages: SimulatedMessage[]) {
+  return sql`
+    insert into simulator_messages (gateway_id, worker, company_id, uuid, sender_name, destination, channel_type, text)
+    select ${gatewayId}, ${worker}::uuid, q.* from unnest(
+      ${messages.map(m => m.companyId)}::bigint[], ${messages.map(m => m.uuid)}::uuid[],
+      ${messages.map(m => m.senderName)}::text[], ${messages.map(m => m.destination)}::text[],
+      ${messages.map(m => m.channelType)}::text[], ${messages.map(m => m.text)}::text[]) q`
+}
+
+/**
+ * What a simulated operator took through other engines and never reported: its messages that are still SENT. The
+ * lateral keeps the planner to one look-up by key for each: a join would read all messages there are.
+ */
+export function selectUnreported(sql: Sql, gatewayId: number, worker: string, afterSeconds: number) {
+  return sql<SimulatedMessage[]>`
+    select s.company_id as "companyId", s.uuid, s.sender_name as "senderName", s.destination,
+      s.channel_type as "channelType", s.text
+    from simulator_messages s
+    cross join lateral (
+      select m.status from messages m where m.company_id = s.company_id and m.uuid = s.uuid limit 1
+    ) m
+    where s.gateway_id = ${gatewayId} and s.worker <> ${worker}
+      and s.accepted_at < clock_timestamp() - make_interval(secs => ${afterSeconds})
+      and m.status = 'SENT'
+    limit 10000`
+}
+
+export const selectOutbox = (sql: Sql) => sql<SimulatedMessage[]>`
+  select company_id as "companyId", uuid, sender_name as "senderName", destination, channel_type as "channelType", text
+  from simulator_messages order by simulator_id`
+
+/** The outbox keeps the newest; the rest is forgotten. */
+export const trimSimulated = (sql: Sql, keep: number) => sql`
+  delete from simulator_messages
+  where simulator_id <= (select coalesce(max(simulator_id), 0) - ${keep} from simulator_messages)`

@@ -1,0 +1,44 @@
+import type { Sql } from '../../db/sql.ts'
+import type { Lease, Run, RunnableLane } from './lane.ts'
+import * as store from './store.ts'
+
+export const runnableLanes = (sql: Sql, limit: number): Promise<RunnableLane[]> => store.selectRunnable(sql, limit)
+
+export const abandonedLeases = (sql: Sql, now: Date, limit: number) => store.selectAbandoned(sql, now, limit)
+
+export const strandedLeases = (sql: Sql, limit: number): Promise<Lease[]> => store.selectStranded(sql, limit)
+
+export async function takeChunk(
+  sql: Sql,
+  lane: RunnableLane,
+  size: number,
+  worker: string,
+): Promise<Lease | undefined> {
+  const [lease] = await store.insertLease(sql, lane, size, worker)
+  return lease
+}
+
+export async function takeOver(sql: Sql, lease: { companyId: number; leaseId: number }, worker: string) {
+  const [taken] = await store.takeOverLease(sql, lease, worker)
+  return taken
+}
+
+/** Renews leases; those that are missing from the answer are ours no more. */
+export async function renewLeases(sql: Sql, worker: string, tokens: string[]): Promise<Set<string>> {
+  return new Set((await store.renewLeases(sql, worker, tokens)).map(({ token }) => token))
+}
+
+export const heldLanes = (sql: Sql, lanes: { companyId: number; laneId: number }[]) => store.selectHeldLanes(sql, lanes)
+
+export const heldRanges = (sql: Sql, companyId: number, dispatchId: number) =>
+  store.selectHeldRanges(sql, companyId, dispatchId)
+
+/** A chunk that is done with: its lifetime is noted, and the lease is gone. */
+export const finishLease = (sql: Sql, lease: Lease, dueAt: Date) => store.finishLease(sql, lease, dueAt)
+
+/** Replaces a lease by the runs that are left of it; false when it is no longer ours. */
+export async function splitLease(sql: Sql, lease: Lease, runs: Run[]): Promise<boolean> {
+  const { count } = await store.deleteLease(sql, lease)
+  if (count > 0 && runs.length > 0) await store.insertReturned(sql, lease, runs)
+  return count > 0
+}

@@ -1,0 +1,143 @@
+import type { Sql } from '../../db/sql.ts'
+import { LEASE_SECONDS, type Lease, type Run, type RunnableLane } from './lane.ts'
+
+/**
+ * Lanes with work that may go: open, their company active, their sender neither suspended nor still in review. Of one
+ * priority, those served longest ago come first. Lanes with a lease to be taken again count as having work.
+ */
+export function selectRunnable(sql: Sql, limit: number) {
+  return sql<RunnableLane[]>`
+    select l.company_id as "companyId", l.lane_id as "laneId", l.dispatch_id as "dispatchId",
+      l.channel_type as "channelType", l.brand_id as "brandId", l.priority, l.tail - l.cursor as waiting,
+      l.sender_id as "senderId", s.sender_name as "senderName", s.status as "senderStatus",
+      s.parts_per_second as "senderRate", c.parts_per_second as "companyRate", d.parts_per_second as "dispatchRate",
+      d.start_at as "startAt", d.offset_minutes as "offsetMinutes", d.hours, d.days,
+      d.first_uuid as "firstUuid", d.last_uuid as "lastUuid"
+    from lanes l
+    join companies c on c.company_id = l.company_id and c.status = 'ACTIVE'
+    join senders s on s.company_id = l.company_id and s.sender_id = l.sender_id and not s.suspended
+    left join dispatches d on d.company_id = l.company_id and d.dispatch_id = l.dispatch_id
+    where l.open and l.cursor < l.tail
+    order by l.priority, l.served_at
+    limit ${limit}`
+}
+
+/**
+ * Takes the next chunk of a lane for one worker: moves the lane's cursor and writes the lease, in one statement, so
+ * that two workers asking at once get different chunks. Returns nothing when the lane is empty or was closed.
+ */
+export function insertLease(sql: Sql, lane: { companyId: number; laneId: number }, size: number, worker: string) {
+  return sql<Lease[]>`
+    with lane as (
+      select company_id, lane_id, cursor as first, least(cursor + ${size}, tail) as next from lanes
+      where company_id = ${lane.companyId} and lane_id = ${lane.laneId} and open and cursor < tail
+      for update),
+    moved as (
+      update lanes set cursor = lane.next, served_at = clock_timestamp() from lane
+      where lanes.company_id = ${lane.companyId} and lanes.lane_id = ${lane.laneId})
+    insert into leases (company_id, lane_id, first_seq, next_seq, worker, token, until)
+    select company_id, lane_id, first, next, ${worker}, gen_random_uuid(),
+      clock_timestamp() + make_interval(secs => ${LEASE_SECONDS}) from lane
+    returning company_id as "companyId", lease_id as "leaseId", lane_id as "laneId", first_seq as "firstSeq",
+      next_seq as "nextSeq", token, attempts`
+}
+
+/** Leases that ran out or were given back, in lanes that are open, with what their lane needs to go on. */
+export function selectAbandoned(sql: Sql, now: Date, limit: number) {
+  return sql<(RunnableLane & { leaseId: number })[]>`
+    select e.lease_id as "leaseId", l.company_id as "companyId", l.lane_id as "laneId", l.dispatch_id as "dispatchId",
+      l.channel_type as "channelType", l.brand_id as "brandId", l.priority, e.next_seq - e.first_seq as waiting,
+      l.sender_id as "senderId", s.sender_name as "senderName", s.status as "senderStatus",
+      s.parts_per_second as "senderRate", c.parts_per_second as "companyRate", d.parts_per_second as "dispatchRate",
+      d.start_at as "startAt", d.offset_minutes as "offsetMinutes", d.hours, d.days,
+      d.first_uuid as "firstUuid", d.last_uuid as "lastUuid"
+    from leases e
+    join lanes l on l.company_id = e.company_id and l.lane_id = e.lane_id and l.open
+    join companies c on c.company_id = l.company_id and c.status = 'ACTIVE'
+    join senders s on s.company_id = l.company_id and s.sender_id = l.sender_id and not s.suspended
+    left join dispatches d on d.company_id = l.company_id and d.dispatch_id = l.dispatch_id
+    where e.until < clock_timestamp() and e.due_at <= ${now}
+    order by l.priority, e.due_at
+    limit ${limit}`
+}
+
+/** Takes an abandoned lease over, if its lane is still open and nobody else was quicker. */
+export function takeOverLease(sql: Sql, lease: { companyId: number; leaseId: number }, worker: string) {
+  return sql<Lease[]>`
+    with lane as (
+      select l.company_id, l.lane_id from lanes l
+      join leases e on e.company_id = l.company_id and e.lane_id = l.lane_id
+      where e.company_id = ${lease.companyId} and e.lease_id = ${lease.leaseId} and l.open
+      for update of l)
+    update leases set worker = ${worker}, token = gen_random_uuid(),
+      until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
+    from lane
+    where leases.company_id = ${lease.companyId} and lease_id = ${lease.leaseId} and until < clock_timestamp()
+    returning leases.company_id as "companyId", lease_id as "leaseId", leases.lane_id as "laneId",
+      first_seq as "firstSeq", next_seq as "nextSeq", token, attempts`
+}
+
+/** Renews what this worker still holds, and says which of it is still so. */
+export function renewLeases(sql: Sql, worker: string, tokens: string[]) {
+  return sql<{ token: string }[]>`
+    update leases set until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
+    where worker = ${worker} and token = any(${tokens}::uuid[])
+    returning token`
+}
+
+/** Which of these lanes may no longer send: stopped, sender suspended or ended, company disabled. */
+export function selectHeldLanes(sql: Sql, lanes: { companyId: number; laneId: number }[]) {
+  return sql<{ companyId: number; laneId: number }[]>`
+    select l.company_id as "companyId", l.lane_id as "laneId"
+    from unnest(${lanes.map(lane => lane.companyId)}::bigint[], ${lanes.map(lane => lane.laneId)}::bigint[]) q (company_id, lane_id)
+    join lanes l on l.company_id = q.company_id and l.lane_id = q.lane_id
+    join companies c on c.company_id = l.company_id
+    left join senders s on s.company_id = l.company_id and s.sender_id = l.sender_id
+    where not l.open or c.status <> 'ACTIVE' or s.suspended or s.status <> 'APPROVED'`
+}
+
+/** Ends a lease; what was sent from it without a receipt will be looked at when its lifetime is over. */
+export function finishLease(sql: Sql, lease: Lease, dueAt: Date) {
+  return sql`
+    with finished as (
+      delete from leases
+      where company_id = ${lease.companyId} and lease_id = ${lease.leaseId} and token = ${lease.token}
+      returning company_id, lane_id, first_seq, next_seq)
+    insert into deadlines (company_id, lane_id, first_seq, next_seq, due_at)
+    select company_id, lane_id, first_seq, next_seq, ${dueAt} from finished`
+}
+
+export function deleteLease(sql: Sql, lease: Lease) {
+  return sql`
+    delete from leases
+    where company_id = ${lease.companyId} and lease_id = ${lease.leaseId} and token = ${lease.token}`
+}
+
+/** Places left to be sent, as leases in nobody's hands. */
+export function insertReturned(sql: Sql, lease: Lease, runs: Run[]) {
+  return sql`
+    insert into leases (company_id, lane_id, first_seq, next_seq, until, attempts, due_at)
+    select ${lease.companyId}, ${lease.laneId}, q.first_seq, q.next_seq, '-infinity', q.attempts, q.due_at
+    from unnest(
+      ${runs.map(({ firstSeq }) => firstSeq)}::bigint[], ${runs.map(({ nextSeq }) => nextSeq)}::bigint[],
+      ${runs.map(({ attempts }) => attempts)}::int[], ${runs.map(({ dueAt }) => dueAt.toISOString())}::timestamptz[]
+    ) q (first_seq, next_seq, attempts, due_at)`
+}
+
+/** Leases whose holder is gone, in lanes that are closed: nobody will take them over, so they are given back. */
+export function selectStranded(sql: Sql, limit: number) {
+  return sql<Lease[]>`
+    select e.company_id as "companyId", lease_id as "leaseId", e.lane_id as "laneId", first_seq as "firstSeq",
+      next_seq as "nextSeq", token, attempts
+    from leases e join lanes l on l.company_id = e.company_id and l.lane_id = e.lane_id
+    where e.worker is not null and e.until < clock_timestamp() and not l.open
+    limit ${limit}`
+}
+
+/** The ranges of a dispatch that are in somebody's hands. */
+export function selectHeldRanges(sql: Sql, companyId: number, dispatchId: number) {
+  return sql<{ laneId: number; firstSeq: number; nextSeq: number }[]>`
+    select e.lane_id as "laneId", e.first_seq as "firstSeq", e.next_seq as "nextSeq"
+    from leases e join lanes l on l.company_id = e.company_id and l.lane_id = e.lane_id
+    where e.company_id = ${companyId} and l.dispatch_id = ${dispatchId} and e.worker is not null`
+}

@@ -1,0 +1,41 @@
+import type { Sql } from '../../db/sql.ts'
+import type { DueFee } from './account.ts'
+
+/**
+ * Paid names that owe a month and have no entry for it: those that are APPROVED, from the month of their approval on
+ * and up to the end they were given, and those whose end came after the month had begun. A name that the clock closed
+ * ended on its date, however late the clock was.
+ */
+export function selectDueFees(sql: Sql, month: string, billingZone: string, limit: number) {
+  return sql<DueFee[]>`
+    with edges as (
+      select ${month}::date::timestamp at time zone ${billingZone} as first,
+        (${month}::date + interval '1 month') at time zone ${billingZone} as next),
+    owing as (
+      select s.company_id, s.sender_id, s.fee from senders s, edges
+      where s.status = 'APPROVED' and s.fee > 0 and (s.date_to is null or s.date_to > edges.first)
+      union all
+      select s.company_id, s.sender_id, s.fee
+      from edges
+      join sender_moves m on m.to_status in ('DENIED', 'CLOSED') and m.moved_at > edges.first
+      join senders s on s.company_id = m.company_id and s.sender_id = m.sender_id
+      where s.fee > 0 and (m.to_status = 'DENIED' or s.date_to is null or s.date_to > edges.first))
+    select o.company_id as "companyId", o.sender_id as "senderId", o.fee from owing o, edges
+    where not exists (
+        select from ledger_entries e
+        where e.company_id = o.company_id and e.sender_id = o.sender_id and e.month = ${month}
+          and e.kind = 'SENDER_FEE')
+      and not exists (
+        select from sender_moves m
+        where m.company_id = o.company_id and m.sender_id = o.sender_id and m.to_status = 'APPROVED'
+          and m.moved_at >= edges.next)
+    order by o.company_id, o.sender_id
+    limit ${limit}`
+}
+
+export function selectCharged(sql: Sql, companyId: number, month: string, senderIds: number[]) {
+  return sql<{ senderId: number }[]>`
+    select sender_id as "senderId" from ledger_entries
+    where company_id = ${companyId} and sender_id = any(${senderIds}::bigint[]) and month = ${month}
+      and kind = 'SENDER_FEE'`
+}

@@ -1,0 +1,59 @@
+import type { Pool } from '../../db/sql.ts'
+import { type DueFee, monthOf } from './account.ts'
+import * as store from './fee-store.ts'
+import { charge, lockAccount } from './ledger.ts'
+
+const BATCH = 500
+const DAY_MS = 24 * 3600_000
+
+/**
+ * Charges the fees of paid names that are due. A name owes a month when it is approved in it or was APPROVED when it
+ * began; one that was DENIED or CLOSED before owes nothing further. That is read from the name's own dates and not
+ * from the moment somebody looks, so it does not matter when, how often or by how many engines this is done: what the
+ * month already has an entry for is not charged again.
+ *
+ * A month stays open for a day after its end, for names approved in its last minutes. After that nothing is written
+ * into it any more: whoever had no engine running for a whole month is not charged for it afterwards.
+ *
+ * Returns how many fees were charged.
+ */
+export async function chargeDueFees(pool: Pool, { billingZone, now }: { billingZone: string; now: Date }) {
+  const yesterday = new Date(now.getTime() - DAY_MS)
+  let charged = 0
+  for (const month of new Set([monthOf(yesterday, billingZone), monthOf(now, billingZone)])) {
+    charged += await chargeMonth(pool, month, billingZone)
+  }
+  return charged
+}
+
+async function chargeMonth(pool: Pool, month: string, billingZone: string): Promise<number> {
+  let charged = 0
+  for (;;) {
+    const due = await store.selectDueFees(pool, month, billingZone, BATCH)
+    for (const [companyId, fees] of Map.groupBy(due, fee => fee.companyId)) {
+      charged += await chargeFees(pool, companyId, fees, month)
+    }
+    if (due.length < BATCH) return charged
+  }
+}
+
+/** Never refused, whatever the budget and the balance say. */
+function chargeFees(pool: Pool, companyId: number, due: DueFee[], month: string): Promise<number> {
+  return pool.begin(async sql => {
+    const { currency } = await lockAccount(sql, companyId, month)
+    // Under the lock: another engine may have been quicker.
+    const charged = await store.selectCharged(
+      sql,
+      companyId,
+      month,
+      due.map(({ senderId }) => senderId),
+    )
+    const fees = due.filter(fee => !charged.some(({ senderId }) => senderId === fee.senderId))
+    await charge(
+      sql,
+      companyId,
+      fees.map(({ senderId, fee }) => ({ kind: 'SENDER_FEE', amount: fee, currency, month, senderId })),
+    )
+    return fees.length
+  }) as Promise<number>
+}

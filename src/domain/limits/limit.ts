@@ -1,0 +1,36 @@
+/**
+ * A limit is a rate in parts per second that belongs to a gateway, sender, company or dispatch, whoever sends for it.
+ * Its bucket fills at that rate up to one burst, starts full, and every part sent is drawn from it.
+ *
+ * What is granted in any interval is at most rate x time + one burst. Messages are sent whole, and one of 5 parts has
+ * to pass a limit of 2 per second: so a full bucket lends what a single message needs beyond the burst, and nothing
+ * more is granted until the debt is paid off and the bucket is full again (for such messages the burst above is the
+ * message). We lend instead of keeping a larger burst because that would let 10 short messages go at once at 10 per
+ * minute.
+ */
+export type Wish = {
+  /** Whose limit it is: `gateway:3`, `sender:12`, `company:7`, `dispatch:9`. */
+  subject: string
+  perSecond: number
+  /** How many seconds' worth may be granted at once; 1 unless told. */
+  burstSeconds?: number
+}
+
+/** What was granted, and when to ask again if it was nothing (0 otherwise). */
+export type Draw = { parts: number; retryAfterMs: number }
+
+/** A wish as the database takes it. */
+export type Bucket = { subject: string; perSecond: number; burst: number }
+
+/** Housekeeping relies on these: whatever was not touched for a day, and owes nothing, is full by then. */
+const SLOWEST_PER_SECOND = 1 / 86_400
+const LONGEST_BURST_SECONDS = 86_400
+
+export function bucketOf({ subject, perSecond, burstSeconds = 1 }: Wish): Bucket {
+  if (!(perSecond >= SLOWEST_PER_SECOND)) throw new RangeError(`${subject}: a limit is at least one part a day`)
+  if (!(burstSeconds > 0 && burstSeconds <= LONGEST_BURST_SECONDS)) {
+    throw new RangeError(`${subject}: a burst is at most a day's worth`)
+  }
+  // A bucket below one part could never grant any.
+  return { subject, perSecond, burst: Math.max(1, perSecond * burstSeconds) }
+}

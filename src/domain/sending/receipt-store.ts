@@ -1,0 +1,63 @@
+import type { Sql } from '../../db/sql.ts'
+import type { ProviderReceipt } from './receipt.ts'
+
+export type Submission = { providerId: string; companyId: number; uuid: string; part: number; parts: number }
+
+/** The newest submission under each id: operators use their ids again. */
+export function selectSubmissions(sql: Sql, gatewayId: number, providerIds: string[]) {
+  return sql<Submission[]>`
+    select distinct on (provider_id) provider_id as "providerId", company_id as "companyId", uuid, part, parts
+    from submissions
+    where gateway_id = ${gatewayId} and provider_id = any(${providerIds}::text[])
+    order by provider_id, day desc, uuid desc`
+}
+
+export function setPartStatuses(sql: Sql, gatewayId: number, parts: (ProviderReceipt & Submission)[]) {
+  return sql`
+    update submissions s set status = q.status
+    from unnest(
+      ${parts.map(({ providerId }) => providerId)}::text[], ${parts.map(({ uuid }) => uuid)}::uuid[],
+      ${parts.map(({ part }) => part)}::smallint[], ${parts.map(({ status }) => status)}::text[]
+    ) q (provider_id, uuid, part, status)
+    where s.gateway_id = ${gatewayId} and s.provider_id = q.provider_id and s.uuid = q.uuid and s.part = q.part
+      and s.status = 'SENT'`
+}
+
+/** Messages all of whose parts were delivered, or one of whose parts failed. */
+export function selectEnds(sql: Sql, parts: Submission[]) {
+  return sql<{ companyId: number; uuid: string; status: 'DELIVERED' | 'FAILED' }[]>`
+    select s.company_id as "companyId", s.uuid,
+      case when bool_or(s.status = 'FAILED') then 'FAILED' else 'DELIVERED' end as status
+    from submissions s
+    join (select distinct * from unnest(
+      ${parts.map(({ companyId }) => companyId)}::bigint[], ${parts.map(({ uuid }) => uuid)}::uuid[])) q (company_id, uuid)
+      on s.company_id = q.company_id and s.uuid = q.uuid
+    group by s.company_id, s.uuid
+    having bool_or(s.status = 'FAILED') or count(*) filter (where s.status = 'DELIVERED') >= max(s.parts)`
+}
+
+export function insertInbox(sql: Sql, gatewayId: number, receipts: ProviderReceipt[]) {
+  return sql`
+    insert into receipt_inbox (gateway_id, provider_id, status, error_code, happened_at)
+    select ${gatewayId}, q.* from unnest(
+      ${receipts.map(({ providerId }) => providerId)}::text[], ${receipts.map(({ status }) => status)}::text[],
+      ${receipts.map(({ errorCode }) => errorCode)}::int[],
+      ${receipts.map(({ happenedAt }) => happenedAt.toISOString())}::timestamptz[]) q`
+}
+
+export function claimInbox(sql: Sql, limit: number) {
+  return sql<(ProviderReceipt & { receiptId: number; gatewayId: number })[]>`
+    update receipt_inbox set claimed_until = clock_timestamp() + interval '5 seconds'
+    where receipt_id in (
+      select receipt_id from receipt_inbox where claimed_until < clock_timestamp() order by claimed_until limit ${limit})
+      and claimed_until < clock_timestamp()
+    returning receipt_id as "receiptId", gateway_id as "gatewayId", provider_id as "providerId", status,
+      error_code as "errorCode", happened_at as "happenedAt"`
+}
+
+export const deleteInbox = (sql: Sql, receiptIds: number[]) =>
+  sql`delete from receipt_inbox where receipt_id = any(${receiptIds}::bigint[])`
+
+export const deleteOldInbox = (sql: Sql) => sql`delete from receipt_inbox where received_at < now() - interval '2 days'`
+
+export const ensureDays = (sql: Sql) => sql`select ensure_submission_days()`

@@ -1,0 +1,219 @@
+import type { Money } from '../../base/money.ts'
+import type { Pool, Sql, Transaction } from '../../db/sql.ts'
+import { enqueueCallbacks, type StatusEvent } from '../callbacks/callbacks.ts'
+import { completeFinished } from '../dispatches/lifecycle.ts'
+import { heldRanges } from '../lanes/lanes.ts'
+import type { Entry } from '../ledger/account.ts'
+import { monthOf } from '../ledger/account.ts'
+import { changeReserved, charge, lockAccount } from '../ledger/ledger.ts'
+import { letGoOfCharged } from '../ledger/package-holds.ts'
+import type { Move } from '../messages/message.ts'
+import { countSteps, moveMessages, type Step } from '../messages/messages.ts'
+import type { Package } from '../pricing/tariff.ts'
+import { type Cost, settleDelivered } from './settlement.ts'
+import * as store from './store.ts'
+
+/** What the engine learned of one message: that the operator took it, what became of it, or both. */
+export type Finding = {
+  uuid: string
+  sentAt?: Date
+  /** The operator's ids of its parts. */
+  ids?: { gatewayId: number; providerIds: string[] }
+  /** It did not go out: refused by the operator, expired, blacklisted, without a route. */
+  refused?: { at: Date; errorCode: number }
+  /** What the operator reported of it. */
+  final?: { status: 'DELIVERED' | 'FAILED'; at: Date; errorCode?: number }
+}
+
+export type RecordingContext = { billingZone: string; now: Date }
+
+/**
+ * Writes what the engine learned of a company's messages, in one transaction: status, counters, money, callbacks and
+ * the operator's ids, or none of it. Steps that have been taken before are passed over, so findings may be repeated,
+ * late or come from several processes. Returns how many steps were taken.
+ */
+export function recordFindings(
+  pool: Pool,
+  companyId: number,
+  findings: Finding[],
+  context: RecordingContext,
+): Promise<number> {
+  const month = monthOf(context.now, context.billingZone)
+  return pool.begin(async sql => {
+    const account = await lockAccount(sql, companyId, month)
+    const steps = await takeSteps(sql, companyId, folded(findings))
+    const homes = await homesOf(sql, companyId, steps)
+    const costs = await settleDelivered(sql, companyId, month, steps)
+    const held = await changeOfHolds(sql, companyId, steps, homes)
+    const packages = await letGoOfCharged(sql, companyId, costs.filter(isPackage))
+    await Promise.all([
+      countSteps(sql, companyId, steps),
+      changeReserved(sql, companyId, held - packages),
+      charge(sql, companyId, entriesOf(costs, account.currency, month)),
+      reduceCreated(sql, companyId, steps),
+      enqueueCallbacks(sql, companyId, callbacksOf(steps, homes)),
+      keepIds(sql, companyId, findings, context.now),
+    ])
+    await completeDispatches(sql, companyId, steps)
+    return steps.length
+  }) as Promise<number>
+}
+
+/** What is said of one message in several findings becomes one; the first word about an end counts. */
+function folded(findings: Finding[]): Finding[] {
+  const byUuid = new Map<string, Finding>()
+  for (const finding of findings) {
+    const known = byUuid.get(finding.uuid)
+    byUuid.set(finding.uuid, known ? { ...finding, ...known } : finding)
+  }
+  return [...byUuid.values()]
+}
+
+/**
+ * A message that was taken and reported in one go takes one step, straight to its end. A receipt may also arrive
+ * before anyone recorded the submission: what is not found SENT is looked for among the CREATED, and counts as sent.
+ * The operator's report outweighs a refusal: the message was handed over twice, and the other one was taken.
+ */
+async function takeSteps(sql: Sql, companyId: number, findings: Finding[]): Promise<Step[]> {
+  const submitted = findings.filter(({ sentAt, refused, final }) => sentAt || (refused && !final))
+  const reported = findings.filter(({ sentAt, final }) => final && !sentAt)
+  const steps = [
+    ...(await moveMessages(sql, companyId, 'CREATED', submitted.map(moveOf))),
+    ...(await moveMessages(sql, companyId, 'SENT', reported.map(moveOf))),
+  ]
+  const found = new Set(steps.map(({ uuid }) => uuid))
+  const missing = findings.filter(({ uuid, final }) => final && !found.has(uuid))
+  return missing.length === 0 ? steps : [...steps, ...(await takeMissing(sql, companyId, missing))]
+}
+
+async function takeMissing(sql: Sql, companyId: number, missing: Finding[]): Promise<Step[]> {
+  const recordedByOthers = missing.filter(({ sentAt }) => sentAt)
+  const early = missing.filter(({ sentAt }) => !sentAt).map(finding => ({ ...finding, sentAt: finding.final!.at }))
+  return [
+    ...(await moveMessages(sql, companyId, 'SENT', recordedByOthers.map(moveOf))),
+    ...(await moveMessages(sql, companyId, 'CREATED', early.map(moveOf))),
+  ]
+}
+
+function moveOf({ uuid, sentAt, refused, final }: Finding): Move {
+  const end = final ?? (sentAt ? undefined : refused)
+  return {
+    uuid,
+    to: final?.status ?? (end ? 'FAILED' : 'SENT'),
+    sentAt: sentAt ?? null,
+    finalAt: end?.at ?? null,
+    errorCode: end?.errorCode ?? null,
+  }
+}
+
+const isFinal = ({ to }: Step) => to !== 'SENT'
+
+/**
+ * A message holds its price until it is final. One that was CREATED in a stopped dispatch and in nobody's hands held
+ * nothing: a late word about it (its engine was frozen, its receipt is early) makes it hold from now on if it is on
+ * its way, and takes nothing off if it is at its end.
+ */
+async function changeOfHolds(
+  sql: Sql,
+  companyId: number,
+  steps: Step[],
+  homes: Map<number, store.Home>,
+): Promise<Money> {
+  const held = await holdersAmong(sql, companyId, steps, homes)
+  return steps.reduce((total, step) => {
+    if (held(step)) return isFinal(step) ? total - step.price : total
+    return isFinal(step) ? total : total + step.price
+  }, 0n)
+}
+
+async function holdersAmong(sql: Sql, companyId: number, steps: Step[], homes: Map<number, store.Home>) {
+  const ofStopped = ({ from, dispatchId }: Step) =>
+    from === 'CREATED' && dispatchId !== null && homes.get(dispatchId)?.status !== 'STARTED'
+  const stopped = new Set(steps.filter(ofStopped).map(({ dispatchId }) => dispatchId!))
+  const ranges = (await Promise.all([...stopped].map(dispatchId => heldRanges(sql, companyId, dispatchId)))).flat()
+  const inHands = ({ laneId, seq }: Step) =>
+    ranges.some(range => range.laneId === laneId && range.firstSeq <= seq && seq < range.nextSeq)
+  return (step: Step) => !ofStopped(step) || inHands(step)
+}
+
+const isPackage = (cost: Cost): cost is Cost & Pick<Package, 'tariffId' | 'from'> => cost.kind === 'MAU_PACKAGE'
+
+/** One entry per dispatch and batch. */
+function entriesOf(costs: Cost[], currency: string, month: string): Entry[] {
+  const entries = new Map<string, Entry>()
+  for (const { kind, dispatchId, tariffId, amount } of costs) {
+    const key = `${kind}/${dispatchId}/${kind === 'MAU_PACKAGE' ? tariffId : ''}`
+    const entry = entries.get(key)
+    if (entry) entry.amount += amount
+    else
+      entries.set(key, {
+        kind,
+        dispatchId,
+        tariffId: kind === 'MAU_PACKAGE' ? tariffId : null,
+        amount,
+        currency,
+        month,
+      })
+  }
+  return [...entries.values()]
+}
+
+/** What a dispatch still has to send is what its stop would release. */
+async function reduceCreated(sql: Sql, companyId: number, steps: Step[]) {
+  const byDispatch = new Map<number, Money>()
+  for (const { from, dispatchId, price } of steps) {
+    if (from === 'CREATED' && dispatchId !== null)
+      byDispatch.set(dispatchId, (byDispatch.get(dispatchId) ?? 0n) + price)
+  }
+  if (byDispatch.size > 0) await store.reduceCreatedPrice(sql, companyId, byDispatch)
+}
+
+async function homesOf(sql: Sql, companyId: number, steps: Step[]): Promise<Map<number, store.Home>> {
+  const ids = new Set(steps.flatMap(({ dispatchId }) => dispatchId ?? []))
+  const rows = ids.size > 0 ? await store.selectHomes(sql, companyId, [...ids]) : []
+  return new Map(rows.map(row => [row.dispatchId, row]))
+}
+
+const EVENTS = { SENT: 'sent', DELIVERED: 'delivered', FAILED: 'failed' } as const
+
+/** A message that went straight to its end was sent on the way: both are told, in that order. */
+function callbacksOf(steps: Step[], homes: Map<number, store.Home>) {
+  const batches = new Map<string, StatusEvent[]>()
+  for (const step of steps) {
+    const home = step.dispatchId === null ? undefined : homes.get(step.dispatchId)
+    const url = home?.callbackUrl
+    if (!url) continue
+    const tell = (event: StatusEvent['event']) => {
+      if (!home.callbackEvents.includes(event)) return
+      const told = { event, messageUuid: step.uuid, destination: step.destination, at: step.at }
+      const events = batches.get(url)
+      const full = step.errorCode === null ? told : { ...told, errorCode: step.errorCode }
+      if (events) events.push(full)
+      else batches.set(url, [full])
+    }
+    if (step.from === 'CREATED' && step.to !== 'SENT' && step.sent) tell('sent')
+    tell(EVENTS[step.to])
+  }
+  return [...batches].map(([url, events]) => ({ url, events }))
+}
+
+async function keepIds(sql: Sql, companyId: number, findings: Finding[], now: Date) {
+  const rows = findings.flatMap(({ uuid, ids }) =>
+    ids
+      ? ids.providerIds.map((providerId, part) => ({
+          gatewayId: ids.gatewayId,
+          providerId,
+          uuid,
+          part,
+          parts: ids.providerIds.length,
+        }))
+      : [],
+  )
+  if (rows.length > 0) await store.insertSubmissions(sql, companyId, rows, now)
+}
+
+/** A dispatch is COMPLETED when every message of it is final. */
+async function completeDispatches(sql: Transaction, companyId: number, steps: Step[]) {
+  const ids = new Set(steps.filter(isFinal).flatMap(({ dispatchId }) => dispatchId ?? []))
+  await completeFinished(sql, companyId, [...ids])
+}

@@ -1,0 +1,29 @@
+import type { Sql } from '../../db/sql.ts'
+
+/** Counts delivered messages of a scaled tariff; returns how many there were before. */
+export async function addDelivered(sql: Sql, companyId: number, tariffId: number, month: string, count: number) {
+  const [row] = await sql<{ before: number }[]>`
+    insert into tariff_usage (company_id, tariff_id, month, delivered) values (${companyId}, ${tariffId}, ${month}, ${count})
+    on conflict (company_id, tariff_id, month) do update set delivered = tariff_usage.delivered + excluded.delivered
+    returning delivered - ${count}::bigint as before`
+  return row!.before
+}
+
+/** Notes who was reached this month; returns those of them who are new. */
+export async function addRecipients(sql: Sql, companyId: number, tariffId: number, month: string, people: string[]) {
+  const added = await sql<{ destination: string }[]>`
+    insert into tariff_recipients (company_id, tariff_id, month, destination)
+    select ${companyId}, ${tariffId}, ${month}::date, destination from unnest(${people}::text[]) destination
+    on conflict do nothing
+    returning destination`
+  return new Set(added.map(({ destination }) => destination))
+}
+
+/** Counts unique recipients; returns how many there were before. */
+export async function addRecipientCount(sql: Sql, companyId: number, tariffId: number, month: string, count: number) {
+  const [row] = await sql<{ before: number }[]>`
+    insert into tariff_usage (company_id, tariff_id, month, recipients) values (${companyId}, ${tariffId}, ${month}, ${count})
+    on conflict (company_id, tariff_id, month) do update set recipients = tariff_usage.recipients + excluded.recipients
+    returning recipients - ${count}::bigint as before`
+  return row!.before
+}

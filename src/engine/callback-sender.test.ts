@@ -1,0 +1,666 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createHmac, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { pino } from 'pino'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { uuid7Batch } from '../base/uuid7.ts'
+import type { StatusEvent } from '../domain/callbacks/callback.ts'
+import {
+  callbackSecretOf,
+  enqueueCallbacks,
+  listCallbackAttempts,
+  listCallbacks,
+  replayCallback,
+} from '../domain/callbacks/callbacks.ts'
+import { useDatabase } from '../testing/database.ts'
+import { eventually } from '../testing/eventually.ts'
+import { aCompany, aPartner, type TestPartner } from '../testing/factories.ts'
+import { type CallbackSettings, startCallbackSender } from './callback-sender.ts'
+
+const db = useDatabase()
+const local = { allow: ['127.0.0.0/8'] }
+
+let partner: TestPartner
+let companyId: number
+let travelledMs = 0
+let logged: string[] = []
+const cleanups: (() => unknown)[] = []
+
+beforeAll(async () => {
+  partner = await aPartner(db.sql)
+})
+
+beforeEach(async () => {
+  await db.sql`delete from callbacks`
+  await db.sql`delete from receivers`
+  companyId = await aCompany(db.sql, partner)
+  travelledMs = 0
+  logged = []
+})
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup()
+  expect(logged.filter(line => line.includes('.failed"'))).toEqual([])
+})
+
+const clock = () => new Date(Date.now() + travelledMs)
+const travel = (seconds: number) => {
+  travelledMs += seconds * 1000
+}
+
+function startSender(settings: Partial<CallbackSettings> = {}) {
+  const log = pino({ level: 'debug' }, { write: line => void logged.push(line) })
+  const sender = startCallbackSender({ sql: db.sql, clock, log, settings: { ...local, ...settings } })
+  cleanups.unshift(() => sender.stop())
+  return sender
+}
+
+type Request = { path: string; headers: IncomingMessage['headers']; body: string; event: Record<string, unknown> }
+type Receiver = { url: string; port: number; requests: Request[]; answer: Answer }
+type Answer = (request: Request, response: ServerResponse, place: number) => unknown
+
+const ok: Answer = (_, response) => response.writeHead(200).end('{}')
+const hang: Answer = () => {}
+
+/** A real one, on a socket. It answers as told, `answer` can be changed while it runs. */
+async function aReceiver(answer: Answer = ok, makeServer: (listener: RequestListener) => Server = createServer) {
+  const receiver = { requests: [] as Request[], answer } as Receiver
+  const server = makeServer(async (incoming, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of incoming) chunks.push(chunk)
+    const body = Buffer.concat(chunks).toString()
+    const request = { path: incoming.url!, headers: incoming.headers, body, event: JSON.parse(body) }
+    const place = receiver.requests.push(request) - 1
+    receiver.answer(request, response, place)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  receiver.port = (server.address() as AddressInfo).port
+  receiver.url = `http://127.0.0.1:${receiver.port}/hook`
+  cleanups.push(() => {
+    server.closeAllConnections()
+    return new Promise(resolve => server.close(resolve))
+  })
+  return receiver
+}
+
+async function aDeadPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await new Promise(resolve => server.close(resolve))
+  return port
+}
+
+const messages = (count: number) => uuid7Batch(new Date(), count)
+
+const eventOf = (messageUuid: string, event: StatusEvent['event'] = 'delivered'): StatusEvent => ({
+  event,
+  messageUuid,
+  destination: '79160000001',
+  at: new Date('2026-03-01T10:00:00Z'),
+  ...(event === 'failed' && { errorCode: 7060 }),
+})
+
+const enqueue = (url: string, events: StatusEvent[], of = companyId) =>
+  db.sql.begin(sql => enqueueCallbacks(sql, of, [{ url, events }], clock()))
+
+const statuses = async () => (await listCallbacks(db.sql, companyId, { limit: 100 })).map(({ status }) => status)
+const allDelivered = () => eventually(async () => expect(new Set(await statuses())).toEqual(new Set(['DELIVERED'])))
+
+/** The attempts of the only callback, the newest first. */
+async function attempts() {
+  const [callback] = await listCallbacks(db.sql, companyId, { limit: 1 })
+  return listCallbackAttempts(db.sql, companyId, callback!.callbackId)
+}
+
+const firstAttempt = () =>
+  eventually(async () => {
+    const [attempt] = await attempts()
+    expect(attempt).toBeDefined()
+    return attempt!
+  })
+
+describe('a receiver that answers', () => {
+  test('gets each event as one object, signed, once', async () => {
+    const receiver = await aReceiver()
+    const [a, b] = messages(2)
+    await enqueue(receiver.url, [eventOf(a!, 'sent'), eventOf(b!, 'failed')])
+    startSender()
+    await allDelivered()
+
+    const bodies = receiver.requests.map(request => request.event)
+    expect(bodies).toHaveLength(2)
+    const at = '2026-03-01T10:00:00.000Z'
+    const common = { destination: '79160000001' }
+    expect(bodies).toContainEqual({ event: 'sent', messageUuid: a, ...common, status: 'SENT', sentAt: at })
+    expect(bodies).toContainEqual({
+      event: 'failed',
+      messageUuid: b,
+      ...common,
+      status: 'FAILED',
+      failedAt: at,
+      errorCode: 7060,
+    })
+    const key = Buffer.from((await callbackSecretOf(db.sql, companyId)).replace('whsec_', ''), 'base64')
+    for (const { headers, body } of receiver.requests) {
+      const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
+      expect(headers['webhook-signature']).toBe(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`)
+      expect(headers['content-type']).toBe('application/json')
+      expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(60)
+    }
+    expect(new Set(receiver.requests.map(({ headers }) => headers['webhook-id'])).size).toBe(2)
+    expect(await attempts()).toMatchObject([{ triedEvents: 2, deliveredEvents: 2, statusCode: 200, error: null }])
+  })
+
+  test('gets login and password of the address decoded, and neither is seen anywhere else', async () => {
+    const receiver = await aReceiver((_, response) => response.writeHead(500).end())
+    const url = receiver.url.replace('http://', 'http://us%40er:p%3Ass%20w%C3%B6rd@')
+    await enqueue(`${url}?a=b%20c`, [eventOf(messages(1)[0]!)])
+    startSender()
+    await firstAttempt()
+    const [request] = receiver.requests
+    expect(Buffer.from(request!.headers.authorization!.replace('Basic ', ''), 'base64').toString()).toBe(
+      'us@er:p:ss wörd',
+    )
+    expect(request!.path).toBe('/hook?a=b%20c')
+    const seen = [
+      ...logged,
+      JSON.stringify(await db.sql`select * from callback_attempts`),
+      JSON.stringify(await db.sql`select * from receivers`),
+      JSON.stringify(await listCallbacks(db.sql, companyId, { limit: 10 })),
+    ].join('\n')
+    expect(logged.join()).toContain('callback.attempted')
+    expect(seen).not.toMatch(/p%3Ass|p:ss|w%C3%B6rd|wörd|cDpzcy/)
+  })
+
+  test('slowly still gets everything, four at a time', async () => {
+    let now = 0
+    let most = 0
+    const receiver = await aReceiver((_, response) => {
+      most = Math.max(most, ++now)
+      setTimeout(() => {
+        now -= 1
+        response.end()
+      }, 30)
+    })
+    await enqueue(
+      receiver.url,
+      messages(40).map(uuid => eventOf(uuid)),
+    )
+    startSender()
+    await allDelivered()
+    expect(receiver.requests).toHaveLength(40)
+    expect(most).toBe(4)
+  })
+
+  test('with a huge body is not read to its end, and its status counts', async () => {
+    let written = 0
+    const receiver = await aReceiver((_, response) => {
+      const chunk = randomBytes(16_384)
+      const more = () => {
+        while (!response.destroyed && response.write(chunk)) written += chunk.length
+      }
+      response.on('drain', more)
+      more()
+    })
+    await enqueue(receiver.url, [eventOf(messages(1)[0]!)])
+    startSender()
+    await allDelivered()
+    expect(written).toBeLessThan(50_000_000)
+    expect(await attempts()).toMatchObject([{ statusCode: 200 }])
+  })
+
+  test('and closes idle connections loses nothing by it', async () => {
+    const receiver = await aReceiver((_, response) => {
+      response.end()
+      setImmediate(() => response.socket?.destroy())
+    })
+    await enqueue(
+      receiver.url,
+      messages(60).map(uuid => eventOf(uuid)),
+    )
+    startSender()
+    await allDelivered()
+  })
+})
+
+describe('a receiver that does not', () => {
+  const refuseTo = async (answer: Answer, settings: Partial<CallbackSettings> = {}) => {
+    const receiver = await aReceiver(answer)
+    await enqueue(receiver.url, [eventOf(messages(1)[0]!)])
+    startSender(settings)
+    const attempt = await firstAttempt()
+    expect(await statuses()).toEqual(['WAITING'])
+    return { receiver, attempt }
+  }
+
+  test('500, then 200: the event comes again after the pause, under the same id, and not before', async () => {
+    const { receiver, attempt } = await refuseTo((_, response, place) => response.writeHead(place ? 200 : 500).end())
+    expect(attempt).toMatchObject({ statusCode: 500, error: null, triedEvents: 1, deliveredEvents: 0 })
+    travel(298)
+    const other = await aReceiver()
+    await enqueue(other.url, [eventOf(messages(1)[0]!)])
+    await eventually(() => expect(other.requests).toHaveLength(1)) // it has looked since
+    expect(receiver.requests).toHaveLength(1)
+    travel(3)
+    await allDelivered()
+    const ids = receiver.requests.map(({ headers }) => headers['webhook-id'])
+    expect(ids).toEqual([ids[0], ids[0]])
+    const [, callback] = await listCallbacks(db.sql, companyId, { limit: 2 })
+    const tries = await listCallbackAttempts(db.sql, companyId, callback!.callbackId)
+    expect(tries).toMatchObject([{ statusCode: 200 }, { statusCode: 500 }])
+  })
+
+  test('redirects: nobody follows', async () => {
+    const elsewhere = await aReceiver()
+    const { attempt } = await refuseTo((_, response) => response.writeHead(307, { location: elsewhere.url }).end())
+    expect(attempt.statusCode).toBe(307)
+    expect(elsewhere.requests).toEqual([])
+  })
+
+  test('closes early', async () => {
+    const { attempt } = await refuseTo((_, response) => response.socket!.destroy())
+    expect(attempt).toMatchObject({ statusCode: null, error: 'connection closed without an answer' })
+  })
+
+  test('hangs: the time is limited', async () => {
+    const { attempt } = await refuseTo(hang, { timeoutMs: 100 })
+    expect(attempt.error).toBe('no answer in time')
+  })
+
+  test('drips an answer for ever: its status counts, and the time is limited', async () => {
+    const receiver = await aReceiver((_, response) => void response.writeHead(200).write('a'))
+    await enqueue(receiver.url, [eventOf(messages(1)[0]!)])
+    startSender({ timeoutMs: 100 })
+    await allDelivered()
+  })
+
+  test('is not there', async () => {
+    await enqueue(`http://127.0.0.1:${await aDeadPort()}/`, [eventOf(messages(1)[0]!)])
+    startSender()
+    expect((await firstAttempt()).error).toBe('connection refused')
+  })
+
+  test('has no name that anyone knows', async () => {
+    const resolve = async () => {
+      throw Object.assign(new Error('unknown'), { code: 'ENOTFOUND' })
+    }
+    await enqueue('http://nowhere.example/', [eventOf(messages(1)[0]!)])
+    startSender({ resolve })
+    expect((await firstAttempt()).error).toBe('host not found')
+  })
+
+  test('is no http address at all', async () => {
+    await enqueue('no address', [eventOf(messages(1)[0]!)])
+    startSender()
+    expect((await firstAttempt()).error).toBe('no http or https address')
+  })
+
+  test('speaks TLS with a certificate of its own making, or none', async () => {
+    const secure = await aReceiver(ok, listener => createSecureServer(selfSigned('127.0.0.1'), listener))
+    const plain = await aReceiver()
+    await enqueue(secure.url.replace('http:', 'https:'), [eventOf(messages(1)[0]!)])
+    startSender()
+    expect((await firstAttempt()).error).toMatch(/^secure connection failed: (DEPTH_ZERO_SELF_SIGNED_CERT|ERR_TLS\w+)$/)
+    await db.sql`delete from callbacks`
+    await enqueue(plain.url.replace('http:', 'https:'), [eventOf(messages(1)[0]!)])
+    expect((await firstAttempt()).error).toMatch(/^secure connection failed|^request failed: EPROTO/)
+    expect([...secure.requests, ...plain.requests]).toEqual([])
+  })
+})
+
+describe('addresses', () => {
+  const REFUSED = 'the address is in a network that is not allowed'
+
+  test.each(['127.0.0.1', '[::ffff:127.0.0.1]', '0x7f.1', '2130706433', 'localhost'])(
+    '%s is not dialled unless the settings allow it',
+    async host => {
+      const receiver = await aReceiver()
+      await enqueue(`http://${host}:${receiver.port}/`, [eventOf(messages(1)[0]!)])
+      startSender({ allow: [] })
+      expect((await firstAttempt()).error).toBe(REFUSED)
+      expect(receiver.requests).toEqual([])
+    },
+  )
+
+  test('a name is judged by where it leads when it is dialled', async () => {
+    const receiver = await aReceiver()
+    const resolve = async () => [{ address: '127.0.0.1', family: 4 as const }]
+    await enqueue(`http://innocent.example:${receiver.port}/`, [eventOf(messages(1)[0]!)])
+    const sender = startSender({ allow: [], resolve })
+    expect((await firstAttempt()).error).toBe(REFUSED)
+    await sender.stop()
+    startSender({ resolve })
+    travel(301)
+    await allDelivered()
+    expect(receiver.requests[0]!.headers.host).toBe(`innocent.example:${receiver.port}`)
+  })
+
+  test('requests leave from the source address', async () => {
+    const sources: (string | undefined)[] = []
+    const receiver = await aReceiver((_, response) => {
+      sources.push(response.socket!.remoteAddress)
+      response.end()
+    })
+    await enqueue(receiver.url, [eventOf(messages(1)[0]!)])
+    startSender({ sourceIp: '127.0.0.9' })
+    await allDelivered()
+    expect(sources).toEqual(['127.0.0.9'])
+  })
+})
+
+describe('isolation', () => {
+  const resolve = async () => [{ address: '127.0.0.1', family: 4 as const }]
+
+  test('while one hangs the others get everything', async () => {
+    const hanging = await aReceiver(hang)
+    const others = await Promise.all([aReceiver(), aReceiver(), aReceiver()])
+    await enqueue(
+      hanging.url,
+      messages(500).map(uuid => eventOf(uuid)),
+    )
+    for (const other of others)
+      await enqueue(
+        other.url,
+        messages(300).map(uuid => eventOf(uuid)),
+      )
+    startSender()
+    await eventually(() => {
+      for (const other of others) expect(other.requests).toHaveLength(300)
+    })
+    expect(hanging.requests).toHaveLength(4)
+  })
+
+  test('more hanging receivers than there is room for do not keep the others out', async () => {
+    const hanging = await aReceiver(hang)
+    const other = await aReceiver()
+    for (let i = 0; i < 200; i++) {
+      await enqueue(
+        `http://h${i}.example:${hanging.port}/`,
+        messages(10).map(uuid => eventOf(uuid)),
+      )
+    }
+    await enqueue(
+      other.url,
+      messages(300).map(uuid => eventOf(uuid)),
+    )
+    startSender({ resolve, timeoutMs: 500 })
+    await eventually(() => expect(other.requests).toHaveLength(300))
+  })
+
+  test('a wrong address of one company does not stop another at the same host', async () => {
+    const receiver = await aReceiver(({ path }, response) => response.writeHead(path === '/wrong' ? 404 : 200).end())
+    const neighbour = await aCompany(db.sql, partner)
+    await enqueue(
+      receiver.url.replace('/hook', '/wrong'),
+      messages(100).map(uuid => eventOf(uuid)),
+      neighbour,
+    )
+    await enqueue(
+      receiver.url,
+      messages(100).map(uuid => eventOf(uuid)),
+    )
+    startSender()
+    await allDelivered()
+  })
+
+  test('one that fails 20 times in a row is probed with one event, and the rest follows on success', async () => {
+    const receiver = await aReceiver((_, response) => response.writeHead(503).end())
+    await enqueue(
+      receiver.url,
+      messages(300).map(uuid => eventOf(uuid)),
+    )
+    startSender()
+    const failures = (count: number) =>
+      eventually(async () => {
+        const [row] = await db.sql`select failures, until < now() as free from receivers`
+        expect(row).toEqual({ failures: expect.any(Number), free: true })
+        expect(row!.failures).toBeGreaterThanOrEqual(count)
+      })
+    await failures(20)
+    const asked = receiver.requests.length
+    expect(asked).toBeLessThan(24)
+    travel(301)
+    await failures(asked + 1)
+    expect(receiver.requests).toHaveLength(asked + 1)
+    receiver.answer = ok
+    travel(301)
+    await allDelivered()
+    expect(receiver.requests).toHaveLength(asked + 1 + 300)
+    expect(logged.filter(line => line.includes('receiver.paused'))).toHaveLength(2)
+    expect(logged.filter(line => line.includes('receiver.resumed'))).toHaveLength(1)
+  })
+})
+
+describe('order', () => {
+  test('a later event of a message stays behind a refused one, and nobody else does', async () => {
+    const [stuck, free] = messages(2)
+    const receiver = await aReceiver((request, response) => {
+      const refuse = request.event.messageUuid === stuck && travelledMs === 0
+      response.writeHead(refuse ? 500 : 200).end()
+    })
+    startSender()
+    await enqueue(receiver.url, [eventOf(stuck!, 'sent'), eventOf(free!, 'sent')])
+    await eventually(() => expect(receiver.requests).toHaveLength(2))
+    await enqueue(receiver.url, [eventOf(stuck!), eventOf(free!)])
+    await eventually(async () => {
+      const rows = await db.sql`select done_events as done, held from callbacks order by callback_id`
+      expect(rows).toEqual([
+        { done: 1, held: [stuck] },
+        { done: 1, held: [stuck] },
+      ])
+    })
+    expect(receiver.requests).toHaveLength(3)
+    travel(301)
+    await allDelivered()
+    const seen = (uuid: string) =>
+      receiver.requests.filter(({ event }) => event.messageUuid === uuid).map(({ event }) => event.event)
+    expect(seen(stuck!)).toEqual(['sent', 'sent', 'delivered'])
+    expect(seen(free!)).toEqual(['sent', 'delivered'])
+    expect(await db.sql`select from callbacks where held is not null`).toHaveLength(0)
+  })
+
+  test('holds with a receiver that is slow and refuses at random', async () => {
+    const taken = new Map<string, string[]>()
+    const receiver = await aReceiver(({ event }, response, place) => {
+      const isRefused = place % 7 === 3
+      if (!isRefused) {
+        const uuid = event.messageUuid as string
+        taken.set(uuid, [...(taken.get(uuid) ?? []), event.event as string])
+      }
+      setTimeout(() => response.writeHead(isRefused ? 500 : 200).end(), place % 5)
+    })
+    startSender({ retrySeconds: 1 })
+    const uuids = messages(120)
+    for (let i = 0; i < 120; i += 30) {
+      await enqueue(
+        receiver.url,
+        uuids.slice(i, i + 30).map(uuid => eventOf(uuid, 'sent')),
+      )
+      await enqueue(
+        receiver.url,
+        uuids.slice(i, i + 20).map(uuid => eventOf(uuid)),
+      )
+      await enqueue(
+        receiver.url,
+        uuids.slice(i + 20, i + 30).map(uuid => eventOf(uuid, 'failed')),
+      )
+    }
+    await allDelivered()
+    expect(taken.size).toBe(120)
+    for (const events of taken.values()) expect(events).toEqual(['sent', expect.stringMatching('delivered|failed')])
+  })
+})
+
+describe('ends', () => {
+  test('a day after it happened an event is given up, and is not sent any more', async () => {
+    const receiver = await aReceiver((_, response) => response.writeHead(500).end())
+    await enqueue(receiver.url, [eventOf(messages(1)[0]!)])
+    startSender()
+    await firstAttempt()
+    travel(24 * 3600 - 60)
+    await eventually(async () => expect(await attempts()).toHaveLength(2))
+    travel(61)
+    await eventually(async () => expect(await statuses()).toEqual(['EXPIRED']))
+    expect(receiver.requests).toHaveLength(2)
+  })
+
+  test('one that was given up is sent again as a whole when somebody asks', async () => {
+    const receiver = await aReceiver((_, response, place) => response.writeHead(place === 0 ? 500 : 200).end())
+    await enqueue(
+      receiver.url,
+      messages(2).map(uuid => eventOf(uuid)),
+    )
+    startSender()
+    await firstAttempt()
+    travel(24 * 3600 + 1)
+    await eventually(async () => expect(await statuses()).toEqual(['EXPIRED']))
+    const [callback] = await listCallbacks(db.sql, companyId, { limit: 1 })
+    await replayCallback(db.sql, companyId, callback!.callbackId, clock())
+    await allDelivered()
+    expect(receiver.requests).toHaveLength(4)
+  })
+
+  test('one that waits goes on at once when somebody asks, with what is left of it', async () => {
+    const receiver = await aReceiver((_, response, place) => response.writeHead(place === 0 ? 500 : 200).end())
+    await enqueue(
+      receiver.url,
+      messages(5).map(uuid => eventOf(uuid)),
+    )
+    startSender()
+    await firstAttempt()
+    const [callback] = await listCallbacks(db.sql, companyId, { limit: 1 })
+    await replayCallback(db.sql, companyId, callback!.callbackId, clock())
+    await allDelivered()
+    expect(receiver.requests).toHaveLength(6)
+  })
+})
+
+describe('engines', () => {
+  test('two at once send each event once', async () => {
+    const receivers = await Promise.all([aReceiver(), aReceiver(), aReceiver()])
+    startSender()
+    startSender()
+    const sent = messages(1500)
+    for (let i = 0; i < sent.length; i += 50) {
+      await enqueue(
+        receivers[(i / 50) % 3]!.url,
+        sent.slice(i, i + 50).map(uuid => eventOf(uuid)),
+      )
+    }
+    await allDelivered()
+    const got = receivers.flatMap(receiver => receiver.requests.map(({ event }) => event.messageUuid))
+    expect(got.toSorted()).toEqual(sent.toSorted())
+  })
+
+  test('what a killed one had delivered is not sent again, the rest is', async () => {
+    const [answered, silent] = [new Set<unknown>(), hang]
+    const receiver = await aReceiver((request, response, place) => {
+      if (place >= 6) return silent(request, response, place)
+      answered.add(request.event.messageUuid)
+      response.end()
+    })
+    const sent = messages(20)
+    await enqueue(
+      receiver.url,
+      sent.map(uuid => eventOf(uuid)),
+    )
+    const engine = startEngineProcess({ leaseSeconds: 2 })
+    await eventually(
+      async () => expect(await db.sql`select done_events as done from callbacks`).toEqual([{ done: 6 }]),
+      { withinMs: 20_000 },
+    )
+    engine.kill('SIGKILL')
+    receiver.answer = ok
+    startSender({ leaseSeconds: 2 })
+    await allDelivered()
+
+    const times = (uuid: unknown) => receiver.requests.filter(({ event }) => event.messageUuid === uuid).length
+    for (const uuid of sent) {
+      expect(times(uuid)).toBeGreaterThanOrEqual(1)
+      expect(times(uuid)).toBeLessThanOrEqual(answered.has(uuid) ? 1 : 2)
+    }
+    expect(receiver.requests.length).toBeLessThanOrEqual(20 + 4)
+  })
+
+  test('however many companies share a host it gets 16 requests at once, and a stop does not wait for those in line', async () => {
+    const receiver = await aReceiver(hang)
+    for (let i = 0; i < 6; i++) {
+      await enqueue(
+        receiver.url,
+        messages(10).map(uuid => eventOf(uuid)),
+        await aCompany(db.sql, partner),
+      )
+    }
+    const sender = startSender()
+    await eventually(() => expect(receiver.requests).toHaveLength(16))
+    await sender.stop()
+    expect(await db.sql`select distinct failures, worker from receivers`).toEqual([{ failures: 0, worker: null }])
+    expect(receiver.requests).toHaveLength(16)
+  })
+
+  test('one that is stopped breaks off what hangs, and counts it as no failure', async () => {
+    const receiver = await aReceiver(hang)
+    await enqueue(
+      receiver.url,
+      messages(10).map(uuid => eventOf(uuid)),
+    )
+    const sender = startSender()
+    await eventually(() => expect(receiver.requests).toHaveLength(4))
+    await sender.stop()
+    expect(await db.sql`select attempts, failures, worker from callbacks join receivers using (company_id)`).toEqual([
+      { attempts: 0, failures: 0, worker: null },
+    ])
+  })
+})
+
+/** An engine that can be killed. */
+function startEngineProcess(settings: Partial<CallbackSettings>): ChildProcess {
+  const program = `
+    import { pino } from 'pino'
+    import { connect } from ${JSON.stringify(new URL('../db/sql.ts', import.meta.url).href)}
+    import { startCallbackSender } from ${JSON.stringify(new URL('./callback-sender.ts', import.meta.url).href)}
+    startCallbackSender({
+      sql: connect(${JSON.stringify(db.url)}), clock: () => new Date(), log: pino({ level: 'error' }),
+      settings: ${JSON.stringify({ ...local, ...settings })} })`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'inherit' })
+  cleanups.unshift(() => void child.kill('SIGKILL'))
+  return child
+}
+
+/** A certificate that nobody vouches for, as short as X.509 lets it be. */
+function selfSigned(name: string): { key: string; cert: string } {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+  const der = (tag: number, ...parts: Buffer[]): Buffer => {
+    const content = Buffer.concat(parts)
+    const size = content.length
+    return Buffer.concat([Buffer.from(size < 128 ? [tag, size] : [tag, 0x82, size >> 8, size & 255]), content])
+  }
+  const sequence = (...parts: Buffer[]) => der(0x30, ...parts)
+  const ecdsaWithSha256 = sequence(der(0x06, Buffer.from('2a8648ce3d040302', 'hex')))
+  const commonName = sequence(der(0x06, Buffer.from('550403', 'hex')), der(0x0c, Buffer.from(name)))
+  const subject = sequence(der(0x31, commonName))
+  const time = (text: string) => der(0x17, Buffer.from(text))
+  const toSign = sequence(
+    der(0xa0, der(0x02, Buffer.from([2]))),
+    der(0x02, Buffer.from([1])),
+    ecdsaWithSha256,
+    subject,
+    sequence(time('200101000000Z'), time('491231235959Z')),
+    subject,
+    publicKey.export({ type: 'spki', format: 'der' }),
+  )
+  const signature = der(0x03, Buffer.from([0]), sign('sha256', toSign, privateKey))
+  const cert = sequence(toSign, ecdsaWithSha256, signature)
+    .toString('base64')
+    .match(/.{1,64}/g)!
+    .join('\n')
+  return {
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+    cert: `-----BEGIN CERTIFICATE-----\n${cert}\n-----END CERTIFICATE-----\n`,
+  }
+}

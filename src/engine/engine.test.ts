@@ -1,0 +1,64 @@
+import { pino } from 'pino'
+import { afterEach, beforeAll, expect, test } from 'vitest'
+import { requireDispatchProgress } from '../domain/dispatches/dispatches.ts'
+import { addGateway } from '../domain/gateways/gateways.ts'
+import { loadNumbering, type Numbering } from '../domain/numbering/numbering.ts'
+import { useDatabase } from '../testing/database.ts'
+import { eventually } from '../testing/eventually.ts'
+import { aDispatch, aWorld, billingZone, someRecipients, start } from '../testing/world.ts'
+import { startEngine } from './engine.ts'
+
+const db = useDatabase()
+let numbering: Numbering
+const engines: { stop(): Promise<void> }[] = []
+
+beforeAll(async () => {
+  numbering = await loadNumbering(db.sql)
+  await addGateway(db.sql, {
+    name: 'sim',
+    channelType: 'SMS',
+    connector: 'simulator',
+    brands: [],
+    settings: { receiptMs: 20 },
+    partsPerSecond: null,
+  })
+})
+
+afterEach(async () => {
+  await Promise.all(engines.splice(0).map(engine => engine.stop()))
+})
+
+async function anEngine() {
+  const log = pino({ level: 'warn' })
+  const engine = await startEngine({
+    sql: db.sql,
+    clock: () => new Date(),
+    log,
+    moderation: 'manual',
+    billingZone,
+    callbacks: { allow: [] },
+  })
+  engines.push(engine)
+  return engine
+}
+
+test('a started dispatch goes out, is delivered, settled and completed', async () => {
+  const world = await aWorld(db.sql, { budget: '100000.00' })
+  const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(5000))
+  await start(db.sql, world, dispatchId)
+  await anEngine()
+
+  const dispatch = await eventually(
+    async () => {
+      const found = await requireDispatchProgress(db.sql, world.partner, dispatchId)
+      expect(found.status).toBe('COMPLETED')
+      return found
+    },
+    { withinMs: 10_000 },
+  )
+
+  expect(dispatch.messages).toEqual({ total: 5000, delivered: 5000, failed: 0, pending: 0 })
+  const [account] = await db.sql`select * from accounts where company_id = ${world.companyId}`
+  expect(account).toMatchObject({ balance: -dispatch.priceEstimate, reserved: 0n })
+  expect(dispatch.createdPrice).toBe(0n)
+})

@@ -1,0 +1,215 @@
+import type { Logger } from 'pino'
+import { nextOpening } from '../base/sending-window.ts'
+import type { Pool } from '../db/sql.ts'
+import { LEASE_SECONDS, type Lease, type RunnableLane, runsOf } from '../domain/lanes/lane.ts'
+import { abandonedLeases, heldLanes, renewLeases, runnableLanes, takeChunk, takeOver } from '../domain/lanes/lanes.ts'
+import { drawParts, returnParts, type Wish } from '../domain/limits/limits.ts'
+import { queuedMessages } from '../domain/messages/messages.ts'
+import { closeLease } from '../domain/sending/leases.ts'
+import type { Gateways, LiveGateway } from './gateways.ts'
+import { type Loop, repeat } from './loop.ts'
+import type { Recorder } from './recorder.ts'
+import { type Hand, sendMessages } from './sender.ts'
+
+export type SchedulerContext = {
+  sql: Pool
+  clock: () => Date
+  log: Logger
+  billingZone: string
+  recorder: Recorder
+  gateways: Gateways
+  worker: string
+}
+
+const CHUNK = 2000
+const LANES_AT_ONCE = 200
+const IDLE_MS = 100
+/** Chunks under way at once for one gateway; a code may always have one more. */
+const CHUNKS_PER_GATEWAY = 3
+const RENEW_EVERY_MS = 2000
+const HOLD_EVERY_MS = 300
+/** A worker stops submitting this long before its lease could be taken by another. */
+const SAFETY_MS = 2000
+
+/** How many parts may go, drawn from these limits. */
+type Allowance = { wishes: Wish[]; parts: number }
+
+type Held = Hand & { lease: Lease; until: number; held: boolean }
+
+/**
+ * Finds lanes with work and brings their chunks out, as many at once as the gateways take. Nothing is remembered that
+ * the database does not know: another engine beside this one finds the same lanes and takes other chunks.
+ */
+export function startScheduler(context: SchedulerContext): Loop & { wake(): void } {
+  const { sql, clock, log, gateways, worker } = context
+  const hands = new Map<string, Held>()
+  const running = new Set<Promise<void>>()
+  let stopping = false
+  let wake = Promise.withResolvers<void>()
+
+  async function turn() {
+    let started = 0
+    const [lanes, abandoned] = await Promise.all([
+      runnableLanes(sql, LANES_AT_ONCE),
+      abandonedLeases(sql, clock(), LANES_AT_ONCE),
+    ])
+    for (const lane of [...abandoned, ...lanes]) {
+      if (stopping) break
+      if (await startLane(lane)) started += 1
+    }
+    if (started === 0) await Promise.race([wake.promise, timeout(IDLE_MS)])
+  }
+
+  /** Takes a chunk of a lane if it may go now and something can take it; false when not. */
+  async function startLane(lane: RunnableLane & { leaseId?: number }): Promise<boolean> {
+    const now = clock()
+    if (!mayStart(lane, now)) return false
+    const gateway = freeGateway(lane)
+    if (gateway === 'wait') return false
+    const allowance = await drawAllowance(lane, gateway)
+    if (allowance.parts === 0) return false
+    const lease = lane.leaseId
+      ? await takeOver(sql, { companyId: lane.companyId, leaseId: lane.leaseId }, worker)
+      : await takeChunk(sql, lane, Math.min(CHUNK, allowance.parts), worker)
+    if (!lease) return false
+    const work = workOff(lane, lease, gateway, allowance).catch(err =>
+      log.error({ err, lane: lane.laneId }, 'chunk.failed'),
+    )
+    running.add(work)
+    void work.finally(() => {
+      running.delete(work)
+      wakeUp()
+    })
+    return true
+  }
+
+  /** The sender chooses the end of a lane whose name is gone: its messages are refused one by one. */
+  function mayStart(lane: RunnableLane, now: Date): boolean {
+    if (['CLOSED', 'DENIED'].includes(lane.senderStatus)) return true
+    if (lane.senderStatus !== 'APPROVED') return false
+    const opening = lane.startAt ? nextOpening(windowOf(lane), now) : now
+    return opening !== undefined && opening <= now
+  }
+
+  function freeGateway(lane: RunnableLane): LiveGateway | undefined | 'wait' {
+    const { known, up } = gateways.serving(lane.channelType, lane.brandId)
+    if (!known) return undefined // refused: there is no route
+    const most = CHUNKS_PER_GATEWAY + (lane.priority === 0 ? 1 : 0)
+    const free = up.filter(({ busy }) => busy < most).sort((a, b) => a.busy - b.busy)
+    return free[0] ?? 'wait'
+  }
+
+  async function drawAllowance(lane: RunnableLane, gateway: LiveGateway | undefined): Promise<Allowance> {
+    const wishes = limitsOf(lane, gateway)
+    if (wishes.length === 0) return { wishes, parts: Number.POSITIVE_INFINITY }
+    return { wishes, parts: await drawParts(sql, wishes, Math.min(CHUNK, Math.max(lane.waiting, 1))) }
+  }
+
+  async function workOff(lane: RunnableLane, lease: Lease, gateway: LiveGateway | undefined, allowance: Allowance) {
+    const hand: Held = {
+      lease,
+      until: performance.now() + LEASE_SECONDS * 1000,
+      held: false,
+      mayGo: () => !stopping && !hand.held && performance.now() < hand.until - SAFETY_MS,
+    }
+    hands.set(lease.token, hand)
+    if (gateway) gateway.busy += 1
+    let isFree = false
+    const freeGateway = () => {
+      if (gateway && !isFree) gateway.busy -= 1
+      isFree = true
+      wakeUp()
+    }
+    try {
+      const queued = await queuedMessages(sql, lease, lane)
+      const messages = queued.map(message => ({ ...message, attempts: lease.attempts }))
+      const count = await fittingCount(messages, allowance)
+      const over = messages.slice(count).map(({ seq, attempts }) => ({ seq, attempts, dueAt: clock() }))
+      const { recorded, left } = await sendMessages(context, lane, messages.slice(0, count), gateway, hand)
+      freeGateway() // for the next chunk, while this one is written down
+      await recorded
+      await closeLease(sql, lease, runsOf([...left, ...over]), { billingZone: context.billingZone, now: clock() })
+    } finally {
+      hands.delete(lease.token)
+      freeGateway()
+    }
+  }
+
+  /** How many of the messages the allowance covers, counted in parts; what it does not need is given back. */
+  async function fittingCount(messages: { parts: number }[], { wishes, parts: allowed }: Allowance): Promise<number> {
+    if (wishes.length === 0) return messages.length
+    let count = 0
+    let used = 0
+    while (count < messages.length && used + messages[count]!.parts <= allowed) used += messages[count++]!.parts
+    if (count === 0 && messages.length > 0) {
+      // Longer than what was drawn: the limits lend the rest to one message when they are full.
+      const missing = messages[0]!.parts - allowed
+      if ((await drawParts(sql, wishes, missing, { atLeast: missing })) === missing) return 1
+    }
+    if (allowed > used) await returnParts(sql, wishes, allowed - used)
+    return count
+  }
+
+  async function renew() {
+    if (hands.size === 0) return
+    const asked = performance.now()
+    const ours = await renewLeases(sql, worker, [...hands.keys()])
+    for (const [token, hand] of hands) {
+      if (ours.has(token)) hand.until = asked + LEASE_SECONDS * 1000
+      else hand.held = true
+    }
+  }
+
+  /** Stops, suspensions and disabled companies act within a second. */
+  async function hold() {
+    if (hands.size === 0) return
+    const held = await heldLanes(
+      sql,
+      [...hands.values()].map(({ lease }) => lease),
+    )
+    const ids = new Set(held.map(({ companyId, laneId }) => `${companyId}/${laneId}`))
+    for (const hand of hands.values()) if (ids.has(`${hand.lease.companyId}/${hand.lease.laneId}`)) hand.held = true
+  }
+
+  function wakeUp() {
+    wake.resolve()
+    wake = Promise.withResolvers()
+  }
+
+  const loops = [
+    repeat('lanes', 0, log, turn),
+    repeat('leases', RENEW_EVERY_MS, log, renew),
+    repeat('holds', HOLD_EVERY_MS, log, hold),
+  ]
+
+  return {
+    wake: wakeUp,
+    async stop() {
+      stopping = true
+      wakeUp()
+      await loops[0]!.stop()
+      await Promise.all(running)
+      await Promise.all(loops.map(loop => loop.stop()))
+    },
+  }
+}
+
+const timeout = (ms: number) => new Promise<void>(resolve => setTimeout(resolve, ms))
+
+const windowOf = (lane: RunnableLane) => ({
+  startAt: lane.startAt!,
+  hours: lane.hours!,
+  days: lane.days!,
+  zone: { offsetMinutes: lane.offsetMinutes! },
+})
+
+/** Every limit that a chunk draws from, in parts a second. */
+function limitsOf(lane: RunnableLane, gateway: LiveGateway | undefined) {
+  const limits: [string, number | null | undefined][] = [
+    [`gateway:${gateway?.gateway.gatewayId}`, gateway?.gateway.partsPerSecond],
+    [`sender:${lane.senderId}`, lane.senderRate],
+    [`company:${lane.companyId}`, lane.companyRate],
+    [`dispatch:${lane.dispatchId}`, lane.dispatchRate],
+  ]
+  return limits.flatMap(([subject, perSecond]) => (perSecond ? [{ subject, perSecond }] : []))
+}

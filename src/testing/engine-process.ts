@@ -1,0 +1,21 @@
+import { pino } from 'pino'
+import { connect } from '../db/sql.ts'
+import { startEngine } from '../engine/engine.ts'
+
+/** An engine in a process of its own, for tests that kill and freeze it: `node engine-process.ts DATABASE_URL`. */
+const sql = connect(process.argv[2]!, { max: 10 })
+const log = pino({ level: 'fatal' }, pino.destination(2))
+const engine = await startEngine({
+  sql,
+  clock: () => new Date(),
+  log,
+  moderation: 'manual',
+  billingZone: 'Europe/Moscow',
+  callbacks: { allow: ['127.0.0.0/8'] },
+})
+process.stdout.write(`${engine.worker}\n`)
+
+process.on('SIGTERM', async () => {
+  await engine.stop()
+  await sql.end()
+})
