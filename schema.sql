@@ -263,6 +263,7 @@ create table lanes (
   cursor       bigint default 0 not null,
   open         boolean default false not null,
   served_at    timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  not_before   timestamp with time zone default '-infinity'::timestamp with time zone not null,
   constraint lanes_pkey PRIMARY KEY (company_id, lane_id),
   constraint lanes_company_id_dispatch_id_channel_type_sender_id_brand_i_key UNIQUE NULLS NOT DISTINCT (company_id, dispatch_id, channel_type, sender_id, brand_id, priority, zone)
 );
@@ -596,6 +597,23 @@ create table virtual_operators (
   constraint virtual_operators_brand_id_check CHECK (((brand_id >= 0) AND (brand_id <= 4)))
 );
 
+CREATE OR REPLACE FUNCTION drop_old_submission_days()
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  partition text;
+begin
+  for partition in
+    select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'submissions'::regclass
+      and c.relname < 'submissions_' || to_char((now() at time zone 'UTC')::date - 3, 'YYYY_MM_DD')
+  loop
+    execute format('drop table if exists %I', partition);
+  end loop;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION ensure_message_month(month date)
  RETURNS void
  LANGUAGE plpgsql
@@ -634,6 +652,8 @@ declare
 begin
   for ahead in 0..3 loop
     partition := 'submissions_' || to_char(first_day + ahead, 'YYYY_MM_DD');
+    continue when to_regclass(partition) is not null;
+    lock table submissions in share update exclusive mode; -- as for the months of messages
     if to_regclass(partition) is null then
       execute format('create table %I partition of submissions for values from (%L) to (%L)', partition,
         first_day + ahead, first_day + ahead + 1);

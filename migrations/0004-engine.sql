@@ -21,8 +21,10 @@ create table engines (
   seen_at    timestamptz not null default now()
 );
 
--- Fairness: of the lanes of one priority, the one served longest ago is next.
+-- Fairness: of the lanes of one priority, the one served longest ago is next. One that cannot go before a certain
+-- moment (its window is closed, its limit is used up) steps aside until then, so that it does not stand in the way.
 alter table lanes add column served_at timestamptz not null default '-infinity';
+alter table lanes add column not_before timestamptz not null default '-infinity';
 create index lanes_runnable on lanes (priority, served_at) where open and cursor < tail;
 
 -- A chunk of a lane in the hands of one worker: places first_seq up to but not including next_seq. A lease without a
@@ -67,6 +69,8 @@ declare
 begin
   for ahead in 0..3 loop
     partition := 'submissions_' || to_char(first_day + ahead, 'YYYY_MM_DD');
+    continue when to_regclass(partition) is not null;
+    lock table submissions in share update exclusive mode; -- as for the months of messages
     if to_regclass(partition) is null then
       execute format('create table %I partition of submissions for values from (%L) to (%L)', partition,
         first_day + ahead, first_day + ahead + 1);
@@ -75,6 +79,21 @@ begin
 end
 $$;
 select ensure_submission_days();
+
+-- Days whose messages have all come to the end of their lifetime.
+create function drop_old_submission_days() returns void language plpgsql as $$
+declare
+  partition text;
+begin
+  for partition in
+    select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'submissions'::regclass
+      and c.relname < 'submissions_' || to_char((now() at time zone 'UTC')::date - 3, 'YYYY_MM_DD')
+  loop
+    execute format('drop table if exists %I', partition);
+  end loop;
+end
+$$;
 
 -- Receipts that no submission was found for yet, and those that arrive in a process that does not send (webhooks).
 create table receipt_inbox (

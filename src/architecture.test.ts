@@ -29,6 +29,7 @@ const slices = [
   'lanes',
   'messages',
   'dispatches',
+  'singles',
   'sending',
   'cascades',
   'subscribers',

@@ -24,7 +24,8 @@ export async function migrate(pool: Pool): Promise<Migration[]> {
       await apply(pool, migration)
       applied.push(migration)
     }
-    await sql`select ensure_message_months()` // whoever was away for long finds this month's partition made
+    // Whoever was away for long finds this month's and this day's partitions made.
+    await sql`select ensure_message_months(), ensure_submission_days()`
   } finally {
     await sql`select pg_advisory_unlock(${MIGRATION_LOCK})`.catch(() => {})
     sql.release()

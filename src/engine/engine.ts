@@ -11,7 +11,7 @@ import { forgetOldLogins } from '../domain/partners/partners.ts'
 import { senderFeeTable } from '../domain/pricing/pricing.ts'
 import { type Moderation, moveDueSenders } from '../domain/senders/moderation.ts'
 import { returnStrandedLeases } from '../domain/sending/leases.ts'
-import { ensureSubmissionDays, forgetOldReceipts } from '../domain/sending/receipts.ts'
+import { turnSubmissionDays, forgetOldReceipts } from '../domain/sending/receipts.ts'
 import { type CallbackSettings, startCallbackSender } from './callback-sender.ts'
 import { connectGateway } from './connectors.ts'
 import { endOverdue } from './deadlines.ts'
@@ -65,7 +65,7 @@ export async function startEngine(context: EngineContext): Promise<{ worker: str
     repeat('outbox', OUTBOX_EVERY_MS, log, () => trimOutbox(sql)),
     repeat('housekeeping', HOUSEKEEPING_EVERY_MS, log, async () => {
       await ensureMessageMonths(sql)
-      await ensureSubmissionDays(sql)
+      await turnSubmissionDays(sql)
       await forgetOldReceipts(sql)
       await forgetOldLogins(sql, clock())
       await forgetOldKeys(sql)

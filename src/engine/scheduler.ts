@@ -2,8 +2,16 @@ import type { Logger } from 'pino'
 import { nextOpening } from '../base/sending-window.ts'
 import type { Pool } from '../db/sql.ts'
 import { LEASE_SECONDS, type Lease, type RunnableLane, runsOf } from '../domain/lanes/lane.ts'
-import { abandonedLeases, heldLanes, renewLeases, runnableLanes, takeChunk, takeOver } from '../domain/lanes/lanes.ts'
-import { drawParts, returnParts, type Wish } from '../domain/limits/limits.ts'
+import {
+  abandonedLeases,
+  heldLanes,
+  postponeLane,
+  renewLeases,
+  runnableLanes,
+  takeChunk,
+  takeOver,
+} from '../domain/lanes/lanes.ts'
+import { drawParts, returnParts, tryDrawParts, type Wish } from '../domain/limits/limits.ts'
 import { queuedMessages } from '../domain/messages/messages.ts'
 import { closeLease } from '../domain/sending/leases.ts'
 import type { Gateways, LiveGateway } from './gateways.ts'
@@ -28,11 +36,14 @@ const IDLE_MS = 100
 const CHUNKS_PER_GATEWAY = 3
 const RENEW_EVERY_MS = 2000
 const HOLD_EVERY_MS = 300
+/** How soon to look again at a lane whose gateways are down or whose name is not approved. */
+const LOOK_AGAIN_MS = 1000
+const NEVER_MS = 24 * 3600_000
 /** A worker stops submitting this long before its lease could be taken by another. */
 const SAFETY_MS = 2000
 
 /** How many parts may go, drawn from these limits. */
-type Allowance = { wishes: Wish[]; parts: number }
+type Allowance = { wishes: Wish[]; parts: number; retryAfterMs: number }
 
 type Held = Hand & { lease: Lease; until: number; held: boolean }
 
@@ -50,7 +61,7 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
   async function turn() {
     let started = 0
     const [lanes, abandoned] = await Promise.all([
-      runnableLanes(sql, LANES_AT_ONCE),
+      runnableLanes(sql, clock(), LANES_AT_ONCE),
       abandonedLeases(sql, clock(), LANES_AT_ONCE),
     ])
     for (const lane of [...abandoned, ...lanes]) {
@@ -63,15 +74,20 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
   /** Takes a chunk of a lane if it may go now and something can take it; false when not. */
   async function startLane(lane: RunnableLane & { leaseId?: number }): Promise<boolean> {
     const now = clock()
-    if (!mayStart(lane, now)) return false
+    const opening = openingOf(lane, now)
+    if (opening > now) return stepAside(lane, opening)
     const gateway = freeGateway(lane)
-    if (gateway === 'wait') return false
+    if (gateway === 'busy') return false
+    if (gateway === 'down') return stepAside(lane, after(now, LOOK_AGAIN_MS))
     const allowance = await drawAllowance(lane, gateway)
-    if (allowance.parts === 0) return false
+    if (allowance.parts === 0) return stepAside(lane, after(now, allowance.retryAfterMs))
     const lease = lane.leaseId
       ? await takeOver(sql, { companyId: lane.companyId, leaseId: lane.leaseId }, worker)
       : await takeChunk(sql, lane, Math.min(CHUNK, allowance.parts), worker)
-    if (!lease) return false
+    if (!lease) {
+      await giveBack(allowance, allowance.parts)
+      return false
+    }
     const work = workOff(lane, lease, gateway, allowance).catch(err =>
       log.error({ err, lane: lane.laneId }, 'chunk.failed'),
     )
@@ -83,26 +99,28 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
     return true
   }
 
-  /** The sender chooses the end of a lane whose name is gone: its messages are refused one by one. */
-  function mayStart(lane: RunnableLane, now: Date): boolean {
-    if (['CLOSED', 'DENIED'].includes(lane.senderStatus)) return true
-    if (lane.senderStatus !== 'APPROVED') return false
-    const opening = lane.startAt ? nextOpening(windowOf(lane), now) : now
-    return opening !== undefined && opening <= now
+  async function stepAside(lane: RunnableLane, until: Date): Promise<false> {
+    await postponeLane(sql, lane, until)
+    return false
   }
 
-  function freeGateway(lane: RunnableLane): LiveGateway | undefined | 'wait' {
+  function freeGateway(lane: RunnableLane): LiveGateway | undefined | 'busy' | 'down' {
     const { known, up } = gateways.serving(lane.channelType, lane.brandId)
-    if (!known) return undefined // refused: there is no route
+    if (!known) return undefined // its messages are refused: there is no route
+    if (up.length === 0) return 'down'
     const most = CHUNKS_PER_GATEWAY + (lane.priority === 0 ? 1 : 0)
     const free = up.filter(({ busy }) => busy < most).sort((a, b) => a.busy - b.busy)
-    return free[0] ?? 'wait'
+    return free[0] ?? 'busy'
   }
 
   async function drawAllowance(lane: RunnableLane, gateway: LiveGateway | undefined): Promise<Allowance> {
     const wishes = limitsOf(lane, gateway)
-    if (wishes.length === 0) return { wishes, parts: Number.POSITIVE_INFINITY }
-    return { wishes, parts: await drawParts(sql, wishes, Math.min(CHUNK, Math.max(lane.waiting, 1))) }
+    if (wishes.length === 0) return { wishes, parts: Number.POSITIVE_INFINITY, retryAfterMs: 0 }
+    return { wishes, ...(await tryDrawParts(sql, wishes, Math.min(CHUNK, Math.max(lane.waiting, 1)))) }
+  }
+
+  async function giveBack({ wishes }: Allowance, parts: number) {
+    if (wishes.length > 0 && parts > 0) await returnParts(sql, wishes, parts)
   }
 
   async function workOff(lane: RunnableLane, lease: Lease, gateway: LiveGateway | undefined, allowance: Allowance) {
@@ -136,7 +154,8 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
   }
 
   /** How many of the messages the allowance covers, counted in parts; what it does not need is given back. */
-  async function fittingCount(messages: { parts: number }[], { wishes, parts: allowed }: Allowance): Promise<number> {
+  async function fittingCount(messages: { parts: number }[], allowance: Allowance): Promise<number> {
+    const { wishes, parts: allowed } = allowance
     if (wishes.length === 0) return messages.length
     let count = 0
     let used = 0
@@ -146,7 +165,7 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
       const missing = messages[0]!.parts - allowed
       if ((await drawParts(sql, wishes, missing, { atLeast: missing })) === missing) return 1
     }
-    if (allowed > used) await returnParts(sql, wishes, allowed - used)
+    await giveBack(allowance, allowed - used)
     return count
   }
 
@@ -193,6 +212,16 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
     },
   }
 }
+
+/** When a lane may go: at once if its name is gone, because its messages are then refused one by one. */
+function openingOf(lane: RunnableLane, now: Date): Date {
+  if (['CLOSED', 'DENIED'].includes(lane.senderStatus)) return now
+  if (lane.senderStatus !== 'APPROVED') return after(now, LOOK_AGAIN_MS)
+  if (!lane.startAt) return now
+  return nextOpening(windowOf(lane), now) ?? after(now, NEVER_MS)
+}
+
+const after = (now: Date, ms: number) => new Date(now.getTime() + ms)
 
 const timeout = (ms: number) => new Promise<void>(resolve => setTimeout(resolve, ms))
 

@@ -53,7 +53,7 @@ async function someBooks(): Promise<Books> {
   const dispatch = (...people: number[]) => aDispatch(db.sql, numbering, world, people.flatMap(numbersOf))
   const [done, started, stopped] = [await dispatch(1, 2), await dispatch(3, 4, 5, 6, 8), await dispatch(7)]
   await start(db.sql, world, stopped, now)
-  const lanes = await runnableLanes(db.sql, 1000)
+  const lanes = await runnableLanes(db.sql, new Date(), 1000)
   const lane = lanes.find(({ companyId, brandId }) => companyId === world.companyId && brandId === brandIds.MTS)
   await takeChunk(db.sql, lane!, 1, randomUUID())
   await stop(db.sql, world, stopped, now)

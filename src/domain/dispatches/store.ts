@@ -66,7 +66,7 @@ export function updateLaneTails(sql: Sql, companyId: number, lanes: Pick<Lane, '
 }
 
 export const setLanesOpen = (sql: Sql, home: { companyId: number; dispatchId: number }, open: boolean) =>
-  sql`update lanes set open = ${open} where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}`
+  sql`update lanes set open = ${open}, not_before = '-infinity' where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}`
 
 /** What a request added; the bounds of the keys only ever widen. */
 export function addToDispatch(

@@ -2,7 +2,11 @@ import type { Sql } from '../../db/sql.ts'
 import type { Lease, Run, RunnableLane } from './lane.ts'
 import * as store from './store.ts'
 
-export const runnableLanes = (sql: Sql, limit: number): Promise<RunnableLane[]> => store.selectRunnable(sql, limit)
+export const runnableLanes = (sql: Sql, now: Date, limit: number): Promise<RunnableLane[]> =>
+  store.selectRunnable(sql, now, limit)
+
+export const postponeLane = (sql: Sql, lane: { companyId: number; laneId: number }, until: Date) =>
+  store.postponeLane(sql, lane, until)
 
 export const abandonedLeases = (sql: Sql, now: Date, limit: number) => store.selectAbandoned(sql, now, limit)
 

@@ -5,7 +5,7 @@ import { LEASE_SECONDS, type Lease, type Run, type RunnableLane } from './lane.t
  * Lanes with work that may go: open, their company active, their sender neither suspended nor still in review. Of one
  * priority, those served longest ago come first. Lanes with a lease to be taken again count as having work.
  */
-export function selectRunnable(sql: Sql, limit: number) {
+export function selectRunnable(sql: Sql, now: Date, limit: number) {
   return sql<RunnableLane[]>`
     select l.company_id as "companyId", l.lane_id as "laneId", l.dispatch_id as "dispatchId",
       l.channel_type as "channelType", l.brand_id as "brandId", l.priority, l.tail - l.cursor as waiting,
@@ -17,7 +17,7 @@ export function selectRunnable(sql: Sql, limit: number) {
     join companies c on c.company_id = l.company_id and c.status = 'ACTIVE'
     join senders s on s.company_id = l.company_id and s.sender_id = l.sender_id and not s.suspended
     left join dispatches d on d.company_id = l.company_id and d.dispatch_id = l.dispatch_id
-    where l.open and l.cursor < l.tail
+    where l.open and l.cursor < l.tail and l.not_before <= ${now}
     order by l.priority, l.served_at
     limit ${limit}`
 }
@@ -42,6 +42,10 @@ export function insertLease(sql: Sql, lane: { companyId: number; laneId: number 
       next_seq as "nextSeq", token, attempts`
 }
 
+/** Lets a lane step aside until it can go. Starting its dispatch calls it back. */
+export const postponeLane = (sql: Sql, lane: { companyId: number; laneId: number }, until: Date) => sql`
+  update lanes set not_before = ${until} where company_id = ${lane.companyId} and lane_id = ${lane.laneId} and open`
+
 /** Leases that ran out or were given back, in lanes that are open, with what their lane needs to go on. */
 export function selectAbandoned(sql: Sql, now: Date, limit: number) {
   return sql<(RunnableLane & { leaseId: number })[]>`
@@ -56,7 +60,7 @@ export function selectAbandoned(sql: Sql, now: Date, limit: number) {
     join companies c on c.company_id = l.company_id and c.status = 'ACTIVE'
     join senders s on s.company_id = l.company_id and s.sender_id = l.sender_id and not s.suspended
     left join dispatches d on d.company_id = l.company_id and d.dispatch_id = l.dispatch_id
-    where e.until < clock_timestamp() and e.due_at <= ${now}
+    where e.until < clock_timestamp() and e.due_at <= ${now} and l.not_before <= ${now}
     order by l.priority, e.due_at
     limit ${limit}`
 }

@@ -327,7 +327,7 @@ async function succeeds(work: Promise<unknown>): Promise<boolean> {
 }
 
 async function take(life: Life, place: number, size: number) {
-  const lanes = (await runnableLanes(db.sql, 1000)).filter(({ companyId }) => companyId === life.companyId)
+  const lanes = (await runnableLanes(db.sql, new Date(), 1000)).filter(({ companyId }) => companyId === life.companyId)
   const lane = one(lanes, place)
   const lease = lane && (await takeChunk(db.sql, lane, size, randomUUID()))
   if (lease) hold(life, lease)

@@ -50,7 +50,7 @@ const record = ({ companyId }: World, findings: Finding[], now = JULY) =>
   recordFindings(db.sql, companyId, findings, { billingZone, now })
 
 async function takeAll({ companyId }: World) {
-  const lane = (await runnableLanes(db.sql, 1000)).find(runnable => runnable.companyId === companyId)!
+  const lane = (await runnableLanes(db.sql, new Date(), 1000)).find(runnable => runnable.companyId === companyId)!
   return (await takeChunk(db.sql, lane, 1000, randomUUID()))!
 }
 

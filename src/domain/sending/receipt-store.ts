@@ -61,3 +61,5 @@ export const deleteInbox = (sql: Sql, receiptIds: number[]) =>
 export const deleteOldInbox = (sql: Sql) => sql`delete from receipt_inbox where received_at < now() - interval '2 days'`
 
 export const ensureDays = (sql: Sql) => sql`select ensure_submission_days()`
+
+export const dropOldDays = (sql: Sql) => sql`select drop_old_submission_days()`

@@ -61,4 +61,8 @@ export const dropKeptReceipts = (sql: Sql, receiptIds: number[]) => store.delete
 
 export const forgetOldReceipts = (sql: Sql) => store.deleteOldInbox(sql)
 
-export const ensureSubmissionDays = (sql: Sql) => store.ensureDays(sql)
+/** The operator's ids are kept by day: days to come are made, those past every lifetime are dropped. */
+export async function turnSubmissionDays(sql: Sql): Promise<void> {
+  await store.ensureDays(sql)
+  await store.dropOldDays(sql)
+}

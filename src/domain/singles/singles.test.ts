@@ -1,0 +1,83 @@
+import { beforeAll, expect, test } from 'vitest'
+import { money } from '../../base/money.ts'
+import { useDatabase } from '../../testing/database.ts'
+import { aWorld, billingZone, type World } from '../../testing/world.ts'
+import { verifyLedger } from '../audit/verify.ts'
+import { setBilling, topUp } from '../ledger/ledger.ts'
+import { recordFindings } from '../sending/recording.ts'
+import type { NewSingle } from './single.ts'
+import { acceptSingles } from './singles.ts'
+
+const db = useDatabase()
+const now = new Date()
+let world: World
+
+beforeAll(async () => {
+  world = await aWorld(db.sql)
+})
+
+const single = ({ senders }: World, given: Partial<NewSingle> = {}): NewSingle => ({
+  channelType: 'SMS',
+  senderId: senders[0]!.senderId,
+  brandId: 1,
+  priority: 0,
+  destination: '79160000077',
+  text: 'Code 4321',
+  parts: 1,
+  tariffId: null,
+  price: money('3.90'),
+  ...given,
+})
+
+const accept = (of: World, singles: NewSingle[]) => acceptSingles(db.sql, of.companyId, singles, { billingZone, now })
+const reservedOf = async ({ companyId }: World) =>
+  (await db.sql`select reserved from accounts where company_id = ${companyId}`)[0]!.reserved
+
+test('a single message is kept in its lane and holds its price until it is final', async () => {
+  const [first, other] = await accept(world, [single(world), single(world, { brandId: 2, text: 'Code 1234' })])
+  const [again] = await accept(world, [single(world, { text: 'Code 5678' })])
+  expect([first!.kind, other!.kind, again!.kind]).toEqual(['accepted', 'accepted', 'accepted'])
+  expect(await reservedOf(world)).toBe(money('11.70'))
+
+  const rows = await db.sql`
+    select m.text, m.seq, l.open, l.tail, m.dispatch_id as "dispatchId", m.uuid
+    from messages m join lanes l using (company_id, lane_id)
+    where m.company_id = ${world.companyId} order by m.uuid`
+  expect(rows).toMatchObject([
+    { text: 'Code 4321', seq: 0, open: true, tail: 2, dispatchId: null },
+    { text: 'Code 1234', seq: 0, open: true, tail: 1, dispatchId: null },
+    { text: 'Code 5678', seq: 1, open: true, tail: 2, dispatchId: null },
+  ])
+
+  const findings = rows.map(({ uuid }) => ({ uuid, sentAt: now, final: { status: 'DELIVERED' as const, at: now } }))
+  await recordFindings(db.sql, world.companyId, findings, { billingZone, now })
+  expect(await reservedOf(world)).toBe(0n)
+  expect(await verifyLedger(db.sql, { companyId: world.companyId })).toEqual([])
+})
+
+test('what a prepaid company cannot pay for is refused, the rest of the batch is accepted', async () => {
+  const prepaid = await aWorld(db.sql)
+  await setBilling(db.sql, prepaid.companyId, 'PREPAID')
+  await topUp(db.sql, prepaid.companyId, { amount: money('10.00') }, { billingZone, now })
+  const answers = await accept(prepaid, [
+    single(prepaid, { price: money('6.00') }),
+    single(prepaid, { price: money('6.00') }),
+    single(prepaid, { price: money('4.00') }),
+  ])
+  expect(answers).toMatchObject([
+    { kind: 'accepted' },
+    { kind: 'refused', reason: 'The balance of the company is too small' },
+    { kind: 'accepted' },
+  ])
+  expect(await reservedOf(prepaid)).toBe(money('10.00'))
+  expect(await verifyLedger(db.sql, { companyId: prepaid.companyId })).toEqual([])
+})
+
+test('a hundred at once never hold more than the budget, and stand in their lane without a gap', async () => {
+  const limited = await aWorld(db.sql, { budget: '100.00' })
+  const answers = await Promise.all(Array.from({ length: 100 }, () => accept(limited, [single(limited)])))
+  expect(answers.flat().filter(({ kind }) => kind === 'accepted')).toHaveLength(25)
+  expect(await reservedOf(limited)).toBe(money('97.50'))
+  const places = await db.sql`select seq from messages where company_id = ${limited.companyId} order by seq`
+  expect(places.map(({ seq }) => seq)).toEqual(Array.from({ length: 25 }, (_, i) => i))
+})
