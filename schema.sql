@@ -123,6 +123,7 @@ create table companies (
   updated_at           timestamp with time zone default now() not null,
   parts_per_second     integer,
   callback_secret      text,
+  inbound              boolean default false not null,
   constraint companies_pkey PRIMARY KEY (company_id),
   constraint companies_budget_check CHECK ((budget >= (0)::numeric)),
   constraint companies_counteragent_type_check CHECK ((counteragent_type = ANY (ARRAY['LEGAL'::text, 'INDIVIDUAL'::text]))),
@@ -505,6 +506,17 @@ create table senders (
 CREATE INDEX senders_in_review ON senders USING btree (status, date_from) WHERE (status = ANY (ARRAY['DRAFT'::sender_status, 'PRE_REVIEW'::sender_status, 'INTERNAL_REVIEW'::sender_status, 'EXTERNAL_REVIEW'::sender_status, 'AWAITING'::sender_status]));
 CREATE INDEX senders_paid ON senders USING btree (company_id, sender_id) WHERE ((status = 'APPROVED'::sender_status) AND (fee > (0)::numeric));
 CREATE INDEX senders_to_close ON senders USING btree (date_to) WHERE ((status = ANY (ARRAY['AWAITING'::sender_status, 'APPROVED'::sender_status])) AND (date_to IS NOT NULL));
+
+create table simulator_inbound (
+  inbound_id   bigint generated always as identity not null,
+  channel_type text not null,
+  sender_name  text not null,
+  msisdn       text not null,
+  text         text not null,
+  written_at   timestamp with time zone default clock_timestamp() not null,
+  constraint simulator_inbound_pkey PRIMARY KEY (inbound_id)
+);
+CREATE INDEX simulator_inbound_by_channel ON simulator_inbound USING btree (channel_type, inbound_id);
 
 create table simulator_messages (
   simulator_id bigint generated always as identity not null,

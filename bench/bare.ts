@@ -16,6 +16,7 @@ const partnerId = Number(process.env.PARTNER_ID)
 const PER_PAGE = 100
 
 const app = fastify()
+app.get('/ping', async () => 'PONG')
 app.get<{ Params: { id: number } }>('/dispatches/:id', async request => {
   const [dispatch] = await selectDispatchWithSums(sql, partnerId, request.params.id)
   return dispatch

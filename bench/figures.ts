@@ -6,8 +6,11 @@ export type Figure = {
   target?: { least: number } | { most: number }
 }
 
+/** What the command line may change. */
+export type Options = { history?: number }
+
 /** A bench gives back its figures, or prints its own lines. */
-export type Bench = { name: string; about: string; run(): Promise<Figure[]> | Promise<void> }
+export type Bench = { name: string; about: string; run(options: Options): Promise<Figure[]> | Promise<void> }
 
 export const isMet = ({ value, target }: Figure): boolean =>
   !target || ('least' in target ? value >= target.least : value <= target.most)

@@ -1,8 +1,11 @@
 import { parseArgs } from 'node:util'
+import * as callbacks from './callbacks.ts'
 import * as depth from './depth.ts'
 import * as engine from './engine.ts'
-import { type Bench, type Figure, isMet, printTable } from './figures.ts'
+import * as engineHistory from './engine-history.ts'
+import { type Bench, type Figure, isMet, type Options, printTable } from './figures.ts'
 import * as ingest from './ingest.ts'
+import * as latency from './latency.ts'
 import * as numbering from './numbering.ts'
 import * as read from './read.ts'
 import * as text from './text.ts'
@@ -13,6 +16,9 @@ import * as text from './text.ts'
  */
 const benches: Bench[] = [
   engine,
+  engineHistory,
+  latency,
+  callbacks,
   ingest,
   read,
   depth,
@@ -20,9 +26,9 @@ const benches: Bench[] = [
   { name: 'numbering', about: 'nanoseconds to find the operator and region of a number', run: numbering.run },
 ]
 
-const USAGE = `Usage: npm run bench -- NAME [--json]
+const USAGE = `Usage: npm run bench -- NAME [--json] [--history N]
 
-${benches.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join('\n')}
+${benches.map(({ name, about }) => `  ${name.padEnd(15)} ${about}`).join('\n')}
 
 Figures with a target say whether it is met; exit code 1 when one is missed. --json prints them as JSON.`
 
@@ -37,15 +43,27 @@ async function main(): Promise<number> {
   if (positionals.length !== 1) return refuse('Name one bench')
   const bench = benches.find(({ name }) => name === positionals[0])
   if (!bench) return refuse(`There is no bench "${positionals[0]}"`)
-  return values.json ? runAsJson(bench) : runAsTable(bench)
+  const options = optionsOf(values)
+  if (options instanceof Error) return refuse(options.message)
+  return values.json ? runAsJson(bench, options) : runAsTable(bench, options)
 }
 
 function readArguments() {
   try {
-    return parseArgs({ allowPositionals: true, options: { help: { type: 'boolean' }, json: { type: 'boolean' } } })
+    return parseArgs({
+      allowPositionals: true,
+      options: { help: { type: 'boolean' }, json: { type: 'boolean' }, history: { type: 'string' } },
+    })
   } catch (error) {
     return error as Error
   }
+}
+
+function optionsOf({ history }: { history?: string }): Options | Error {
+  if (history === undefined) return {}
+  return /^[1-9]\d{3,}$/.test(history)
+    ? { history: Number(history) }
+    : new Error('--history takes a number from 1000 on')
 }
 
 function refuse(reason: string): number {
@@ -53,18 +71,18 @@ function refuse(reason: string): number {
   return 1
 }
 
-async function runAsTable(bench: Bench): Promise<number> {
-  const figures = (await bench.run()) ?? []
+async function runAsTable(bench: Bench, options: Options): Promise<number> {
+  const figures = (await bench.run(options)) ?? []
   if (figures.length > 0) printTable(figures)
   return exitCodeOf(figures)
 }
 
 /** Benches that print by themselves have their lines collected. */
-async function runAsJson(bench: Bench): Promise<number> {
+async function runAsJson(bench: Bench, options: Options): Promise<number> {
   const lines: string[] = []
   const print = console.log
   console.log = line => void lines.push(String(line))
-  const figures = (await bench.run()) ?? []
+  const figures = (await bench.run(options)) ?? []
   console.log = print
   const judged = figures.map(figure => ({ ...figure, ...(figure.target ? { met: isMet(figure) } : {}) }))
   console.log(JSON.stringify({ bench: bench.name, ...(lines.length > 0 ? { lines } : { figures: judged }) }, null, 2))

@@ -32,6 +32,9 @@ export function inventRecipients(count: number): Recipient[] {
 function numberOf(numbering: Numbering, brandId: number): string {
   for (;;) {
     const digits = `7${CODES[brandId - 1]}${String(Math.floor(Math.random() * 1e7)).padStart(7, '0')}`
-    if (numbering.lookup(digits)?.brandId === brandId) return digits
+    if (!isTestNumber(digits) && numbering.lookup(digits)?.brandId === brandId) return digits
   }
 }
+
+/** The simulated operators have plans of their own for these; one of them never reports, and a bench would wait for it. */
+const isTestNumber = (digits: string) => /000\d$/.test(digits)

@@ -20,14 +20,21 @@ export type Stage = {
 }
 
 /** Sets the stage for one bench, and clears it whatever happens: children, server and folder are gone afterwards. */
-export async function onStage<T>(play: (stage: Stage) => Promise<T>): Promise<T> {
+export function onStage<T>(play: (stage: Stage) => Promise<T>): Promise<T> {
+  return onStages(1, ([stage]) => play(stage!))
+}
+
+/** Several stages side by side, each with a server of its own. */
+export async function onStages<T>(count: number, play: (stages: Stage[]) => Promise<T>): Promise<T> {
   const cleanups: (() => Promise<unknown>)[] = []
   let cleared: Promise<void> | undefined
   const clear = () => (cleared ??= clearAll(cleanups))
   const leave = () => void clear().finally(() => process.exit(130))
   process.once('SIGINT', leave).once('SIGTERM', leave)
   try {
-    return await play(await setStage(cleanups))
+    const stages: Stage[] = []
+    while (stages.length < count) stages.push(await setStage(cleanups))
+    return await play(stages)
   } finally {
     process.off('SIGINT', leave).off('SIGTERM', leave)
     await clear()

@@ -24,6 +24,7 @@ describe('defaults', () => {
       callbackAllow: [],
       callbackRetrySeconds: 300,
       callbackSourceIp: undefined,
+      stopWords: ['STOP', 'СТОП', 'UNSUBSCRIBE'],
       metrics: true,
       logLevel: 'info',
     } satisfies Config)

@@ -31,6 +31,7 @@ export type Config = {
   callbackAllow: string[]
   callbackRetrySeconds: number
   callbackSourceIp: string | undefined
+  stopWords: string[]
   metrics: boolean
   logLevel: string
 }
@@ -141,6 +142,12 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     defaultText: 'any of this machine',
     about: 'Address of this machine that callbacks are sent from.',
   },
+  stopWords: {
+    name: 'TIDINGS_STOP_WORDS',
+    read: readWords,
+    default: ['STOP', 'СТОП', 'UNSUBSCRIBE'],
+    about: 'Words, separated by commas, by which a subscriber who writes nothing else gets onto the blacklist.',
+  },
   metrics: {
     name: 'TIDINGS_METRICS',
     read: readBoolean,
@@ -243,12 +250,20 @@ function isNetwork(text: string): boolean {
   return widest > 0 && more.length === 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= widest))
 }
 
-/** A named zone: what `+03:00` means is not the same here and in PostgreSQL. */
+/** In capitals, as they are compared. */
+function readWords(text: string): string[] {
+  return text
+    .split(',')
+    .map(word => word.trim().toUpperCase())
+    .filter(word => word !== '')
+}
+
 function readAddress(text: string, name: string): string {
   if (isIP(text) === 0) throw new UsageError(`${name} must be an IP address, not "${text}".`)
   return text
 }
 
+/** A named zone: what `+03:00` means is not the same here and in PostgreSQL. */
 function readZone(text: string, name: string): string {
   try {
     if (/^[+-]/.test(text)) throw new RangeError('an offset')

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { GSM_DEFAULT, GSM_EXTENSION, smsAlphabet, smsParts, splitSms } from './sms-text.ts'
+import { GSM_DEFAULT, GSM_EXTENSION, mostSmsCharacters, smsAlphabet, smsParts, splitSms } from './sms-text.ts'
 
 /** The tables of 3GPP TS 23.038 by code point: the places that differ from ASCII, and the runs that do not. */
 const NOT_ASCII: Record<number, number> = {
@@ -156,6 +156,13 @@ describe('the parts', () => {
     expect(smsParts(text)).toBe(expected.length)
     expect(splitSms(text).parts.map(part => part.length)).toEqual(expected)
     expect(splitSms(text).parts.join('')).toBe(text)
+  })
+
+  test('of the longest text that can fit are as many as asked, and one more of any longer one', () => {
+    const most = mostSmsCharacters(10)
+    expect(smsParts('a'.repeat(most))).toBe(10)
+    expect(smsParts('a'.repeat(most + 1))).toBe(11)
+    expect(smsParts('я'.repeat(most + 1))).toBeGreaterThan(10)
   })
 
   test('of any text are those of the slow model', () => {

@@ -69,6 +69,9 @@ export function smsParts(text: string): number {
   return countParts(text, gsmPartEnd)
 }
 
+/** No longer text fits into so many parts, more than one, in either alphabet. */
+export const mostSmsCharacters = (parts: number) => parts * PART_SEPTETS
+
 export function smsAlphabet(text: string): SmsAlphabet {
   return septetsOf(text) < 0 ? 'ucs2' : 'gsm7'
 }

@@ -108,6 +108,29 @@ describe('a placeholder', () => {
   }, 5_000)
 })
 
+describe('a text that grows too long', () => {
+  test('is made no further than it takes to see that', () => {
+    const asked: string[] = []
+    const value = new Proxy({} as Record<string, string>, {
+      getOwnPropertyDescriptor: () => ({ configurable: true, enumerable: true, value: '' }),
+      get: (_, name) => {
+        asked.push(String(name))
+        return 'x'.repeat(10)
+      },
+    })
+    const text = compileTemplate('{a}'.repeat(1_000)).render(value, 100)
+    expect(text!.length).toBeGreaterThan(100)
+    expect(asked).toHaveLength(11)
+  })
+
+  test('and one that just fits is made whole', () => {
+    const template = compileTemplate('{a}-{a}!')
+    expect(template.render({ a: 'xyz' }, 8)).toBe('xyz-xyz!')
+    expect(template.render({ a: 'xyz' }, 7)!.length).toBeGreaterThan(7)
+    expect(template.render({ a: '' }, 0)!.length).toBeGreaterThan(0)
+  })
+})
+
 describe('a substitution', () => {
   test.each([
     ['text', 'text'],

@@ -7,8 +7,11 @@ export type Substitutions = Record<string, string | number | boolean | null>
 export interface TextTemplate {
   /** The placeholders, each once, in the order of their first appearance. */
   readonly names: string[]
-  /** The text with every placeholder filled in; undefined when one of them has no substitution. */
-  render(substitutions: Substitutions | undefined): string | undefined
+  /**
+   * The text with every placeholder filled in; undefined when one of them has no substitution. Once it is longer than
+   * `most`, whoever asked will refuse it: it is given back as far as it was made.
+   */
+  render(substitutions: Substitutions | undefined, most?: number): string | undefined
 }
 
 const BEGINS_LIKE_A_NAME = /^[\p{L}_]/u
@@ -27,7 +30,8 @@ export function compileTemplate(text: string): TextTemplate {
   const { literals, placeholders } = parse(text)
   return {
     names: [...new Set(placeholders)],
-    render: substitutions => fillIn(literals, placeholders, substitutions),
+    render: (substitutions = {}, most = Number.POSITIVE_INFINITY) =>
+      fillIn(literals, placeholders, substitutions, most),
   }
 }
 
@@ -67,9 +71,14 @@ function isName(text: string): boolean {
 }
 
 /** Values go in as they are: a brace inside one is text, or a recipient's name could pull in another's substitution. */
-function fillIn(literals: string[], placeholders: string[], substitutions: Substitutions = {}): string | undefined {
+function fillIn(
+  literals: string[],
+  placeholders: string[],
+  substitutions: Substitutions,
+  most: number,
+): string | undefined {
   let text = literals[0]!
-  for (let i = 0; i < placeholders.length; i++) {
+  for (let i = 0; i < placeholders.length && text.length <= most; i++) {
     const value = substitutionFor(placeholders[i]!, substitutions)
     if (value === undefined) return undefined
     text += value + literals[i + 1]!

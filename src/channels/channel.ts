@@ -41,8 +41,11 @@ export type Feed = {
 
 /**
  * A way out of the building. `submit` hands a batch over and reports each message's result as soon as it is known,
- * by its place in the batch; it resolves when every one has been reported, and before each message asks `mayGo`:
- * one that may no longer go is not handed over and gets no report.
+ * by its place in the batch, once; it resolves when every one has been reported, and before each message asks `mayGo`:
+ * one that may no longer go is not handed over and gets no report. It does not throw: a lost connection is a result.
+ *
+ * `stop` waits until what is under way has been reported and acknowledged. Afterwards nothing is handed over, and
+ * `health` says so. Receipts that the feed does not take (it rejects) are not acknowledged, and are told again.
  */
 export type Channel = {
   submit(

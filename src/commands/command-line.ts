@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { UsageError } from '../base/errors.ts'
 import { loadConfig } from '../config.ts'
-import type { Call, Command } from './command.ts'
+import type { Call, Command, Option } from './command.ts'
 
 /** Runs the command that the words name; tells in one sentence what is wrong with them otherwise. */
 export async function runCommandLine(commands: Command[], words: string[], env: NodeJS.ProcessEnv): Promise<void> {
@@ -44,12 +44,10 @@ function overviewOf(commands: Command[]): string {
 
 function helpOf(command: Command): string {
   const options = { ...command.options, json: { about: 'Print JSON' }, help: { about: 'Print this help' } }
-  const named = Object.entries<{ about: string; value?: string; required?: boolean }>(options).map(
-    ([name, option]) => ({
-      left: `--${name}${option.value ? ` ${option.value}` : ''}`,
-      right: option.about + (option.required ? ' (required)' : ''),
-    }),
-  )
+  const named = Object.entries<Option>(options).map(([name, option]) => ({
+    left: `--${name}${option.value ? ` ${option.value}` : ''}`,
+    right: option.about + (option.required ? ' (required)' : '') + (option.many ? ' (may be repeated)' : ''),
+  }))
   const positional = (command.arguments ?? []).map(({ name, about }) => ({ left: name, right: about }))
   const rows = [...positional, ...named]
   const width = Math.max(...rows.map(({ left }) => left.length)) + 2
@@ -63,14 +61,17 @@ function readCall(command: Command, words: string[], env: NodeJS.ProcessEnv): Ca
   const { values, positionals } = parseWords(command, words)
   refuseMissing(command, values, positionals)
   const options: Call['options'] = {}
+  const lists: Call['lists'] = {}
   const switches: Call['switches'] = {}
   for (const [name, value] of Object.entries(values)) {
     if (typeof value === 'string') options[name] = value
+    else if (Array.isArray(value)) lists[name] = value as string[]
     else switches[name] = value === true
   }
   return {
     config: loadConfig(env),
     options,
+    lists,
     switches,
     arguments: positionals,
     print: (value, text) => write(switches.json ? JSON.stringify(value) : text),
@@ -81,9 +82,9 @@ function readCall(command: Command, words: string[], env: NodeJS.ProcessEnv): Ca
 }
 
 function parseWords(command: Command, words: string[]) {
-  const known = Object.entries(command.options ?? {}).map(([name, { value }]) => [
+  const known = Object.entries(command.options ?? {}).map(([name, { value, many }]) => [
     name,
-    { type: value ? ('string' as const) : ('boolean' as const) },
+    { type: value ? ('string' as const) : ('boolean' as const), multiple: many ?? false },
   ])
   try {
     return parseArgs({
@@ -104,7 +105,7 @@ const firstSentence = (message: string) => `${message.split(/\. |\n/)[0]!.replac
 function refuseMissing(command: Command, values: Record<string, unknown>, positionals: string[]) {
   const options = Object.entries(command.options ?? {})
   const missing = options.find(([name, option]) => option.required && values[name] === undefined)
-  const empty = options.find(([name]) => values[name] === '')
+  const empty = options.find(([name]) => [values[name]].flat().includes(''))
   if (empty) throw new UsageError(`--${empty[0]} must not be empty.`)
   if (missing)
     throw new UsageError(`--${missing[0]} is required: \`tidings ${command.name} --help\` shows the options.`)
@@ -122,8 +123,9 @@ function write(text: string) {
 }
 
 /** Reads an option that must be a whole number above zero. */
-export function idOption(call: Call, name: string): number {
-  const text = call.options[name]!
+export const idOption = (call: Call, name: string): number => readId(call.options[name]!, name)
+
+export function readId(text: string, name: string): number {
   const id = Number(text)
   if (!/^\d+$/.test(text) || id < 1 || !Number.isSafeInteger(id)) {
     throw new UsageError(`--${name} must be a whole number above zero, not "${text}".`)

@@ -8,11 +8,15 @@ export type Option = {
   /** What stands for the value in the help, e.g. `N`; an option without one is a switch. */
   value?: string
   required?: boolean
+  /** It may be given several times. */
+  many?: boolean
 }
 
 export type Call = {
   config: Config
   options: Record<string, string | undefined>
+  /** Options that may be given several times. */
+  lists: Record<string, string[]>
   switches: Record<string, boolean>
   arguments: string[]
   /** Prints the outcome: the value itself with --json, else the text for people. */
@@ -30,16 +34,28 @@ export type Command = {
   run(call: Call): Promise<void>
 }
 
-/** Opens the database for a command's own time, its schema up to date. A signal ends the work, not the cleaning up. */
+/**
+ * Opens the database for a command's own time, its schema up to date. A signal ends the work, not the cleaning up;
+ * `farewell` may say what is left of it.
+ */
 export async function withDatabase<T>(
   config: Config,
   work: (database: Database & { applied: Migration[] }) => Promise<T>,
+  farewell: () => void = () => {},
 ): Promise<T> {
   const { database, applied } = await openMigrated(config)
-  const leave = () => void database.close().finally(() => process.exit(1))
+  let hasLeft = false
+  const leave = () => {
+    hasLeft = true
+    farewell()
+    void database.close().finally(() => process.exit(1))
+  }
   for (const signal of SIGNALS) process.once(signal, leave)
   try {
     return await work({ ...database, applied })
+  } catch (error) {
+    if (hasLeft) await new Promise(() => {}) // the database was taken away from under it: the process ends any moment
+    throw error
   } finally {
     for (const signal of SIGNALS) process.off(signal, leave)
     await database.close()

@@ -41,6 +41,8 @@ async function printedBy(words: string[], env: Env = {}): Promise<string> {
   }
 }
 
+const ofGateway = ['--brands BRANDS', '--rate RATE', '--name NAME', '--set KEY=VALUE']
+
 /** Every command, with the options that its help must list. */
 const expected: Record<string, string[]> = {
   serve: [],
@@ -48,15 +50,34 @@ const expected: Record<string, string[]> = {
   engine: [],
   migrate: [],
   config: [],
+  send: ['FILE', '--company N', '--name NAME', '--text TEXT', '--senders IDS', '--channel CHANNEL'],
+  'partner list': [],
   'partner create': ['--login LOGIN', '--password PASSWORD'],
   'partner password': ['--login LOGIN', '--password PASSWORD'],
   'staff create': ['--login LOGIN', '--password PASSWORD'],
   'company list': [],
+  'callback list': ['--company N'],
+  'callback attempts': ['--company N', '--callback ID'],
+  'callback replay': ['--company N', '--callback ID'],
+  'callback secret': ['--company N'],
+  'company topup': ['--company N', '--amount AMOUNT', '--note TEXT'],
+  'company set': ['--company N', '--billing MODE', '--inbound SWITCH', '--rate RATE'],
   'key create': ['--company N', '--type TYPE'],
   'sender list': ['--company N'],
   'sender approve': ['--sender ID', '--comment TEXT'],
   'sender reject': ['--sender ID', '--comment TEXT'],
   'sender deny': ['--sender ID', '--comment TEXT'],
+  'tariff list': ['--partner LOGIN'],
+  'tariff import': ['FILE', '--partner LOGIN'],
+  'ledger verify': ['--company N'],
+  'gateway list': [],
+  'gateway add': ['--channel CHANNEL', '--connector CONNECTOR', ...ofGateway],
+  'gateway set': ['--gateway GATEWAY', ...ofGateway],
+  'gateway pause': ['--gateway GATEWAY'],
+  'gateway resume': ['--gateway GATEWAY'],
+  'gateway remove': ['--gateway GATEWAY'],
+  'simulator outbox': [],
+  'simulator inbound': ['--channel CHANNEL', '--from NUMBER', '--to NAME', '--text TEXT'],
   'numbering import': ['FILE'],
   'ported import': ['FILE', '--replace'],
 }
@@ -72,7 +93,7 @@ describe('help', () => {
   test.each(Object.entries(expected))('tidings %s --help lists every option', async (name, options) => {
     const stdout = await printedBy([...name.split(' '), '--help'])
     expect(stdout).toMatch(new RegExp(`^Usage: tidings ${name}( FILE)? \\[OPTIONS\\]\\n\\n\\S.*\\.\\n\\n`))
-    const listed = [...stdout.matchAll(/^ {2}(\S+(?: [A-Z]+)?) {2,}\S/gm)].map(([, option]) => option)
+    const listed = [...stdout.matchAll(/^ {2}(\S+(?: [A-Z=]+)?) {2,}\S/gm)].map(([, option]) => option)
     expect(listed.sort()).toEqual([...options, '--json', '--help'].sort())
   })
 
@@ -83,13 +104,17 @@ describe('help', () => {
   })
 })
 
+const addGateway = ['gateway', 'add', '--channel', 'SMS', '--connector', 'simulator']
+const inbound = ['simulator', 'inbound', '--channel', 'SMS', '--to', 'X', '--text', 'y']
+const order = ['--company', '1', '--name', 'News', '--text', 'Hello!']
+
 /** None of these gets as far as a database. */
 describe('a mistake in the words is told in one sentence', () => {
   test.each<[string[], RegExp]>([
     [['fly'], /There is no command "fly"/],
     [['fly', '--help'], /There is no command "fly"/],
     [['--fast'], /There is no command "--fast"/],
-    [['partner'], /`tidings partner` needs one more word: partner create, partner password/],
+    [['partner'], /`tidings partner` needs one more word: partner list, partner create, partner password/],
     [['partner', 'forget'], /`tidings partner` needs one more word/],
     [['company', 'list', '--fast'], /Unknown option '--fast'\. `tidings company list --help`/],
     [['company', 'list', 'all'], /"all" is one word too many/],
@@ -118,6 +143,30 @@ describe('a mistake in the words is told in one sentence', () => {
     [['numbering', 'import'], /FILE is missing/],
     [['numbering', 'import', '/nowhere/register.csv'], /There is no file "\/nowhere\/register.csv"/],
     [['ported', 'import', '/'], /"\/" is a folder: a file is needed/],
+    ...['0', '1e3', '1.00001', 'much', '100000000000000'].map((amount): [string[], RegExp] => [
+      ['company', 'topup', '--company', '1', '--amount', amount],
+      new RegExp(`--amount must be an amount above zero such as 1500.50, not "${amount}"`),
+    ]),
+    [['company', 'set', '--company', '1'], /There is nothing to change: give --billing, --inbound or --rate/],
+    [
+      ['company', 'set', '--company', '1', '--billing', 'later'],
+      /--billing must be one of POSTPAID, PREPAID, not "later"/,
+    ],
+    [['company', 'set', '--company', '1', '--inbound', 'yes'], /--inbound must be one of on, off, not "yes"/],
+    [['company', 'set', '--company', '1', '--rate', '0'], /--rate must be from 1 to 1000000 parts a second, or none/],
+    [['gateway', 'add', '--channel', 'MAIL', '--connector', 'simulator'], /--channel must be one of SMS, .*not "MAIL"/],
+    [['gateway', 'add', '--channel', 'SMS', '--connector', 'pigeon'], /--connector must be one of .*not "pigeon"/],
+    [[...addGateway, '--brands', 'CELLO'], /--brands must be any, or some of MTS,BEELINE,.*, not "CELLO"/],
+    [[...addGateway, '--set', 'fast'], /--set must be written as KEY=VALUE, not "fast"/],
+    [[...addGateway, '--set', 'a=1', '--set', ''], /--set must not be empty/],
+    [['gateway', 'set', '--gateway', '1'], /There is nothing to change: give --brands, --rate, --name or --set/],
+    [[...inbound, '--from', 'me'], /--from must be a phone number, not "me"/],
+    [['send', '/nowhere.csv', ...order], /There is no file "\/nowhere\.csv"/],
+    [
+      ['send', '/nowhere.csv', ...order, '--senders', '1,two'],
+      /--senders must be a whole number above zero, not "two"/,
+    ],
+    [['send', '/nowhere.csv', ...order, '--channel', 'MAIL'], /--channel must be one of SMS/],
   ])('tidings %s', async (words, sentence) => {
     const failure = await printedBy(words, { TIDINGS_DATA: '/dev/null/nowhere' }).catch(error => error)
     expect(failure).toBeInstanceOf(UsageError)
@@ -133,10 +182,10 @@ describe('a mistake in the words is told in one sentence', () => {
     expectSentence(await run(['company', 'list'], { PORT: 'http' }), /PORT must be a whole number/)
   })
 
-  test('and a data folder that cannot be', async () => {
+  test.each(['/dev/null/x', '/proc/x'])('and a data folder that cannot be, such as %s', async folder => {
     expectSentence(
-      await run(['company', 'list'], { TIDINGS_DATA: '/dev/null/x' }),
-      /The data folder \/dev\/null\/x cannot/,
+      await run(['company', 'list'], { TIDINGS_DATA: folder }),
+      new RegExp(`The data folder ${folder} cannot be written by this user`),
     )
   })
 })
@@ -239,13 +288,17 @@ describe('beside a running service', () => {
   test('partner create and partner password', { timeout: PATIENT }, async () => {
     const anna = ['--login', 'anna', '--password']
     expect(await answerOf(['partner', 'create', ...anna, 'a word'], env)).toEqual({ partnerId: 2, login: 'anna' })
+    expect(await answerOf(['partner', 'list'], env)).toEqual([
+      { partnerId: 1, login: 'demo', currency: 'RUB' },
+      { partnerId: 2, login: 'anna', currency: 'RUB' },
+    ])
     await logIn(service.partnerApi, 'anna', 'a word')
     await refused(['partner', 'create', ...anna, 'other'], /A partner with the login "anna" exists already/)
     expect(await answerOf(['partner', 'password', ...anna, 'other'], env)).toEqual({ login: 'anna' })
     await logIn(service.partnerApi, 'anna', 'other')
     await refused(
       ['partner', 'password', '--login', 'boris', '--password', 'x'],
-      /There is no partner with the login "boris"/,
+      /There is no partner with the login "boris": `tidings partner list` shows them/,
     )
   })
 
@@ -265,10 +318,17 @@ describe('beside a running service', () => {
       counteragentInn: '7700000017',
       status: 'ACTIVE',
       budget: { value: 50_000, currency: 'RUB' },
+      currency: 'RUB',
+      balance: 0,
+      reserved: 0,
+      spent: 0,
+      billing: 'POSTPAID',
+      inbound: true,
+      rate: null,
     })
-    expect(list[2]).toMatchObject({ companyId: 3, budget: null })
+    expect(list[2]).toMatchObject({ companyId: 3, budget: null, inbound: false })
     expect((await run(['company', 'list'], env)).stdout).toMatch(
-      /^ID +PARTNER +STATUS +BUDGET +NAME\n1 +1 +ACTIVE +50000\.00\d* +Ромашка\n/,
+      /^ID +PARTNER +STATUS +BILLING +BUDGET +BALANCE +RESERVED +SPENT +NAME\n1 +1 +ACTIVE +POSTPAID +50000\.00\d* .*Ромашка\n/,
     )
   })
 
@@ -277,7 +337,10 @@ describe('beside a running service', () => {
     expect(made).toEqual({ keyId: expect.any(Number), key: expect.any(String) })
     expect(Buffer.from(made.key, 'base64').toString()).toMatch(/^[\w-]+:[\w-]{32}$/)
     expect(Buffer.from(made.key, 'base64').toString('base64')).toBe(made.key)
-    await refused(['key', 'create', '--company', '99', '--type', 'MESSAGE'], /There is no company 99/)
+    await refused(
+      ['key', 'create', '--company', '99', '--type', 'MESSAGE'],
+      /There is no company 99: `tidings company list` shows them/,
+    )
   })
 
   test('sender list, approve, reject and deny', { timeout: PATIENT }, async () => {
@@ -313,7 +376,7 @@ describe('beside a running service', () => {
       ['sender', 'approve', '--sender', denied],
       new RegExp(`Sender ${denied} is DENIED and cannot be approved`),
     )
-    await refused(['sender', 'reject', '--sender', '999'], /There is no sender 999/)
+    await refused(['sender', 'reject', '--sender', '999'], /There is no sender 999: `tidings sender list` shows them/)
   })
 
   describe('numbers', () => {

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { UsageError } from '../base/errors.ts'
+import { AppError } from '../base/errors.ts'
 import { money } from '../base/money.ts'
 import type { Pool, Transaction } from '../db/sql.ts'
-import { createCompany, listCompanies } from '../domain/companies/companies.ts'
+import { createCompany, listCompanies, setSwitches } from '../domain/companies/companies.ts'
 import { createKey } from '../domain/keys/keys.ts'
 import { type Brand, brands } from '../domain/numbering/brand.ts'
 import { adoptDemoPassword, createPartner, createStaff, partnerWithLogin } from '../domain/partners/partners.ts'
 import { senderFeeTable } from '../domain/pricing/pricing.ts'
-import { approveSender } from '../domain/senders/moderation.ts'
+import { approveSenderIn, type FeeOf } from '../domain/senders/moderation.ts'
 import type { Sender } from '../domain/senders/sender.ts'
 import { createSender, listSenders } from '../domain/senders/senders.ts'
 
@@ -58,13 +58,10 @@ function onePerBrand(senders: Sender[]): Sender[] {
 /** Nothing when another process was faster. */
 async function makeWorld(pool: Pool, password: string, now: Date) {
   try {
-    const world = await pool.begin(sql => makeRows(sql, password))
-    const feeOf = await senderFeeTable(pool)
-    // An engine that is already running may approve some of them first.
-    for (const senderId of world.senderIds) await unlessRefused(approveSender(pool, senderId, feeOf, now))
+    const world = await pool.begin(sql => makeRows(sql, password, now))
     return { ...world, password }
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error
+    if (!isRefusal(error)) throw error
   }
 }
 
@@ -74,39 +71,50 @@ async function unlessRefused(work: Promise<unknown>): Promise<boolean> {
     await work
     return true
   } catch (error) {
-    if (error instanceof UsageError) return false
+    if (isRefusal(error)) return false
     throw error
   }
 }
 
-/** All in one transaction: a crash half-way leaves nothing, and the next start makes it whole. */
-async function makeRows(sql: Transaction, password: string) {
+const isRefusal = (error: unknown) => error instanceof AppError && error.kind === 'invalid'
+
+/**
+ * All in one transaction, the approvals too: a crash half-way leaves nothing, the next start makes it whole, and no
+ * name is left waiting for staff where moderation is manual.
+ */
+async function makeRows(sql: Transaction, password: string, now: Date) {
   const { partnerId } = await createPartner(sql, 'demo', password)
   const partner = { partnerId, login: 'demo', currency: 'RUB' }
   const hasStaff = await unlessRefused(createStaff(sql, 'staff', password))
+  const feeOf = await senderFeeTable(sql)
   const companyIds: number[] = []
-  const senderIds: number[] = []
   for (const { senderName, ...company } of companies) {
     const { companyId } = await createCompany(sql, partner, { ...company, counteragentType: 'LEGAL' })
     companyIds.push(companyId)
-    for (const brand of brands) senderIds.push(await makeSender(sql, companyId, senderName, brand))
+    for (const brand of brands) await makeSender(sql, companyId, { senderName, brand }, feeOf, now)
   }
+  await setSwitches(sql, companyIds[0]!, { inbound: true })
   const { key } = await createKey(sql, companyIds[0]!, 'MESSAGE')
-  return { hasStaff, senderIds, key }
+  return { hasStaff, key }
 }
 
-async function makeSender(sql: Transaction, companyId: number, senderName: string, brand: Brand): Promise<number> {
+async function makeSender(
+  sql: Transaction,
+  companyId: number,
+  named: { senderName: string; brand: Brand },
+  feeOf: FeeOf,
+  now: Date,
+) {
   const { senderId } = await createSender(sql, companyId, {
-    senderName,
+    ...named,
     channelType: 'SMS',
     commonType: 'COMMON',
-    brand,
     countryCode: 'RU',
     dateFrom: new Date('2020-01-01T00:00:00Z'),
     description: 'Made for the demo',
     documentIds: [],
   })
-  return senderId
+  await approveSenderIn(sql, senderId, feeOf, now)
 }
 
 const inventPassword = () => randomBytes(9).toString('base64url')

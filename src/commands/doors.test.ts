@@ -11,6 +11,9 @@ import { freePort, openDoors, urlOf } from './doors.ts'
 const HOST = '127.0.0.1'
 const LONG_MS = 600_000 // longer than any test may take
 
+/** More than the system takes at once from who does not read. */
+const LONG_ANSWER = 'long '.repeat(8_000_000)
+
 const leftOver: { destroy(): void }[] = []
 afterEach(() => {
   for (const thing of leftOver.splice(0)) thing.destroy()
@@ -22,6 +25,7 @@ function aSlowApp() {
   const { promise: asked, resolve: arrive } = Promise.withResolvers<void>()
   const app = fastify({ return503OnClosing: false })
   app.get('/', async () => 'quick')
+  app.get('/long', async () => LONG_ANSWER)
   app.get('/slow', async () => {
     arrive()
     await told
@@ -52,6 +56,48 @@ test('a request in hand is finished, and its connection does not hold up the end
   await eventually(() => expect(ask(port, '/')).rejects.toMatchObject({ code: 'ECONNREFUSED' }))
   tell()
   expect(await slow).toBe('slow')
+  await closed
+})
+
+test.for([HOST, '127.0.0.2'])('a long answer reaches whole who reads it slowly at %s', async (host, context) => {
+  if (process.platform !== 'linux') context.skip('only Linux has 127.0.0.2 without being told')
+  const { app } = aSlowApp()
+  const port = await freePort(HOST)
+  const doors = await openDoors(app, port, 'localhost', async () => [HOST, '127.0.0.2'])
+  const agent = new Agent({ keepAlive: true })
+  leftOver.push(agent)
+  const [response] = await once(get({ host, port, path: '/long', agent }), 'response')
+  let read = 0
+  response.on('data', (piece: Buffer) => {
+    read += piece.length
+    if (read < 2_000_000) setTimeout(() => response.resume(), 20)
+    if (read < 2_000_000) response.pause()
+  })
+  const end = once(response, 'end')
+  let isClosed = false
+  const closed = doors.close(LONG_MS).then(() => {
+    isClosed = true
+  })
+  await eventually(() => expect(ask(port, '/', host)).rejects.toMatchObject({ code: 'ECONNREFUSED' }))
+  expect(isClosed).toBe(false)
+  await end
+  expect(read).toBe(LONG_ANSWER.length)
+  await closed
+})
+
+test('who is answered while the doors close is told that its connection ends', async () => {
+  const { app, asked, tell } = aSlowApp()
+  const port = await freePort(HOST)
+  const doors = await openDoors(app, port, HOST)
+  const agent = new Agent({ keepAlive: true })
+  leftOver.push(agent)
+  const answered = once(get({ host: HOST, port, path: '/slow', agent }), 'response')
+  await asked
+  const closed = doors.close(LONG_MS)
+  tell()
+  const [response] = await answered
+  expect(response.headers.connection).toBe('close')
+  response.resume()
   await closed
 })
 

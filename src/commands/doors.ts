@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer } from 'node:net'
 import { UsageError } from '../base/errors.ts'
 import type { App } from '../http/app.ts'
@@ -25,14 +25,54 @@ export async function openDoors(
 ): Promise<Doors> {
   const [first, ...others] = await addressesOf(host)
   const doors: Server[] = [app.server]
+  const answers = watchAnswers(app.server)
   try {
     await app.listen({ port, host: first! })
     for (const address of others) doors.push(...(await openAnother(app.server, port, address)))
   } catch (error) {
-    await closeAll(app, doors, 0)
+    await closeAll(app, doors, answers, 0)
     throw new UsageError(whyNot(error as NodeJS.ErrnoException, port, host))
   }
-  return { close: graceMs => closeAll(app, doors, graceMs) }
+  doors.forEach(answers.guard)
+  return { close: graceMs => closeAll(app, doors, answers, graceMs) }
+}
+
+type Answers = {
+  /** From now on every answer is the last one of its connection. */
+  makeLast(): void
+  /** Keeps whoever closes the door from hanging up while an answer is under way. */
+  guard(door: Server): void
+}
+
+/**
+ * Answers from the request to the last byte handed to the system. Node takes a connection for idle as soon as its
+ * answer is written, on its way or not: a long one was cut off, although all it tells of had been done. Requests at
+ * the other doors pass through this one, so one place sees them all.
+ */
+function watchAnswers(main: Server): Answers {
+  const underWay = new Set<ServerResponse>()
+  let last = false
+  main.prependListener('request', (_: IncomingMessage, response: ServerResponse) => {
+    underWay.add(response)
+    response.once('close', () => underWay.delete(response))
+    if (last) endConnectionWith(response)
+  })
+  return {
+    makeLast() {
+      last = true
+      underWay.forEach(endConnectionWith)
+    },
+    // Replaced and not only avoided: closing a server hangs up idle connections by itself.
+    guard(door) {
+      door.closeIdleConnections = () => {
+        if (underWay.size === 0) Server.prototype.closeIdleConnections.call(door)
+      }
+    },
+  }
+}
+
+function endConnectionWith(response: ServerResponse) {
+  if (!response.headersSent) response.setHeader('connection', 'close')
 }
 
 async function addressesBehind(host: string): Promise<string[]> {
@@ -55,8 +95,9 @@ async function openAnother(main: Server, port: number, address: string): Promise
   }
 }
 
-async function closeAll(app: App, [, ...others]: Server[], graceMs: number) {
+async function closeAll(app: App, [, ...others]: Server[], answers: Answers, graceMs: number) {
   const all = [app.server, ...others]
+  answers.makeLast()
   const hangUp = setInterval(() => all.forEach(door => void door.closeIdleConnections()), 50)
   const cutOff = setTimeout(() => all.forEach(door => void door.closeAllConnections()), graceMs)
   await Promise.all([app.close(), ...others.map(door => new Promise(closed => door.close(closed)))])

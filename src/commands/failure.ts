@@ -1,3 +1,4 @@
+import { isDatabaseAway } from '../base/database-losses.ts'
 import { AppError, UsageError } from '../base/errors.ts'
 
 /**
@@ -7,12 +8,9 @@ import { AppError, UsageError } from '../base/errors.ts'
 export function sentenceOf(error: unknown): string | undefined {
   if (error instanceof UsageError || error instanceof AppError) return error.message
   const { code = '', message } = error as { code?: string; message: string }
-  if (AWAY.test(code)) return `The database does not answer: ${message || code}.`
   if (REFUSED.test(code)) return `The database refuses: ${message}.`
+  if (isDatabaseAway(error)) return `The database does not answer: ${message || code}.`
 }
-
-/** Connections that fail or end, and a server that starts, stops or crashes. */
-const AWAY = /^(ECONN\w+|EPIPE|ETIMEDOUT|CONNECT_TIMEOUT|CONNECTION_\w+|57P0\d|08\w{3})$/
 
 /** No entry, no rights, no room, or a server that takes no changes. */
 const REFUSED = /^(28\w{3}|42501|3D000|53\w{3}|25006)$/

@@ -1,7 +1,8 @@
-import { UsageError } from '../base/errors.ts'
-import { createKey, type KeyType, keyTypes } from '../domain/keys/keys.ts'
+import { createKey, keyTypes } from '../domain/keys/keys.ts'
+import { noCompany, orAdvise } from './advice.ts'
 import { type Command, withDatabase } from './command.ts'
 import { idOption } from './command-line.ts'
+import { choiceOption } from './options.ts'
 
 export const keyCommands: Command[] = [
   {
@@ -13,18 +14,14 @@ export const keyCommands: Command[] = [
     },
     async run(call) {
       const companyId = idOption(call, 'company')
-      const type = keyTypeIn(call.options.type!)
+      const type = choiceOption(call, 'type', keyTypes)!
       await withDatabase(call.config, async ({ sql }) => {
-        const key = await sql.begin(tx => createKey(tx, companyId, type))
+        const key = await orAdvise(
+          noCompany(companyId),
+          sql.begin(tx => createKey(tx, companyId, type)),
+        )
         call.print(key, `Key ${key.keyId}: ${key.key}\nKeep it: it is not shown again.`)
       })
     },
   },
 ]
-
-function keyTypeIn(text: string): KeyType {
-  const type = text.toUpperCase()
-  if (!keyTypes.includes(type as KeyType))
-    throw new UsageError(`--type must be one of ${keyTypes.join(', ')}, not "${text}".`)
-  return type as KeyType
-}

@@ -1,9 +1,6 @@
-import { open } from 'node:fs/promises'
-import { basename } from 'node:path'
-import type { Readable } from 'node:stream'
-import { UsageError } from '../base/errors.ts'
 import { importPorted, importRegister } from '../domain/numbering/imports.ts'
 import { type Command, withDatabase } from './command.ts'
+import { withFile } from './file.ts'
 
 export const numberingCommands: Command[] = [
   {
@@ -38,22 +35,3 @@ export const numberingCommands: Command[] = [
 
 const unknownIn = (regions: string[]) =>
   regions.length > 0 ? ` Unknown regions, taken as being on Moscow time: ${regions.join('; ')}.` : ''
-
-/** Opens the file before anything else is done; what is wrong inside it is told with its name. */
-async function withFile(path: string, work: (source: Readable) => Promise<void>) {
-  const handle = await open(path).catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(
-      error.code === 'ENOENT' ? `There is no file "${path}".` : `"${path}" cannot be read: ${error.code}.`,
-    )
-  })
-  try {
-    if ((await handle.stat()).isDirectory()) throw new UsageError(`"${path}" is a folder: a file is needed.`)
-    await work(handle.createReadStream({ autoClose: false }))
-  } catch (error) {
-    throw error instanceof UsageError && /^(line |The file )/.test(error.message)
-      ? new UsageError(`${basename(path)}: ${error.message}`)
-      : error
-  } finally {
-    await handle.close()
-  }
-}

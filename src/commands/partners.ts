@@ -1,6 +1,8 @@
-import { changePassword, createPartner } from '../domain/partners/partners.ts'
+import { changePassword, createPartner, listPartners } from '../domain/partners/partners.ts'
+import { noPartner, orAdvise } from './advice.ts'
 import { type Command, withDatabase } from './command.ts'
 import { credentialsIn } from './credentials.ts'
+import { table } from './table.ts'
 
 const credentials = {
   login: { value: 'LOGIN', about: 'The login of the partner', required: true },
@@ -8,6 +10,21 @@ const credentials = {
 }
 
 export const partnerCommands: Command[] = [
+  {
+    name: 'partner list',
+    about: 'Lists the partners.',
+    run: ({ config, print }) =>
+      withDatabase(config, async ({ sql }) => {
+        const partners = await listPartners(sql)
+        print(
+          partners,
+          table(
+            ['ID', 'CURRENCY', 'LOGIN'],
+            partners.map(({ partnerId, currency, login }) => [partnerId, currency, login]),
+          ),
+        )
+      }),
+  },
   {
     name: 'partner create',
     about: 'Makes a partner who can log in to the partner API.',
@@ -27,7 +44,7 @@ export const partnerCommands: Command[] = [
     async run({ config, options, print }) {
       const { login, password } = credentialsIn(options)
       await withDatabase(config, async ({ sql }) => {
-        await changePassword(sql, login, password)
+        await orAdvise(noPartner(login), changePassword(sql, login, password))
         print({ login }, `The password of ${login} was changed; its old tokens no longer work.`)
       })
     },

@@ -3,8 +3,10 @@ import { senderFeeTable } from '../domain/pricing/pricing.ts'
 import { approveSender, denySender, rejectSender } from '../domain/senders/moderation.ts'
 import type { Sender } from '../domain/senders/sender.ts'
 import { listAllSenders } from '../domain/senders/senders.ts'
+import { noSender, orAdvise } from './advice.ts'
 import { type Call, type Command, withDatabase } from './command.ts'
 import { idOption } from './command-line.ts'
+import { optionalId } from './options.ts'
 import { table } from './table.ts'
 
 const sender = { value: 'ID', about: 'The sender name: `tidings sender list` shows them', required: true }
@@ -17,7 +19,7 @@ export const senderCommands: Command[] = [
     about: 'Lists sender names, those waiting for review first.',
     options: { company: { value: 'N', about: 'Only those of one company' } },
     async run(call) {
-      const companyId = call.options.company === undefined ? undefined : idOption(call, 'company')
+      const companyId = optionalId(call, 'company')
       await withDatabase(call.config, async ({ sql }) => {
         const senders = await listAllSenders(sql, companyId)
         call.print(senders.map(present), tableOf(senders))
@@ -51,7 +53,7 @@ export const senderCommands: Command[] = [
 async function decide(call: Call, decision: (sql: Pool, senderId: number) => Promise<Sender>) {
   const senderId = idOption(call, 'sender')
   await withDatabase(call.config, async ({ sql }) => {
-    const decided = await decision(sql, senderId)
+    const decided = await orAdvise(noSender(senderId), decision(sql, senderId))
     call.print(present(decided), `Sender ${senderId} (${decided.senderName}) is ${decided.status}.`)
   })
 }

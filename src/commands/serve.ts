@@ -57,13 +57,13 @@ export const engineCommand: Command = {
     const log = makeLog(config, 'engine')
     await withService(config, {}, async (database, stopped) => {
       if (config.demo) await addSimulators(database.sql)
-      const { moderation, billingZone } = config
+      const { moderation, billingZone, stopWords } = config
       const callbacks = {
         retrySeconds: config.callbackRetrySeconds,
         allow: config.callbackAllow,
         sourceIp: config.callbackSourceIp,
       }
-      const engine = await startEngine({ sql: database.sql, clock, log, moderation, billingZone, callbacks })
+      const engine = await startEngine({ sql: database.sql, clock, log, moderation, billingZone, callbacks, stopWords })
       // As a child of `serve` it says nothing; the parent prints for both.
       if (!process.send) print({ engine: 'started', data: database.place }, `The engine is up, on ${database.place}.`)
       await stopped

@@ -60,7 +60,7 @@ export async function prepareCluster(wantedDir: string, settings: Record<string,
 
 async function makeDataDir(wantedDir: string): Promise<string> {
   try {
-    const created = await mkdir(wantedDir, { recursive: true, mode: isRoot() ? 0o755 : 0o700 })
+    const created = await makeFolders(wantedDir, isRoot() ? 0o755 : 0o700)
     // A strict umask must not lock the server's user out of folders that we have just made for it.
     if (created && isRoot()) await openUpTo(created, wantedDir)
     await access(wantedDir, constants.R_OK | constants.W_OK | constants.X_OK)
@@ -70,6 +70,22 @@ async function makeDataDir(wantedDir: string): Promise<string> {
       `The data folder ${wantedDir} cannot be written by this user (${codeOf(error)}): change its owner, or set TIDINGS_DATA to another folder`,
     )
   }
+}
+
+/**
+ * The folder and those above it that are missing; tells the topmost one made. Node's own `recursive` asks for ever
+ * where the system says that a folder is missing although the one above it is there, as it does in /proc.
+ */
+async function makeFolders(dir: string, mode: number): Promise<string | undefined> {
+  if ((await stat(dir).catch(ignoreMissing))?.isDirectory()) return undefined
+  const above = await makeFolders(dirname(dir), mode)
+  try {
+    await mkdir(dir, mode)
+  } catch (error) {
+    const isThere = codeOf(error) === 'EEXIST' && (await stat(dir)).isDirectory() // another process was faster
+    if (!isThere) throw error
+  }
+  return above ?? dir
 }
 
 async function openUpTo(top: string, dir: string) {

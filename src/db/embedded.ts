@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import postgres from 'postgres'
+import { isDatabaseAway } from '../base/database-losses.ts'
 import { UsageError } from '../base/errors.ts'
 import { type Cluster, clusterUrl, prepareCluster } from './embedded-cluster.ts'
 import { findPostmaster, logTail, startPostmaster, stopPostmaster } from './embedded-postmaster.ts'
@@ -153,25 +154,10 @@ async function createDatabase(sql: postgres.Sql) {
 }
 
 /** Failures that belong to a server that is starting, ending or restarting: asking again is the cure. */
-function isPassing(error: unknown) {
-  return PASSING.has((error as { code?: string }).code ?? '')
-}
+const isPassing = (error: unknown) =>
+  isDatabaseAway(error) || ['TOO_SLOW', TEMPLATE_IN_USE].includes((error as { code?: string }).code ?? '')
 
-const PASSING = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'TOO_SLOW',
-  'CONNECT_TIMEOUT',
-  'CONNECTION_CLOSED',
-  'CONNECTION_DESTROYED',
-  'CONNECTION_ENDED',
-  '53300', // too many connections
-  '55006', // template1 is in use while we create the database
-  '57P01', // shut down
-  '57P02', // crashed
-  '57P03', // starting up, or shutting down
-])
+const TEMPLATE_IN_USE = '55006' // by another process that creates the database just now
 
 function explain(cluster: Cluster, error: unknown) {
   if ((error as { code?: string }).code !== '28P01') return error

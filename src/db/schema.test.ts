@@ -31,6 +31,7 @@ const exceptions: Record<string, string> = {
   submissions: 'keyed by what the operator knows: its own id',
   receipt_inbox: 'keyed by what the operator knows: its own id',
   simulator_messages: 'the memory of operators, who stand outside',
+  simulator_inbound: 'the memory of operators, who stand outside',
   schema_migrations: 'about the schema itself',
   schema_compatibility: 'about the schema itself',
 }

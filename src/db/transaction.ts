@@ -1,4 +1,5 @@
 import type postgres from 'postgres'
+import { isConnectionLost } from '../base/database-losses.ts'
 
 type Transaction = postgres.TransactionSql
 type Work = (sql: Transaction) => unknown
@@ -37,7 +38,7 @@ function untilLost(work: Work, sql: Transaction, state: State): Promise<unknown>
     Promise.resolve(work(sql)).then(
       value => end(() => resolve(value)),
       error => {
-        if (isLoss(error)) state.lost = true
+        if (isConnectionLost(error)) state.lost = true
         end(() => reject(error))
       },
     )
@@ -61,16 +62,3 @@ function guarded(sql: Transaction, state: State): Transaction {
     },
   })
 }
-
-const LOSSES = [
-  'CONNECTION_CLOSED',
-  'CONNECTION_DESTROYED',
-  'CONNECTION_ENDED',
-  'ECONNRESET',
-  'EPIPE',
-  '57P01',
-  '57P02',
-  '57P03',
-]
-
-const isLoss = (error: unknown) => LOSSES.includes((error as { code?: string } | null)?.code ?? '')

@@ -3,7 +3,7 @@ import type { Channel, Feed } from '../channels/channel.ts'
 import { createSimulator, type Outbox, type SimulatorSettings } from '../channels/simulator/simulator.ts'
 import type { Pool } from '../db/sql.ts'
 import type { Gateway } from '../domain/gateways/gateway.ts'
-import { keepSimulated, unreportedSimulated } from '../domain/gateways/gateways.ts'
+import { keepSimulated, takeSimulatedInbound, unreportedSimulated } from '../domain/gateways/gateways.ts'
 import { repeat } from './loop.ts'
 
 export type ConnectorContext = { sql: Pool; log: Logger; worker: string }
@@ -15,11 +15,14 @@ export function connectGateway(context: ConnectorContext, gateway: Gateway, feed
   return connector(context, gateway, feed)
 }
 
+export const connectorNames = () => Object.keys(connectors)
+
+const INBOUND_EVERY_MS = 500
 const REPORT_AGAIN_EVERY_MS = 10_000
 const UNREPORTED_AFTER_SECONDS = 10
 
 const connectors: Record<string, (context: ConnectorContext, gateway: Gateway, feed: Feed) => Channel> = {
-  simulator({ sql, log, worker }, { gatewayId, settings }, feed) {
+  simulator({ sql, log, worker }, { gatewayId, channelType, settings }, feed) {
     const outbox: Outbox = {
       async keep(messages) {
         await keepSimulated(sql, gatewayId, worker, messages)
@@ -33,10 +36,14 @@ const connectors: Record<string, (context: ConnectorContext, gateway: Gateway, f
         simulator.reportAgain(message)
       afterSeconds = UNREPORTED_AFTER_SECONDS
     })
+    const inbound = repeat('simulator inbound', INBOUND_EVERY_MS, log, () =>
+      takeSimulatedInbound(sql, channelType, message => feed.inbound(message)),
+    )
     return {
       ...simulator,
       async stop() {
         await loop.stop()
+        await inbound.stop()
         await simulator.stop()
       },
     }

@@ -1,7 +1,7 @@
 import { errorCodes } from '../base/error-codes.ts'
 import type { Pool } from '../db/sql.ts'
 import { overdueMessages } from '../domain/messages/messages.ts'
-import { dropDeadline, takeDeadlines } from '../domain/sending/deadlines.ts'
+import { closeDeadline, takeDeadlines } from '../domain/sending/deadlines.ts'
 import { LIFETIME_MS } from '../domain/sending/leases.ts'
 import type { Recorder } from './recorder.ts'
 
@@ -12,6 +12,6 @@ export async function endOverdue({ sql, clock, recorder }: { sql: Pool; clock: (
     const overdue = await overdueMessages(sql, deadline, new Date(now.getTime() - LIFETIME_MS))
     const final = { status: 'FAILED' as const, at: now, errorCode: errorCodes.lifetimeOver }
     await Promise.all(new Set(overdue.map(({ uuid }) => recorder.note(deadline.companyId, { uuid, final }))))
-    await dropDeadline(sql, deadline)
+    await closeDeadline(sql, deadline, LIFETIME_MS)
   }
 }

@@ -62,3 +62,26 @@ test('a started dispatch goes out, is delivered, settled and completed', async (
   expect(account).toMatchObject({ balance: -dispatch.priceEstimate, reserved: 0n })
   expect(dispatch.createdPrice).toBe(0n)
 })
+
+test('an engine is seen while it is at work, and sends what is started meanwhile', async () => {
+  const engine = await anEngine()
+  const seen = () => db.sql`select seen_at as at from engines where worker = ${engine.worker}`
+  const [first] = await eventually(async () => {
+    const rows = await seen()
+    expect(rows).toHaveLength(1)
+    return rows
+  })
+  await eventually(async () => expect((await seen())[0]!.at.getTime()).toBeGreaterThan(first!.at.getTime()))
+
+  const world = await aWorld(db.sql)
+  const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(4))
+  await start(db.sql, world, dispatchId)
+  await eventually(async () => {
+    const [row] = await db.sql`
+      select count(*) as n from simulator_messages s join messages m on m.company_id = s.company_id and m.uuid = s.uuid
+      where m.dispatch_id = ${dispatchId}`
+    expect(row!.n).toBe(4)
+  })
+  await Promise.all(engines.splice(0).map(one => one.stop()))
+  expect(await seen()).toHaveLength(0)
+})

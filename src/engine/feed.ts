@@ -1,11 +1,18 @@
 import type { Logger } from 'pino'
-import type { Feed, Receipt } from '../channels/channel.ts'
+import type { Feed, Inbound, Receipt } from '../channels/channel.ts'
 import type { Pool } from '../db/sql.ts'
+import { addStop, isStopWord, STOP_WORDS } from '../domain/blacklist/blacklist.ts'
 import type { ProviderReceipt } from '../domain/sending/receipt.ts'
 import { dropKeptReceipts, keepReceipts, matchReceipts, takeKeptReceipts } from '../domain/sending/receipts.ts'
 import type { Recorder } from './recorder.ts'
 
-export type FeedContext = { sql: Pool; log: Logger; recorder: Recorder }
+export type FeedContext = {
+  sql: Pool
+  log: Logger
+  recorder: Recorder
+  /** Words by which a subscriber asks for nothing more; unless told, `STOP_WORDS`. */
+  stopWords?: readonly string[]
+}
 
 const KEPT_AT_ONCE = 1000
 
@@ -20,10 +27,16 @@ export function feedOf(context: FeedContext, gatewayId: number): Feed {
       if (theirs.length > 0) noted.add(takeTheirs(context, gatewayId, theirs))
       await Promise.all(noted)
     },
-    async inbound(message) {
-      context.log.info({ gatewayId, to: message.to }, 'inbound.ignored')
-    },
+    inbound: message => takeInbound(context, gatewayId, message),
   }
+}
+
+/** Of what subscribers write, only the wish for nothing more is heard so far. */
+async function takeInbound({ sql, log, stopWords = STOP_WORDS }: FeedContext, gatewayId: number, message: Inbound) {
+  const from = message.from.slice(-4)
+  if (!isStopWord(message.text, stopWords)) return log.info({ gatewayId, to: message.to, from }, 'inbound.ignored')
+  const companyIds = await addStop(sql, gatewayId, message)
+  log.info({ gatewayId, to: message.to, from, companyIds }, 'inbound.stopped')
 }
 
 function noteOwn(recorder: Recorder, { of, status, happenedAt, errorCode }: Receipt) {
@@ -53,7 +66,13 @@ async function takeTheirs({ sql, recorder }: FeedContext, gatewayId: number, rec
  * Looks again at receipts that matched nothing when they came: their submission was not committed yet, or they came
  * in through a process that does not send.
  */
-export async function lookAtKeptReceipts({ sql, recorder }: Pick<FeedContext, 'sql' | 'recorder'>): Promise<void> {
+export async function lookAtKeptReceipts(context: Pick<FeedContext, 'sql' | 'recorder'>): Promise<void> {
+  let looked = 0
+  do looked = await lookAtSome(context)
+  while (looked === KEPT_AT_ONCE)
+}
+
+async function lookAtSome({ sql, recorder }: Pick<FeedContext, 'sql' | 'recorder'>): Promise<number> {
   const kept = await takeKeptReceipts(sql, KEPT_AT_ONCE)
   for (const [gatewayId, receipts] of Map.groupBy(kept, ({ gatewayId }) => gatewayId)) {
     const { matched, unmatched } = await matchReceipts(sql, gatewayId, receipts)
@@ -62,4 +81,5 @@ export async function lookAtKeptReceipts({ sql, recorder }: Pick<FeedContext, 's
     const done = receipts.filter(receipt => !waiting.has(receipt)).map(({ receiptId }) => receiptId)
     if (done.length > 0) await dropKeptReceipts(sql, done)
   }
+  return kept.length
 }

@@ -11,7 +11,7 @@ const LOOK_EVERY_MS = 1000
 export type LiveGateway = { gateway: Gateway; channel: Channel; busy: number }
 
 export type Gateways = {
-  /** Those that serve a channel and brand: `any` of them, and those that can take something now. */
+  /** Those that serve a channel and brand: whether there are any, and those that can take something now. */
   serving(channelType: ChannelType, brandId: number): { known: boolean; up: LiveGateway[] }
   look(): Promise<void>
   stop(): Promise<void>
@@ -27,20 +27,44 @@ export async function keepGateways(context: {
   feedOf: (gateway: Gateway) => Feed
 }): Promise<Gateways> {
   const live = new Map<number, LiveGateway>()
+  const leaving = new Map<number, Promise<void>>()
+  let rows: Gateway[] = []
 
   async function look() {
-    const rows = await listGateways(context.sql)
+    rows = await listGateways(context.sql)
     const wanted = new Map(rows.map(gateway => [gateway.gatewayId, gateway]))
     for (const [id, { gateway, channel }] of live) {
       const row = wanted.get(id)
       if (row && sameSettings(row, gateway)) continue
       live.delete(id)
-      await channel.stop()
+      leave(id, channel)
     }
     for (const gateway of rows) {
       const known = live.get(gateway.gatewayId)
       if (known) known.gateway = gateway
-      else live.set(gateway.gatewayId, { gateway, channel: context.connect(gateway, context.feedOf(gateway)), busy: 0 })
+      else if (!leaving.has(gateway.gatewayId)) connect(gateway)
+    }
+  }
+
+  /**
+   * A channel ends what it has under way; only then its gateway is connected anew, because an operator allows so many
+   * connections and no more. Meanwhile its messages wait, and nobody else does.
+   */
+  function leave(gatewayId: number, channel: Channel) {
+    const left = channel
+      .stop()
+      .catch(err => context.log.error({ err, gatewayId }, 'gateway.not_stopped'))
+      .then(() => void leaving.delete(gatewayId))
+    leaving.set(gatewayId, left)
+  }
+
+  /** One that cannot be connected does not hinder the others; it is tried again at the next look. */
+  function connect(gateway: Gateway) {
+    try {
+      const channel = context.connect(gateway, context.feedOf(gateway))
+      live.set(gateway.gatewayId, { gateway, channel, busy: 0 })
+    } catch (err) {
+      context.log.error({ err, gatewayId: gateway.gatewayId }, 'gateway.not_connected')
     }
   }
 
@@ -51,11 +75,16 @@ export async function keepGateways(context: {
     look,
     serving(channelType, brandId) {
       const all = [...live.values()].filter(({ gateway }) => serves(gateway, channelType, brandId))
-      return { known: all.length > 0, up: all.filter(({ gateway, channel }) => !gateway.paused && channel.health().up) }
+      return {
+        known: rows.some(gateway => serves(gateway, channelType, brandId)),
+        up: all.filter(({ gateway, channel }) => !gateway.paused && channel.health().up),
+      }
     },
     async stop() {
       await loop.stop()
-      await Promise.all([...live.values()].map(({ channel }) => channel.stop()))
+      for (const [gatewayId, { channel }] of live) leave(gatewayId, channel)
+      live.clear()
+      await Promise.all(leaving.values())
     },
   }
 }

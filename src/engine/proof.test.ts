@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeAll, expect, test } from 'vitest'
+import { verifyLedger } from '../domain/audit/verify.ts'
 import { requireDispatchProgress } from '../domain/dispatches/dispatches.ts'
 import { addGateway } from '../domain/gateways/gateways.ts'
 import { loadNumbering, type Numbering } from '../domain/numbering/numbering.ts'
@@ -80,7 +81,7 @@ test('an engine killed twenty times loses nothing, doubles at most its window, a
   const { times, messages } = await handedOver(dispatchId)
   expect(messages).toBe(20_000)
   expect(times - messages).toBeLessThanOrEqual(20 * WINDOW)
-  console.log({ doubled: times - messages })
   const [account] = await db.sql`select balance, reserved from accounts where company_id = ${world.companyId}`
   expect(account).toEqual({ balance: -dispatch.priceEstimate, reserved: 0n })
-}, 120_000)
+  expect(await verifyLedger(db.sql, { companyId: world.companyId })).toEqual([])
+}, 240_000)

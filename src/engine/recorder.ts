@@ -19,10 +19,12 @@ type Batch = { findings: Map<string, Finding>; done: PromiseWithResolvers<void>;
 type Desk = { batch: Batch | undefined; writing: boolean; timer: NodeJS.Timeout | undefined }
 
 export type Recorder = {
-  /** Notes what was learned of a message; resolves when it is committed. */
+  /** Notes what was learned of a message; resolves when it is committed, rejects when that has been given up. */
   note(companyId: number, finding: Finding): Promise<void>
   /** Resolves when there is room for more. */
   room(): Promise<void>
+  /** We are about to stop: what cannot be written within a few seconds from now is given up. */
+  hurry(): void
   /** Writes what is left. */
   stop(): Promise<void>
 }
@@ -42,7 +44,7 @@ export function createRecorder(context: { sql: Pool; clock: () => Date; billingZ
 
   function note(companyId: number, finding: Finding): Promise<void> {
     const desk = deskOf(companyId)
-    desk.batch ??= { findings: new Map(), done: Promise.withResolvers(), since: performance.now() }
+    desk.batch ??= newBatch()
     const { findings, done } = desk.batch
     const known = findings.get(finding.uuid)
     if (!known) waiting += 1
@@ -85,37 +87,50 @@ export function createRecorder(context: { sql: Pool; clock: () => Date; billingZ
 
   async function writeUntilDone(companyId: number, { findings, done }: Batch) {
     const list = [...findings.values()]
-    while (performance.now() < giveUpAt) {
+    let isWritten = false
+    while (!isWritten && performance.now() < giveUpAt) {
       try {
         const { sql, billingZone, clock } = context
         await recordFindings(sql, companyId, list, { billingZone, now: clock() })
-        break
+        isWritten = true
       } catch (err) {
         context.log.error({ err, companyId, findings: list.length }, 'findings.not_recorded')
         await pause(RETRY_MS)
       }
     }
     waiting -= list.length
-    done.resolve()
+    if (isWritten) done.resolve()
+    else done.reject(new Error('the findings could not be recorded before the engine stopped'))
     if (waiting > MOST_WAITING) return
     roomMade.resolve()
     roomMade = Promise.withResolvers()
   }
 
+  // What cannot be written by then is not lost: its leases run out and whoever takes them over sends it again.
+  function hurry() {
+    giveUpAt = Math.min(giveUpAt, performance.now() + PATIENCE_MS)
+  }
+
   return {
     note,
+    hurry,
     room: async () => {
       while (waiting > MOST_WAITING) await roomMade.promise
     },
     async stop() {
-      // What cannot be written by then is not lost: its leases run out and whoever takes them over sends it again.
-      giveUpAt = performance.now() + PATIENCE_MS
+      hurry()
       while (desks.size > 0) {
         for (const [companyId, desk] of desks) if (desk.batch && !desk.writing) write(companyId, desk)
         await Promise.all(writing)
       }
     },
   }
+}
+
+function newBatch(): Batch {
+  const batch = { findings: new Map(), done: Promise.withResolvers<void>(), since: performance.now() }
+  batch.done.promise.catch(() => {}) // who noted something may be gone by the time it is given up
+  return batch
 }
 
 /** The first word about an end counts; later ones are repeats. */

@@ -37,10 +37,10 @@ export async function sendMessages(
   hand: Hand,
 ): Promise<{ recorded: Promise<unknown>; left: Left[] }> {
   const work: Work = { ...context, lane, noted: new Set(), later: [], told: new Set() }
-  const allowed = await refuseForbidden(work, messages, gateway)
-  for (let from = 0; from < allowed.length && hand.mayGo(); from += SLICE) {
+  for (let from = 0; from < messages.length && hand.mayGo(); from += SLICE) {
     await context.recorder.room()
-    await submitSlice(work, allowed.slice(from, from + SLICE), gateway!, hand)
+    const allowed = await refuseForbidden(work, messages.slice(from, from + SLICE), gateway)
+    if (allowed.length > 0) await submitSlice(work, allowed, gateway!, hand)
   }
   const untouched = messages.filter(({ uuid }) => !work.told.has(uuid))
   const left = [...work.later, ...untouched.map(({ seq, attempts }) => ({ seq, attempts, dueAt: context.clock() }))]
@@ -50,7 +50,7 @@ export async function sendMessages(
 /** `noted`: the batches that our findings are in; `told`: the messages we know something of. */
 type Work = SenderContext & { lane: RunnableLane; noted: Set<Promise<void>>; later: Left[]; told: Set<string> }
 
-/** Looked at again right before submission: what has changed since the message was accepted. */
+/** Looked at again right before submission, slice by slice: what has changed since the message was accepted. */
 async function refuseForbidden(work: Work, messages: Attempt[], gateway: LiveGateway | undefined): Promise<Attempt[]> {
   if (['CLOSED', 'DENIED'].includes(work.lane.senderStatus))
     return refuseAll(work, messages, errorCodes.refusedByChannel)
@@ -82,7 +82,13 @@ function note(work: Work, finding: Parameters<Recorder['note']>[1]) {
 async function submitSlice(work: Work, messages: Attempt[], { gateway, channel }: LiveGateway, hand: Hand) {
   const batch = messages.map(message => outgoing(work.lane, message))
   const report = (index: number, result: SendResult) => noteResult(work, messages[index]!, result, gateway.gatewayId)
-  await channel.submit(batch, report, hand.mayGo)
+  try {
+    await channel.submit(batch, report, hand.mayGo)
+  } catch (err) {
+    // A channel should not throw. What it has not reported may have gone out or not, as with a lost connection.
+    work.log.error({ err, gatewayId: gateway.gatewayId }, 'submission.failed')
+    for (const message of messages) if (!work.told.has(message.uuid)) retryLater(work, message, LOST_RETRY_MS)
+  }
 }
 
 const outgoing = (lane: RunnableLane, message: Attempt): Outgoing => ({

@@ -1,7 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, LogController } from 'fastify'
 import { AppError } from '../base/errors.ts'
-import { acceptJsonBodies } from './body.ts'
+import { acceptJsonBodies, bodyLimits } from './body.ts'
 import type { Context } from './context.ts'
 import { registerDocsPage } from './docs-page.ts'
 import { answerError, errorBody } from './error-handler.ts'
@@ -13,7 +13,6 @@ import { compileValidator } from './validation.ts'
 
 export type App = FastifyInstance
 
-const BODY_LIMIT_BYTES = 32 * 1024 * 1024
 const REQUEST_TIMEOUT_MS = 120_000
 
 /** The whole HTTP side of the service: every face under its own prefix, errors and bodies handled in one way. */
@@ -21,7 +20,7 @@ export async function buildApp(context: Context): Promise<App> {
   const app = fastify({
     loggerInstance: context.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: BODY_LIMIT_BYTES,
+    bodyLimit: bodyLimits.usual,
     requestTimeout: REQUEST_TIMEOUT_MS,
     trustProxy: context.trustedProxies.length > 0 ? context.trustedProxies : false,
     return503OnClosing: false,

@@ -9,13 +9,24 @@ declare module 'fastify' {
   }
 }
 
+export const KIB = 1024
+export const MIB = 1024 * KIB
+
+/** How large a body may be. A route that is not named here takes what any form filled in by hand would need. */
+export const bodyLimits = { usual: MIB, token: 16 * KIB, recipients: 32 * MIB }
+
 /**
- * JSON bodies. An empty one counts as none, so that a POST without a body may carry a JSON content type. Text that
- * PostgreSQL cannot keep (a NUL, half of a surrogate pair) is refused at the door.
+ * JSON bodies. An empty one counts as none, whatever its content type says. Text that PostgreSQL cannot keep (a NUL,
+ * half of a surrogate pair) is refused at the door.
  */
 export function acceptJsonBodies(app: FastifyInstance) {
   app.decorateRequest('rawBody', undefined)
   app.removeAllContentTypeParsers()
+  app.addHook('onRequest', ({ headers }, _, done) => {
+    const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
+    if (isEmpty) delete headers['content-type']
+    done()
+  })
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     request.rawBody = body
     return parseJson(body)
@@ -39,26 +50,47 @@ function parse(text: string): unknown {
   }
 }
 
-/** Bad characters can stand in JSON only as escapes: without one of these there is nothing to look for. */
-const mayHideBadText = /\\u(?:0000|[dD][89a-fA-F])/
+/**
+ * Bad characters can stand in JSON only as escapes: without one of these there is nothing to look for. A pair of
+ * surrogates is none, unless a backslash before it leaves open whether its first half is an escape at all.
+ */
+const mayHideBadText =
+  /\\u(?:0000|[dD][89abAB][\da-fA-F]{2}(?!\\u[dD][c-fC-F])|[dD][c-fC-F](?<![^\\]\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F]))/
+
+/** A list or object that is being looked through, and how far. */
+type Visit = { values: Record<string | number, unknown>; keys: string[] | undefined; size: number; next: number }
 
 /** Looks at every text of a body. Without recursion: a body may be nested deeper than the stack. */
 function refuseBadText(body: unknown): void {
-  const waiting: { value: unknown; path: string }[] = [{ value: body, path: '' }]
-  for (let next = waiting.pop(); next; next = waiting.pop()) {
-    const { value, path } = next
-    if (typeof value === 'string') refuseBadString(value, path)
-    else if (Array.isArray(value)) {
-      for (const [i, item] of value.entries()) waiting.push({ value: item, path: `${path}[${i}]` })
-    } else if (value !== null && typeof value === 'object') {
-      for (const [key, item] of Object.entries(value)) {
-        refuseBadString(key, path)
-        waiting.push({ value: item, path: path ? `${path}.${key}` : key })
-      }
+  const way = [visitOf([body])]
+  for (let visit = way.at(-1); visit; visit = way.at(-1)) {
+    if (visit.next === visit.size) {
+      way.pop()
+      continue
     }
+    const key = keyAt(visit, visit.next++)
+    const value = visit.values[key]
+    if (isBad(key)) throw noText(way.slice(0, -1))
+    if (isBad(value)) throw noText(way)
+    if (typeof value === 'object' && value !== null) way.push(visitOf(value))
   }
 }
 
-function refuseBadString(text: string, path: string) {
-  if (text.includes('\0') || !text.isWellFormed()) throw invalid(`${path || 'body'}: has a character that is no text`)
+function visitOf(container: object): Visit {
+  const keys = Array.isArray(container) ? undefined : Object.keys(container)
+  return { values: container as Visit['values'], keys, size: (keys ?? (container as unknown[])).length, next: 0 }
+}
+
+const keyAt = ({ keys }: Visit, place: number) => keys?.[place] ?? place
+
+const isBad = (value: unknown) => typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())
+
+const DEEPEST_NAMED = 20
+
+function noText(way: Visit[]) {
+  const path = way
+    .slice(1, DEEPEST_NAMED)
+    .map(visit => keyAt(visit, visit.next - 1))
+    .reduce<string>((so, key) => (typeof key === 'number' ? `${so}[${key}]` : so ? `${so}.${key}` : key), '')
+  return invalid(`${path || 'body'}: has a character that is no text`)
 }

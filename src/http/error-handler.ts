@@ -1,5 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { isDatabaseAway } from '../base/database-losses.ts'
 import { AppError, type AppErrorKind } from '../base/errors.ts'
+import { KIB, MIB } from './body.ts'
 import { validationMessage } from './validation.ts'
 
 type Answer = { status: number; code: number }
@@ -25,7 +27,7 @@ export const errorBody = (code: number, msg: string) => ({ error: { code, msg } 
 
 /** Every answer that is not a success leaves through here. */
 export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
-  const known = asAppError(error)
+  const known = asAppError(error, request)
   if (!known) {
     request.log.error({ err: error, method: request.method, route: request.routeOptions.url }, 'request.failed')
     return reply.code(500).send(errorBody(5000, 'Something went wrong on our side'))
@@ -44,11 +46,11 @@ function addRetryHeaders(reply: FastifyReply, error: AppError) {
   reply.header('ratelimit-reset', String(error.retryAfterSeconds))
 }
 
-function asAppError(error: FastifyError): AppError | undefined {
+function asAppError(error: FastifyError, request: FastifyRequest): AppError | undefined {
   if (error instanceof AppError) return error
   if (error.validation) return refusedBySchema(error)
   const refused = frameworkErrors[error.code]
-  if (refused) return refused(error)
+  if (refused) return refused(request)
   if (isDatabaseAway(error)) {
     return new AppError('not_ready', 'The service is not ready: try again in a moment', { retryAfterSeconds: 2 })
   }
@@ -61,27 +63,13 @@ const refusedBySchema = (error: FastifyError) =>
     ? new AppError('not_found', 'Not found')
     : new AppError('invalid', validationMessage(error.validation!, error.validationContext))
 
-const frameworkErrors: Record<string, (error: FastifyError) => AppError> = {
+const frameworkErrors: Record<string, (request: FastifyRequest) => AppError> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new AppError('invalid', 'Content-Type: must be application/json'),
-  FST_ERR_CTP_BODY_TOO_LARGE: () => new AppError('too_large', 'The request body is larger than 32 MiB'),
+  FST_ERR_CTP_BODY_TOO_LARGE: ({ routeOptions }) =>
+    new AppError('too_large', `The request body is larger than ${inWords(routeOptions.bodyLimit)}`),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => new AppError('invalid', 'Content-Length: does not match the body'),
   FST_ERR_BAD_URL: () => new AppError('not_found', 'Not found'),
   FST_ERR_MAX_PARAM_LENGTH: () => new AppError('not_found', 'Not found'),
 }
 
-/** The connection was refused, lost or closed under us: nothing was said about the request itself. */
-const isDatabaseAway = (error: FastifyError) =>
-  [
-    'ECONNREFUSED',
-    'ECONNRESET',
-    'EPIPE',
-    'ENOTFOUND',
-    'CONNECTION_CLOSED',
-    'CONNECTION_ENDED',
-    'CONNECTION_DESTROYED',
-    'CONNECT_TIMEOUT',
-    '57P01', // terminated by the administrator
-    '57P02', // the server crashed
-    '57P03', // the server is starting
-    '53300', // too many connections
-  ].includes(error.code)
+const inWords = (sizeBytes: number) => (sizeBytes < MIB ? `${sizeBytes / KIB} KiB` : `${sizeBytes / MIB} MiB`)

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 
 /**
  * Describes one face in OpenAPI 3.1, from the same schemas that validate its requests. Register it before the routes
- * of the face; the document is then served at `path`.
+ * of the face, which serves the document where it likes.
  */
 export async function describeApi(
   api: FastifyInstance,
@@ -16,5 +16,21 @@ export async function describeApi(
       servers: [{ url: face.serverUrl }],
       components: { securitySchemes: face.security as never },
     },
+    transformObject: described => {
+      if (!('openapiObject' in described)) return described.swaggerObject
+      markOptionalBodies(described.openapiObject as Document)
+      return described.openapiObject
+    },
   })
+}
+
+type Document = { paths: Record<string, Record<string, { requestBody?: Body }>> }
+type Body = { required?: boolean; content: Record<string, { schema: { type?: string | string[] } }> }
+
+/** The generator calls every body required; one that may be null may be left out. */
+function markOptionalBodies({ paths }: Document) {
+  for (const { requestBody } of Object.values(paths).flatMap(Object.values<Document['paths'][string][string]>)) {
+    const schemas = Object.values(requestBody?.content ?? {}).map(({ schema }) => schema)
+    if (requestBody && schemas.every(({ type }) => type?.includes('null'))) requestBody.required = false
+  }
 }

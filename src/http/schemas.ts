@@ -18,8 +18,11 @@ export const SomeOf = <const T extends readonly string[]>(values: T) =>
 
 export const ById = Type.Object({ id: Id })
 
-export const Page = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, default: 1 })
-export const PerPage = (size: number) => Type.Integer({ minimum: 1, maximum: 1000, default: size })
+/** Required of no caller, and thanks to its default never missing for a handler. */
+export const Defaulted = <T extends TSchema>(schema: T) => Type.Optional(schema) as unknown as T
+
+export const Page = Defaulted(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, default: 1 }))
+export const PerPage = (size: number) => Defaulted(Type.Integer({ minimum: 1, maximum: 1000, default: size }))
 
 export const Answer = <T extends Parameters<typeof Type.Object>[0]>(fields: T) =>
   Type.Object(fields, { additionalProperties: false })
@@ -27,11 +30,14 @@ export const Answer = <T extends Parameters<typeof Type.Object>[0]>(fields: T) =
 export const PageOf = <T extends TSchema>(item: T) =>
   Answer({ page: Type.Integer(), perPage: Type.Integer(), total: Type.Integer(), items: Type.Array(item) })
 
-export const ErrorAnswer = Answer({ error: Answer({ code: Type.Integer(), msg: Type.String() }) })
+export const ErrorAnswer = {
+  ...Answer({ error: Answer({ code: Type.Integer(), msg: Type.String() }) }),
+  description: 'What was wrong: a code for programs, a message for people',
+}
 
-/** What a route answers: its success, and for everything else the error object. */
-export const answers = <S extends number, T extends TSchema>(status: S, schema: T) =>
-  ({ [status]: schema, default: ErrorAnswer }) as unknown as Record<S, T>
+/** What a route answers: its success, in words for the reference too, and for everything else the error object. */
+export const answers = <S extends number, T extends TSchema>(status: S, description: string, schema: T) =>
+  ({ [status]: { ...schema, description }, default: ErrorAnswer }) as unknown as Record<S, T>
 
 /** A POST without a body takes none, an empty one, or `{}`. */
 export const NoBody = Type.Unsafe<Record<string, never> | null>({ type: ['object', 'null'] })

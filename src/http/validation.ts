@@ -74,6 +74,7 @@ const wordings: Record<string, (params: Rule, schema: Rule) => string> = {
   maxLength: params => `must have at most ${params.limit} characters`,
   minItems: params => (params.limit === 1 ? 'must not be empty' : `must have at least ${params.limit} items`),
   maxItems: params => `must have at most ${params.limit} items`,
+  maxProperties: params => `must have at most ${params.limit} properties`,
   uniqueItems: () => 'must not repeat a value',
   pattern: (_, schema) => `must be ${schema.description ?? 'of another form'}`,
   format: params => formatWordings[String(params.format)] ?? `must be a ${params.format}`,

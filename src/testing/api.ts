@@ -62,17 +62,18 @@ export function usePartnerApi(): TestApi {
       headers: { ...(token ? { authorization: `Bearer ${token}` } : {}), ...headers },
     })
     const answer = { status: response.statusCode, headers: response.headers, text: response.body }
-    const parsed = response.json()
-    check(method, path, response.statusCode, parsed)
+    const type = String(response.headers['content-type']).split(';')[0]!
+    const parsed = type === 'application/json' ? response.json() : response.body
+    check(method, path, response.statusCode, type, parsed)
     return { ...answer, body: parsed }
   }
 
   return api
 }
 
-type AnswerCheck = (method: string, path: string, status: number, body: unknown) => void
+type AnswerCheck = (method: string, path: string, status: number, type: string, body: unknown) => void
 type Document = { paths: Record<string, Record<string, { responses: Record<string, Answer> }>> }
-type Answer = { content: { 'application/json': { schema: object } } }
+type Answer = { content: Record<string, { schema: object }> }
 
 /** Holds answers to the document: a status it does not name must be an error object, and no field is extra. */
 function answerCheck(document: Document): AnswerCheck {
@@ -82,7 +83,7 @@ function answerCheck(document: Document): AnswerCheck {
     pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
   }))
 
-  return (method, path, status, body) => {
+  return (method, path, status, type, body) => {
     const bare = path.split('?')[0]!
     const exact = paths.find(known => known.path === bare) ?? paths.find(known => known.pattern.test(bare))
     const operation = exact && document.paths[exact.path]?.[method.toLowerCase()]
@@ -92,7 +93,8 @@ function answerCheck(document: Document): AnswerCheck {
     }
     const answer = operation.responses[status] ?? (status >= 400 ? operation.responses.default : undefined)
     expect(answer, `${method} ${path} answered ${status}, which the document does not know`).toBeDefined()
-    const validate = ajv.compile(answer!.content['application/json'].schema)
+    expect(Object.keys(answer!.content), `${method} ${path}`).toEqual([type])
+    const validate = ajv.compile(answer!.content[type]!.schema)
     expect(validate(body), `${method} ${path} ${status}: ${ajv.errorsText(validate.errors)}`).toBe(true)
   }
 }

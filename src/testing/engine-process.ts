@@ -3,7 +3,7 @@ import { connect } from '../db/sql.ts'
 import { startEngine } from '../engine/engine.ts'
 
 /** An engine in a process of its own, for tests that kill and freeze it: `node engine-process.ts DATABASE_URL`. */
-const sql = connect(process.argv[2]!, { max: 10 })
+const sql = connect(process.argv[2]!, { max: 10, name: 'tidings engine' })
 const log = pino({ level: 'fatal' }, pino.destination(2))
 const engine = await startEngine({
   sql,
@@ -17,5 +17,6 @@ process.stdout.write(`${engine.worker}\n`)
 
 process.on('SIGTERM', async () => {
   await engine.stop()
-  await sql.end()
+  await sql.end({ timeout: 1 })
+  process.exit(0) // the driver goes on looking for a database that is gone
 })

@@ -1,6 +1,6 @@
 import { money } from '../base/money.ts'
 import type { Pool } from '../db/sql.ts'
-import type { CallbackEvent, Recipient } from '../domain/dispatches/dispatch.ts'
+import type { CallbackEvent, Recipient, Schedule } from '../domain/dispatches/dispatch.ts'
 import { createDispatch } from '../domain/dispatches/dispatches.ts'
 import { startDispatch, stopDispatch } from '../domain/dispatches/lifecycle.ts'
 import { brands } from '../domain/numbering/brand.ts'
@@ -31,7 +31,7 @@ export async function aDispatch(
   numbering: Numbering,
   { partner, companyId, senders }: World,
   recipients: Recipient[],
-  given: { text?: string; callbackUrl?: string; callbackEvents?: CallbackEvent[] } = {},
+  given: { text?: string; schedule?: Schedule; callbackUrl?: string; callbackEvents?: CallbackEvent[] } = {},
 ): Promise<number> {
   const { dispatchId } = await createDispatch(sql, numbering, {
     partner,
@@ -43,7 +43,7 @@ export async function aDispatch(
       channelType: 'SMS',
       text: given.text ?? 'Hello',
       senderIds: senders.map(({ senderId }) => senderId),
-      schedule: undefined,
+      schedule: given.schedule,
       callbackUrl: given.callbackUrl,
       callbackEvents: given.callbackEvents,
     },

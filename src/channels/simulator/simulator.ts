@@ -26,6 +26,8 @@ const DEFAULT_RECEIPT_MS = 500
 const RECEIPTS_AT_ONCE = 2000
 /** Like an operator's window: so many receipts may wait for their acknowledgement. */
 const BATCHES_UNDER_WAY = 8
+/** An operator whose receipts are not acknowledged tells them again after this. */
+const TELL_AGAIN_MS = 500
 
 /**
  * Simulated operators: they take what they are given, keep it in their outbox, and report. The last four digits of
@@ -40,6 +42,8 @@ export function createSimulator(
   reportAgain(message: Pick<Outgoing, 'companyId' | 'uuid' | 'destination'>): void
 } {
   const reporter = createReporter(settings, feed)
+  const submitting = new Set<Promise<void>>()
+  let stopped = false
   let counter = 0
   const idsOf = (message: Outgoing) =>
     Array.from(
@@ -47,28 +51,43 @@ export function createSimulator(
       (_, part) => `${process.pid}-${++counter}-${message.uuid.slice(0, 8)}-${part}`,
     )
 
+  async function submit(
+    batch: Outgoing[],
+    report: Parameters<Channel['submit']>[1],
+    mayGo: (index: number) => boolean,
+  ) {
+    if (settings.submitMs) await pause(settings.submitMs)
+    const results = batch.map((message, index) => (!stopped && mayGo(index) ? answerTo(message, settings) : undefined))
+    const taken = batch.filter((_, index) => results[index]?.kind === 'accepted')
+    if (taken.length > 0) await outbox.keep(taken)
+
+    for (const [index, message] of batch.entries()) {
+      const result = results[index]
+      if (result && result.kind !== 'accepted') report(index, result)
+      if (result?.kind !== 'accepted') continue
+      const providerIds = settings.ownIds ? idsOf(message) : undefined
+      const early = endingOf(message.destination) === '0007'
+      if (early) reporter.report(message, providerIds)
+      report(index, providerIds ? { kind: 'accepted', providerIds } : { kind: 'accepted' })
+      if (!early) reporter.report(message, providerIds)
+    }
+  }
+
   return {
     window: settings.window ?? 5000,
-    health: () => ({ up: true }),
-    stop: () => reporter.stop(),
+    health: () => ({ up: !stopped }),
     reportAgain: message => reporter.report(message, undefined),
 
-    async submit(batch, report, mayGo) {
-      if (settings.submitMs) await pause(settings.submitMs)
-      const results = batch.map((message, index) => (mayGo(index) ? answerTo(message, settings) : undefined))
-      const taken = batch.filter((_, index) => results[index]?.kind === 'accepted')
-      if (taken.length > 0) await outbox.keep(taken)
+    submit(batch, report, mayGo) {
+      const submitted = submit(batch, report, mayGo).finally(() => submitting.delete(submitted))
+      submitting.add(submitted)
+      return submitted
+    },
 
-      for (const [index, message] of batch.entries()) {
-        const result = results[index]
-        if (result && result.kind !== 'accepted') report(index, result)
-        if (result?.kind !== 'accepted') continue
-        const providerIds = settings.ownIds ? idsOf(message) : undefined
-        const early = endingOf(message.destination) === '0007'
-        if (early) reporter.report(message, providerIds)
-        report(index, providerIds ? { kind: 'accepted', providerIds } : { kind: 'accepted' })
-        if (!early) reporter.report(message, providerIds)
-      }
+    async stop() {
+      stopped = true
+      await Promise.allSettled(submitting)
+      await reporter.stop()
     },
   }
 }
@@ -167,13 +186,19 @@ function createReporter(settings: SimulatorSettings, feed: Feed) {
     scheduled = false
     if (stopped) return
     while (due.length > 0 && delivering.size < BATCHES_UNDER_WAY) {
-      const batch = feed.receipts(due.splice(0, RECEIPTS_AT_ONCE)).catch(() => {}) // told again after a restart
+      const receipts = due.splice(0, RECEIPTS_AT_ONCE)
+      const batch = feed.receipts(receipts).catch(() => tellAgain(receipts))
       delivering.add(batch)
       void batch.then(() => {
         delivering.delete(batch)
         schedule()
       })
     }
+  }
+
+  function tellAgain(receipts: Receipt[]) {
+    const at = performance.now() + TELL_AGAIN_MS
+    for (const receipt of receipts) later.push({ at, receipt })
   }
 
   return {

@@ -1,3 +1,4 @@
+import { normaliseNumber } from '../../base/phone-number.ts'
 import type { Sql } from '../../db/sql.ts'
 import * as store from './store.ts'
 
@@ -15,4 +16,19 @@ export async function blacklistedAmong(sql: Sql, companyId: number, numbers: str
   if (!any) return new Set()
   const rows = await store.selectEntries(sql, companyId, numbers)
   return new Set(rows.map(row => row.msisdn))
+}
+
+export const STOP_WORDS = ['STOP', 'СТОП', 'UNSUBSCRIBE'] as const
+
+/** Whether a text is nothing but a wish to get no more. Words are given in capitals. */
+export const isStopWord = (text: string, stopWords: readonly string[]) => stopWords.includes(text.trim().toUpperCase())
+
+/**
+ * A subscriber wants nothing more from whoever writes under this name in the gateway's channel. A name that several
+ * companies have stands for all of them: the subscriber cannot tell them apart. Returns those companies.
+ */
+export async function addStop(sql: Sql, gatewayId: number, { from, to }: { from: string; to: string }) {
+  const msisdn = normaliseNumber(from)
+  if (msisdn === undefined) return []
+  return (await store.insertStop(sql, gatewayId, to, msisdn)).map(({ companyId }) => companyId)
 }

@@ -16,3 +16,14 @@ export function selectEntries(sql: Sql, companyId: number, numbers: string[]) {
   return sql<{ msisdn: string }[]>`
     select msisdn from blacklist where company_id = ${companyId} and msisdn = any(${numbers}::text[])`
 }
+
+/** Names that are in use, or were: what was sent under them may be answered later. */
+export function insertStop(sql: Sql, gatewayId: number, senderName: string, msisdn: string) {
+  return sql<{ companyId: number }[]>`
+    insert into blacklist (company_id, msisdn, comment)
+    select distinct s.company_id, ${msisdn}, 'Asked by the subscriber'
+    from gateways g join senders s using (channel_type)
+    where g.gateway_id = ${gatewayId} and s.sender_name = ${senderName} and s.status in ('APPROVED', 'CLOSED')
+    on conflict (company_id, msisdn) do update set comment = coalesce(blacklist.comment, excluded.comment)
+    returning company_id as "companyId"`
+}

@@ -1,7 +1,7 @@
 import { invalid, notFound } from '../../base/errors.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { Partner } from '../partners/partner.ts'
-import type { Company, CompanyChange, NewCompany } from './company.ts'
+import type { Company, CompanyChange, CompanySwitches, NewCompany } from './company.ts'
 import * as store from './store.ts'
 
 export async function createCompany(sql: Sql, partner: Partner, company: NewCompany): Promise<{ companyId: number }> {
@@ -37,3 +37,16 @@ export async function updateCompany(sql: Sql, partner: Partner, companyId: numbe
 }
 
 export const listAllCompanies = (sql: Sql): Promise<Company[]> => store.selectAllCompanies(sql)
+
+/** For staff: a company of whichever partner. */
+export async function requireAnyCompany(sql: Sql, companyId: number): Promise<Company> {
+  const [company] = await store.selectAnyCompany(sql, companyId)
+  if (!company) throw notFound('Company')
+  return company
+}
+
+/** For staff. Running engines follow within a second. */
+export async function setSwitches(sql: Sql, companyId: number, switches: CompanySwitches): Promise<void> {
+  const { count } = await store.updateSwitches(sql, companyId, switches)
+  if (count === 0) throw notFound('Company')
+}

@@ -18,6 +18,10 @@ export type Company = {
   status: CompanyStatus
   budget: Money | null
   currency: string
+  /** Whether it may be written to by subscribers. */
+  inbound: boolean
+  /** Most parts of all its dispatches a second. */
+  partsPerSecond: number | null
   updatedAt: Date
 }
 
@@ -26,3 +30,6 @@ export type NewCompany = Pick<Company, 'name' | 'counteragentType' | 'counterage
 
 /** What an update may change; a field that is absent stays as it is. */
 export type CompanyChange = Partial<Pick<Company, 'name' | 'actualAddress' | 'status' | 'budget'>>
+
+/** What staff switch; a field that is absent stays as it is. */
+export type CompanySwitches = Partial<Pick<Company, 'inbound' | 'partsPerSecond'>>

@@ -1,12 +1,13 @@
 import type { Sql } from '../../db/sql.ts'
 import type { Partner } from '../partners/partner.ts'
-import type { Company, CompanyChange, NewCompany } from './company.ts'
+import type { Company, CompanyChange, CompanySwitches, NewCompany } from './company.ts'
 
 const columns = (sql: Sql) => sql`
   company_id as "companyId", partner_id as "partnerId", name, counteragent_type as "counteragentType",
   counteragent_name as "counteragentName", counteragent_inn as "counteragentInn",
   counteragent_address as "counteragentAddress", counteragent_kpp as "counteragentKpp",
-  actual_address as "actualAddress", status, budget, currency, updated_at as "updatedAt"`
+  actual_address as "actualAddress", status, budget, currency, inbound,
+  parts_per_second as "partsPerSecond", updated_at as "updatedAt"`
 
 export function insertCompany(sql: Sql, partner: Partner, company: NewCompany) {
   return sql<{ companyId: number }[]>`
@@ -38,6 +39,9 @@ export function selectCompany(sql: Sql, partnerId: number, companyId: number) {
     select ${columns(sql)} from companies where company_id = ${companyId} and partner_id = ${partnerId}`
 }
 
+export const selectAnyCompany = (sql: Sql, companyId: number) =>
+  sql<Company[]>`select ${columns(sql)} from companies where company_id = ${companyId}`
+
 export const selectAllCompanies = (sql: Sql) =>
   sql<Company[]>`select ${columns(sql)} from companies order by company_id`
 
@@ -52,6 +56,15 @@ export function updateCompany(sql: Sql, partnerId: number, companyId: number, ch
       updated_at = clock_timestamp()
     where company_id = ${companyId} and partner_id = ${partnerId}
     returning company_id as "companyId", updated_at as "updatedAt"`
+}
+
+export function updateSwitches(sql: Sql, companyId: number, { inbound, partsPerSecond }: CompanySwitches) {
+  return sql`
+    update companies set
+      inbound = coalesce(${inbound ?? null}, inbound),
+      parts_per_second = case when ${partsPerSecond !== undefined} then ${partsPerSecond ?? null} else parts_per_second end,
+      updated_at = clock_timestamp()
+    where company_id = ${companyId}`
 }
 
 const sqlMoney = (sql: Sql, amount: Company['budget'] | undefined) =>

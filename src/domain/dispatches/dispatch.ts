@@ -54,4 +54,6 @@ export type Recipient = {
 }
 
 export const MOST_RECIPIENTS = 100_000
+/** Of the text before substitution: enough for any that could be sent, too few to keep the processor busy. */
+export const MOST_TEMPLATE_CHARACTERS = 10_000
 export const MOST_PARTS = 10

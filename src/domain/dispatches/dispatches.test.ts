@@ -162,24 +162,24 @@ describe('counters and places', () => {
   test('are those of the messages, after any creation and any additions', async () => {
     await fc.assert(
       fc.asyncProperty(request, fc.array(request, { maxLength: 3 }), async (first, additions) => {
-        const receipts = [await create(first)]
-        const { dispatchId } = receipts[0]!
-        for (const addition of additions) receipts.push(await append(dispatchId, addition))
+        const acceptances = [await create(first)]
+        const { dispatchId } = acceptances[0]!
+        for (const addition of additions) acceptances.push(await append(dispatchId, addition))
 
         const messages = await expectConsistent(dispatchId)
         const sizes = [first, ...additions].map(recipients => recipients.length)
-        expect(receipts.map(receipt => receipt.total)).toEqual(sizes)
-        expectReceiptsOf(messages, receipts)
+        expect(acceptances.map(acceptance => acceptance.total)).toEqual(sizes)
+        expectAcceptancesOf(messages, acceptances)
       }),
       { numRuns: 15 },
     )
   }, 60_000)
 
   /** Each request speaks of its own messages, in the order submitted; keys rise within it, and in time from one to the next. */
-  function expectReceiptsOf(messages: readonly Row[], receipts: Awaited<ReturnType<typeof create>>[]) {
+  function expectAcceptancesOf(messages: readonly Row[], acceptances: Awaited<ReturnType<typeof create>>[]) {
     let from = 0
     let time = 0
-    for (const { total, success, parts, estimate, accepted } of receipts) {
+    for (const { total, success, parts, estimate, accepted } of acceptances) {
       const own = messages.slice(from, from + total)
       const taken = own.filter(message => message.laneId !== null)
       expect(accepted.map(({ uuid }) => uuid)).toEqual(taken.map(({ uuid }) => uuid))
@@ -257,8 +257,8 @@ describe('senders changed after the dispatch was made', () => {
     const sender = await aSender(db.sql, companyId, { brand: 'TELE2' })
     const { dispatchId } = await create([greeting(numberOf.TELE2)], aDispatch({ senderIds: [sender.senderId] }))
     await updateSender(db.sql, sender, { commonType: 'INTERNATIONAL_COMMON' }, new Date())
-    const receipt = await append(dispatchId, [greeting('77011234567'), greeting(numberOf.TELE2)])
-    expect(receipt).toMatchObject({ total: 2, success: 1 })
+    const acceptance = await append(dispatchId, [greeting('77011234567'), greeting(numberOf.TELE2)])
+    expect(acceptance).toMatchObject({ total: 2, success: 1 })
     await expectConsistent(dispatchId)
   })
 })

@@ -18,7 +18,7 @@ import { requireUsableSenders, routeBy } from './routing.ts'
 import * as store from './store.ts'
 
 /** What is said of a request that added messages. */
-export type Receipt = {
+export type Acceptance = {
   dispatchId: number
   status: DispatchStatus
   currency: string
@@ -36,8 +36,8 @@ export async function createDispatch(
   pool: Pool,
   numbering: Numbering,
   request: Request & { companyId: number; dispatch: NewDispatch },
-): Promise<Receipt> {
-  return receiptOnce(pool, request, async sql => {
+): Promise<Acceptance> {
+  return acceptOnce(pool, request, async sql => {
     const { intake, numbers, company } = await prepare(sql, numbering, request)
     const [id] = await store.insertDispatchId(sql, company.companyId)
     const home = { companyId: company.companyId, dispatchId: id!.dispatchId, now: id!.now }
@@ -55,13 +55,13 @@ export async function tryDispatch(
   sql: Sql,
   numbering: Numbering,
   request: Request & { companyId: number; dispatch: NewDispatch },
-): Promise<Receipt> {
+): Promise<Acceptance> {
   const { intake, numbers, company } = await prepare(sql, numbering, request)
   const lanes = intake.routing.lanes.map((lane, laneId) => ({ ...lane, laneId, tail: 0 }))
   const tally = emptyTally()
   const desk = { intake, recipients: request.recipients, numbers, lanes, firstPosition: 0, uuidOf: () => NIL_UUID }
   for await (const _ of judgeRecipients(desk, tally));
-  return receiptOf({ home: { dispatchId: 0 }, tally, currency: company.currency })
+  return acceptanceOf({ home: { dispatchId: 0 }, tally, currency: company.currency })
 }
 
 /** Adds messages to a dispatch that has not been started. */
@@ -69,9 +69,9 @@ export async function addMessages(
   pool: Pool,
   numbering: Numbering,
   request: Request & { dispatchId: number },
-): Promise<Receipt> {
+): Promise<Acceptance> {
   const { companyId } = await requireDispatch(pool, request.partner, request.dispatchId)
-  return receiptOnce(pool, request, async sql => {
+  return acceptOnce(pool, request, async sql => {
     const [dispatch] = await store.lockDispatch(sql, companyId, request.dispatchId)
     if (dispatch!.status !== 'CREATED')
       throw invalid(`The dispatch is ${dispatch!.status}: messages are added only while it is CREATED`)
@@ -142,28 +142,36 @@ type Outcome = {
  * Runs the request once. What is kept for a repeated key is short; the list of accepted messages is read again from
  * the messages themselves.
  */
-async function receiptOnce(
+async function acceptOnce(
   pool: Pool,
   request: Request,
   work: (sql: Transaction) => Promise<Outcome>,
-): Promise<Receipt> {
+): Promise<Acceptance> {
   let accepted: Tally['accepted'] | undefined
   const kept = await once(pool, request.once, async sql => {
     const outcome = await work(sql)
     accepted = outcome.tally.accepted
-    const { accepted: _, ...short } = receiptOf(outcome)
+    const { accepted: _, ...short } = acceptanceOf(outcome)
     return { ...short, firstPosition: outcome.firstPosition }
   })
-  const { firstPosition, ...receipt } = kept
-  return { ...receipt, accepted: accepted ?? (await acceptedAgain(pool, request.partner, receipt, firstPosition)) }
+  const { firstPosition, ...acceptance } = kept
+  return {
+    ...acceptance,
+    accepted: accepted ?? (await acceptedAgain(pool, request.partner, acceptance, firstPosition)),
+  }
 }
 
-async function acceptedAgain(sql: Sql, partner: Partner, receipt: Omit<Receipt, 'accepted'>, firstPosition: number) {
-  const home: MessageHome = await requireDispatch(sql, partner, receipt.dispatchId)
-  return acceptedMessages(sql, home, firstPosition, receipt.total)
+async function acceptedAgain(
+  sql: Sql,
+  partner: Partner,
+  { dispatchId, total }: Omit<Acceptance, 'accepted'>,
+  firstPosition: number,
+) {
+  const home: MessageHome = await requireDispatch(sql, partner, dispatchId)
+  return acceptedMessages(sql, home, firstPosition, total)
 }
 
-function receiptOf({
+function acceptanceOf({
   home,
   tally,
   currency,
@@ -171,7 +179,7 @@ function receiptOf({
   home: { dispatchId: number }
   tally: Tally
   currency: string
-}): Receipt {
+}): Acceptance {
   return {
     dispatchId: home.dispatchId,
     status: 'CREATED',

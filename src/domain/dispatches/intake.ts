@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ChannelType, TrafficType } from '../../base/channel-types.ts'
 import { formatMoney, type Money } from '../../base/money.ts'
-import { smsParts } from '../../base/sms-text.ts'
+import { mostSmsCharacters, smsParts } from '../../base/sms-text.ts'
 import type { TextTemplate } from '../../base/text-template.ts'
 import { type NewMessage, rejection } from '../messages/message.ts'
 import { type Classified, classify, type Numbering } from '../numbering/numbering.ts'
@@ -11,8 +11,9 @@ import { MOST_PARTS, type Recipient } from './dispatch.ts'
 import type { Routing } from './routing.ts'
 import type { Lane } from './store.ts'
 
-/** Large requests are worked through in slices: between two of them the process serves others. */
+/** Large requests are worked through in slices, by number and by time: between two of them the process serves others. */
 const SLICE = 1000
+const SLICE_MS = 10
 
 /** Everything that decides the fate of a recipient, gathered before the first one is looked at. */
 export type Intake = {
@@ -45,12 +46,21 @@ export const emptyTally = (): Tally => ({
 
 /** Where every number leads, in slices. */
 export async function classifyAll(numbering: Numbering, recipients: readonly Recipient[]): Promise<Classified[]> {
-  const numbers = new Array<Classified>(recipients.length)
-  for (let i = 0; i < recipients.length; i++) {
-    if (i % SLICE === SLICE - 1) await nextTurn()
-    numbers[i] = classify(numbering, recipients[i]!.destination)
+  const numbers: Classified[] = []
+  while (numbers.length < recipients.length) {
+    const goesOn = sliceOf(recipients.length - numbers.length)
+    do numbers.push(classify(numbering, recipients[numbers.length]!.destination))
+    while (goesOn())
+    await nextTurn()
   }
   return numbers
+}
+
+/** Ends after so many recipients, or when they have taken long enough: some take a hundred times as long as others. */
+function sliceOf(left: number): () => boolean {
+  const endsAt = performance.now() + SLICE_MS
+  let room = Math.min(SLICE, left)
+  return () => --room > 0 && performance.now() < endsAt
 }
 
 export type Desk = {
@@ -70,10 +80,11 @@ export type Desk = {
  */
 export async function* judgeRecipients(desk: Desk, tally: Tally): AsyncGenerator<NewMessage[]> {
   const judge = createJudge(desk, tally)
-  for (let from = 0; from < desk.recipients.length; from += SLICE) {
-    const to = Math.min(from + SLICE, desk.recipients.length)
-    const slice = new Array<NewMessage>(to - from)
-    for (let i = from; i < to; i++) slice[i - from] = judge(i)
+  for (let next = 0; next < desk.recipients.length; ) {
+    const goesOn = sliceOf(desk.recipients.length - next)
+    const slice: NewMessage[] = []
+    do slice.push(judge(next++))
+    while (goesOn())
     yield slice
     await nextTurn()
   }
@@ -82,6 +93,7 @@ export async function* judgeRecipients(desk: Desk, tally: Tally): AsyncGenerator
 function createJudge({ intake, recipients, numbers, uuidOf, firstPosition, lanes }: Desk, tally: Tally) {
   const laneOf = laneFinder(lanes)
   const priceOf = priceTable(intake)
+  const most = longestText(intake.channelType)
 
   return (index: number): NewMessage => {
     const recipient = recipients[index]!
@@ -95,7 +107,7 @@ function createJudge({ intake, recipients, numbers, uuidOf, firstPosition, lanes
     if (intake.blacklisted.has(number.digits)) return refuse(rejection.blacklisted)
     const sender = intake.routing.senderFor(number)
     if (!sender) return refuse(rejection.noSender)
-    const text = recipient.customText ?? intake.template.render(recipient.substitutions)
+    const text = recipient.customText ?? intake.template.render(recipient.substitutions, most)
     if (text === undefined) return refuse(rejection.noSubstitution)
     const parts = partsOf(intake.channelType, text)
     if (parts === 0 || parts > MOST_PARTS) return refuse(rejection.badText)
@@ -154,12 +166,14 @@ const brandIdOf = (number: Classified) => (number.kind === 'russian' ? number.br
 /** Parts of the final text; over the limit without counting when no counting could bring it under. */
 function partsOf(channelType: ChannelType, text: string): number {
   if (text === '') return 0
-  if (text.length > (channelType === 'SMS' ? MOST_SMS_CHARACTERS : MOST_CHARACTERS)) return MOST_PARTS + 1
+  if (text.length > longestText(channelType)) return MOST_PARTS + 1
   return channelType === 'SMS' ? smsParts(text) : 1
 }
 
-const MOST_SMS_CHARACTERS = 153 * MOST_PARTS
-const MOST_CHARACTERS = 4096 // of the other channels, which know no parts
+const longestText = (channelType: ChannelType) =>
+  channelType === 'SMS' ? mostSmsCharacters(MOST_PARTS) : MOST_CHARACTERS
+
+const MOST_CHARACTERS = 4096 // of the channels that know no parts
 
 /** The lanes of a dispatch are few: one per sender and brand. */
 function laneFinder(lanes: Lane[]) {

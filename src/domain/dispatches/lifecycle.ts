@@ -42,6 +42,7 @@ export function startDispatch(pool: Pool, partner: Partner, dispatchId: number, 
     await holdPackages(sql, dispatch.companyId, dispatchId, packages)
     await store.updateStatus(sql, dispatch, 'STARTED')
     await store.setLanesOpen(sql, dispatch, true)
+    await sql`select pg_notify('tidings_lanes', '')` // engines look at once instead of at their next turn
     await completeFinished(sql, dispatch.companyId, [dispatchId]) // one without any accepted message is done at once
   })
 }

@@ -12,3 +12,9 @@ export type Gateway = {
   partsPerSecond: number | null
   paused: boolean
 }
+
+/** A field that is absent stays as it is; so does a setting that is not named, and one set to null is removed. */
+export type GatewayChange = Partial<Pick<Gateway, 'name' | 'brands' | 'settings' | 'partsPerSecond' | 'paused'>>
+
+/** What a subscriber wrote to a simulated operator. */
+export type SimulatedInbound = { from: string; to: string; text: string; receivedAt: Date }

@@ -1,16 +1,42 @@
-import { channelTypes } from '../../base/channel-types.ts'
-import type { Sql } from '../../db/sql.ts'
-import type { Gateway } from './gateway.ts'
+import { type ChannelType, channelTypes } from '../../base/channel-types.ts'
+import { invalid, notFound } from '../../base/errors.ts'
+import type { Pool, Sql } from '../../db/sql.ts'
+import type { Gateway, GatewayChange, SimulatedInbound } from './gateway.ts'
 import * as store from './store.ts'
 
 export const listGateways = (sql: Sql): Promise<Gateway[]> => store.selectGateways(sql)
 
+/** Nothing when there is one of that name already. */
 export async function addGateway(
   sql: Sql,
   gateway: Omit<Gateway, 'gatewayId' | 'paused'>,
 ): Promise<Gateway | undefined> {
   const [added] = await store.insertGateway(sql, gateway)
   return added
+}
+
+/** By its id, or by its name. */
+export async function requireGateway(sql: Sql, called: string): Promise<Gateway> {
+  const gateways = await store.selectGateways(sql)
+  const found =
+    gateways.find(({ name }) => name === called) ?? gateways.find(({ gatewayId }) => String(gatewayId) === called)
+  if (!found) throw notFound('Gateway')
+  return found
+}
+
+/** Running engines follow within a second. */
+export async function changeGateway(sql: Sql, gatewayId: number, change: GatewayChange): Promise<Gateway> {
+  const taken = change.name !== undefined && (await store.selectGateways(sql)).find(({ name }) => name === change.name)
+  if (taken && taken.gatewayId !== gatewayId) throw invalid(`A gateway with the name "${taken.name}" exists already`)
+  const [changed] = await store.updateGateway(sql, gatewayId, change)
+  if (!changed) throw notFound('Gateway')
+  return changed
+}
+
+/** What it has not reported by then stays SENT until the end of its lifetime. */
+export async function removeGateway(sql: Sql, gatewayId: number): Promise<void> {
+  const { count } = await store.deleteGateway(sql, gatewayId)
+  if (count === 0) throw notFound('Gateway')
 }
 
 /** Simulated operators for every channel: only in demo mode, or where someone adds one by hand. */
@@ -39,3 +65,41 @@ export const unreportedSimulated = (sql: Sql, gatewayId: number, worker: string,
 export const simulatorOutbox = (sql: Sql) => store.selectOutbox(sql)
 
 export const trimOutbox = (sql: Sql) => store.trimSimulated(sql, OUTBOX_SIZE)
+
+/** Lets a subscriber write: a simulated operator of the channel takes it up within a second. */
+export async function writeSimulatedInbound(
+  sql: Sql,
+  channelType: ChannelType,
+  message: Omit<SimulatedInbound, 'receivedAt'>,
+): Promise<void> {
+  const isSimulated = (gateway: Gateway) => gateway.connector === 'simulator' && gateway.channelType === channelType
+  if (!(await store.selectGateways(sql)).some(isSimulated)) {
+    throw invalid(`There is no simulated operator for ${channelType}`)
+  }
+  await store.insertInbound(sql, channelType, message)
+}
+
+/**
+ * Hands over what subscribers wrote, each once it was told of: what a crash interrupts is told again. Of several
+ * operators of a channel, and of several engines, one gets it.
+ */
+export async function takeSimulatedInbound(
+  pool: Pool,
+  channelType: ChannelType,
+  tell: (message: SimulatedInbound) => Promise<void>,
+): Promise<void> {
+  const [any] = await store.selectAnyInbound(pool, channelType)
+  if (!any) return
+  await pool.begin(async sql => {
+    for (const { inboundId, ...message } of await store.lockInbound(sql, channelType)) {
+      await tell(message)
+      await store.deleteInbound(sql, inboundId)
+    }
+  })
+}
+
+/** Engines write down every second that they are there. */
+export async function isEngineAtWork(sql: Sql): Promise<boolean> {
+  const [row] = await store.selectEngineSeen(sql)
+  return row!.seen
+}

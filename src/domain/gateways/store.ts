@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/sql.ts'
-import type { Gateway } from './gateway.ts'
+import type { Gateway, GatewayChange, SimulatedInbound } from './gateway.ts'
 
 const columns = (sql: Sql) => sql`
   gateway_id as "gatewayId", name, channel_type as "channelType", connector, brands, settings,
@@ -15,6 +15,22 @@ export function insertGateway(sql: Sql, gateway: Omit<Gateway, 'gatewayId' | 'pa
     on conflict (name) do nothing
     returning ${columns(sql)}`
 }
+
+export function updateGateway(sql: Sql, gatewayId: number, change: GatewayChange) {
+  return sql<Gateway[]>`
+    update gateways set
+      name = coalesce(${change.name ?? null}, name),
+      brands = coalesce(${change.brands ?? null}::smallint[], brands),
+      settings = jsonb_strip_nulls(settings || ${sql.json((change.settings ?? {}) as never)}),
+      parts_per_second = case when ${change.partsPerSecond !== undefined} then ${change.partsPerSecond ?? null}
+        else parts_per_second end,
+      paused = coalesce(${change.paused ?? null}, paused),
+      updated_at = now()
+    where gateway_id = ${gatewayId}
+    returning ${columns(sql)}`
+}
+
+export const deleteGateway = (sql: Sql, gatewayId: number) => sql`delete from gateways where gateway_id = ${gatewayId}`
 
 export type SimulatedMessage = {
   companyId: number
@@ -60,3 +76,25 @@ export const selectOutbox = (sql: Sql) => sql<SimulatedMessage[]>`
 export const trimSimulated = (sql: Sql, keep: number) => sql`
   delete from simulator_messages
   where simulator_id <= (select coalesce(max(simulator_id), 0) - ${keep} from simulator_messages)`
+
+export function insertInbound(sql: Sql, channelType: string, { from, to, text }: Omit<SimulatedInbound, 'receivedAt'>) {
+  return sql`
+    insert into simulator_inbound (channel_type, sender_name, msisdn, text)
+    values (${channelType}, ${to}, ${from}, ${text})`
+}
+
+export const selectAnyInbound = (sql: Sql, channelType: string) =>
+  sql`select 1 from simulator_inbound where channel_type = ${channelType} limit 1`
+
+export function lockInbound(sql: Sql, channelType: string) {
+  return sql<(SimulatedInbound & { inboundId: number })[]>`
+    select inbound_id as "inboundId", msisdn as "from", sender_name as "to", text, written_at as "receivedAt"
+    from simulator_inbound where channel_type = ${channelType}
+    order by inbound_id limit 100 for update skip locked`
+}
+
+export const deleteInbound = (sql: Sql, inboundId: number) =>
+  sql`delete from simulator_inbound where inbound_id = ${inboundId}`
+
+export const selectEngineSeen = (sql: Sql) => sql<{ seen: boolean }[]>`
+  select exists (select from engines where seen_at > clock_timestamp() - interval '10 seconds') as seen`

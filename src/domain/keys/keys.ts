@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { UsageError } from '../../base/errors.ts'
+import { notFound } from '../../base/errors.ts'
 import type { Transaction } from '../../db/sql.ts'
 import * as store from './store.ts'
 
@@ -13,7 +13,7 @@ export type KeyType = (typeof keyTypes)[number]
  */
 export async function createKey(sql: Transaction, companyId: number, type: KeyType) {
   const [company] = await store.selectCompanyName(sql, companyId)
-  if (!company) throw new UsageError(`There is no company ${companyId}: \`tidings company list\` shows them.`)
+  if (!company) throw notFound('Company')
   const value = makeValue()
   const [key] = await store.insertKeyId(sql, companyId, hashOf(value))
   await store.insertKey(sql, companyId, key!.keyId, type)

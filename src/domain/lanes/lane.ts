@@ -12,8 +12,9 @@ export type Lease = {
   attempts: number
 }
 
-/** A lane with work in it, and everything that decides whether and how it may go now. */
+/** A lane with work in it, or a lease of one to be taken over, and what decides whether and how it may go now. */
 export type RunnableLane = {
+  leaseId?: number
   companyId: number
   laneId: number
   dispatchId: number | null
@@ -21,6 +22,8 @@ export type RunnableLane = {
   brandId: number
   priority: number
   waiting: number
+  /** Seconds since 1970; minus infinity for one that was never served. */
+  servedAt: number
   senderId: number | null
   senderName: string
   senderStatus: string
@@ -41,15 +44,28 @@ export const LEASE_SECONDS = 8
 /** Places of a chunk that are left to be sent, and when. */
 export type Run = { firstSeq: number; nextSeq: number; attempts: number; dueAt: Date }
 
-/** Puts neighbouring places with the same number of attempts together: a busy operator leaves one run, not a thousand. */
+/** Retries that are due within this time of each other wait for the last of them. */
+const SAME_TIME_MS = 1000
+
+/**
+ * Puts places together that are to be tried again at about the same time: an operator that is busy for every third
+ * message leaves one run, not a thousand. A run may reach over places that are done with, because who takes it sends
+ * only what is still CREATED; never over one that is left and belongs to another run.
+ */
 export function runsOf(left: { seq: number; attempts: number; dueAt: Date }[]): Run[] {
   const runs: Run[] = []
+  let earliest = 0
   for (const { seq, attempts, dueAt } of left.toSorted((a, b) => a.seq - b.seq)) {
     const last = runs.at(-1)
-    if (last && last.nextSeq === seq && last.attempts === attempts) {
+    const latest = Math.max(dueAt.getTime(), last?.dueAt.getTime() ?? 0)
+    if (last?.attempts === attempts && latest - Math.min(earliest, dueAt.getTime()) <= SAME_TIME_MS) {
       last.nextSeq = seq + 1
-      if (dueAt > last.dueAt) last.dueAt = dueAt
-    } else runs.push({ firstSeq: seq, nextSeq: seq + 1, attempts, dueAt })
+      last.dueAt = new Date(latest)
+      earliest = Math.min(earliest, dueAt.getTime())
+    } else {
+      runs.push({ firstSeq: seq, nextSeq: seq + 1, attempts, dueAt })
+      earliest = dueAt.getTime()
+    }
   }
   return runs
 }

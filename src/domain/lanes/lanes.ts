@@ -3,12 +3,34 @@ import type { Lease, Run, RunnableLane } from './lane.ts'
 import * as store from './store.ts'
 
 export const runnableLanes = (sql: Sql, now: Date, limit: number): Promise<RunnableLane[]> =>
-  store.selectRunnable(sql, now, limit)
+  store.selectRunnable(sql, now, { limit, offset: 0 })
+
+export const abandonedLeases = (sql: Sql, now: Date, limit: number) =>
+  store.selectAbandoned(sql, now, { limit, offset: 0 })
+
+/**
+ * A page of what may go now: lanes with places that nobody has taken yet, and leases that ran out or were given back,
+ * in the order in which they are to be served. `more` tells whether there is another page.
+ */
+export async function lanesWithWork(sql: Sql, now: Date, page: { limit: number; offset: number }) {
+  const [lanes, leases] = await Promise.all([
+    store.selectRunnable(sql, now, page),
+    store.selectAbandoned(sql, now, page),
+  ])
+  return {
+    lanes: [...leases, ...lanes].sort(inTurn),
+    more: lanes.length === page.limit || leases.length === page.limit,
+  }
+}
+
+/** By priority, then who was served longest ago; the sort is stable, so of one lane its leases come first. */
+function inTurn(a: RunnableLane, b: RunnableLane): number {
+  if (a.priority !== b.priority) return a.priority - b.priority
+  return a.servedAt === b.servedAt ? 0 : a.servedAt - b.servedAt
+}
 
 export const postponeLane = (sql: Sql, lane: { companyId: number; laneId: number }, until: Date) =>
   store.postponeLane(sql, lane, until)
-
-export const abandonedLeases = (sql: Sql, now: Date, limit: number) => store.selectAbandoned(sql, now, limit)
 
 export const strandedLeases = (sql: Sql, limit: number): Promise<Lease[]> => store.selectStranded(sql, limit)
 

@@ -1,37 +1,48 @@
 import type { Sql } from '../../db/sql.ts'
 import { LEASE_SECONDS, type Lease, type Run, type RunnableLane } from './lane.ts'
 
+type Page = { limit: number; offset: number }
+
+/** What a lane needs to be brought out. */
+const columns = (sql: Sql) => sql`
+  l.company_id as "companyId", l.lane_id as "laneId", l.dispatch_id as "dispatchId",
+  l.channel_type as "channelType", l.brand_id as "brandId", l.priority,
+  extract(epoch from l.served_at)::double precision as "servedAt",
+  l.sender_id as "senderId", s.sender_name as "senderName", s.status as "senderStatus",
+  s.parts_per_second as "senderRate", c.parts_per_second as "companyRate", d.parts_per_second as "dispatchRate",
+  d.start_at as "startAt", d.offset_minutes as "offsetMinutes", d.hours, d.days,
+  d.first_uuid as "firstUuid", d.last_uuid as "lastUuid"`
+
+/** What decides about a lane; those of a disabled company or a suspended sender are left out. */
+const whoMaySend = (sql: Sql) => sql`
+  join companies c on c.company_id = l.company_id and c.status = 'ACTIVE'
+  join senders s on s.company_id = l.company_id and s.sender_id = l.sender_id and not s.suspended
+  left join dispatches d on d.company_id = l.company_id and d.dispatch_id = l.dispatch_id`
+
 /**
- * Lanes with work that may go: open, their company active, their sender neither suspended nor still in review. Of one
- * priority, those served longest ago come first. Lanes with a lease to be taken again count as having work.
+ * Open lanes with places that nobody has taken yet, and that have not stepped aside. Of one priority, those served
+ * longest ago come first.
  */
-export function selectRunnable(sql: Sql, now: Date, limit: number) {
+export function selectRunnable(sql: Sql, now: Date, { limit, offset }: Page) {
   return sql<RunnableLane[]>`
-    select l.company_id as "companyId", l.lane_id as "laneId", l.dispatch_id as "dispatchId",
-      l.channel_type as "channelType", l.brand_id as "brandId", l.priority, l.tail - l.cursor as waiting,
-      l.sender_id as "senderId", s.sender_name as "senderName", s.status as "senderStatus",
-      s.parts_per_second as "senderRate", c.parts_per_second as "companyRate", d.parts_per_second as "dispatchRate",
-      d.start_at as "startAt", d.offset_minutes as "offsetMinutes", d.hours, d.days,
-      d.first_uuid as "firstUuid", d.last_uuid as "lastUuid"
-    from lanes l
-    join companies c on c.company_id = l.company_id and c.status = 'ACTIVE'
-    join senders s on s.company_id = l.company_id and s.sender_id = l.sender_id and not s.suspended
-    left join dispatches d on d.company_id = l.company_id and d.dispatch_id = l.dispatch_id
+    select ${columns(sql)}, l.tail - l.cursor as waiting
+    from lanes l ${whoMaySend(sql)}
     where l.open and l.cursor < l.tail and l.not_before <= ${now}
     order by l.priority, l.served_at
-    limit ${limit}`
+    limit ${limit} offset ${offset}`
 }
 
 /**
  * Takes the next chunk of a lane for one worker: moves the lane's cursor and writes the lease, in one statement, so
- * that two workers asking at once get different chunks. Returns nothing when the lane is empty or was closed.
+ * that two workers asking at once get different chunks. Returns nothing when the lane is empty or was closed, and
+ * when somebody else has the row: a writer whose commit is slow holds up its own lane and not the one who asks.
  */
 export function insertLease(sql: Sql, lane: { companyId: number; laneId: number }, size: number, worker: string) {
   return sql<Lease[]>`
     with lane as (
       select company_id, lane_id, cursor as first, least(cursor + ${size}, tail) as next from lanes
       where company_id = ${lane.companyId} and lane_id = ${lane.laneId} and open and cursor < tail
-      for update),
+      for update skip locked),
     moved as (
       update lanes set cursor = lane.next, served_at = clock_timestamp() from lane
       where lanes.company_id = ${lane.companyId} and lanes.lane_id = ${lane.laneId})
@@ -42,27 +53,24 @@ export function insertLease(sql: Sql, lane: { companyId: number; laneId: number 
       next_seq as "nextSeq", token, attempts`
 }
 
-/** Lets a lane step aside until it can go. Starting its dispatch calls it back. */
+/** Lets a lane step aside until it can go. Starting its dispatch calls it back. Nobody waits for a row in use. */
 export const postponeLane = (sql: Sql, lane: { companyId: number; laneId: number }, until: Date) => sql`
-  update lanes set not_before = ${until} where company_id = ${lane.companyId} and lane_id = ${lane.laneId} and open`
+  with lane as (
+    select company_id, lane_id from lanes
+    where company_id = ${lane.companyId} and lane_id = ${lane.laneId} and open
+    for update skip locked)
+  update lanes set not_before = ${until} from lane
+  where lanes.company_id = lane.company_id and lanes.lane_id = lane.lane_id`
 
 /** Leases that ran out or were given back, in lanes that are open, with what their lane needs to go on. */
-export function selectAbandoned(sql: Sql, now: Date, limit: number) {
+export function selectAbandoned(sql: Sql, now: Date, { limit, offset }: Page) {
   return sql<(RunnableLane & { leaseId: number })[]>`
-    select e.lease_id as "leaseId", l.company_id as "companyId", l.lane_id as "laneId", l.dispatch_id as "dispatchId",
-      l.channel_type as "channelType", l.brand_id as "brandId", l.priority, e.next_seq - e.first_seq as waiting,
-      l.sender_id as "senderId", s.sender_name as "senderName", s.status as "senderStatus",
-      s.parts_per_second as "senderRate", c.parts_per_second as "companyRate", d.parts_per_second as "dispatchRate",
-      d.start_at as "startAt", d.offset_minutes as "offsetMinutes", d.hours, d.days,
-      d.first_uuid as "firstUuid", d.last_uuid as "lastUuid"
+    select e.lease_id as "leaseId", ${columns(sql)}, e.next_seq - e.first_seq as waiting
     from leases e
-    join lanes l on l.company_id = e.company_id and l.lane_id = e.lane_id and l.open
-    join companies c on c.company_id = l.company_id and c.status = 'ACTIVE'
-    join senders s on s.company_id = l.company_id and s.sender_id = l.sender_id and not s.suspended
-    left join dispatches d on d.company_id = l.company_id and d.dispatch_id = l.dispatch_id
+    join lanes l on l.company_id = e.company_id and l.lane_id = e.lane_id and l.open ${whoMaySend(sql)}
     where e.until < clock_timestamp() and e.due_at <= ${now} and l.not_before <= ${now}
-    order by l.priority, e.due_at
-    limit ${limit}`
+    order by l.priority, l.served_at, e.due_at
+    limit ${limit} offset ${offset}`
 }
 
 /** Takes an abandoned lease over, if its lane is still open and nobody else was quicker. */
@@ -72,7 +80,10 @@ export function takeOverLease(sql: Sql, lease: { companyId: number; leaseId: num
       select l.company_id, l.lane_id from lanes l
       join leases e on e.company_id = l.company_id and e.lane_id = l.lane_id
       where e.company_id = ${lease.companyId} and e.lease_id = ${lease.leaseId} and l.open
-      for update of l)
+      for update of l skip locked),
+    served as (
+      update lanes set served_at = clock_timestamp() from lane
+      where lanes.company_id = lane.company_id and lanes.lane_id = lane.lane_id)
     update leases set worker = ${worker}, token = gen_random_uuid(),
       until = clock_timestamp() + make_interval(secs => ${LEASE_SECONDS})
     from lane

@@ -64,6 +64,10 @@ export function topUp(
   }) as Promise<Money>
 }
 
+/** For staff: every company's account, with what it spent in the month. */
+export const listAccounts = (sql: Sql, month: string): Promise<(Account & { companyId: number })[]> =>
+  store.selectAccounts(sql, month)
+
 /** Changes how a company pays. What is reserved stays: only new reservations are measured by it. */
 export async function setBilling(sql: Sql, companyId: number, billing: BillingMode): Promise<void> {
   const { count } = await store.updateBilling(sql, companyId, billing)

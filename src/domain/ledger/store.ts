@@ -13,6 +13,15 @@ export function selectAccount(sql: Sql, companyId: number, month: string) {
     where a.company_id = ${companyId}`
 }
 
+export function selectAccounts(sql: Sql, month: string) {
+  return sql<(Account & { companyId: number })[]>`
+    select a.company_id as "companyId", a.balance, a.reserved, c.budget, c.billing, c.currency,
+      coalesce(m.spent, 0)::numeric(18, 4) as spent
+    from accounts a join companies c on c.company_id = a.company_id
+    left join account_months m on m.company_id = a.company_id and m.month = ${month}
+    order by a.company_id`
+}
+
 export const updateBilling = (sql: Sql, companyId: number, billing: BillingMode) =>
   sql`update companies set billing = ${billing}, updated_at = clock_timestamp() where company_id = ${companyId}`
 

@@ -71,6 +71,18 @@ export function blocksOfPage(counts: readonly store.BlockCount[], offset: number
   return { blocks, skip }
 }
 
+const REPORT_PAGE = 1000
+
+/** All messages of a dispatch in the order submitted, a page at a time: between two pages no connection is held. */
+export async function* everyMessage(
+  sql: Sql,
+  home: store.MessageHome & { messageCount: number },
+): AsyncGenerator<Message[]> {
+  for (let from = 0; from < home.messageCount; from += REPORT_PAGE) {
+    yield await store.selectByPosition(sql, home, from, Math.min(REPORT_PAGE, home.messageCount - from))
+  }
+}
+
 export const acceptedMessages = (sql: Sql, home: store.MessageHome, from: number, count: number) =>
   store.selectAccepted(sql, home, from, count)
 

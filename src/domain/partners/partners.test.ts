@@ -1,6 +1,5 @@
 import { scryptSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { UsageError } from '../../base/errors.ts'
 import { connect } from '../../db/sql.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aPartner, type TestPartner } from '../../testing/factories.ts'
@@ -64,14 +63,17 @@ describe('a password', () => {
 describe('a partner', () => {
   test('has a login of its own', async () => {
     await createPartner(db.sql, 'romashka', 'one')
-    await expect(createPartner(db.sql, 'romashka', 'two')).rejects.toThrow(UsageError)
+    await expect(createPartner(db.sql, 'romashka', 'two')).rejects.toMatchObject({ kind: 'invalid' })
     await expect(
       logIn(db.sql, { login: 'romashka', password: 'one', address: anAddress() }, now),
     ).resolves.toBeDefined()
   })
 
   test('that is not there cannot change its password', async () => {
-    await expect(changePassword(db.sql, 'nobody', 'x')).rejects.toThrow('There is no partner with the login "nobody".')
+    await expect(changePassword(db.sql, 'nobody', 'x')).rejects.toMatchObject({
+      kind: 'not_found',
+      message: 'There is no partner with the login "nobody"',
+    })
   })
 })
 

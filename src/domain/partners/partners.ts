@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { AppError, UsageError } from '../../base/errors.ts'
+import { AppError, invalid, notFound } from '../../base/errors.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import { FAILURE_WINDOW_MS, FAILURES_ALLOWED, type Partner, TOKEN_LIFETIME_MS } from './partner.ts'
 import { hashPassword, isPassword } from './password.ts'
@@ -7,7 +7,7 @@ import * as store from './store.ts'
 
 export async function createPartner(sql: Sql, login: string, password: string): Promise<{ partnerId: number }> {
   const [created] = await store.insertPartner(sql, login, await hashPassword(password))
-  if (!created) throw new UsageError(`A partner with the login "${login}" exists already.`)
+  if (!created) throw invalid(`A partner with the login "${login}" exists already`)
   return created
 }
 
@@ -16,19 +16,27 @@ export async function changePassword(pool: Pool, login: string, password: string
   const passwordHash = await hashPassword(password)
   await pool.begin(async sql => {
     const [partner] = await store.updatePassword(sql, login, passwordHash)
-    if (!partner) throw new UsageError(`There is no partner with the login "${login}".`)
+    if (!partner) throw new AppError('not_found', `There is no partner with the login "${login}"`)
     await store.deleteTokens(sql, partner.partnerId)
   })
 }
 
 export async function createStaff(sql: Sql, login: string, password: string): Promise<{ staffId: number }> {
   const [created] = await store.insertStaff(sql, login, await hashPassword(password))
-  if (!created) throw new UsageError(`A staff member with the login "${login}" exists already.`)
+  if (!created) throw invalid(`A staff member with the login "${login}" exists already`)
   return created
 }
 
 export async function partnerWithLogin(sql: Sql, login: string): Promise<Partner | undefined> {
   const [partner] = await store.selectPartner(sql, login)
+  return partner
+}
+
+export const listPartners = (sql: Sql): Promise<Partner[]> => store.selectPartners(sql)
+
+export async function requirePartner(sql: Sql, partnerId: number): Promise<Partner> {
+  const [partner] = await store.selectPartnerById(sql, partnerId)
+  if (!partner) throw notFound('Partner')
   return partner
 }
 

@@ -16,6 +16,12 @@ export function selectPartner(sql: Sql, login: string) {
     where login = ${login}`
 }
 
+export const selectPartners = (sql: Sql) =>
+  sql<Partner[]>`select partner_id as "partnerId", login, currency from partners order by partner_id`
+
+export const selectPartnerById = (sql: Sql, partnerId: number) =>
+  sql<Partner[]>`select partner_id as "partnerId", login, currency from partners where partner_id = ${partnerId}`
+
 export function updatePassword(sql: Sql, login: string, passwordHash: string) {
   return sql<{ partnerId: number }[]>`
     update partners set password_hash = ${passwordHash} where login = ${login}

@@ -176,6 +176,7 @@ describe('the list a partner sees', () => {
     expect(await listTariffs(db.sql, partner.partnerId, filter)).toMatchObject([filter])
     expect(await listTariffs(db.sql, partner.partnerId, { ...filter, pricingModel: 'FIXED' })).toEqual([])
     expect(await listTariffs(db.sql, partner.partnerId, { brand: 'NOBODY' })).toEqual([])
+    expect(await listTariffs(db.sql, partner.partnerId, { ...filter, foo: 'bar' } as never)).toMatchObject([filter])
   })
 })
 

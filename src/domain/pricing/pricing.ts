@@ -5,7 +5,9 @@ import type { FeeOf } from '../senders/moderation.ts'
 import * as store from './store.ts'
 import { pickTariff, reservedPrice, type Tariff, type TariffQuestion } from './tariff.ts'
 
-export type TariffFilter = Partial<Pick<Tariff, 'senderType' | 'brand' | 'trafficType' | 'pricingModel'>>
+const filters = ['senderType', 'brand', 'trafficType', 'pricingModel'] as const
+
+export type TariffFilter = Partial<Pick<Tariff, (typeof filters)[number]>>
 
 /** The tariffs a partner sees: its own, and the general ones that none of its own replaces. */
 export async function listTariffs(sql: Sql, partnerId: number, filter: TariffFilter): Promise<Tariff[]> {
@@ -13,7 +15,7 @@ export async function listTariffs(sql: Sql, partnerId: number, filter: TariffFil
   const own = new Set(tariffs.filter(tariff => tariff.partnerId !== null).map(placeOf))
   return tariffs
     .filter(tariff => tariff.partnerId !== null || !own.has(placeOf(tariff)))
-    .filter(tariff => Object.entries(filter).every(([field, value]) => tariff[field as keyof TariffFilter] === value))
+    .filter(tariff => filters.every(field => filter[field] === undefined || tariff[field] === filter[field]))
 }
 
 const placeOf = (tariff: Tariff) => `${tariff.senderType}/${tariff.brand}/${tariff.trafficType}`

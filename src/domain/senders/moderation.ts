@@ -1,6 +1,6 @@
-import { UsageError } from '../../base/errors.ts'
+import { invalid, notFound } from '../../base/errors.ts'
 import type { Money } from '../../base/money.ts'
-import type { Pool, Sql } from '../../db/sql.ts'
+import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import type { Brand } from '../numbering/brand.ts'
 import { isPaidType, reviewStates, type Sender, type SenderStatus } from './sender.ts'
 import * as store from './store.ts'
@@ -73,38 +73,54 @@ export function approveSender(
   now: Date,
   comment?: string,
 ): Promise<Sender> {
-  return decide(pool, senderId, async (sql, sender) => {
+  return pool.begin(sql => approveSenderIn(sql, senderId, feeOf, now, comment)) as Promise<Sender>
+}
+
+/** The same, as part of a larger piece of work. */
+export function approveSenderIn(
+  sql: Transaction,
+  senderId: number,
+  feeOf: FeeOf,
+  now: Date,
+  comment?: string,
+): Promise<Sender> {
+  return decide(sql, senderId, async sender => {
     if (!isOneOf(sender.status, reviewStates)) throw wrongState(sender, 'approved')
     await walk(sql, sender, stepsToApproval(sender, now), { by: 'staff', comment, feeOf, now })
   })
 }
 
+const rejectableIn = ['PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW'] as const
+
+/** What is still being written, or has passed, is not under review. */
 export function rejectSender(pool: Pool, senderId: number, comment: string, now: Date): Promise<Sender> {
-  return decide(pool, senderId, async (sql, sender) => {
-    if (!isOneOf(sender.status, reviewStates)) throw wrongState(sender, 'rejected')
-    await store.moveSender(sql, { ...sender, from: sender.status, to: 'REJECTED', by: 'staff', comment, now })
-  })
+  return pool.begin(sql =>
+    decide(sql, senderId, async sender => {
+      if (!isOneOf(sender.status, rejectableIn)) throw wrongState(sender, 'rejected')
+      await store.moveSender(sql, { ...sender, from: sender.status, to: 'REJECTED', by: 'staff', comment, now })
+    }),
+  ) as Promise<Sender>
 }
 
 export function denySender(pool: Pool, senderId: number, comment: string | undefined, now: Date): Promise<Sender> {
-  return decide(pool, senderId, async (sql, sender) => {
-    if (isOneOf(sender.status, ['CLOSED', 'DENIED'])) throw wrongState(sender, 'denied')
-    await store.moveSender(sql, { ...sender, from: sender.status, to: 'DENIED', by: 'staff', comment, now })
-  })
+  return pool.begin(sql =>
+    decide(sql, senderId, async sender => {
+      if (isOneOf(sender.status, ['CLOSED', 'DENIED'])) throw wrongState(sender, 'denied')
+      await store.moveSender(sql, { ...sender, from: sender.status, to: 'DENIED', by: 'staff', comment, now })
+    }),
+  ) as Promise<Sender>
 }
 
-async function decide(pool: Pool, senderId: number, decision: (sql: Sql, sender: Sender) => Promise<void>) {
-  const [owner] = await store.selectCompanyOf(pool, senderId)
-  if (!owner) throw new UsageError(`There is no sender ${senderId}: \`tidings sender list\` shows them.`)
-  return pool.begin(async sql => {
-    const [sender] = await store.selectSenderForUpdate(sql, owner.companyId, senderId)
-    await decision(sql, sender!)
-    const [decided] = await store.selectSender(sql, owner.companyId, senderId)
-    return decided!
-  })
+async function decide(sql: Transaction, senderId: number, decision: (sender: Sender) => Promise<void>) {
+  const [owner] = await store.selectCompanyOf(sql, senderId)
+  if (!owner) throw notFound('Sender')
+  const [sender] = await store.selectSenderForUpdate(sql, owner.companyId, senderId)
+  await decision(sender!)
+  const [decided] = await store.selectSender(sql, owner.companyId, senderId)
+  return decided!
 }
 
 const isOneOf = (status: SenderStatus, states: readonly SenderStatus[]) => states.includes(status)
 
 const wrongState = (sender: Sender, what: string) =>
-  new UsageError(`Sender ${sender.senderId} is ${sender.status} and cannot be ${what}.`)
+  invalid(`Sender ${sender.senderId} is ${sender.status} and cannot be ${what}`)

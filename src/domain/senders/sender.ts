@@ -79,12 +79,15 @@ export function refuseForbiddenChange(sender: Sender, change: SenderChange) {
   }
 }
 
-const SMS_NAME = /^[A-Za-z0-9 !"#$%&'()*+,\-./:;<=>?@_]{1,11}$/
+/** A name of spaces alone would show as none. */
+const SMS_NAME = /^(?! +$)[A-Za-z0-9 !"#$%&'()*+,\-./:;<=>?@_]{1,11}$/
 
 export function refuseBadName(name: string, channelType: ChannelType, brand: Brand) {
   const length = [...name].length
   if (channelType === 'SMS' && !SMS_NAME.test(name)) {
-    throw invalid('senderName: must be 1 to 11 Latin letters, digits, spaces or !"#$%&\'()*+,-./:;<=>?@_ for SMS')
+    throw invalid(
+      'senderName: must be 1 to 11 Latin letters, digits, spaces or !"#$%&\'()*+,-./:;<=>?@_ for SMS, not spaces alone',
+    )
   }
   if (length < 1 || length > 64) throw invalid('senderName: must be 1 to 64 characters')
   if (brand === 'MEGAFON' && /[+ ]/.test(name)) throw invalid('senderName: must not contain + or a space for MEGAFON')

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { UsageError } from '../../base/errors.ts'
 import { money } from '../../base/money.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aCompany, aPartner, aSender } from '../../testing/factories.ts'
@@ -168,27 +167,49 @@ describe('staff', () => {
     const denied = await denySender(db.sql, sender.senderId, 'Somebody else has it', now)
     expect(denied).toMatchObject({ status: 'DENIED', managerComment: 'Somebody else has it' })
     expect(await tick('auto', inDays(10))).toBe(0)
-    await expect(approveSender(db.sql, sender.senderId, noFee, now)).rejects.toBeInstanceOf(UsageError)
-    await expect(rejectSender(db.sql, sender.senderId, 'no', now)).rejects.toBeInstanceOf(UsageError)
+    await expect(approveSender(db.sql, sender.senderId, noFee, now)).rejects.toMatchObject({ kind: 'invalid' })
+    await expect(rejectSender(db.sql, sender.senderId, 'no', now)).rejects.toMatchObject({ kind: 'invalid' })
   })
 
   test.each([
     ['approve', others(...reviewStates), (id: number) => approveSender(db.sql, id, noFee, now)],
-    ['reject', others(...reviewStates), (id: number) => rejectSender(db.sql, id, 'no', now)],
+    [
+      'reject',
+      others('PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW'),
+      (id: number) => rejectSender(db.sql, id, 'no', now),
+    ],
     ['deny', ['CLOSED', 'DENIED'] as SenderStatus[], (id: number) => denySender(db.sql, id, 'no', now)],
-  ] as const)('cannot %s what is past that, and say so in one sentence', async (_, states, decide) => {
+  ] as const)('cannot %s what is in no state for it, and say so in one sentence', async (_, states, decide) => {
     for (const status of states) {
       const sender = await aSenderIn(status)
       const refusal = await decide(sender.senderId).catch(error => error)
-      expect(refusal).toBeInstanceOf(UsageError)
-      expect(refusal.message).toMatch(new RegExp(`^Sender ${sender.senderId} is ${status} and cannot be \\w+\\.$`))
+      expect(refusal).toMatchObject({ kind: 'invalid' })
+      expect(refusal.message).toMatch(new RegExp(`^Sender ${sender.senderId} is ${status} and cannot be \\w+$`))
       expect(await movesOf(sender)).toEqual([])
       expect(await read(sender)).toEqual(sender)
     }
   })
 
+  test('what was said of a rejection is gone when the name is approved after all', async () => {
+    const sender = await aSenderIn('PRE_REVIEW')
+    await rejectSender(db.sql, sender.senderId, 'Too short', now)
+    expect(await updateSender(db.sql, sender, {}, now)).toMatchObject({ managerComment: 'Too short' })
+    expect(await approveSender(db.sql, sender.senderId, noFee, now)).toMatchObject({
+      status: 'APPROVED',
+      managerComment: null,
+    })
+  })
+
+  test('what is said with an approval stays, also while the first day is waited for', async () => {
+    const sender = await aSenderIn('PRE_REVIEW', { dateFrom: inDays(1) })
+    await approveSender(db.sql, sender.senderId, noFee, now, 'Well named')
+    expect(await read(sender)).toMatchObject({ status: 'AWAITING', managerComment: 'Well named' })
+    await tick('manual', inDays(2))
+    expect(await read(sender)).toMatchObject({ status: 'APPROVED', managerComment: 'Well named' })
+  })
+
   test('are told of a name that is not there', async () => {
-    await expect(approveSender(db.sql, 987_654, noFee, now)).rejects.toThrow('There is no sender 987654')
+    await expect(approveSender(db.sql, 987_654, noFee, now)).rejects.toMatchObject({ kind: 'not_found' })
   })
 })
 

@@ -112,7 +112,7 @@ export function moveSender(sql: Sql, move: Move) {
       update senders set
         status = ${move.to},
         fee = ${move.fee === undefined ? sql`fee` : move.fee === null ? null : sql.typed.money(move.fee)},
-        manager_comment = coalesce(${move.comment ?? null}, manager_comment),
+        manager_comment = ${commentAfter(sql, move)},
         rejected_at = ${move.to === 'REJECTED' ? move.now : null}
       where company_id = ${move.companyId} and sender_id = ${move.senderId} and status = ${move.from}
         ${move.seen ? unchanged(sql, move.seen) : sql``}
@@ -120,6 +120,13 @@ export function moveSender(sql: Sql, move: Move) {
     insert into sender_moves (company_id, sender_id, from_status, to_status, moved_by, comment, moved_at)
     select company_id, sender_id, ${move.from}, ${move.to}, ${move.by}, ${move.comment ?? null}, ${move.now} from moved`
 }
+
+/**
+ * What was said of an earlier rejection ends where the review ends well: every name passes AWAITING on its way to
+ * APPROVED, and what staff say with their yes stays while its first day is waited for.
+ */
+const commentAfter = (sql: Sql, { to, comment }: Move) =>
+  to === 'AWAITING' ? sql`${comment ?? null}::text` : sql`coalesce(${comment ?? null}, manager_comment)`
 
 const unchanged = (sql: Sql, seen: NonNullable<Move['seen']>) => sql`
   and common_type = ${seen.commonType} and date_trunc('milliseconds', date_from) = ${seen.dateFrom}

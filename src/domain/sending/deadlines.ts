@@ -4,4 +4,11 @@ import * as store from './deadline-store.ts'
 /** Ranges whose lifetime is over, taken for a while: who takes them and dies leaves them to the next. */
 export const takeDeadlines = (sql: Sql, now: Date): Promise<store.Deadline[]> => store.claimDeadlines(sql, now, 100)
 
-export const dropDeadline = (sql: Sql, deadline: store.Deadline) => store.deleteDeadline(sql, deadline)
+/**
+ * A range that has been looked at. What was recorded as sent after its deadline was set (its engine had been frozen)
+ * is still within its lifetime: then the range is looked at again when that is over.
+ */
+export async function closeDeadline(sql: Sql, deadline: store.Deadline, lifetimeMs: number): Promise<void> {
+  const { count } = await store.postponeDeadline(sql, deadline, lifetimeMs)
+  if (count === 0) await store.deleteDeadline(sql, deadline)
+}

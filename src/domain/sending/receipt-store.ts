@@ -3,13 +3,22 @@ import type { ProviderReceipt } from './receipt.ts'
 
 export type Submission = { providerId: string; companyId: number; uuid: string; part: number; parts: number }
 
-/** The newest submission under each id: operators use their ids again. */
+/** What was submitted under these ids, the newest last. */
 export function selectSubmissions(sql: Sql, gatewayId: number, providerIds: string[]) {
   return sql<Submission[]>`
-    select distinct on (provider_id) provider_id as "providerId", company_id as "companyId", uuid, part, parts
+    select provider_id as "providerId", company_id as "companyId", uuid, part, parts
     from submissions
     where gateway_id = ${gatewayId} and provider_id = any(${providerIds}::text[])
-    order by provider_id, day desc, uuid desc`
+    order by day, uuid`
+}
+
+/** Which of these messages have no end yet. */
+export function selectOpen(sql: Sql, messages: Pick<Submission, 'companyId' | 'uuid'>[]) {
+  return sql<{ uuid: string }[]>`
+    select m.uuid from unnest(
+      ${messages.map(({ companyId }) => companyId)}::bigint[], ${messages.map(({ uuid }) => uuid)}::uuid[]) q (company_id, uuid)
+    join messages m on m.company_id = q.company_id and m.uuid = q.uuid
+    where m.status in ('CREATED', 'SENT')`
 }
 
 export function setPartStatuses(sql: Sql, gatewayId: number, parts: (ProviderReceipt & Submission)[]) {
@@ -23,7 +32,7 @@ export function setPartStatuses(sql: Sql, gatewayId: number, parts: (ProviderRec
       and s.status = 'SENT'`
 }
 
-/** Messages all of whose parts were delivered, or one of whose parts failed. */
+/** Messages all of whose parts were delivered, or one of whose parts failed; one sent twice has its parts twice. */
 export function selectEnds(sql: Sql, parts: Submission[]) {
   return sql<{ companyId: number; uuid: string; status: 'DELIVERED' | 'FAILED' }[]>`
     select s.company_id as "companyId", s.uuid,
@@ -33,7 +42,7 @@ export function selectEnds(sql: Sql, parts: Submission[]) {
       ${parts.map(({ companyId }) => companyId)}::bigint[], ${parts.map(({ uuid }) => uuid)}::uuid[])) q (company_id, uuid)
       on s.company_id = q.company_id and s.uuid = q.uuid
     group by s.company_id, s.uuid
-    having bool_or(s.status = 'FAILED') or count(*) filter (where s.status = 'DELIVERED') >= max(s.parts)`
+    having bool_or(s.status = 'FAILED') or count(distinct s.part) filter (where s.status = 'DELIVERED') >= max(s.parts)`
 }
 
 export function insertInbox(sql: Sql, gatewayId: number, receipts: ProviderReceipt[]) {
@@ -45,9 +54,14 @@ export function insertInbox(sql: Sql, gatewayId: number, receipts: ProviderRecei
       ${receipts.map(({ happenedAt }) => happenedAt.toISOString())}::timestamptz[]) q`
 }
 
+/**
+ * Takes kept receipts to be looked up again. A fresh one most likely waits for a commit that is under way, so it comes
+ * again soon; one that nobody has known for long comes every five seconds.
+ */
 export function claimInbox(sql: Sql, limit: number) {
   return sql<(ProviderReceipt & { receiptId: number; gatewayId: number })[]>`
-    update receipt_inbox set claimed_until = clock_timestamp() + interval '5 seconds'
+    update receipt_inbox set claimed_until = clock_timestamp()
+      + least(interval '5 seconds', greatest(interval '400 ms', clock_timestamp() - received_at))
     where receipt_id in (
       select receipt_id from receipt_inbox where claimed_until < clock_timestamp() order by claimed_until limit ${limit})
       and claimed_until < clock_timestamp()

@@ -14,12 +14,7 @@ export type MatchedReceipt = {
  * back: its submission may not be committed yet.
  */
 export async function matchReceipts(sql: Sql, gatewayId: number, receipts: ProviderReceipt[]) {
-  const found = await store.selectSubmissions(
-    sql,
-    gatewayId,
-    receipts.map(({ providerId }) => providerId),
-  )
-  const byId = new Map(found.map(submission => [submission.providerId, submission]))
+  const byId = await submissionsOf(sql, gatewayId, [...new Set(receipts.map(({ providerId }) => providerId))])
   const matched: MatchedReceipt[] = []
   const parts: (ProviderReceipt & store.Submission)[] = []
   const unmatched: ProviderReceipt[] = []
@@ -31,6 +26,16 @@ export async function matchReceipts(sql: Sql, gatewayId: number, receipts: Provi
   }
   if (parts.length > 0) matched.push(...(await endOfParts(sql, gatewayId, parts)))
   return { matched, unmatched }
+}
+
+/** Operators use their ids again: of several submissions under one id the newest counts that has no end yet. */
+async function submissionsOf(sql: Sql, gatewayId: number, providerIds: string[]) {
+  const found = await store.selectSubmissions(sql, gatewayId, providerIds)
+  const byId = new Map(found.map(submission => [submission.providerId, submission]))
+  if (byId.size === found.length) return byId
+  const open = new Set((await store.selectOpen(sql, found)).map(({ uuid }) => uuid))
+  for (const submission of found) if (open.has(submission.uuid)) byId.set(submission.providerId, submission)
+  return byId
 }
 
 const matchOf = (
@@ -45,9 +50,10 @@ const matchOf = (
 async function endOfParts(sql: Sql, gatewayId: number, parts: (ProviderReceipt & store.Submission)[]) {
   await store.setPartStatuses(sql, gatewayId, parts)
   const ends = await store.selectEnds(sql, parts)
-  return ends.map(end => {
-    const told = parts.find(part => part.uuid === end.uuid && part.status === end.status)!
-    return matchOf(end, told)
+  return ends.flatMap(end => {
+    // None: the end was told by an earlier receipt, and this is a late word about another part.
+    const told = parts.find(part => part.uuid === end.uuid && part.status === end.status)
+    return told ? matchOf(end, told) : []
   })
 }
 

@@ -51,7 +51,7 @@ export function recordFindings(
       changeReserved(sql, companyId, held - packages),
       charge(sql, companyId, entriesOf(costs, account.currency, month)),
       reduceCreated(sql, companyId, steps),
-      enqueueCallbacks(sql, companyId, callbacksOf(steps, homes)),
+      enqueueCallbacks(sql, companyId, callbacksOf(steps, homes), context.now),
       keepIds(sql, companyId, findings, context.now),
     ])
     await completeDispatches(sql, companyId, steps)

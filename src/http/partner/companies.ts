@@ -64,16 +64,21 @@ const schemas = {
     summary: 'Create a company',
     headers: IdempotencyHeader,
     body: NewCompany,
-    response: answers(201, Answer({ companyId: Id })),
+    response: answers(201, 'The company was created', Answer({ companyId: Id })),
   },
-  list: { tags, summary: 'List companies', querystring: PageQuery, response: answers(200, PageOf(Answer(listed))) },
-  get: { tags, summary: 'Read a company', params: ById, response: answers(200, OneCompany) },
+  list: {
+    tags,
+    summary: 'List companies',
+    querystring: PageQuery,
+    response: answers(200, 'A page of companies', PageOf(Answer(listed))),
+  },
+  get: { tags, summary: 'Read a company', params: ById, response: answers(200, 'The company', OneCompany) },
   update: {
     tags,
     summary: 'Change a company',
     params: ById,
     body: CompanyChange,
-    response: answers(200, Answer({ companyId: Id, updatedAt: DateTime })),
+    response: answers(200, 'The company was changed', Answer({ companyId: Id, updatedAt: DateTime })),
   },
 }
 

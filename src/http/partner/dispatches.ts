@@ -9,30 +9,52 @@ import {
   type Dispatch,
   dispatchStatuses,
   MOST_RECIPIENTS,
+  MOST_TEMPLATE_CHARACTERS,
   type NewDispatch,
   type Progress,
   type Recipient,
   type Schedule,
 } from '../../domain/dispatches/dispatch.ts'
 import {
+  type Acceptance,
   addMessages,
   createDispatch,
   listDispatches,
-  type Receipt,
   requireDispatchProgress,
   tryDispatch,
 } from '../../domain/dispatches/dispatches.ts'
 import { startDispatch, stopDispatch } from '../../domain/dispatches/lifecycle.ts'
+import { bodyLimits } from '../body.ts'
 import type { Context } from '../context.ts'
 import { IdempotencyHeader, onceOf } from '../idempotency.ts'
-import { Answer, answers, ById, DateTime, Id, NoBody, Nullable, OneOf, Page, PageOf, PerPage } from '../schemas.ts'
+import { createIngestQueue } from '../ingest-queue.ts'
+import {
+  Answer,
+  answers,
+  ById,
+  DateTime,
+  Defaulted,
+  Id,
+  NoBody,
+  Nullable,
+  OneOf,
+  Page,
+  PageOf,
+  PerPage,
+} from '../schemas.ts'
+
+const MOST_SUBSTITUTIONS = 100
 
 const Recipients = Type.Unsafe<Recipient[]>(
   Type.Array(
     Type.Object({
       destination: Type.String({ description: 'Phone number in digits with country code' }),
       substitutions: Type.Optional(
-        Type.Unsafe({ type: 'object', additionalProperties: { type: ['string', 'number', 'boolean', 'null'] } }),
+        Type.Unsafe({
+          type: 'object',
+          maxProperties: MOST_SUBSTITUTIONS,
+          additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+        }),
       ),
       customText: Type.Optional(
         Nullable(Type.String({ description: 'Full text; overrides the text of the dispatch' })),
@@ -51,7 +73,7 @@ const NewDispatchBody = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 255 }),
   senderIds: Type.Array(Id, { minItems: 1, maxItems: 100 }),
   channelType: OneOf(channelTypes),
-  text: Type.String({ description: 'Text with placeholders written as {name}' }),
+  text: Type.String({ maxLength: MOST_TEMPLATE_CHARACTERS, description: 'Text with placeholders written as {name}' }),
   messages: Recipients,
   schedule: Type.Optional(
     Type.Object(
@@ -102,7 +124,9 @@ const DispatchAnswer = Answer({
 })
 
 const tags = ['Dispatches']
-const DryRun = Type.Object({ dryRun: Type.Boolean({ default: false, description: 'Answer as if, and store nothing' }) })
+const DryRun = Type.Object({
+  dryRun: Defaulted(Type.Boolean({ default: false, description: 'Answer as if, and store nothing' })),
+})
 const ListQuery = Type.Object({
   companyId: Id,
   status: Type.Optional(OneOf(dispatchStatuses)),
@@ -111,6 +135,8 @@ const ListQuery = Type.Object({
 })
 const Moved = Answer({ id: Id, status: OneOf(dispatchStatuses) })
 
+const moved = answers(200, 'The dispatch and its status now', Moved)
+
 const schemas = {
   create: {
     tags,
@@ -118,7 +144,7 @@ const schemas = {
     headers: IdempotencyHeader,
     querystring: DryRun,
     body: NewDispatchBody,
-    response: answers(200, CreationAnswer),
+    response: answers(200, 'What was accepted and what it may cost', CreationAnswer),
   },
   append: {
     tags,
@@ -126,44 +152,56 @@ const schemas = {
     headers: IdempotencyHeader,
     params: ById,
     body: Type.Object({ messages: Recipients }),
-    response: answers(200, CreationAnswer),
+    response: answers(200, 'What was accepted of this request, and what it may cost', CreationAnswer),
   },
-  start: { tags, summary: 'Start or resume', params: ById, body: NoBody, response: answers(200, Moved) },
-  stop: { tags, summary: 'Hold what has not been sent yet', params: ById, body: NoBody, response: answers(200, Moved) },
+  start: { tags, summary: 'Start or resume', params: ById, body: NoBody, response: moved },
+  stop: { tags, summary: 'Hold what has not been sent yet', params: ById, body: NoBody, response: moved },
   list: {
     tags,
     summary: 'List dispatches, newest first',
     querystring: ListQuery,
-    response: answers(200, PageOf(DispatchAnswer)),
+    response: answers(200, 'A page of dispatches', PageOf(DispatchAnswer)),
   },
-  get: { tags, summary: 'Read a dispatch', params: ById, response: answers(200, DispatchAnswer) },
+  get: {
+    tags,
+    summary: 'Read a dispatch',
+    params: ById,
+    response: answers(200, 'The dispatch and how far it has come', DispatchAnswer),
+  },
 }
 
 export const dispatchRoutes =
   ({ sql, clock, numbering, billingZone }: Context): FastifyPluginAsyncTypebox =>
   async api => {
-    api.post('/', { schema: schemas.create }, async request => {
-      const { companyId, messages, schedule, ...dispatch } = request.body
-      const wanted = {
-        partner: request.partner,
-        companyId,
-        recipients: messages,
-        dispatch: { ...dispatch, schedule: schedule && scheduleOf(schedule) } as NewDispatch,
-        once: onceOf(request),
-      }
-      const create = request.query.dryRun ? tryDispatch : createDispatch
-      return presentReceipt(await create(sql, numbering(), wanted))
-    })
+    const inTurn = createIngestQueue(sql.options.max)
+    const bodyLimit = bodyLimits.recipients
 
-    api.post('/:id/messages', { schema: schemas.append }, async request => {
-      const wanted = {
-        partner: request.partner,
-        dispatchId: request.params.id,
-        recipients: request.body.messages,
-        once: onceOf(request),
-      }
-      return presentReceipt(await addMessages(sql, numbering(), wanted))
-    })
+    api.post('/', { schema: schemas.create, bodyLimit }, (request, reply) =>
+      inTurn(reply, async () => {
+        const { companyId, messages, schedule, ...dispatch } = request.body
+        const wanted = {
+          partner: request.partner,
+          companyId,
+          recipients: messages,
+          dispatch: { ...dispatch, schedule: schedule && scheduleOf(schedule) } as NewDispatch,
+          once: onceOf(request),
+        }
+        const create = request.query.dryRun ? tryDispatch : createDispatch
+        return presentAcceptance(await create(sql, numbering(), wanted))
+      }),
+    )
+
+    api.post('/:id/messages', { schema: schemas.append, bodyLimit }, (request, reply) =>
+      inTurn(reply, async () => {
+        const wanted = {
+          partner: request.partner,
+          dispatchId: request.params.id,
+          recipients: request.body.messages,
+          once: onceOf(request),
+        }
+        return presentAcceptance(await addMessages(sql, numbering(), wanted))
+      }),
+    )
 
     api.post('/:id/start', { schema: schemas.start }, async request => {
       await startDispatch(sql, request.partner, request.params.id, { billingZone, now: clock() })
@@ -193,18 +231,18 @@ function scheduleOf({ startAt, hours, days }: { startAt: string; hours: number[]
   return { startAt: time, offsetMinutes, hours, days }
 }
 
-const presentReceipt = (receipt: Receipt) => ({
-  id: receipt.dispatchId,
-  status: receipt.status,
+const presentAcceptance = (acceptance: Acceptance) => ({
+  id: acceptance.dispatchId,
+  status: acceptance.status,
   priceEstimate: {
-    total: moneyToNumber(money(receipt.estimate)),
-    currency: receipt.currency,
-    parts: receipt.parts,
+    total: moneyToNumber(money(acceptance.estimate)),
+    currency: acceptance.currency,
+    parts: acceptance.parts,
   },
-  total: receipt.total,
-  success: receipt.success,
-  failed: receipt.total - receipt.success,
-  messages: receipt.accepted.map(({ uuid, destination, parts, senderId }) => ({
+  total: acceptance.total,
+  success: acceptance.success,
+  failed: acceptance.total - acceptance.success,
+  messages: acceptance.accepted.map(({ uuid, destination, parts, senderId }) => ({
     destination,
     messageUuid: uuid,
     parts,

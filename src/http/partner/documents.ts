@@ -7,6 +7,7 @@ import { requireCompany } from '../../domain/companies/companies.ts'
 import { type CompanyDocument, DOCUMENT_LIMIT_BYTES } from '../../domain/documents/document.ts'
 import { listDocuments, storeDocument } from '../../domain/documents/documents.ts'
 import { once } from '../../domain/idempotency/idempotency.ts'
+import { MIB } from '../body.ts'
 import type { Context } from '../context.ts'
 import { IdempotencyHeader, onceOf } from '../idempotency.ts'
 import { Answer, answers, ById, DateTime, Id } from '../schemas.ts'
@@ -21,6 +22,9 @@ const DocumentAnswer = Answer({
 
 const tags = ['Company documents']
 
+/** The form around a file takes some room too. A file that is too large is told by the parts, which are read below. */
+const FORM_LIMIT_BYTES = DOCUMENT_LIMIT_BYTES + MIB
+
 const schemas = {
   upload: {
     tags,
@@ -30,9 +34,14 @@ const schemas = {
     headers: IdempotencyHeader,
     params: ById,
     body: Type.Object({ file: Type.Unsafe<never>({ type: 'string', contentMediaType: 'application/octet-stream' }) }),
-    response: answers(201, DocumentAnswer),
+    response: answers(201, 'The document as it was stored', DocumentAnswer),
   },
-  list: { tags, summary: 'List documents', params: ById, response: answers(200, Type.Array(DocumentAnswer)) },
+  list: {
+    tags,
+    summary: 'List documents',
+    params: ById,
+    response: answers(200, 'The documents, oldest first', Type.Array(DocumentAnswer)),
+  },
 }
 
 export const documentRoutes =
@@ -42,15 +51,19 @@ export const documentRoutes =
       limits: { files: 1, fields: 20, parts: 21, fieldSize: 10_000, fileSize: DOCUMENT_LIMIT_BYTES },
     })
 
-    api.post('/', { schema: schemas.upload, validatorCompiler: allButBody }, async (request, reply) => {
-      const { companyId } = await requireCompany(sql, request.partner, request.params.id)
-      const file = await fileIn(request)
-      const sent = Buffer.concat([Buffer.from(`${file.filename}\n`), file.content])
-      const document = await once(sql, onceOf(request, sent), async tx =>
-        presentDocument(await storeDocument(tx, companyId, file)),
-      )
-      return reply.code(201).send(document)
-    })
+    api.post(
+      '/',
+      { schema: schemas.upload, validatorCompiler: allButBody, bodyLimit: FORM_LIMIT_BYTES },
+      async (request, reply) => {
+        const { companyId } = await requireCompany(sql, request.partner, request.params.id)
+        const file = await fileIn(request)
+        const sent = Buffer.concat([Buffer.from(`${file.filename}\n`), file.content])
+        const document = await once(sql, onceOf(request, sent), async tx =>
+          presentDocument(await storeDocument(tx, companyId, file)),
+        )
+        return reply.code(201).send(document)
+      },
+    )
 
     api.get('/', { schema: schemas.list }, async request => {
       const { companyId } = await requireCompany(sql, request.partner, request.params.id)

@@ -32,7 +32,7 @@ const schema = {
     page: Page,
     perPage: PerPage(100),
   }),
-  response: answers(200, PageOf(MessageAnswer)),
+  response: answers(200, 'A page of messages', PageOf(MessageAnswer)),
 }
 
 export const messageRoutes =
@@ -55,7 +55,7 @@ function createdAtOf(uuid: string): string {
   return last.text
 }
 
-const presentMessage = (message: Message) => ({
+export const presentMessage = (message: Message) => ({
   messageUuid: message.uuid,
   destination: message.destination,
   text: message.text,

@@ -8,6 +8,7 @@ import { documentRoutes } from './documents.ts'
 import { messageRoutes } from './messages.ts'
 import { priceRoutes } from './prices.ts'
 import { recipientRoutes } from './recipients.ts'
+import { reportRoutes } from './reports.ts'
 import { senderRoutes } from './senders.ts'
 import { tokenRoutes } from './tokens.ts'
 
@@ -28,6 +29,7 @@ export async function registerPartnerApi(app: FastifyInstance, context: Context)
         await guarded.register(documentRoutes(context), { prefix: '/company/:id/documents' })
         await guarded.register(senderRoutes(context), { prefix: '/senders' })
         await guarded.register(dispatchRoutes(context), { prefix: '/dispatches' })
+        await guarded.register(reportRoutes(context), { prefix: '/dispatches' })
         await guarded.register(messageRoutes(context), { prefix: '/messages' })
         await guarded.register(recipientRoutes(context), { prefix: '/recipients' })
         await guarded.register(priceRoutes(context), { prefix: '/price' })

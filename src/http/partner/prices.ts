@@ -31,13 +31,14 @@ const schemas = {
       trafficType: Type.Optional(OneOf(trafficTypes)),
       pricingModel: Type.Optional(OneOf(pricingModels)),
     }),
-    response: answers(200, Answer({ tariffs: Type.Array(TariffAnswer) })),
+    response: answers(200, 'The tariffs that the filters leave', Answer({ tariffs: Type.Array(TariffAnswer) })),
   },
   senders: {
     tags,
     summary: 'Monthly fees of sender names',
     response: answers(
       200,
+      'The fees by operator',
       Answer({
         senderFees: Type.Array(Answer({ brand: Type.String(), value: Type.Number(), currency: Type.String() })),
       }),

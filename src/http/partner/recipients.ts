@@ -16,7 +16,11 @@ const schema = {
     blacklist: Type.Boolean(),
     comment: Type.Optional(Type.String({ maxLength: 2000 })),
   }),
-  response: answers(200, Answer({ msisdn: Type.String(), companyId: Id, blacklist: Type.Boolean() })),
+  response: answers(
+    200,
+    'Where the number stands now',
+    Answer({ msisdn: Type.String(), companyId: Id, blacklist: Type.Boolean() }),
+  ),
 }
 
 export const recipientRoutes =

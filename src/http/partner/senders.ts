@@ -78,7 +78,7 @@ const SenderFilter = Type.Object({
 })
 
 const tags = ['Senders']
-const response = answers(200, SenderAnswer)
+const response = answers(200, 'The sender name as it is now', SenderAnswer)
 
 const schemas = {
   create: {
@@ -86,13 +86,13 @@ const schemas = {
     summary: 'Register a sender name',
     headers: IdempotencyHeader,
     body: NewSender,
-    response: answers(201, SenderAnswer),
+    response: answers(201, 'The sender name was registered', SenderAnswer),
   },
   list: {
     tags,
     summary: 'List sender names',
     querystring: SenderFilter,
-    response: answers(200, Type.Array(SenderAnswer)),
+    response: answers(200, 'The sender names that the filters leave', Type.Array(SenderAnswer)),
   },
   get: {
     tags,

@@ -3,6 +3,7 @@ import { Agent, request as httpRequest } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { formOf, usePartnerApi } from '../../testing/api.ts'
+import { endpoints } from '../../testing/conformance/endpoints.ts'
 import { aDispatch, aWorld, PDF, printOfTables, type World } from '../../testing/conformance/world.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { numberOf } from '../../testing/factories.ts'
@@ -110,6 +111,34 @@ describe('bodies', () => {
     const headers = { 'content-type': 'application/json', 'content-length': 33 * MIB }
     expectError(await say(head('POST', '/partner/v1/dispatches', headers)), 413, 4130)
     expect(await printOfTables(api.sql)).toEqual(before)
+  })
+
+  const withBodies = endpoints.filter(({ method }) => method !== 'GET')
+
+  test.each(withBodies.map(endpoint => [endpoint.method, endpoint.path, endpoint] as const))(
+    'of 33 MiB are 413 at %s %s too',
+    async (method, path, { id }) => {
+      const headers = { 'content-type': 'application/json', 'content-length': 33 * MIB }
+      const address = `/partner/v1${path.replace('{id}', String(id?.(world.mine)))}`
+      expectError(await say(head(method, address, headers)), 413, 4130)
+    },
+  )
+
+  test.each([
+    ['16 KiB', 'POST', '/auth/token', 16 * 1024],
+    ['1 MiB', 'POST', '/company', MIB],
+    ['1 MiB', 'PUT', '/recipients', MIB],
+    ['1 MiB', 'POST', '/dispatches/1/start', MIB],
+    ['32 MiB', 'POST', '/dispatches', 32 * MIB],
+    ['32 MiB', 'POST', '/dispatches/1/messages', 32 * MIB],
+  ])('of more than %s are 413 at %s %s, and the answer says so', async (words, method, path, limit) => {
+    const declare = (size: number) => ({ 'content-type': 'application/json', 'content-length': size })
+    const answer = await say(head(method, `/partner/v1${path}`, declare(limit + 1)))
+    expectError(answer, 413, 4130)
+    expect(JSON.parse(answer.text).error.msg).toBe(`The request body is larger than ${words}`)
+    if (limit > MIB) return
+    const whole = await say(head(method, `/partner/v1${path}`, declare(limit)), Buffer.alloc(limit, ' '))
+    expectError(whole, 400, 4000) // read, and found to be no JSON
   })
 
   test('of 33 MiB are 413 when they are sent all the same', async () => {
@@ -328,14 +357,28 @@ describe('a kept connection', () => {
 })
 
 describe('around the API', () => {
-  test('/healthz and /readyz say that all is well', async () => {
-    for (const [path, status] of [
-      ['/healthz', 'ok'],
-      ['/readyz', 'ready'],
-    ]) {
-      const answer = await fetchText(path!)
-      expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { status }])
+  test('/healthz says that the process lives', async () => {
+    const answer = await fetchText('/healthz')
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { status: 'ok' }])
+  })
+
+  test('/readyz wants an engine that was seen within ten seconds', async () => {
+    const seen = (secondsAgo: number) => api.sql`
+      insert into engines (worker, seen_at) values (gen_random_uuid(), now() - ${`${secondsAgo} seconds`}::interval)`
+    const expectNotReady = async () => {
+      const answer = await fetchText('/readyz')
+      expect([answer.status, JSON.parse(answer.text)]).toEqual([
+        503,
+        { error: { code: 5030, msg: expect.stringMatching(/^No engine is at work/) } },
+      ])
+      expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
     }
+    await expectNotReady()
+    await seen(11)
+    await expectNotReady()
+    await seen(1)
+    const answer = await fetchText('/readyz')
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { status: 'ready' }])
   })
 
   test.each(['/api/v1/ping', '/v1/ping', '/api/v1/v1/ping', '/api/v1/ping/', '/v1/ping/'])(
@@ -383,6 +426,7 @@ describe('around the API', () => {
       '/dispatches': ['get', 'post'],
       '/dispatches/{id}': ['get'],
       '/dispatches/{id}/messages': ['post'],
+      '/dispatches/{id}/report': ['get'],
       '/dispatches/{id}/start': ['post'],
       '/dispatches/{id}/stop': ['post'],
       '/messages': ['get'],
@@ -397,7 +441,8 @@ describe('around the API', () => {
         else expect(operation.security, what).toEqual([{ token: [] }])
         const success = Object.keys(operation.responses).filter(status => status.startsWith('2'))
         expect(success, what).toHaveLength(1)
-        expect(operation.responses[success[0]!]?.content, what).toHaveProperty('application/json')
+        const type = path.endsWith('/report') ? 'text/csv' : 'application/json'
+        expect(Object.keys(operation.responses[success[0]!]!.content), what).toEqual([type])
         expect(operation.responses.default, what).toBeDefined()
         const named = (operation.parameters ?? []).filter(parameter => parameter.in === 'path')
         expect(

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { logIn } from '../../domain/partners/partners.ts'
+import { bodyLimits } from '../body.ts'
 import type { Context } from '../context.ts'
 import { Answer, answers } from '../schemas.ts'
 
@@ -11,11 +12,13 @@ const schema = {
   summary: 'Get a token',
   description: 'A token lives for 24 hours, or until the password is changed.',
   body: Credentials,
-  response: answers(200, Answer({ token: Type.String() })),
+  response: answers(200, 'The token', Answer({ token: Type.String() })),
 }
 
 export const tokenRoutes =
   ({ sql, clock }: Context): FastifyPluginAsyncTypebox =>
   async api => {
-    api.post('/auth/token', { schema }, request => logIn(sql, { ...request.body, address: request.ip }, clock()))
+    api.post('/auth/token', { schema, bodyLimit: bodyLimits.token }, request =>
+      logIn(sql, { ...request.body, address: request.ip }, clock()),
+    )
   }

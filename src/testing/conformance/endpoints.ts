@@ -56,11 +56,13 @@ const perPage = (name: string): Parameter => ({ name, kind: 'int', refused: ['0'
 const commonTypes = { kind: 'enum', refused: ['promo', 'START'] } as const
 const longName = 'N'.repeat(256)
 
+const substitutionsOf = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`name${i}`, i]))
+
 const recipients: Field[] = [
   { path: 'messages', kind: 'array', required: true, refused: [[]] },
   { path: 'messages[0]', kind: 'object' },
   { path: 'messages[0].destination', kind: 'string', required: true },
-  { path: 'messages[0].substitutions', kind: 'object' },
+  { path: 'messages[0].substitutions', kind: 'object', refused: [substitutionsOf(101)] },
   { path: 'messages[0].substitutions.name', kind: 'scalar', nullable: true },
   { path: 'messages[1].customText', kind: 'string', nullable: true },
 ]
@@ -153,7 +155,7 @@ export const endpoints: Endpoint[] = [
         path: 'senderName',
         kind: 'string',
         required: true,
-        refused: ['', 'TWELVE-CHARS', 'РОМАШКА', 'tab\there', 'line\n', 'a{b}', 'N'.repeat(65)],
+        refused: ['', ' ', '           ', 'TWELVE-CHARS', 'РОМАШКА', 'tab\there', 'line\n', 'a{b}', 'N'.repeat(65)],
       },
       { path: 'channelType', kind: 'enum', required: true, refused: ['sms', 'FAX'] },
       { path: 'commonType', required: true, ...commonTypes },
@@ -245,7 +247,7 @@ export const endpoints: Endpoint[] = [
       { path: 'senderIds', kind: 'array', required: true, refused: [[]] },
       { path: 'senderIds[0]', kind: 'int', refused: badIds },
       { path: 'channelType', kind: 'enum', required: true, refused: ['sms', 'FAX'] },
-      { path: 'text', kind: 'string', required: true },
+      { path: 'text', kind: 'string', required: true, refused: ['x'.repeat(10_001)] },
       ...recipients,
       { path: 'schedule', kind: 'object' },
       { path: 'schedule.startAt', kind: 'datetime', required: true },
@@ -293,6 +295,7 @@ export const endpoints: Endpoint[] = [
     ],
   },
   { method: 'GET', path: '/dispatches/{id}', status: 200, id: side => side.dispatchId },
+  { method: 'GET', path: '/dispatches/{id}/report', status: 200, id: side => side.dispatchId },
   {
     method: 'GET',
     path: '/messages',
@@ -351,13 +354,20 @@ export const accepted: { endpoint: string; path: string; values: readonly unknow
     values: ['PROMO', 'COMMON', 'MULTISIGNATURE', 'INTERNATIONAL_VERIFY', 'INTERNATIONAL_COMMON'],
   },
   { endpoint: 'POST /senders', path: 'brand', values: ['MTS', 'BEELINE', 'MEGAFON', 'TELE2'] },
-  { endpoint: 'POST /senders', path: 'senderName', values: ['A', 'ELEVENCHARS', '!"#$%&\'()*+', ',-./:;<=>?@', '_ 0'] },
+  {
+    endpoint: 'POST /senders',
+    path: 'senderName',
+    values: ['A', ' A', 'ELEVENCHARS', '!"#$%&\'()*+', ',-./:;<=>?@', '_ 0'],
+  },
   {
     endpoint: 'POST /senders',
     path: 'dateFrom',
     values: ['2026-07-01T10:00:00Z', '2026-07-01T10:00:00.123+03:00', '2026-07-01T10:00:00-11:30'],
   },
   { endpoint: 'POST /senders', path: 'countryId', values: [1, 398, 112] },
+  { endpoint: 'POST /dispatches', path: 'text', values: ['', 'x'.repeat(10_000), '🌼'.repeat(10_000)] },
+  { endpoint: 'POST /dispatches', path: 'messages[0].substitutions', values: [{}, substitutionsOf(100)] },
+  { endpoint: 'POST /dispatches/{id}/messages', path: 'messages[1].customText', values: ['', 'x'.repeat(10_001)] },
   { endpoint: 'POST /dispatches', path: 'callbackEvents', values: [['delivered'], ['sent'], ['failed', 'sent']] },
   {
     endpoint: 'POST /dispatches',

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { isConnectionLost, isDatabaseAway } from './database-losses.ts'
+
+const withCode = (code: string) => Object.assign(new Error(), { code })
+
+test.each(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'CONNECTION_CLOSED', '57P01', '57P03'])(
+  '%s is a connection that was lost, and a database that is away',
+  code => {
+    expect([isConnectionLost(withCode(code)), isDatabaseAway(withCode(code))]).toEqual([true, true])
+  },
+)
+
+test.each(['ECONNREFUSED', 'ENOTFOUND', 'CONNECT_TIMEOUT', '53300'])(
+  '%s is a database that is away, whatever becomes of the connections that are there',
+  code => {
+    expect([isConnectionLost(withCode(code)), isDatabaseAway(withCode(code))]).toEqual([false, true])
+  },
+)
+
+test.each([withCode('23505'), withCode('57014'), new Error('a bug'), undefined, null, 'text'])(
+  '%s is neither',
+  error => {
+    expect([isConnectionLost(error), isDatabaseAway(error)]).toEqual([false, false])
+  },
+)

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest'
+import { eventually } from '../../testing/eventually.ts'
+import { aFeed, channelContract } from '../channel.contract.ts'
+import type { Outgoing, SendResult } from '../channel.ts'
+import { createSimulator, type SimulatorSettings } from './simulator.ts'
+
+const destinations = {
+  delivered: '79160000001',
+  undelivered: '79160000003',
+  refused: '79160000004',
+  busy: '79160000009',
+}
+
+function aSimulator(settings: SimulatorSettings, feed = aFeed()) {
+  const handed: Outgoing[] = []
+  const channel = createSimulator(
+    settings,
+    {
+      async keep(messages) {
+        handed.push(...messages)
+      },
+    },
+    feed,
+  )
+  return { channel, handed, feed }
+}
+
+describe.each([
+  ['that name our ids', {}],
+  ['with ids of their own', { ownIds: true }],
+])('simulated operators %s', (_, settings) => {
+  channelContract(async ({ feed, answerMs }) => {
+    const handed: string[] = []
+    const outbox = {
+      async keep(messages: Outgoing[]) {
+        handed.push(...messages.map(({ uuid }) => uuid))
+      },
+    }
+    const channel = createSimulator(
+      { ...settings, window: 20, ...(answerMs ? { submitMs: answerMs } : {}) },
+      outbox,
+      feed,
+    )
+    return { channel, handed: () => handed }
+  }, destinations)
+})
+
+const aMessage = (given: Partial<Outgoing> = {}): Outgoing => ({
+  companyId: 1,
+  uuid: '01980000-0000-7000-8000-000000000001',
+  channelType: 'SMS',
+  senderName: 'ROMASHKA',
+  destination: '79161234577',
+  text: 'Hello',
+  parts: 1,
+  attempts: 0,
+  ...given,
+})
+
+async function resultsOf(channel: ReturnType<typeof createSimulator>, batch: Outgoing[]) {
+  const results: SendResult[] = []
+  await channel.submit(
+    batch,
+    (index, result) => {
+      results[index] = result
+    },
+    () => true,
+  )
+  return results
+}
+
+test('a message of three parts gets a receipt for each', async () => {
+  const { channel, feed } = aSimulator({ ownIds: true, receiptMs: 10 })
+  const [result] = await resultsOf(channel, [aMessage({ parts: 3 })])
+  await eventually(() => expect(feed.taken).toHaveLength(3))
+  expect(feed.taken.map(({ of }) => (of as { providerId: string }).providerId)).toEqual(
+    (result as { providerIds: string[] }).providerIds,
+  )
+})
+
+test('rates decide by chance: all refused, all busy, all undelivered', async () => {
+  const batch = Array.from({ length: 20 }, () => aMessage())
+  const kindsOf = async (settings: SimulatorSettings) =>
+    new Set((await resultsOf(aSimulator(settings).channel, batch)).map(({ kind }) => kind))
+  expect(await kindsOf({ refuseRate: 1 })).toEqual(new Set(['refused']))
+  expect(await kindsOf({ busyRate: 1 })).toEqual(new Set(['busy']))
+
+  const { channel, feed } = aSimulator({ failRate: 1, receiptMs: 0 })
+  await resultsOf(channel, batch)
+  await eventually(() => expect(feed.taken.map(({ status }) => status)).toEqual(Array(20).fill('FAILED')))
+})
+
+test('an operator that was restarted reports what it had taken, by our id', async () => {
+  const { channel, feed } = aSimulator({ ownIds: true, receiptMs: 0 })
+  const { companyId, uuid } = aMessage()
+  channel.reportAgain(aMessage())
+  await eventually(() => expect(feed.taken).toMatchObject([{ of: { companyId, uuid }, status: 'DELIVERED' }]))
+})

@@ -1,0 +1,130 @@
+import type { Feed, Inbound, Receipt } from '../channel.ts'
+import type { Delivery } from './link.ts'
+import type { MessageIds } from './message-ids.ts'
+import { createReassembly } from './reassembly.ts'
+import { isReceipt, momentOf, readReceipt, type SmscReceipt } from './receipt.ts'
+import type { SmppSettings } from './settings.ts'
+import { status } from './status.ts'
+import { decodeInbound } from './text.ts'
+
+type Respond = (status: number) => void
+
+export type Deliveries = {
+  take(pdu: Delivery, answer: Respond): void
+  /** Hands on what was acknowledged and not complete. */
+  stop(): Promise<void>
+}
+
+const RECEIPTS_AT_ONCE = 2000
+/** While so many batches are being written, receipts gather for the next: few large writes instead of many small. */
+const BATCHES_UNDER_WAY = 4
+/** A receipt whose id cannot be told yet, because its submission is not answered, waits so long. */
+const HOLD_RECEIPT_MS = 1000
+const LOOK_AGAIN_MS = 50
+
+/** What comes in: receipts go on in batches, messages when they are whole; all is answered when the feed has it. */
+export function createDeliveries(settings: SmppSettings, ids: MessageIds, feed: Feed): Deliveries {
+  const due: { receipt: Receipt; answer: Respond }[] = []
+  let held: { receipt: SmscReceipt; subscriber: string; answer: Respond; until: number }[] = []
+  const underWay = new Set<Promise<void>>()
+  const reassembly = createReassembly(message => passOn(message))
+  let isScheduled = false
+  let stopped = false
+  let looking: NodeJS.Timeout | undefined
+
+  function take(pdu: Delivery, answer: Respond) {
+    if (isReceipt(pdu)) takeReceipt(pdu, answer)
+    else takeMessage(pdu, answer)
+  }
+
+  /** What ends nothing, or cannot be read, is acknowledged all the same: it would only come again. */
+  function takeReceipt(pdu: Delivery, answer: Respond) {
+    const receipt = readReceipt(pdu)
+    if (!receipt?.status) return answer(status.ESME_ROK)
+    const providerId = ids.receipted(receipt.id, pdu.sourceAddr)
+    if (providerId !== undefined) return enqueue(receipt, providerId, answer)
+    held.push({ receipt, subscriber: pdu.sourceAddr, answer, until: performance.now() + HOLD_RECEIPT_MS })
+    looking ??= setTimeout(lookAgain, LOOK_AGAIN_MS)
+  }
+
+  function lookAgain() {
+    looking = undefined
+    const now = performance.now()
+    held = held.filter(({ receipt, subscriber, answer, until }) => {
+      const providerId = ids.receipted(receipt.id, subscriber) ?? (until <= now ? ids.guess(receipt.id) : undefined)
+      if (providerId !== undefined) enqueue(receipt, providerId, answer)
+      return providerId === undefined
+    })
+    if (held.length > 0) looking = setTimeout(lookAgain, LOOK_AGAIN_MS)
+  }
+
+  function enqueue(receipt: SmscReceipt, providerId: string, answer: Respond) {
+    due.push({ receipt: toldAs(receipt, providerId, settings.receiptZoneMinutes), answer })
+    schedule()
+  }
+
+  function schedule() {
+    if (isScheduled || stopped || due.length === 0 || underWay.size >= BATCHES_UNDER_WAY) return
+    isScheduled = true
+    setImmediate(passOnReceipts)
+  }
+
+  function passOnReceipts() {
+    isScheduled = false
+    const batch = due.splice(0, RECEIPTS_AT_ONCE)
+    if (stopped || batch.length === 0) return
+    follow(
+      feed.receipts(batch.map(({ receipt }) => receipt)),
+      batch.map(({ answer }) => answer),
+    )
+    schedule()
+  }
+
+  function takeMessage(pdu: Delivery, answer: Respond) {
+    const { text, joined } = decodeInbound(pdu, settings)
+    const message: Inbound = { from: pdu.sourceAddr, to: pdu.destinationAddr, text, receivedAt: new Date() }
+    if (joined) reassembly.add(message, joined, answer)
+    else follow(passOn(message), [answer])
+  }
+
+  const passOn = (message: Inbound) => feed.inbound(message)
+
+  /** Answers when it is safe; when it is not, "later": the SMSC delivers it again. */
+  function follow(written: Promise<void>, answers: Respond[]) {
+    const followed = written
+      .then(
+        () => status.ESME_ROK,
+        () => status.ESME_RX_T_APPN,
+      )
+      .then(code => {
+        underWay.delete(followed)
+        for (const answer of answers) answer(code)
+        schedule()
+      })
+    underWay.add(followed)
+  }
+
+  /** What waits is not answered, and so comes again: to the next who binds. */
+  async function stop() {
+    stopped = true
+    clearTimeout(looking)
+    await reassembly.stop()
+    while (underWay.size > 0) await Promise.all(underWay)
+  }
+
+  return { take, stop }
+}
+
+/** `operatorError` rides along for those who keep it. */
+function toldAs(receipt: SmscReceipt, providerId: string, zoneMinutes: number | undefined): Receipt {
+  const { status: ended, errorCode, operatorError, doneDate } = receipt
+  const done = doneDate && zoneMinutes !== undefined ? momentOf(doneDate, zoneMinutes) : undefined
+  const told = {
+    of: { providerId },
+    status: ended!,
+    happenedAt: done ?? new Date(),
+    ...(errorCode === undefined ? {} : { errorCode }),
+    ...(operatorError === undefined || ended === 'DELIVERED' ? {} : { operatorError }),
+  }
+  return told
+}

@@ -1,0 +1,68 @@
+import { errorCodes } from '../../base/error-codes.ts'
+import { status } from './status.ts'
+
+/**
+ * Why an operator did not deliver, as classes that mean the same at every operator: the message's error code is 600
+ * and the class. Operators number their reasons as they like; their own value is kept beside it as they wrote it.
+ */
+export const failureClass = {
+  undelivered: 1, // and nothing more is known
+  unknownSubscriber: 2,
+  absent: 3, // switched off or out of reach for too long
+  barred: 4, // the subscriber or the service does not take messages
+  handset: 5, // busy, or its memory is full
+  network: 6,
+  expired: 7,
+  rejected: 8, // by the operator: content, contract, or a field it does not accept
+  deleted: 9, // by the operator
+  badSender: 10,
+} as const
+
+export type FailureClass = (typeof failureClass)[keyof typeof failureClass]
+
+const FIRST_CODE = errorCodes.undelivered - failureClass.undelivered
+
+export const errorCodeOf = (kind: FailureClass): number => FIRST_CODE + kind
+
+/** The errors of MAP (3GPP TS 29.002) that come back for a message, as a GSM operator puts them into its receipts. */
+const MAP_ERRORS: Record<number, FailureClass> = {
+  1: failureClass.unknownSubscriber,
+  5: failureClass.unknownSubscriber, // unidentified
+  6: failureClass.absent, // for short messages
+  9: failureClass.barred, // illegal subscriber
+  11: failureClass.barred, // teleservice not provisioned
+  12: failureClass.barred, // illegal equipment
+  13: failureClass.barred,
+  21: failureClass.barred, // facility not supported
+  27: failureClass.absent,
+  31: failureClass.handset, // busy
+  32: failureClass.handset, // delivery failure: memory, protocol, equipment
+  33: failureClass.absent, // and the list of those waiting is full
+  34: failureClass.network,
+  35: failureClass.network,
+  36: failureClass.network,
+}
+
+const GSM = 3
+
+/** From `network_error_code`: the kind of network in one octet, its error in two. */
+export function classOfNetworkError(networkErrorCode: Buffer | undefined): FailureClass | undefined {
+  if (networkErrorCode?.length !== 3 || networkErrorCode[0] !== GSM) return undefined
+  return MAP_ERRORS[networkErrorCode.readUInt16BE(1)]
+}
+
+/** From the answer to a submission that will be no better the next time. */
+export function classOfRefusal(code: number): FailureClass {
+  switch (code) {
+    case status.ESME_RINVDSTADR:
+    case status.ESME_RINVDSTTON:
+    case status.ESME_RINVDSTNPI:
+      return failureClass.unknownSubscriber
+    case status.ESME_RINVSRCADR:
+    case status.ESME_RINVSRCTON:
+    case status.ESME_RINVSRCNPI:
+      return failureClass.badSender
+    default:
+      return failureClass.rejected
+  }
+}

@@ -1,0 +1,294 @@
+import { errorCodes } from '../../base/error-codes.ts'
+import type { Channel, Outgoing, SendResult } from '../channel.ts'
+import { destinationOf, sourceOf, validityPeriod } from './addresses.ts'
+import { classOfRefusal, errorCodeOf } from './failure.ts'
+import type { Answer } from './link.ts'
+import type { MessageIds } from './message-ids.ts'
+import type { Session, SubmitDraft } from './session.ts'
+import type { SmppSettings } from './settings.ts'
+import { status, statusName } from './status.ts'
+import { encodeText, type TextPart } from './text.ts'
+
+type Report = Parameters<Channel['submit']>[1]
+type MayGo = Parameters<Channel['submit']>[2]
+
+/** A batch under way: how far it was taken, and how many of its messages have no result yet. */
+type Job = { batch: Outgoing[]; report: Report; mayGo: MayGo; next: number; open: number; resolve: () => void }
+
+const UNKNOWN = Symbol('handed over without an answer')
+
+/**
+ * What is known of the parts of a message: the id each was accepted under, that it was handed over without an
+ * answer, or nothing, when it is still to go. Outlives an attempt, so that the next one sends only the rest.
+ */
+type Parts = { drafts: TextPart[]; done: (string | typeof UNKNOWN | undefined)[] }
+
+/** A message under way: its parts, how many of them are out, and what speaks against it. */
+type Sending = {
+  job: Job
+  index: number
+  message: Outgoing
+  parts: Parts
+  out: number
+  waiting: number
+  refused?: Extract<SendResult, { kind: 'refused' }>
+  put?: Extract<SendResult, { kind: 'busy' | 'lost' }>
+  silent?: string
+}
+
+/** Nobody takes anything for so long: those who wait are sent away to come back later. */
+const PATIENCE_MS = 1000
+const LEAST_RETRY_MS = 500
+/** Messages that were accepted in part, remembered until their next attempt. */
+const MOST_UNFINISHED = 10_000
+
+/** Answers that may be better the next time, beside those that slow the bind down. */
+const TEMPORARY: number[] = [
+  status.ESME_RTHROTTLED,
+  status.ESME_RMSGQFUL,
+  status.ESME_RSYSERR,
+  status.ESME_RX_T_APPN,
+  status.ESME_RINVBNDSTS,
+]
+
+export type Outbox = Pick<Channel, 'submit'> & {
+  /** Hands over as much as the sessions take; to be called when they may take more. */
+  pump(): void
+  /** Lets go of what was not handed over yet. */
+  stop(): void
+}
+
+/**
+ * Takes batches, and hands their messages over part by part to whichever session has most room. Batches take turns,
+ * so that a single code does not wait behind a bulk.
+ */
+export function createOutbox(settings: SmppSettings, sessions: Session[], ids: MessageIds): Outbox {
+  const jobs: Job[] = []
+  const ready: { sending: Sending; part: number }[] = []
+  const unfinished = new Map<string, Parts>()
+  let turn = 0
+  let reference = Math.floor(Math.random() * 0x10000)
+  let impatient: NodeJS.Timeout | undefined
+  let stopped = false
+
+  function submit(batch: Outgoing[], report: Report, mayGo: MayGo): Promise<void> {
+    if (stopped || batch.length === 0) return Promise.resolve()
+    return new Promise(resolve => {
+      jobs.push({ batch, report, mayGo, next: 0, open: 0, resolve })
+      pump()
+    })
+  }
+
+  function pump() {
+    for (;;) {
+      const session = roomiest()
+      if (!session) return waitForRoom()
+      const next = ready.shift() ?? startNext()
+      if (!next) return
+      handOver(session, next.sending, next.part)
+    }
+  }
+
+  function roomiest(): Session | undefined {
+    let best: Session | undefined
+    let most = 0
+    for (const session of sessions) {
+      const room = session.room()
+      if (room > most) [best, most] = [session, room]
+    }
+    return best
+  }
+
+  /** The first part of the next message that may go; its other parts become ready. */
+  function startNext() {
+    while (ready.length === 0) {
+      const job = nextJob()
+      if (!job) return undefined
+      const index = job.next++
+      if (job.next === job.batch.length) jobs.splice(jobs.indexOf(job), 1)
+      if (job.mayGo(index)) start(job, index)
+      else resolveIfDone(job)
+    }
+    return ready.shift()
+  }
+
+  function nextJob(): Job | undefined {
+    turn = (turn + 1) % Math.max(1, jobs.length)
+    return jobs[turn]
+  }
+
+  function start(job: Job, index: number) {
+    const message = job.batch[index]!
+    const parts = partsOf(message)
+    job.open++
+    if (!parts) return report(job, index, unspeakable('the text'))
+    const sending: Sending = { job, index, message, parts, out: 0, waiting: 0 }
+    for (let part = 0; part < parts.done.length; part++) {
+      if (parts.done[part] !== undefined) continue
+      sending.waiting++
+      ready.push({ sending, part })
+    }
+  }
+
+  /** Those of an attempt before, as far as they are not done; or the text in parts for the first time. */
+  function partsOf(message: Outgoing): Parts | undefined {
+    const before = unfinished.get(message.uuid)
+    if (before) return before
+    reference = (reference + 1) & 0xffff
+    try {
+      const drafts = encodeText(message.text, reference, settings)
+      return { drafts, done: drafts.map(() => undefined) }
+    } catch (error) {
+      if (error instanceof RangeError) return undefined
+      throw error
+    }
+  }
+
+  function handOver(session: Session, sending: Sending, part: number) {
+    sending.waiting--
+    if (sending.refused) return finishIfDone(sending)
+    sending.out++
+    try {
+      session.submit(draftOf(sending.message, sending.parts.drafts[part]!, settings), answer => {
+        sending.out--
+        note(sending, part, answer)
+        finishIfDone(sending)
+      })
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error
+      sending.out--
+      sending.refused = unspeakable(error.message)
+      finishIfDone(sending)
+    }
+  }
+
+  function note(sending: Sending, part: number, answer: Answer) {
+    if (answer.kind === 'lost') sending.put = { kind: 'lost', reason: answer.reason }
+    else if (answer.kind !== 'answered') {
+      sending.parts.done[part] = UNKNOWN
+      sending.silent = answer.reason
+    } else if (answer.status === status.ESME_ROK) noteYes(sending, part, answer.messageId)
+    else noteNo(sending, answer.status)
+  }
+
+  /** Taken without an id, no receipt will ever find it. */
+  function noteYes(sending: Sending, part: number, messageId: string) {
+    if (messageId) sending.parts.done[part] = ids.submitted(messageId, sending.message.destination)
+    else {
+      sending.parts.done[part] = UNKNOWN
+      sending.silent = 'accepted without an id'
+    }
+  }
+
+  function noteNo(sending: Sending, code: number) {
+    const reason = statusName(code)
+    if (!TEMPORARY.includes(code)) {
+      sending.refused = { kind: 'refused', errorCode: errorCodeOf(classOfRefusal(code)), reason }
+    } else if (sending.put?.kind !== 'lost') {
+      sending.put = { kind: 'busy', reason, retryAfterMs: retryAfterMs() }
+    }
+  }
+
+  const retryAfterMs = () => Math.ceil(Math.max(LEAST_RETRY_MS, Math.min(...sessions.map(session => session.idleMs()))))
+
+  function finishIfDone(sending: Sending) {
+    if (sending.out > 0 || sending.waiting > 0) return
+    const result = resultOf(sending)
+    if (result.kind === 'busy' || result.kind === 'lost') keepUnfinished(sending)
+    else unfinished.delete(sending.message.uuid)
+    report(sending.job, sending.index, result)
+  }
+
+  function keepUnfinished({ message, parts }: Sending) {
+    if (parts.done.every(done => done === undefined)) return
+    unfinished.set(message.uuid, parts)
+    if (unfinished.size > MOST_UNFINISHED) unfinished.delete(unfinished.keys().next().value!)
+  }
+
+  function report(job: Job, index: number, result: SendResult) {
+    job.open--
+    job.report(index, result)
+    resolveIfDone(job)
+  }
+
+  function resolveIfDone(job: Job) {
+    if (job.open === 0 && (job.next >= job.batch.length || stopped)) job.resolve()
+  }
+
+  /** No room now. When every session is down or paused, not merely full, nobody is kept waiting for long. */
+  function waitForRoom() {
+    if (impatient || (jobs.length === 0 && ready.length === 0)) return
+    impatient = setTimeout(() => {
+      impatient = undefined
+      if (sessions.every(session => session.idleMs() > 0)) sendAway()
+      else pump()
+    }, PATIENCE_MS)
+  }
+
+  function sendAway() {
+    const later: SendResult = { kind: 'busy', reason: 'no bind takes anything now', retryAfterMs: retryAfterMs() }
+    letGo(later)
+    for (const job of jobs.splice(0)) {
+      while (job.next < job.batch.length) {
+        const index = job.next++
+        if (!job.mayGo(index)) continue
+        job.open++
+        report(job, index, later)
+      }
+      resolveIfDone(job)
+    }
+  }
+
+  /** Parts that wait do not go: what is said of their message is "later", unless worse is known. */
+  function letGo(later: Extract<SendResult, { kind: 'busy' }>) {
+    for (const { sending } of ready.splice(0)) {
+      sending.waiting--
+      sending.put ??= later
+      finishIfDone(sending)
+    }
+  }
+
+  function stop() {
+    stopped = true
+    clearTimeout(impatient)
+    letGo({ kind: 'busy', reason: 'stopped', retryAfterMs: LEAST_RETRY_MS })
+    for (const job of jobs.splice(0)) resolveIfDone(job)
+  }
+
+  return { submit, pump, stop }
+}
+
+const unspeakable = (what: string): Extract<SendResult, { kind: 'refused' }> => ({
+  kind: 'refused',
+  errorCode: errorCodes.refusedByChannel,
+  reason: `cannot be said in SMPP: ${what}`,
+})
+
+function draftOf(message: Outgoing, part: TextPart, settings: SmppSettings): SubmitDraft {
+  const source = sourceOf(message.senderName, settings)
+  const destination = destinationOf(message.destination, settings)
+  return {
+    command: 'submit_sm',
+    serviceType: settings.serviceType,
+    sourceAddrTon: source.ton,
+    sourceAddrNpi: source.npi,
+    sourceAddr: source.addr,
+    destAddrTon: destination.ton,
+    destAddrNpi: destination.npi,
+    destinationAddr: destination.addr,
+    validityPeriod: validityPeriod(settings.validitySeconds),
+    registeredDelivery: settings.registeredDelivery,
+    ...part,
+  }
+}
+
+/**
+ * One result for all parts. A refused part fails the message; a part still to go puts it off; a part without an
+ * answer makes the whole unknown; accepted is what was accepted in every part.
+ */
+function resultOf({ refused, put, silent, parts }: Sending): SendResult {
+  if (refused) return refused
+  if (parts.done.includes(undefined)) return put!
+  if (parts.done.includes(UNKNOWN)) return { kind: 'unknown', reason: silent ?? 'a part had no answer before' }
+  return { kind: 'accepted', providerIds: parts.done as string[] }
+}

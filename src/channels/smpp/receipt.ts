@@ -1,0 +1,108 @@
+import type { Receipt } from '../channel.ts'
+import { classOfNetworkError, errorCodeOf, type FailureClass, failureClass } from './failure.ts'
+import { esmClass } from './pdu.ts'
+import { decodeText, type Incoming } from './text.ts'
+
+/** What an SMSC tells of a message. No `status` means that nothing is final yet. */
+export type SmscReceipt = {
+  /** As the SMSC wrote it; `message-ids.ts` knows how it relates to the id of the submission. */
+  id: string
+  status?: Extract<Receipt['status'], 'DELIVERED' | 'FAILED'>
+  errorCode?: number
+  /** The operator's own value, for those who talk to the operator. */
+  operatorError?: string
+  /** The SMSC's "done date", YYMMDDhhmm or YYMMDDhhmmss, in the SMSC's own zone. */
+  doneDate?: string
+}
+
+type Ending = 'none' | 'delivered' | FailureClass
+
+/** `message_state` by its number; what is not here is no end: scheduled, en route, accepted, unknown. */
+const STATES: Record<number, Ending> = {
+  2: 'delivered',
+  3: failureClass.expired,
+  4: failureClass.deleted,
+  5: failureClass.undelivered,
+  8: failureClass.rejected,
+  9: failureClass.undelivered, // skipped
+}
+
+/** `stat:` by its first five letters: operators write DELIVRD and DELIVERED, UNDELIV and UNDELIVERABLE. */
+const STATS: Record<string, Ending> = {
+  DELIV: 'delivered',
+  EXPIR: failureClass.expired,
+  DELET: failureClass.deleted,
+  UNDEL: failureClass.undelivered,
+  FAILE: failureClass.undelivered,
+  REJEC: failureClass.rejected,
+  SKIPP: failureClass.undelivered,
+}
+
+/**
+ * Whether a delivery is a receipt. Only what the SMSC itself marked counts: a subscriber may well send a text that
+ * looks like one, and must not end messages by it.
+ */
+export const isReceipt = ({ esmClass: esm, tlvs }: Pick<Incoming, 'esmClass' | 'tlvs'>): boolean =>
+  (esm & esmClass.messageType) !== 0 || tlvs.receiptedMessageId !== undefined
+
+/** Reads a receipt from its optional parameters, and from its text where they are silent. */
+export function readReceipt(incoming: Incoming): SmscReceipt | undefined {
+  const { receiptedMessageId, messageState, networkErrorCode, messagePayload } = incoming.tlvs
+  const octets = incoming.shortMessage?.length ? incoming.shortMessage : messagePayload
+  const text = readReceiptText(octets ? decodeText(textCoding(incoming.dataCoding), octets) : '')
+  const id = receiptedMessageId || text.id
+  if (!id) return undefined
+  const ending = (messageState === undefined ? undefined : STATES[messageState]) ?? endingOfStat(text.stat)
+  return {
+    id,
+    ...(isIntermediate(incoming.esmClass) ? {} : statusOf(ending, networkErrorCode)),
+    ...operatorErrorOf(networkErrorCode, text.err),
+    ...(text.doneDate ? { doneDate: text.doneDate } : {}),
+  }
+}
+
+/** The default alphabet is unpacked here whatever messages are: receipts are plain ASCII, "_" and "@" included. */
+const textCoding = (coding: number) => (coding === 0 ? 1 : coding)
+
+const INTERMEDIATE = 0x20
+const isIntermediate = (esm: number) => (esm & INTERMEDIATE) !== 0
+
+export type ReceiptText = { id?: string; stat?: string; err?: string; doneDate?: string }
+
+/** `id:.. sub:.. dlvrd:.. submit date:.. done date:.. stat:.. err:.. text:..`, in any order and case, gaps allowed. */
+export function readReceiptText(text: string): ReceiptText {
+  const head = text.split(/\btext:/i, 1)[0]!
+  const find = (name: RegExp) => name.exec(head)?.[1]
+  return {
+    id: find(/\bid:\s?(\S+)/i),
+    stat: find(/\bstat:\s?(\S+)/i),
+    err: find(/\berr:\s?(\S+)/i),
+    doneDate: find(/\bdone ?date:\s?(\d{10,12})\b/i),
+  }
+}
+
+const endingOfStat = (stat: string | undefined): Ending => (stat && STATS[stat.slice(0, 5).toUpperCase()]) || 'none'
+
+function statusOf(ending: Ending, networkErrorCode: Buffer | undefined): Pick<SmscReceipt, 'status' | 'errorCode'> {
+  if (ending === 'none') return {}
+  if (ending === 'delivered') return { status: 'DELIVERED' }
+  // The network's own word says more than "undelivered", but an expired message is expired for whatever reason.
+  const kind = ending === failureClass.undelivered ? (classOfNetworkError(networkErrorCode) ?? ending) : ending
+  return { status: 'FAILED', errorCode: errorCodeOf(kind) }
+}
+
+function operatorErrorOf(networkErrorCode: Buffer | undefined, err: string | undefined) {
+  if (networkErrorCode?.length === 3) {
+    return { operatorError: `${networkErrorCode[0]}/${networkErrorCode.readUInt16BE(1)}` }
+  }
+  return err && !/^0+$/.test(err) ? { operatorError: err } : {}
+}
+
+/** The moment of a "done date", when the SMSC's zone is known, as minutes east of UTC. */
+export function momentOf(doneDate: string, zoneMinutes: number): Date | undefined {
+  const digits = /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)?/.exec(doneDate)?.slice(1).map(Number)
+  if (!digits) return undefined
+  const [year, month, day, hour, minute, second] = digits as [number, number, number, number, number, number]
+  const at = Date.UTC(2000 + year, month - 1, day, hour, minute - zoneMinutes, second || 0)
+  return Number.isNaN(at) ? undefined : new Date(at)
+}

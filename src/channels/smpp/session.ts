@@ -1,0 +1,157 @@
+import { type Answer, type Delivery, type Link, type LinkOptions, openLink, type RequestDraft } from './link.ts'
+import { createPace } from './pace.ts'
+import { status } from './status.ts'
+
+export type SessionOptions = LinkOptions & {
+  /** Most submissions under way at once. */
+  window: number
+  firstBackoffMs: number
+  mostBackoffMs: number
+  /** At the end, time for what is open. */
+  drainMs: number
+}
+
+/** What happens to a bind, for the log. Reasons carry no texts and no secrets. */
+export type SessionEvent = { kind: 'bound' | 'closed' | 'malformed' | 'throttled'; reason?: string }
+
+export type SessionListener = {
+  onDelivery(pdu: Delivery, answer: (status: number) => void): void
+  /** There may be room again, or none any more. */
+  onChange(): void
+  onEvent(event: SessionEvent): void
+}
+
+export type SubmitDraft = Extract<RequestDraft, { command: 'submit_sm' }>
+
+export type SessionState = 'connecting' | 'bound' | 'waiting' | 'stopped'
+
+export type Session = {
+  submit(draft: SubmitDraft, done: (answer: Answer) => void): void
+  /** How many more submissions it takes now. */
+  room(): number
+  /** How long it will surely take none: a pause, or the time until it tries to connect again. */
+  idleMs(): number
+  state(): { state: SessionState; open: number; window: number; lastError?: string }
+  /** Lets what is open end, unbinds and closes. */
+  stop(): Promise<void>
+}
+
+/** Answers that a right password would not change soon: asked seldom, for operators lock accounts. */
+const REFUSED_FOR_LONG: number[] = [
+  status.ESME_RBINDFAIL,
+  status.ESME_RINVPASWD,
+  status.ESME_RINVSYSID,
+  status.ESME_RINVSYSTYP,
+]
+export const THROTTLED: number[] = [status.ESME_RTHROTTLED, status.ESME_RMSGQFUL]
+
+/** A bind that is kept: connects, and connects again when the connection ends, with growing, jittered pauses. */
+export function createSession(options: SessionOptions, listener: SessionListener): Session {
+  const pace = createPace(options.window)
+  let state: SessionState = 'connecting'
+  let link: Link | undefined
+  let lastError: string | undefined
+  let failures = 0
+  let nextTryAt = 0
+  let retrying: NodeJS.Timeout | undefined
+  let resuming: NodeJS.Timeout | undefined
+  let ended: (() => void) | undefined
+
+  connect()
+
+  function connect() {
+    state = 'connecting'
+    link = openLink(options, {
+      onBound,
+      onClosed,
+      onDelivery: listener.onDelivery,
+      onMalformed: reason => listener.onEvent({ kind: 'malformed', reason }),
+    })
+  }
+
+  function onBound() {
+    failures = 0
+    lastError = undefined
+    if (state === 'stopped') return
+    state = 'bound'
+    listener.onEvent({ kind: 'bound' })
+    listener.onChange()
+  }
+
+  function onClosed(reason: string, bindStatus?: number) {
+    link = undefined
+    if (state !== 'stopped') {
+      lastError = reason
+      state = 'waiting'
+      retryLater(bindStatus !== undefined && REFUSED_FOR_LONG.includes(bindStatus))
+    }
+    ended?.()
+    listener.onEvent({ kind: 'closed', reason })
+    listener.onChange()
+  }
+
+  function retryLater(isForLong: boolean) {
+    const grownMs = Math.min(options.firstBackoffMs * 2 ** Math.min(failures++, 20), options.mostBackoffMs)
+    const waitMs = (isForLong ? options.mostBackoffMs : grownMs) * (0.5 + Math.random() / 2)
+    nextTryAt = performance.now() + waitMs
+    retrying = setTimeout(connect, waitMs)
+  }
+
+  function submit(draft: SubmitDraft, done: (answer: Answer) => void) {
+    link!.request(draft, answer => {
+      if (answer.kind === 'answered') keepPace(answer.status)
+      done(answer)
+      listener.onChange()
+    })
+  }
+
+  function keepPace(code: number) {
+    if (code === status.ESME_ROK) return pace.accepted()
+    if (code === status.ESME_RINVBNDSTS) return link?.destroy('the other side forgot the bind')
+    if (!THROTTLED.includes(code)) return
+    const wasPaused = pace.pausedMs(performance.now()) > 0
+    const pauseMs = pace.throttled(performance.now())
+    if (wasPaused) return
+    clearTimeout(resuming)
+    resuming = setTimeout(listener.onChange, Math.ceil(pauseMs) + 1)
+    listener.onEvent({ kind: 'throttled', reason: `window ${pace.window}, pause ${Math.round(pauseMs)} ms` })
+  }
+
+  async function stop() {
+    if (state === 'stopped') return
+    state = 'stopped'
+    clearTimeout(retrying)
+    clearTimeout(resuming)
+    if (!link?.isUp) return link?.destroy('stopped')
+    const over = new Promise<void>(resolve => {
+      ended = resolve
+    })
+    await drained(options.drainMs)
+    link?.unbind()
+    await over
+  }
+
+  /** What is open gets its answer, and what came in is answered, as far as the time allows. */
+  async function drained(withinMs: number) {
+    const until = performance.now() + withinMs
+    while (link && link.open + link.unanswered > 0 && performance.now() < until) {
+      await new Promise(resolve => setTimeout(resolve, 5))
+    }
+  }
+
+  return {
+    submit,
+    stop,
+    room: () => (state === 'bound' && link?.isUp ? pace.room(link.open, performance.now()) : 0),
+    idleMs() {
+      if (state === 'bound') return pace.pausedMs(performance.now())
+      return state === 'waiting' ? Math.max(1, nextTryAt - performance.now()) : 1
+    },
+    state: () => ({
+      state,
+      open: link?.open ?? 0,
+      window: pace.window,
+      ...(lastError === undefined ? {} : { lastError }),
+    }),
+  }
+}

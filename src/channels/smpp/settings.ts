@@ -1,0 +1,130 @@
+import { X509Certificate } from 'node:crypto'
+import { type ReceiptIds, receiptIdSettings } from './message-ids.ts'
+import type { LongMessages } from './text.ts'
+
+/** How a gateway speaks SMPP, complete; `readSettings` fills in what its row does not say. */
+export type SmppSettings = {
+  host: string
+  port: number
+  systemId: string
+  password: string
+  systemType: string
+  /** One connection for both ways, or one for each. */
+  mode: 'transceiver' | 'pair'
+  /** How many connections; in `pair` mode, of each kind. */
+  binds: number
+  /** Most submissions under way on a connection. */
+  window: number
+  tls: boolean
+  /** The authority to trust instead of the system's, as PEM. */
+  tlsCa: string | undefined
+  tlsServerName: string | undefined
+  /** Kinds of numbers; without them, by the look of the address. */
+  sourceTon: number | undefined
+  sourceNpi: number | undefined
+  destTon: number | undefined
+  destNpi: number | undefined
+  longMessages: LongMessages
+  gsmPacking: boolean
+  latin1: boolean
+  serviceType: string
+  registeredDelivery: number
+  /** Told to the operator as the time to try for; 0 leaves it to the operator. */
+  validitySeconds: number
+  receiptIds: ReceiptIds
+  /** The zone of the operator's "done date", as minutes east of UTC; without it, receipts happen when they arrive. */
+  receiptZoneMinutes: number | undefined
+  connectMs: number
+  requestMs: number
+  enquireMs: number
+  firstBackoffMs: number
+  mostBackoffMs: number
+  drainMs: number
+}
+
+type Raw = Record<string, unknown>
+
+/** The common lifetime of a message. */
+const LIFETIME_SECONDS = 25 * 3600
+
+/**
+ * Reads the settings of a gateway's row. They come from a form or a command line, so a number may be written as text.
+ * Throws with the name of the setting that is wrong; values are not repeated, one of them is a password.
+ */
+export function readSettings(raw: Raw): SmppSettings {
+  return {
+    host: text(raw, 'host'),
+    port: whole(raw, 'port', 2775, 1, 65535),
+    systemId: text(raw, 'systemId'),
+    password: text(raw, 'password', ''),
+    systemType: text(raw, 'systemType', ''),
+    mode: oneOf(raw, 'mode', ['transceiver', 'pair']),
+    binds: whole(raw, 'binds', 1, 1, 100),
+    window: whole(raw, 'window', 100, 1, 10_000),
+    tls: flag(raw, 'tls'),
+    tlsCa: optional(raw, 'tlsCa', certificate),
+    tlsServerName: optional(raw, 'tlsServerName', text),
+    sourceTon: optional(raw, 'sourceTon', octet),
+    sourceNpi: optional(raw, 'sourceNpi', octet),
+    destTon: optional(raw, 'destTon', octet),
+    destNpi: optional(raw, 'destNpi', octet),
+    longMessages: oneOf(raw, 'longMessages', ['udh', 'sar', 'payload']),
+    gsmPacking: flag(raw, 'gsmPacking'),
+    latin1: flag(raw, 'latin1'),
+    serviceType: text(raw, 'serviceType', ''),
+    registeredDelivery: whole(raw, 'registeredDelivery', 1, 0, 255),
+    validitySeconds: whole(raw, 'validitySeconds', LIFETIME_SECONDS, 0, 30 * 86_400),
+    receiptIds: oneOf(raw, 'receiptIds', ['auto', ...receiptIdSettings]),
+    receiptZoneMinutes: optional(raw, 'receiptZoneMinutes', (from, name) => whole(from, name, 0, -840, 840)),
+    connectMs: whole(raw, 'connectMs', 10_000, 1, 300_000),
+    requestMs: whole(raw, 'requestMs', 30_000, 1, 300_000),
+    enquireMs: whole(raw, 'enquireMs', 30_000, 1, 3_600_000),
+    firstBackoffMs: whole(raw, 'firstBackoffMs', 1000, 1, 3_600_000),
+    mostBackoffMs: whole(raw, 'mostBackoffMs', 60_000, 1, 3_600_000),
+    drainMs: whole(raw, 'drainMs', 5000, 0, 300_000),
+  }
+}
+
+const wrong = (name: string, what: string) => new Error(`setting "${name}" ${what}`)
+
+function optional<T>(raw: Raw, name: string, read: (raw: Raw, name: string) => T): T | undefined {
+  return raw[name] === undefined || raw[name] === null || raw[name] === '' ? undefined : read(raw, name)
+}
+
+/** A number where a text is asked for is one that was written without quotes: a password of digits. */
+function text(raw: Raw, name: string, otherwise?: string): string {
+  const value = raw[name] ?? otherwise
+  if (typeof value !== 'string' && typeof value !== 'number') throw wrong(name, 'is missing or no text')
+  if (String(value).includes('\0')) throw wrong(name, 'has a NUL in it')
+  return String(value)
+}
+
+function certificate(raw: Raw, name: string): string {
+  const pem = text(raw, name)
+  try {
+    new X509Certificate(pem)
+  } catch {
+    throw wrong(name, 'is no certificate in PEM')
+  }
+  return pem
+}
+
+function whole(raw: Raw, name: string, otherwise: number, least: number, most: number): number {
+  const value = Number(raw[name] ?? otherwise)
+  if (!Number.isInteger(value) || value < least || value > most) throw wrong(name, `must be ${least} to ${most}`)
+  return value
+}
+
+const octet = (raw: Raw, name: string) => whole(raw, name, 0, 0, 255)
+
+function flag(raw: Raw, name: string): boolean {
+  const value = raw[name] ?? false
+  if (![true, false, 'true', 'false'].includes(value as never)) throw wrong(name, 'must be true or false')
+  return value === true || value === 'true'
+}
+
+function oneOf<T extends string>(raw: Raw, name: string, allowed: readonly [T, ...T[]]): T {
+  const value = (raw[name] ?? allowed[0]) as T
+  if (!allowed.includes(value)) throw wrong(name, `must be one of ${[...new Set(allowed)].join(', ')}`)
+  return value
+}

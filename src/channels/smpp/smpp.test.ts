@@ -1,0 +1,831 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import smppPackage, { type PDU as PackagePdu, type Session as PackageSession } from 'smpp'
+import { afterEach, describe, expect, test } from 'vitest'
+import { eventually } from '../../testing/eventually.ts'
+import type { Feed, Inbound, Outgoing, Receipt, SendResult } from '../channel.ts'
+import { encode } from './codec.ts'
+import { createFramer } from './framer.ts'
+import type { Draft, Malformed, Pdu } from './pdu.ts'
+import { createSmpp, type SmppEvent } from './smpp.ts'
+import { type SmscMessage, type SmscSettings, startSmsc } from './smsc.ts'
+import { status } from './status.ts'
+import { encodeText, type LongMessages } from './text.ts'
+
+const atEnd: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of atEnd.splice(0).reverse()) await end()
+})
+
+function aFeed(behaviour: { receipts?: () => Promise<void>; inbound?: () => Promise<void> } = {}) {
+  const receipts: (Receipt & { operatorError?: string })[] = []
+  const inbound: Inbound[] = []
+  const feed: Feed = {
+    async receipts(batch) {
+      await behaviour.receipts?.()
+      receipts.push(...batch)
+    },
+    async inbound(message) {
+      await behaviour.inbound?.()
+      inbound.push(message)
+    },
+  }
+  return { feed, receipts, inbound }
+}
+
+const quick = {
+  connectMs: 2000,
+  requestMs: 1000,
+  enquireMs: 5000,
+  firstBackoffMs: 20,
+  mostBackoffMs: 200,
+  drainMs: 500,
+}
+
+function aChannel(port: number, settings: Record<string, unknown> = {}, told = aFeed()) {
+  const events: SmppEvent[] = []
+  const raw = { host: '127.0.0.1', port, systemId: 'tidings', password: 'secret', ...quick, ...settings }
+  const channel = createSmpp(raw, told.feed, event => events.push(event))
+  atEnd.push(() => channel.stop())
+  const up = () => eventually(() => expect(channel.health().up).toBe(true))
+  return { channel, events, up, ...told }
+}
+
+async function anSmsc(settings: SmscSettings = {}) {
+  const messages: SmscMessage[] = []
+  const smsc = await startSmsc({ onMessage: message => messages.push(message), ...settings })
+  atEnd.push(() => smsc.stop())
+  return { smsc, messages, joined: () => joinedTexts(messages) }
+}
+
+/** The texts as telephones would show them. */
+function joinedTexts(messages: SmscMessage[]) {
+  const whole = Map.groupBy(messages, ({ to, joined, id }) => `${to} ${joined?.reference ?? id}`)
+  return [...whole.values()].map(parts =>
+    parts
+      .toSorted((a, b) => (a.joined?.part ?? 1) - (b.joined?.part ?? 1))
+      .map(({ text }) => text)
+      .join(''),
+  )
+}
+
+let lastNumber = 0
+const aMessage = (fields: Partial<Outgoing> = {}): Outgoing => ({
+  companyId: 1,
+  uuid: crypto.randomUUID(),
+  channelType: 'SMS',
+  senderName: 'Tidings',
+  destination: `7916${String(++lastNumber).padStart(7, '0')}`,
+  text: 'Hello',
+  parts: 1,
+  attempts: 0,
+  ...fields,
+})
+
+const many = (count: number, fields: Partial<Outgoing> = {}) => Array.from({ length: count }, () => aMessage(fields))
+
+async function send(
+  channel: { submit: ReturnType<typeof createSmpp>['submit'] },
+  batch: Outgoing[],
+  mayGo = () => true,
+) {
+  const results: (SendResult | undefined)[] = batch.map(() => undefined)
+  await channel.submit(
+    batch,
+    (index, result) => {
+      expect(results[index]).toBeUndefined()
+      results[index] = result
+    },
+    mayGo,
+  )
+  return results
+}
+
+const kindsOf = (results: (SendResult | undefined)[]) => results.map(result => result?.kind)
+const idsOf = (results: (SendResult | undefined)[]) =>
+  results.flatMap(result => (result?.kind === 'accepted' ? result.providerIds! : []))
+const receiptIds = (receipts: Receipt[]) => receipts.map(({ of }) => (of as { providerId: string }).providerId)
+
+const LONG_LATIN = `${'All work and no play makes {Jack} a dull boy. '.repeat(9)}€`
+const LONG_CYRILLIC = 'Съешь же ещё этих мягких французских булок, да выпей чаю. 😀 '.repeat(5)
+
+describe('against our SMSC', () => {
+  test('messages are accepted under ids that their receipts name', async () => {
+    const { smsc, messages } = await anSmsc()
+    const { channel, up, receipts } = aChannel(smsc.port, { binds: 2 })
+    await up()
+    const batch = many(500)
+    const results = await send(channel, batch)
+
+    expect(new Set(kindsOf(results))).toEqual(new Set(['accepted']))
+    expect(messages.map(({ to }) => to).sort()).toEqual(batch.map(({ destination }) => destination).sort())
+    await eventually(() => expect(receipts.length).toBe(500))
+    expect(receiptIds(receipts).sort()).toEqual(idsOf(results).sort())
+    expect(new Set(receipts.map(receipt => receipt.status))).toEqual(new Set(['DELIVERED']))
+    await eventually(() => expect(smsc.counts.receiptsAcknowledged).toBe(500))
+  })
+
+  test('addresses carry their kind, and the message its validity', async () => {
+    const { smsc, messages } = await anSmsc()
+    const { channel, up } = aChannel(smsc.port)
+    await up()
+    await send(channel, [aMessage(), aMessage({ senderName: '4321' }), aMessage({ senderName: '+79161234567' })])
+    const kinds = messages.map(({ pdu, from }) => [pdu.sourceAddrTon, pdu.sourceAddrNpi, from])
+    expect(kinds).toEqual([
+      [5, 0, 'Tidings'],
+      [3, 0, '4321'],
+      [1, 1, '79161234567'],
+    ])
+    expect(messages[0]!.pdu).toMatchObject({
+      destAddrTon: 1,
+      destAddrNpi: 1,
+      registeredDelivery: 1,
+      validityPeriod: '000001010000000R',
+    })
+  })
+
+  for (const longMessages of ['udh', 'sar', 'payload'] satisfies LongMessages[]) {
+    test(`long messages arrive whole: ${longMessages}`, async () => {
+      const { smsc, joined } = await anSmsc()
+      const { channel, up, receipts } = aChannel(smsc.port, { longMessages, binds: 2 })
+      await up()
+      const results = await send(channel, [aMessage({ text: LONG_LATIN }), aMessage({ text: LONG_CYRILLIC })])
+      expect(kindsOf(results)).toEqual(['accepted', 'accepted'])
+      expect(joined().sort()).toEqual([LONG_LATIN, LONG_CYRILLIC].sort())
+      await eventually(() => expect(receiptIds(receipts).sort()).toEqual(idsOf(results).sort()))
+      expect(idsOf(results).length).toBe(longMessages === 'payload' ? 2 : 8)
+    })
+  }
+
+  test('transmitter and receiver as two connections do the same', async () => {
+    const { smsc } = await anSmsc()
+    const { channel, up, receipts } = aChannel(smsc.port, { mode: 'pair', binds: 2 })
+    await up()
+    await eventually(() => expect(smsc.counts.binds).toBe(4))
+    expect(channel.binds().map(({ mode }) => mode)).toEqual(['transmitter', 'receiver', 'transmitter', 'receiver'])
+    const results = await send(channel, many(50))
+    await eventually(() => expect(receiptIds(receipts).sort()).toEqual(idsOf(results).sort()))
+  })
+
+  test.each<[string, SmscSettings]>([
+    ['in text alone', { receiptStyle: 'text' }],
+    ['in optional parameters alone', { receiptStyle: 'tlv' }],
+    ['hexadecimal answers, decimal receipts', { answerIds: 'HEX', receiptIds: 'decimal' }],
+    ['decimal answers, hexadecimal receipts', { answerIds: 'decimal', receiptIds: 'hex' }],
+    ['zeros in front', { answerIds: 'decimal', receiptIds: 'padded' }],
+    ['another case', { answerIds: 'hex', receiptIds: 'HEX' }],
+    ['before the answer', { earlyReceiptRate: 1 }],
+    ['before the answer, in another number system', { earlyReceiptRate: 1, answerIds: 'hex', receiptIds: 'decimal' }],
+    ['later', { receiptMs: 100 }],
+  ])('receipts find their messages: %s', async (_, settings) => {
+    const { smsc } = await anSmsc(settings)
+    const { channel, up, receipts } = aChannel(smsc.port)
+    await up()
+    const results = await send(channel, many(30))
+    await eventually(() => expect(receiptIds(receipts).sort()).toEqual(idsOf(results).sort()))
+  })
+
+  test('a receipt that comes twice is told twice, one that never comes not at all', async () => {
+    const { smsc } = await anSmsc({ duplicateReceiptRate: 1 })
+    const { channel, up, receipts } = aChannel(smsc.port)
+    await up()
+    await send(channel, many(10))
+    await eventually(() => expect(receipts.length).toBe(20))
+    smsc.behave({ missingReceiptRate: 1 })
+    expect(kindsOf(await send(channel, many(10)))).not.toContain('unknown')
+    expect(smsc.counts.receipts).toBe(20)
+  })
+
+  test('a failure keeps the operator’s error beside our code', async () => {
+    const { smsc } = await anSmsc({ failRate: 1 })
+    const { channel, up, receipts } = aChannel(smsc.port)
+    await up()
+    await send(channel, [aMessage()])
+    await eventually(() => expect(receipts.length).toBe(1))
+    expect(receipts[0]).toMatchObject({ status: 'FAILED', errorCode: 603, operatorError: '3/27' })
+  })
+
+  test('what is refused for ever says why', async () => {
+    const { smsc } = await anSmsc({ refuseRate: 1 })
+    const { channel, up } = aChannel(smsc.port)
+    await up()
+    expect(await send(channel, [aMessage()])).toEqual([
+      { kind: 'refused', errorCode: 602, reason: 'ESME_RINVDSTADR (0x0b)' },
+    ])
+    smsc.behave({ refuseStatus: 0x423 })
+    expect(await send(channel, [aMessage()])).toEqual([{ kind: 'refused', errorCode: 608, reason: '0x423' }])
+  })
+
+  test('what cannot be said in SMPP is refused and disturbs nobody', async () => {
+    const { smsc } = await anSmsc()
+    const { channel, up } = aChannel(smsc.port)
+    await up()
+    const results = await send(channel, [
+      aMessage({ senderName: 'Вести' }),
+      aMessage({ text: 'x'.repeat(50_000) }),
+      aMessage(),
+    ])
+    expect(kindsOf(results)).toEqual(['refused', 'refused', 'accepted'])
+  })
+
+  test('a message that may not go any more is not handed over', async () => {
+    const { smsc } = await anSmsc()
+    const { channel, up } = aChannel(smsc.port)
+    await up()
+    expect(await send(channel, many(3), () => false)).toEqual([undefined, undefined, undefined])
+    expect(smsc.counts.submitted).toBe(0)
+  })
+
+  test('never more than the window is under way', async () => {
+    let open = 0
+    let most = 0
+    const { smsc } = await anSmsc({
+      answerMs: 20,
+      onMessage() {
+        most = Math.max(most, ++open)
+        setTimeout(() => open--, 15)
+      },
+    })
+    const { channel, up } = aChannel(smsc.port, { window: 5, binds: 2 })
+    await up()
+    await eventually(() => expect(smsc.counts.binds).toBe(2))
+    await send(channel, [...many(30), aMessage({ text: LONG_LATIN })])
+    expect(most).toBeLessThanOrEqual(10)
+    expect(channel.window).toBe(10)
+  })
+
+  test('batches take turns: a single one is not behind a bulk', async () => {
+    const { smsc, messages } = await anSmsc({ answerMs: 5 })
+    const { channel, up } = aChannel(smsc.port, { window: 2 })
+    await up()
+    const bulk = send(channel, many(100))
+    const code = aMessage({ text: 'code' })
+    await send(channel, [code])
+    expect(messages.findIndex(({ text }) => text === 'code')).toBeLessThan(20)
+    await bulk
+  })
+
+  test('throttling slows the bind down; what was throttled is "busy", and goes through later', async () => {
+    const { smsc } = await anSmsc({ partsPerSecond: 100 })
+    const { channel, up, events } = aChannel(smsc.port, { window: 50 })
+    await up()
+    let left = many(150)
+    const busy: SendResult[] = []
+    const until = performance.now() + 15_000
+    while (left.length > 0 && performance.now() < until) {
+      const results = await send(channel, left)
+      busy.push(...results.filter(result => result?.kind === 'busy').map(result => result!))
+      left = left.filter((_, index) => results[index]?.kind === 'busy')
+    }
+    expect(left).toEqual([])
+    expect(smsc.counts.accepted).toBe(150)
+    expect(busy.length).toBeGreaterThan(0)
+    expect(busy[0]).toMatchObject({ reason: 'ESME_RTHROTTLED (0x58)' })
+    expect(events.some(({ kind }) => kind === 'throttled')).toBe(true)
+    // Each pause costs the window's messages at most, not the whole batch.
+    expect(smsc.counts.throttled).toBeLessThan(150)
+  })
+
+  test('of a message accepted in part only the rest is sent again', async () => {
+    const { smsc, joined, messages } = await anSmsc({ partsPerSecond: 2 })
+    const { channel, up, receipts } = aChannel(smsc.port)
+    await up()
+    const message = aMessage({ text: LONG_CYRILLIC.slice(0, 200) })
+    let result: SendResult | undefined
+    await eventually(async () => {
+      result = (await send(channel, [message]))[0]
+      expect(result?.kind).toBe('accepted')
+    })
+    expect(joined()).toEqual([message.text])
+    expect(messages.length).toBe(3)
+    await eventually(() => expect(receiptIds(receipts).sort()).toEqual(idsOf([result]).sort()))
+  })
+
+  test('no answer on a live connection is "unknown"', async () => {
+    const { smsc } = await anSmsc({ silentRate: 1 })
+    const { channel, up } = aChannel(smsc.port, { requestMs: 200, enquireMs: 50 })
+    await up()
+    expect(await send(channel, [aMessage()])).toEqual([
+      { kind: 'unknown', reason: 'no answer to submit_sm within 200 ms' },
+    ])
+    expect(smsc.counts.connections).toBe(1)
+  })
+
+  test('a connection that breaks in the middle loses what is open, and comes back', async () => {
+    const { smsc, messages } = await anSmsc({ disconnectEvery: 40 })
+    const { channel, up, receipts } = aChannel(smsc.port, { window: 20 })
+    await up()
+    let left = many(200)
+    const sent = new Set(left.map(({ destination }) => destination))
+    let lost = 0
+    while (left.length > 0) {
+      const results = await send(channel, left)
+      lost += results.filter(result => result?.kind === 'lost').length
+      left = left.filter((_, index) => results[index]?.kind !== 'accepted')
+    }
+    expect(lost).toBeGreaterThan(0)
+    expect(new Set(messages.map(({ to }) => to))).toEqual(sent)
+    expect(messages.length - sent.size).toBeLessThanOrEqual(lost)
+    await eventually(() => expect(receipts.length).toBeGreaterThanOrEqual(messages.length))
+  })
+
+  test('a receipt is acknowledged when it is safe, and comes again when it was not', async () => {
+    let fail = true
+    let open: () => void = () => {}
+    const gate = new Promise<void>(resolve => {
+      open = resolve
+    })
+    const told = aFeed({
+      async receipts() {
+        await gate
+        if (fail) throw new Error('the database is away')
+      },
+    })
+    const { smsc } = await anSmsc()
+    const { channel, up } = aChannel(smsc.port, {}, told)
+    await up()
+    await send(channel, many(3))
+    expect(smsc.counts.receiptsAcknowledged).toBe(0)
+    open()
+    await eventually(() => expect(smsc.counts.receiptsAgain).toBeGreaterThanOrEqual(3))
+    expect(smsc.counts.receiptsAcknowledged).toBe(0)
+    fail = false
+    await eventually(() => expect(told.receipts.length).toBe(3))
+    await eventually(() => expect(smsc.counts.receiptsAcknowledged).toBe(3))
+  })
+
+  test('messages of subscribers come in, long ones joined', async () => {
+    const { smsc } = await anSmsc()
+    const { up, inbound } = aChannel(smsc.port, { binds: 2 })
+    await up()
+    smsc.deliver({ systemId: 'tidings', from: '79160000001', to: '4321', text: 'STOP' })
+    smsc.deliver({ systemId: 'tidings', from: '79160000002', to: '4321', text: LONG_CYRILLIC })
+    smsc.deliver({ systemId: 'tidings', from: '79160000003', to: '4321', text: LONG_LATIN, longMessages: 'sar' })
+    smsc.deliver({ systemId: 'tidings', from: '79160000004', to: '4321', text: LONG_LATIN, longMessages: 'payload' })
+    await eventually(() => expect(inbound.length).toBe(4))
+    const texts = new Map(inbound.map(({ from, text }) => [from, text]))
+    expect(texts.get('79160000001')).toBe('STOP')
+    expect(texts.get('79160000002')).toBe(LONG_CYRILLIC)
+    expect(texts.get('79160000003')).toBe(LONG_LATIN)
+    expect(texts.get('79160000004')).toBe(LONG_LATIN)
+    await eventually(() => expect(smsc.counts.inboundAcknowledged).toBe(1 + 5 + 3 + 1))
+  })
+
+  test('a long one whose parts wait for each other comes in as well, whatever its order', async () => {
+    let next = 0
+    const parts = encodeText(LONG_LATIN, 9, { longMessages: 'udh', gsmPacking: false, latin1: false }).reverse()
+    const { port, heard } = await aPeer((pdu, say) => {
+      accept(pdu, say)
+      if (pdu.command === 'submit_sm' || pdu.command === 'deliver_sm_resp')
+        if (next < parts.length) say({ command: 'deliver_sm', sequence: next + 1, sourceAddr: '7', ...parts[next++]! })
+    })
+    const { channel, up, inbound } = aChannel(port)
+    await up()
+    await send(channel, [aMessage()])
+    await eventually(() => expect(inbound.map(({ text }) => text)).toEqual([LONG_LATIN]))
+    await eventually(() => expect(heard.filter(({ command }) => command === 'deliver_sm_resp').length).toBe(3))
+  })
+
+  test('a wrong password is told, and tried seldom', async () => {
+    const { smsc } = await anSmsc({ accounts: { tidings: 'another' } })
+    const { channel } = aChannel(smsc.port, { mostBackoffMs: 5000 })
+    await eventually(() => expect(channel.health().lastError).toBe('bind refused: ESME_RINVPASWD (0x0e)'))
+    expect(channel.health().up).toBe(false)
+    expect(JSON.stringify(channel.binds())).not.toContain('secret')
+    expect(smsc.counts.bindsRefused).toBe(1)
+    expect(await send(channel, [aMessage()])).toMatchObject([{ kind: 'busy' }])
+  })
+
+  test('stopping lets what is open end, unbinds, and leaves the rest untouched', async () => {
+    const { smsc } = await anSmsc({ answerMs: 100 })
+    const { channel, up } = aChannel(smsc.port, { window: 10, binds: 2 })
+    await up()
+    await eventually(() => expect(smsc.counts.binds).toBe(2))
+    const sending = send(channel, many(100))
+    await eventually(() => expect(smsc.counts.accepted).toBe(20))
+    await channel.stop()
+    const results = await sending
+    expect(results.filter(result => result?.kind === 'accepted').length).toBe(20)
+    expect(results.filter(result => result === undefined).length).toBe(80)
+    expect(smsc.counts.unbinds).toBe(2)
+    expect(await send(channel, many(2))).toEqual([undefined, undefined])
+  })
+
+  test('an SMSC that is not there yet is found when it comes', async () => {
+    const { smsc } = await anSmsc()
+    const { port } = smsc
+    await smsc.stop()
+    const { channel } = aChannel(port)
+    await eventually(() => expect(channel.health().lastError).toContain('ECONNREFUSED'))
+    await anSmsc({ port })
+    await eventually(() => expect(channel.health()).toEqual({ up: true }))
+  })
+})
+
+/** A peer that says exactly what a test wants. */
+async function aPeer(
+  onPdu: (pdu: Pdu | Malformed, say: (...drafts: (Draft | Buffer)[]) => void, socket: Socket) => void,
+) {
+  const heard: (Pdu | Malformed)[] = []
+  const sockets = new Set<Socket>()
+  const server: Server = createServer(socket => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    const say = (...drafts: (Draft | Buffer)[]) =>
+      void socket.write(Buffer.concat(drafts.map(draft => (Buffer.isBuffer(draft) ? draft : encode(draft)))))
+    const framer = createFramer(
+      pdu => {
+        heard.push(pdu)
+        if (pdu.command === 'bind_transceiver') say({ command: 'bind_transceiver_resp', sequence: pdu.sequence })
+        else onPdu(pdu, say, socket)
+      },
+      () => {},
+    )
+    socket.on('data', chunk => framer.push(chunk as Buffer))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  atEnd.push(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return { port: (server.address() as { port: number }).port, heard, sockets }
+}
+
+const accept = (pdu: Pdu | Malformed, say: (draft: Draft) => void) => {
+  if (pdu.command === 'submit_sm') say({ command: 'submit_sm_resp', sequence: pdu.sequence, messageId: '1' })
+  if (pdu.command === 'enquire_link') say({ command: 'enquire_link_resp', sequence: pdu.sequence })
+  if (pdu.command === 'unbind') say({ command: 'unbind_resp', sequence: pdu.sequence })
+}
+
+describe('against a peer that misbehaves', () => {
+  test('one that says nothing at all is left, and what was open is "lost"', async () => {
+    const { port, heard } = await aPeer(() => {})
+    const { channel, up, events } = aChannel(port, { requestMs: 100, enquireMs: 10_000 })
+    await up()
+    const results = await send(channel, [aMessage()])
+    expect(results).toMatchObject([{ kind: 'lost', reason: 'no answer to enquire_link within 100 ms' }])
+    expect(heard.some(({ command }) => command === 'enquire_link')).toBe(true)
+    expect(events.some(({ kind }) => kind === 'closed')).toBe(true)
+    await up()
+  })
+
+  test('one that accepts connections and never binds is left too', async () => {
+    const server = createServer(() => {})
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    atEnd.push(() => server.close())
+    const { channel } = aChannel((server.address() as { port: number }).port, { requestMs: 100 })
+    await eventually(() => expect(channel.health().lastError).toBe('no answer to bind_transceiver within 100 ms'))
+  })
+
+  test('an idle connection is asked whether it lives', async () => {
+    const { port, heard } = await aPeer(accept)
+    const { up } = aChannel(port, { enquireMs: 50 })
+    await up()
+    await eventually(() => expect(heard.filter(({ command }) => command === 'enquire_link').length).toBeGreaterThan(2))
+  })
+
+  test('an unknown command and a request cut short are answered with generic_nack, and work goes on', async () => {
+    const unknown = encode({ command: 'enquire_link', sequence: 41 })
+    unknown.writeUInt32BE(0x4242, 4)
+    const short = Buffer.from(encode({ command: 'deliver_sm', sequence: 42 }).subarray(0, 20))
+    short.writeUInt32BE(20, 0)
+    const { port, heard } = await aPeer((pdu, say) => {
+      if (pdu.command === 'submit_sm') say(unknown, short, { command: 'query_sm', sequence: 43 })
+      accept(pdu, say)
+    })
+    const { channel, up, events } = aChannel(port)
+    await up()
+    expect(kindsOf(await send(channel, [aMessage()]))).toEqual(['accepted'])
+    await eventually(() => {
+      const nacks = heard.filter(({ command }) => command === 'generic_nack')
+      expect(nacks.map(({ sequence, status: code }) => [sequence, code])).toEqual([
+        [41, status.ESME_RINVCMDID],
+        [42, status.ESME_RINVCMDLEN],
+        [43, status.ESME_RINVCMDID],
+      ])
+    })
+    expect(events.filter(({ kind }) => kind === 'malformed').length).toBe(2)
+    expect(events.some(({ kind }) => kind === 'closed')).toBe(false)
+  })
+
+  test('an answer that cannot be read is "unknown"', async () => {
+    const { port } = await aPeer((pdu, say) => {
+      if (pdu.command !== 'submit_sm') return accept(pdu, say)
+      const answer = encode({ command: 'submit_sm_resp', sequence: pdu.sequence, messageId: '12345' })
+      const unended = Buffer.from(answer.subarray(0, -1))
+      unended.writeUInt32BE(unended.length, 0)
+      say(unended)
+    })
+    const { channel, up } = aChannel(port)
+    await up()
+    expect(kindsOf(await send(channel, [aMessage()]))).toEqual(['unknown'])
+    expect(channel.health().up).toBe(true)
+  })
+
+  test.each([
+    ['an oversized PDU', Buffer.from('7fffffff00000005000000000000002a', 'hex')],
+    ['a PDU shorter than its header', Buffer.from('0000000300000005000000000000002a', 'hex')],
+    ['a web server', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')],
+  ])('%s closes that bind with a clear error, and it comes back', async (_, bytes) => {
+    let isFirst = true
+    const { port, heard } = await aPeer((pdu, say) => {
+      if (pdu.command === 'submit_sm' && isFirst) {
+        isFirst = false
+        return say(bytes)
+      }
+      accept(pdu, say)
+    })
+    const { channel, up, events } = aChannel(port)
+    await up()
+    expect(await send(channel, [aMessage()])).toMatchObject([{ kind: 'lost' }])
+    expect(events.find(({ kind }) => kind === 'closed')!.reason).toMatch(/^malformed: a PDU of \d+ octets$/)
+    await eventually(() => expect(heard.some(({ command }) => command === 'generic_nack')).toBe(true))
+    await up()
+    expect(kindsOf(await send(channel, [aMessage()]))).toEqual(['accepted'])
+  })
+
+  test('endless rubbish is cut off, and its sender gets another chance', async () => {
+    const rubbish = encode({ command: 'enquire_link', sequence: 1 })
+    rubbish.writeUInt32BE(0x5555, 4)
+    const flood = Buffer.concat(Array.from({ length: 5000 }, () => rubbish))
+    let isFirst = true
+    const { port, heard } = await aPeer((pdu, say) => {
+      if (pdu.command !== 'submit_sm' || !isFirst) return accept(pdu, say)
+      isFirst = false
+      for (let i = 0; i < 50; i++) say(flood)
+    })
+    const { channel, up, events } = aChannel(port)
+    await up()
+    expect(await send(channel, [aMessage()])).toMatchObject([{ kind: 'lost', reason: 'malformed: 100 PDUs in a row' }])
+    await up()
+    expect(kindsOf(await send(channel, [aMessage()]))).toEqual(['accepted'])
+    expect(events.filter(({ kind }) => kind === 'malformed').length).toBe(100)
+    expect(heard.filter(({ command }) => command === 'generic_nack').length).toBeLessThanOrEqual(100)
+  })
+
+  test('one that asks without end and never listens is not listened to either', async () => {
+    const question = encode({ command: 'enquire_link', sequence: 1 })
+    const questions = Buffer.concat(Array.from({ length: 5000 }, () => question))
+    const { port, sockets } = await aPeer(accept)
+    const { up, events } = aChannel(port, { requestMs: 500, enquireMs: 500 })
+    await up()
+    const [socket] = sockets
+    socket!.pause()
+    for (let i = 0; i < 500; i++) socket!.write(questions) // 40 MB, and as much of answers
+    let unread = 0
+    await eventually(() => {
+      if (!socket!.destroyed) unread = socket!.writableLength
+      expect(events.find(({ kind }) => kind === 'closed')?.reason).toBe('no answer to enquire_link within 500 ms')
+    })
+    expect(unread).toBeGreaterThan(10_000_000)
+    await up()
+  })
+
+  test('a peer that unbinds is answered, and bound again', async () => {
+    const { port, heard } = await aPeer((pdu, say) => {
+      accept(pdu, say)
+      if (pdu.command === 'submit_sm') say({ command: 'unbind', sequence: 7 })
+    })
+    const { channel, up } = aChannel(port)
+    await up()
+    expect(kindsOf(await send(channel, [aMessage()]))).toEqual(['accepted'])
+    await eventually(() => expect(heard.some(({ command }) => command === 'unbind_resp')).toBe(true))
+    await eventually(() => expect(heard.filter(({ command }) => command === 'bind_transceiver').length).toBe(2))
+  })
+
+  test('a receipt for an unknown message, one that ends nothing and one without sense are all acknowledged', async () => {
+    const receipt = (sequence: number, text: string): Draft => ({
+      command: 'deliver_sm',
+      sequence,
+      esmClass: 4,
+      shortMessage: Buffer.from(text),
+    })
+    const { port, heard } = await aPeer((pdu, say) => {
+      accept(pdu, say)
+      if (pdu.command !== 'submit_sm') return
+      say(receipt(1, 'id:777 stat:DELIVRD'), receipt(2, 'id:1 stat:ENROUTE'), receipt(3, 'what?'))
+      say({ command: 'data_sm', sequence: 4, esmClass: 4, tlvs: { receiptedMessageId: '778', messageState: 5 } })
+    })
+    const { channel, up, receipts } = aChannel(port)
+    await up()
+    await send(channel, [aMessage()])
+    await eventually(() => {
+      const answers = heard.filter(({ command }) => ['deliver_sm_resp', 'data_sm_resp'].includes(command))
+      expect(answers.map(({ sequence, status: code }) => [sequence, code]).sort()).toEqual([
+        [1, 0],
+        [2, 0],
+        [3, 0],
+        [4, 0],
+      ])
+    })
+    expect(receiptIds(receipts).sort()).toEqual(['777', '778'])
+  })
+})
+
+/** The package as the SMSC: it answers, and delivers a receipt in text for every submission. */
+async function aPackageServer(options: {
+  tls?: { key: string; cert: string }
+  onSubmit?: (pdu: PackagePdu, session: PackageSession) => void
+}) {
+  const submitted: PackagePdu[] = []
+  const delivered: PackagePdu[] = []
+  let unbinds = 0
+  let lastId = 0
+  const server = smppPackage.createServer({ ...options.tls }, session => {
+    session.on('error', () => {})
+    session.on('bind_transceiver', (pdu: PackagePdu) => {
+      const isRight = pdu.system_id === 'tidings' && pdu.password === 'secret'
+      session.send(pdu.response(isRight ? {} : { command_status: smppPackage.errors.ESME_RBINDFAIL }))
+    })
+    session.on('enquire_link', (pdu: PackagePdu) => session.send(pdu.response()))
+    session.on('unbind', (pdu: PackagePdu) => {
+      unbinds++
+      session.send(pdu.response())
+    })
+    session.on('submit_sm', (pdu: PackagePdu) => {
+      submitted.push(pdu)
+      if (options.onSubmit) return options.onSubmit(pdu, session)
+      const id = String(++lastId)
+      session.send(pdu.response({ message_id: id }))
+      const short_message = `id:${id} sub:001 dlvrd:001 submit date:2601011200 done date:2601011201 stat:DELIVRD err:000 text:`
+      session.deliver_sm({ esm_class: 4, source_addr: pdu.destination_addr, short_message }, (answer: PackagePdu) =>
+        delivered.push(answer),
+      )
+    })
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  atEnd.push(() => {
+    for (const session of server.sessions ?? []) session.destroy()
+    server.close()
+  })
+  return { port: (server.address() as { port: number }).port, submitted, delivered, server, unbinds: () => unbinds }
+}
+
+describe('against the package smpp as the server', () => {
+  test('submits, takes receipts and unbinds', async () => {
+    const { port, submitted, delivered, unbinds } = await aPackageServer({})
+    const { channel, up, receipts } = aChannel(port)
+    await up()
+    const results = await send(channel, [...many(50), aMessage({ text: 'Привет, мир' }), aMessage({ text: '[€]' })])
+    expect(new Set(kindsOf(results))).toEqual(new Set(['accepted']))
+    expect(submitted.map(pdu => pdu.short_message.message).slice(-2)).toEqual(['Привет, мир', '[€]'])
+    await eventually(() => expect(receiptIds(receipts).sort()).toEqual(idsOf(results).sort()))
+    await eventually(() => expect(delivered.length).toBe(52))
+    expect(delivered.every(({ command_status }) => command_status === 0)).toBe(true)
+    await channel.stop()
+    expect(unbinds()).toBe(1)
+  })
+
+  for (const longMessages of ['udh', 'sar', 'payload'] satisfies LongMessages[]) {
+    test(`long messages arrive whole: ${longMessages}`, async () => {
+      const { port, submitted } = await aPackageServer({})
+      const { channel, up } = aChannel(port, { longMessages })
+      await up()
+      for (const text of [LONG_LATIN, LONG_CYRILLIC]) {
+        submitted.length = 0
+        await send(channel, [aMessage({ text })])
+        const texts = submitted.map(pdu =>
+          longMessages === 'payload' ? pdu.message_payload.message : pdu.short_message.message,
+        )
+        expect(texts.join('')).toBe(text)
+        if (longMessages === 'udh')
+          expect(submitted.map(pdu => pdu.short_message.udh[0][4])).toEqual(texts.map((_, i) => i + 1))
+        if (longMessages === 'sar')
+          expect(submitted.map(pdu => pdu.sar_segment_seqnum)).toEqual(texts.map((_, i) => i + 1))
+      }
+    })
+  }
+
+  test('is told off by a wrong password, throttling, and a connection cut in the middle', async () => {
+    let turn = 0
+    const { port } = await aPackageServer({
+      onSubmit(pdu, session) {
+        turn++
+        if (turn === 1) return void session.send(pdu.response({ command_status: smppPackage.errors.ESME_RMSGQFUL }))
+        if (turn === 2) return session.destroy()
+        session.send(pdu.response({ message_id: 'abc' }))
+      },
+    })
+    const wrong = aChannel(port, { password: 'wrong' })
+    await eventually(() => expect(wrong.channel.health().lastError).toBe('bind refused: ESME_RBINDFAIL (0x0d)'))
+    const { channel, up } = aChannel(port)
+    await up()
+    expect(await send(channel, [aMessage()])).toMatchObject([{ kind: 'busy', reason: 'ESME_RMSGQFUL (0x14)' }])
+    expect(await send(channel, [aMessage()])).toMatchObject([{ kind: 'lost' }])
+    expect(await send(channel, [aMessage()])).toEqual([{ kind: 'accepted', providerIds: ['abc'] }])
+  })
+
+  test('its client can use our SMSC', async () => {
+    const { smsc, messages } = await anSmsc({ receiptStyle: 'both' })
+    const session = smppPackage.connect({ host: '127.0.0.1', port: smsc.port })
+    atEnd.push(() => session.destroy())
+    session.on('error', () => {})
+    const ask = (command: string, fields: Record<string, unknown>) =>
+      new Promise<PackagePdu>(resolve => session[command]!(fields, resolve))
+    await new Promise(resolve => session.on('connect', resolve))
+    expect((await ask('bind_transceiver', { system_id: 'other', password: 'x' })).command_status).toBe(0)
+    const receipt = new Promise<PackagePdu>(resolve => session.on('deliver_sm', resolve))
+    const fields = {
+      source_addr: 'A',
+      destination_addr: '79160000001',
+      registered_delivery: 1,
+      short_message: 'Привет',
+    }
+    const { message_id } = await ask('submit_sm', fields)
+    expect(messages).toMatchObject([{ text: 'Привет', id: message_id }])
+    expect(await receipt).toMatchObject({ receipted_message_id: message_id, message_state: 2 })
+  })
+})
+
+const hasOpenssl = (() => {
+  try {
+    execFileSync('openssl', ['version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+})()
+
+/** A certificate for 127.0.0.1 and the authority that signed it. */
+function makeCertificates() {
+  const folder = mkdtempSync(join(tmpdir(), 'tidings-tls-'))
+  const file = (name: string) => join(folder, name)
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'ignore' })
+  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+  openssl(
+    'req',
+    '-x509',
+    ...newKey,
+    '-keyout',
+    file('ca.key'),
+    '-out',
+    file('ca.pem'),
+    '-subj',
+    '/CN=Test CA',
+    '-days',
+    '2',
+  )
+  openssl('req', ...newKey, '-keyout', file('key.pem'), '-out', file('csr.pem'), '-subj', '/CN=smsc')
+  writeFileSync(file('san'), 'subjectAltName=IP:127.0.0.1,DNS:smsc.example\n')
+  const signed = [
+    '-CA',
+    file('ca.pem'),
+    '-CAkey',
+    file('ca.key'),
+    '-CAcreateserial',
+    '-extfile',
+    file('san'),
+    '-days',
+    '2',
+  ]
+  openssl('x509', '-req', '-in', file('csr.pem'), ...signed, '-out', file('cert.pem'))
+  const [ca, key, cert] = ['ca.pem', 'key.pem', 'cert.pem'].map(name => readFileSync(file(name), 'utf8'))
+  rmSync(folder, { recursive: true })
+  return { ca: ca!, key: key!, cert: cert! }
+}
+
+describe.skipIf(!hasOpenssl)('over TLS', () => {
+  test('a certificate of the given authority is trusted; another, and another name, are not', async () => {
+    const { ca, key, cert } = makeCertificates()
+    const { smsc } = await anSmsc({ tls: { key, cert } })
+    const trusted = aChannel(smsc.port, { tls: true, tlsCa: ca })
+    await trusted.up()
+    expect(kindsOf(await send(trusted.channel, many(3)))).toEqual(['accepted', 'accepted', 'accepted'])
+    await eventually(() => expect(trusted.receipts.length).toBe(3))
+
+    const untrusting = aChannel(smsc.port, { tls: true })
+    await eventually(() => expect(untrusting.channel.health().lastError).toContain('unable to verify'))
+    const misled = aChannel(smsc.port, { tls: true, tlsCa: ca, tlsServerName: 'another.example' })
+    await eventually(() => expect(misled.channel.health().lastError).toContain('does not match'))
+    expect(smsc.counts.binds).toBe(1)
+  })
+
+  test('the package smpp as the server', async () => {
+    const { ca, key, cert } = makeCertificates()
+    const { port } = await aPackageServer({ tls: { key, cert } })
+    const { channel, up, receipts } = aChannel(port, { tls: true, tlsCa: ca, tlsServerName: 'smsc.example' })
+    await up()
+    expect(kindsOf(await send(channel, many(3)))).toEqual(['accepted', 'accepted', 'accepted'])
+    await eventually(() => expect(receipts.length).toBe(3))
+  })
+})
+
+describe('settings', () => {
+  test('one that is wrong is named, and its value is not repeated', () => {
+    const told = aFeed().feed
+    expect(() => createSmpp({ port: 1, systemId: 'a' }, told)).toThrow('setting "host"')
+    expect(() => createSmpp({ host: 'a', systemId: 'a', window: 0 }, told)).toThrow(
+      'setting "window" must be 1 to 10000',
+    )
+    expect(() => createSmpp({ host: 'a', systemId: 'a', tlsCa: 'x' }, told)).toThrow(
+      'setting "tlsCa" is no certificate',
+    )
+    expect(() => createSmpp({ host: 'a', systemId: 'a', mode: 'x' }, told)).toThrow('setting "mode" must be one of')
+    expect(() => createSmpp({ host: 'a', systemId: 'a', password: 'se\0cret' }, told)).toThrow(
+      /^setting "password" has/,
+    )
+  })
+})

@@ -1,0 +1,16 @@
+import { AppError, UsageError } from '../base/errors.ts'
+
+/** What is not there is told with the command that shows what is. */
+export async function orAdvise<T>(advice: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw error instanceof AppError && error.kind === 'not_found' ? new UsageError(advice) : error
+  }
+}
+
+export const noCompany = (companyId: number) => `There is no company ${companyId}: \`tidings company list\` shows them.`
+export const noSender = (senderId: number) => `There is no sender ${senderId}: \`tidings sender list\` shows them.`
+export const noGateway = (called: string) => `There is no gateway "${called}": \`tidings gateway list\` shows them.`
+export const noPartner = (login: string) =>
+  `There is no partner with the login "${login}": \`tidings partner list\` shows them.`

@@ -1,0 +1,23 @@
+import { open } from 'node:fs/promises'
+import { basename } from 'node:path'
+import type { Readable } from 'node:stream'
+import { UsageError } from '../base/errors.ts'
+
+/** Opens the file before anything else is done; what is wrong inside it is told with its name. */
+export async function withFile<T>(path: string, work: (source: Readable) => Promise<T>): Promise<T> {
+  const handle = await open(path).catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(
+      error.code === 'ENOENT' ? `There is no file "${path}".` : `"${path}" cannot be read: ${error.code}.`,
+    )
+  })
+  try {
+    if ((await handle.stat()).isDirectory()) throw new UsageError(`"${path}" is a folder: a file is needed.`)
+    return await work(handle.createReadStream({ autoClose: false }))
+  } catch (error) {
+    throw error instanceof UsageError && /^(line |Tariff |The file |The heading )/.test(error.message)
+      ? new UsageError(`${basename(path)}: ${error.message}`)
+      : error
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,361 @@
+import { writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openEmbeddedServer } from '../db/embedded.ts'
+import { connect, type Pool } from '../db/sql.ts'
+import { eventually } from '../testing/eventually.ts'
+import {
+  answerOf,
+  type Client,
+  type Env,
+  expectNothingRunning,
+  expectSentence,
+  logIn,
+  run,
+  type Service,
+  start,
+  startService,
+  stop,
+  useDataFolders,
+} from '../testing/processes.ts'
+
+const PATIENT = 120_000
+const aDataFolder = useDataFolders()
+
+let env: Env
+let folder: string
+let service: Service
+let client: Client
+let sql: Pool
+let leave: () => Promise<void>
+
+beforeAll(async () => {
+  folder = await aDataFolder()
+  env = { TIDINGS_DATA: folder }
+  service = await startService(['serve'], { ...env, TIDINGS_MODERATION: 'manual' })
+  client = await logIn(service.partnerApi, 'demo', service.demo!.password!)
+  const server = await openEmbeddedServer({ dataDir: folder })
+  sql = connect(server.url, { max: 2 })
+  leave = async () => {
+    await sql.end()
+    await server.release()
+  }
+}, PATIENT)
+
+afterAll(async () => {
+  await leave()
+  await stop(service)
+  await expectNothingRunning(folder)
+}, PATIENT)
+
+const refused = async (words: string[], sentence: RegExp) => expectSentence(await run(words, env), sentence)
+
+async function aFile(name: string, ...lines: string[]): Promise<string> {
+  const path = join(dirname(folder), name)
+  await writeFile(path, lines.join('\r\n'))
+  return path
+}
+
+const companyOf = async (companyId: number) =>
+  (await answerOf(['company', 'list'], env)).find((one: { companyId: number }) => one.companyId === companyId)
+
+describe('companies', () => {
+  test('a top-up is in the balance and in the books', { timeout: PATIENT }, async () => {
+    const topUp = ['company', 'topup', '--company', '3', '--amount']
+    expect(await answerOf([...topUp, '100.25', '--note', 'Invoice 7'], env)).toEqual({
+      companyId: 3,
+      amount: 100.25,
+      balance: 100.25,
+      currency: 'RUB',
+    })
+    expect((await run([...topUp, '0.0001'], env)).stdout).toBe('The balance of company 3 is 100.2501 RUB now.\n')
+    expect(await companyOf(3)).toMatchObject({ balance: 100.2501, reserved: 0, spent: 0 })
+    expect(await sql`select note from ledger_entries where company_id = 3 order by entry_id`).toEqual([
+      { note: 'Invoice 7' },
+      { note: null },
+    ])
+    await refused(['company', 'topup', '--company', '99', '--amount', '1'], /There is no company 99: `tidings company/)
+  })
+
+  test('are switched', { timeout: PATIENT }, async () => {
+    expect(await companyOf(1)).toMatchObject({ billing: 'POSTPAID', inbound: true, rate: null })
+    const set = ['company', 'set', '--company', '2']
+    const changed = await answerOf([...set, '--billing', 'prepaid', '--inbound', 'on', '--rate', '50'], env)
+    expect(changed).toMatchObject({ companyId: 2, billing: 'PREPAID', inbound: true, rate: 50 })
+    expect(await answerOf([...set, '--rate', 'none'], env)).toMatchObject({
+      billing: 'PREPAID',
+      inbound: true,
+      rate: null,
+    })
+    expect((await run([...set, '--billing', 'postpaid', '--inbound', 'off'], env)).stdout).toBe(
+      'Company 2 is POSTPAID, with inbound messages off and no limit of its own.\n',
+    )
+    await refused(['company', 'set', '--company', '99', '--inbound', 'on'], /There is no company 99/)
+  })
+})
+
+describe('tariffs', () => {
+  test('are listed, with the prices of channels and countries', async () => {
+    const { tariffs, channels, countries } = await answerOf(['tariff', 'list'], env)
+    expect(tariffs).toContainEqual({
+      tariffId: expect.any(Number),
+      partnerId: null,
+      senderType: 'COMMON',
+      brand: 'MTS',
+      trafficType: null,
+      pricingModel: 'FIXED',
+      currency: 'RUB',
+      steps: [{ from: 0, price: 7.5, priceMauBatch: null }],
+    })
+    expect(channels).toContainEqual({ channelType: 'VIBER', price: 3.9 })
+    expect(countries).toContainEqual({ country: 'KZ', price: 14.5 })
+    expect(countries.at(-1)).toEqual({ country: '*', price: 28 })
+    expect((await run(['tariff', 'list'], env)).stdout).toMatch(/COMMON +MTS +any +FIXED +0 +7\.5000 +-\n/)
+  })
+
+  test('of a partner are imported and come before the general ones', { timeout: PATIENT }, async () => {
+    const own = { senderType: 'COMMON', brand: 'MTS', pricingModel: 'FIXED', steps: [{ from: 0, price: '5.10' }] }
+    const file = await aFile('tariffs.json', JSON.stringify([own]))
+    const words = ['tariff', 'import', file, '--partner', 'demo']
+    expect(await answerOf(words, env)).toEqual({ added: 1, replaced: 0, unchanged: 0 })
+    expect(await answerOf(words, env)).toEqual({ added: 0, replaced: 0, unchanged: 1 })
+    const { tariffs } = await answerOf(['tariff', 'list', '--partner', 'demo'], env)
+    const ofMts = tariffs.filter((tariff: typeof own) => tariff.senderType === 'COMMON' && tariff.brand === 'MTS')
+    expect(ofMts).toMatchObject([{ partnerId: 1, steps: [{ price: 5.1 }] }])
+    await refused(['tariff', 'import', file, '--partner', 'boris'], /There is no partner with the login "boris"/)
+    await refused(['tariff', 'list', '--partner', 'boris'], /`tidings partner list` shows them/)
+    const bad = await aFile(
+      'bad-tariffs.csv',
+      'senderType,brand,trafficType,pricingModel,from,price',
+      'GOLD,,,FIXED,0,1',
+    )
+    await refused(['tariff', 'import', bad], /bad-tariffs\.csv: Tariff 1: senderType "GOLD" is none of/)
+  })
+})
+
+describe('gateways', () => {
+  test('are added, changed, paused and removed', { timeout: PATIENT }, async () => {
+    expect(await answerOf(['gateway', 'list'], env)).toContainEqual({
+      gatewayId: expect.any(Number),
+      name: 'simulator-viber',
+      channel: 'VIBER',
+      connector: 'simulator',
+      brands: [],
+      rate: null,
+      paused: false,
+    })
+    const settings = ['--set', 'receiptMs=20', '--set', 'ownIds=true', '--set', 'note=a=b']
+    const add = ['gateway', 'add', '--channel', 'VIBER', '--connector', 'simulator', '--brands', 'mts,TELE2', '--rate']
+    const added = await answerOf([...add, '70', ...settings], env)
+    expect(added).toMatchObject({ name: 'simulator-viber-2', channel: 'VIBER', brands: ['MTS', 'TELE2'], rate: 70 })
+    const settingsOf = async () => {
+      const [row] = await sql`select settings from gateways where gateway_id = ${added.gatewayId}`
+      return row!.settings
+    }
+    expect(await settingsOf()).toEqual({ receiptMs: 20, ownIds: true, note: 'a=b' })
+
+    const id = ['--gateway', String(added.gatewayId)]
+    const change = [
+      '--name',
+      'second',
+      '--brands',
+      'any',
+      '--rate',
+      'none',
+      '--set',
+      'receiptMs=5',
+      '--set',
+      'note=null',
+    ]
+    expect(await answerOf(['gateway', 'set', ...id, ...change], env)).toMatchObject({
+      name: 'second',
+      brands: [],
+      rate: null,
+    })
+    expect(await settingsOf()).toEqual({ receiptMs: 5, ownIds: true })
+    expect(await answerOf(['gateway', 'pause', '--gateway', 'second'], env)).toMatchObject({ paused: true })
+    expect(await answerOf(['gateway', 'resume', ...id], env)).toMatchObject({ paused: false })
+    expect(await answerOf(['gateway', 'remove', ...id], env)).toEqual({ gatewayId: added.gatewayId, name: 'second' })
+    await refused(['gateway', 'pause', '--gateway', 'second'], /There is no gateway "second": `tidings gateway list`/)
+    await refused([...add, '70', '--name', 'simulator-sms'], /A gateway with the name "simulator-sms" exists already/)
+  })
+})
+
+describe('tidings send', () => {
+  const words = (file: string, name: string, ...more: string[]) => [
+    'send',
+    file,
+    ...['--company', '3', '--name', name, '--text', 'Привет, {name}!', ...more],
+  ]
+
+  test('creates, starts and follows a dispatch; the outbox has the full texts', { timeout: PATIENT }, async () => {
+    const file = await aFile(
+      'few.csv',
+      '\ufeffname;destination;city',
+      '"Анна; ""А""";79160000001;Омск',
+      'Boris;+7 (903) 000-00-01;',
+      'Vera;79260000003;Тула',
+      'Nobody;12;',
+    )
+    const ended = await run(words(file, 'Few'), env)
+    expect(ended).toMatchObject({ code: 0 })
+    expect(ended.stdout).toMatch(/^Dispatch \d+ is COMPLETED: of 4 messages 2 were delivered and 2 failed\.\n$/)
+    expect(ended.stderr).toMatch(/^\[#{20}\] 100 % 4 of 4 recipients\n/)
+    const outbox = await answerOf(['simulator', 'outbox'], env)
+    expect(outbox.slice(-3).sort((a: { text: string }, b: { text: string }) => a.text.localeCompare(b.text))).toEqual([
+      expect.objectContaining({ destination: '79030000001', channelType: 'SMS', text: 'Привет, Boris!' }),
+      expect.objectContaining({ destination: '79260000003', text: 'Привет, Vera!' }),
+      { messageUuid: expect.any(String), destination: '79160000001', channelType: 'SMS', text: 'Привет, Анна; "А"!' },
+    ])
+
+    const again = await run(words(file, 'Few', '--json'), env)
+    expect(again.stderr).toMatch(/^tidings: Dispatch \d+ was sent before by this command: another --name sends it/)
+    expect(JSON.parse(again.stdout)).toMatchObject({ status: 'COMPLETED', total: 4, delivered: 2, failed: 2, parts: 3 })
+    expect(await answerOf(['simulator', 'outbox'], env)).toHaveLength(outbox.length)
+  })
+
+  test('killed while it brings in the recipients, it goes on with the missing ones', { timeout: PATIENT }, async () => {
+    const file = await aFile('many.csv', 'destination,name', ...someLines(30_500))
+    const running = start(words(file, 'Many'), env)
+    await eventually(() => expect(running.stderr()).toMatch(/10,000 of 30,500 recipients/), { withinMs: 30_000 })
+    running.child.kill('SIGKILL')
+    await running.ended
+    const [begun] = await sql`select dispatch_id as id, status from dispatches where name = 'Many'`
+    expect(begun!.status).toBe('CREATED')
+
+    const ended = await run(words(file, 'Many', '--json'), env)
+    expect(ended.stderr).toMatch(/^(tidings: Going on with dispatch \d+, which an earlier run began\.\n)?$/)
+    expect(JSON.parse(ended.stdout)).toMatchObject({
+      dispatchId: begun!.id,
+      total: 30_500,
+      delivered: 30_500,
+      failed: 0,
+    })
+    const [order] = await sql`
+      select count(distinct destination) as different, count(*) as messages from messages where dispatch_id = ${begun!.id}`
+    expect(order).toEqual({ different: 30_500, messages: 30_500 })
+  })
+
+  test('Ctrl-C leaves it running, and the same command follows it again', { timeout: PATIENT }, async () => {
+    const file = await aFile('held.csv', 'destination,name', ...someLines(3))
+    await answerOf(['gateway', 'pause', '--gateway', 'simulator-sms'], env)
+    const running = start(words(file, 'Held'), env)
+    await eventually(() => expect(running.stderr()).toMatch(/0 delivered, 0 failed, 3 pending, 0\/s/))
+    running.child.kill('SIGINT')
+    const { code, stderr, stdout } = await running.ended
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/tidings: Dispatch \d+ goes on by itself: the same command follows it again\.\n$/)
+
+    const again = start(words(file, 'Held', '--json'), env)
+    await eventually(() => expect(again.stderr()).toMatch(/Going on with dispatch/))
+    await answerOf(['gateway', 'resume', '--gateway', 'simulator-sms'], env)
+    const ended = await again.ended
+    expect(ended.code).toBe(0)
+    expect(JSON.parse(ended.stdout)).toMatchObject({ total: 3, delivered: 3 })
+  })
+
+  test('one that is stopped meanwhile is told, and started again by the same command', {
+    timeout: PATIENT,
+  }, async () => {
+    const file = await aFile('stopped.csv', 'destination,name', ...someLines(2))
+    await answerOf(['gateway', 'pause', '--gateway', 'simulator-sms'], env)
+    const running = start(words(file, 'Stopped', '--json'), env)
+    const id = await eventually(async () => {
+      const [row] = await sql`select dispatch_id as id from dispatches where name = 'Stopped' and status = 'STARTED'`
+      expect(row).toBeDefined()
+      return row!.id
+    })
+    expect((await client('POST', `/dispatches/${id}/stop`)).status).toBe(200)
+    expectSentence(await running.ended, new RegExp(`Dispatch ${id} was stopped: the same command starts it again`))
+    await answerOf(['gateway', 'resume', '--gateway', 'simulator-sms'], env)
+    expect(JSON.parse((await run(words(file, 'Stopped', '--json'), env)).stdout)).toMatchObject({
+      dispatchId: id,
+      delivered: 2,
+    })
+  })
+
+  test('one that cannot be started says why', { timeout: PATIENT }, async () => {
+    const file = await aFile('poor.csv', 'destination,name', ...someLines(2))
+    expect((await client('PUT', '/company/2', { budget: 0 })).status).toBe(200)
+    const poor = words(file, 'Poor').map(word => (word === '3' ? '2' : word))
+    const ended = await run([...poor, '--json'], env)
+    expectSentence(
+      ended,
+      /Dispatch \d+ was created and cannot be started: The monthly budget .* The same command tries/,
+    )
+    expect((await client('PUT', '/company/2', { budget: null })).status).toBe(200)
+    expect(await run([...poor, '--json'], env)).toMatchObject({ code: 0 })
+  })
+
+  test('a wrong file, text or sender is told before anything is made', { timeout: PATIENT }, async () => {
+    const [before] = await sql`select count(*) as dispatches from dispatches`
+    const good = await aFile('good.csv', 'destination,name', '79160000001,A')
+    await refused(words(await aFile('bare.csv', 'destination,name'), 'X'), /bare\.csv: The file has no recipients/)
+    await refused(
+      words(await aFile('headless.csv', '79160000001,A'), 'X'),
+      /headless\.csv: The file begins with a number/,
+    )
+    await refused(
+      words(await aFile('twice.csv', 'a,name,name', '1,2,3'), 'X'),
+      /twice\.csv: The heading has .* "name" twice/,
+    )
+    await refused(words(await aFile('wide.csv', 'a,name', '1,2', '1,2,3'), 'X'), /wide\.csv: line 3: has 3 fields/)
+    await refused(
+      words(await aFile('nameless.csv', 'destination', '79160000001'), 'X'),
+      /The text wants {name}, and the/,
+    )
+    await refused(words(good, 'X', '--channel', 'VIBER'), /Company 3 has no approved sender name for VIBER/)
+    await refused(words(good, 'X', '--senders', '1'), /there is no sender 1 in this company/)
+    expect(await sql`select count(*) as dispatches from dispatches`).toEqual([before])
+  })
+
+  const someLines = (count: number) =>
+    Array.from({ length: count }, (_, i) => `79${['16', '03', '26', '77'][i % 4]}${30_000 + Math.floor(i / 4)}77,N${i}`)
+})
+
+describe('a subscriber who writes', () => {
+  const write = (text: string, from: string) =>
+    answerOf(['simulator', 'inbound', '--channel', 'sms', '--from', from, '--to', 'ROMASHKA', '--text', text], env)
+
+  test('only a stop word gets onto the blacklist of the company that has the name', { timeout: PATIENT }, async () => {
+    expect(await write('Stop it, please', '79160000021')).toMatchObject({ channel: 'SMS', from: '79160000021' })
+    await write(' стоп\n', '8 916 000-00-22')
+    await eventually(async () => {
+      expect(await sql`select company_id, msisdn from blacklist`).toEqual([{ company_id: 1, msisdn: '79160000022' }])
+      expect(await sql`select from simulator_inbound`).toHaveLength(0)
+    })
+  })
+
+  test('needs a simulated operator', { timeout: PATIENT }, async () => {
+    const words = ['simulator', 'inbound', '--to', 'X', '--text', 'y', '--channel', 'PUSH', '--from']
+    await answerOf(['gateway', 'remove', '--gateway', 'simulator-push'], env)
+    await refused([...words, '79160000001'], /There is no simulated operator for PUSH/)
+  })
+})
+
+describe('tidings ledger verify', () => {
+  test('finds the books in order after all of this, and lists what is not', { timeout: PATIENT }, async () => {
+    expect(await run(['ledger', 'verify'], env)).toMatchObject({ code: 0, stdout: 'The books are in order.\n' })
+    await sql`update accounts set balance = balance + 1 where company_id = 3`
+    const ended = await run(['ledger', 'verify'], env)
+    expect(ended.code).toBe(1)
+    expect(ended.stdout).toMatch(/^COMPANY +EXPECTED +FOUND +WHAT +OF\n3 +-?[\d.]+ +-?[\d.]+ +balance +-\n$/)
+    const listed = await run(['ledger', 'verify', '--company', '3', '--json'], env)
+    expect(listed.code).toBe(1)
+    expect(JSON.parse(listed.stdout)).toMatchObject([{ companyId: 3, what: 'balance' }])
+    expect(await answerOf(['ledger', 'verify', '--company', '1'], env)).toEqual([])
+    await refused(['ledger', 'verify', '--company', '99'], /There is no company 99/)
+  })
+})
+
+test('without an engine `send` says so and waits on', { timeout: PATIENT }, async () => {
+  await stop(service)
+  const file = await aFile('alone.csv', 'destination', '79160000001')
+  const running = start(['send', file, '--company', '3', '--name', 'Alone', '--text', 'Hello!', '--json'], env)
+  await eventually(() => expect(running.stderr()).toMatch(/^tidings: No engine is at work, so nothing is sent: /), {
+    withinMs: 20_000,
+  })
+  expect(running.child.exitCode).toBeNull()
+  running.child.kill('SIGINT')
+  expect((await running.ended).stderr).toMatch(/\ntidings: Dispatch \d+ goes on by itself/)
+})

@@ -1,0 +1,50 @@
+import { type ChannelType, channelTypes } from '../base/channel-types.ts'
+import { UsageError } from '../base/errors.ts'
+import { type Money, money } from '../base/money.ts'
+import type { Call } from './command.ts'
+import { idOption, readId } from './command-line.ts'
+
+/** Options that several commands read in the same way; a wrong one is told in one sentence. */
+
+export const optionalId = (call: Call, name: string): number | undefined =>
+  call.options[name] === undefined ? undefined : idOption(call, name)
+
+export const idsOption = (call: Call, name: string): number[] | undefined =>
+  call.options[name]?.split(',').map(text => readId(text.trim(), name))
+
+/** One of some words, in whichever case; undefined when it is not given. */
+export function choiceOption<T extends string>(call: Call, name: string, choices: readonly T[]): T | undefined {
+  const text = call.options[name]
+  if (text === undefined) return undefined
+  const chosen = choices.find(choice => choice.toLowerCase() === text.toLowerCase())
+  if (!chosen) throw new UsageError(`--${name} must be one of ${choices.join(', ')}, not "${text}".`)
+  return chosen
+}
+
+export const channelOption = (call: Call): ChannelType | undefined => choiceOption(call, 'channel', channelTypes)
+
+const MOST = money('100000000000000') // what the database has room for
+
+/** An amount above zero, with at most four places: what is given is not rounded. */
+export function amountOption(call: Call, name: string): Money {
+  const text = call.options[name]!
+  const amount = /^\d{1,15}(\.\d{1,4})?$/.test(text) ? money(text) : 0n
+  if (amount <= 0n || amount >= MOST) {
+    throw new UsageError(`--${name} must be an amount above zero such as 1500.50, not "${text}".`)
+  }
+  return amount
+}
+
+const MOST_PARTS_PER_SECOND = 1_000_000
+
+/** Parts a second, or `none` for no limit; undefined when it is not given. */
+export function rateOption(call: Call): number | null | undefined {
+  const text = call.options.rate
+  if (text === undefined) return undefined
+  if (text.toLowerCase() === 'none') return null
+  const rate = Number(text)
+  if (!/^\d+$/.test(text) || rate < 1 || rate > MOST_PARTS_PER_SECOND) {
+    throw new UsageError(`--rate must be from 1 to ${MOST_PARTS_PER_SECOND} parts a second, or none, not "${text}".`)
+  }
+  return rate
+}

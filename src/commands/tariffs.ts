@@ -1,0 +1,122 @@
+import { text } from 'node:stream/consumers'
+import { channelTypes } from '../base/channel-types.ts'
+import { countries } from '../base/countries.ts'
+import { UsageError } from '../base/errors.ts'
+import { formatMoney, type Money, moneyToNumber } from '../base/money.ts'
+import type { Pool } from '../db/sql.ts'
+import type { Partner } from '../domain/partners/partner.ts'
+import { partnerWithLogin } from '../domain/partners/partners.ts'
+import { importTariffs, readTariffFile } from '../domain/pricing/imports.ts'
+import { currentTariffs, listTariffs, openPriceBook } from '../domain/pricing/pricing.ts'
+import type { Tariff } from '../domain/pricing/tariff.ts'
+import { noPartner } from './advice.ts'
+import { type Call, type Command, withDatabase } from './command.ts'
+import { withFile } from './file.ts'
+import { table } from './table.ts'
+
+const COLUMNS = 'senderType,brand,trafficType,pricingModel,from,price,priceMauBatch'
+
+export const tariffCommands: Command[] = [
+  {
+    name: 'tariff list',
+    about: 'Lists the tariffs of SMS to Russian numbers, and the prices of other channels and countries.',
+    options: { partner: { value: 'LOGIN', about: 'As this partner sees them: its own before the general ones' } },
+    run: call =>
+      withDatabase(call.config, async ({ sql }) => {
+        const partner = await partnerIn(call, sql)
+        const tariffs = partner ? await listTariffs(sql, partner.partnerId, {}) : await currentTariffs(sql, null)
+        const others = await otherPrices(sql)
+        call.print({ tariffs: tariffs.map(present), ...presentOthers(others) }, textOf(tariffs, others))
+      }),
+  },
+  {
+    name: 'tariff import',
+    about: 'Loads tariffs from a file, all of them or none; those that it does not name stay as they are.',
+    arguments: [{ name: 'FILE', about: `A JSON list like \`tariffs\` of \`tariff list --json\`, or CSV: ${COLUMNS}` }],
+    options: { partner: { value: 'LOGIN', about: "The partner's own tariffs; without it the general ones" } },
+    async run(call) {
+      await withFile(call.arguments[0]!, async source => {
+        const rows = readTariffFile(await text(source))
+        await withDatabase(call.config, async ({ sql }) => {
+          const partner = await partnerIn(call, sql)
+          const done = await importTariffs(sql, partner?.login, rows)
+          const { added, replaced, unchanged } = done
+          call.print(done, `${added} tariffs were added, ${replaced} replaced, ${unchanged} are as before.`)
+        })
+      })
+    },
+  },
+]
+
+async function partnerIn({ options }: Call, sql: Pool): Promise<Partner | undefined> {
+  if (options.partner === undefined) return undefined
+  const partner = await partnerWithLogin(sql, options.partner)
+  if (!partner) throw new UsageError(noPartner(options.partner))
+  return partner
+}
+
+type OtherPrices = { channels: { channelType: string; price: Money }[]; countries: { country: string; price: Money }[] }
+
+const NOBODY = 0
+const ELSEWHERE = '*'
+
+/** Asked of the book that prices messages: they are the same for every partner. `*` is any country not listed. */
+async function otherPrices(sql: Pool): Promise<OtherPrices> {
+  const book = await openPriceBook(sql, NOBODY)
+  const question = { senderType: 'COMMON', brand: 'MTS', trafficType: 'PROMO' } as const
+  const priceIn = (country: string) => book.priceOf({ ...question, channelType: 'SMS', country }).perPart
+  const channels = channelTypes
+    .filter(channelType => channelType !== 'SMS')
+    .map(channelType => ({ channelType, price: book.priceOf({ ...question, channelType, country: 'RU' }).perPart }))
+  const listed = countries
+    .filter(({ code }) => code !== 'RU' && priceIn(code) !== priceIn(ELSEWHERE))
+    .map(({ code }) => ({ country: code, price: priceIn(code) }))
+  return { channels, countries: [...listed, { country: ELSEWHERE, price: priceIn(ELSEWHERE) }] }
+}
+
+const present = (tariff: Tariff) => ({
+  tariffId: tariff.tariffId,
+  partnerId: tariff.partnerId,
+  senderType: tariff.senderType,
+  brand: tariff.brand,
+  trafficType: tariff.trafficType,
+  pricingModel: tariff.pricingModel,
+  currency: tariff.currency,
+  steps: tariff.steps.map(({ from, price, priceMauBatch }) => ({
+    from,
+    price: moneyToNumber(price),
+    priceMauBatch: priceMauBatch === null ? null : moneyToNumber(priceMauBatch),
+  })),
+})
+
+const presentOthers = ({ channels, countries }: OtherPrices) => ({
+  channels: channels.map(({ channelType, price }) => ({ channelType, price: moneyToNumber(price) })),
+  countries: countries.map(({ country, price }) => ({ country, price: moneyToNumber(price) })),
+})
+
+const textOf = (tariffs: Tariff[], { channels, countries }: OtherPrices) =>
+  [
+    table(['ID', 'OWN', 'SENDER', 'BRAND', 'TRAFFIC', 'MODEL', 'FROM', 'PRICE', 'PACKAGE'], tariffs.flatMap(rowsOf)),
+    table(
+      ['CHANNEL', 'PRICE'],
+      channels.map(({ channelType, price }) => [channelType, formatMoney(price)]),
+    ),
+    table(
+      ['SMS TO', 'PRICE'],
+      countries.map(({ country, price }) => [country, formatMoney(price)]),
+    ),
+  ].join('\n\n')
+
+/** A line a step. */
+const rowsOf = (tariff: Tariff) =>
+  tariff.steps.map(({ from, price, priceMauBatch }) => [
+    tariff.tariffId,
+    tariff.partnerId === null ? null : 'own',
+    tariff.senderType,
+    tariff.brand ?? 'any',
+    tariff.trafficType ?? 'any',
+    tariff.pricingModel,
+    from,
+    formatMoney(price),
+    priceMauBatch === null ? null : formatMoney(priceMauBatch),
+  ])

@@ -1,0 +1,70 @@
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { requireDispatch } from '../../domain/dispatches/dispatches.ts'
+import type { Message } from '../../domain/messages/message.ts'
+import { everyMessage } from '../../domain/messages/messages.ts'
+import type { Context } from '../context.ts'
+import { ById, ErrorAnswer } from '../schemas.ts'
+import { presentMessage } from './messages.ts'
+
+const columns = [
+  'messageUuid',
+  'destination',
+  'status',
+  'errorCode',
+  'parts',
+  'price',
+  'senderId',
+  'brandId',
+  'createdAt',
+  'sentAt',
+  'deliveredAt',
+  'text',
+] as const
+
+const schema = {
+  tags: ['Dispatches'],
+  summary: 'Every message of a dispatch and its fate, as CSV',
+  description: `A line for each message, in the order submitted, under the names \`${columns.join(',')}\`.`,
+  params: ById,
+  response: {
+    200: {
+      description: 'The lines, as they are read',
+      content: { 'text/csv': { schema: { type: 'string' } } },
+    },
+    default: ErrorAnswer,
+  },
+}
+
+export const reportRoutes =
+  ({ sql }: Context): FastifyPluginAsyncTypebox =>
+  async api => {
+    api.get('/:id/report', { schema }, async (request, reply) => {
+      const dispatch = await requireDispatch(sql, request.partner, request.params.id)
+      return reply
+        .type('text/csv; charset=utf-8')
+        .header('content-disposition', `attachment; filename="dispatch-${dispatch.dispatchId}.csv"`)
+        .send(Readable.from(linesOf(everyMessage(sql, dispatch)), { highWaterMark: 1 }) as never)
+    })
+  }
+
+/** A piece for each page: the next is read when the client has taken the last, and none once it has gone. */
+async function* linesOf(pages: AsyncIterable<Message[]>) {
+  yield `${columns.join(',')}\r\n`
+  for await (const page of pages) yield page.map(lineOf).join('')
+}
+
+function lineOf(message: Message): string {
+  const fields: Partial<Record<(typeof columns)[number], string | number | null>> = presentMessage(message)
+  return `${columns.map(column => cell(fields[column])).join(',')}\r\n`
+}
+
+function cell(value: string | number | null | undefined): string {
+  if (typeof value !== 'string') return String(value ?? '')
+  const text = opensFormula.test(value) ? `'${value}` : value
+  return needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** A spreadsheet would calculate what begins like this; an apostrophe makes it text. */
+const opensFormula = /^[=+\-@\t\r]/
+const needsQuotes = /[",;\t\r\n]/

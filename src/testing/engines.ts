@@ -1,0 +1,162 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { pino } from 'pino'
+import { afterEach, expect } from 'vitest'
+import type { Channel, Feed, Outgoing, SendResult } from '../channels/channel.ts'
+import type { Pool } from '../db/sql.ts'
+import { verifyLedger } from '../domain/audit/verify.ts'
+import { requireDispatchProgress } from '../domain/dispatches/dispatches.ts'
+import type { Gateway } from '../domain/gateways/gateway.ts'
+import { addGateway } from '../domain/gateways/gateways.ts'
+import { type EngineContext, startEngine } from '../engine/engine.ts'
+import { eventually } from './eventually.ts'
+import { billingZone, type World } from './world.ts'
+
+type Engine = Awaited<ReturnType<typeof startEngine>>
+
+/** Engines of a test: in this process or in their own, all gone when it ends. */
+export function useEngines(db: { sql: Pool; url: string }) {
+  const engines = new Set<Engine>()
+  const children = new Set<ChildProcess>()
+
+  afterEach(async () => {
+    for (const child of children) child.kill('SIGKILL')
+    children.clear()
+    await Promise.all([...engines].map(engine => engine.stop()))
+    engines.clear()
+    // What a test has left behind is none of the next one's business.
+    await db.sql`update lanes set open = false`
+    await db.sql`delete from gateways`
+  })
+
+  return {
+    async anEngine(given: Partial<EngineContext> = {}): Promise<Engine> {
+      const engine = await startEngine({
+        sql: db.sql,
+        clock: () => new Date(),
+        log: pino({ level: 'silent' }),
+        moderation: 'manual',
+        billingZone,
+        callbacks: { allow: [] },
+        ...given,
+      })
+      engines.add(engine)
+      return engine
+    },
+
+    async stopEngine(engine: Engine) {
+      engines.delete(engine)
+      await engine.stop()
+    },
+
+    async anEngineProcess(url = db.url): Promise<ChildProcess & { worker: string }> {
+      const child = spawn(process.execPath, [script, url], { stdio: ['ignore', 'pipe', 'inherit'] })
+      children.add(child)
+      const [worker] = await once(child.stdout!, 'data')
+      return Object.assign(child, { worker: String(worker).trim() })
+    },
+  }
+}
+
+const script = fileURLToPath(new URL('engine-process.ts', import.meta.url))
+
+/** A simulated operator for SMS of every brand, quick to report. */
+export async function aGateway(sql: Pool, given: Partial<Gateway> = {}): Promise<Gateway> {
+  const gateway = await addGateway(sql, {
+    name: 'sim',
+    channelType: 'SMS',
+    connector: 'simulator',
+    brands: [],
+    partsPerSecond: null,
+    ...given,
+    settings: { receiptMs: 20, ...given.settings },
+  })
+  return gateway!
+}
+
+/** A clock that stands still until it is moved. */
+export function aClock(at: string) {
+  let now = new Date(at)
+  return Object.assign(() => new Date(now), {
+    set(moment: string) {
+      now = new Date(moment)
+    },
+  })
+}
+
+type Answer = SendResult | 'unanswered'
+
+/** A channel that answers as the test says, and what it was handed. */
+export function aChannel(answerTo: (message: Outgoing) => Answer | Promise<Answer>) {
+  const handed: Outgoing[] = []
+  const state = { up: true }
+  let feed: Feed | undefined
+  const channel: Channel = {
+    window: 1000,
+    health: () => ({ up: state.up }),
+    async stop() {},
+    async submit(batch, report, mayGo) {
+      for (const [index, message] of batch.entries()) {
+        if (!mayGo(index)) continue
+        handed.push(message)
+        const answer = await answerTo(message)
+        if (answer !== 'unanswered') report(index, answer)
+      }
+    },
+  }
+  return {
+    handed,
+    state,
+    feed: () => feed!,
+    connect: (_: Gateway, given: Feed) => {
+      feed = given
+      return channel
+    },
+  }
+}
+
+export const progressOf = (sql: Pool, world: World, dispatchId: number) =>
+  requireDispatchProgress(sql, world.partner, dispatchId)
+
+export function completed(sql: Pool, world: World, dispatchId: number, withinMs = 20_000) {
+  return eventually(
+    async () => {
+      const dispatch = await progressOf(sql, world, dispatchId)
+      expect({ status: dispatch.status, pending: dispatch.messages.pending }).toEqual({
+        status: 'COMPLETED',
+        pending: 0,
+      })
+      return dispatch
+    },
+    { withinMs },
+  )
+}
+
+/** What the simulated operators were handed of a dispatch: how many messages, and how often in all. */
+export async function handedOver(sql: Pool, dispatchId: number, senderId?: number) {
+  const [row] = await sql<{ times: number; messages: number }[]>`
+    select count(*) as times, count(distinct s.uuid) as messages
+    from simulator_messages s join messages m on m.company_id = s.company_id and m.uuid = s.uuid
+    where m.dispatch_id = ${dispatchId} ${senderId ? sql`and m.sender_id = ${senderId}` : sql``}`
+  return row!
+}
+
+/** How many messages of a dispatch stand where, with their error code: `{ DELIVERED: 3, 'FAILED 456': 1 }`. */
+export async function fatesOf(sql: Pool, dispatchId: number): Promise<Record<string, number>> {
+  const rows = await sql<{ fate: string; count: number }[]>`
+    select concat_ws(' ', status, error_code) as fate, count(*) as count from messages
+    where dispatch_id = ${dispatchId} group by 1`
+  return Object.fromEntries(rows.map(({ fate, count }) => [fate, count]))
+}
+
+export async function expectBooksInOrder(sql: Pool, { companyId }: World) {
+  expect(await verifyLedger(sql, { companyId })).toEqual([])
+}
+
+/** Nothing is held any more, and what was delivered is what was paid. */
+export async function expectPaid(sql: Pool, world: World, price: bigint) {
+  const [account] = await sql`select balance, reserved from accounts where company_id = ${world.companyId}`
+  expect(account).toEqual({ balance: -price, reserved: 0n })
+  await expectBooksInOrder(sql, world)
+}
