@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import * as authorize from './authorize.ts'
 import * as callbacks from './callbacks.ts'
 import * as depth from './depth.ts'
 import * as engine from './engine.ts'
@@ -8,6 +9,7 @@ import * as ingest from './ingest.ts'
 import * as latency from './latency.ts'
 import * as numbering from './numbering.ts'
 import * as read from './read.ts'
+import * as smppCodec from './smpp-codec.ts'
 import * as text from './text.ts'
 
 /**
@@ -18,10 +20,12 @@ const benches: Bench[] = [
   engine,
   engineHistory,
   latency,
+  authorize,
   callbacks,
   ingest,
   read,
   depth,
+  smppCodec,
   { name: 'text', about: 'nanoseconds to fill in a text and count its parts', run: text.run },
   { name: 'numbering', about: 'nanoseconds to find the operator and region of a number', run: numbering.run },
 ]
