@@ -1,4 +1,5 @@
 import type { ChannelType } from '../base/channel-types.ts'
+import type { Content } from '../base/content.ts'
 
 /** One message to hand over. */
 export type Outgoing = {
@@ -11,16 +12,25 @@ export type Outgoing = {
   parts: number
   /** How often it was tried before. */
   attempts: number
+  /** What is to be shown beyond the plain text; absent for a plain text. */
+  content?: Content
+  /** When it is of no use any more; told to an operator that asks for it. */
+  expiresAt?: Date
+  /** Where a channel finds the subscriber when a number is not enough: the chat with a bot, push subscriptions. */
+  addresses?: string[]
+  /** Ids of the parts that were taken at an earlier attempt, by their place: only the others are to go. */
+  taken?: Record<number, string>
 }
 
-/** What the operator said to it. */
+/** What the operator said to it. `operatorError` is the operator's own word for it, kept beside our code. */
 export type SendResult =
   /** Taken. The ids by which its receipts will name it, one per part; none when they will name our own uuid. */
   | { kind: 'accepted'; providerIds?: string[] }
-  | { kind: 'refused'; errorCode: number; reason: string } // for ever
-  | { kind: 'busy'; reason: string; retryAfterMs: number } // ask again later
+  | { kind: 'refused'; errorCode: number; reason: string; operatorError?: string } // for ever
+  | { kind: 'busy'; reason: string; retryAfterMs: number; taken?: Record<number, string> } // ask again later
   | { kind: 'unknown'; reason: string } // handed over, no answer: never sent again
-  | { kind: 'lost'; reason: string } // the connection broke with it open: sent again, possibly twice
+  /** The connection broke with it open: sent again, possibly twice. */
+  | { kind: 'lost'; reason: string; taken?: Record<number, string> }
 
 /** What became of a message, or of one part of it, after it was taken. */
 export type Receipt = {
@@ -28,15 +38,30 @@ export type Receipt = {
   of: { providerId: string } | { companyId: number; uuid: string }
   status: 'DELIVERED' | 'FAILED' | 'READ'
   errorCode?: number
+  operatorError?: string
   happenedAt: Date
 }
 
-export type Inbound = { from: string; to: string; text: string; receivedAt: Date }
+/** What a subscriber wrote. A channel that may tell it twice gives the id by which it tells. */
+export type Inbound = { from: string; to: string; text: string; receivedAt: Date; providerId?: string }
 
-/** Where a channel tells what comes in. Both resolve when it is safe in the database: then it may be acknowledged. */
+/** An address of a subscriber that leads nowhere any more. */
+export type Gone = Pick<Outgoing, 'companyId' | 'channelType' | 'senderName'> & { address: string }
+
+/** Where a channel tells what comes in. Each resolves when it is safe in the database: then it may be acknowledged. */
 export type Feed = {
   receipts(batch: Receipt[]): Promise<void>
   inbound(message: Inbound): Promise<void>
+  gone(address: Gone): Promise<void>
+}
+
+/** How a way out is doing, for people: `binds` where there are connections that can be up one by one. */
+export type Health = {
+  up: boolean
+  lastError?: string
+  /** Messages under way just now. */
+  open?: number
+  binds?: { bound: number; wanted: number }
 }
 
 /**
@@ -55,6 +80,6 @@ export type Channel = {
   ): Promise<void>
   /** Most messages that may be under way at once. */
   readonly window: number
-  health(): { up: boolean; lastError?: string }
+  health(): Health
   stop(): Promise<void>
 }

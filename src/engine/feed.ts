@@ -28,6 +28,7 @@ export function feedOf(context: FeedContext, gatewayId: number): Feed {
       await Promise.all(noted)
     },
     inbound: message => takeInbound(context, gatewayId, message),
+    gone: async () => {},
   }
 }
 

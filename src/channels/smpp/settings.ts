@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import { flag, oneOf, optional, type RawSettings, text, whole, wrongSetting } from '../settings.ts'
 import { type ReceiptIds, receiptIdSettings } from './message-ids.ts'
 import type { LongMessages } from './text.ts'
 
@@ -42,16 +43,14 @@ export type SmppSettings = {
   drainMs: number
 }
 
-type Raw = Record<string, unknown>
-
 /** The common lifetime of a message. */
 const LIFETIME_SECONDS = 25 * 3600
 
-/**
- * Reads the settings of a gateway's row. They come from a form or a command line, so a number may be written as text.
- * Throws with the name of the setting that is wrong; values are not repeated, one of them is a password.
- */
-export function readSettings(raw: Raw): SmppSettings {
+/** Settings that are kept encrypted and never shown. */
+export const secretSettings = ['password']
+
+/** Reads the settings of a gateway's row; throws with the name of the setting that is wrong. */
+export function readSettings(raw: RawSettings): SmppSettings {
   return {
     host: text(raw, 'host'),
     port: whole(raw, 'port', 2775, 1, 65535),
@@ -85,46 +84,14 @@ export function readSettings(raw: Raw): SmppSettings {
   }
 }
 
-const wrong = (name: string, what: string) => new Error(`setting "${name}" ${what}`)
-
-function optional<T>(raw: Raw, name: string, read: (raw: Raw, name: string) => T): T | undefined {
-  return raw[name] === undefined || raw[name] === null || raw[name] === '' ? undefined : read(raw, name)
-}
-
-/** A number where a text is asked for is one that was written without quotes: a password of digits. */
-function text(raw: Raw, name: string, otherwise?: string): string {
-  const value = raw[name] ?? otherwise
-  if (typeof value !== 'string' && typeof value !== 'number') throw wrong(name, 'is missing or no text')
-  if (String(value).includes('\0')) throw wrong(name, 'has a NUL in it')
-  return String(value)
-}
-
-function certificate(raw: Raw, name: string): string {
+function certificate(raw: RawSettings, name: string): string {
   const pem = text(raw, name)
   try {
     new X509Certificate(pem)
   } catch {
-    throw wrong(name, 'is no certificate in PEM')
+    throw wrongSetting(name, 'is no certificate in PEM')
   }
   return pem
 }
 
-function whole(raw: Raw, name: string, otherwise: number, least: number, most: number): number {
-  const value = Number(raw[name] ?? otherwise)
-  if (!Number.isInteger(value) || value < least || value > most) throw wrong(name, `must be ${least} to ${most}`)
-  return value
-}
-
-const octet = (raw: Raw, name: string) => whole(raw, name, 0, 0, 255)
-
-function flag(raw: Raw, name: string): boolean {
-  const value = raw[name] ?? false
-  if (![true, false, 'true', 'false'].includes(value as never)) throw wrong(name, 'must be true or false')
-  return value === true || value === 'true'
-}
-
-function oneOf<T extends string>(raw: Raw, name: string, allowed: readonly [T, ...T[]]): T {
-  const value = (raw[name] ?? allowed[0]) as T
-  if (!allowed.includes(value)) throw wrong(name, `must be one of ${[...new Set(allowed)].join(', ')}`)
-  return value
-}
+const octet = (raw: RawSettings, name: string) => whole(raw, name, 0, 0, 255)

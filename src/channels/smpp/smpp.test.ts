@@ -21,7 +21,7 @@ afterEach(async () => {
 })
 
 function aFeed(behaviour: { receipts?: () => Promise<void>; inbound?: () => Promise<void> } = {}) {
-  const receipts: (Receipt & { operatorError?: string })[] = []
+  const receipts: Receipt[] = []
   const inbound: Inbound[] = []
   const feed: Feed = {
     async receipts(batch) {
@@ -32,6 +32,7 @@ function aFeed(behaviour: { receipts?: () => Promise<void>; inbound?: () => Prom
       await behaviour.inbound?.()
       inbound.push(message)
     },
+    async gone() {},
   }
   return { feed, receipts, inbound }
 }

@@ -1,0 +1,123 @@
+import type { Channel, Outgoing, SendResult } from './channel.ts'
+
+/** `throttled`: the provider wants nobody's messages for a while, not only this one. */
+export type Sent = SendResult | { kind: 'throttled'; reason: string; retryAfterMs: number }
+
+export type CallingOptions = {
+  /** Most calls under way at once. */
+  window: number
+  /** Hands one message over. It does not throw. */
+  send(message: Outgoing): Promise<Sent>
+  /** Waits for what else is under way, e.g. receipts. */
+  stop?(): Promise<void>
+}
+
+type Job = {
+  batch: Outgoing[]
+  report: (index: number, result: SendResult) => void
+  mayGo: (index: number) => boolean
+  next: number
+  open: number
+  resolve: () => void
+}
+
+/** So many busy answers in a row, and other gateways are preferred for a while; then it is tried again. */
+const DOWN_AFTER = 5
+const DOWN_MS = 2000
+
+/**
+ * A channel that calls its provider once for every message, so many at once. Batches take turns, so that a single
+ * code does not wait behind a bulk. A provider that says "too fast" is left alone for as long as it asks: whatever
+ * waits is sent away to come back then.
+ */
+export function createCallingChannel({ window, send, stop }: CallingOptions): Channel {
+  const jobs: Job[] = []
+  const calls = new Set<Promise<void>>()
+  let turn = 0
+  let pausedUntil = 0
+  let pauseReason = ''
+  let failures = 0
+  let downUntil = 0
+  let lastError: string | undefined
+  let stopping: Promise<void> | undefined
+
+  function submit(batch: Outgoing[], report: Job['report'], mayGo: Job['mayGo']): Promise<void> {
+    if (stopping || batch.length === 0) return Promise.resolve()
+    return new Promise(resolve => {
+      jobs.push({ batch, report, mayGo, next: 0, open: 0, resolve })
+      pump()
+    })
+  }
+
+  function pump() {
+    while (calls.size < window && jobs.length > 0) {
+      turn = (turn + 1) % jobs.length
+      const job = jobs[turn]!
+      const index = job.next++
+      if (job.next === job.batch.length) jobs.splice(turn, 1)
+      start(job, index)
+    }
+  }
+
+  function start(job: Job, index: number) {
+    if (!stopping && job.mayGo(index)) {
+      const pausedMs = pausedUntil - performance.now()
+      if (pausedMs <= 0) return handOver(job, index)
+      job.report(index, { kind: 'busy', reason: pauseReason, retryAfterMs: Math.ceil(pausedMs) })
+    }
+    resolveIfDone(job)
+  }
+
+  function handOver(job: Job, index: number) {
+    job.open++
+    const called = sendSafely(job.batch[index]!).then(sent => {
+      calls.delete(called)
+      job.open--
+      job.report(index, note(sent))
+      resolveIfDone(job)
+      pump()
+    })
+    calls.add(called)
+  }
+
+  const sendSafely = (message: Outgoing) =>
+    send(message).catch((error): Sent => ({ kind: 'unknown', reason: (error as Error).message }))
+
+  function note(sent: Sent): SendResult {
+    const isTrouble = sent.kind !== 'accepted' && sent.kind !== 'refused'
+    failures = isTrouble ? failures + 1 : 0
+    if (isTrouble) lastError = sent.reason
+    if (failures >= DOWN_AFTER) downUntil = performance.now() + DOWN_MS
+    if (sent.kind !== 'throttled') return sent
+    pausedUntil = Math.max(pausedUntil, performance.now() + sent.retryAfterMs)
+    pauseReason = sent.reason
+    return { kind: 'busy', reason: sent.reason, retryAfterMs: sent.retryAfterMs }
+  }
+
+  function resolveIfDone(job: Job) {
+    if (job.open === 0 && job.next === job.batch.length) job.resolve()
+  }
+
+  async function end() {
+    for (const job of jobs.splice(0)) {
+      job.next = job.batch.length
+      resolveIfDone(job)
+    }
+    await Promise.all(calls)
+    await stop?.()
+  }
+
+  return {
+    submit,
+    window,
+    health: () => ({
+      up: !stopping && performance.now() >= downUntil,
+      open: calls.size,
+      ...(lastError === undefined ? {} : { lastError }),
+    }),
+    stop() {
+      stopping ??= end()
+      return stopping
+    },
+  }
+}

@@ -1,0 +1,50 @@
+/** The settings of a gateway's row as they are stored: from a form or a command line. */
+export type RawSettings = Record<string, unknown>
+
+/**
+ * Readers of settings. A number may be written as text and a text as a number. They throw with the name of the
+ * setting that is wrong; values are not repeated, some of them are passwords.
+ */
+export const wrongSetting = (name: string, what: string) => new Error(`setting "${name}" ${what}`)
+
+export function optional<T>(
+  raw: RawSettings,
+  name: string,
+  read: (raw: RawSettings, name: string) => T,
+): T | undefined {
+  return raw[name] === undefined || raw[name] === null || raw[name] === '' ? undefined : read(raw, name)
+}
+
+/** A number where a text is asked for is one that was written without quotes: a password of digits. */
+export function text(raw: RawSettings, name: string, otherwise?: string): string {
+  const value = raw[name] ?? otherwise
+  if (typeof value !== 'string' && typeof value !== 'number') throw wrongSetting(name, 'is missing or no text')
+  if (String(value).includes('\0')) throw wrongSetting(name, 'has a NUL in it')
+  return String(value)
+}
+
+export function whole(raw: RawSettings, name: string, otherwise: number, least: number, most: number): number {
+  const value = Number(raw[name] ?? otherwise)
+  if (!Number.isInteger(value) || value < least || value > most) throw wrongSetting(name, `must be ${least} to ${most}`)
+  return value
+}
+
+export function flag(raw: RawSettings, name: string): boolean {
+  const value = raw[name] ?? false
+  if (![true, false, 'true', 'false'].includes(value as never)) throw wrongSetting(name, 'must be true or false')
+  return value === true || value === 'true'
+}
+
+export function oneOf<T extends string>(raw: RawSettings, name: string, allowed: readonly [T, ...T[]]): T {
+  const value = (raw[name] ?? allowed[0]) as T
+  if (!allowed.includes(value)) throw wrongSetting(name, `must be one of ${[...new Set(allowed)].join(', ')}`)
+  return value
+}
+
+/** An http or https address without a slash at its end; in it, no user and no password. */
+export function address(raw: RawSettings, name: string, otherwise?: string): string {
+  const url = URL.parse(text(raw, name, otherwise))
+  if (!url || !/^https?:$/.test(url.protocol)) throw wrongSetting(name, 'must be an http or https address')
+  if (url.username || url.password) throw wrongSetting(name, 'must not carry a user or a password')
+  return url.href.replace(/\/+$/, '')
+}
