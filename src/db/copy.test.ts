@@ -97,7 +97,7 @@ describe('a large copy', () => {
       create or replace function wait_for_it() returns trigger language plpgsql as
         $$ begin perform pg_advisory_xact_lock_shared(42); return new; end $$;
       create trigger wait_for_it before insert on pile for each row when (new.id = 0) execute function wait_for_it()`)
-    const gate = await db.sql.reserve()
+    const gate = connect(db.url, { max: 1 })
     await gate`select pg_advisory_lock(42)`
 
     const pieces = 300
@@ -109,7 +109,7 @@ describe('a large copy', () => {
     )
     const stalledAt = await stableValue(() => made)
     await gate`select pg_advisory_unlock(42)`
-    gate.release()
+    await gate.end()
     await copied
 
     // About 100 KB a piece: what fits into the buffers of two sockets, not the whole of it.

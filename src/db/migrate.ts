@@ -15,21 +15,17 @@ const MIGRATION_LOCK = 7_461_001
 export async function migrate(pool: Pool): Promise<Migration[]> {
   const migrations = await readMigrations()
   const applied: Migration[] = []
-  const sql = await pool.reserve()
-  try {
-    await sql`select pg_advisory_lock(${MIGRATION_LOCK})`
-    await createVersionTables(sql)
-    await refuseNewerSchema(sql, migrations.at(-1)!.version)
-    for (const migration of await pendingOf(sql, migrations)) {
+  await pool.begin(async lock => {
+    await lock`select pg_advisory_xact_lock(${MIGRATION_LOCK})`
+    await createVersionTables(pool)
+    await refuseNewerSchema(pool, migrations.at(-1)!.version)
+    for (const migration of await pendingOf(pool, migrations)) {
       await apply(pool, migration)
       applied.push(migration)
     }
     // Whoever was away for long finds this month's and this day's partitions made.
-    await sql`select ensure_message_months(), ensure_submission_days()`
-  } finally {
-    await sql`select pg_advisory_unlock(${MIGRATION_LOCK})`.catch(() => {})
-    sql.release()
-  }
+    await pool`select ensure_message_months(), ensure_submission_days()`
+  })
   return applied
 }
 

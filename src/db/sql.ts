@@ -2,6 +2,7 @@ import { connect as dial } from 'node:net'
 import postgres from 'postgres'
 import { UsageError } from '../base/errors.ts'
 import { formatMoney, type Money, money } from '../base/money.ts'
+import { knowArrays } from './arrays.ts'
 import { guardTransactions } from './transaction.ts'
 
 type Types = { money: Money; bigint: number }
@@ -29,9 +30,22 @@ export function connect(url: string, options: { max?: number; name?: string } = 
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
     },
     socket: dialler(),
+    fetch_types: false,
+    backoff,
   }
-  return guardTransactions(postgres(url, settings) as unknown as Pool)
+  const pool = postgres(url, settings) as unknown as Pool
+  knowArrays(pool.options)
+  pool.reserve = refuseReserve
+  return guardTransactions(pool)
 }
+
+/** The driver never answers a reservation for which it has to dial, unless it asks for the array types. */
+const refuseReserve: Pool['reserve'] = () => {
+  throw new Error('no connection can be reserved: use a transaction, or a pool of one')
+}
+
+/** Seconds until a lost server is dialled again: soon, because a restart takes a moment, and never longer than two. */
+const backoff = (retries: number) => Math.min(0.05 * 2 ** retries, 2) * (0.5 + Math.random() / 2)
 
 /**
  * Dials as the driver does, host after host, but without Nagle's algorithm: COPY writes twice before it reads, and a

@@ -1,0 +1,67 @@
+import type postgres from 'postgres'
+
+/** The array types of PostgreSQL that our statements use, by the type of their elements; these numbers never change. */
+const arrayTypes = new Map([
+  [16, 1000], // boolean
+  [17, 1001], // bytea
+  [20, 1016], // bigint
+  [21, 1005], // smallint
+  [23, 1007], // integer
+  [25, 1009], // text
+  [701, 1022], // double precision
+  [1043, 1015], // varchar
+  [1082, 1182], // date
+  [1114, 1115], // timestamp
+  [1184, 1185], // timestamptz
+  [1700, 1231], // numeric
+  [2950, 2951], // uuid
+  [3802, 3807], // jsonb
+])
+
+type Element = null | string | number | bigint | boolean | Date
+type Options = {
+  parsers: Record<number, unknown>
+  serializers: Record<number, ((value: unknown) => string) | undefined>
+  shared: { typeArrayMap: Record<number, number> }
+}
+
+/**
+ * Teaches a pool the array types. The driver would ask the server for them on every new connection, and a connection
+ * that is cut while it does ends our process: nobody awaits that question.
+ */
+export function knowArrays(options: postgres.ParsedOptions): void {
+  const { parsers, serializers, shared } = options as unknown as Options
+  for (const [element, array] of arrayTypes) {
+    const parse = parsers[element] as ((text: string) => unknown) | undefined
+    const serialize = serializers[element]
+    shared.typeArrayMap[element] = array
+    parsers[array] = Object.assign((text: string) => readArray(text, parse), { array: true })
+    serializers[array] = values => (Array.isArray(values) ? writeArray(values, serialize) : (values as string))
+  }
+}
+
+/** What stands for itself inside braces: numbers, uuids, times. Everything else is quoted. */
+const PLAIN = /^[\w.:+-]+$/
+const isPlain = (text: string) => PLAIN.test(text) && text.toLowerCase() !== 'null'
+
+/** `{1,2,NULL,"a \"quoted\" text"}` */
+export function writeArray(values: readonly unknown[], serialize: (value: Element) => string = String): string {
+  const written = values.map(value => {
+    if (value === null) return 'NULL'
+    if (value === undefined) throw new Error('an array with an undefined element cannot be stored')
+    const text = serialize(value as Element)
+    return isPlain(text) ? text : `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
+  })
+  return `{${written.join(',')}}`
+}
+
+const ELEMENT = /"((?:[^"\\]|\\.)*)"|([^",{}]+)/gs
+
+/** The other way round, for arrays of one dimension. */
+export function readArray<T>(text: string, parse?: (text: string) => T): (T | string | null)[] {
+  return Array.from(text.matchAll(ELEMENT), ([, quoted, plain]) => {
+    if (plain === 'NULL') return null
+    const value = plain ?? quoted!.replace(/\\(.)/gs, '$1')
+    return parse ? parse(value) : value
+  })
+}
