@@ -10,6 +10,8 @@ export type TextContent = {
   header?: { text: string } | null
   footer?: { text: string } | null
   buttons?: Button[] | null
+  /** The messenger's own template that says the same, found by us: it may go out at any time. */
+  template?: Omit<TemplateContent, 'contentType'>
 }
 
 export type Button = { text: string; url: string } | { text: string; phone: string }

@@ -38,6 +38,13 @@ describe('normalising', () => {
     expect(normaliseNumber(raw)).toBeUndefined()
   })
 
+  test('what is longer than anyone writes a number is none, however few digits it has', () => {
+    const written = (length: number) => '79161234567'.padEnd(length, ' ')
+    expect(normaliseNumber(written(64))).toBe('79161234567')
+    expect(normaliseNumber(written(65))).toBeUndefined()
+    expect(normaliseNumber(written(32 * 1024 * 1024))).toBeUndefined()
+  })
+
   test('a normalised number stays as it is', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[0-9 +()-]{0,20}$/), raw => {

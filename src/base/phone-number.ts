@@ -3,6 +3,8 @@ import metadata from 'libphonenumber-js/min/metadata'
 
 const SHORTEST = 5
 const LONGEST = 15
+/** Nobody writes a number with more signs between its digits than this leaves room for. */
+const LONGEST_WRITTEN = 64
 const RUSSIAN_LENGTH = 11
 
 const plain = /^[0-9]+$/
@@ -10,6 +12,7 @@ const decoration = /[\s()[\]\-\u2010-\u2015\u2212]/g
 
 /** The digits of a number as people write it, or nothing when it is no number. */
 export function normaliseNumber(raw: string): string | undefined {
+  if (raw.length > LONGEST_WRITTEN) return undefined // before it is read through: it may be of any length
   const digits = plain.test(raw) ? raw : undecorated(raw)
   if (digits === undefined || digits.length < SHORTEST || digits.length > LONGEST) return undefined
   return digits.length === RUSSIAN_LENGTH && dialledInRussia.test(digits) && !isVietnam(raw)

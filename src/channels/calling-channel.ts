@@ -28,7 +28,7 @@ const DOWN_MS = 2000
 /**
  * A channel that calls its provider once for every message, so many at once. Batches take turns, so that a single
  * code does not wait behind a bulk. A provider that says "too fast" is left alone for as long as it asks: whatever
- * waits is sent away to come back then.
+ * waits is sent away to come back then, and until then it is not up, so that other gateways get what there is.
  */
 export function createCallingChannel({ window, send, stop }: CallingOptions): Channel {
   const jobs: Job[] = []
@@ -54,7 +54,7 @@ export function createCallingChannel({ window, send, stop }: CallingOptions): Ch
       turn = (turn + 1) % jobs.length
       const job = jobs[turn]!
       const index = job.next++
-      if (job.next === job.batch.length) jobs.splice(turn, 1)
+      if (job.next === job.batch.length) jobs.splice(turn--, 1)
       start(job, index)
     }
   }
@@ -80,8 +80,14 @@ export function createCallingChannel({ window, send, stop }: CallingOptions): Ch
     calls.add(called)
   }
 
-  const sendSafely = (message: Outgoing) =>
-    send(message).catch((error): Sent => ({ kind: 'unknown', reason: (error as Error).message }))
+  /** Only the kind of a surprise is told: its words could quote an address with a token in it. */
+  async function sendSafely(message: Outgoing): Promise<Sent> {
+    try {
+      return await send(message)
+    } catch (error) {
+      return { kind: 'unknown', reason: `the connector failed: ${error instanceof Error ? error.name : typeof error}` }
+    }
+  }
 
   function note(sent: Sent): SendResult {
     const isTrouble = sent.kind !== 'accepted' && sent.kind !== 'refused'
@@ -111,7 +117,7 @@ export function createCallingChannel({ window, send, stop }: CallingOptions): Ch
     submit,
     window,
     health: () => ({
-      up: !stopping && performance.now() >= downUntil,
+      up: !stopping && performance.now() >= Math.max(downUntil, pausedUntil),
       open: calls.size,
       ...(lastError === undefined ? {} : { lastError }),
     }),

@@ -28,7 +28,8 @@ export type SendResult =
   | { kind: 'accepted'; providerIds?: string[] }
   | { kind: 'refused'; errorCode: number; reason: string; operatorError?: string } // for ever
   | { kind: 'busy'; reason: string; retryAfterMs: number; taken?: Record<number, string> } // ask again later
-  | { kind: 'unknown'; reason: string } // handed over, no answer: never sent again
+  /** Handed over, no answer: never sent again. `taken` when some parts have an id; an empty one had no answer. */
+  | { kind: 'unknown'; reason: string; taken?: Record<number, string> }
   /** The connection broke with it open: sent again, possibly twice. */
   | { kind: 'lost'; reason: string; taken?: Record<number, string> }
 

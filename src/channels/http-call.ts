@@ -1,3 +1,5 @@
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { setTimeout as pause } from 'node:timers/promises'
 
 export type Call = {
@@ -18,43 +20,75 @@ export type CallResult =
 const MOST_ANSWER_BYTES = 256 * 1024
 const MOST_RETRY_AFTER_MS = 3600_000
 
-/** Failures of dialling: nothing had left the building yet. */
-const NOT_SENT = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'CERT_HAS_EXPIRED',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-])
+/** Shorter than what common servers keep an idle connection: one that they close under our request is a message lost. */
+const IDLE_CONNECTION_MS = 4000
 
-/** Calls a provider once. Never throws, never follows a redirect, and tells a failure before sending from one after. */
-export async function call({ url, method = 'POST', headers, body, timeoutMs }: Call): Promise<CallResult> {
-  try {
-    const response = await fetch(url, {
-      method,
-      headers,
-      redirect: 'manual',
-      signal: AbortSignal.timeout(timeoutMs),
-      ...(body === undefined ? {} : { body }),
-    })
-    return { kind: 'answered', status: response.status, headers: response.headers, body: await textOf(response) }
-  } catch (error) {
-    const code = codeOf(error)
-    return { kind: NOT_SENT.has(code) ? 'not sent' : 'maybe sent', reason: reasonOf(code) }
-  }
+const agents = {
+  'http:': new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS }),
+  'https:': new HttpsAgent({ keepAlive: true, timeout: IDLE_CONNECTION_MS }),
 }
 
-async function textOf(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
+/** Calls a provider once. Never throws, never follows a redirect, and tells a failure before sending from one after. */
+export function call(given: Call): Promise<CallResult> {
+  return new Promise(resolve => {
+    try {
+      ask(given, resolve)
+    } catch (error) {
+      resolve({ kind: 'not sent', reason: reasonOf(codeOf(error)) })
+    }
+  })
+}
+
+/**
+ * Nothing leaves before the connection stands, with TLS its handshake and the certificate included: whatever fails
+ * until then was not sent. What fails afterwards may have been, even on a connection that turns out to be closed.
+ */
+function ask({ url, method = 'POST', headers, body, timeoutMs }: Call, resolve: (result: CallResult) => void) {
+  const secure = url.startsWith('https:')
+  const request = (secure ? httpsRequest : httpRequest)(url, {
+    agent: agents[secure ? 'https:' : 'http:'],
+    method,
+    headers: { 'user-agent': 'Tidings', ...headers },
+  })
+  let isConnected = false
+  const timer = setTimeout(() => request.destroy(Object.assign(new Error(), { code: TIMEOUT })), timeoutMs)
+
+  function end(result: CallResult) {
+    clearTimeout(timer)
+    resolve(result)
+  }
+
+  function fail(error: unknown) {
+    const reason = reasonOf(codeOf(error), isConnected)
+    end({ kind: isConnected ? 'maybe sent' : 'not sent', reason })
+  }
+
+  request.once('socket', socket => {
+    isConnected = !socket.connecting
+    socket.once(secure ? 'secureConnect' : 'connect', () => {
+      isConnected = true
+    })
+  })
+  request.once('response', response =>
+    textOf(response).then(text => end({ kind: 'answered', ...headOf(response), body: text }), fail),
+  )
+  request.on('error', fail)
+  request.end(body)
+}
+
+const TIMEOUT = 'TIMEOUT'
+
+function headOf({ statusCode, headersDistinct }: IncomingMessage) {
+  const pairs = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+    values.map((value): [string, string] => [name, value]),
+  )
+  return { status: statusCode!, headers: new Headers(pairs) }
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
   let bytes = 0
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of response) {
     chunks.push(chunk)
     bytes += chunk.length
     if (bytes > MOST_ANSWER_BYTES) break
@@ -62,14 +96,11 @@ async function textOf(response: Response): Promise<string> {
   return Buffer.concat(chunks).toString('utf8', 0, MOST_ANSWER_BYTES)
 }
 
-function codeOf(error: unknown): string {
-  const { name, cause } = error as { name?: string; cause?: { code?: string } }
-  return name === 'TimeoutError' ? 'TIMEOUT' : (cause?.code ?? '')
-}
+const codeOf = (error: unknown) => (error as { code?: string }).code ?? ''
 
 /** From the code alone: the words of an error could quote an address with a token in it. */
-function reasonOf(code: string): string {
-  if (code === 'TIMEOUT') return 'no answer in time'
+function reasonOf(code: string, isConnected = false): string {
+  if (code === TIMEOUT) return isConnected ? 'no answer in time' : 'no connection in time'
   return code ? `the call failed: ${code}` : 'the call failed'
 }
 

@@ -19,11 +19,3 @@ type Kinds = Pick<SmppSettings, 'sourceTon' | 'sourceNpi' | 'destTon' | 'destNpi
 
 export const sourceOf = (sender: string, { sourceTon, sourceNpi }: Kinds) => addressOf(sender, sourceTon, sourceNpi)
 export const destinationOf = (number: string, { destTon, destNpi }: Kinds) => addressOf(number, destTon, destNpi)
-
-/** A time to try for, in the relative form: years, months, days, hours, minutes, seconds from now, then "000R". */
-export function validityPeriod(seconds: number): string {
-  if (seconds <= 0) return ''
-  const days = Math.floor(seconds / 86_400)
-  const fields = [0, 0, days, Math.floor(seconds / 3600) % 24, Math.floor(seconds / 60) % 60, seconds % 60]
-  return `${fields.map(field => String(field).padStart(2, '0')).join('')}000R`
-}

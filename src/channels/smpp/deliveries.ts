@@ -115,16 +115,14 @@ export function createDeliveries(settings: SmppSettings, ids: MessageIds, feed: 
   return { take, stop }
 }
 
-/** `operatorError` rides along for those who keep it. */
 function toldAs(receipt: SmscReceipt, providerId: string, zoneMinutes: number | undefined): Receipt {
   const { status: ended, errorCode, operatorError, doneDate } = receipt
   const done = doneDate && zoneMinutes !== undefined ? momentOf(doneDate, zoneMinutes) : undefined
-  const told = {
+  return {
     of: { providerId },
     status: ended!,
     happenedAt: done ?? new Date(),
     ...(errorCode === undefined ? {} : { errorCode }),
     ...(operatorError === undefined || ended === 'DELIVERED' ? {} : { operatorError }),
   }
-  return told
 }

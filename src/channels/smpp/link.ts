@@ -99,15 +99,22 @@ export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
     clearTimeout(connecting)
     const { systemId, password, systemType, mode } = options
     const command = `bind_${mode}` as const
-    request({ command, systemId, password, systemType, interfaceVersion: INTERFACE_VERSION }, answer => {
-      if (answer.kind !== 'answered') return connection.destroy(reasonOf(answer))
-      if (answer.status === status.ESME_ROK) {
-        isBound = true
-        return handlers.onBound()
-      }
-      bindStatus = answer.status
-      connection.close(`bind refused: ${statusName(answer.status)}`)
-    })
+    try {
+      request({ command, systemId, password, systemType, interfaceVersion: INTERFACE_VERSION }, bound)
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error
+      connection.destroy('the system id, password or system type cannot be said in SMPP') // which letter stays a secret
+    }
+  }
+
+  function bound(answer: Answer) {
+    if (answer.kind !== 'answered') return connection.destroy(reasonOf(answer))
+    if (answer.status === status.ESME_ROK) {
+      isBound = true
+      return handlers.onBound()
+    }
+    bindStatus = answer.status
+    connection.close(`bind refused: ${statusName(answer.status)}`)
   }
 
   function request(draft: RequestDraft, done: (answer: Answer) => void) {

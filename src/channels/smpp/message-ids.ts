@@ -44,6 +44,8 @@ export type MessageIds = {
   receipted(id: string, subscriber: string): string | undefined
   /** The best guess, for a receipt that cannot wait any longer. */
   guess(id: string): string
+  /** Takes what was learnt by another: believed until the receipts say otherwise. */
+  recall(relation: string): void
 }
 
 const CANDIDATES: IdRelation[] = ['same', 'hex-decimal', 'decimal-hex']
@@ -51,14 +53,16 @@ const CANDIDATES: IdRelation[] = ['same', 'hex-decimal', 'decimal-hex']
 const CERTAIN_AFTER = 50
 const MOST_REMEMBERED = 20_000
 
-export function createMessageIds(setting: ReceiptIds): MessageIds {
-  return setting === 'auto' ? findingOut() : settled(setting)
+/** `onLearnt` is told, when it is to be found out, what seems to be right from now on: once, or seldom. */
+export function createMessageIds(setting: ReceiptIds, onLearnt: (relation: IdRelation) => void = () => {}): MessageIds {
+  return setting === 'auto' ? findingOut(onLearnt) : settled(setting)
 }
 
 const settled = (relation: IdRelation): MessageIds => ({
   submitted: id => keptId(id, relation),
   receipted: id => submittedId(id, relation) ?? id,
   guess: id => submittedId(id, relation) ?? id,
+  recall() {},
 })
 
 /**
@@ -66,7 +70,7 @@ const settled = (relation: IdRelation): MessageIds => ({
  * relation under which a submission to its subscriber is found. The destination must fit as well, because ids that
  * count upwards are all present in both number systems, and a wrong guess would end somebody else's message.
  */
-function findingOut(): MessageIds {
+function findingOut(onLearnt: (relation: IdRelation) => void): MessageIds {
   const remembered = new Map<string, string>()
   const votes = new Map<IdRelation, number>(CANDIDATES.map(relation => [relation, 0]))
 
@@ -88,11 +92,23 @@ function findingOut(): MessageIds {
       for (const relation of favourite ? [favourite, ...CANDIDATES] : CANDIDATES) {
         const kept = submittedId(id, relation)
         if (kept === undefined || !isSameNumber(remembered.get(kept), subscriber)) continue
-        votes.set(relation, votes.get(relation)! + 1)
+        vote(relation)
         return kept
       }
     }
     return favourite && (submittedId(id, favourite) ?? plain(id))
+  }
+
+  function vote(relation: IdRelation) {
+    const before = favoured()
+    votes.set(relation, votes.get(relation)! + 1)
+    if (favoured() !== before) onLearnt(favoured()!)
+  }
+
+  /** As good as one receipt: it names those of messages sent before our time, and two others outvote it. */
+  function recall(learnt: string) {
+    const relation = CANDIDATES.find(candidate => candidate === learnt)
+    if (relation && total() === 0) votes.set(relation, 1)
   }
 
   const total = () => [...votes.values()].reduce((sum, count) => sum + count)
@@ -103,7 +119,7 @@ function findingOut(): MessageIds {
     return favourite !== undefined && votes.get(favourite)! >= CERTAIN_AFTER && votes.get(favourite) === total()
   }
 
-  return { submitted, receipted, guess: id => submittedId(id, leader()) ?? plain(id) }
+  return { submitted, receipted, recall, guess: id => submittedId(id, leader()) ?? plain(id) }
 }
 
 const COMPARED_DIGITS = 9

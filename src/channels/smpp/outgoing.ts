@@ -1,13 +1,15 @@
 import { errorCodes } from '../../base/error-codes.ts'
 import type { Channel, Outgoing, SendResult } from '../channel.ts'
-import { destinationOf, sourceOf, validityPeriod } from './addresses.ts'
+import { destinationOf, sourceOf } from './addresses.ts'
 import { classOfRefusal, errorCodeOf } from './failure.ts'
 import type { Answer } from './link.ts'
 import type { MessageIds } from './message-ids.ts'
+import { usableId } from './operator-words.ts'
 import type { Session, SubmitDraft } from './session.ts'
 import type { SmppSettings } from './settings.ts'
-import { status, statusName } from './status.ts'
+import { operatorErrorOf, status, statusName } from './status.ts'
 import { encodeText, type TextPart } from './text.ts'
+import { validityOf } from './validity.ts'
 
 type Report = Parameters<Channel['submit']>[1]
 type MayGo = Parameters<Channel['submit']>[2]
@@ -19,7 +21,8 @@ const UNKNOWN = Symbol('handed over without an answer')
 
 /**
  * What is known of the parts of a message: the id each was accepted under, that it was handed over without an
- * answer, or nothing, when it is still to go. Outlives an attempt, so that the next one sends only the rest.
+ * answer, or nothing, when it is still to go. It is told with a message that is put off (`taken`, where no answer is
+ * an empty id) and comes back with its next attempt, whichever process makes it: only the rest is sent then.
  */
 type Parts = { drafts: TextPart[]; done: (string | typeof UNKNOWN | undefined)[] }
 
@@ -39,8 +42,6 @@ type Sending = {
 /** Nobody takes anything for so long: those who wait are sent away to come back later. */
 const PATIENCE_MS = 1000
 const LEAST_RETRY_MS = 500
-/** Messages that were accepted in part, remembered until their next attempt. */
-const MOST_UNFINISHED = 10_000
 
 /** Answers that may be better the next time, beside those that slow the bind down. */
 const TEMPORARY: number[] = [
@@ -62,12 +63,10 @@ export type Outbox = Pick<Channel, 'submit'> & {
  * Takes batches, and hands their messages over part by part to whichever session has most room. Batches take turns,
  * so that a single code does not wait behind a bulk.
  */
-export function createOutbox(settings: SmppSettings, sessions: Session[], ids: MessageIds): Outbox {
+export function createOutbox(settings: SmppSettings, sessions: () => Session[], ids: MessageIds): Outbox {
   const jobs: Job[] = []
   const ready: { sending: Sending; part: number }[] = []
-  const unfinished = new Map<string, Parts>()
   let turn = 0
-  let reference = Math.floor(Math.random() * 0x10000)
   let impatient: NodeJS.Timeout | undefined
   let stopped = false
 
@@ -92,7 +91,7 @@ export function createOutbox(settings: SmppSettings, sessions: Session[], ids: M
   function roomiest(): Session | undefined {
     let best: Session | undefined
     let most = 0
-    for (const session of sessions) {
+    for (const session of sessions()) {
       const room = session.room()
       if (room > most) [best, most] = [session, room]
     }
@@ -128,16 +127,14 @@ export function createOutbox(settings: SmppSettings, sessions: Session[], ids: M
       sending.waiting++
       ready.push({ sending, part })
     }
+    finishIfDone(sending)
   }
 
-  /** Those of an attempt before, as far as they are not done; or the text in parts for the first time. */
+  /** The text in parts, and what an attempt before has left to do of them. */
   function partsOf(message: Outgoing): Parts | undefined {
-    const before = unfinished.get(message.uuid)
-    if (before) return before
-    reference = (reference + 1) & 0xffff
     try {
-      const drafts = encodeText(message.text, reference, settings)
-      return { drafts, done: drafts.map(() => undefined) }
+      const drafts = encodeText(message.text, referenceOf(message), settings)
+      return { drafts, done: drafts.map((_, part) => doneBefore(message.taken?.[part])) }
     } catch (error) {
       if (error instanceof RangeError) return undefined
       throw error
@@ -173,7 +170,8 @@ export function createOutbox(settings: SmppSettings, sessions: Session[], ids: M
 
   /** Taken without an id, no receipt will ever find it. */
   function noteYes(sending: Sending, part: number, messageId: string) {
-    if (messageId) sending.parts.done[part] = ids.submitted(messageId, sending.message.destination)
+    const id = usableId(messageId)
+    if (id) sending.parts.done[part] = ids.submitted(id, sending.message.destination)
     else {
       sending.parts.done[part] = UNKNOWN
       sending.silent = 'accepted without an id'
@@ -183,26 +181,25 @@ export function createOutbox(settings: SmppSettings, sessions: Session[], ids: M
   function noteNo(sending: Sending, code: number) {
     const reason = statusName(code)
     if (!TEMPORARY.includes(code)) {
-      sending.refused = { kind: 'refused', errorCode: errorCodeOf(classOfRefusal(code)), reason }
+      sending.refused = {
+        kind: 'refused',
+        errorCode: errorCodeOf(classOfRefusal(code)),
+        reason,
+        operatorError: operatorErrorOf(code),
+      }
     } else if (sending.put?.kind !== 'lost') {
       sending.put = { kind: 'busy', reason, retryAfterMs: retryAfterMs() }
     }
   }
 
-  const retryAfterMs = () => Math.ceil(Math.max(LEAST_RETRY_MS, Math.min(...sessions.map(session => session.idleMs()))))
+  function retryAfterMs(): number {
+    const idle = sessions().map(session => session.idleMs())
+    return idle.length === 0 ? LEAST_RETRY_MS : Math.ceil(Math.max(LEAST_RETRY_MS, Math.min(...idle)))
+  }
 
   function finishIfDone(sending: Sending) {
     if (sending.out > 0 || sending.waiting > 0) return
-    const result = resultOf(sending)
-    if (result.kind === 'busy' || result.kind === 'lost') keepUnfinished(sending)
-    else unfinished.delete(sending.message.uuid)
-    report(sending.job, sending.index, result)
-  }
-
-  function keepUnfinished({ message, parts }: Sending) {
-    if (parts.done.every(done => done === undefined)) return
-    unfinished.set(message.uuid, parts)
-    if (unfinished.size > MOST_UNFINISHED) unfinished.delete(unfinished.keys().next().value!)
+    report(sending.job, sending.index, resultOf(sending))
   }
 
   function report(job: Job, index: number, result: SendResult) {
@@ -220,7 +217,7 @@ export function createOutbox(settings: SmppSettings, sessions: Session[], ids: M
     if (impatient || (jobs.length === 0 && ready.length === 0)) return
     impatient = setTimeout(() => {
       impatient = undefined
-      if (sessions.every(session => session.idleMs() > 0)) sendAway()
+      if (sessions().every(session => session.idleMs() > 0)) sendAway()
       else pump()
     }, PATIENCE_MS)
   }
@@ -258,6 +255,11 @@ export function createOutbox(settings: SmppSettings, sessions: Session[], ids: M
   return { submit, pump, stop }
 }
 
+/** From the uuid, so that whichever process goes on with a message joins its parts by the same one. */
+const referenceOf = ({ uuid }: Outgoing) => Number.parseInt(uuid.slice(-4), 16) || 0
+
+const doneBefore = (taken: string | undefined) => (taken === '' ? UNKNOWN : taken)
+
 const unspeakable = (what: string): Extract<SendResult, { kind: 'refused' }> => ({
   kind: 'refused',
   errorCode: errorCodes.refusedByChannel,
@@ -276,7 +278,7 @@ function draftOf(message: Outgoing, part: TextPart, settings: SmppSettings): Sub
     destAddrTon: destination.ton,
     destAddrNpi: destination.npi,
     destinationAddr: destination.addr,
-    validityPeriod: validityPeriod(settings.validitySeconds),
+    validityPeriod: validityOf(message, settings),
     registeredDelivery: settings.registeredDelivery,
     ...part,
   }
@@ -288,7 +290,19 @@ function draftOf(message: Outgoing, part: TextPart, settings: SmppSettings): Sub
  */
 function resultOf({ refused, put, silent, parts }: Sending): SendResult {
   if (refused) return refused
-  if (parts.done.includes(undefined)) return put!
-  if (parts.done.includes(UNKNOWN)) return { kind: 'unknown', reason: silent ?? 'a part had no answer before' }
+  if (parts.done.includes(undefined)) return { ...put!, ...takenOf(parts) }
+  if (parts.done.includes(UNKNOWN)) return unknownOf(parts, silent ?? 'a part had no answer before')
   return { kind: 'accepted', providerIds: parts.done as string[] }
+}
+
+/** The parts that were accepted have receipts to come; where none was there is nothing to keep. */
+const unknownOf = (parts: Parts, reason: string): SendResult => ({
+  kind: 'unknown',
+  reason,
+  ...(parts.done.every(id => id === UNKNOWN) ? {} : takenOf(parts)),
+})
+
+function takenOf({ done }: Parts): { taken?: Record<number, string> } {
+  const taken = done.flatMap((id, part) => (id === undefined ? [] : [[part, id === UNKNOWN ? '' : id] as const]))
+  return taken.length > 0 ? { taken: Object.fromEntries(taken) } : {}
 }

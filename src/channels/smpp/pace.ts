@@ -11,7 +11,7 @@ export type Pace = {
 
 const FIRST_PAUSE_MS = 250
 const MOST_PAUSE_MS = 8000
-/** So many accepted in a row, and the next pause is a first one again. */
+/** So many accepted in a row, or a whole window, and the next pause is a first one again: the last one has helped. */
 const FORGIVEN_AFTER = 20
 
 /**
@@ -33,7 +33,7 @@ export function createPace(most: number): Pace {
     pausedMs: now => Math.max(0, pausedUntil - now),
     accepted() {
       window = Math.min(most, window + 1 / window)
-      if (++acceptedSince >= FORGIVEN_AFTER) pauseMs = FIRST_PAUSE_MS
+      if (++acceptedSince >= Math.min(FORGIVEN_AFTER, Math.floor(window))) pauseMs = FIRST_PAUSE_MS
     },
     throttled(now) {
       if (now < pausedUntil) return pausedUntil - now

@@ -21,16 +21,18 @@ export type Reassembly = {
 const ACKNOWLEDGE_AFTER_MS = 1000
 /** What is not whole by then is passed on with what there is. */
 const GIVE_UP_AFTER_MS = 10 * 60_000
+/** More than these are not begun: while the database is away nothing ends, and memory would. */
 const MOST_GROWING = 10_000
 const LOOK_EVERY_MS = 250
 
 /** Joins the parts of long messages, in whatever order and over whichever bind they come, repeats included. */
-export function createReassembly(passOn: (message: Inbound) => Promise<void>): Reassembly {
+export function createReassembly(passOn: (message: Inbound) => Promise<void>, most = MOST_GROWING): Reassembly {
   const growing = new Map<string, Growing>()
   let looking: NodeJS.Timeout | undefined
 
   function add(message: Inbound, { reference, part, parts }: Joined, answer: Respond) {
     const key = JSON.stringify([message.from, message.to, reference, parts])
+    if (!growing.has(key) && growing.size >= most) return turnAway(answer)
     const one = growing.get(key) ?? begin(key, message, parts)
     one.texts[part - 1] = message.text
     one.owed.push(answer)
@@ -47,8 +49,13 @@ export function createReassembly(passOn: (message: Inbound) => Promise<void>): R
       isPassing: false,
     }
     growing.set(key, one)
-    if (growing.size > MOST_GROWING) void end(...growing.entries().next().value!)
     return one
+  }
+
+  /** Too many are growing: the oldest goes as it is, if the database takes it, and the newcomer comes again. */
+  function turnAway(answer: Respond) {
+    void end(...growing.entries().next().value!)
+    answer(status.ESME_RX_T_APPN)
   }
 
   /** Passes a message on as it is. If that fails it stays, and those who are owed an answer are asked to come again. */

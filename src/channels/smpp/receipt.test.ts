@@ -94,6 +94,22 @@ describe('a receipt', () => {
     )
   })
 
+  test('has an id and an error that can be kept, whatever controls stand in them', () => {
+    expect(readReceipt(aReceipt('id:123\0 stat:UNDELIV err:027\0'))).toMatchObject({ id: '123', operatorError: '027' })
+    expect(readReceipt(aReceipt('id:123 stat:DELIVRD err:000\0'))).toEqual({ id: '123', status: 'DELIVERED' })
+    const told = { receiptedMessageId: '12\u00013', messageState: 2 }
+    expect(readReceipt(aReceipt('', told))).toMatchObject({ id: '123', status: 'DELIVERED' })
+    const { operatorError } = readReceipt(aReceipt(`id:1 stat:UNDELIV err:${'7'.repeat(220)}`))!
+    expect(operatorError).toBe('7'.repeat(200))
+  })
+
+  test('whose id is endless, or nothing but controls, has the one of its text, or none', () => {
+    const endless = { receiptedMessageId: '7'.repeat(201), messageState: 2 }
+    expect(readReceipt(aReceipt('id:5', endless))).toMatchObject({ id: '5' })
+    expect(readReceipt(aReceipt('', endless))).toBeUndefined()
+    expect(readReceipt(aReceipt('id:\u0001 stat:DELIVRD'))).toBeUndefined()
+  })
+
   test('was done at a moment, when the zone is known', () => {
     expect(momentOf('2601021530', 180)).toEqual(new Date('2026-01-02T12:30:00Z'))
     expect(momentOf('260102153045', 0)).toEqual(new Date('2026-01-02T15:30:45Z'))
@@ -146,6 +162,34 @@ describe('ids of answers and receipts', () => {
     const ids = createMessageIds('auto')
     expect(ids.receipted('12', '79160000000')).toBeUndefined()
     expect(ids.guess('0012')).toBe('12')
+  })
+
+  test('"auto" tells what it has learnt, and another that is told reads what it never saw', () => {
+    const learnt: string[] = []
+    const ids = createMessageIds('auto', relation => learnt.push(relation))
+    for (let i = 0; i < 3; i++) {
+      ids.submitted((1000 + i).toString(16), numberOf(i))
+      ids.receipted(String(1000 + i), numberOf(i))
+    }
+    expect(learnt).toEqual(['hex-decimal'])
+
+    const later = createMessageIds('auto')
+    later.recall(learnt[0]!)
+    expect(later.receipted('99999', numberOf(9))).toBe('1869f')
+  })
+
+  test('"auto" believes its own eyes more than what it was told', () => {
+    const learnt: string[] = []
+    const ids = createMessageIds('auto', relation => learnt.push(relation))
+    ids.recall('nonsense')
+    expect(ids.receipted('99999', numberOf(9))).toBeUndefined()
+    ids.recall('hex-decimal')
+    for (let i = 0; i < 2; i++) {
+      ids.submitted(String(1000 + i), numberOf(i))
+      expect(ids.receipted(String(1000 + i), numberOf(i))).toBe(String(1000 + i))
+    }
+    expect(learnt).toEqual(['same'])
+    expect(ids.receipted('99999', numberOf(9))).toBe('99999')
   })
 
   test('"auto" is not deceived by ids that exist in both number systems', () => {

@@ -1,5 +1,6 @@
 import type { Receipt } from '../channel.ts'
 import { classOfNetworkError, errorCodeOf, type FailureClass, failureClass } from './failure.ts'
+import { usableId, usableWord } from './operator-words.ts'
 import { esmClass } from './pdu.ts'
 import { decodeText, type Incoming } from './text.ts'
 
@@ -50,7 +51,7 @@ export function readReceipt(incoming: Incoming): SmscReceipt | undefined {
   const { receiptedMessageId, messageState, networkErrorCode, messagePayload } = incoming.tlvs
   const octets = incoming.shortMessage?.length ? incoming.shortMessage : messagePayload
   const text = readReceiptText(octets ? decodeText(textCoding(incoming.dataCoding), octets) : '')
-  const id = receiptedMessageId || text.id
+  const id = usableId(receiptedMessageId) ?? usableId(text.id)
   if (!id) return undefined
   const ending = (messageState === undefined ? undefined : STATES[messageState]) ?? endingOfStat(text.stat)
   return {
@@ -69,14 +70,14 @@ const isIntermediate = (esm: number) => (esm & INTERMEDIATE) !== 0
 
 export type ReceiptText = { id?: string; stat?: string; err?: string; doneDate?: string }
 
-/** `id:.. sub:.. dlvrd:.. submit date:.. done date:.. stat:.. err:.. text:..`, in any order and case, gaps allowed. */
+/** `id:.. sub:.. dlvrd:.. submit date:.. done date:.. stat:.. err:.. text:..`, in any order and case, gaps allowed, a NUL at the end too. */
 export function readReceiptText(text: string): ReceiptText {
   const head = text.split(/\btext:/i, 1)[0]!
   const find = (name: RegExp) => name.exec(head)?.[1]
   return {
-    id: find(/\bid:\s?(\S+)/i),
-    stat: find(/\bstat:\s?(\S+)/i),
-    err: find(/\berr:\s?(\S+)/i),
+    id: find(/\bid:\s?([^\s\p{Cc}]+)/iu),
+    stat: find(/\bstat:\s?([^\s\p{Cc}]+)/iu),
+    err: find(/\berr:\s?([^\s\p{Cc}]+)/iu),
     doneDate: find(/\bdone ?date:\s?(\d{10,12})\b/i),
   }
 }
@@ -95,7 +96,8 @@ function operatorErrorOf(networkErrorCode: Buffer | undefined, err: string | und
   if (networkErrorCode?.length === 3) {
     return { operatorError: `${networkErrorCode[0]}/${networkErrorCode.readUInt16BE(1)}` }
   }
-  return err && !/^0+$/.test(err) ? { operatorError: err } : {}
+  const word = usableWord(err)
+  return word && !/^0+$/.test(word) ? { operatorError: word } : {}
 }
 
 /** The moment of a "done date", when the SMSC's zone is known, as minutes east of UTC. */

@@ -32,8 +32,8 @@ export type Session = {
   /** How long it will surely take none: a pause, or the time until it tries to connect again. */
   idleMs(): number
   state(): { state: SessionState; open: number; window: number; lastError?: string }
-  /** Lets what is open end, unbinds and closes. */
-  stop(): Promise<void>
+  /** Lets what is open end, within a time, unbinds and closes. Asked again, it may be in more of a hurry. */
+  stop(drainMs?: number): Promise<void>
 }
 
 /** Answers that a right password would not change soon: asked seldom, for operators lock accounts. */
@@ -56,6 +56,8 @@ export function createSession(options: SessionOptions, listener: SessionListener
   let retrying: NodeJS.Timeout | undefined
   let resuming: NodeJS.Timeout | undefined
   let ended: (() => void) | undefined
+  let drainUntil = Number.POSITIVE_INFINITY
+  let stopping: Promise<void> | undefined
 
   connect()
 
@@ -118,7 +120,6 @@ export function createSession(options: SessionOptions, listener: SessionListener
   }
 
   async function stop() {
-    if (state === 'stopped') return
     state = 'stopped'
     clearTimeout(retrying)
     clearTimeout(resuming)
@@ -126,22 +127,25 @@ export function createSession(options: SessionOptions, listener: SessionListener
     const over = new Promise<void>(resolve => {
       ended = resolve
     })
-    await drained(options.drainMs)
+    await drained()
     link?.unbind()
     await over
   }
 
   /** What is open gets its answer, and what came in is answered, as far as the time allows. */
-  async function drained(withinMs: number) {
-    const until = performance.now() + withinMs
-    while (link && link.open + link.unanswered > 0 && performance.now() < until) {
+  async function drained() {
+    while (link && link.open + link.unanswered > 0 && performance.now() < drainUntil) {
       await new Promise(resolve => setTimeout(resolve, 5))
     }
   }
 
   return {
     submit,
-    stop,
+    stop(drainMs = options.drainMs) {
+      drainUntil = Math.min(drainUntil, performance.now() + drainMs)
+      stopping ??= stop()
+      return stopping
+    },
     room: () => (state === 'bound' && link?.isUp ? pace.room(link.open, performance.now()) : 0),
     idleMs() {
       if (state === 'bound') return pace.pausedMs(performance.now())

@@ -30,8 +30,10 @@ export type SmppSettings = {
   latin1: boolean
   serviceType: string
   registeredDelivery: number
-  /** Told to the operator as the time to try for; 0 leaves it to the operator. */
+  /** Told to the operator as the time to try for, unless the message has an end of its own; 0 leaves it to the operator. */
   validitySeconds: number
+  /** As a time from now on, or as a moment. */
+  validityForm: 'relative' | 'absolute'
   receiptIds: ReceiptIds
   /** The zone of the operator's "done date", as minutes east of UTC; without it, receipts happen when they arrive. */
   receiptZoneMinutes: number | undefined
@@ -54,9 +56,9 @@ export function readSettings(raw: RawSettings): SmppSettings {
   return {
     host: text(raw, 'host'),
     port: whole(raw, 'port', 2775, 1, 65535),
-    systemId: text(raw, 'systemId'),
-    password: text(raw, 'password', ''),
-    systemType: text(raw, 'systemType', ''),
+    systemId: latin1(raw, 'systemId'),
+    password: latin1(raw, 'password', ''),
+    systemType: latin1(raw, 'systemType', ''),
     mode: oneOf(raw, 'mode', ['transceiver', 'pair']),
     binds: whole(raw, 'binds', 1, 1, 100),
     window: whole(raw, 'window', 100, 1, 10_000),
@@ -70,9 +72,10 @@ export function readSettings(raw: RawSettings): SmppSettings {
     longMessages: oneOf(raw, 'longMessages', ['udh', 'sar', 'payload']),
     gsmPacking: flag(raw, 'gsmPacking'),
     latin1: flag(raw, 'latin1'),
-    serviceType: text(raw, 'serviceType', ''),
+    serviceType: latin1(raw, 'serviceType', ''),
     registeredDelivery: whole(raw, 'registeredDelivery', 1, 0, 255),
     validitySeconds: whole(raw, 'validitySeconds', LIFETIME_SECONDS, 0, 30 * 86_400),
+    validityForm: oneOf(raw, 'validityForm', ['relative', 'absolute']),
     receiptIds: oneOf(raw, 'receiptIds', ['auto', ...receiptIdSettings]),
     receiptZoneMinutes: optional(raw, 'receiptZoneMinutes', (from, name) => whole(from, name, 0, -840, 840)),
     connectMs: whole(raw, 'connectMs', 10_000, 1, 300_000),
@@ -82,6 +85,13 @@ export function readSettings(raw: RawSettings): SmppSettings {
     mostBackoffMs: whole(raw, 'mostBackoffMs', 60_000, 1, 3_600_000),
     drainMs: whole(raw, 'drainMs', 5000, 0, 300_000),
   }
+}
+
+/** What goes to the operator letter by letter: SMPP has one octet for each. */
+function latin1(raw: RawSettings, name: string, otherwise?: string): string {
+  const value = text(raw, name, otherwise)
+  if (/[\u0100-\uffff]/.test(value)) throw wrongSetting(name, 'has a letter that SMPP cannot carry: only Latin ones go')
+  return value
 }
 
 function certificate(raw: RawSettings, name: string): string {

@@ -6,10 +6,13 @@ import { join } from 'node:path'
 import smppPackage, { type PDU as PackagePdu, type Session as PackageSession } from 'smpp'
 import { afterEach, describe, expect, test } from 'vitest'
 import { eventually } from '../../testing/eventually.ts'
-import type { Feed, Inbound, Outgoing, Receipt, SendResult } from '../channel.ts'
+import type { Channel, Feed, Inbound, Outgoing, Receipt, SendResult } from '../channel.ts'
 import { encode } from './codec.ts'
 import { createFramer } from './framer.ts'
+import { openLink } from './link.ts'
+import { rememberOwn } from './own-ids.ts'
 import type { Draft, Malformed, Pdu } from './pdu.ts'
+import { readSettings } from './settings.ts'
 import { createSmpp, type SmppEvent } from './smpp.ts'
 import { type SmscMessage, type SmscSettings, startSmsc } from './smsc.ts'
 import { status } from './status.ts'
@@ -214,10 +217,12 @@ describe('against our SMSC', () => {
     const { channel, up } = aChannel(smsc.port)
     await up()
     expect(await send(channel, [aMessage()])).toEqual([
-      { kind: 'refused', errorCode: 602, reason: 'ESME_RINVDSTADR (0x0b)' },
+      { kind: 'refused', errorCode: 602, reason: 'ESME_RINVDSTADR (0x0b)', operatorError: 'ESME_RINVDSTADR' },
     ])
     smsc.behave({ refuseStatus: 0x423 })
-    expect(await send(channel, [aMessage()])).toEqual([{ kind: 'refused', errorCode: 608, reason: '0x423' }])
+    expect(await send(channel, [aMessage()])).toEqual([
+      { kind: 'refused', errorCode: 608, reason: '0x423', operatorError: '0x423' },
+    ])
   })
 
   test('what cannot be said in SMPP is refused and disturbs nobody', async () => {
@@ -290,19 +295,82 @@ describe('against our SMSC', () => {
     expect(smsc.counts.throttled).toBeLessThan(150)
   })
 
-  test('of a message accepted in part only the rest is sent again', async () => {
+  test('of a message accepted in part only the rest is sent again, by whichever process', async () => {
     const { smsc, joined, messages } = await anSmsc({ partsPerSecond: 2 })
-    const { channel, up, receipts } = aChannel(smsc.port)
-    await up()
+    const [first, second] = [aChannel(smsc.port), aChannel(smsc.port)]
+    await Promise.all([first.up(), second.up()])
     const message = aMessage({ text: LONG_CYRILLIC.slice(0, 200) })
+
+    const [half] = await send(first.channel, [message])
+    expect(half).toMatchObject({ kind: 'busy', taken: { 0: expect.any(String), 1: expect.any(String) } })
+    expect(messages.length).toBe(2)
+    const { taken } = half as Extract<SendResult, { kind: 'busy' }>
+
     let result: SendResult | undefined
     await eventually(async () => {
-      result = (await send(channel, [message]))[0]
+      result = (await send(second.channel, [{ ...message, taken: taken! }]))[0]
       expect(result?.kind).toBe('accepted')
     })
     expect(joined()).toEqual([message.text])
     expect(messages.length).toBe(3)
-    await eventually(() => expect(receiptIds(receipts).sort()).toEqual(idsOf([result]).sort()))
+    expect(idsOf([result]).slice(0, 2)).toEqual(Object.values(taken!))
+    await eventually(() =>
+      expect([...receiptIds(first.receipts), ...receiptIds(second.receipts)].sort()).toEqual(idsOf([result]).sort()),
+    )
+  })
+
+  test('a part without an answer is not sent again when the others are', async () => {
+    const { smsc, messages } = await anSmsc()
+    const { channel, up } = aChannel(smsc.port)
+    await up()
+    const message = aMessage({ text: LONG_CYRILLIC.slice(0, 200), taken: { 0: '', 2: '77' } })
+    const taken = { 0: '', 1: expect.stringMatching(/./), 2: '77' } // the receipts of two are still to come
+    expect(await send(channel, [message])).toEqual([{ kind: 'unknown', reason: 'a part had no answer before', taken }])
+    expect(messages.map(({ joined }) => joined?.part)).toEqual([2])
+  })
+
+  test('a message all of whose parts were taken is accepted without being sent', async () => {
+    const { smsc } = await anSmsc()
+    const { channel, up } = aChannel(smsc.port)
+    await up()
+    const message = aMessage({ text: LONG_CYRILLIC.slice(0, 200), taken: { 0: '75', 1: '76', 2: '77' } })
+    expect(await send(channel, [message])).toEqual([{ kind: 'accepted', providerIds: ['75', '76', '77'] }])
+    expect(smsc.counts.submitted).toBe(0)
+  })
+
+  test('the number of binds can be changed while messages go', async () => {
+    const { smsc } = await anSmsc({ answerMs: 5 })
+    const { channel, up } = aChannel(smsc.port, { window: 5 })
+    await up()
+    const sent = send(channel, many(400))
+    await channel.setBinds(3)
+    await eventually(() => expect(channel.health().binds).toEqual({ bound: 3, wanted: 3 }))
+    expect(channel.window).toBe(15)
+    await channel.setBinds(1)
+    expect(smsc.bound.get('tidings')).toEqual({ now: 1, most: 3 })
+    expect(new Set(kindsOf(await sent))).toEqual(new Set(['accepted']))
+    expect(smsc.counts).toMatchObject({ accepted: 400, unbinds: 2 })
+
+    await channel.setBinds(0)
+    expect(channel.health()).toMatchObject({ up: false, binds: { bound: 0, wanted: 0 } })
+    expect(await send(channel, many(2))).toMatchObject([{ kind: 'busy' }, { kind: 'busy' }])
+  })
+
+  test('a message is tried for until its end, or for the time of the gateway', async () => {
+    const { smsc, messages } = await anSmsc()
+    const { channel, up } = aChannel(smsc.port, { validitySeconds: 3600 })
+    await up()
+    const expiresAt = new Date(Date.now() + 10 * 60_000)
+    await send(channel, [aMessage(), aMessage({ expiresAt }), aMessage({ expiresAt: new Date(0) })])
+    expect(messages.map(({ pdu }) => pdu.validityPeriod)).toEqual([
+      '000000010000000R',
+      expect.stringMatching(/^00000000(1000|0959|0958)000R$/),
+      '000000000001000R',
+    ])
+    const absolute = aChannel(smsc.port, { validityForm: 'absolute' })
+    await absolute.up()
+    await send(absolute.channel, [aMessage({ expiresAt: new Date('2030-02-03T04:05:06Z') })])
+    expect(messages.at(-1)!.pdu.validityPeriod).toMatch(/^\d{12}000\+$/)
   })
 
   test('no answer on a live connection is "unknown"', async () => {
@@ -422,7 +490,7 @@ describe('against our SMSC', () => {
     const { channel } = aChannel(port)
     await eventually(() => expect(channel.health().lastError).toContain('ECONNREFUSED'))
     await anSmsc({ port })
-    await eventually(() => expect(channel.health()).toEqual({ up: true }))
+    await eventually(() => expect(channel.health()).toEqual({ up: true, open: 0, binds: { bound: 1, wanted: 1 } }))
   })
 })
 
@@ -524,6 +592,66 @@ describe('against a peer that misbehaves', () => {
     await up()
     expect(kindsOf(await send(channel, [aMessage()]))).toEqual(['unknown'])
     expect(channel.health().up).toBe(true)
+  })
+
+  test('the ids of accepted parts are told, though another part has no answer', async () => {
+    const { port } = await aPeer((pdu, say) => {
+      if (pdu.command !== 'submit_sm') return accept(pdu, say)
+      const part = pdu.shortMessage.at(5)!
+      if (part !== 2) say({ command: 'submit_sm_resp', sequence: pdu.sequence, messageId: `4${part}` })
+    })
+    const { channel, up } = aChannel(port, { requestMs: 200, enquireMs: 50 })
+    await up()
+    const [result] = await send(channel, [aMessage({ text: LONG_CYRILLIC.slice(0, 200) })])
+    expect(result).toMatchObject({ kind: 'unknown', taken: { 0: '41', 1: '', 2: '43' } })
+  })
+
+  test('an id with controls in it is told without them; an endless one, or one of controls alone, is none', async () => {
+    const given = ['12\u00013', '7'.repeat(60_000), '\u0001\u0002']
+    const { port } = await aPeer((pdu, say) => {
+      if (pdu.command !== 'submit_sm') return accept(pdu, say)
+      say({ command: 'submit_sm_resp', sequence: pdu.sequence, messageId: given.shift()! })
+    })
+    const { channel, up } = aChannel(port)
+    await up()
+    const none = { kind: 'unknown', reason: 'accepted without an id' }
+    expect(await send(channel, many(3))).toEqual([{ kind: 'accepted', providerIds: ['123'] }, none, none])
+  })
+
+  test('a password that cannot be said ends the connection with an event, and nothing else', async () => {
+    const { port, heard } = await aPeer(accept)
+    const closed = await new Promise<string>(resolve => {
+      openLink(
+        { host: '127.0.0.1', port, mode: 'transceiver', systemId: 'a', password: 'жук', systemType: '', ...quick },
+        { onBound() {}, onDelivery() {}, onMalformed() {}, onClosed: resolve },
+      )
+    })
+    expect(closed).toBe('the system id, password or system type cannot be said in SMPP')
+    expect(heard).toEqual([])
+  })
+
+  test('a bind that takes its time to close can be told to hurry', async () => {
+    const { port } = await aPeer((pdu, say) => (pdu.command === 'submit_sm' ? undefined : accept(pdu, say)))
+    const { channel, up } = aChannel(port, { requestMs: 60_000, drainMs: 60_000 })
+    await up()
+    const sent = send(channel, [aMessage()])
+    await eventually(() => expect(channel.health().open).toBe(1))
+    const slowly = channel.setBinds(0)
+    await channel.setBinds(0, 0)
+    await slowly
+    expect(kindsOf(await sent)).toEqual(['lost'])
+  })
+
+  test('a channel that takes its time to stop can be told to hurry', async () => {
+    const { port } = await aPeer((pdu, say) => (pdu.command === 'submit_sm' ? undefined : accept(pdu, say)))
+    const { channel, up } = aChannel(port, { requestMs: 60_000, drainMs: 60_000 })
+    await up()
+    const sent = send(channel, [aMessage()])
+    await eventually(() => expect(channel.health().open).toBe(1))
+    const stopped = channel.stop()
+    await channel.setBinds(0, 0)
+    await stopped
+    expect(kindsOf(await sent)).toEqual(['lost'])
   })
 
   test.each([
@@ -814,6 +942,48 @@ describe.skipIf(!hasOpenssl)('over TLS', () => {
   })
 })
 
+describe('ids used again', () => {
+  const taken = (result: SendResult) => ({ submit: (async (_, report) => report(0, result)) as Channel['submit'] })
+
+  test.each<[string, SendResult]>([
+    ['accepted', { kind: 'accepted', providerIds: ['7', '8'] }],
+    ['accepted in part', { kind: 'busy', reason: '', retryAfterMs: 1, taken: { 1: '7' } }],
+    ['without an answer to a part', { kind: 'unknown', reason: '', taken: { 0: '7', 1: '' } }],
+  ])('for a long message, %s, are no longer those of the old one', async (_, result) => {
+    const { feed, receipts } = aFeed()
+    const own = rememberOwn(feed)
+    const old = aMessage()
+    const submit = (said: SendResult) => own.submitThrough(taken(said) as Channel)
+    await submit({ kind: 'accepted', providerIds: ['7'] })(
+      [old],
+      () => {},
+      () => true,
+    )
+    await submit(result)(
+      [aMessage({ parts: 2 })],
+      () => {},
+      () => true,
+    )
+    await own.feed.receipts([{ of: { providerId: '7' }, status: 'DELIVERED', happenedAt: new Date() }])
+    expect(receipts.map(({ of }) => of)).toEqual([{ providerId: '7' }])
+  })
+
+  test('for another short message are its own', async () => {
+    const { feed, receipts } = aFeed()
+    const own = rememberOwn(feed)
+    const submit = own.submitThrough(taken({ kind: 'accepted', providerIds: ['7'] }) as Channel)
+    const [old, young] = many(2) as [Outgoing, Outgoing]
+    for (const message of [old, young])
+      await submit(
+        [message],
+        () => {},
+        () => true,
+      )
+    await own.feed.receipts([{ of: { providerId: '7' }, status: 'DELIVERED', happenedAt: new Date() }])
+    expect(receipts.map(({ of }) => of)).toEqual([{ companyId: 1, uuid: young.uuid }])
+  })
+})
+
 describe('settings', () => {
   test('one that is wrong is named, and its value is not repeated', () => {
     const told = aFeed().feed
@@ -828,5 +998,13 @@ describe('settings', () => {
     expect(() => createSmpp({ host: 'a', systemId: 'a', password: 'se\0cret' }, told)).toThrow(
       /^setting "password" has/,
     )
+  })
+
+  test.each(['systemId', 'password', 'systemType', 'serviceType'])('a letter that SMPP has not, in %s', name => {
+    const told = aFeed().feed
+    expect(() => createSmpp({ host: 'a', systemId: 'a', [name]: 'жук' }, told)).toThrow(
+      `setting "${name}" has a letter that SMPP cannot carry: only Latin ones go`,
+    )
+    expect(readSettings({ host: 'a', systemId: 'a', [name]: 'ÿé1' })).toMatchObject({ [name]: 'ÿé1' })
   })
 })

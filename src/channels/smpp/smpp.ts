@@ -1,7 +1,7 @@
 import type { Channel, Feed } from '../channel.ts'
 import { createDeliveries } from './deliveries.ts'
 import type { BindMode } from './link.ts'
-import { createMessageIds } from './message-ids.ts'
+import { createMessageIds, type IdRelation } from './message-ids.ts'
 import { createOutbox } from './outgoing.ts'
 import { createSession, type Session, type SessionEvent, type SessionListener } from './session.ts'
 import { readSettings, type SmppSettings } from './settings.ts'
@@ -11,48 +11,99 @@ export type SmppEvent = SessionEvent & { bind: number; mode: BindMode }
 
 export type BindState = { bind: number; mode: BindMode } & ReturnType<Session['state']>
 
+export type Smpp = Channel & {
+  binds(): BindState[]
+  /** What was learnt before of how the ids of receipts relate to those of answers; of use to `receiptIds=auto` alone. */
+  recall(relation: string): void
+  /**
+   * How many binds to keep from now on. Resolves when those that are too many are closed, after at most `drainMs` for
+   * what they have open: those too that were closing already, and those of a channel that is stopping.
+   */
+  setBinds(count: number, drainMs?: number): Promise<void>
+}
+
+/** A bind of the contract: one connection for both ways, or one for each. */
+type Bind = { mode: BindMode; session: Session }[]
+
 /**
- * SMS over SMPP 3.4: one operator's SMSC over as many binds as the contract allows. Throws when a setting is wrong;
- * an operator that cannot be reached is no surprise, but a channel that is not up yet.
+ * SMS over SMPP 3.4: one operator's SMSC over as many binds as the contract allows, or as `setBinds` says. Throws
+ * when a setting is wrong; an operator that cannot be reached is no surprise, but a channel that is not up yet.
  */
 export function createSmpp(
   raw: Record<string, unknown>,
   feed: Feed,
   onEvent: (event: SmppEvent) => void = () => {},
-): Channel & { binds(): BindState[] } {
+  firstBinds?: number,
+  onLearnt: (relation: IdRelation) => void = () => {},
+): Smpp {
   const settings = readSettings(raw)
-  const ids = createMessageIds(settings.receiptIds)
+  const ids = createMessageIds(settings.receiptIds, onLearnt)
   const deliveries = createDeliveries(settings, ids, feed)
-  const sessions = modesOf(settings).map((mode, i) => ({ bind: i + 1, mode, session: open(mode, i + 1) }))
-  const senders = sessions.filter(({ mode }) => mode !== 'receiver').map(({ session }) => session)
-  const outbox = createOutbox(settings, senders, ids)
+  const open: Bind[] = []
+  const leaving = new Set<Session>()
+  let senders: Session[] = []
+  const outbox = createOutbox(settings, () => senders, ids)
   let stopping: Promise<void> | undefined
 
-  function open(mode: BindMode, bind: number): Session {
-    const listener: SessionListener = {
+  void setBinds(firstBinds ?? settings.binds)
+
+  async function setBinds(count: number, drainMs = settings.drainMs) {
+    while (!stopping && open.length < count) open.push(openBind(open.length + 1))
+    await close(open.splice(count), drainMs)
+  }
+
+  function openBind(bind: number): Bind {
+    const listener = (mode: BindMode): SessionListener => ({
       onDelivery: deliveries.take,
       onChange: () => outbox.pump(),
       onEvent: event => onEvent({ ...event, bind, mode }),
-    }
-    return createSession(sessionOptions(settings, mode), listener)
+    })
+    const opened = modesOf(settings).map(mode => ({
+      mode,
+      session: createSession(sessionOptions(settings, mode), listener(mode)),
+    }))
+    senders = [...senders, ...sendersOf([opened])]
+    return opened
+  }
+
+  async function close(binds: Bind[], drainMs: number) {
+    for (const { session } of binds.flat()) leaving.add(session)
+    senders = senders.filter(session => !leaving.has(session))
+    await Promise.all([...leaving].map(session => leave(session, drainMs)))
+  }
+
+  async function leave(session: Session, drainMs: number) {
+    await session.stop(drainMs)
+    leaving.delete(session)
   }
 
   async function stop() {
     outbox.stop()
-    await Promise.all(sessions.map(({ session }) => session.stop()))
+    await close(open.splice(0), settings.drainMs)
     await deliveries.stop()
   }
 
-  const binds = () => sessions.map(({ bind, mode, session }) => ({ bind, mode, ...session.state() }))
+  const binds = () =>
+    open.flatMap((bind, i) => bind.map(({ mode, session }) => ({ bind: i + 1, mode, ...session.state() })))
 
   return {
     submit: outbox.submit,
-    window: settings.window * senders.length,
+    get window() {
+      return settings.window * senders.length
+    },
     binds,
+    recall: ids.recall,
+    setBinds,
     health() {
-      const up = senders.some(session => session.state().state === 'bound')
-      const lastError = binds().find(bind => bind.lastError !== undefined)?.lastError
-      return { up, ...(lastError === undefined ? {} : { lastError }) }
+      const states = binds()
+      const bound = sendersOf(open).filter(session => session.state().state === 'bound').length
+      const lastError = states.find(state => state.lastError !== undefined)?.lastError
+      return {
+        up: bound > 0,
+        open: states.reduce((sum, state) => sum + state.open, 0),
+        binds: { bound, wanted: open.length },
+        ...(lastError === undefined ? {} : { lastError }),
+      }
     },
     stop() {
       stopping ??= stop()
@@ -61,10 +112,10 @@ export function createSmpp(
   }
 }
 
-function modesOf({ mode, binds }: SmppSettings): BindMode[] {
-  const each: BindMode[] = mode === 'pair' ? ['transmitter', 'receiver'] : ['transceiver']
-  return Array.from({ length: binds }, () => each).flat()
-}
+const sendersOf = (binds: Bind[]) => binds.flat().flatMap(({ mode, session }) => (mode === 'receiver' ? [] : [session]))
+
+const modesOf = ({ mode }: SmppSettings): BindMode[] =>
+  mode === 'pair' ? ['transmitter', 'receiver'] : ['transceiver']
 
 function sessionOptions(settings: SmppSettings, mode: BindMode) {
   const { tls, tlsCa, tlsServerName, ...rest } = settings

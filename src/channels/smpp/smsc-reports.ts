@@ -9,6 +9,8 @@ export type SmscCounts = {
   unbinds: number
   submitted: number
   accepted: number
+  /** Of those accepted, long messages counted once. */
+  messages: number
   refused: number
   throttled: number
   receipts: number

@@ -38,6 +38,8 @@ export type SmscSettings = {
   duplicateReceiptRate?: number
   /** The receipt goes out before the answer. */
   earlyReceiptRate?: number
+  /** Closes the connection on this share of submissions, which it has taken, without answering. */
+  disconnectRate?: number
   /** Closes the connection on every so manieth submission, which it has taken, without answering. */
   disconnectEvery?: number
   /**
@@ -64,6 +66,8 @@ export type Smsc = {
   readonly counts: SmscCounts
   /** How many parts it has taken for each destination. */
   readonly taken: ReadonlyMap<string, number>
+  /** How many binds of each account there are, and how many there were at most. */
+  readonly bound: ReadonlyMap<string, { now: number; most: number }>
   /** A subscriber writes to us, over a bind of the account that receives. */
   deliver(message: { systemId: string; from: string; to: string; text: string; longMessages?: LongMessages }): void
   /** Changes its behaviour from now on. */
@@ -87,6 +91,7 @@ export async function startSmsc(initial: SmscSettings = {}): Promise<Smsc> {
   let settings = initial
   const counts = emptyCounts()
   const taken = new Map<string, number>()
+  const bound = new Map<string, { now: number; most: number }>()
   const visitors = new Set<Visitor>()
   const ledger = createLedger(counts)
   const limits = createLimits()
@@ -109,6 +114,7 @@ export async function startSmsc(initial: SmscSettings = {}): Promise<Smsc> {
       onMalformed: () => void counts.malformed++,
       onClosed() {
         visitors.delete(visitor)
+        if (visitor.bound) countBinds(visitor.bound.systemId, -1)
         visitor.reports.leave()
       },
     })
@@ -147,7 +153,14 @@ export async function startSmsc(initial: SmscSettings = {}): Promise<Smsc> {
     if (code !== status.ESME_ROK) return
     counts.binds++
     visitor.bound = { systemId: pdu.systemId, mode: pdu.command.slice('bind_'.length) as BindMode }
+    countBinds(pdu.systemId, 1)
     if (visitor.bound.mode !== 'transmitter') visitor.reports.join(pdu.systemId)
+  }
+
+  function countBinds(systemId: string, change: 1 | -1) {
+    const before = bound.get(systemId) ?? { now: 0, most: 0 }
+    const now = before.now + change
+    bound.set(systemId, { now, most: Math.max(before.most, now) })
   }
 
   function submit(visitor: Visitor, pdu: Pdu<'submit_sm'>) {
@@ -181,14 +194,18 @@ export async function startSmsc(initial: SmscSettings = {}): Promise<Smsc> {
   function accept(visitor: Visitor, systemId: string, pdu: Pdu<'submit_sm'>) {
     const id = ++lastId
     counts.accepted++
+    if (isFirstPart(pdu)) counts.messages++
     taken.set(pdu.destinationAddr, (taken.get(pdu.destinationAddr) ?? 0) + 1)
     tell(id, systemId, pdu)
-    if (settings.disconnectEvery && counts.accepted % settings.disconnectEvery === 0) return cut(visitor)
+    if (isCutOff()) return cut(visitor)
     const isEarly = happens(fixedFor(pdu)?.early ?? settings.earlyReceiptRate)
     if (isEarly) report(systemId, pdu, id, 0)
     if (!happens(settings.silentRate)) answer(visitor, pdu, status.ESME_ROK, written(id, settings.answerIds))
     if (!isEarly) report(systemId, pdu, id, (settings.answerMs ?? 0) + Math.random() * (settings.receiptMs ?? 0))
   }
+
+  const isCutOff = () =>
+    (settings.disconnectEvery && counts.accepted % settings.disconnectEvery === 0) || happens(settings.disconnectRate)
 
   function tell(id: number, systemId: string, pdu: Pdu<'submit_sm'>) {
     if (!settings.onMessage) return
@@ -226,6 +243,7 @@ export async function startSmsc(initial: SmscSettings = {}): Promise<Smsc> {
     port: (server.address() as AddressInfo).port,
     counts,
     taken,
+    bound,
     behave(changes) {
       settings = { ...settings, ...changes }
     },
@@ -252,6 +270,7 @@ const emptyCounts = (): SmscCounts => ({
   unbinds: 0,
   submitted: 0,
   accepted: 0,
+  messages: 0,
   refused: 0,
   throttled: 0,
   receipts: 0,
@@ -261,6 +280,12 @@ const emptyCounts = (): SmscCounts => ({
   malformed: 0,
   disconnects: 0,
 })
+
+/** A long message is counted by its first part. */
+function isFirstPart(pdu: Pdu<'submit_sm'>): boolean {
+  const mayBeJoined = (pdu.esmClass & esmClass.udh) !== 0 || pdu.tlvs.sarMsgRefNum !== undefined
+  return !mayBeJoined || (decodeInbound(pdu, { gsmPacking: false }).joined?.part ?? 1) === 1
+}
 
 type Fixed = { fail?: 1; refuse?: 1; missing?: 1; duplicate?: 1; early?: 1; throttled?: true }
 

@@ -58,3 +58,6 @@ export function statusName(code: number): string {
   const name = NAMES.get(code)
   return name ? `${name} (${hex})` : hex
 }
+
+/** What an operator's refusal is kept as: its name where the specification has one, the bare number where not. */
+export const operatorErrorOf = (code: number): string => NAMES.get(code) ?? `0x${code.toString(16).padStart(2, '0')}`

@@ -1,0 +1,35 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+
+/** A key for one purpose. Keys of different purposes, made of the same secret, do not open each other's boxes. */
+export type BoxKey = Buffer
+
+const VERSION = 1
+const KEY_BYTES = 32
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+const HEAD_BYTES = 1 + NONCE_BYTES + TAG_BYTES
+
+export const boxKey = (secret: string, purpose: string): BoxKey =>
+  Buffer.from(hkdfSync('sha256', secret, '', `tidings ${purpose}`, KEY_BYTES))
+
+/** A version, a nonce, the tag of AES-256-GCM, and the text. The same text never looks the same twice. */
+export function seal(key: BoxKey, text: string): Buffer {
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.of(VERSION))
+  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+  return Buffer.concat([Buffer.of(VERSION), nonce, cipher.getAuthTag(), sealed])
+}
+
+/** Throws when it was sealed with another key or is damaged: these cannot be told apart. */
+export function open(key: BoxKey, box: Buffer): string {
+  if (box.length < HEAD_BYTES || box[0] !== VERSION) throw new Error('it is no box of a version known here')
+  const nonce = box.subarray(1, 1 + NONCE_BYTES)
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
+    .setAAD(Buffer.of(VERSION))
+    .setAuthTag(box.subarray(1 + NONCE_BYTES, HEAD_BYTES))
+  try {
+    return Buffer.concat([decipher.update(box.subarray(HEAD_BYTES)), decipher.final()]).toString('utf8')
+  } catch {
+    throw new Error('it was sealed with another secret, or is damaged')
+  }
+}

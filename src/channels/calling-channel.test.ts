@@ -1,0 +1,264 @@
+import { expect, test } from 'vitest'
+import { eventually } from '../testing/eventually.ts'
+import { createCallingChannel, type Sent } from './calling-channel.ts'
+import type { Channel, Outgoing, SendResult } from './channel.ts'
+
+const accepted: Sent = { kind: 'accepted', providerIds: ['1'] }
+const busy: Sent = { kind: 'busy', reason: 'not now', retryAfterMs: 100 }
+
+test('never more calls than the window are under way, over all batches', async () => {
+  const provider = aProvider()
+  const channel = createCallingChannel({ window: 3, send: provider.send })
+  const submitted = [submit(channel, 'a', 5), submit(channel, 'b', 5)]
+  let most = 0
+  while (provider.answered() < 10) {
+    await eventually(() => expect(provider.open()).toBeGreaterThan(0))
+    most = Math.max(most, provider.open())
+    expect(channel.health().open).toBe(provider.open())
+    provider.answer(accepted)
+    await turnOfTheLoop()
+  }
+  await Promise.all(submitted)
+  expect(most).toBe(3)
+  expect(channel.health().open).toBe(0)
+})
+
+test('batches take turns, in the order they came', async () => {
+  const provider = aProvider()
+  const channel = createCallingChannel({ window: 1, send: provider.send })
+  const submitted = [submit(channel, 'a', 4), submit(channel, 'b', 1), submit(channel, 'c', 2), submit(channel, 'd', 2)]
+  await answerAll(provider, 9)
+  await Promise.all(submitted)
+  expect(provider.seen).toEqual(['a0', 'b0', 'c0', 'd0', 'a1', 'c1', 'd1', 'a2', 'a3'])
+})
+
+test('a single message waits for one call, not for the bulk before it', async () => {
+  const provider = aProvider()
+  const channel = createCallingChannel({ window: 1, send: provider.send })
+  const bulk = submit(channel, 'bulk', 100)
+  provider.answer(accepted)
+  await turnOfTheLoop()
+  const single = submit(channel, 'code', 1)
+  await answerAll(provider, 3)
+  expect(await single).toHaveLength(1)
+  expect(provider.seen.indexOf('code0')).toBeLessThanOrEqual(2)
+  await answerAll(provider, 101)
+  await bulk
+})
+
+test('each result is reported at its place, as soon as it is known', async () => {
+  const provider = aProvider()
+  const channel = createCallingChannel({ window: 10, send: provider.send })
+  const reports: [number, string][] = []
+  const submitted = channel.submit(
+    messages('a', 3),
+    (index, { kind }) => reports.push([index, kind]),
+    () => true,
+  )
+  provider.answer(busy, 'a2')
+  await eventually(() => expect(reports).toEqual([[2, 'busy']]))
+  provider.answer({ kind: 'refused', errorCode: 456, reason: 'no' }, 'a0')
+  provider.answer(accepted, 'a1')
+  await submitted
+  expect(reports).toEqual([
+    [2, 'busy'],
+    [0, 'refused'],
+    [1, 'accepted'],
+  ])
+})
+
+test('a provider that says "too fast" is left alone, and whatever waits is sent away', async () => {
+  const provider = aProvider()
+  const channel = createCallingChannel({ window: 2, send: provider.send })
+  const submitted = submit(channel, 'a', 10)
+  provider.answer({ kind: 'throttled', reason: 'too fast', retryAfterMs: 60_000 })
+  await eventually(() => expect(provider.open()).toBe(1))
+  provider.answer(accepted)
+  const reports = await submitted
+
+  expect(provider.seen).toEqual(['a0', 'a1'])
+  expect(reports.map(({ kind }) => kind).toSorted()).toEqual(['accepted', ...Array(9).fill('busy')])
+  for (const report of reports) {
+    if (report.kind !== 'busy') continue
+    expect(report.reason).toBe('too fast')
+    expect(report.retryAfterMs).toBeGreaterThan(0)
+    expect(report.retryAfterMs).toBeLessThanOrEqual(60_000)
+  }
+  expect((await submit(channel, 'b', 1)).map(({ kind }) => kind)).toEqual(['busy'])
+  expect(provider.seen).toHaveLength(2)
+})
+
+test('a provider that says "too fast" is not up until its pause is over, so that others are preferred', async () => {
+  const sent: Sent[] = [{ kind: 'throttled', reason: 'too fast', retryAfterMs: 300 }]
+  const channel = createCallingChannel({ window: 1, send: async () => sent.shift() ?? accepted })
+  await submit(channel, 'a', 1)
+  expect(channel.health()).toMatchObject({ up: false, lastError: 'too fast' })
+  await eventually(() => expect(channel.health().up).toBe(true))
+  expect((await submit(channel, 'b', 1)).map(({ kind }) => kind)).toEqual(['accepted'])
+})
+
+test('after the pause it is called again; a shorter word does not shorten a longer pause', async () => {
+  const sent: Sent[] = [
+    { kind: 'throttled', reason: 'a while', retryAfterMs: 300 },
+    { kind: 'throttled', reason: 'a moment', retryAfterMs: 1 },
+  ]
+  let calls = 0
+  const channel = createCallingChannel({ window: 2, send: async () => sent[calls++] ?? accepted })
+  await submit(channel, 'a', 2)
+  const [next] = await submit(channel, 'b', 1)
+  expect(next).toMatchObject({ kind: 'busy' })
+  expect((next as { retryAfterMs: number }).retryAfterMs).toBeGreaterThan(1)
+  await eventually(async () => expect((await submit(channel, 'c', 1))[0]!.kind).toBe('accepted'))
+})
+
+test('it is down after five failures in a row, and tried again after a while', async () => {
+  const provider = aProvider()
+  const channel = createCallingChannel({ window: 1, send: provider.send })
+  const fail = async (sent: Sent) => {
+    const submitted = submit(channel, 'a', 1)
+    provider.answer(sent)
+    await submitted
+  }
+  const troubles: Sent[] = [
+    busy,
+    { kind: 'unknown', reason: 'no answer' },
+    { kind: 'lost', reason: 'reset' },
+    busy,
+    { kind: 'throttled', reason: 'too fast', retryAfterMs: 0 },
+  ]
+  for (const trouble of troubles) {
+    expect(channel.health().up).toBe(true)
+    await fail(trouble)
+  }
+  expect(channel.health()).toMatchObject({ up: false, lastError: 'too fast' })
+  await eventually(() => expect(channel.health().up).toBe(true))
+
+  await fail(busy)
+  expect(channel.health().up).toBe(false)
+})
+
+test.each<Sent>([accepted, { kind: 'refused', errorCode: 456, reason: 'no' }])(
+  'a provider that answers is not down: $kind breaks the row',
+  async answer => {
+    const sent = [busy, busy, busy, busy, answer, busy, busy, busy, busy]
+    const channel = createCallingChannel({ window: 1, send: async () => sent.shift()! })
+    await submit(channel, 'a', 9)
+    expect(sent).toEqual([])
+    expect(channel.health().up).toBe(true)
+  },
+)
+
+test.each([
+  [
+    'at once',
+    () => {
+      throw new TypeError('tok3n')
+    },
+  ],
+  ['later', () => Promise.reject(new TypeError('tok3n'))],
+  ['with no error at all', () => Promise.reject('tok3n')],
+])('a connector that throws %s leaves an unknown result without its words', async (_, send) => {
+  const channel = createCallingChannel({ window: 1, send })
+  const [report] = await submit(channel, 'a', 1)
+  expect(report).toMatchObject({ kind: 'unknown', reason: expect.stringContaining('the connector failed') })
+  expect(JSON.stringify([report, channel.health()])).not.toContain('tok3n')
+})
+
+test('a stop waits for the calls under way, drops what waits, and then for the rest of the connector', async () => {
+  const provider = aProvider()
+  const order: string[] = []
+  const channel = createCallingChannel({
+    window: 2,
+    send: provider.send,
+    stop: async () => void order.push('connector'),
+  })
+  const submitted = submit(channel, 'a', 10).then(reports => {
+    order.push('submitted')
+    return reports
+  })
+  const stopped = channel.stop().then(() => order.push('stopped'))
+  expect(channel.health().up).toBe(false)
+  await turnOfTheLoop()
+  expect(order).toEqual([])
+
+  provider.answer(accepted)
+  provider.answer(busy)
+  expect((await submitted).map(({ kind }) => kind)).toEqual(['accepted', 'busy'])
+  await stopped
+  expect(order.toSorted()).toEqual(['connector', 'stopped', 'submitted'])
+  expect(order.at(-1)).toBe('stopped')
+  expect(provider.seen).toEqual(['a0', 'a1'])
+  expect(await submit(channel, 'b', 1)).toEqual([])
+})
+
+test('a second stop waits for the first', async () => {
+  const provider = aProvider()
+  const channel = createCallingChannel({ window: 1, send: provider.send })
+  const submitted = submit(channel, 'a', 1)
+  void channel.stop()
+  let isStopped = false
+  const stopped = channel.stop().then(() => {
+    isStopped = true
+  })
+  await turnOfTheLoop()
+  expect(isStopped).toBe(false)
+  provider.answer(accepted)
+  await Promise.all([submitted, stopped])
+})
+
+// The other side ----------------------------------------------------------------------------------------------------
+
+/** A provider that answers when it is told to: the oldest call, or the one named. */
+function aProvider() {
+  const waiting: { text: string; resolve: (sent: Sent) => void }[] = []
+  const seen: string[] = []
+  let answers = 0
+  return {
+    seen,
+    open: () => waiting.length,
+    answered: () => answers,
+    send: ({ text }: Outgoing) =>
+      new Promise<Sent>(resolve => {
+        seen.push(text)
+        waiting.push({ text, resolve })
+      }),
+    answer(sent: Sent, text?: string) {
+      const [call] = waiting.splice(text ? waiting.findIndex(call => call.text === text) : 0, 1)
+      answers++
+      call!.resolve(sent)
+    },
+  }
+}
+
+/** Answers until so many calls have been answered since the beginning. */
+async function answerAll(provider: ReturnType<typeof aProvider>, count: number) {
+  while (provider.answered() < count) {
+    await eventually(() => expect(provider.open()).toBeGreaterThan(0))
+    provider.answer(accepted)
+    await turnOfTheLoop()
+  }
+}
+
+const turnOfTheLoop = () => new Promise(resolve => setImmediate(resolve))
+
+const messages = (name: string, count: number): Outgoing[] =>
+  Array.from({ length: count }, (_, index) => ({
+    companyId: 1,
+    uuid: `01980000-0000-7000-8000-${String(index).padStart(12, '0')}`,
+    channelType: 'VIBER',
+    senderName: 'ROMASHKA',
+    destination: '79160000001',
+    text: `${name}${index}`,
+    parts: 1,
+    attempts: 0,
+  }))
+
+async function submit(channel: Channel, name: string, count: number): Promise<SendResult[]> {
+  const reports: SendResult[] = []
+  await channel.submit(
+    messages(name, count),
+    (_, result) => reports.push(result),
+    () => true,
+  )
+  return reports
+}

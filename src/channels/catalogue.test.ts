@@ -1,0 +1,96 @@
+import { createECDH, generateKeyPairSync } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { readers } from '../http/webhooks/readers.ts'
+import { catalogue, connectorNames, entryOf } from './catalogue.ts'
+
+const whsec = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+
+const manual = readFileSync(new URL('../../docs/channels.md', import.meta.url), 'utf8')
+
+const vapid = createECDH('prime256v1')
+vapid.generateKeys()
+const account = {
+  project_id: 'shop',
+  client_email: 'push@shop.example',
+  private_key: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }),
+}
+
+/** The least that each connector needs, and one mistake. */
+const examples: Record<string, { right: Record<string, unknown>; wrong: Record<string, unknown>; named: string }> = {
+  simulator: { right: { receiptMs: 5, note: 'any' }, wrong: { failRate: 2 }, named: 'failRate' },
+  smpp: {
+    right: { host: '127.0.0.1', systemId: 'me', password: 'sesame' },
+    wrong: { host: '127.0.0.1', systemId: 'me', password: 'sesame', window: 'wide' },
+    named: 'window',
+  },
+  whatsapp: {
+    right: { phoneNumberId: '106540352242922', accessToken: 'EAAG', appSecret: 'x', verifyToken: 'y' },
+    wrong: { phoneNumberId: '106540352242922', accessToken: 'EAAG', appSecret: '', verifyToken: 'y' },
+    named: 'appSecret',
+  },
+  telegram: { right: { token: `123:${'a'.repeat(35)}` }, wrong: { token: '123' }, named: 'token' },
+  'telegram-gateway': { right: { token: 'abc' }, wrong: { token: 'abc', codeLength: 9 }, named: 'codeLength' },
+  http: {
+    right: { url: 'https://provider.example/messages', secret: whsec },
+    wrong: { url: 'ftp://provider.example', secret: whsec },
+    named: 'url',
+  },
+  push: {
+    right: {
+      vapidPublicKey: vapid.getPublicKey('base64url'),
+      vapidPrivateKey: vapid.getPrivateKey('base64url'),
+      vapidSubject: 'mailto:push@shop.example',
+      fcmServiceAccount: JSON.stringify(account),
+    },
+    wrong: { vapidSubject: 'nobody' },
+    named: 'vapidPublicKey',
+  },
+}
+
+test('every connector has an example here', () => {
+  expect(Object.keys(examples).sort()).toEqual(connectorNames.toSorted())
+})
+
+describe.each(connectorNames)('%s', name => {
+  const { check, secrets, hasWebhook } = entryOf(name)
+  const { right, wrong, named } = examples[name]!
+
+  test('names the setting that is wrong, and repeats no value', () => {
+    expect(() => check(wrong)).toThrow(new RegExp(`"${named}"`))
+    expect(() => check(wrong)).not.toThrow(/sesame|wide|EAAG|nobody/)
+  })
+
+  test('takes what is right', () => {
+    expect(() => check(right)).not.toThrow()
+  })
+
+  test.skipIf(name === 'simulator')('does not take a misspelt setting', () => {
+    expect(() => check({ ...right, pasword: 'sesame' })).toThrow(/^setting "pasword" is not known to this connector$/)
+  })
+
+  test('has a reader of webhooks exactly when it says so', () => {
+    expect(Object.hasOwn(readers, name)).toBe(hasWebhook)
+  })
+
+  test('asks for every secret that it names, and the manual has every setting that it asks for', () => {
+    const asked = [...namesAsked(check, right)]
+    expect(asked).toEqual(expect.arrayContaining([...secrets]))
+    expect(asked.filter(setting => !manual.includes(`\`${setting}\``))).toEqual([])
+  })
+})
+
+function namesAsked(check: (settings: Record<string, unknown>) => void, settings: Record<string, unknown>) {
+  const asked = new Set<string>()
+  check(new Proxy(settings, { get: (raw, name) => asked.add(String(name)) && raw[String(name)] }))
+  return asked
+}
+
+test('a push gateway needs browsers or apps', () => {
+  expect(() => catalogue.push.check({})).toThrow(/"vapidPublicKey".*"fcmServiceAccount"/)
+})
+
+test('an unknown connector is told by its name', () => {
+  expect(() => entryOf('pigeon')).toThrow('There is no connector "pigeon"')
+  expect(() => entryOf('toString')).toThrow('There is no connector "toString"')
+})

@@ -1,0 +1,126 @@
+import { type ChannelType, channelTypes } from '../base/channel-types.ts'
+import { secretSettings as httpSecrets, readSettings as readHttp } from './http/settings.ts'
+import { secretSettings as pushSecrets, readSettings as readPush } from './push/settings.ts'
+import { flag, type RawSettings, whole, wrongSetting } from './settings.ts'
+import { readSettings as readSmpp, secretSettings as smppSecrets } from './smpp/settings.ts'
+import { botSecrets, gatewaySecrets, readBotSettings, readGatewaySettings } from './telegram/settings.ts'
+import { readSettings as readWhatsapp, secretSettings as whatsappSecrets } from './whatsapp/settings.ts'
+
+/** What is to be known of a connector before it is connected. */
+export type ConnectorEntry = {
+  /** Channels that it can serve. */
+  channels: readonly ChannelType[]
+  /** Settings that are kept sealed and never shown. */
+  secrets: readonly string[]
+  /** Throws an error that names the setting that is wrong; values are not repeated. */
+  check(settings: RawSettings): void
+  /** Receipts and inbound messages come to the service by webhook. */
+  hasWebhook: boolean
+  /** The setting by which subscribers know it: it carries that name alone, unless `senderNames` says otherwise. */
+  namedBy?: string
+  /** It can carry only some kinds of messages, so that it gets none but those of the names in `senderNames`. */
+  onlyNamed?: boolean
+}
+
+export const catalogue = {
+  simulator: { channels: channelTypes, secrets: [], check: checkSimulator, hasWebhook: false },
+  smpp: { channels: ['SMS'], secrets: smppSecrets, check: strictly(readSmpp), hasWebhook: false },
+  whatsapp: {
+    channels: ['WHATSAPP'],
+    secrets: whatsappSecrets,
+    check: strictly(readWhatsapp),
+    hasWebhook: true,
+    namedBy: 'senderName',
+  },
+  telegram: {
+    channels: ['TELEGRAM'],
+    secrets: botSecrets,
+    check: strictly(readBotSettings),
+    hasWebhook: true,
+    namedBy: 'botName',
+  },
+  'telegram-gateway': {
+    channels: ['TELEGRAM'],
+    secrets: gatewaySecrets,
+    check: strictly(readGatewaySettings),
+    hasWebhook: true,
+    onlyNamed: true,
+  },
+  http: { channels: channelTypes, secrets: httpSecrets, check: strictly(readHttp), hasWebhook: true },
+  push: { channels: ['PUSH'], secrets: pushSecrets, check: strictly(readPush), hasWebhook: false },
+} satisfies Record<string, ConnectorEntry>
+
+export type ConnectorName = keyof typeof catalogue
+
+export const connectorNames = Object.keys(catalogue) as ConnectorName[]
+
+export const isConnector = (name: string): name is ConnectorName => Object.hasOwn(catalogue, name)
+
+/** A connector of a gateway's row; a row may have been written by a version that knows others. */
+export function entryOf(connector: string): ConnectorEntry {
+  if (!isConnector(connector)) throw new Error(`There is no connector "${connector}"`)
+  return catalogue[connector]
+}
+
+/**
+ * The sender names whose messages a gateway carries; nothing when it carries those of all. A bot reaches its own chats
+ * and no other's, and a number of WhatsApp answers for itself: a message must not leave through somebody else's.
+ */
+export function carriedNames(connector: string, settings: RawSettings): ReadonlySet<string> | undefined {
+  const { namedBy, onlyNamed }: Partial<ConnectorEntry> = isConnector(connector) ? catalogue[connector] : {}
+  const names = [settings[SENDER_NAMES], namedBy && settings[namedBy]].map(namesIn).find(({ length }) => length > 0)
+  return names || onlyNamed ? new Set((names ?? []).map(plainName)) : undefined
+}
+
+const SENDER_NAMES = 'senderNames'
+const MOST_NAMES = 1000
+const MOST_NAME_CHARACTERS = 100
+
+/** A list, or texts with commas between them. */
+function namesIn(value: unknown): string[] {
+  const list = Array.isArray(value) ? value : String(value ?? '').split(',')
+  return list.map(name => String(name).trim()).filter(Boolean)
+}
+
+/** Telegram writes names with the sign or without it. */
+export const plainName = (senderName: string) => senderName.replace(/^@/, '')
+
+function checkSenderNames(settings: RawSettings) {
+  const value = settings[SENDER_NAMES] ?? ''
+  const isWord = (name: unknown) => typeof name === 'string' || typeof name === 'number'
+  if (!(Array.isArray(value) ? value.every(isWord) : isWord(value))) throw wrongSetting(SENDER_NAMES, 'must be names')
+  const names = namesIn(value)
+  if (names.length > MOST_NAMES) throw wrongSetting(SENDER_NAMES, `has more than ${MOST_NAMES} names`)
+  if (names.some(name => name.length > MOST_NAME_CHARACTERS || /\p{Cc}/u.test(name))) {
+    throw wrongSetting(SENDER_NAMES, `must be names of 1 to ${MOST_NAME_CHARACTERS} characters`)
+  }
+}
+
+/**
+ * A setting that the connector never asks for is a slip of the pen. It must not be stored: a misspelt password would
+ * lie in the open.
+ */
+function strictly(read: (raw: RawSettings) => unknown): ConnectorEntry['check'] {
+  return settings => {
+    const asked = new Set<string | symbol>()
+    const watched = new Proxy(settings, { get: (raw, name) => asked.add(name) && raw[name as string] })
+    read(watched)
+    checkSenderNames(watched)
+    const unknown = Object.keys(settings).find(name => !asked.has(name))
+    if (unknown !== undefined) throw wrongSetting(unknown, 'is not known to this connector')
+  }
+}
+
+/** Simulated operators have no secrets, and whoever plays with them may leave notes. */
+function checkSimulator(settings: RawSettings) {
+  for (const name of ['submitMs', 'receiptMs']) whole(settings, name, 0, 0, 3_600_000)
+  for (const name of ['refuseRate', 'failRate', 'busyRate']) share(settings, name)
+  flag(settings, 'ownIds')
+  whole(settings, 'window', 1, 1, 100_000)
+  checkSenderNames(settings)
+}
+
+function share(settings: RawSettings, name: string) {
+  const value = Number(settings[name] ?? 0)
+  if (!(value >= 0 && value <= 1)) throw wrongSetting(name, 'must be 0 to 1')
+}

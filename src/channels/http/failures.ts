@@ -1,0 +1,35 @@
+import { errorCodes } from '../../base/error-codes.ts'
+import { plainWords } from '../provider-words.ts'
+
+/** Words of the protocol for why a message was not taken, or not delivered. Any other is the provider's own. */
+const known: Record<string, number> = {
+  bad_number: errorCodes.badNumber,
+  no_route: errorCodes.noRoute,
+  blocked: errorCodes.blacklisted,
+  bad_sender: errorCodes.noSender,
+  bad_text: errorCodes.badText,
+  content: errorCodes.refusedByChannel,
+}
+
+export const refusalCodeOf = (code: string | undefined) =>
+  code === 'expired' ? errorCodes.expired : (codeOf(code) ?? errorCodes.refusedByChannel)
+
+export const failureCodeOf = (code: string | undefined) =>
+  code === 'expired' ? errorCodes.lifetimeOver : (codeOf(code) ?? errorCodes.undelivered)
+
+const codeOf = (code: string | undefined) => (code && Object.hasOwn(known, code) ? known[code] : undefined)
+
+const MOST_CODE_CHARS = 100
+const MOST_MESSAGE_CHARS = 300
+
+/** The `error` of an answer or an event, as far as it can be read. */
+export function readError(error: unknown): { code?: string; message?: string } {
+  if (typeof error !== 'object' || error === null) return {}
+  const { code, message } = error as Record<string, unknown>
+  return {
+    ...(isWord(code) ? { code: plainWords(String(code), MOST_CODE_CHARS) } : {}),
+    ...(isWord(message) ? { message: plainWords(String(message), MOST_MESSAGE_CHARS) } : {}),
+  }
+}
+
+const isWord = (value: unknown) => (typeof value === 'string' && value.trim() !== '') || typeof value === 'number'

@@ -1,0 +1,76 @@
+import type { Content } from '../../base/content.ts'
+import type { Outgoing } from '../channel.ts'
+
+/** One message as the provider gets it; `content` has what its channel shows or says beyond the text. */
+export type Submission = {
+  version: 1
+  id: string
+  channel: string
+  sender: string
+  destination: string
+  text: string
+  parts: number
+  content?: Record<string, unknown>
+  addresses?: string[]
+  expiresAt?: string
+  statusUrl?: string
+}
+
+/** What is to be handed over, or why it cannot be. */
+export function submissionOf(message: Outgoing, statusUrl: string | undefined): Submission | { impossible: string } {
+  const content = contentOf(message)
+  if (typeof content === 'string') return { impossible: content }
+  return {
+    version: 1,
+    id: message.uuid,
+    channel: message.channelType,
+    sender: message.senderName,
+    destination: message.destination,
+    text: message.text,
+    parts: message.parts,
+    ...(Object.keys(content).length > 0 ? { content } : {}),
+    ...(message.addresses?.length ? { addresses: message.addresses } : {}),
+    ...(message.expiresAt ? { expiresAt: message.expiresAt.toISOString() } : {}),
+    ...(statusUrl ? { statusUrl } : {}),
+  }
+}
+
+/** A text says why there can be none. */
+type Members = Record<string, unknown> | string
+
+function contentOf({ channelType, text, content }: Outgoing): Members {
+  const code = content?.contentType === 'authentication' ? content.code : undefined
+  switch (channelType) {
+    case 'FLASHCALL':
+      return withCode(code ?? text.trim(), /^\d{4}$/, 'the code has not four digits')
+    case 'VOICECODE':
+      return withCode(code ?? codeIn(text), /^\d{4,8}$/, 'there is no code of four to eight digits in the text')
+    case 'VIBER':
+      return membersOf(content, ['image', 'button'])
+    case 'WHATSAPP':
+      return membersOf(content, ['templateId', 'parameters', 'code', 'header', 'footer', 'buttons'])
+    case 'TEXT_TO_SPEECH':
+      return membersOf(content, ['sex', 'speed'])
+    case 'PUSH':
+      return membersOf(content, ['title', 'url', 'image', 'data'])
+    default:
+      return {}
+  }
+}
+
+const withCode = (code: string, form: RegExp, impossible: string): Members => (form.test(code) ? { code } : impossible)
+
+/** The first digits in a row that are long enough, else the first that stand apart: "1-2-3-4", "12 34", "1, 2, 3, 4". */
+function codeIn(text: string): string {
+  const inOne = /(?<!\d)\d{4,8}(?!\d)/.exec(text)?.[0]
+  const apart = () => /(?<!\d)\d(?:[ .,-]{0,2}\d){3,7}(?![ .,-]{0,2}\d)/.exec(text)?.[0].replace(/\D/g, '')
+  return inOne ?? apart() ?? ''
+}
+
+/** Those that are there, in this order; members that are null are as good as absent. */
+function membersOf(content: Content | undefined, names: string[]): Record<string, unknown> {
+  const given = new Map(Object.entries(content ?? {}))
+  return Object.fromEntries(
+    names.flatMap(name => ((given.get(name) ?? null) === null ? [] : [[name, given.get(name)]])),
+  )
+}

@@ -1,0 +1,132 @@
+import type { Outgoing } from '../channel.ts'
+import { type CallResult, call, objectOf } from '../http-call.ts'
+import { readId } from '../provider-words.ts'
+import { createAccessTokens, type TokenFailure } from './access-tokens.ts'
+import { secondsOf } from './jwt.ts'
+import { lifetimeSecondsOf, notificationOf } from './notification.ts'
+import {
+  type Answered,
+  type Meaning,
+  meaningOfTrouble,
+  ofMeaning,
+  ofUnanswered,
+  type PushResult,
+} from './push-result.ts'
+import type { FcmSettings } from './settings.ts'
+
+/** FCM's own codes, and the general ones of Google where it gives none. */
+const meaningsOfCodes: Record<string, Meaning> = {
+  UNREGISTERED: 'gone',
+  SENDER_ID_MISMATCH: 'refused',
+  INVALID_ARGUMENT: 'refused',
+  QUOTA_EXCEEDED: 'later',
+  RESOURCE_EXHAUSTED: 'later',
+  UNAVAILABLE: 'unknown',
+  INTERNAL: 'unknown',
+  THIRD_PARTY_AUTH_ERROR: 'misconfigured',
+  UNAUTHENTICATED: 'misconfigured',
+  PERMISSION_DENIED: 'misconfigured',
+  /** Without UNREGISTERED it is the project that is not there, and no reason to forget a subscriber. */
+  NOT_FOUND: 'misconfigured',
+}
+
+const meaningsOfStatuses: Record<number, Meaning> = {
+  401: 'misconfigured',
+  403: 'misconfigured',
+  404: 'misconfigured',
+  429: 'later',
+}
+
+/** Pushes to apps by Firebase Cloud Messaging, HTTP v1. */
+export function createFcm(settings: FcmSettings, timeoutMs: number) {
+  const tokens = createAccessTokens(settings, timeoutMs)
+  const url = `${settings.baseUrl}/v1/projects/${encodeURIComponent(settings.projectId)}/messages:send`
+
+  async function send(token: string, message: Outgoing, now: Date): Promise<PushResult> {
+    const body = JSON.stringify({ message: messageOf(token, message, now) })
+    const first = await post(body, now)
+    const last = isNotHonoured(first) ? await post(body, now) : first
+    if (last.kind === 'busy') return last
+    return last.kind === 'answered' ? resultOf(last, message, now) : ofUnanswered(last)
+  }
+
+  async function post(body: string, now: Date): Promise<CallResult | TokenFailure> {
+    const access = await tokens.take(now)
+    if (access.kind === 'busy') return access
+    const headers = { authorization: `Bearer ${access.token}`, 'content-type': 'application/json' }
+    const result = await call({ url, headers, body, timeoutMs })
+    if (isNotHonoured(result)) tokens.forget(access.token, now)
+    return result
+  }
+
+  return { send }
+}
+
+/** A token withdrawn before its end: a new one may do. */
+const isNotHonoured = (result: CallResult | TokenFailure) =>
+  result.kind === 'answered' && result.status === 401 && errorOf(result.body).code !== 'THIRD_PARTY_AUTH_ERROR'
+
+function messageOf(token: string, message: Outgoing, now: Date) {
+  const { title, text, url, image, data } = notificationOf(message)
+  const seconds = lifetimeSecondsOf(message, now)
+  return {
+    token,
+    notification: { ...(title ? { title } : {}), body: text, ...(image ? { image } : {}) },
+    data: { ...stringsOf(data ?? {}), ...(url ? { url } : {}), messageUuid: message.uuid },
+    android: { ttl: `${seconds}s` },
+    apns: { headers: { 'apns-expiration': String(secondsOf(now) + seconds) } },
+    webpush: { headers: { TTL: String(seconds) }, ...linkOf(url) },
+  }
+}
+
+/** FCM carries texts alone; what is none goes as JSON. */
+function stringsOf(data: Record<string, unknown>): Record<string, string> {
+  const given = Object.entries(data).filter(([, value]) => value !== null && value !== undefined)
+  return Object.fromEntries(
+    given.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
+  )
+}
+
+/** FCM refuses a message with any other link. */
+const linkOf = (url: string | undefined) => (url?.startsWith('https://') ? { fcm_options: { link: url } } : {})
+
+function resultOf(answered: Answered, { uuid }: Outgoing, now: Date): PushResult {
+  const { status, headers, body } = answered
+  if (status === 200) return { kind: 'accepted', providerId: `fcm:${nameOf(body) ?? uuid}` }
+  const { code, isAboutToken } = errorOf(body)
+  const meaning = meaningOfTrouble(answered, now) ?? meaningOf(status, code, isAboutToken)
+  return ofMeaning(meaning, 'FCM', code ?? `HTTP ${status}`, headers, now)
+}
+
+/** Nobody asks FCM about a message afterwards: one with no name, or with one that cannot be kept, is known by ours. */
+function nameOf(body: string): string | undefined {
+  const { name } = objectOf(body)
+  return typeof name === 'string' ? readId(name) : undefined
+}
+
+function meaningOf(status: number, code: string | undefined, isAboutToken: boolean): Meaning {
+  if (code === 'INVALID_ARGUMENT' && isAboutToken) return 'gone'
+  return meaningsOfCodes[code ?? ''] ?? meaningsOfStatuses[status] ?? 'refused'
+}
+
+type FcmError = {
+  status?: unknown
+  message?: unknown
+  details?: { errorCode?: unknown; fieldViolations?: { field?: unknown }[] }[]
+}
+
+/**
+ * What FCM complains about. One code says that the token is malformed and that anything else is, and only a field or
+ * the text tells which: a customer's wrong data must not cost a subscriber.
+ */
+function errorOf(body: string): { code: string | undefined; isAboutToken: boolean } {
+  const { status, message, details } = (objectOf(body).error ?? {}) as FcmError
+  const list = Array.isArray(details) ? details.filter(detail => detail !== null) : []
+  const code = list.map(({ errorCode }) => errorCode).find(isCode) ?? (isCode(status) ? status : undefined)
+  const fields = list.flatMap(({ fieldViolations }) => (Array.isArray(fieldViolations) ? fieldViolations : []))
+  const isAboutToken =
+    fields.some(violation => violation?.field === 'message.token') || /registration token/i.test(String(message))
+  return { code, isAboutToken }
+}
+
+const isCode = (value: unknown): value is string => typeof value === 'string' && /^[A-Z_]{1,60}$/.test(value)

@@ -1,0 +1,84 @@
+import { createECDH } from 'node:crypto'
+import type { Channel, Feed, Gone, Outgoing, Receipt, SendResult } from '../channel.ts'
+import type { FakeFcm } from './fake-fcm.ts'
+import { type FakePushOptions, startPushService } from './fake-push-service.ts'
+
+/** What the tests of pushing have in common. */
+
+const own = createECDH('prime256v1')
+own.generateKeys()
+/** Node leaves out the zeros in front, and one key in 256 has some. */
+const secret = Buffer.concat([Buffer.alloc(32), own.getPrivateKey()]).subarray(-32)
+
+export const vapidSettings = {
+  vapidPublicKey: own.getPublicKey('base64url'),
+  vapidPrivateKey: secret.toString('base64url'),
+  vapidSubject: 'mailto:push@tidings.example',
+}
+
+export const startBrowsers = (options: Partial<FakePushOptions> = {}) =>
+  startPushService({
+    applicationServerKey: vapidSettings.vapidPublicKey,
+    subject: vapidSettings.vapidSubject,
+    ...options,
+  })
+
+export const fcmSettings = ({ url, serviceAccount }: FakeFcm) => ({
+  fcmServiceAccount: JSON.stringify(serviceAccount),
+  fcmBaseUrl: url,
+})
+
+let count = 0
+
+export function aPush(addresses: string[], given: Partial<Outgoing> = {}): Outgoing {
+  return {
+    companyId: 1,
+    uuid: `01980000-0000-7000-8000-${String(++count).padStart(12, '0')}`,
+    channelType: 'PUSH',
+    senderName: 'Camomile',
+    destination: '79160000001',
+    text: 'Your order is ready',
+    parts: 1,
+    attempts: 0,
+    addresses,
+    ...given,
+  }
+}
+
+/** The results by the places of the messages. */
+export async function sendAll(channel: Channel, batch: Outgoing[]): Promise<SendResult[]> {
+  const results: SendResult[] = []
+  await channel.submit(
+    batch,
+    (index, result) => {
+      results[index] = result
+    },
+    () => true,
+  )
+  return results
+}
+
+export const sendOne = async (channel: Channel, message: Outgoing) => (await sendAll(channel, [message]))[0]!
+
+/** Keeps what it is told. `refusals` of each kind come first. */
+export function aListener({ refusals = 0 } = {}): Feed & { toldReceipts: Receipt[][]; toldGone: Gone[] } {
+  const left = { receipts: refusals, gone: refusals }
+  const refuse = (kind: keyof typeof left) => {
+    if (left[kind]-- > 0) throw new Error('not now')
+  }
+  const toldReceipts: Receipt[][] = []
+  const toldGone: Gone[] = []
+  return {
+    toldReceipts,
+    toldGone,
+    async receipts(batch) {
+      refuse('receipts')
+      toldReceipts.push(batch)
+    },
+    async inbound() {},
+    async gone(address) {
+      refuse('gone')
+      toldGone.push(address)
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import { jwt, secondsOf } from './jwt.ts'
+import type { VapidSettings } from './settings.ts'
+
+/** The standard allows a day; half of it leaves room for a clock that is wrong. */
+const LIFETIME_SECONDS = 12 * 3600
+const RENEW_BEFORE_SECONDS = 3600
+/** Origins come from strangers: so many are remembered, the oldest is forgotten. */
+const MOST_ORIGINS = 1000
+
+/** Says who we are to push services (RFC 8292): one token for each origin, signed again before its end. */
+export function createVapid({ publicKey, privateKey, subject }: VapidSettings) {
+  const signed = new Map<string, { header: string; renewAt: number }>()
+
+  function authorization(origin: string, now: Date): string {
+    const seconds = secondsOf(now)
+    const known = signed.get(origin)
+    return known && seconds < known.renewAt ? known.header : remember(origin, seconds)
+  }
+
+  function remember(origin: string, seconds: number): string {
+    const exp = seconds + LIFETIME_SECONDS
+    const header = `vapid t=${jwt('ES256', { aud: origin, exp, sub: subject }, privateKey)}, k=${publicKey}`
+    signed.delete(origin)
+    if (signed.size >= MOST_ORIGINS) signed.delete(signed.keys().next().value!)
+    signed.set(origin, { header, renewAt: exp - RENEW_BEFORE_SECONDS })
+    return header
+  }
+
+  return { authorization }
+}

@@ -1,0 +1,94 @@
+import type { Outgoing } from '../channel.ts'
+import { call } from '../http-call.ts'
+import type { Subscription } from './addresses.ts'
+import { encrypt, MOST_PLAIN_BYTES } from './encryption.ts'
+import { createEndpointCheck } from './endpoints.ts'
+import { lifetimeSecondsOf, notificationOf } from './notification.ts'
+import {
+  type Answered,
+  type Meaning,
+  meaningOfTrouble,
+  NOT_SENT_MS,
+  ofMeaning,
+  ofUnanswered,
+  type PushResult,
+} from './push-result.ts'
+import type { PushSettings, VapidSettings } from './settings.ts'
+import { createVapid } from './vapid.ts'
+
+/** Locations come from strangers, and become part of a key. */
+const MOST_ID_CHARACTERS = 200
+
+/** So often a refusal of our credentials may be a mistake of ours that somebody mends. */
+const MOST_UNAUTHORISED = 3
+
+const meanings: Record<number, Meaning> = {
+  401: 'misconfigured',
+  403: 'misconfigured',
+  404: 'gone',
+  410: 'gone',
+  429: 'later',
+}
+
+/** Pushes to browsers by the push services of their makers (RFC 8030). */
+export function createWebPush(
+  vapidSettings: VapidSettings,
+  settings: Pick<PushSettings, 'allowInsecure' | 'timeoutMs'>,
+) {
+  const vapid = createVapid(vapidSettings)
+  const check = createEndpointCheck(settings)
+
+  async function send({ endpoint, keys }: Subscription, message: Outgoing, now: Date): Promise<PushResult> {
+    const plain = Buffer.from(JSON.stringify(payloadOf(message)))
+    if (plain.length > MOST_PLAIN_BYTES) return { kind: 'refused', reason: 'too long for a push message' }
+    const verdict = await check(endpoint)
+    if (verdict === 'refused') return { kind: 'refused', reason: 'the endpoint is at an address that is not allowed' }
+    if (verdict === 'unknown') return { kind: 'busy', reason: 'the endpoint was not found', retryAfterMs: NOT_SENT_MS }
+
+    const headers = {
+      authorization: vapid.authorization(endpoint.origin, now),
+      'content-encoding': 'aes128gcm',
+      'content-type': 'application/octet-stream',
+      ttl: String(lifetimeSecondsOf(message, now)),
+      urgency: 'normal',
+    }
+    const result = await call({
+      url: endpoint.href,
+      headers,
+      body: encrypt(plain, keys),
+      timeoutMs: settings.timeoutMs,
+    })
+    return result.kind === 'answered' ? resultOf(result, message, now) : ofUnanswered(result)
+  }
+
+  return { send }
+}
+
+/** What the service worker of the site gets. A browser shows nothing without a title. */
+const payloadOf = (message: Outgoing) => ({
+  title: message.senderName,
+  ...notificationOf(message),
+  messageUuid: message.uuid,
+})
+
+function resultOf(answered: Answered, { uuid, attempts }: Outgoing, now: Date): PushResult {
+  const { status, headers } = answered
+  if (status >= 200 && status < 300) return { kind: 'accepted', providerId: providerIdOf(uuid, headers) }
+  const meaning = meaningOfTrouble(answered, now) ?? meaningOf(status, attempts)
+  return ofMeaning(meaning, 'the push service', `HTTP ${status}`, headers, now)
+}
+
+/**
+ * Whoever refuses our credentials may be right, and somebody mends them; or it is the endpoint of one stranger, who
+ * must not keep a message alive for ever.
+ */
+function meaningOf(status: number, attempts: number): Meaning {
+  const meaning = meanings[status] ?? 'refused'
+  return meaning === 'misconfigured' && attempts >= MOST_UNAUTHORISED ? 'refused' : meaning
+}
+
+/** With our uuid in it: a stranger's endpoint must not be able to name somebody else's message. */
+function providerIdOf(uuid: string, headers: Headers): string {
+  const location = (headers.get('location') ?? '').replace(/[^\x21-\x7e]/g, '')
+  return (location ? `webpush:${uuid}:${location}` : `webpush:${uuid}`).slice(0, MOST_ID_CHARACTERS)
+}

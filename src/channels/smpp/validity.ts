@@ -1,0 +1,29 @@
+import type { Outgoing } from '../channel.ts'
+import type { SmppSettings } from './settings.ts'
+
+const MOST_SECONDS = 99 * 86_400 // what two digits of days can say
+
+/**
+ * Until when the operator is to try: until the message is of no use any more, or for as long as the gateway says. A
+ * message that is about to end gets its last second: nothing said would mean the operator's own days.
+ */
+export function validityOf(
+  { expiresAt }: Pick<Outgoing, 'expiresAt'>,
+  { validitySeconds, validityForm }: Pick<SmppSettings, 'validitySeconds' | 'validityForm'>,
+  now = Date.now(),
+): string {
+  const seconds = expiresAt ? Math.max(1, Math.ceil((expiresAt.getTime() - now) / 1000)) : validitySeconds
+  if (seconds <= 0) return ''
+  const bounded = Math.min(seconds, MOST_SECONDS)
+  return validityForm === 'absolute' ? absolute(new Date(now + bounded * 1000)) : relative(bounded)
+}
+
+/** Years, months, days, hours, minutes, seconds from now, then "000R". */
+function relative(seconds: number): string {
+  const days = Math.floor(seconds / 86_400)
+  const fields = [0, 0, days, Math.floor(seconds / 3600) % 24, Math.floor(seconds / 60) % 60, seconds % 60]
+  return `${fields.map(field => String(field).padStart(2, '0')).join('')}000R`
+}
+
+/** YYMMDDhhmmss, tenths of a second, quarters of an hour from UTC, and "+": in UTC there are none of either. */
+const absolute = (at: Date) => `${at.toISOString().replace(/\D/g, '').slice(2, 14)}000+`

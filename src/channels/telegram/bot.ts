@@ -1,0 +1,163 @@
+import type { Content } from '../../base/content.ts'
+import { errorCodes } from '../../base/error-codes.ts'
+import { createCallingChannel, type Sent } from '../calling-channel.ts'
+import type { Channel, Feed, Outgoing } from '../channel.ts'
+import { type CallResult, call, objectOf, retryAfterMs } from '../http-call.ts'
+import type { RawSettings } from '../settings.ts'
+import {
+  type Answered,
+  createLimits,
+  foreign,
+  inTrouble,
+  misconfigured,
+  quoted,
+  refused,
+  secondsAsMs,
+  unanswered,
+} from './answers.ts'
+import { createDeliveries } from './deliveries.ts'
+import { readBotSettings } from './settings.ts'
+
+const MOST_CHARACTERS = 4096
+const DELIVERIES_RETRY_MS = 1000
+
+/** Private chats have positive numbers, groups negative ones; below 52 bits. */
+const chatId = /^-?\d{1,16}$/
+
+/**
+ * What the Bot API says no with, and what it means for the subscriber. Statuses and numbers of errors "are subject to
+ * change", its words are what stays. `isGone`: the chat leads nowhere any more. A bot that is blocked may be let in
+ * again, so that chat is kept.
+ */
+const refusals: { words: RegExp; errorCode: number; isGone?: boolean }[] = [
+  { words: /bot was blocked by the user|bot was kicked/i, errorCode: errorCodes.botBlocked },
+  { words: /user is deactivated|chat was deleted/i, errorCode: errorCodes.noTelegramAccount, isGone: true },
+  // A bot knows the chats of those who started it: one that is not found is one that never was.
+  { words: /chat not found|user not found/i, errorCode: errorCodes.botNotStarted, isGone: true },
+  { words: /can't initiate conversation|PEER_ID_INVALID/i, errorCode: errorCodes.botNotStarted },
+  {
+    words:
+      /message is too long|message_too_long|text is empty|message_empty|must be non-empty|can't parse|encoded in utf-8/i,
+    errorCode: errorCodes.telegramContent,
+  },
+  { words: /inline keyboard|reply markup|button_\w*invalid|entities_too_long/i, errorCode: errorCodes.telegramContent },
+]
+
+/**
+ * A bot of Telegram. It writes to chats that subscribers have opened with it; the engine knows them by number. The
+ * Bot API tells nothing after it has taken a message, so taken is delivered.
+ */
+export function createTelegramBot(raw: RawSettings, feed: Feed): Channel {
+  const settings = readBotSettings(raw)
+  const url = `${settings.baseUrl}/bot${settings.token}/sendMessage`
+  const secrets = [settings.token, settings.token.slice(settings.token.indexOf(':') + 1)]
+  const deliveries = createDeliveries(feed)
+  const limits = createLimits()
+
+  async function send(message: Outgoing): Promise<Sent> {
+    return refuseTooLong(message) ?? waitForDeliveries() ?? (await sendToChats(message))
+  }
+
+  function waitForDeliveries(): Sent | undefined {
+    if (!deliveries.isFull()) return undefined
+    return { kind: 'busy', reason: 'deliveries wait to be recorded', retryAfterMs: DELIVERIES_RETRY_MS }
+  }
+
+  /** Into the first chat that can be written to. */
+  async function sendToChats(message: Outgoing): Promise<Sent> {
+    let sent: Sent = {
+      kind: 'refused',
+      errorCode: errorCodes.botNotStarted,
+      reason: 'no chat with the bot is known for the number',
+    }
+    for (const chat of (message.addresses ?? []).filter(address => chatId.test(address))) {
+      sent = await sendToChat(message, chat)
+      if (!isClosed(sent)) return sent
+    }
+    return sent
+  }
+
+  async function sendToChat(message: Outgoing, chat: string): Promise<Sent> {
+    const called = await post(message, chat)
+    const movedTo = movedChatOf(called)
+    const sent = movedTo ? read(await post(message, movedTo), movedTo) : read(called, chat)
+    if (isGone(sent)) await tellGone(message, chat)
+    return sent
+  }
+
+  const post = (message: Outgoing, chat: string) =>
+    call({
+      url,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ chat_id: chat, text: message.text, ...keyboardOf(message.content) }),
+      timeoutMs: settings.timeoutMs,
+    })
+
+  function read(called: CallResult, chat: string): Sent {
+    if (called.kind !== 'answered') return unanswered(called)
+    const now = new Date()
+    const trouble = inTrouble(called, now)
+    if (trouble) return trouble
+    if (called.status === 429) return limits.refused(chat, askedWaitMs(called, now))
+    limits.passed()
+    return wrongToken(called) ?? taken(called, chat, now) ?? refusedAs(called) ?? foreign(called)
+  }
+
+  function taken({ body }: Answered, chat: string, now: Date): Sent | undefined {
+    const { ok, result } = objectOf(body) as { ok?: unknown; result?: { message_id?: unknown } | null }
+    if (ok !== true || !Number.isSafeInteger(result?.message_id)) return undefined
+    const providerId = `${chat}:${result!.message_id}`
+    deliveries.add(providerId, now)
+    return { kind: 'accepted', providerIds: [providerId] }
+  }
+
+  function refusedAs({ body }: Answered): Sent | undefined {
+    const { ok, description } = objectOf(body)
+    if (ok !== false || typeof description !== 'string') return undefined
+    return refused(meaningOf(description)?.errorCode ?? errorCodes.refusedByChannel, quoted(description, secrets))
+  }
+
+  /** When this is not stored, the next message to that chat tells it again. */
+  const tellGone = ({ companyId, channelType, senderName }: Outgoing, address: string) =>
+    feed.gone({ companyId, channelType, senderName, address }).catch(() => {})
+
+  return createCallingChannel({ window: settings.window, send, stop: deliveries.stop })
+}
+
+/** The token is part of the address, so that a wrong one may also be "not found". */
+const wrongToken = ({ status }: Answered) =>
+  [401, 404, 421].includes(status) ? misconfigured(`Telegram does not know the bot (${status})`) : undefined
+
+/** Telegram counts characters, not the units of JavaScript; every character is at least one of these. */
+function refuseTooLong({ text }: Outgoing): Sent | undefined {
+  if (text.length <= MOST_CHARACTERS || [...text].length <= MOST_CHARACTERS) return undefined
+  const reason = `the text is longer than ${MOST_CHARACTERS} characters`
+  return { kind: 'refused', errorCode: errorCodes.telegramContent, reason }
+}
+
+/** Buttons that open a page, one below the other. Telegram has none that dial a number. */
+function keyboardOf(content: Content | undefined) {
+  if (content?.contentType !== 'text') return {}
+  const buttons = [content.button, ...(content.buttons ?? [])]
+  const rows = buttons.flatMap(button => (button && 'url' in button ? [[{ text: button.text, url: button.url }]] : []))
+  return rows.length > 0 ? { reply_markup: { inline_keyboard: rows } } : {}
+}
+
+/** A group that has become a supergroup has a new number; the message was not sent yet, and goes there. */
+function movedChatOf(called: CallResult): string | undefined {
+  if (called.kind !== 'answered' || called.status !== 400) return undefined
+  const movedTo = parametersOf(called).migrate_to_chat_id
+  return Number.isSafeInteger(movedTo) ? String(movedTo) : undefined
+}
+
+const askedWaitMs = (answered: Answered, now: Date) =>
+  secondsAsMs(parametersOf(answered).retry_after) ?? retryAfterMs(answered.headers, now)
+
+const parametersOf = ({ body }: Answered) => (objectOf(body).parameters ?? {}) as Record<string, unknown>
+
+const meaningOf = (description: string) => refusals.find(({ words }) => words.test(description))
+
+const isGone = (sent: Sent) => sent.kind === 'refused' && Boolean(meaningOf(sent.operatorError ?? '')?.isGone)
+
+const closed: number[] = [errorCodes.botBlocked, errorCodes.noTelegramAccount, errorCodes.botNotStarted]
+const isClosed = (sent: Sent) => sent.kind === 'refused' && closed.includes(sent.errorCode)

@@ -1,0 +1,111 @@
+import { errorCodes } from '../../base/error-codes.ts'
+import { createCallingChannel, type Sent } from '../calling-channel.ts'
+import type { Channel, Feed, Outgoing } from '../channel.ts'
+import { type CallResult, call, objectOf, retryAfterMs } from '../http-call.ts'
+import { readId } from '../provider-words.ts'
+import type { RawSettings } from '../settings.ts'
+import {
+  type Answered,
+  createLimits,
+  foreign,
+  inTrouble,
+  misconfigured,
+  quoted,
+  refused,
+  unanswered,
+} from './answers.ts'
+import { type GatewaySettings, LEAST_TTL_SECONDS, MOST_TTL_SECONDS, readGatewaySettings } from './settings.ts'
+
+/** What the Gateway API says no with. What is not here is refused by the channel. */
+const noAccount = /^PHONE_NUMBER_(INVALID|NOT_FOUND|NOT_AVAILABLE)$/
+const badContent = /^CODE_/
+/** Of our account or of the gateway's settings: every message would meet the same answer. */
+const ours = /^(ACCESS_TOKEN_|BALANCE_NOT_ENOUGH|SENDER_|CALLBACK_URL_|UNKNOWN_METHOD)/
+const floodWait = /FLOOD_WAIT(?:_(\d+))?/
+
+/**
+ * The Gateway API of Telegram: it brings verification codes to a telephone number, whoever has started a bot or not.
+ * Only the code goes out, in Telegram's own words. What became of it is told to `callbackUrl`: see `webhook.ts`.
+ */
+export function createTelegramGateway(raw: RawSettings, _feed: Feed): Channel {
+  const settings = readGatewaySettings(raw)
+  const limits = createLimits()
+
+  async function send(message: Outgoing): Promise<Sent> {
+    const code = codeOf(message, settings.codeLength)
+    if (!code)
+      return { kind: 'refused', errorCode: errorCodes.telegramContent, reason: 'the text has not one code in it' }
+    return read(await post(message, code), message.destination)
+  }
+
+  const post = (message: Outgoing, code: string) =>
+    call({
+      url: `${settings.baseUrl}/sendVerificationMessage`,
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${settings.token}` },
+      body: JSON.stringify(requestOf(message, code, settings, new Date())),
+      timeoutMs: settings.timeoutMs,
+    })
+
+  function read(called: CallResult, destination: string): Sent {
+    if (called.kind !== 'answered') return unanswered(called)
+    const now = new Date()
+    const trouble = inTrouble(called, now)
+    if (trouble) return trouble
+    const { ok, error, result } = objectOf(called.body)
+    const flood = typeof error === 'string' ? floodWait.exec(error) : null
+    if (flood || called.status === 429) return limits.refused(destination, askedWaitMs(called, flood?.[1], now))
+    limits.passed()
+    if (ok === true) return taken(result) ?? foreign(called)
+    if (ok === false && typeof error === 'string') return refusedAs(error)
+    if (called.status === 401) return misconfigured('Telegram does not know the token (401)')
+    return foreign(called)
+  }
+
+  function refusedAs(error: string): Sent {
+    const words = quoted(error, [settings.token])
+    if (ours.test(error)) return misconfigured(`Telegram: ${words}`)
+    if (noAccount.test(error)) return refused(errorCodes.noTelegramAccount, words)
+    if (badContent.test(error)) return refused(errorCodes.telegramContent, words)
+    if (error === 'MESSAGE_ALREADY_SENT') return { kind: 'unknown', reason: `Telegram: ${words}` }
+    return refused(errorCodes.refusedByChannel, words)
+  }
+
+  return createCallingChannel({ window: settings.window, send })
+}
+
+/** The only run of 4 to 8 digits in the text, or of as many as our codes have. */
+function codeOf({ text, content }: Outgoing, length: number | undefined): string | undefined {
+  const shown = content?.contentType === 'authentication' ? content.code : text
+  const runs = (shown.match(/\d+/g) ?? []).filter(({ length: digits }) =>
+    length === undefined ? digits >= 4 && digits <= 8 : digits === length,
+  )
+  const codes = new Set(runs)
+  return codes.size === 1 ? runs[0] : undefined
+}
+
+function requestOf(message: Outgoing, code: string, settings: GatewaySettings, now: Date) {
+  const ttl = ttlSecondsOf(message, settings, now)
+  return {
+    phone_number: `+${message.destination}`,
+    code,
+    payload: message.uuid,
+    ...(ttl === undefined ? {} : { ttl }),
+    ...(settings.callbackUrl === undefined ? {} : { callback_url: settings.callbackUrl }),
+    ...(settings.senderUsername === undefined ? {} : { sender_username: settings.senderUsername }),
+  }
+}
+
+function ttlSecondsOf({ expiresAt }: Outgoing, { ttlSeconds }: GatewaySettings, now: Date): number | undefined {
+  if (!expiresAt) return ttlSeconds
+  const seconds = Math.floor((expiresAt.getTime() - now.getTime()) / 1000)
+  return Math.min(Math.max(seconds, LEAST_TTL_SECONDS), MOST_TTL_SECONDS)
+}
+
+function taken(result: unknown): Sent | undefined {
+  const requestId = (result as { request_id?: unknown } | null | undefined)?.request_id
+  const providerId = typeof requestId === 'string' ? readId(requestId) : undefined
+  return providerId ? { kind: 'accepted', providerIds: [providerId] } : undefined
+}
+
+const askedWaitMs = ({ headers }: Answered, seconds: string | undefined, now: Date) =>
+  seconds === undefined ? retryAfterMs(headers, now) : Number(seconds) * 1000

@@ -1,0 +1,93 @@
+import { afterEach, describe, expect } from 'vitest'
+import { errorCodes } from '../../base/error-codes.ts'
+import { channelContract, type SubjectOptions } from '../channel.contract.ts'
+import type { Channel, Feed, Receipt } from '../channel.ts'
+import { createTelegramBot } from './bot.ts'
+import { failure as gatewayFailure, startFakeGateway } from './fake-gateway.ts'
+import { startReceiver } from './fake-receiver.ts'
+import { failure as botFailure, startFakeTelegram, tooMany } from './fake-telegram.ts'
+import { createTelegramGateway } from './gateway.ts'
+import { readGatewayWebhook } from './webhook.ts'
+
+const destinations = {
+  delivered: '79160000001',
+  undelivered: '79160000003',
+  refused: '79160000004',
+  busy: '79160000009',
+}
+
+const atEnd: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of atEnd.splice(0).reverse()) await end()
+})
+
+describe('a bot', () => {
+  const token = '7000000001:AAFakeFakeFakeFakeFakeFakeFakeFakeFa'
+  const chatOf = (destination: string) => `10${destination}`
+
+  async function aBot({ feed, answerMs = 0 }: SubjectOptions) {
+    const telegram = await startFakeTelegram({ token, answerMs })
+    atEnd.push(telegram.stop, () => expect(telegram.complaints).toEqual([]))
+    telegram.plan(chatOf(destinations.refused), ...Array(50).fill(botFailure(400, 'Bad Request: chat not found')))
+    telegram.plan(chatOf(destinations.busy), tooMany(1))
+    const inner = createTelegramBot({ token, baseUrl: telegram.url, window: 20 }, failing(feed))
+    return { channel: writingUuids(inner), handed: () => telegram.taken.map(({ text }) => text) }
+  }
+
+  /**
+   * The Bot API never fails what it has taken, so that nothing a bot does can be called undelivered: here, the
+   * receipt of that one chat is turned into a failure on its way.
+   */
+  const failing = (feed: Feed): Feed => ({
+    ...feed,
+    receipts: batch =>
+      feed.receipts(
+        batch.map((receipt): Receipt => {
+          const { providerId } = receipt.of as { providerId: string }
+          const isUndelivered = providerId.startsWith(`${chatOf(destinations.undelivered)}:`)
+          return isUndelivered ? { ...receipt, status: 'FAILED', errorCode: errorCodes.undelivered } : receipt
+        }),
+      ),
+  })
+
+  channelContract(aBot, destinations, destination => ({
+    channelType: 'TELEGRAM',
+    addresses: [chatOf(destination)],
+  }))
+})
+
+/** The Bot API carries no uuid, so the other side knows a message by its text. */
+const writingUuids = (channel: Channel): Channel => ({
+  ...channel,
+  submit: (batch, report, mayGo) =>
+    channel.submit(
+      batch.map(message => ({ ...message, text: message.uuid })),
+      report,
+      mayGo,
+    ),
+})
+
+describe('the Gateway API', () => {
+  const token = 'AAFakeGatewayToken'
+
+  async function aGateway({ feed, answerMs = 0 }: SubjectOptions) {
+    const telegram = await startFakeGateway({ token, answerMs })
+    const receiver = await startReceiver(readGatewayWebhook, { token }, batch => feed.receipts(batch))
+    atEnd.push(telegram.stop, receiver.stop, () => expect(telegram.complaints).toEqual([]))
+    telegram.plan(`+${destinations.refused}`, ...Array(50).fill(gatewayFailure('PHONE_NUMBER_NOT_FOUND')))
+    telegram.plan(`+${destinations.busy}`, gatewayFailure('FLOOD_WAIT_1'))
+    telegram.become(`+${destinations.undelivered}`, 'sent', 'expired')
+
+    const inner = createTelegramGateway({ token, baseUrl: telegram.url, callbackUrl: receiver.url, window: 20 }, feed)
+    const channel: Channel = {
+      ...inner,
+      stop: async () => {
+        await inner.stop()
+        await telegram.quiet()
+      },
+    }
+    return { channel, handed: () => telegram.taken.map(({ payload }) => payload) }
+  }
+
+  channelContract(aGateway, destinations, () => ({ channelType: 'TELEGRAM', text: 'Your code is 271828' }))
+})

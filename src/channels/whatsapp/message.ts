@@ -1,0 +1,111 @@
+import type { AuthenticationContent, Button, TemplateContent, TextContent } from '../../base/content.ts'
+import type { Outgoing } from '../channel.ts'
+import type { WhatsappSettings } from './settings.ts'
+
+/** A message in the words of the Cloud API, without the recipient. */
+type Payload =
+  | { type: 'text'; text: { body: string } }
+  | { type: 'interactive'; interactive: object }
+  | { type: 'template'; template: object }
+
+type UrlButton = Extract<Button, { url: string }>
+
+/** What the Cloud API takes in an interactive message. */
+const MOST_BODY = 1024
+const MOST_HEADER = 60
+const MOST_FOOTER = 60
+const MOST_LABEL = 20
+
+/** The body of `POST /{phoneNumberId}/messages`; nothing for a code when the gateway has no template for codes. */
+export function bodyOf(message: Outgoing, settings: WhatsappSettings): string | undefined {
+  const payload = payloadOf(message, settings)
+  if (!payload) return undefined
+  return JSON.stringify({
+    messaging_product: 'whatsapp',
+    recipient_type: 'individual',
+    // Without the plus, Meta puts the country code of the business number before it.
+    to: `+${message.destination}`,
+    ...payload,
+    biz_opaque_callback_data: message.uuid,
+  })
+}
+
+function payloadOf(message: Outgoing, settings: WhatsappSettings): Payload | undefined {
+  const { content, text } = message
+  switch (content?.contentType) {
+    case 'template':
+      return templateOf(content, settings)
+    case 'authentication':
+      return authenticationOf(content, settings)
+    case 'text':
+      if (content.template) return templateOf({ contentType: 'template', ...content.template }, settings)
+      return interactiveOf(text, content) ?? plain(linesOf(text, content))
+    default:
+      return plain(text)
+  }
+}
+
+const plain = (body: string): Payload => ({ type: 'text', text: { body } })
+
+/**
+ * Header, text, footer and one button that opens an address: the Cloud API shows no more outside of templates, and
+ * header and footer only together with a button. Further addresses, and phone numbers, become lines of the text. When
+ * even so it does not fit, everything becomes lines, rather than being refused.
+ */
+function interactiveOf(text: string, { header, footer, buttons }: TextContent): Payload | undefined {
+  const button = buttons?.find(isShown)
+  if (!button) return undefined
+  const others = buttons!.filter(other => other !== button)
+  const body = [text, ...others.map(lineOf)].join('\n')
+  if (!fits(body, MOST_BODY) || !fits(header?.text, MOST_HEADER) || !fits(footer?.text, MOST_FOOTER)) return undefined
+  return {
+    type: 'interactive',
+    interactive: {
+      type: 'cta_url',
+      ...(header?.text ? { header: { type: 'text', text: header.text } } : {}),
+      body: { text: body },
+      ...(footer?.text ? { footer: { text: footer.text } } : {}),
+      action: { name: 'cta_url', parameters: { display_text: button.text, url: button.url } },
+    },
+  }
+}
+
+const isShown = (button: Button): button is UrlButton => 'url' in button && fits(button.text, MOST_LABEL)
+
+/** By UTF-16 units: never fewer than Meta counts. */
+const fits = (text: string | undefined, most: number) => text === undefined || text.length <= most
+
+function linesOf(text: string, { header, footer, buttons }: TextContent): string {
+  return [header?.text, text, ...(buttons ?? []).map(lineOf), footer?.text].filter(Boolean).join('\n')
+}
+
+const lineOf = (button: Button) => `${button.text}: ${'url' in button ? button.url : button.phone}`
+
+/** `name`, or `name:language`: names have no colon. */
+function templateOf({ templateId, parameters }: TemplateContent, { templateLanguage }: WhatsappSettings): Payload {
+  const [name, language] = templateId.split(':', 2)
+  const components = parameters?.length ? [{ type: 'body', parameters: parameters.map(parameterOf) }] : undefined
+  return {
+    type: 'template',
+    template: { name, language: { code: language || templateLanguage }, ...(components ? { components } : {}) },
+  }
+}
+
+/** The code is told twice: in the text, and for the button that copies it (to Meta, a button of kind "url"). */
+function authenticationOf({ code }: AuthenticationContent, settings: WhatsappSettings): Payload | undefined {
+  if (!settings.authenticationTemplate) return undefined
+  const parameters = [parameterOf(code)]
+  return {
+    type: 'template',
+    template: {
+      name: settings.authenticationTemplate,
+      language: { code: settings.authenticationLanguage },
+      components: [
+        { type: 'body', parameters },
+        { type: 'button', sub_type: 'url', index: '0', parameters },
+      ],
+    },
+  }
+}
+
+const parameterOf = (text: string) => ({ type: 'text', text })

@@ -1,0 +1,37 @@
+import { errorCodes } from '../../base/error-codes.ts'
+import { createCallingChannel, type Sent } from '../calling-channel.ts'
+import type { Channel, Feed, Outgoing } from '../channel.ts'
+import { call } from '../http-call.ts'
+import type { RawSettings } from '../settings.ts'
+import { resultOf } from './answer.ts'
+import { bodyOf } from './message.ts'
+import { readSettings, type WhatsappSettings } from './settings.ts'
+
+/**
+ * WhatsApp through Meta's Cloud API. Throws when a setting is wrong. What comes in does not come through the feed:
+ * Meta calls our webhook, see `webhook.ts`.
+ */
+export function createWhatsapp(raw: RawSettings, _feed: Feed): Channel {
+  const settings = readSettings(raw)
+  return createCallingChannel({ window: settings.window, send: message => send(message, settings) })
+}
+
+async function send(message: Outgoing, settings: WhatsappSettings): Promise<Sent> {
+  const body = bodyOf(message, settings)
+  if (body === undefined) return NO_TEMPLATE
+  const { baseUrl, apiVersion, phoneNumberId, accessToken, timeoutMs } = settings
+  const result = await call({
+    url: `${baseUrl}/${apiVersion}/${phoneNumberId}/messages`,
+    headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },
+    body,
+    timeoutMs,
+  })
+  return resultOf(result, new Date())
+}
+
+/** A code is of no use later: whoever asked for it should hear at once that it does not come this way. */
+const NO_TEMPLATE: Sent = {
+  kind: 'refused',
+  errorCode: errorCodes.refusedByChannel,
+  reason: 'the gateway has no template for codes',
+}
