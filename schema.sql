@@ -41,8 +41,11 @@ create table api_keys (
   type       text not null,
   active     boolean default true not null,
   created_at timestamp with time zone default now() not null,
+  addresses  text[] default '{}'::text[] not null,
+  center_id  bigint,
   constraint api_keys_pkey PRIMARY KEY (company_id, key_id),
   constraint api_keys_type_check CHECK ((type = ANY (ARRAY['MESSAGE'::text, 'ENTITY'::text, 'VERIFIER'::text, 'BUILDER_WIDGET'::text]))),
+  constraint api_keys_company_id_center_id_fkey FOREIGN KEY (company_id, center_id) REFERENCES traffic_centers(company_id, center_id),
   constraint api_keys_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
 );
 
@@ -97,12 +100,48 @@ CREATE INDEX callbacks_finished ON callbacks USING btree (happened_at) WHERE (st
 CREATE INDEX callbacks_holding ON callbacks USING btree (company_id, receiver, callback_id) WHERE ((status = 'WAITING'::text) AND (held IS NOT NULL));
 CREATE INDEX callbacks_waiting ON callbacks USING btree (company_id, receiver, callback_id) WHERE (status = 'WAITING'::text);
 
+create table cascades (
+  company_id   bigint not null,
+  cascade_uuid uuid not null,
+  steps        jsonb not null,
+  next_step    smallint not null,
+  ended_at     timestamp with time zone,
+  constraint cascades_pkey PRIMARY KEY (company_id, cascade_uuid)
+);
+
 create table channel_prices (
   channel_type text not null,
   price        numeric(18,4) not null,
   currency     text not null,
   constraint channel_prices_pkey PRIMARY KEY (channel_type),
   constraint channel_prices_price_check CHECK ((price >= (0)::numeric))
+);
+
+create table closed_months (
+  company_id      bigint not null,
+  month           date not null,
+  sum_id          bigint generated always as identity not null,
+  dispatch_id     bigint,
+  block           integer,
+  status          message_status not null,
+  tariff_id       bigint,
+  messages        bigint not null,
+  parts           bigint not null,
+  unsent_messages bigint not null,
+  unsent_parts    bigint not null,
+  price           numeric(18,4) not null,
+  final_price     numeric(18,4) not null,
+  badly_priced    bigint not null,
+  constraint closed_months_pkey PRIMARY KEY (company_id, month, sum_id),
+  constraint closed_months_company_id_month_dispatch_id_block_status_tar_key UNIQUE NULLS NOT DISTINCT (company_id, month, dispatch_id, block, status, tariff_id)
+);
+CREATE INDEX closed_months_by_month ON closed_months USING btree (month);
+
+create table closed_recipients (
+  company_id  bigint not null,
+  tariff_id   bigint not null,
+  destination text not null,
+  constraint closed_recipients_pkey PRIMARY KEY (company_id, tariff_id, destination)
 );
 
 create table companies (
@@ -164,6 +203,7 @@ create table deadlines (
   constraint deadlines_pkey PRIMARY KEY (company_id, deadline_id)
 );
 CREATE INDEX deadlines_by_due ON deadlines USING btree (due_at);
+CREATE INDEX deadlines_of_lane ON deadlines USING btree (company_id, lane_id);
 
 create table dispatch_blocks (
   company_id         bigint not null,
@@ -177,6 +217,8 @@ create table dispatch_blocks (
   sent_parts         integer default 0 not null,
   delivered_parts    integer default 0 not null,
   failed_parts       integer default 0 not null,
+  unsent_messages    integer default 0 not null,
+  unsent_parts       integer default 0 not null,
   constraint dispatch_blocks_pkey PRIMARY KEY (company_id, dispatch_id, block),
   constraint dispatch_blocks_company_id_dispatch_id_fkey FOREIGN KEY (company_id, dispatch_id) REFERENCES dispatches(company_id, dispatch_id)
 );
@@ -212,7 +254,14 @@ create table dispatches (
   parts_per_second double precision,
   created_price    numeric(18,4) default 0 not null,
   tariff_ids       bigint[] default '{}'::bigint[] not null,
+  sender_name      text,
+  center_id        bigint,
+  cascade          jsonb,
+  options          jsonb,
+  format           text default 'partner'::text not null,
+  ended_at         timestamp with time zone,
   constraint dispatches_pkey PRIMARY KEY (company_id, dispatch_id),
+  constraint dispatches_format_check CHECK ((format = ANY (ARRAY['partner'::text, 'messaging'::text]))),
   constraint dispatches_parts_per_second_check CHECK ((parts_per_second > (0)::double precision)),
   constraint dispatches_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
 );
@@ -223,6 +272,67 @@ create table engines (
   started_at timestamp with time zone default now() not null,
   seen_at    timestamp with time zone default now() not null,
   constraint engines_pkey PRIMARY KEY (worker)
+);
+
+create table flashcall_results (
+  company_id  bigint not null,
+  uuid        uuid not null,
+  result      text not null,
+  code        text,
+  reported_at timestamp with time zone not null,
+  constraint flashcall_results_pkey PRIMARY KEY (company_id, uuid),
+  constraint flashcall_results_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
+);
+
+create table gateway_bind_seekers (
+  gateway_id bigint not null,
+  worker     uuid not null,
+  until      timestamp with time zone not null,
+  constraint gateway_bind_seekers_pkey PRIMARY KEY (gateway_id, worker),
+  constraint gateway_bind_seekers_gateway_id_fkey FOREIGN KEY (gateway_id) REFERENCES gateways(gateway_id) ON DELETE CASCADE
+);
+
+create table gateway_binds (
+  gateway_id bigint not null,
+  bind       smallint not null,
+  worker     uuid not null,
+  until      timestamp with time zone not null,
+  constraint gateway_binds_pkey PRIMARY KEY (gateway_id, bind),
+  constraint gateway_binds_gateway_id_fkey FOREIGN KEY (gateway_id) REFERENCES gateways(gateway_id) ON DELETE CASCADE
+);
+
+create table gateway_chats (
+  gateway_id  bigint not null,
+  address     text not null,
+  destination text,
+  gone        boolean default false not null,
+  seen_at     timestamp with time zone not null,
+  constraint gateway_chats_pkey PRIMARY KEY (gateway_id, address),
+  constraint gateway_chats_gateway_id_fkey FOREIGN KEY (gateway_id) REFERENCES gateways(gateway_id) ON DELETE CASCADE
+);
+CREATE INDEX gateway_chats_by_destination ON gateway_chats USING btree (gateway_id, destination) WHERE (destination IS NOT NULL);
+
+create table gateway_receipt_ids (
+  gateway_id bigint not null,
+  relation   text not null,
+  learnt_at  timestamp with time zone default now() not null,
+  constraint gateway_receipt_ids_pkey PRIMARY KEY (gateway_id),
+  constraint gateway_receipt_ids_gateway_id_fkey FOREIGN KEY (gateway_id) REFERENCES gateways(gateway_id) ON DELETE CASCADE
+);
+
+create table gateway_states (
+  gateway_id        bigint not null,
+  worker            uuid not null,
+  up                boolean not null,
+  open_messages     integer not null,
+  window_size       integer not null,
+  bound             integer not null,
+  wanted            integer not null,
+  parts_last_minute integer not null,
+  last_error        text,
+  last_error_at     timestamp with time zone,
+  seen_at           timestamp with time zone not null,
+  constraint gateway_states_pkey PRIMARY KEY (gateway_id, worker)
 );
 
 create table gateways (
@@ -236,6 +346,7 @@ create table gateways (
   paused           boolean default false not null,
   created_at       timestamp with time zone default now() not null,
   updated_at       timestamp with time zone default now() not null,
+  secrets          bytea,
   constraint gateways_pkey PRIMARY KEY (gateway_id),
   constraint gateways_name_key UNIQUE (name),
   constraint gateways_parts_per_second_check CHECK ((parts_per_second > 0))
@@ -251,6 +362,35 @@ create table idempotency_keys (
 );
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (created_at);
 
+create table inbound_messages (
+  company_id   bigint not null,
+  uuid         uuid not null,
+  gateway_id   bigint,
+  provider_id  text,
+  channel_type text not null,
+  sender_name  text not null,
+  destination  text not null,
+  text         text not null,
+  content      jsonb,
+  center_id    bigint not null,
+  received_at  timestamp with time zone not null,
+  constraint inbound_messages_pkey PRIMARY KEY (company_id, uuid),
+  constraint inbound_messages_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
+);
+CREATE INDEX inbound_messages_by_destination ON inbound_messages USING btree (company_id, destination, uuid);
+CREATE UNIQUE INDEX inbound_messages_once ON inbound_messages USING btree (company_id, gateway_id, provider_id) WHERE (provider_id IS NOT NULL);
+
+create table inbound_rules (
+  company_id   bigint not null,
+  rule_id      bigint generated always as identity not null,
+  channel_type text not null,
+  sender_names text[],
+  center_id    bigint not null,
+  callback_url text,
+  constraint inbound_rules_pkey PRIMARY KEY (company_id, rule_id),
+  constraint inbound_rules_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
+);
+
 create table lanes (
   company_id   bigint not null,
   lane_id      bigint generated always as identity not null,
@@ -265,9 +405,15 @@ create table lanes (
   open         boolean default false not null,
   served_at    timestamp with time zone default '-infinity'::timestamp with time zone not null,
   not_before   timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  sender_name  text,
+  start_at     timestamp with time zone,
+  end_at       timestamp with time zone,
+  end_code     smallint,
+  ending_until timestamp with time zone default '-infinity'::timestamp with time zone not null,
   constraint lanes_pkey PRIMARY KEY (company_id, lane_id),
-  constraint lanes_company_id_dispatch_id_channel_type_sender_id_brand_i_key UNIQUE NULLS NOT DISTINCT (company_id, dispatch_id, channel_type, sender_id, brand_id, priority, zone)
+  constraint lanes_once UNIQUE NULLS NOT DISTINCT (company_id, dispatch_id, channel_type, sender_id, sender_name, brand_id, priority, zone)
 );
+CREATE INDEX lanes_ending ON lanes USING btree (end_at) WHERE (end_at IS NOT NULL);
 CREATE INDEX lanes_runnable ON lanes USING btree (priority, served_at) WHERE (open AND (cursor < tail));
 
 create table leases (
@@ -281,6 +427,7 @@ create table leases (
   until      timestamp with time zone not null,
   attempts   integer default 0 not null,
   due_at     timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  gateway_id bigint,
   constraint leases_pkey PRIMARY KEY (company_id, lease_id),
   constraint leases_company_id_lane_id_fkey FOREIGN KEY (company_id, lane_id) REFERENCES lanes(company_id, lane_id)
 );
@@ -309,6 +456,14 @@ create table ledger_entries (
 CREATE INDEX ledger_entries_by_month ON ledger_entries USING btree (company_id, month);
 CREATE UNIQUE INDEX sender_fee_once_a_month ON ledger_entries USING btree (company_id, sender_id, month) WHERE (kind = 'SENDER_FEE'::text);
 
+create table link_clicks (
+  company_id bigint not null,
+  code       text not null,
+  click_id   bigint generated always as identity not null,
+  clicked_at timestamp with time zone not null,
+  constraint link_clicks_pkey PRIMARY KEY (company_id, code, click_id)
+);
+
 create table login_failures (
   subject           text not null,
   failures          integer not null,
@@ -316,29 +471,60 @@ create table login_failures (
   constraint login_failures_pkey PRIMARY KEY (subject)
 );
 
+create table message_timers (
+  company_id bigint not null,
+  uuid       uuid not null,
+  kind       text not null,
+  due_at     timestamp with time zone not null,
+  until      timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  constraint message_timers_pkey PRIMARY KEY (company_id, uuid, kind),
+  constraint message_timers_kind_check CHECK ((kind = ANY (ARRAY['send'::text, 'complete'::text, 'expire'::text, 'unread'::text, 'step'::text])))
+);
+CREATE INDEX message_timers_by_due ON message_timers USING btree (due_at);
+
 create table messages (
-  company_id  bigint not null,
-  uuid        uuid not null,
-  dispatch_id bigint,
-  "position"  bigint,
-  lane_id     bigint,
-  seq         bigint,
-  sender_id   bigint,
-  tariff_id   bigint,
-  price       numeric(18,4) not null,
-  sent_at     timestamp with time zone,
-  final_at    timestamp with time zone,
-  status      message_status not null,
-  error_code  integer,
-  parts       smallint not null,
-  brand_id    smallint not null,
-  destination text not null,
-  text        text,
-  final_price numeric(18,4),
+  company_id      bigint not null,
+  uuid            uuid not null,
+  dispatch_id     bigint,
+  "position"      bigint,
+  lane_id         bigint,
+  seq             bigint,
+  sender_id       bigint,
+  tariff_id       bigint,
+  price           numeric(18,4) not null,
+  sent_at         timestamp with time zone,
+  final_at        timestamp with time zone,
+  status          message_status not null,
+  error_code      integer,
+  parts           smallint not null,
+  brand_id        smallint not null,
+  destination     text not null,
+  text            text,
+  final_price     numeric(18,4),
+  channel_type    text,
+  sender_name     text,
+  external_id     text,
+  center_id       bigint,
+  sending_method  text,
+  traffic_type    text,
+  template_id     bigint,
+  content         jsonb,
+  options         jsonb,
+  callback_url    text,
+  callback_events text[],
+  send_at         timestamp with time zone,
+  expires_at      timestamp with time zone,
+  cascade_uuid    uuid,
+  cascade_step    smallint,
+  read_at         timestamp with time zone,
+  operator_error  text,
   constraint messages_pkey PRIMARY KEY (company_id, uuid)
 ) partition by RANGE (uuid);
+CREATE INDEX messages_by_destination ON messages USING btree (company_id, destination, uuid);
+CREATE INDEX messages_by_external_id ON messages USING btree (company_id, external_id, uuid) WHERE (external_id IS NOT NULL);
 CREATE INDEX messages_by_lane ON messages USING btree (company_id, lane_id, seq) WHERE (lane_id IS NOT NULL);
 CREATE INDEX messages_by_position ON messages USING btree (company_id, dispatch_id, "position");
+CREATE INDEX messages_of_cascade ON messages USING btree (company_id, cascade_uuid, uuid) WHERE (cascade_uuid IS NOT NULL);
 
 create table numbering_ranges (
   first       bigint not null,
@@ -423,6 +609,7 @@ create table receipt_inbox (
   claimed_until timestamp with time zone default '-infinity'::timestamp with time zone not null,
   constraint receipt_inbox_pkey PRIMARY KEY (receipt_id)
 );
+CREATE INDEX receipt_inbox_by_claim ON receipt_inbox USING btree (claimed_until);
 CREATE INDEX receipt_inbox_by_id ON receipt_inbox USING btree (gateway_id, provider_id);
 
 create table receivers (
@@ -503,9 +690,20 @@ create table senders (
   constraint senders_parts_per_second_check CHECK ((parts_per_second > 0)),
   constraint senders_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
 );
+CREATE INDEX senders_by_name ON senders USING btree (sender_name, channel_type, company_id);
 CREATE INDEX senders_in_review ON senders USING btree (status, date_from) WHERE (status = ANY (ARRAY['DRAFT'::sender_status, 'PRE_REVIEW'::sender_status, 'INTERNAL_REVIEW'::sender_status, 'EXTERNAL_REVIEW'::sender_status, 'AWAITING'::sender_status]));
 CREATE INDEX senders_paid ON senders USING btree (company_id, sender_id) WHERE ((status = 'APPROVED'::sender_status) AND (fee > (0)::numeric));
 CREATE INDEX senders_to_close ON senders USING btree (date_to) WHERE ((status = ANY (ARRAY['AWAITING'::sender_status, 'APPROVED'::sender_status])) AND (date_to IS NOT NULL));
+
+create table short_links (
+  code         text not null,
+  company_id   bigint not null,
+  message_uuid uuid not null,
+  url          text not null,
+  created_at   timestamp with time zone not null,
+  constraint short_links_pkey PRIMARY KEY (code)
+);
+CREATE INDEX short_links_by_age ON short_links USING btree (created_at);
 
 create table simulator_inbound (
   inbound_id   bigint generated always as identity not null,
@@ -541,6 +739,13 @@ create table staff (
   constraint staff_login_key UNIQUE (login)
 );
 
+create table stop_requests (
+  company_id   bigint not null,
+  uuid         uuid not null,
+  requested_at timestamp with time zone default now() not null,
+  constraint stop_requests_pkey PRIMARY KEY (company_id, uuid)
+);
+
 create table submissions (
   gateway_id  bigint not null,
   provider_id text not null,
@@ -553,6 +758,19 @@ create table submissions (
   constraint submissions_pkey PRIMARY KEY (gateway_id, provider_id, day, uuid, part)
 ) partition by RANGE (day);
 CREATE INDEX submissions_of_message ON submissions USING btree (company_id, uuid);
+
+create table subscribers (
+  company_id   bigint not null,
+  channel_type text not null,
+  sender_name  text not null,
+  destination  text not null,
+  address      text not null,
+  created_at   timestamp with time zone default now() not null,
+  constraint subscribers_pkey PRIMARY KEY (company_id, channel_type, sender_name, destination, address),
+  constraint subscribers_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
+);
+CREATE INDEX subscribers_by_address ON subscribers USING btree (address, channel_type, sender_name);
+CREATE INDEX subscribers_by_name ON subscribers USING btree (sender_name, destination);
 
 create table tariff_recipients (
   company_id  bigint not null,
@@ -601,6 +819,59 @@ create table tariffs (
 );
 CREATE UNIQUE INDEX tariffs_current ON tariffs USING btree (partner_id, sender_type, brand, traffic_type) NULLS NOT DISTINCT WHERE (superseded_at IS NULL);
 
+create table template_ids (
+  template_id bigint generated always as identity not null,
+  company_id  bigint not null,
+  constraint template_ids_pkey PRIMARY KEY (template_id)
+);
+
+create table template_moves (
+  company_id  bigint not null,
+  template_id bigint not null,
+  move_id     bigint generated always as identity not null,
+  from_status sender_status not null,
+  to_status   sender_status not null,
+  moved_by    text not null,
+  comment     text,
+  moved_at    timestamp with time zone not null,
+  constraint template_moves_pkey PRIMARY KEY (company_id, template_id, move_id),
+  constraint template_moves_company_id_template_id_fkey FOREIGN KEY (company_id, template_id) REFERENCES templates(company_id, template_id)
+);
+
+create table templates (
+  company_id      bigint not null,
+  template_id     bigint not null,
+  channel_type    text not null,
+  template_type   text not null,
+  pattern         text not null,
+  sender_id       bigint,
+  content         jsonb,
+  date_from       timestamp with time zone not null,
+  date_to         timestamp with time zone,
+  status          sender_status default 'DRAFT'::sender_status not null,
+  manager_comment text,
+  rejected_at     timestamp with time zone,
+  created_at      timestamp with time zone default now() not null,
+  constraint templates_pkey PRIMARY KEY (company_id, template_id),
+  constraint templates_template_type_check CHECK ((template_type = ANY (ARRAY['AUTHORIZE'::text, 'TRANSACT'::text, 'SERVICE'::text, 'PROMO'::text]))),
+  constraint templates_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id),
+  constraint templates_company_id_sender_id_fkey FOREIGN KEY (company_id, sender_id) REFERENCES senders(company_id, sender_id)
+);
+CREATE INDEX templates_in_review ON templates USING btree (status, date_from) WHERE (status = ANY (ARRAY['DRAFT'::sender_status, 'PRE_REVIEW'::sender_status, 'INTERNAL_REVIEW'::sender_status, 'EXTERNAL_REVIEW'::sender_status, 'AWAITING'::sender_status]));
+CREATE INDEX templates_to_close ON templates USING btree (date_to) WHERE ((status = ANY (ARRAY['AWAITING'::sender_status, 'APPROVED'::sender_status])) AND (date_to IS NOT NULL));
+
+create table traffic_centers (
+  company_id bigint not null,
+  center_id  bigint generated always as identity not null,
+  name       text not null,
+  is_default boolean default false not null,
+  created_at timestamp with time zone default now() not null,
+  constraint traffic_centers_pkey PRIMARY KEY (company_id, center_id),
+  constraint traffic_centers_company_id_name_key UNIQUE (company_id, name),
+  constraint traffic_centers_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
+);
+CREATE UNIQUE INDEX traffic_centers_default ON traffic_centers USING btree (company_id) WHERE is_default;
+
 create table virtual_operators (
   inn      text not null,
   name     text not null,
@@ -612,6 +883,7 @@ create table virtual_operators (
 CREATE OR REPLACE FUNCTION drop_old_submission_days()
  RETURNS void
  LANGUAGE plpgsql
+ SET lock_timeout TO '200ms'
 AS $function$
 declare
   partition text;
@@ -623,12 +895,15 @@ begin
   loop
     execute format('drop table if exists %I', partition);
   end loop;
+exception when lock_not_available then
+  raise notice 'the day % is not dropped yet: the submissions are in use', partition;
 end
 $function$;
 
 CREATE OR REPLACE FUNCTION ensure_message_month(month date)
  RETURNS void
  LANGUAGE plpgsql
+ SET lock_timeout TO '1s'
 AS $function$
 declare
   first_day timestamp := date_trunc('month', month::timestamp);
@@ -638,11 +913,15 @@ begin
     return;
   end if;
   -- Two processes at once: the second waits here, and looks again. An advisory lock would not refresh what it sees.
-  lock table messages in share update exclusive mode;
+  lock table only messages in share update exclusive mode;
   if to_regclass(partition) is null then
-    execute format('create table %I partition of messages for values from (%L) to (%L)', partition,
+    execute format('create table %I (like messages including defaults including constraints including storage)',
+      partition);
+    execute format('alter table messages attach partition %I for values from (%L) to (%L)', partition,
       uuid7_floor(first_day at time zone 'UTC'), uuid7_floor((first_day + interval '1 month') at time zone 'UTC'));
   end if;
+exception when lock_not_available then
+  raise notice 'the month % is not made yet: the messages are locked', partition;
 end
 $function$;
 
@@ -657,6 +936,7 @@ $function$;
 CREATE OR REPLACE FUNCTION ensure_submission_days()
  RETURNS void
  LANGUAGE plpgsql
+ SET lock_timeout TO '1s'
 AS $function$
 declare
   first_day date := (now() at time zone 'UTC')::date;
@@ -665,12 +945,34 @@ begin
   for ahead in 0..3 loop
     partition := 'submissions_' || to_char(first_day + ahead, 'YYYY_MM_DD');
     continue when to_regclass(partition) is not null;
-    lock table submissions in share update exclusive mode; -- as for the months of messages
+    lock table only submissions in share update exclusive mode; -- as for the months of messages
     if to_regclass(partition) is null then
-      execute format('create table %I partition of submissions for values from (%L) to (%L)', partition,
+      execute format('create table %I (like submissions including defaults including constraints including storage)',
+        partition);
+      execute format('alter table submissions attach partition %I for values from (%L) to (%L)', partition,
         first_day + ahead, first_day + ahead + 1);
     end if;
   end loop;
+exception when lock_not_available then
+  raise notice 'the day % is not made yet: the submissions are locked', partition;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION lock_messages(partition text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET lock_timeout TO '1s'
+AS $function$
+begin
+  for attempt in 1..5 loop
+    begin
+      execute format('lock table only messages, %I in access exclusive mode', partition);
+      return true;
+    exception when lock_not_available then
+      perform pg_sleep(0.5);
+    end;
+  end loop;
+  return false;
 end
 $function$;
 

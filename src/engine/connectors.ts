@@ -1,51 +1,89 @@
 import type { Logger } from 'pino'
+import { type ConnectorName, isConnector } from '../channels/catalogue.ts'
 import type { Channel, Feed } from '../channels/channel.ts'
+import { createHttpGateway } from '../channels/http/http.ts'
+import { createPush } from '../channels/push/push.ts'
 import { createSimulator, type Outbox, type SimulatorSettings } from '../channels/simulator/simulator.ts'
+import { createSmpp } from '../channels/smpp/smpp.ts'
+import { createTelegramBot } from '../channels/telegram/bot.ts'
+import { createTelegramGateway } from '../channels/telegram/gateway.ts'
+import { createWhatsapp } from '../channels/whatsapp/whatsapp.ts'
 import type { Pool } from '../db/sql.ts'
-import type { Gateway } from '../domain/gateways/gateway.ts'
+import type { Gateway, Settings } from '../domain/gateways/gateway.ts'
 import { keepSimulated, takeSimulatedInbound, unreportedSimulated } from '../domain/gateways/gateways.ts'
+import { connectSmpp } from './binds.ts'
 import { repeat } from './loop.ts'
 
 export type ConnectorContext = { sql: Pool; log: Logger; worker: string }
 
-/** Builds the channel of a gateway by the name of its connector. */
-export function connectGateway(context: ConnectorContext, gateway: Gateway, feed: Feed): Channel {
-  const connector = connectors[gateway.connector]
-  if (!connector) throw new Error(`gateway ${gateway.name} has an unknown connector "${gateway.connector}"`)
-  return connector(context, gateway, feed)
+type Connector = (context: ConnectorContext, gateway: Gateway, feed: Feed) => Channel
+
+/** Builds the channel of a gateway by the name of its connector. Its settings are complete: the secrets are in them. */
+export const connectGateway: Connector = (context, gateway, feed) =>
+  connectorOf(connectors, gateway)(context, gateway, feed)
+
+const connectors: Record<ConnectorName, Connector> = {
+  simulator: connectSimulator,
+  smpp: connectSmpp,
+  whatsapp: (_, { settings }, feed) => createWhatsapp(settings, feed),
+  telegram: (_, { settings }, feed) => createTelegramBot(settings, feed),
+  'telegram-gateway': (_, { settings }, feed) => createTelegramGateway(settings, feed),
+  http: (_, { settings }, feed) => createHttpGateway(settings, feed),
+  push: (_, { settings }, feed) => createPush(settings, feed),
 }
 
-export const connectorNames = () => Object.keys(connectors)
+/**
+ * Builds a channel for one message out of turn: what is remembered of a gateway in the database, and who else has
+ * it in hand, is none of its business. It makes one connection to the operator, beside those of the engines.
+ */
+export function connectOnce(gateway: Gateway, feed: Feed): Channel {
+  const create = connectorOf<(settings: Settings, feed: Feed) => Channel>(lonely, gateway)
+  return create(gateway.settings, feed)
+}
+
+const lonely: Record<ConnectorName, (settings: Settings, feed: Feed) => Channel> = {
+  simulator: (settings, feed) => createSimulator(settings as SimulatorSettings, { keep: async () => {} }, feed),
+  smpp: (settings, feed) => createSmpp(settings, feed, undefined, 1),
+  whatsapp: createWhatsapp,
+  telegram: createTelegramBot,
+  'telegram-gateway': createTelegramGateway,
+  http: createHttpGateway,
+  push: createPush,
+}
+
+function connectorOf<T>(known: Record<ConnectorName, T>, { connector }: Gateway): T {
+  if (!isConnector(connector)) throw new Error(`the connector "${connector}" is not known to this version`)
+  return known[connector]
+}
 
 const INBOUND_EVERY_MS = 500
 const REPORT_AGAIN_EVERY_MS = 10_000
 const UNREPORTED_AFTER_SECONDS = 10
 
-const connectors: Record<string, (context: ConnectorContext, gateway: Gateway, feed: Feed) => Channel> = {
-  simulator({ sql, log, worker }, { gatewayId, channelType, settings }, feed) {
-    const outbox: Outbox = {
-      async keep(messages) {
-        await keepSimulated(sql, gatewayId, worker, messages)
-      },
-    }
-    const simulator = createSimulator(settings as SimulatorSettings, outbox, feed)
-    // An operator goes on when an engine is killed: what it had taken and not reported yet, it reports to the others.
-    let afterSeconds = 0
-    const loop = repeat('simulator', REPORT_AGAIN_EVERY_MS, log, async () => {
-      for (const message of await unreportedSimulated(sql, gatewayId, worker, afterSeconds))
-        simulator.reportAgain(message)
-      afterSeconds = UNREPORTED_AFTER_SECONDS
-    })
-    const inbound = repeat('simulator inbound', INBOUND_EVERY_MS, log, () =>
-      takeSimulatedInbound(sql, channelType, message => feed.inbound(message)),
-    )
-    return {
-      ...simulator,
-      async stop() {
-        await loop.stop()
-        await inbound.stop()
-        await simulator.stop()
-      },
-    }
-  },
+function connectSimulator({ sql, log, worker }: ConnectorContext, gateway: Gateway, feed: Feed): Channel {
+  const { gatewayId, channelType, settings } = gateway
+  const outbox: Outbox = {
+    async keep(messages) {
+      await keepSimulated(sql, gatewayId, worker, messages)
+    },
+  }
+  const simulator = createSimulator(settings as SimulatorSettings, outbox, feed)
+  // An operator goes on when an engine is killed: what it had taken and not reported yet, it reports to the others.
+  let afterSeconds = 0
+  const loop = repeat('simulator', REPORT_AGAIN_EVERY_MS, log, async () => {
+    for (const message of await unreportedSimulated(sql, gatewayId, worker, afterSeconds))
+      simulator.reportAgain(message)
+    afterSeconds = UNREPORTED_AFTER_SECONDS
+  })
+  const inbound = repeat('simulator inbound', INBOUND_EVERY_MS, log, () =>
+    takeSimulatedInbound(sql, channelType, message => feed.inbound(message)),
+  )
+  return {
+    ...simulator,
+    async stop() {
+      await loop.stop()
+      await inbound.stop()
+      await simulator.stop()
+    },
+  }
 }

@@ -1,8 +1,8 @@
 import { errorCodes } from '../base/error-codes.ts'
 import type { Pool } from '../db/sql.ts'
+import { LIFETIME_MS } from '../domain/messages/message.ts'
 import { overdueMessages } from '../domain/messages/messages.ts'
 import { closeDeadline, takeDeadlines } from '../domain/sending/deadlines.ts'
-import { LIFETIME_MS } from '../domain/sending/leases.ts'
 import type { Recorder } from './recorder.ts'
 
 /** Ends what has been without a receipt for its whole lifetime. One row speaks for a whole range of a lane. */

@@ -63,6 +63,19 @@ test('a started dispatch goes out, is delivered, settled and completed', async (
   expect(dispatch.createdPrice).toBe(0n)
 })
 
+test('a step of the housekeeping that fails keeps no other from its work', async () => {
+  await db.sql`alter function ensure_message_months() rename to ensure_message_months_later`
+  await db.sql`insert into engines (worker, seen_at) values (gen_random_uuid(), now() - interval '2 days')`
+  try {
+    await anEngine()
+    await eventually(async () =>
+      expect(await db.sql`select from engines where seen_at < now() - interval '1 day'`).toHaveLength(0),
+    )
+  } finally {
+    await db.sql`alter function ensure_message_months_later() rename to ensure_message_months`
+  }
+})
+
 test('an engine is seen while it is at work, and sends what is started meanwhile', async () => {
   const engine = await anEngine()
   const seen = () => db.sql`select seen_at as at from engines where worker = ${engine.worker}`

@@ -3,18 +3,25 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Pool } from '../db/sql.ts'
 import { forgetOldCallbacks } from '../domain/callbacks/callbacks.ts'
+import { endDueLanes } from '../domain/dispatches/ending.ts'
 import { trimOutbox } from '../domain/gateways/gateways.ts'
+import { gatewayKey } from '../domain/gateways/secrets.ts'
 import { forgetOldKeys } from '../domain/idempotency/idempotency.ts'
 import { chargeDueFees } from '../domain/ledger/fees.ts'
 import { removeUnusedBuckets } from '../domain/limits/limits.ts'
 import { ensureMessageMonths } from '../domain/messages/messages.ts'
+import { detachOldMonths } from '../domain/messages/months.ts'
+import { watchNumbering } from '../domain/numbering/numbering.ts'
 import { forgetOldLogins } from '../domain/partners/partners.ts'
 import { senderFeeTable } from '../domain/pricing/pricing.ts'
 import { type Moderation, moveDueSenders } from '../domain/senders/moderation.ts'
 import { forgetGoneEngines, removeEngine, seeEngine } from '../domain/sending/engines.ts'
 import { returnStrandedLeases } from '../domain/sending/leases.ts'
 import { forgetOldReceipts, turnSubmissionDays } from '../domain/sending/receipts.ts'
-import { type CallbackSettings, startCallbackSender } from './callback-sender.ts'
+import { forgetOldStops } from '../domain/sending/stopping.ts'
+import { forgetOldLinks } from '../domain/short-links/short-links.ts'
+import { moveDueTemplates } from '../domain/templates/moderation.ts'
+import { type CallbackSettings, startCallbackSender } from './callbacks/sender.ts'
 import { connectGateway } from './connectors.ts'
 import { endOverdue } from './deadlines.ts'
 import { feedOf, lookAtKeptReceipts } from './feed.ts'
@@ -22,6 +29,7 @@ import { type Connect, keepGateways } from './gateways.ts'
 import { repeat } from './loop.ts'
 import { createRecorder } from './recorder.ts'
 import { startScheduler } from './scheduler.ts'
+import { endWaiting, seeToTimers } from './timers.ts'
 
 export type EngineContext = {
   sql: Pool
@@ -30,8 +38,16 @@ export type EngineContext = {
   moderation: Moderation
   billingZone: string
   callbacks: CallbackSettings
+  /** What the secrets of gateways are sealed with. */
+  secret?: string
+  /** Where the service is reached from outside: short links lead there. */
+  publicUrl?: string
+  /** How many months of messages stay attached; all of them unless told. */
+  keepMonths?: number | undefined
   /** Texts by which a subscriber asks to be left alone. */
   stopWords?: readonly string[]
+  /** How long it waits without work until it looks by itself; whoever gives it work wakes it earlier. */
+  idleMs?: number
   /** How gateways are connected; by the name of their connector unless told. */
   connect?: Connect
 }
@@ -42,20 +58,33 @@ const HEARTBEAT_EVERY_MS = 1000
 const SENDERS_EVERY_MS = 300
 const KEPT_RECEIPTS_EVERY_MS = 500
 const DEADLINES_EVERY_MS = 1000
+const TIMERS_EVERY_MS = 300
+const WAITING_EVERY_MS = 10_000
+const ENDINGS_EVERY_MS = 300
 const FEES_EVERY_MS = 3000
 const OUTBOX_EVERY_MS = 10_000
 const HOUSEKEEPING_EVERY_MS = 10 * 60_000
+const LINKS_LIVE_MS = 365 * 24 * 3600_000
 
 /** What happens without anyone asking. Any number of engines may run on one database. */
 export async function startEngine(context: EngineContext): Promise<{ worker: string; stop(): Promise<void> }> {
   const { sql, clock, log, moderation, billingZone } = context
   const worker = randomUUID()
-  await learnTypesOnce(sql)
-  const recorder = createRecorder(context)
-  const feeds = { sql, log, recorder, ...(context.stopWords ? { stopWords: context.stopWords } : {}) }
+  const numbering = await watchNumbering(sql, { onError: err => log.warn({ err }, 'numbering.not_read') })
+  const cascades = { numbering: () => numbering.current(), linkBase: `${context.publicUrl ?? ''}/s` }
+  const recorder = createRecorder({ ...context, cascades })
+  const feeds = {
+    sql,
+    log,
+    recorder,
+    numbering: cascades.numbering,
+    ...(context.stopWords ? { stopWords: context.stopWords } : {}),
+  }
   const gateways = await keepGateways({
     sql,
     log,
+    worker,
+    key: context.secret === undefined ? undefined : gatewayKey(context.secret),
     // A name of its own for every connection: a simulated operator whose settings were changed is connected anew, and
     // reports what the former connection had taken and not reported yet.
     connect: context.connect ?? ((gateway, feed) => connectGateway({ sql, log, worker: randomUUID() }, gateway, feed)),
@@ -69,24 +98,25 @@ export async function startEngine(context: EngineContext): Promise<{ worker: str
     repeat('senders', SENDERS_EVERY_MS, log, async () => {
       const moves = await moveDueSenders(sql, moderation, await senderFeeTable(sql), clock())
       if (moves > 0) log.info({ moves }, 'senders.moved')
+      const templates = await moveDueTemplates(sql, moderation, clock())
+      if (templates > 0) log.info({ moves: templates }, 'templates.moved')
     }),
+    repeat('ending lanes', ENDINGS_EVERY_MS, log, () =>
+      endDueLanes(sql, clock(), (companyId, uuids, errorCode) => {
+        const refused = { at: clock(), errorCode }
+        return Promise.all(new Set(uuids.map(uuid => recorder.note(companyId, { uuid, refused }))))
+      }),
+    ),
+    repeat('timers', TIMERS_EVERY_MS, log, () => seeToTimers({ sql, clock, log, recorder, billingZone, cascades })),
     repeat('kept receipts', KEPT_RECEIPTS_EVERY_MS, log, () => lookAtKeptReceipts(feeds)),
     repeat('deadlines', DEADLINES_EVERY_MS, log, async () => {
       await endOverdue({ sql, clock, recorder })
       await returnStrandedLeases(sql, { billingZone, now: clock() })
     }),
+    repeat('waiting', WAITING_EVERY_MS, log, () => endWaiting({ sql, clock, recorder })),
     repeat('fees', FEES_EVERY_MS, log, () => chargeDueFees(sql, { billingZone, now: clock() })),
     repeat('outbox', OUTBOX_EVERY_MS, log, () => trimOutbox(sql)),
-    repeat('housekeeping', HOUSEKEEPING_EVERY_MS, log, async () => {
-      await ensureMessageMonths(sql)
-      await turnSubmissionDays(sql)
-      await forgetOldReceipts(sql)
-      await forgetOldLogins(sql, clock())
-      await forgetOldKeys(sql)
-      await forgetOldCallbacks(sql, clock())
-      await removeUnusedBuckets(sql)
-      await forgetGoneEngines(sql)
-    }),
+    repeat('housekeeping', HOUSEKEEPING_EVERY_MS, log, () => keepHouse(context)),
   ]
 
   return {
@@ -100,9 +130,34 @@ export async function startEngine(context: EngineContext): Promise<{ worker: str
         () => Promise.all(loops.map(loop => loop.stop())),
         () => recorder.stop(),
         () => callbacks.stop(),
+        () => numbering.stop(),
         () => removeEngine(sql, worker).catch(err => log.warn({ err }, 'engine.not_removed')),
       ])
     },
+  }
+}
+
+/** Each on its own: what one of them cannot do now keeps no other from its work, and is tried again the next time. */
+async function keepHouse({ sql, clock, log, keepMonths }: EngineContext) {
+  const steps = {
+    ensureMessageMonths: () => ensureMessageMonths(sql),
+    turnSubmissionDays: () => turnSubmissionDays(sql),
+    forgetOldReceipts: () => forgetOldReceipts(sql),
+    forgetOldLogins: () => forgetOldLogins(sql, clock()),
+    forgetOldKeys: () => forgetOldKeys(sql),
+    forgetOldCallbacks: () => forgetOldCallbacks(sql, clock()),
+    removeUnusedBuckets: () => removeUnusedBuckets(sql),
+    forgetGoneEngines: () => forgetGoneEngines(sql),
+    forgetOldStops: () => forgetOldStops(sql),
+    forgetOldLinks: () => forgetOldLinks(sql, new Date(clock().getTime() - LINKS_LIVE_MS)),
+    detachOldMonths: async () => keepMonths && detachOldMonths(sql, keepMonths, clock()),
+  }
+  for (const [step, work] of Object.entries<() => PromiseLike<unknown>>(steps)) {
+    try {
+      await work()
+    } catch (err) {
+      log.error({ err, step }, 'housekeeping.failed')
+    }
   }
 }
 
@@ -112,15 +167,6 @@ async function inTurn(patienceMs: number, steps: (() => Promise<unknown>)[]) {
   const over = pause(patienceMs, undefined, { signal: patience.signal }).catch(() => {})
   for (const step of steps) await Promise.race([step(), over])
   patience.abort()
-}
-
-/**
- * The driver asks for the array types on every new connection, and a connection that is cut while it does ends our
- * process: nobody awaits that question. They do not change, so the first answer is enough.
- */
-async function learnTypesOnce(sql: Pool) {
-  await sql`select 1`
-  sql.options.fetch_types = false
 }
 
 /** Whoever gives lanes something to do says so. It only saves time: the scheduler looks by itself, too. */

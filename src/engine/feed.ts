@@ -1,9 +1,17 @@
 import type { Logger } from 'pino'
 import type { Feed, Inbound, Receipt } from '../channels/channel.ts'
 import type { Pool } from '../db/sql.ts'
-import { addStop, isStopWord, STOP_WORDS } from '../domain/blacklist/blacklist.ts'
+import { takeInbound } from '../domain/inbound/inbound.ts'
+import type { Numbering } from '../domain/numbering/numbering.ts'
 import type { ProviderReceipt } from '../domain/sending/receipt.ts'
-import { dropKeptReceipts, keepReceipts, matchReceipts, takeKeptReceipts } from '../domain/sending/receipts.ts'
+import {
+  dropKeptReceipts,
+  findingOf,
+  keepReceipts,
+  matchReceipts,
+  takeKeptReceipts,
+} from '../domain/sending/receipts.ts'
+import { removeAddress } from '../domain/subscribers/subscribers.ts'
 import type { Recorder } from './recorder.ts'
 
 export type FeedContext = {
@@ -12,6 +20,8 @@ export type FeedContext = {
   recorder: Recorder
   /** Words by which a subscriber asks for nothing more; unless told, `STOP_WORDS`. */
   stopWords?: readonly string[]
+  /** Whose numbers those are who write; unless told, callbacks do not say it. */
+  numbering?: () => Numbering
 }
 
 const KEPT_AT_ONCE = 1000
@@ -20,47 +30,39 @@ const KEPT_AT_ONCE = 1000
 export function feedOf(context: FeedContext, gatewayId: number): Feed {
   return {
     async receipts(batch) {
-      const ends = batch.filter(({ status }) => status !== 'READ')
-      const own = ends.filter(receipt => 'uuid' in receipt.of)
-      const theirs = ends.filter(receipt => 'providerId' in receipt.of).map(byProviderId)
+      const own = batch.filter(receipt => 'uuid' in receipt.of)
+      const theirs = batch.filter(receipt => 'providerId' in receipt.of).map(byProviderId)
       const noted = new Set(own.map(receipt => noteOwn(context.recorder, receipt)))
       if (theirs.length > 0) noted.add(takeTheirs(context, gatewayId, theirs))
       await Promise.all(noted)
     },
-    inbound: message => takeInbound(context, gatewayId, message),
-    gone: async () => {},
+    inbound: message => takeAndTell(context, gatewayId, message),
+    gone: address => removeAddress(context.sql, gatewayId, address),
   }
 }
 
-/** Of what subscribers write, only the wish for nothing more is heard so far. */
-async function takeInbound({ sql, log, stopWords = STOP_WORDS }: FeedContext, gatewayId: number, message: Inbound) {
-  const from = message.from.slice(-4)
-  if (!isStopWord(message.text, stopWords)) return log.info({ gatewayId, to: message.to, from }, 'inbound.ignored')
-  const companyIds = await addStop(sql, gatewayId, message)
-  log.info({ gatewayId, to: message.to, from, companyIds }, 'inbound.stopped')
+async function takeAndTell({ sql, log, stopWords, numbering }: FeedContext, gatewayId: number, message: Inbound) {
+  const { kind, ...more } = await takeInbound(sql, gatewayId, message, stopWords, numbering?.())
+  log.info({ gatewayId, to: message.to, from: message.from.slice(-4), outcome: kind, ...more }, 'inbound.taken')
 }
 
-function noteOwn(recorder: Recorder, { of, status, happenedAt, errorCode }: Receipt) {
+function noteOwn(recorder: Recorder, { of, status, happenedAt, errorCode, operatorError }: Receipt) {
   const { companyId, uuid } = of as { companyId: number; uuid: string }
-  const final = {
-    status: status as 'DELIVERED' | 'FAILED',
-    at: happenedAt,
-    ...(errorCode === undefined ? {} : { errorCode }),
-  }
-  return recorder.note(companyId, { uuid, final })
+  return recorder.note(companyId, findingOf(uuid, status, happenedAt, errorCode, operatorError))
 }
 
-const byProviderId = ({ of, status, happenedAt, errorCode }: Receipt): ProviderReceipt => ({
+export const byProviderId = ({ of, status, happenedAt, errorCode, operatorError }: Receipt): ProviderReceipt => ({
   providerId: (of as { providerId: string }).providerId,
-  status: status as 'DELIVERED' | 'FAILED',
+  status,
   errorCode: errorCode ?? null,
+  operatorError: operatorError ?? null,
   happenedAt,
 })
 
 async function takeTheirs({ sql, recorder }: FeedContext, gatewayId: number, receipts: ProviderReceipt[]) {
   const { matched, unmatched } = await matchReceipts(sql, gatewayId, receipts)
   if (unmatched.length > 0) await keepReceipts(sql, gatewayId, unmatched)
-  await Promise.all(new Set(matched.map(({ companyId, uuid, final }) => recorder.note(companyId, { uuid, final }))))
+  await Promise.all(new Set(matched.map(({ companyId, finding }) => recorder.note(companyId, finding))))
 }
 
 /**
@@ -77,7 +79,7 @@ async function lookAtSome({ sql, recorder }: Pick<FeedContext, 'sql' | 'recorder
   const kept = await takeKeptReceipts(sql, KEPT_AT_ONCE)
   for (const [gatewayId, receipts] of Map.groupBy(kept, ({ gatewayId }) => gatewayId)) {
     const { matched, unmatched } = await matchReceipts(sql, gatewayId, receipts)
-    await Promise.all(new Set(matched.map(({ companyId, uuid, final }) => recorder.note(companyId, { uuid, final }))))
+    await Promise.all(new Set(matched.map(({ companyId, finding }) => recorder.note(companyId, finding))))
     const waiting = new Set<ProviderReceipt>(unmatched)
     const done = receipts.filter(receipt => !waiting.has(receipt)).map(({ receiptId }) => receiptId)
     if (done.length > 0) await dropKeptReceipts(sql, done)

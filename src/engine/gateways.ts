@@ -1,37 +1,66 @@
 import type { Logger } from 'pino'
 import type { ChannelType } from '../base/channel-types.ts'
+import type { BoxKey } from '../base/secret-box.ts'
+import { carriedNames, plainName } from '../channels/catalogue.ts'
 import type { Channel, Feed } from '../channels/channel.ts'
 import type { Pool } from '../db/sql.ts'
-import type { Gateway } from '../domain/gateways/gateway.ts'
+import type { Gateway, OwnState } from '../domain/gateways/gateway.ts'
 import { listGateways } from '../domain/gateways/gateways.ts'
-import { type Loop, repeat } from './loop.ts'
+import { openSettings } from '../domain/gateways/secrets.ts'
+import { removeGatewayStates, writeGatewayStates } from '../domain/gateways/states.ts'
+import { type MeteredChannel, metered } from './gateway-meter.ts'
+import { repeat } from './loop.ts'
 
 const LOOK_EVERY_MS = 1000
+const STATES_EVERY_MS = 2000
+/** A question to which nobody was found is asked anew after this. */
+const DOUBT_MS = 5000
 
-export type LiveGateway = { gateway: Gateway; channel: Channel; busy: number }
+export type LiveGateway = { gateway: Gateway; channel: MeteredChannel; busy: number }
 
 export type Gateways = {
-  /** Those that serve a channel and brand: whether there are any, and those that can take something now. */
-  serving(channelType: ChannelType, brandId: number): { known: boolean; up: LiveGateway[] }
+  /**
+   * Those that serve a channel and brand, and carry what is sent under a name: whether there are any, and those that
+   * can take something now. Without a name, whatever names they carry.
+   */
+  serving(channelType: ChannelType, brandId: number, senderName?: string): Serving
   look(): Promise<void>
   stop(): Promise<void>
 }
 
+export type Serving = { known: boolean; up: LiveGateway[]; isElsewhere: boolean }
+
+/** The gateway comes with its settings complete: those that are secret are in them. */
 export type Connect = (gateway: Gateway, feed: Feed) => Channel
 
-/** The gateways of the database, connected; they come, go and change without a restart. */
-export async function keepGateways(context: {
+export type GatewaysContext = {
   sql: Pool
   log: Logger
+  /** Who we are, for those who ask how gateways are doing. */
+  worker: string
+  /** Opens the secrets of gateways; those that have some cannot be connected without it. */
+  key: BoxKey | undefined
   connect: Connect
   feedOf: (gateway: Gateway) => Feed
-}): Promise<Gateways> {
+}
+
+/** The gateways of the database, connected; they come, go and change without a restart. */
+export async function keepGateways(context: GatewaysContext): Promise<Gateways> {
+  const { sql, log, worker } = context
   const live = new Map<number, LiveGateway>()
   const leaving = new Map<number, Promise<void>>()
+  const failed = new Map<number, Failed>()
+  const doubts = new Map<string, number>()
   let rows: Gateway[] = []
+  let names = new Map<number, ReadonlySet<string> | undefined>()
+  let rowsAsOf = 0
 
   async function look() {
-    rows = await listGateways(context.sql)
+    const asOf = performance.now()
+    rows = await listGateways(sql)
+    rowsAsOf = asOf
+    names = new Map(rows.map(({ gatewayId, connector, settings }) => [gatewayId, carriedNames(connector, settings)]))
+    forgetDoubts(asOf)
     const wanted = new Map(rows.map(gateway => [gateway.gatewayId, gateway]))
     for (const [id, { gateway, channel }] of live) {
       const row = wanted.get(id)
@@ -39,6 +68,7 @@ export async function keepGateways(context: {
       live.delete(id)
       leave(id, channel)
     }
+    for (const id of failed.keys()) if (!wanted.has(id)) failed.delete(id)
     for (const gateway of rows) {
       const known = live.get(gateway.gatewayId)
       if (known) known.gateway = gateway
@@ -53,7 +83,7 @@ export async function keepGateways(context: {
   function leave(gatewayId: number, channel: Channel) {
     const left = channel
       .stop()
-      .catch(err => context.log.error({ err, gatewayId }, 'gateway.not_stopped'))
+      .catch(err => log.error({ err, gatewayId }, 'gateway.not_stopped'))
       .then(() => void leaving.delete(gatewayId))
     leaving.set(gatewayId, left)
   }
@@ -61,30 +91,80 @@ export async function keepGateways(context: {
   /** One that cannot be connected does not hinder the others; it is tried again at the next look. */
   function connect(gateway: Gateway) {
     try {
-      const channel = context.connect(gateway, context.feedOf(gateway))
+      const complete = { ...gateway, settings: openSettings(gateway, context.key) }
+      const channel = metered(context.connect(complete, context.feedOf(gateway)))
       live.set(gateway.gatewayId, { gateway, channel, busy: 0 })
+      failed.delete(gateway.gatewayId)
     } catch (err) {
-      context.log.error({ err, gatewayId: gateway.gatewayId }, 'gateway.not_connected')
+      noteFailure(gateway.gatewayId, err as Error)
     }
   }
 
+  /** Told once, not at every look. */
+  function noteFailure(gatewayId: number, err: Error) {
+    if (failed.get(gatewayId)?.lastError === err.message) return
+    failed.set(gatewayId, { lastError: err.message, lastErrorAt: new Date() })
+    log.error({ err, gatewayId }, 'gateway.not_connected')
+  }
+
+  /**
+   * Those whose own name it is; only where there is none, those that carry every name. One that is down or paused is
+   * still the one: its messages wait for it, as they would reach nobody through another.
+   */
+  function routesOf(channelType: ChannelType, brandId: number, senderName: string | undefined): Set<number> {
+    const all = rows.filter(gateway => serves(gateway, channelType, brandId)).map(({ gatewayId }) => gatewayId)
+    if (senderName === undefined) return new Set(all)
+    const own = all.filter(gatewayId => names.get(gatewayId)?.has(plainName(senderName)))
+    return new Set(own.length > 0 ? own : all.filter(gatewayId => !names.get(gatewayId)))
+  }
+
+  /**
+   * Where nobody serves, messages end for good: so that is said only when a look that began after the question has found
+   * nobody. A gateway may have been added a moment ago.
+   */
+  function isSurelyUnserved(...question: [ChannelType, number, string | undefined]): boolean {
+    const now = performance.now()
+    const key = question.join(' ')
+    const since = doubts.get(key)
+    if (since !== undefined && now - since < DOUBT_MS) return rowsAsOf > since
+    doubts.set(key, now)
+    return false
+  }
+
+  function forgetDoubts(now: number) {
+    for (const [key, since] of doubts) if (now - since >= DOUBT_MS) doubts.delete(key)
+  }
+
+  const statesNow = (): OwnState[] =>
+    rows.map(({ gatewayId }) => {
+      const known = live.get(gatewayId)
+      return known ? stateOf(gatewayId, known.channel) : { gatewayId, ...notConnected, ...failed.get(gatewayId) }
+    })
+
   await look()
-  const loop: Loop = repeat('gateways', LOOK_EVERY_MS, context.log, look)
+  const loops = [
+    repeat('gateways', LOOK_EVERY_MS, log, look),
+    repeat('gateway states', STATES_EVERY_MS, log, () => writeGatewayStates(sql, worker, statesNow())),
+  ]
 
   return {
     look,
-    serving(channelType, brandId) {
-      const all = [...live.values()].filter(({ gateway }) => serves(gateway, channelType, brandId))
+    serving(channelType, brandId, senderName) {
+      const routes = routesOf(channelType, brandId, senderName)
+      const all = [...live.values()].filter(({ gateway }) => routes.has(gateway.gatewayId))
       return {
-        known: rows.some(gateway => serves(gateway, channelType, brandId)),
+        known: routes.size > 0 || !isSurelyUnserved(channelType, brandId, senderName),
         up: all.filter(({ gateway, channel }) => !gateway.paused && channel.health().up),
+        // All its connections are in the hands of other engines: it is not down, and they go on with it.
+        isElsewhere: all.some(({ gateway, channel }) => !gateway.paused && channel.health().binds?.wanted === 0),
       }
     },
     async stop() {
-      await loop.stop()
+      await Promise.all(loops.map(loop => loop.stop()))
       for (const [gatewayId, { channel }] of live) leave(gatewayId, channel)
       live.clear()
       await Promise.all(leaving.values())
+      await removeGatewayStates(sql, worker).catch(err => log.warn({ err }, 'gateway_states.not_removed'))
     },
   }
 }
@@ -93,4 +173,34 @@ const serves = (gateway: Gateway, channelType: ChannelType, brandId: number) =>
   gateway.channelType === channelType && (gateway.brands.length === 0 || gateway.brands.includes(brandId))
 
 const sameSettings = (a: Gateway, b: Gateway) =>
-  a.connector === b.connector && JSON.stringify(a.settings) === JSON.stringify(b.settings)
+  a.connector === b.connector && JSON.stringify(a.settings) === JSON.stringify(b.settings) && sameSecrets(a, b)
+
+const sameSecrets = ({ sealed: a }: Gateway, { sealed: b }: Gateway) => (a && b ? a.equals(b) : a === b)
+
+type Failed = { lastError: string; lastErrorAt: Date }
+
+const notConnected = {
+  up: false,
+  open: 0,
+  window: 0,
+  bound: 0,
+  wanted: 0,
+  partsLastMinute: 0,
+  lastError: null,
+  lastErrorAt: null,
+}
+
+function stateOf(gatewayId: number, channel: MeteredChannel): OwnState {
+  const { up, open = 0, binds } = channel.health()
+  return {
+    ...notConnected,
+    gatewayId,
+    up,
+    open,
+    window: channel.window,
+    bound: binds?.bound ?? 0,
+    wanted: binds?.wanted ?? 0,
+    partsLastMinute: channel.partsLastMinute(),
+    ...channel.lastTrouble(),
+  }
+}

@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { isDatabaseAway } from '../base/database-losses.ts'
 import type { Pool } from '../db/sql.ts'
-import { type Finding, recordFindings } from '../domain/sending/recording.ts'
+import { type Finding, joinFindings, type RecordingContext } from '../domain/sending/finding.ts'
+import { recordFindings } from '../domain/sending/recording.ts'
 
 /**
  * Findings are written this long after the first of them, or earlier when many have come together; but never at once:
@@ -14,12 +16,26 @@ const LEAST_LINGER_MS = 10
 export const MOST_WAITING = 6000
 const RETRY_MS = 250
 const PATIENCE_MS = 10_000
+/** So often a batch is tried as a whole when the database is there and does not take it. */
+const WHOLE_TRIES = 3
 
-type Batch = { findings: Map<string, Finding>; done: PromiseWithResolvers<void>; since: number }
+type Batch = {
+  findings: Map<string, Finding>
+  /** The messages whose finding could not be written. */
+  aside: Set<string>
+  done: PromiseWithResolvers<void>
+  since: number
+}
 type Desk = { batch: Batch | undefined; writing: boolean; timer: NodeJS.Timeout | undefined }
 
+/** The database does not take this finding, and never will: nobody needs to bring it again. */
+export class SetAside extends Error {}
+
 export type Recorder = {
-  /** Notes what was learned of a message; resolves when it is committed, rejects when that has been given up. */
+  /**
+   * Notes what was learned of a message; resolves when it is committed, rejects when that has been given up, with
+   * `SetAside` when the finding itself is to blame.
+   */
   note(companyId: number, finding: Finding): Promise<void>
   /** Resolves when there is room for more. */
   room(): Promise<void>
@@ -32,10 +48,17 @@ export type Recorder = {
 /**
  * Collects what the engine learns and writes it in batches, one transaction of a company at a time; what comes in
  * meanwhile becomes the next batch. What is learned of a message before its batch is written becomes one finding:
- * taken and delivered is one step, a receipt told twice is one receipt. A batch that cannot be written is tried again
- * until it is; meanwhile submission pauses.
+ * taken and delivered is one step, a receipt told twice is one receipt. While the database is away a batch is tried
+ * again until it is written; meanwhile submission pauses. What a database that is there does not take is looked for by
+ * halves and set aside, so that one bad finding never stops its company.
  */
-export function createRecorder(context: { sql: Pool; clock: () => Date; billingZone: string; log: Logger }): Recorder {
+export function createRecorder(context: {
+  sql: Pool
+  clock: () => Date
+  billingZone: string
+  log: Logger
+  cascades?: RecordingContext['cascades']
+}): Recorder {
   const desks = new Map<number, Desk>()
   const writing = new Set<Promise<void>>()
   let waiting = 0
@@ -45,12 +68,14 @@ export function createRecorder(context: { sql: Pool; clock: () => Date; billingZ
   function note(companyId: number, finding: Finding): Promise<void> {
     const desk = deskOf(companyId)
     desk.batch ??= newBatch()
-    const { findings, done } = desk.batch
+    const { findings, aside, done } = desk.batch
     const known = findings.get(finding.uuid)
     if (!known) waiting += 1
-    findings.set(finding.uuid, known ? merged(known, finding) : finding)
+    findings.set(finding.uuid, known ? joinFindings(known, finding) : finding)
     if (!known) writeWhenReady(companyId, desk)
-    return done.promise
+    const noted = done.promise.then(() => refuseIfAside(aside, finding.uuid))
+    noted.catch(() => {}) // who noted something may be gone by the time it is given up
+    return noted
   }
 
   function deskOf(companyId: number): Desk {
@@ -85,25 +110,57 @@ export function createRecorder(context: { sql: Pool; clock: () => Date; billingZ
     writing.add(mine)
   }
 
-  async function writeUntilDone(companyId: number, { findings, done }: Batch) {
+  async function writeUntilDone(companyId: number, { findings, aside, done }: Batch) {
     const list = [...findings.values()]
-    let isWritten = false
-    while (!isWritten && performance.now() < giveUpAt) {
-      try {
-        const { sql, billingZone, clock } = context
-        await recordFindings(sql, companyId, list, { billingZone, now: clock() })
-        isWritten = true
-      } catch (err) {
-        context.log.error({ err, companyId, findings: list.length }, 'findings.not_recorded')
-        await pause(RETRY_MS)
-      }
-    }
+    const isWritten = await writeAll(companyId, list, aside, WHOLE_TRIES)
     waiting -= list.length
     if (isWritten) done.resolve()
     else done.reject(new Error('the findings could not be recorded before the engine stopped'))
     if (waiting > MOST_WAITING) return
     roomMade.resolve()
     roomMade = Promise.withResolvers()
+  }
+
+  /** Whether all is written or set aside; not so when we had to give up before. */
+  async function writeAll(companyId: number, list: Finding[], aside: Set<string>, tries: number): Promise<boolean> {
+    let left = tries
+    while (performance.now() < giveUpAt) {
+      const err = await failureToWrite(companyId, list)
+      if (err === undefined) return true
+      context.log.error({ err, companyId, findings: list.length }, 'findings.not_recorded')
+      if (!isPassing(err) && --left === 0) return writeApart(companyId, list, aside, err)
+      await pause(RETRY_MS)
+    }
+    return false
+  }
+
+  async function failureToWrite(companyId: number, list: Finding[]): Promise<unknown> {
+    try {
+      const { sql, billingZone, clock, cascades } = context
+      await recordFindings(sql, companyId, list, { billingZone, now: clock(), ...(cascades ? { cascades } : {}) })
+    } catch (err) {
+      return err ?? new Error('nothing was said')
+    }
+  }
+
+  async function writeApart(companyId: number, list: Finding[], aside: Set<string>, err: unknown): Promise<boolean> {
+    if (list.length === 1) return setAside(companyId, list[0]!, aside, err)
+    const half = Math.ceil(list.length / 2)
+    return (
+      (await writeAll(companyId, list.slice(0, half), aside, 1)) &&
+      (await writeAll(companyId, list.slice(half), aside, 1))
+    )
+  }
+
+  function setAside(companyId: number, finding: Finding, aside: Set<string>, err: unknown): true {
+    const { uuid, ...learned } = finding
+    const { code, message: reason } = err as { code?: string; message?: string }
+    context.log.error(
+      { companyId, messageUuid: uuid, learned: Object.keys(learned), code, reason },
+      'finding.set_aside',
+    )
+    aside.add(uuid)
+    return true
   }
 
   // What cannot be written by then is not lost: its leases run out and whoever takes them over sends it again.
@@ -127,11 +184,20 @@ export function createRecorder(context: { sql: Pool; clock: () => Date; billingZ
   }
 }
 
-function newBatch(): Batch {
-  const batch = { findings: new Map(), done: Promise.withResolvers<void>(), since: performance.now() }
-  batch.done.promise.catch(() => {}) // who noted something may be gone by the time it is given up
-  return batch
+const newBatch = (): Batch => ({
+  findings: new Map(),
+  aside: new Set(),
+  done: Promise.withResolvers<void>(),
+  since: performance.now(),
+})
+
+function refuseIfAside(aside: Set<string>, uuid: string) {
+  if (aside.has(uuid)) throw new SetAside(`what was learned of message ${uuid} cannot be written`)
 }
 
-/** The first word about an end counts; later ones are repeats. */
-const merged = (known: Finding, more: Finding): Finding => ({ ...more, ...known })
+/**
+ * Of the database's state, not of what we write, by the class of its SQLSTATE: read-only after a switch-over (25),
+ * deadlocks and the like (40), out of disk or memory (53), locks (55), cancelled by somebody (57), broken disks (58).
+ */
+const isPassing = (err: unknown) =>
+  isDatabaseAway(err) || /^(25|40|53|55|57|58)/.test((err as { code?: string }).code ?? '')

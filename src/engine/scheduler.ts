@@ -1,7 +1,15 @@
 import type { Logger } from 'pino'
 import { closesAt, nextOpening } from '../base/sending-window.ts'
 import type { Pool } from '../db/sql.ts'
-import { LEASE_SECONDS, type Lease, type RunnableLane, runsOf } from '../domain/lanes/lane.ts'
+import {
+  isOver,
+  LEASE_SECONDS,
+  type Lease,
+  type Left,
+  type RunnableLane,
+  runsOf,
+  windowOf,
+} from '../domain/lanes/lane.ts'
 import { heldLanes, lanesWithWork, postponeLane, renewLeases, takeChunk, takeOver } from '../domain/lanes/lanes.ts'
 import { drawParts, returnParts, tryDrawParts, type Wish } from '../domain/limits/limits.ts'
 import { queuedMessages } from '../domain/messages/messages.ts'
@@ -9,7 +17,8 @@ import { closeLease } from '../domain/sending/leases.ts'
 import type { Gateways, LiveGateway } from './gateways.ts'
 import { type Loop, repeat } from './loop.ts'
 import type { Recorder } from './recorder.ts'
-import { type Hand, sendMessages } from './sender.ts'
+import { type Attempt, type Hand, sendMessages } from './sender.ts'
+import { createTurns } from './turns.ts'
 
 export type SchedulerContext = {
   sql: Pool
@@ -19,9 +28,15 @@ export type SchedulerContext = {
   recorder: Recorder
   gateways: Gateways
   worker: string
+  /** How long an engine without work waits until it looks by itself. */
+  idleMs?: number
 }
 
+/** The most that is taken of a lane at once, and handed over of that between two looks at what has changed. */
 const CHUNK = 2000
+const SLICE = 1000
+/** By priority: authorization codes go before everything; of the rest nobody is left out. */
+const WEIGHTS = [Number.POSITIVE_INFINITY, 8, 4, 1]
 const LANES_AT_ONCE = 200
 const PAGES_A_TURN = 20
 const IDLE_MS = 100
@@ -29,8 +44,15 @@ const IDLE_MS = 100
 const CHUNKS_PER_GATEWAY = 3
 const RENEW_EVERY_MS = 2000
 const HOLD_EVERY_MS = 300
+/** A slice that is under way for longer is looked through again for what is no longer wanted. */
+const LONG_SLICE_MS = 500
+/** A turn with work in it ends after this: who came meanwhile is in the next one. Codes do not wait for that. */
+const TURN_MS = 200
+const CODES_EVERY_MS = 50
+const CALLED_CODES_EVERY_MS = 10
 /** How soon to look again at a lane whose gateways are down or whose name is not approved. */
 const LOOK_AGAIN_MS = 1000
+const BUSY_MS = 100
 const NEVER_MS = 24 * 3600_000
 /** A worker stops submitting this long before its lease could be taken by another. */
 const SAFETY_MS = 2000
@@ -43,6 +65,12 @@ type Allowance = { wishes: Wish[]; parts: number; retryAfterMs: number }
 
 type Held = Hand & { lease: Lease; until: number; held: boolean }
 
+/** A way out and what may go there; none for messages that are only to be refused. */
+type WayOut = { gateway: LiveGateway | undefined; allowance: Allowance; mostMessages: number }
+
+/** Lanes of one priority with work, as far as they have been looked up. */
+type Queue = { priority: number; lanes: RunnableLane[]; page: number; more: boolean; throughAt: number }
+
 /** Limits found used up in this turn, and when to ask again: who comes later in the order must not draw before. */
 type UsedUp = Map<string, Date>
 
@@ -54,68 +82,123 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
   const { sql, clock, log, gateways, worker } = context
   const hands = new Map<string, Held>()
   const running = new Set<Promise<void>>()
+  const turns = createTurns(WEIGHTS)
+  const lastUsed = new WeakMap<LiveGateway, number>()
   let stopping = false
+  let isCalled = false
   let wake = Promise.withResolvers<void>()
 
   async function turn() {
     const woken = wake.promise // a wake that comes while we look is not missed
     const usedUp: UsedUp = new Map()
-    let started = 0
-    for (let page = 0; page < PAGES_A_TURN && !stopping; page++) {
-      const { lanes, more } = await lanesWithWork(sql, clock(), {
-        limit: LANES_AT_ONCE,
-        offset: page * LANES_AT_ONCE,
-      })
-      for (const lane of lanes) if (!stopping && (await startLane(lane, usedUp))) started += 1
-      if (!more) break
+    const queues = await Promise.all(WEIGHTS.map((_, priority) => openQueue(priority)))
+    let until = Number.POSITIVE_INFINITY
+    while (!stopping && performance.now() < until) {
+      if (isTimeForCodes(queues[0]!)) queues[0] = await openQueue(0)
+      const priority = turns.next(kind => queues[kind]!.lanes.length > 0)
+      if (priority === undefined) break
+      const lane = queues[priority]!.lanes.shift()!
+      const taken = await startLane(lane, usedUp)
+      if (taken > 0) {
+        until = Math.min(until, performance.now() + TURN_MS)
+        turns.served(priority, taken)
+      }
+      if (queues[priority]!.lanes.length === 0) await turnPage(queues[priority]!)
     }
-    if (started === 0) await Promise.race([woken, timeout(IDLE_MS)])
+    if (until === Number.POSITIVE_INFINITY) await Promise.race([woken, timeout(context.idleMs ?? IDLE_MS)])
   }
 
-  /** Takes a chunk of a lane if it may go now and something can take it; false when not. */
-  async function startLane(lane: RunnableLane, usedUp: UsedUp): Promise<boolean> {
+  /** Codes that came during the turn go before the rest of it; those that cannot go do not keep the others waiting. */
+  function isTimeForCodes({ lanes, throughAt }: Queue) {
+    return lanes.length === 0 && performance.now() > throughAt + (isCalled ? CALLED_CODES_EVERY_MS : CODES_EVERY_MS)
+  }
+
+  async function openQueue(priority: number): Promise<Queue> {
+    const queue = { priority, lanes: [], page: 0, more: true, throughAt: 0 }
+    if (priority === 0) isCalled = false
+    await turnPage(queue)
+    return queue
+  }
+
+  async function turnPage(queue: Queue) {
+    queue.throughAt = performance.now()
+    if (!queue.more || queue.page >= PAGES_A_TURN) return
+    const page = { limit: LANES_AT_ONCE, offset: queue.page++ * LANES_AT_ONCE }
+    Object.assign(queue, await lanesWithWork(sql, queue.priority, clock(), page))
+  }
+
+  /** Takes a chunk of a lane if it may go now and something can take it; returns how many messages may go of it. */
+  async function startLane(lane: RunnableLane, usedUp: UsedUp): Promise<number> {
     const now = clock()
     const opening = openingOf(lane, now)
     if (opening > now) return stepAside(lane, opening)
-    const gateway = isGone(lane.senderStatus) ? undefined : freeGateway(lane)
-    if (gateway === 'busy') return false
-    if (gateway === 'down') return stepAside(lane, after(now, LOOK_AGAIN_MS))
-    const allowance = await drawAllowance(lane, gateway, usedUp)
-    if (allowance.parts === 0) return stepAside(lane, after(now, allowance.retryAfterMs))
+    const free = isGone(lane.senderStatus) || isOver(lane, now) ? [undefined] : freeGateways(lane)
+    if (free === 'busy') return 0
+    if (free === 'down') return stepAside(lane, after(now, LOOK_AGAIN_MS))
+    const way = await findRoom(lane, free, usedUp)
+    if (way.allowance.parts === 0 && lane.gatewayId) return 0 // the rest of the lane may go elsewhere
+    if (way.allowance.parts === 0) return stepAside(lane, after(now, patienceMs(lane, way.allowance)))
     const asked = performance.now()
-    const lease = lane.leaseId
-      ? await takeOver(sql, { companyId: lane.companyId, leaseId: lane.leaseId }, worker)
-      : await takeChunk(sql, lane, Math.min(CHUNK, allowance.parts), worker)
-    if (!lease) {
-      await giveBack(allowance, allowance.parts)
-      return false
-    }
-    const hand = handOf(lane, lease, gateway, asked)
-    const work = workOff(lane, hand, gateway, allowance).catch(err =>
-      log.error({ err, lane: lane.laneId }, 'chunk.failed'),
-    )
+    const lease = await takeLease(lane, way)
+    if (!lease) return 0
+    const hand = handOf(lane, lease, way.gateway, asked)
+    const work = workOff(lane, hand, way).catch(err => log.error({ err, lane: lane.laneId }, 'chunk.failed'))
     running.add(work)
     void work.finally(() => {
       running.delete(work)
       wakeUp()
     })
-    return true
+    return Math.min(lease.nextSeq - lease.firstSeq, way.mostMessages)
+  }
+
+  /** What was drawn for a chunk that somebody else got, or the database did not give, is given back. */
+  async function takeLease(lane: RunnableLane, way: WayOut): Promise<Lease | undefined> {
+    let lease: Lease | undefined
+    try {
+      lease = lane.leaseId
+        ? await takeOver(sql, { companyId: lane.companyId, leaseId: lane.leaseId }, worker)
+        : await takeChunk(sql, lane, way.mostMessages, worker)
+    } finally {
+      if (!lease) await giveBack(way.allowance, way.allowance.parts)
+    }
+    return lease
   }
 
   /** Codes do not step aside for moments: they would come back behind those that drew meanwhile. */
-  async function stepAside(lane: RunnableLane, until: Date): Promise<false> {
+  async function stepAside(lane: RunnableLane, until: Date): Promise<0> {
     const isForMoments = until.getTime() - clock().getTime() < LOOK_AGAIN_MS
     if (lane.priority > 0 || !isForMoments) await postponeLane(sql, lane, until)
-    return false
+    return 0
   }
 
-  function freeGateway(lane: RunnableLane): LiveGateway | undefined | 'busy' | 'down' {
-    const { known, up } = gateways.serving(lane.channelType, lane.brandId)
-    if (!known) return undefined // its messages are refused: there is no route
-    if (up.length === 0) return 'down'
-    const most = CHUNKS_PER_GATEWAY + (lane.priority === 0 ? 1 : 0)
-    const free = up.filter(({ busy }) => busy < most).sort((a, b) => a.busy - b.busy)
-    return free[0] ?? 'busy'
+  /** The least busy first; of those alike, the one that was used longest ago. */
+  function freeGateways(lane: RunnableLane): (LiveGateway | undefined)[] | 'busy' | 'down' {
+    const { known, up, isElsewhere } = gateways.serving(lane.channelType, lane.brandId, lane.senderName)
+    if (!known) return [undefined] // its messages are refused: there is no route
+    if (up.length === 0) return isElsewhere ? 'busy' : 'down'
+    const free = up.filter(one => one.busy < mostChunks(lane) && mayTake(one, lane))
+    const lastUse = (one: LiveGateway) => lastUsed.get(one) ?? 0
+    return free.length > 0 ? free.sort((a, b) => a.busy - b.busy || lastUse(a) - lastUse(b)) : 'busy'
+  }
+
+  const mostChunks = ({ priority }: RunnableLane) => CHUNKS_PER_GATEWAY + (priority === 0 ? 1 : 0)
+
+  /** Until its limits have room again; but another gateway that is only busy now may have it much earlier. */
+  function patienceMs(lane: RunnableLane, { retryAfterMs }: Allowance): number {
+    const { up } = gateways.serving(lane.channelType, lane.brandId, lane.senderName)
+    return up.some(({ busy }) => busy >= mostChunks(lane)) ? Math.min(retryAfterMs, BUSY_MS) : retryAfterMs
+  }
+
+  /** The first of these that has room under its limits; else how long until one of them has. */
+  async function findRoom(lane: RunnableLane, free: (LiveGateway | undefined)[], usedUp: UsedUp): Promise<WayOut> {
+    let soonest: WayOut | undefined
+    for (const gateway of free) {
+      const allowance = await drawAllowance(lane, gateway, usedUp)
+      const way = { gateway, allowance, mostMessages: Math.min(aSecondOf(gateway, CHUNK), allowance.parts) }
+      if (way.allowance.parts > 0) return way
+      if (!soonest || way.allowance.retryAfterMs < soonest.allowance.retryAfterMs) soonest = way
+    }
+    return soonest!
   }
 
   async function drawAllowance(lane: RunnableLane, gateway: LiveGateway | undefined, usedUp: UsedUp) {
@@ -124,14 +207,16 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
     const key = wishes.map(({ subject }) => subject).join()
     const again = usedUp.get(key)
     if (again) return { wishes, parts: 0, retryAfterMs: Math.max(1, again.getTime() - clock().getTime()) }
-    const wanted = Math.min(CHUNK, Math.max(lane.waiting, 1))
+    const wanted = Math.min(aSecondOf(gateway, CHUNK), Math.max(lane.waiting, 1))
     const draw = await tryDrawParts(sql, wishes, wanted, { atLeast: Math.min(wanted, worthwhile(wishes)) })
     if (draw.parts === 0) usedUp.set(key, after(clock(), draw.retryAfterMs))
     return { wishes, ...draw }
   }
 
+  /** A limit that does not get its parts back is only slower for a moment. */
   async function giveBack({ wishes }: Allowance, parts: number) {
-    if (wishes.length > 0 && parts > 0) await returnParts(sql, wishes, parts)
+    if (wishes.length === 0 || parts <= 0) return
+    await returnParts(sql, wishes, parts).catch(err => log.warn({ err, parts }, 'parts.not_returned'))
   }
 
   /**
@@ -139,11 +224,14 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
    * Looked at before every message, so that a stop, a pause or the end of the window acts inside a chunk.
    */
   function handOf(lane: RunnableLane, lease: Lease, gateway: LiveGateway | undefined, asked: number): Held {
-    const closing = lane.startAt ? closesAt(windowOf(lane), clock()) : undefined
+    const window = windowOf(lane)
+    const closing = window ? closesAt(window, clock()) : undefined
     const hand: Held = {
       lease,
       until: asked + LEASE_SECONDS * 1000,
       held: false,
+      handedParts: 0,
+      sliceSize: aSecondOf(gateway, SLICE),
       mayGo: () =>
         !stopping &&
         !hand.held &&
@@ -153,30 +241,40 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
     return hand
   }
 
-  async function workOff(lane: RunnableLane, hand: Held, gateway: LiveGateway | undefined, allowance: Allowance) {
+  async function workOff(lane: RunnableLane, hand: Held, way: WayOut) {
     const { lease } = hand
+    const { gateway, allowance, mostMessages } = way
     hands.set(lease.token, hand)
-    if (gateway) gateway.busy += 1
+    if (gateway) {
+      gateway.busy += 1
+      lastUsed.set(gateway, performance.now())
+    }
     let isFree = false
-    const freeGateway = () => {
-      if (gateway && !isFree) gateway.busy -= 1
+    const letGo = async () => {
+      if (isFree) return
       isFree = true
+      if (gateway) gateway.busy -= 1
       wakeUp()
+      await giveBack(allowance, allowance.parts - hand.handedParts)
     }
     try {
-      const queued = await queuedMessages(sql, lease, lane)
-      const messages = queued.map(message => ({ ...message, attempts: lease.attempts }))
+      const messages = await attemptsOf(lane, lease, mostMessages)
       const count = await fittingCount(messages, allowance)
-      const due = count === 0 ? after(clock(), TOO_LONG_MS) : clock()
-      const over = messages.slice(count).map(({ seq, attempts }) => ({ seq, attempts, dueAt: due }))
+      const over = overOf(lease, messages, count, mostMessages)
       const { recorded, left } = await sendMessages(context, lane, messages.slice(0, count), gateway, hand)
-      freeGateway() // for the next chunk, while this one is written down
+      await letGo() // for the next chunk, while this one is written down
       await recorded
       await closeLease(sql, lease, runsOf([...left, ...over]), { billingZone: context.billingZone, now: clock() })
     } finally {
       hands.delete(lease.token)
-      freeGateway()
+      await letGo()
     }
+  }
+
+  async function attemptsOf(lane: RunnableLane, lease: Lease, most: number): Promise<Attempt[]> {
+    const queued = await queuedMessages(sql, { ...lease, most }, lane)
+    const before = { attempts: lease.attempts, ...(lane.gatewayId ? { gatewayId: lane.gatewayId } : {}) }
+    return queued.map(message => ({ ...message, ...before }))
   }
 
   /** How many of the messages the allowance covers, counted in parts; what it does not need is given back. */
@@ -186,24 +284,44 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
     let count = 0
     let used = 0
     while (count < messages.length && used + messages[count]!.parts <= allowed) used += messages[count++]!.parts
+    allowance.parts = used
     await giveBack(allowance, allowed - used)
     if (count > 0 || messages.length === 0) return count
     // Longer than what was drawn: full limits lend a single message what it needs beyond them.
     const needed = messages[0]!.parts
-    return (await drawParts(sql, wishes, needed, { atLeast: needed })) === needed ? 1 : 0
+    allowance.parts = await drawParts(sql, wishes, needed, { atLeast: needed })
+    return allowance.parts === needed ? 1 : 0
+  }
+
+  /** What of a lease may not go this time, all the places behind what was read included: its first and last place. */
+  function overOf(lease: Lease, messages: Attempt[], count: number, most: number): Left[] {
+    const isReadThrough = messages.length < most
+    if (isReadThrough && count === messages.length) return []
+    const dueAt = count === 0 ? after(clock(), TOO_LONG_MS) : clock()
+    const last = messages.at(-1)!
+    const from = messages[count]?.seq ?? last.seq + 1
+    const to = isReadThrough ? last.seq : lease.nextSeq - 1
+    const { attempts, gatewayId } = last
+    const places = from > to ? [] : [from, to]
+    return places.map(seq => ({ seq, attempts, dueAt, ...(gatewayId ? { gatewayId } : {}) }))
   }
 
   async function renew() {
     if (hands.size === 0) return
     const asked = performance.now()
-    const ours = await renewLeases(sql, worker, [...hands.keys()])
-    for (const [token, hand] of hands) {
+    const mine = [...hands] // who comes while we ask is not in the answer
+    const ours = await renewLeases(
+      sql,
+      worker,
+      mine.map(([token]) => token),
+    )
+    for (const [token, hand] of mine) {
       if (ours.has(token)) hand.until = asked + LEASE_SECONDS * 1000
       else hand.held = true
     }
   }
 
-  /** Stops, suspensions and disabled companies act within a second. */
+  /** Stops, suspensions and disabled companies act within a second; so does the blacklist at a slow gateway. */
   async function hold() {
     if (hands.size === 0) return
     const held = await heldLanes(
@@ -212,6 +330,14 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
     )
     const ids = new Set(held.map(({ companyId, laneId }) => `${companyId}/${laneId}`))
     for (const hand of hands.values()) if (ids.has(`${hand.lease.companyId}/${hand.lease.laneId}`)) hand.held = true
+    for (const { slice } of [...hands.values()])
+      if (slice && performance.now() > slice.since + LONG_SLICE_MS) await slice.lookAgain()
+  }
+
+  /** Somebody has given a lane work: it may be a code. */
+  function call() {
+    isCalled = true
+    wakeUp()
   }
 
   function wakeUp() {
@@ -226,7 +352,7 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
   ]
 
   return {
-    wake: wakeUp,
+    wake: call,
     async stop() {
       stopping = true
       wakeUp()
@@ -237,30 +363,35 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
   }
 }
 
-/** When a lane may go: at once if its name is gone, because its messages are then refused one by one. */
+/** When a lane may go: at once if its name is gone or its time is over: its messages are then refused one by one. */
 function openingOf(lane: RunnableLane, now: Date): Date {
-  if (isGone(lane.senderStatus)) return now
+  if (isGone(lane.senderStatus) || isOver(lane, now)) return now
   if (lane.senderStatus !== 'APPROVED') return after(now, LOOK_AGAIN_MS)
-  if (!lane.startAt) return now
-  return nextOpening(windowOf(lane), now) ?? after(now, NEVER_MS)
+  const window = windowOf(lane)
+  if (!window) return now
+  return nextOpening(window, now) ?? lane.endAt ?? after(now, NEVER_MS)
 }
 
 /** A tenth of a second's worth: drawn part by part, every message would have a chunk of its own. */
 const worthwhile = (wishes: Wish[]) =>
   Math.max(1, Math.floor(Math.min(...wishes.map(({ perSecond }) => perSecond)) / 10))
 
+/** What a gateway takes within about a second, as far as it is known: as much as it takes at once, or took lately. */
+function aSecondOf(gateway: LiveGateway | undefined, most: number): number {
+  if (!gateway) return most
+  const { channel } = gateway
+  return Math.max(1, Math.min(most, Math.max(channel.window, Math.ceil(channel.partsLastMinute() / 60))))
+}
+
+/** A gateway that may have taken something of a message is asked again, and no other as long as it is there. */
+const mayTake = ({ gateway }: LiveGateway, lane: RunnableLane) =>
+  !lane.gatewayId || lane.gatewayId === gateway.gatewayId
+
 const isGone = (senderStatus: string) => ['CLOSED', 'DENIED'].includes(senderStatus)
 
 const after = (now: Date, ms: number) => new Date(now.getTime() + ms)
 
 const timeout = (ms: number) => new Promise<void>(resolve => setTimeout(resolve, ms))
-
-const windowOf = (lane: RunnableLane) => ({
-  startAt: lane.startAt!,
-  hours: lane.hours!,
-  days: lane.days!,
-  zone: { offsetMinutes: lane.offsetMinutes! },
-})
 
 /** Every limit that a chunk draws from, in parts a second. */
 function limitsOf(lane: RunnableLane, gateway: LiveGateway | undefined) {

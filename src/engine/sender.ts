@@ -1,28 +1,38 @@
 import type { Logger } from 'pino'
+import type { Content } from '../base/content.ts'
 import { errorCodes } from '../base/error-codes.ts'
+import { nextOpening } from '../base/sending-window.ts'
 import type { Outgoing, SendResult } from '../channels/channel.ts'
 import type { Pool } from '../db/sql.ts'
 import { blacklistedAmong } from '../domain/blacklist/blacklist.ts'
-import type { RunnableLane } from '../domain/lanes/lane.ts'
+import { heardWithin } from '../domain/inbound/inbound.ts'
+import { isOver, type Left, type RunnableLane } from '../domain/lanes/lane.ts'
 import type { QueuedMessage } from '../domain/messages/message.ts'
+import { takenParts } from '../domain/sending/receipts.ts'
+import { stoppedAmong } from '../domain/sending/stopping.ts'
+import { addressesOf } from '../domain/subscribers/subscribers.ts'
 import type { LiveGateway } from './gateways.ts'
-import type { Recorder } from './recorder.ts'
+import { type Recorder, SetAside } from './recorder.ts'
 
-/** Handed over at once; between two of these the process looks whether it may go on. */
-const SLICE = 1000
 const MOST_BACKOFF_MS = 60_000
 /** A message that was under way when its connection broke goes out again after this; possibly twice. */
 const LOST_RETRY_MS = 1000
 
 /** Messages in our hands: they may go as long as their lease is ours and their lane is not held. */
-export type Hand = { mayGo(): boolean }
+export type Hand = {
+  mayGo(): boolean
+  /** Parts that were handed over, whatever was said to them. */
+  handedParts: number
+  /** Most messages of a slice: about what its gateway takes within a second. */
+  sliceSize: number
+  /** The slice under way: since when, and how to ask again whether its messages are still wanted. */
+  slice?: { since: number; lookAgain(): Promise<void> } | undefined
+}
 
 export type SenderContext = { sql: Pool; clock: () => Date; log: Logger; recorder: Recorder }
 
-export type Attempt = QueuedMessage & { attempts: number }
-
-/** A message that is still to be sent: the operator was busy, or our hand had to stop. */
-export type Left = { seq: number; attempts: number; dueAt: Date }
+/** With the gateway that may have taken something of it before. */
+export type Attempt = QueuedMessage & { attempts: number; gatewayId?: number }
 
 /**
  * Takes messages to their gateway: those that may not go any more are refused, the rest is handed over slice by
@@ -37,13 +47,13 @@ export async function sendMessages(
   hand: Hand,
 ): Promise<{ recorded: Promise<unknown>; left: Left[] }> {
   const work: Work = { ...context, lane, noted: new Set(), later: [], told: new Set() }
-  for (let from = 0; from < messages.length && hand.mayGo(); from += SLICE) {
-    await context.recorder.room()
-    const allowed = await refuseForbidden(work, messages.slice(from, from + SLICE), gateway)
+  for (let from = 0; from < messages.length && hand.mayGo(); from += hand.sliceSize) {
+    if (lane.priority > 0) await context.recorder.room() // a code waits for nobody
+    const allowed = await refuseForbidden(work, messages.slice(from, from + hand.sliceSize), gateway)
     if (allowed.length > 0) await submitSlice(work, allowed, gateway!, hand)
   }
   const untouched = messages.filter(({ uuid }) => !work.told.has(uuid))
-  const left = [...work.later, ...untouched.map(({ seq, attempts }) => ({ seq, attempts, dueAt: context.clock() }))]
+  const left = [...work.later, ...untouched.map(message => leftOf(message, context.clock()))]
   return { recorded: Promise.all(work.noted), left }
 }
 
@@ -52,21 +62,93 @@ type Work = SenderContext & { lane: RunnableLane; noted: Set<Promise<void>>; lat
 
 /** Looked at again right before submission, slice by slice: what has changed since the message was accepted. */
 async function refuseForbidden(work: Work, messages: Attempt[], gateway: LiveGateway | undefined): Promise<Attempt[]> {
+  const now = work.clock()
+  if (isOver(work.lane, now)) return refuseAll(work, messages, errorCodes.expired)
   if (['CLOSED', 'DENIED'].includes(work.lane.senderStatus))
     return refuseAll(work, messages, errorCodes.refusedByChannel)
   if (!gateway) return refuseAll(work, messages, errorCodes.noRoute)
-  const blacklisted = await blacklistedAmong(
-    work.sql,
-    work.lane.companyId,
-    messages.map(({ destination }) => destination),
+  const inTime = refuse(work, messages, errorCodes.expired, ({ expiresAt }) => expiresAt !== null && expiresAt <= now)
+  const open = postponeClosed(work, inTime, now)
+  const unwanted = await unwantedAmong(work, open)
+  return refuseUnasked(work, refuseUnwanted(work, open, unwanted), gateway, now)
+}
+
+/** Why messages are not to go: their client wants them stopped, or the subscriber is on the blacklist. */
+type Unwanted = Map<string, number>
+
+async function unwantedAmong({ sql, lane }: Work, messages: Attempt[]): Promise<Unwanted> {
+  const [blacklisted, stopped] = await Promise.all([
+    blacklistedAmong(
+      sql,
+      lane.companyId,
+      messages.map(({ destination }) => destination),
+    ),
+    stoppedAmong(
+      sql,
+      lane.companyId,
+      messages.map(({ uuid }) => uuid),
+    ),
+  ])
+  const unwanted: Unwanted = new Map()
+  if (blacklisted.size > 0)
+    for (const { uuid, destination } of messages)
+      if (blacklisted.has(destination)) unwanted.set(uuid, errorCodes.blacklisted)
+  for (const uuid of stopped) unwanted.set(uuid, errorCodes.stopped)
+  return unwanted
+}
+
+/** Refuses what nobody has said anything of; gives back what is wanted. */
+function refuseUnwanted(work: Work, messages: Attempt[], unwanted: Unwanted): Attempt[] {
+  if (unwanted.size === 0) return messages
+  return messages.filter(message => {
+    const errorCode = unwanted.get(message.uuid)
+    if (errorCode !== undefined && !work.told.has(message.uuid)) refuseAll(work, [message], errorCode)
+    return errorCode === undefined
+  })
+}
+
+const ANSWER_MS = 24 * 3600_000
+
+const isFreeText = (content: Content | undefined) => !content || (content.contentType === 'text' && !content.template)
+
+/** WhatsApp takes free texts only for a day after the subscriber wrote; its simulated operators do not insist. */
+async function refuseUnasked(work: Work, messages: Attempt[], { gateway }: LiveGateway, now: Date): Promise<Attempt[]> {
+  const { sql, lane } = work
+  if (lane.channelType !== 'WHATSAPP' || gateway.connector === 'simulator') return messages
+  const free = messages.filter(message => isFreeText(contentOf(lane, message).content))
+  if (free.length === 0) return messages
+  const numbers = free.map(({ destination }) => destination)
+  const since = new Date(now.getTime() - ANSWER_MS)
+  const heard = await heardWithin(sql, lane.companyId, lane.senderName, numbers, since)
+  const unasked = new Set(free.filter(({ destination }) => !heard.has(destination)))
+  return refuse(work, messages, errorCodes.refusedByChannel, message => unasked.has(message))
+}
+
+/** Refuses those that the rule speaks against; gives back the others. */
+function refuse(work: Work, messages: Attempt[], errorCode: number, isForbidden: (message: Attempt) => boolean) {
+  const { forbidden = [], allowed = [] } = Object.groupBy(messages, each =>
+    isForbidden(each) ? 'forbidden' : 'allowed',
   )
-  if (blacklisted.size === 0) return messages
-  refuseAll(
-    work,
-    messages.filter(({ destination }) => blacklisted.has(destination)),
-    errorCodes.blacklisted,
-  )
-  return messages.filter(({ destination }) => !blacklisted.has(destination))
+  refuseAll(work, forbidden, errorCode)
+  return allowed
+}
+
+/** A single message whose hours ended while it waited goes when they begin again; one past its completion never goes. */
+function postponeClosed(work: Work, messages: Attempt[], now: Date): Attempt[] {
+  return messages.filter(message => {
+    if (!message.window) return true
+    const { zone, endAt, ...hours } = message.window
+    const opening = nextOpening({ ...hours, endAt: endAt ? new Date(endAt) : null, zone: { name: zone } }, now)
+    if (opening && opening <= now) return true
+    if (opening) postpone(work, message, opening)
+    else refuseAll(work, [message], errorCodes.expired)
+    return false
+  })
+}
+
+function postpone(work: Work, message: Attempt, until: Date) {
+  work.told.add(message.uuid)
+  work.later.push(leftOf(message, until))
 }
 
 function refuseAll(work: Work, messages: Attempt[], errorCode: number): [] {
@@ -76,31 +158,103 @@ function refuseAll(work: Work, messages: Attempt[], errorCode: number): [] {
 
 function note(work: Work, finding: Parameters<Recorder['note']>[1]) {
   work.told.add(finding.uuid)
-  work.noted.add(work.recorder.note(work.lane.companyId, finding))
+  work.noted.add(work.recorder.note(work.lane.companyId, finding).catch(unlessSetAside))
+}
+
+/** What can never be written was logged; to send its message again and again would be worse than to leave it. */
+function unlessSetAside(error: unknown) {
+  if (!(error instanceof SetAside)) throw error
 }
 
 async function submitSlice(work: Work, messages: Attempt[], { gateway, channel }: LiveGateway, hand: Hand) {
-  const batch = messages.map(message => outgoing(work.lane, message))
+  const [taken, addresses] = await Promise.all([
+    takenBefore(work, messages, gateway.gatewayId),
+    addressesFor(work, messages, gateway.gatewayId),
+  ])
+  const batch = messages.map(message =>
+    outgoing(work.lane, message, taken.get(message.uuid), addresses.get(message.destination)),
+  )
   const report = (index: number, result: SendResult) => noteResult(work, messages[index]!, result, gateway.gatewayId)
+  const watch = watchSlice(work, messages, hand)
   try {
-    await channel.submit(batch, report, hand.mayGo)
+    await channel.submit(batch, report, watch.mayGo)
+    refuseUnwanted(work, messages, watch.unwanted)
   } catch (err) {
     // A channel should not throw. What it has not reported may have gone out or not, as with a lost connection.
     work.log.error({ err, gatewayId: gateway.gatewayId }, 'submission.failed')
-    for (const message of messages) if (!work.told.has(message.uuid)) retryLater(work, message, LOST_RETRY_MS)
+    for (const message of messages)
+      if (!work.told.has(message.uuid)) retryLater(work, { ...message, gatewayId: gateway.gatewayId }, LOST_RETRY_MS)
+  } finally {
+    hand.slice = undefined
   }
 }
 
-const outgoing = (lane: RunnableLane, message: Attempt): Outgoing => ({
+/** A slow gateway has a slice for long: what is no longer wanted meanwhile does not go. Counts what is handed over. */
+function watchSlice(work: Work, messages: Attempt[], hand: Hand) {
+  const unwanted: Unwanted = new Map()
+  const handed = new Set<number>()
+  hand.slice = {
+    since: performance.now(),
+    async lookAgain() {
+      const open = messages.filter(({ uuid }) => !work.told.has(uuid))
+      for (const [uuid, errorCode] of await unwantedAmong(work, open)) unwanted.set(uuid, errorCode)
+    },
+  }
+  const mayGo = (index: number) => {
+    const message = messages[index]!
+    if (!hand.mayGo() || unwanted.has(message.uuid)) return false
+    if (!handed.has(index)) hand.handedParts += message.parts
+    handed.add(index)
+    return true
+  }
+  return { mayGo, unwanted }
+}
+
+/**
+ * Of long messages that are tried again, the parts that this gateway has taken: whichever process it was that handed
+ * them over. Another gateway gets the whole message: it may cut it in other places.
+ */
+async function takenBefore(work: Work, messages: Attempt[], gatewayId: number) {
+  const uuids = messages.filter(({ attempts, parts }) => attempts > 0 && parts > 1).map(({ uuid }) => uuid)
+  if (uuids.length === 0) return new Map<string, Record<number, string>>()
+  return takenParts(work.sql, { companyId: work.lane.companyId, gatewayId, uuids })
+}
+
+/** Channels that know their subscribers by an address of their own. */
+const ADDRESSED = ['TELEGRAM', 'PUSH']
+
+async function addressesFor({ sql, lane }: Work, messages: Attempt[], gatewayId: number) {
+  if (!ADDRESSED.includes(lane.channelType)) return new Map<string, string[]>()
+  const numbers = [...new Set(messages.map(({ destination }) => destination))]
+  return addressesOf(sql, gatewayId, lane.companyId, lane.channelType, lane.senderName, numbers)
+}
+
+const outgoing = (
+  lane: RunnableLane,
+  message: Attempt,
+  taken: Record<number, string> | undefined,
+  addresses: string[] | undefined,
+): Outgoing => ({
   companyId: lane.companyId,
   uuid: message.uuid,
   channelType: lane.channelType,
-  senderName: lane.senderName,
+  senderName: message.senderName ?? lane.senderName,
   destination: message.destination,
   text: message.text,
   parts: message.parts,
   attempts: message.attempts,
+  ...contentOf(lane, message),
+  ...(message.expiresAt ? { expiresAt: message.expiresAt } : {}),
+  ...(addresses ? { addresses } : {}),
+  ...(taken ? { taken } : {}),
 })
+
+/** A dispatch has one content for all, with each one's own text in it. */
+function contentOf({ content }: RunnableLane, message: Attempt): { content?: Content } {
+  if (message.content) return { content: message.content }
+  if (!content) return {}
+  return { content: 'text' in content ? { ...content, text: message.text } : content }
+}
 
 function noteResult(work: Work, message: Attempt, result: SendResult, gatewayId: number) {
   const { uuid } = message
@@ -110,20 +264,48 @@ function noteResult(work: Work, message: Attempt, result: SendResult, gatewayId:
       return note(work, { uuid, sentAt: work.clock(), ...ids })
     }
     case 'unknown': // handed over without an answer: it may have gone out, so it is not sent again
-      return note(work, { uuid, sentAt: work.clock() })
-    case 'refused':
-      return note(work, { uuid, refused: { at: work.clock(), errorCode: result.errorCode } })
+      return note(work, { uuid, sentAt: work.clock(), ...idsOf(message, result.taken, gatewayId) })
+    case 'refused': {
+      const { errorCode, operatorError } = result
+      const kept = operatorError === undefined ? {} : { operatorError }
+      return note(work, { uuid, refused: { at: work.clock(), errorCode, ...kept } })
+    }
     case 'busy':
-      return retryLater(work, message, backoff(result.retryAfterMs, message.attempts))
+      noteTaken(work, message, result.taken, gatewayId)
+      return retryLater(
+        work,
+        result.taken ? { ...message, gatewayId } : message,
+        backoff(result.retryAfterMs, message.attempts),
+      )
     case 'lost':
-      return retryLater(work, message, LOST_RETRY_MS)
+      noteTaken(work, message, result.taken, gatewayId)
+      return retryLater(work, { ...message, gatewayId }, LOST_RETRY_MS)
   }
 }
 
-const backoff = (firstMs: number, attempts: number) =>
-  Math.min(firstMs * 2 ** Math.min(attempts, 10), MOST_BACKOFF_MS) * (0.75 + Math.random() / 2)
-
-function retryLater(work: Work, { uuid, seq, attempts }: Attempt, afterMs: number) {
-  work.told.add(uuid)
-  work.later.push({ seq, attempts: attempts + 1, dueAt: new Date(work.clock().getTime() + afterMs) })
+/** The message is still to go; but what was taken of it has ids, and receipts to come. */
+function noteTaken(work: Work, message: Attempt, taken: Record<number, string> | undefined, gatewayId: number) {
+  if (taken) note(work, { uuid: message.uuid, ...idsOf(message, taken, gatewayId) })
 }
+
+function idsOf({ parts }: Attempt, taken: Record<number, string> | undefined, gatewayId: number) {
+  if (!taken) return {}
+  return { ids: { gatewayId, providerIds: Array.from({ length: parts }, (_, part) => taken[part]) } }
+}
+
+/** Never earlier than the operator asked for, and spread: all of a chunk would come back at once. */
+const backoff = (firstMs: number, attempts: number) =>
+  Math.max(firstMs, Math.min(firstMs * 2 ** Math.min(attempts, 10), MOST_BACKOFF_MS)) * (1 + Math.random() / 4)
+
+function retryLater(work: Work, message: Attempt, afterMs: number) {
+  work.told.add(message.uuid)
+  const dueAt = new Date(work.clock().getTime() + Math.ceil(afterMs))
+  work.later.push(leftOf({ ...message, attempts: message.attempts + 1 }, dueAt))
+}
+
+const leftOf = ({ seq, attempts, gatewayId }: Attempt, dueAt: Date): Left => ({
+  seq,
+  attempts,
+  dueAt,
+  ...(gatewayId ? { gatewayId } : {}),
+})

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/sql.ts'
-import { BLOCK_SIZE } from '../messages/message.ts'
+import { messageSums, reachedRecipients } from '../messages/months.ts'
 
 /** Something that does not add up: what it is, what the messages and entries say, and what is written instead. */
 export type Difference = {
@@ -16,17 +16,16 @@ type Scope = number | undefined
 const ofCompany = (sql: Sql, table: string, companyId: Scope) =>
   companyId === undefined ? sql`true` : sql`${sql(table)}.company_id = ${companyId}`
 
+/**
+ * Nobody detaches a month meanwhile. It is the first statement, so that what is seen is seen after the wait: else a
+ * month that is being detached would be neither among the messages nor among the closed ones.
+ */
+export const holdMonths = (sql: Sql) => sql`lock table messages in access share mode`
+
 /** One pass over the messages. What is left of it is a few rows per block of a dispatch, whatever their number. */
 export async function sumMessages(sql: Sql, companyId: Scope) {
   await sql`
-    create temporary table message_sums on commit drop as
-    select m.company_id, m.dispatch_id, (m.position / ${BLOCK_SIZE})::int as block, m.status, m.tariff_id,
-      count(*) as messages, sum(m.parts) as parts, sum(m.price) as price,
-      coalesce(sum(m.final_price), 0) as final_price,
-      count(*) filter (where (m.final_price is null) = (m.status in ('DELIVERED', 'FAILED'))
-        or m.status = 'FAILED' and m.final_price <> 0 or m.final_price > m.price) as badly_priced
-    from messages m where ${ofCompany(sql, 'm', companyId)}
-    group by 1, 2, 3, 4, 5`
+    create temporary table message_sums on commit drop as ${messageSums(sql, ofCompany(sql, 'm', companyId))}`
   await sql`analyze message_sums`
 }
 
@@ -126,7 +125,8 @@ const counters: Check = (sql, companyId) =>
     sql`
       select company_id, 'dispatch ' || dispatch_id || ', block ' || block || ', ' || counter.name, sum(counter.value)
       from message_sums, lateral (values
-        (lower(status::text) || ' messages', messages), (lower(status::text) || ' parts', parts)) counter (name, value)
+        (lower(status::text) || ' messages', messages), (lower(status::text) || ' parts', parts),
+        ('unsent messages', unsent_messages), ('unsent parts', unsent_parts)) counter (name, value)
       where dispatch_id is not null group by company_id, dispatch_id, block, counter.name`,
     sql`
       select company_id, 'dispatch ' || dispatch_id || ', block ' || block || ', ' || counter.name, counter.value
@@ -134,7 +134,8 @@ const counters: Check = (sql, companyId) =>
         ('created messages', created_messages), ('created parts', created_parts),
         ('sent messages', sent_messages), ('sent parts', sent_parts),
         ('delivered messages', delivered_messages), ('delivered parts', delivered_parts),
-        ('failed messages', failed_messages), ('failed parts', failed_parts)) counter (name, value)
+        ('failed messages', failed_messages), ('failed parts', failed_parts),
+        ('unsent messages', unsent_messages), ('unsent parts', unsent_parts)) counter (name, value)
       where ${ofCompany(sql, 'b', companyId)}`,
   )
 
@@ -207,9 +208,7 @@ const recipientsOfMessages: Check = (sql, companyId) =>
     nothing(sql),
     sql`
       select company_id, 'tariff ' || tariff_id, count(*) from (
-        select distinct m.company_id, m.tariff_id, m.destination from messages m
-        join tariffs t on t.tariff_id = m.tariff_id and t.pricing_model = 'MAU'
-        where m.status = 'DELIVERED' and ${ofCompany(sql, 'm', companyId)}) reached
+        ${reachedRecipients(sql, ofCompany(sql, 'm', companyId))}) reached
       full join (
         select distinct company_id, tariff_id, destination from tariff_recipients r
         where ${ofCompany(sql, 'r', companyId)}) noted using (company_id, tariff_id, destination)

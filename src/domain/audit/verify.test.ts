@@ -166,6 +166,14 @@ const tamperings: Tampering[] = [
     ({ started }) => [{ what: 'counter', of: `dispatch ${started}, block 0, sent parts`, expected: '4', found: '0' }],
   ],
   [
+    'what no operator had',
+    ({ companyId, started }) => db.sql`
+      update dispatch_blocks set unsent_messages = 1 where company_id = ${companyId} and dispatch_id = ${started}`,
+    ({ started }) => [
+      { what: 'counter', of: `dispatch ${started}, block 0, unsent messages`, expected: '0', found: '1' },
+    ],
+  ],
+  [
     'a status',
     ({ companyId, started }) => db.sql`
       update dispatches set status = 'COMPLETED' where company_id = ${companyId} and dispatch_id = ${started}`,

@@ -2,6 +2,8 @@ import { normaliseNumber } from '../../base/phone-number.ts'
 import type { Sql } from '../../db/sql.ts'
 import * as store from './store.ts'
 
+export { STOP_WORDS } from '../../base/stop-words.ts'
+
 export async function addToBlacklist(sql: Sql, companyId: number, msisdn: string, comment: string | undefined) {
   await store.upsertEntry(sql, companyId, msisdn, comment ?? null)
 }
@@ -17,8 +19,6 @@ export async function blacklistedAmong(sql: Sql, companyId: number, numbers: str
   const rows = await store.selectEntries(sql, companyId, numbers)
   return new Set(rows.map(row => row.msisdn))
 }
-
-export const STOP_WORDS = ['STOP', 'СТОП', 'UNSUBSCRIBE'] as const
 
 /** Whether a text is nothing but a wish to get no more. Words are given in capitals. */
 export const isStopWord = (text: string, stopWords: readonly string[]) => stopWords.includes(text.trim().toUpperCase())

@@ -21,9 +21,13 @@ export function selectEntries(sql: Sql, companyId: number, numbers: string[]) {
 export function insertStop(sql: Sql, gatewayId: number, senderName: string, msisdn: string) {
   return sql<{ companyId: number }[]>`
     insert into blacklist (company_id, msisdn, comment)
-    select distinct s.company_id, ${msisdn}, 'Asked by the subscriber'
+    select s.company_id, ${msisdn}, 'Asked by the subscriber'
     from gateways g join senders s using (channel_type)
     where g.gateway_id = ${gatewayId} and s.sender_name = ${senderName} and s.status in ('APPROVED', 'CLOSED')
+    union -- names without registration are known by whoever uploaded their subscribers
+    select s.company_id, ${msisdn}, 'Asked by the subscriber'
+    from gateways g join subscribers s using (channel_type)
+    where g.gateway_id = ${gatewayId} and s.sender_name = ${senderName} and s.destination = ${msisdn}
     on conflict (company_id, msisdn) do update set comment = coalesce(blacklist.comment, excluded.comment)
     returning company_id as "companyId"`
 }

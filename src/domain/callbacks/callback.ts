@@ -1,4 +1,7 @@
-/** A change of a message's status that its sender asked to be told. */
+import { createHash } from 'node:crypto'
+import { messagingBody, type StoredMessagingEvent } from './messaging-event.ts'
+
+/** A change of a message's status that the partner API tells; the messaging API's are in `messaging-event.ts`. */
 export type StatusEvent = {
   event: 'sent' | 'delivered' | 'failed'
   messageUuid: string
@@ -8,7 +11,12 @@ export type StatusEvent = {
 }
 
 /** How a batch goes out: the partner API sends an object per event, the messaging API arrays. */
-export type CallbackFormat = 'partner' | 'messaging'
+export type CallbackFormat = EventsByFormat['format']
+
+/** The format says what the events are. */
+export type EventsByFormat =
+  | { format: 'partner'; events: StoredEvent[] }
+  | { format: 'messaging'; events: StoredMessagingEvent[] }
 
 export type CallbackStatus = 'WAITING' | 'DELIVERED' | 'EXPIRED'
 
@@ -25,14 +33,15 @@ export type CallbackBatch = {
   companyId: number
   callbackId: number
   url: string
-  format: CallbackFormat
-  events: StoredEvent[]
   /** By the place of the event: whether the receiver has taken it. */
   done: boolean[]
   /** Messages with a refused event in here. */
   held: Set<string>
   expiresAt: Date
-}
+} & EventsByFormat
+
+/** An event of a batch, by its place. */
+export type PlacedEvent = { batch: CallbackBatch; index: number }
 
 /** What became of a batch in one pass. */
 export type CallbackPass = {
@@ -52,6 +61,9 @@ export type CallbackPass = {
 /** Small enough to keep in memory by the dozen, large enough to write rarely. */
 export const MOST_EVENTS = 250
 
+/** In one array of the messaging API. */
+export const MOST_ARRAY_EVENTS = 100
+
 /** A day after it happened an event is no longer news. */
 export const LIFETIME_MS = 24 * 3_600_000
 
@@ -64,9 +76,26 @@ export function receiverOf(url: string): string {
   return parsed && /^https?:$/.test(parsed.protocol) ? parsed.origin : 'invalid'
 }
 
-/** The same for every try, so that a receiver knows what it has seen. */
-export const eventIdOf = ({ companyId, callbackId }: CallbackBatch, index: number) =>
-  `evt_${companyId}_${callbackId}_${index}`
+/**
+ * The id of a request: the same whenever the same events are tried, so that a receiver knows what it has seen, and
+ * never the same for others.
+ */
+export function requestIdOf(events: PlacedEvent[]): string {
+  const ids = events.map(eventIdOf)
+  if (ids.length === 1) return ids[0]!
+  return `evts_${events[0]!.batch.companyId}_${createHash('sha256').update(ids.join()).digest('base64url').slice(0, 22)}`
+}
+
+const eventIdOf = ({ batch, index }: PlacedEvent) => `evt_${batch.companyId}_${batch.callbackId}_${index}`
+
+/** The body of a request: one event of the partner API, or any number of the messaging API. */
+export function requestBodyOf(events: PlacedEvent[]): string {
+  const objects = events.map(objectOf)
+  return events[0]!.batch.format === 'partner' ? objects[0]! : `[${objects.join(',')}]`
+}
+
+const objectOf = ({ batch, index }: PlacedEvent): string =>
+  batch.format === 'partner' ? partnerBody(batch.events[index]!) : messagingBody(batch.events[index]!)
 
 /** The partner API's object for one event. */
 export function partnerBody({ event, messageUuid, destination, at, errorCode }: StoredEvent): string {

@@ -3,7 +3,14 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { uuid7, uuid7Batch } from '../../base/uuid7.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aCompany, aPartner, type TestPartner } from '../../testing/factories.ts'
-import { partnerBody, receiverOf, type StatusEvent, withoutPassword } from './callback.ts'
+import {
+  type CallbackBatch,
+  partnerBody,
+  receiverOf,
+  requestIdOf,
+  type StatusEvent,
+  withoutPassword,
+} from './callback.ts'
 import {
   callbackSecretOf,
   claimReceivers,
@@ -69,6 +76,15 @@ describe('what goes out', () => {
       failedAt: '2026-03-01T10:00:00.000Z',
       errorCode: 7060,
     })
+  })
+
+  test('a request has the id of its events: the same for the same ones, another for any others', () => {
+    const batch = { companyId: 1, callbackId: 7, format: 'messaging' } as CallbackBatch
+    const idOf = (...places: number[]) => requestIdOf(places.map(index => ({ batch, index })))
+    expect(idOf(3)).toBe('evt_1_7_3')
+    expect(idOf(0, 1)).toBe(idOf(0, 1))
+    const ids = [idOf(0), idOf(0, 1), idOf(1, 0), idOf(0, 1, 2), idOf(0, 2), idOf(0, 12)]
+    expect(new Set(ids).size).toBe(ids.length)
   })
 
   test('the signature is that of Standard Webhooks', () => {

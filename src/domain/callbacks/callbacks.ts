@@ -2,6 +2,7 @@ import { notFound } from '../../base/errors.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import {
   type CallbackBatch,
+  type CallbackFormat,
   type CallbackPass,
   LIFETIME_MS,
   MOST_EVENTS,
@@ -11,33 +12,64 @@ import {
   type StatusEvent,
   withoutPassword,
 } from './callback.ts'
+import { type MessagingEvent, storedEvent } from './messaging-event.ts'
 import { makeSecret } from './signature.ts'
 import * as store from './store.ts'
 
 export type { StatusEvent } from './callback.ts'
+export type { MessagingEvent } from './messaging-event.ts'
 
 const KEPT_MS = 30 * 24 * 3_600_000
 const SWEEP_SIZE = 1000
 
-/** Writes one row per receiver URL and batch, in the transaction of the status. */
-export async function enqueueCallbacks(
+/** Events for one exact address. */
+type EventsForUrl<Event> = { url: string; events: Event[] }
+
+/** Writes what the partner API tells, one row per address and batch, in the transaction of the status. */
+export function enqueueCallbacks(
   sql: Transaction,
   companyId: number,
-  batches: { url: string; events: StatusEvent[] }[],
+  batches: EventsForUrl<StatusEvent>[],
   now = new Date(),
 ): Promise<void> {
-  const rows = batches.flatMap(({ url, events }) => chunksOf(events).map(chunk => rowOf(url, chunk)))
-  if (rows.length === 0) return
-  await store.insertCallbacks(sql, companyId, 'partner', rows, now, new Date(now.getTime() + LIFETIME_MS))
+  return enqueue(sql, companyId, 'partner', batches, now)
 }
 
-function chunksOf(events: StatusEvent[]): StatusEvent[][] {
+/** The same for the messaging API. Each message's events go out in the order given. */
+export function enqueueMessagingCallbacks(
+  sql: Transaction,
+  companyId: number,
+  batches: EventsForUrl<MessagingEvent>[],
+  now = new Date(),
+): Promise<void> {
+  const stored = batches.map(({ url, events }) => ({ url, events: events.map(storedEvent) }))
+  return enqueue(sql, companyId, 'messaging', stored, now)
+}
+
+async function enqueue(
+  sql: Transaction,
+  companyId: number,
+  format: CallbackFormat,
+  batches: EventsForUrl<unknown>[],
+  now: Date,
+): Promise<void> {
+  const rows = [...eventsByUrl(batches)].flatMap(([url, events]) => chunksOf(events).map(chunk => rowOf(url, chunk)))
+  if (rows.length === 0) return
+  await store.insertCallbacks(sql, companyId, format, rows, now, new Date(now.getTime() + LIFETIME_MS))
+}
+
+function eventsByUrl(batches: EventsForUrl<unknown>[]): Map<string, unknown[]> {
+  const byUrl = Map.groupBy(batches, batch => batch.url)
+  return new Map([...byUrl].map(([url, same]) => [url, same.flatMap(batch => batch.events)]))
+}
+
+function chunksOf(events: unknown[]): unknown[][] {
   const chunks = []
   for (let i = 0; i < events.length; i += MOST_EVENTS) chunks.push(events.slice(i, i + MOST_EVENTS))
   return chunks
 }
 
-const rowOf = (url: string, events: StatusEvent[]): store.NewCallback => ({
+const rowOf = (url: string, events: unknown[]): store.NewCallback => ({
   receiver: receiverOf(url),
   url,
   events: JSON.stringify(events),
@@ -76,15 +108,11 @@ export async function nextBatches(
   options: { mostEvents: number; probe: boolean },
 ): Promise<CallbackBatch[]> {
   const rows = await store.selectBatches(sql, key, now, options.mostEvents, options.probe)
-  return rows.map(row => ({
+  return rows.map(({ progress, held, ...row }) => ({
+    ...row,
     companyId: key.companyId,
-    callbackId: row.callbackId,
-    url: row.url,
-    format: row.format,
-    events: row.events,
-    done: row.events.map((_, i) => row.progress[i] === '1'),
-    held: new Set(row.held),
-    expiresAt: row.expiresAt,
+    done: row.events.map((_, i) => progress[i] === '1'),
+    held: new Set(held),
   }))
 }
 

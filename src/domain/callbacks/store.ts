@@ -2,10 +2,10 @@ import type { Sql } from '../../db/sql.ts'
 import {
   type CallbackFormat,
   type CallbackStatus,
+  type EventsByFormat,
   FAILURES_UNTIL_PROBE,
   type Receiver,
   type ReceiverKey,
-  type StoredEvent,
 } from './callback.ts'
 
 export type NewCallback = { receiver: string; url: string; events: string; eventCount: number }
@@ -97,12 +97,10 @@ export function releaseReceiver(sql: Sql, key: Receiver, worker: string, probeAt
 export type BatchRow = {
   callbackId: number
   url: string
-  format: CallbackFormat
-  events: StoredEvent[]
   progress: string
   held: string[] | null
   expiresAt: Date
-}
+} & EventsByFormat
 
 /** The receiver's next batches in their order, up to so many events: those that are due, or the oldest as a probe. */
 export function selectBatches(sql: Sql, key: ReceiverKey, now: Date, mostEvents: number, probe: boolean) {

@@ -126,7 +126,8 @@ async function expectBlocks(dispatchId: number) {
   }
   const counted = await db.sql`
     select position / ${BLOCK_SIZE} as block, ${count('CREATED')}, ${count('SENT')}, ${count('DELIVERED')},
-      ${count('FAILED')}
+      ${count('FAILED')}, count(*) filter (where status = 'FAILED' and sent_at is null) as unsent_messages,
+      coalesce(sum(parts) filter (where status = 'FAILED' and sent_at is null), 0)::bigint as unsent_parts
     from messages where ${inDispatch(dispatchId)} group by 1 order by 1`
   const kept = await db.sql`select * from dispatch_blocks where ${inDispatch(dispatchId)} order by block`
   expect(kept).toEqual(counted.map(row => ({ ...row, company_id: companyId, dispatch_id: dispatchId })))

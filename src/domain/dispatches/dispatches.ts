@@ -6,16 +6,23 @@ import { uuid7Batch } from '../../base/uuid7.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { blacklistedAmong } from '../blacklist/blacklist.ts'
 import { requireActiveCompany } from '../companies/companies.ts'
+import type { Company } from '../companies/company.ts'
 import { type Once, once } from '../idempotency/idempotency.ts'
+import type { NewMessage } from '../messages/message.ts'
 import { acceptedMessages, type MessageHome, writeMessages } from '../messages/messages.ts'
 import type { Classified, Numbering } from '../numbering/numbering.ts'
 import type { Partner } from '../partners/partner.ts'
 import { openPriceBook } from '../pricing/pricing.ts'
-import { sendersByIds } from '../senders/senders.ts'
+import { sendersByIds, sendersCalled } from '../senders/senders.ts'
+import { shortUrlOf } from '../short-links/short-link.ts'
+import { saveLinks } from '../short-links/short-links.ts'
+import { copyPlans } from './cascade-plans.ts'
 import type { Dispatch, DispatchStatus, NewDispatch, Progress, Recipient } from './dispatch.ts'
-import { classifyAll, type Desk, emptyTally, type Intake, judgeRecipients, type Tally } from './intake.ts'
-import { requireUsableSenders, routeBy } from './routing.ts'
+import { classifyAll, type Desk, emptyTally, type Intake, judgeRecipients, lanesFor, type Tally } from './intake.ts'
+import { type Routing, requireUsableName, requireUsableSenders, routeBy, routeFreely } from './routing.ts'
+import { laneTimes, zoneChooser } from './schedule.ts'
 import * as store from './store.ts'
+import { templatesOf, trafficTypeOf } from './traffic.ts'
 
 /** What is said of a request that added messages. */
 export type Acceptance = {
@@ -37,27 +44,33 @@ export async function createDispatch(
   numbering: Numbering,
   request: Request & { companyId: number; dispatch: NewDispatch },
 ): Promise<Acceptance> {
+  const dispatch = await withTrafficType(pool, request)
   return acceptOnce(pool, request, async sql => {
-    const { intake, numbers, company } = await prepare(sql, numbering, request)
+    const company = await requireActiveCompany(sql, request.partner, request.companyId)
+    const gathered = await gather(sql, numbering, { ...request, dispatch, company })
     const [id] = await store.insertDispatchId(sql, company.companyId)
     const home = { companyId: company.companyId, dispatchId: id!.dispatchId, now: id!.now }
-    await store.insertDispatch(sql, home.companyId, home.dispatchId, intake.trafficType, request.dispatch)
-    const priority = priorityOf(intake.trafficType)
-    const lanes = await store.insertLanes(sql, home, intake.channelType, priority, intake.routing.lanes)
-
-    const tally = await takeIn(sql, home, { intake, recipients: request.recipients, numbers, lanes, firstPosition: 0 })
+    await store.insertDispatch(sql, home.companyId, home.dispatchId, gathered.intake.trafficType, request.dispatch)
+    const tally = await takeIn(sql, home, { ...gathered, recipients: request.recipients, firstPosition: 0 })
     return { home, tally, currency: company.currency, firstPosition: 0 }
   })
 }
 
+async function withTrafficType(pool: Pool, request: Request & { companyId: number; dispatch: NewDispatch }) {
+  const { companyId, dispatch, recipients } = request
+  return { ...dispatch, trafficType: trafficTypeOf(await templatesOf(pool, companyId), dispatch, recipients[0]) }
+}
+
 /** Everything a created dispatch would say, and nothing stored. */
 export async function tryDispatch(
-  sql: Sql,
+  sql: Pool,
   numbering: Numbering,
   request: Request & { companyId: number; dispatch: NewDispatch },
 ): Promise<Acceptance> {
-  const { intake, numbers, company } = await prepare(sql, numbering, request)
-  const lanes = intake.routing.lanes.map((lane, laneId) => ({ ...lane, laneId, tail: 0 }))
+  const company = await requireActiveCompany(sql, request.partner, request.companyId)
+  const dispatch = await withTrafficType(sql, request)
+  const { intake, numbers } = await gather(sql, numbering, { ...request, dispatch, company })
+  const lanes = lanesFor(intake, numbers).map((lane, laneId) => ({ ...lane, laneId, tail: 0 }))
   const tally = emptyTally()
   const desk = { intake, recipients: request.recipients, numbers, lanes, firstPosition: 0, uuidOf: () => NIL_UUID }
   for await (const _ of judgeRecipients(desk, tally));
@@ -76,51 +89,100 @@ export async function addMessages(
     if (dispatch!.status !== 'CREATED')
       throw invalid(`The dispatch is ${dispatch!.status}: messages are added only while it is CREATED`)
 
-    const { intake, numbers } = await prepare(sql, numbering, { ...request, companyId, dispatch: dispatch! })
-    const home = { companyId, dispatchId: request.dispatchId, now: dispatch!.now }
-    // A sender changed since the dispatch was made may serve other numbers now: they need lanes of their own.
-    await store.insertLanes(sql, home, intake.channelType, priorityOf(intake.trafficType), intake.routing.lanes)
-    const lanes = await store.selectLanes(sql, home)
-    const firstPosition = dispatch!.messageCount
-    const tally = await takeIn(sql, home, { intake, recipients: request.recipients, numbers, lanes, firstPosition })
-    return { home, tally, currency: dispatch!.currency, firstPosition }
+    const company = await requireActiveCompany(sql, request.partner, companyId)
+    const tally = await addTo(sql, numbering, { dispatch: dispatch!, company, recipients: request.recipients })
+    return { home: dispatch!, tally, currency: dispatch!.currency, firstPosition: dispatch!.messageCount }
   })
 }
 
+type Addition = {
+  dispatch: Dispatch & { now: Date }
+  company: Company
+  recipients: Recipient[]
+  /** Where short links lead through. */
+  linkBase?: string
+  answers?: Answer[]
+}
+
+/** Adds recipients to a dispatch that is locked. */
+export async function addTo(sql: Transaction, numbering: Numbering, addition: Addition): Promise<Tally> {
+  const { dispatch, recipients } = addition
+  const gathered = await gather(sql, numbering, addition)
+  return takeIn(
+    sql,
+    { ...dispatch, isCascade: dispatch.cascade !== null },
+    {
+      ...gathered,
+      recipients,
+      firstPosition: dispatch.messageCount,
+      ...(dispatch.cascade ? { cascading: dispatch } : {}),
+      ...(addition.answers ? { answers: addition.answers } : {}),
+    },
+  )
+}
+
+type Named = Pick<Dispatch, 'channelType' | 'senderIds' | 'text' | 'trafficType'> &
+  Partial<Pick<Dispatch, 'senderName' | 'options' | 'cascade'>>
+type Gathered = { intake: Intake; numbers: Classified[]; dispatch: Named; linkBase: string | undefined }
+
 /** Gathers what decides the recipients' fate; refuses a request that could not be carried out. */
-async function prepare(
+async function gather(
   sql: Sql,
   numbering: Numbering,
-  request: Request & { companyId: number; dispatch: Pick<NewDispatch, 'channelType' | 'senderIds' | 'text'> },
-) {
-  const { partner, companyId, dispatch, recipients } = request
-  const company = await requireActiveCompany(sql, partner, companyId)
-  const found = await sendersByIds(sql, companyId, dispatch.senderIds)
-  const senders = requireUsableSenders(found, dispatch.senderIds, dispatch.channelType)
+  request: { company: Company; dispatch: Named; recipients: Recipient[]; linkBase?: string },
+): Promise<Gathered> {
+  const { company, dispatch, recipients } = request
+  const { companyId, partnerId } = company
+  const routing = await routingOf(sql, companyId, dispatch)
   const numbers = await classifyAll(numbering, recipients)
+  const linkBase = dispatch.options?.shortUrl ? request.linkBase : undefined
   const intake: Intake = {
     channelType: dispatch.channelType,
-    trafficType: 'PROMO',
+    trafficType: dispatch.trafficType,
     template: compileTemplate(dispatch.text),
-    routing: routeBy(dispatch.channelType, senders),
-    prices: await openPriceBook(sql, partner.partnerId),
+    laterTexts: (dispatch.cascade ?? []).slice(1).map(({ text }) => compileTemplate(text)),
+    routing,
+    prices: await openPriceBook(sql, partnerId),
     blacklisted: await blacklistedAmong(sql, companyId, numbers.flatMap(digitsOf)),
+    zoneOf: zoneChooser(dispatch.options ?? null),
+    linkBase,
   }
-  return { company, intake, numbers }
+  return { intake, numbers, dispatch, linkBase }
+}
+
+/** Partners name senders, clients a name: what is registered under it with an operator serves that operator's numbers. */
+async function routingOf(sql: Sql, companyId: number, dispatch: Named): Promise<Routing> {
+  const { channelType, senderName, senderIds } = dispatch
+  if (!senderName) {
+    const found = await sendersByIds(sql, companyId, senderIds)
+    return routeBy(channelType, requireUsableSenders(found, senderIds, channelType))
+  }
+  const ofName = await sendersCalled(sql, companyId, [senderName])
+  const senders = requireUsableName(ofName, { channelType, senderName })
+  return senders.length > 0 ? routeBy(channelType, senders) : routeFreely()
 }
 
 const digitsOf = (number: Classified) => (number.kind === 'refused' ? [] : number.digits)
 
-/** Judges the recipients and writes their messages, counters and places. */
+/** What became of a recipient, in the order submitted. */
+export type Answer = { destination: string; uuid: string; errorCode: number | null }
+
+type Submitted = Omit<Desk, 'uuidOf' | 'lanes'> & Gathered & { cascading?: Dispatch; answers?: Answer[] }
+
+/** Judges the recipients and writes their messages, counters, places and links. */
 async function takeIn(
   sql: Transaction,
-  home: { companyId: number; dispatchId: number; now: Date },
-  desk: Omit<Desk, 'uuidOf'>,
+  home: { companyId: number; dispatchId: number; now: Date; isCascade?: boolean },
+  submitted: Submitted,
 ): Promise<Tally> {
   const tally = emptyTally()
-  const uuids = uuid7Batch(home.now, desk.recipients.length)
-  await writeMessages(sql, home, judgeRecipients({ ...desk, uuidOf: index => uuids[index]! }, tally))
-  await store.updateLaneTails(sql, home.companyId, desk.lanes)
+  const uuids = uuid7Batch(home.now, submitted.recipients.length)
+  const lanes = await makeLanes(sql, home, submitted)
+  const judged = judgeRecipients({ ...submitted, lanes, uuidOf: index => uuids[index]! }, tally)
+  await writeMessages(sql, home, submitted.answers ? answered(judged, submitted.answers) : judged)
+  await store.updateLaneTails(sql, home.companyId, lanes)
+  await keepLinks(sql, home, tally, submitted.linkBase)
+  if (submitted.cascading) await copyPlans(sql, submitted.cascading, acceptedOf(submitted.recipients, uuids, tally))
   await store.addToDispatch(sql, home, {
     messages: tally.total,
     estimate: tally.estimate,
@@ -129,6 +191,50 @@ async function takeIn(
     lastUuid: uuids.at(-1)!,
   })
   return tally
+}
+
+function acceptedOf(recipients: readonly Recipient[], uuids: string[], { accepted }: Tally) {
+  const destinations = new Map(accepted.map(({ uuid, destination }) => [uuid, destination]))
+  return recipients.flatMap((recipient, i) => {
+    const destination = destinations.get(uuids[i]!)
+    return destination === undefined ? [] : [{ uuid: uuids[i]!, destination, recipient }]
+  })
+}
+
+/** A sender changed since the dispatch was made may serve other numbers now: they need lanes of their own. */
+async function makeLanes(
+  sql: Sql,
+  home: { companyId: number; dispatchId: number },
+  { intake, numbers, dispatch }: Submitted,
+): Promise<store.Lane[]> {
+  const { channelType, trafficType } = intake
+  const lanes = lanesFor(intake, numbers).map(lane => ({ ...lane, ...laneTimes(dispatch.options ?? null, lane.zone) }))
+  if (lanes.length === 0) return []
+  const senderName = lanes[0]!.senderId === null ? (dispatch.senderName ?? null) : null
+  return store.upsertLanes(sql, home, { channelType, priority: priorityOf(trafficType), senderName }, lanes)
+}
+
+async function* answered(batches: AsyncIterable<NewMessage[]>, answers: Answer[]) {
+  for await (const batch of batches) {
+    for (const { destination, uuid, errorCode } of batch) answers.push({ destination, uuid, errorCode })
+    yield batch
+  }
+}
+
+/** A link whose code was taken got another one: its message is told. */
+async function keepLinks(
+  sql: Transaction,
+  { companyId, now }: { companyId: number; now: Date },
+  { links }: Tally,
+  base: string | undefined,
+) {
+  if (!base || links.length === 0) return
+  const saved = await saveLinks(sql, companyId, links, now)
+  for (const [i, { code, messageUuid }] of saved.entries()) {
+    const drawn = links[i]!.code
+    if (code === drawn) continue
+    await store.replaceInText(sql, companyId, messageUuid, shortUrlOf(base, drawn), shortUrlOf(base, code))
+  }
 }
 
 type Outcome = {
@@ -194,8 +300,11 @@ function acceptanceOf({
 
 const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
-/** Lower goes first: codes before transactions, before service, before advertising. */
-const priorityOf = (trafficType: TrafficType) => trafficTypes.indexOf(trafficType)
+/** The first place is for single codes: a dispatch, whatever its first text matched, does not go before them. */
+const MOST_URGENT = trafficTypes.indexOf('TRANSACT')
+
+/** Lower goes first: transactions before service, before advertising. */
+const priorityOf = (trafficType: TrafficType) => Math.max(MOST_URGENT, trafficTypes.indexOf(trafficType))
 
 export async function requireDispatch(sql: Sql, partner: Partner, dispatchId: number): Promise<Dispatch> {
   const [dispatch] = await store.selectDispatch(sql, partner.partnerId, dispatchId)

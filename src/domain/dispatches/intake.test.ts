@@ -6,14 +6,15 @@ import { emptyTally, judgeRecipients } from './intake.ts'
 /** Judging alone, without a database: one sender for everyone. */
 async function judge(count: number, template: TextTemplate, channelType: 'SMS' | 'VIBER' = 'SMS') {
   const recipients = Array.from({ length: count }, () => ({ destination: '79160000001', substitutions: { a: 'xyz' } }))
-  const sender = { senderId: 1, commonType: 'COMMON', brand: 'MTS', fee: null } as never
+  const route = { senderId: 1, senderType: 'COMMON' as const, brand: 'MTS' }
   const tally = emptyTally()
   const desk = {
     intake: {
       channelType,
       trafficType: 'PROMO' as const,
       template,
-      routing: { senderFor: () => sender, lanes: [] },
+      laterTexts: [],
+      routing: { routeFor: () => route, lanes: [] },
       prices: { priceOf: () => ({ tariffId: null, perPart: 1n }) },
       blacklisted: new Set<string>(),
     },
@@ -23,7 +24,7 @@ async function judge(count: number, template: TextTemplate, channelType: 'SMS' |
     ),
     uuidOf: () => '00000000-0000-0000-0000-000000000000',
     firstPosition: 0,
-    lanes: [{ laneId: 1, senderId: 1, brandId: 1, tail: 0 }],
+    lanes: [{ laneId: 1, senderId: 1, brandId: 1, zone: null, tail: 0 }],
   }
   const slices: NewMessage[][] = []
   for await (const slice of judgeRecipients(desk, tally)) slices.push(slice)

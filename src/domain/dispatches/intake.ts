@@ -6,9 +6,10 @@ import type { TextTemplate } from '../../base/text-template.ts'
 import { type NewMessage, rejection } from '../messages/message.ts'
 import { type Classified, classify, type Numbering } from '../numbering/numbering.ts'
 import type { PriceBook } from '../pricing/pricing.ts'
-import { type Sender, senderTypeOf } from '../senders/sender.ts'
+import { randomCode, type ShortLink, shortenLinks } from '../short-links/short-link.ts'
 import { MOST_PARTS, type Recipient } from './dispatch.ts'
-import type { Routing } from './routing.ts'
+import { brandIdOf, type Route, type Routing } from './routing.ts'
+import type { ZoneOf } from './schedule.ts'
 import type { Lane } from './store.ts'
 
 /** Large requests are worked through in slices, by number and by time: between two of them the process serves others. */
@@ -20,9 +21,15 @@ export type Intake = {
   channelType: ChannelType
   trafficType: TrafficType
   template: TextTemplate
+  /** Of the further steps of a cascade: whoever cannot get one of them gets none. */
+  laterTexts: TextTemplate[]
   routing: Routing
   prices: PriceBook
   blacklisted: Set<string>
+  /** By whose clock a message goes, where that matters. */
+  zoneOf?: ZoneOf | undefined
+  /** Where short links lead through, if links are to be shortened. */
+  linkBase?: string | undefined
 }
 
 /** What a request came to. */
@@ -32,7 +39,8 @@ export type Tally = {
   parts: number
   estimate: Money
   tariffIds: Set<number>
-  accepted: { uuid: string; destination: string; parts: number; senderId: number }[]
+  accepted: { uuid: string; destination: string; parts: number; senderId: number | null }[]
+  links: ShortLink[]
 }
 
 export const emptyTally = (): Tally => ({
@@ -42,6 +50,7 @@ export const emptyTally = (): Tally => ({
   estimate: 0n,
   tariffIds: new Set(),
   accepted: [],
+  links: [],
 })
 
 /** Where every number leads, in slices. */
@@ -54,6 +63,22 @@ export async function classifyAll(numbering: Numbering, recipients: readonly Rec
     await nextTurn()
   }
   return numbers
+}
+
+/** The lanes that these numbers need: with zones, only those of places that are really among them. */
+export function lanesFor({ routing, zoneOf }: Intake, numbers: readonly Classified[]): Omit<Lane, 'laneId' | 'tail'>[] {
+  if (!zoneOf) return routing.lanes.map(lane => ({ ...lane, zone: null }))
+  const brandsOf = new Map<string, Set<number>>()
+  for (const number of numbers) {
+    if (number.kind === 'refused') continue
+    const zone = zoneOf(number)
+    const known = brandsOf.get(zone)
+    if (known) known.add(brandIdOf(number))
+    else brandsOf.set(zone, new Set([brandIdOf(number)]))
+  }
+  return [...brandsOf].flatMap(([zone, brandIds]) =>
+    routing.lanes.filter(({ brandId }) => brandIds.has(brandId)).map(lane => ({ ...lane, zone })),
+  )
 }
 
 /** Ends after so many recipients, or when they have taken long enough: some take a hundred times as long as others. */
@@ -94,6 +119,7 @@ function createJudge({ intake, recipients, numbers, uuidOf, firstPosition, lanes
   const laneOf = laneFinder(lanes)
   const priceOf = priceTable(intake)
   const most = longestText(intake.channelType)
+  const { linkBase, zoneOf } = intake
 
   return (index: number): NewMessage => {
     const recipient = recipients[index]!
@@ -105,27 +131,31 @@ function createJudge({ intake, recipients, numbers, uuidOf, firstPosition, lanes
     const refuse = (errorCode: number) => refused(recipient, number, { uuid, position, errorCode })
     if (number.kind === 'refused') return refuse(rejection.badNumber)
     if (intake.blacklisted.has(number.digits)) return refuse(rejection.blacklisted)
-    const sender = intake.routing.senderFor(number)
-    if (!sender) return refuse(rejection.noSender)
-    const text = recipient.customText ?? intake.template.render(recipient.substitutions, most)
-    if (text === undefined) return refuse(rejection.noSubstitution)
+    const route = intake.routing.routeFor(number)
+    if (!route) return refuse(rejection.noSender)
+    const rendered = recipient.customText ?? intake.template.render(recipient.substitutions, most)
+    const isComplete = intake.laterTexts.every(later => later.render(recipient.substitutions, most) !== undefined)
+    if (rendered === undefined || !isComplete) return refuse(rejection.noSubstitution)
+    const { text, links } = linkBase ? shortenLinks(rendered, randomCode, linkBase) : { text: rendered, links: [] }
     const parts = partsOf(intake.channelType, text)
     if (parts === 0 || parts > MOST_PARTS) return refuse(rejection.badText)
 
     const brandId = brandIdOf(number)
-    const lane = laneOf(sender.senderId, brandId)
-    const price = priceOf(sender, number, parts)
+    const { senderId } = route
+    const lane = laneOf(senderId, brandId, zoneOf ? zoneOf(number) : null)
+    const price = priceOf(route, number, parts)
+    for (const link of links) tally.links.push({ ...link, messageUuid: uuid })
     tally.success += 1
     tally.parts += parts
     tally.estimate += price.amount
     if (price.tariffId !== null) tally.tariffIds.add(price.tariffId)
-    tally.accepted.push({ uuid, destination: number.digits, parts, senderId: sender.senderId })
+    tally.accepted.push({ uuid, destination: number.digits, parts, senderId })
     return {
       uuid,
       position,
       laneId: lane.laneId,
       seq: lane.tail++,
-      senderId: sender.senderId,
+      senderId,
       tariffId: price.tariffId,
       price: price.text,
       status: 'CREATED',
@@ -161,8 +191,6 @@ function refused(
   }
 }
 
-const brandIdOf = (number: Classified) => (number.kind === 'russian' ? number.brandId : 0)
-
 /** Parts of the final text; over the limit without counting when no counting could bring it under. */
 function partsOf(channelType: ChannelType, text: string): number {
   if (text === '') return 0
@@ -175,29 +203,35 @@ const longestText = (channelType: ChannelType) =>
 
 const MOST_CHARACTERS = 4096 // of the channels that know no parts
 
-/** The lanes of a dispatch are few: one per sender and brand. */
+/** The lanes of a dispatch are few: one per name, brand and, where it matters, zone. */
 function laneFinder(lanes: Lane[]) {
-  const byKey = new Map(lanes.map(lane => [lane.senderId * 8 + lane.brandId, lane]))
-  return (senderId: number, brandId: number): Lane => byKey.get(senderId * 8 + brandId)!
+  const byZone = new Map<string | null, Map<number, Lane>>()
+  for (const lane of lanes) {
+    const ofZone = byZone.get(lane.zone) ?? new Map<number, Lane>()
+    byZone.set(lane.zone, ofZone.set(placeOf(lane.senderId, lane.brandId), lane))
+  }
+  return (senderId: number | null, brandId: number, zone: string | null): Lane =>
+    byZone.get(zone)!.get(placeOf(senderId, brandId))!
 }
+
+const placeOf = (senderId: number | null, brandId: number) => (senderId ?? 0) * 8 + brandId
 
 type PartPrice = { tariffId: number | null; amount: Money; text: string }
 
-/** Prices by sender, brand or country, and parts: few combinations, asked for every recipient. */
+/** Prices by route, country and parts: few combinations, asked for every recipient. */
 function priceTable({ prices, channelType, trafficType }: Intake) {
-  const known = new Map<string, PartPrice[]>()
+  const known = new Map<Route, Map<string, PartPrice[]>>()
 
-  return (sender: Sender, number: Exclude<Classified, { kind: 'refused' }>, parts: number): PartPrice => {
+  return (route: Route, number: Exclude<Classified, { kind: 'refused' }>, parts: number): PartPrice => {
     const where = number.kind === 'foreign' ? number.country : 'RU'
-    const key = `${sender.senderId}/${where}`
-    const byParts = known.get(key) ?? pricesByParts(sender, where)
-    known.set(key, byParts)
+    const byCountry = known.get(route) ?? new Map<string, PartPrice[]>()
+    const byParts = byCountry.get(where) ?? pricesByParts(route, where)
+    known.set(route, byCountry.set(where, byParts))
     return byParts[parts]!
   }
 
-  function pricesByParts(sender: Sender, country: string): PartPrice[] {
-    const question = { channelType, country, senderType: senderTypeOf(sender), brand: sender.brand, trafficType }
-    const { tariffId, perPart } = prices.priceOf(question)
+  function pricesByParts({ senderType, brand }: Route, country: string): PartPrice[] {
+    const { tariffId, perPart } = prices.priceOf({ channelType, country, senderType, brand: brand ?? '', trafficType })
     return Array.from({ length: MOST_PARTS + 1 }, (_, parts) => {
       const amount = perPart * BigInt(parts)
       return { tariffId, amount, text: formatMoney(amount) }

@@ -1,7 +1,8 @@
-import { invalid } from '../../base/errors.ts'
+import { errorCodes } from '../../base/error-codes.ts'
+import { AppError, invalid } from '../../base/errors.ts'
 import type { Money } from '../../base/money.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
-import { requireActiveCompany } from '../companies/companies.ts'
+import { requireAnyCompany } from '../companies/companies.ts'
 import { heldRanges } from '../lanes/lanes.ts'
 import { type Account, monthOf } from '../ledger/account.ts'
 import { changeReserved, lockAccount, refusalOf } from '../ledger/ledger.ts'
@@ -10,9 +11,10 @@ import { createdIn } from '../messages/messages.ts'
 import type { Partner } from '../partners/partner.ts'
 import { tariffsByIds } from '../pricing/pricing.ts'
 import { type Package, packagesBetween } from '../pricing/tariff.ts'
-import { sendersByIds } from '../senders/senders.ts'
+import { sendersByIds, sendersCalled } from '../senders/senders.ts'
 import type { Dispatch } from './dispatch.ts'
 import { requireDispatch } from './dispatches.ts'
+import { requireUsableName } from './routing.ts'
 import * as store from './store.ts'
 
 export type Billing = { billingZone: string; now: Date }
@@ -27,47 +29,54 @@ export type Billing = { billingZone: string; now: Date }
  */
 
 /** CREATED or STOPPED to STARTED: all of it is reserved, or it does not start. A started one stays as it is. */
-export function startDispatch(pool: Pool, partner: Partner, dispatchId: number, billing: Billing): Promise<void> {
-  return underLocks(pool, partner, dispatchId, billing, async (sql, dispatch, account) => {
+export async function startDispatch(pool: Pool, partner: Partner, dispatchId: number, billing: Billing): Promise<void> {
+  const home = await requireDispatch(pool, partner, dispatchId)
+  await underLocks(pool, home, billing, async (sql, dispatch, account) => {
     if (dispatch.status === 'STARTED') return
     if (dispatch.status === 'COMPLETED') throw invalid('The dispatch is COMPLETED and cannot be started')
-    await requireActiveCompany(sql, partner, dispatch.companyId)
-    await refuseUnapproved(sql, dispatch)
+    if (dispatch.endedAt) throw invalid('The dispatch was stopped for good and cannot be started')
+    await start(sql, dispatch, account, billing, invalid)
+  })
+}
 
-    const packages = await packagesWithinReach(sql, dispatch, billing)
-    const amount = dispatch.createdPrice - (await heldBy(sql, dispatch)) + sum(packages)
-    const refusal = refusalOf(account, amount)
-    if (refusal) throw invalid(refusal)
-    await changeReserved(sql, dispatch.companyId, amount)
-    await holdPackages(sql, dispatch.companyId, dispatchId, packages)
-    await store.updateStatus(sql, dispatch, 'STARTED')
-    await store.setLanesOpen(sql, dispatch, true)
-    await sql`select pg_notify('tidings_lanes', '')` // engines look at once instead of at their next turn
-    await completeFinished(sql, dispatch.companyId, [dispatchId]) // one without any accepted message is done at once
+/** The messaging API's: once, and from CREATED alone. */
+export function startCreatedDispatch(pool: Pool, home: DispatchHome, billing: Billing): Promise<void> {
+  return underLocks(pool, home, billing, async (sql, dispatch, account) => {
+    if (dispatch.status !== 'CREATED') throw inappropriateStatus()
+    await start(sql, dispatch, account, billing, refusal => new AppError('insufficient_funds', refusal))
   })
 }
 
 /** STARTED to STOPPED: what nobody has in hands yet is held, and its reservation let go. */
-export function stopDispatch(pool: Pool, partner: Partner, dispatchId: number, billing: Billing): Promise<void> {
-  return underLocks(pool, partner, dispatchId, billing, async (sql, dispatch) => {
+export async function stopDispatch(pool: Pool, partner: Partner, dispatchId: number, billing: Billing): Promise<void> {
+  const home = await requireDispatch(pool, partner, dispatchId)
+  await underLocks(pool, home, billing, async (sql, dispatch) => {
     if (dispatch.status === 'STOPPED') return
     if (dispatch.status !== 'STARTED') throw invalid(`The dispatch is ${dispatch.status} and cannot be stopped`)
-    // Closing the lanes first: they are the rows that a claim updates, so a claim is wholly before or after this.
-    await store.setLanesOpen(sql, dispatch, false)
-    const packages = await letGoOfPackages(sql, dispatch.companyId, [dispatchId])
-    await changeReserved(sql, dispatch.companyId, (await heldBy(sql, dispatch)) - dispatch.createdPrice - packages)
-    await store.updateStatus(sql, dispatch, 'STOPPED')
+    await stop(sql, dispatch, store.closeLanes)
   })
 }
 
+/** The same for good: what nobody has in hands is not held but becomes unsent, by and by (see `ending.ts`). */
+export function endDispatch(pool: Pool, home: DispatchHome, billing: Billing): Promise<void> {
+  return underLocks(pool, home, billing, async (sql, dispatch) => {
+    if (dispatch.status !== 'STARTED') throw inappropriateStatus()
+    await stop(sql, dispatch, () => store.endLanes(sql, dispatch, errorCodes.stopped))
+    await store.setEnded(sql, dispatch)
+    if (dispatch.cascade) await store.endCascades(sql, dispatch)
+  })
+}
+
+export const inappropriateStatus = () => new AppError('dispatch_status', 'Inappropriate dispatch status')
+
+export type DispatchHome = { companyId: number; dispatchId: number }
+
 async function underLocks(
   pool: Pool,
-  partner: Partner,
-  dispatchId: number,
+  { companyId, dispatchId }: DispatchHome,
   { billingZone, now }: Billing,
   move: (sql: Transaction, dispatch: Dispatch, account: Account) => Promise<void>,
 ) {
-  const { companyId } = await requireDispatch(pool, partner, dispatchId)
   await pool.begin(async sql => {
     const account = await lockAccount(sql, companyId, monthOf(now, billingZone))
     const [dispatch] = await store.lockDispatch(sql, companyId, dispatchId)
@@ -75,7 +84,45 @@ async function underLocks(
   })
 }
 
+async function start(
+  sql: Transaction,
+  dispatch: Dispatch,
+  account: Account,
+  billing: Billing,
+  refuse: (reason: string) => Error,
+) {
+  const { companyId, dispatchId } = dispatch
+  const { status } = await requireAnyCompany(sql, companyId)
+  if (status !== 'ACTIVE') throw invalid('companyId: the company is disabled')
+  await refuseUnapproved(sql, dispatch)
+
+  const packages = await packagesWithinReach(sql, dispatch, billing)
+  const amount = dispatch.createdPrice - (await heldBy(sql, dispatch)) + sum(packages)
+  const refusal = refusalOf(account, amount)
+  if (refusal) throw refuse(refusal)
+  await changeReserved(sql, companyId, amount)
+  await holdPackages(sql, companyId, dispatchId, packages)
+  await store.updateStatus(sql, dispatch, 'STARTED')
+  await store.openLanes(sql, dispatch, billing.now)
+  await sql`select pg_notify('tidings_lanes', '')` // engines look at once instead of at their next turn
+  await completeFinished(sql, companyId, [dispatchId]) // one without any accepted message is done at once
+}
+
+/** Closing the lanes first: they are the rows that a claim updates, so a claim is wholly before or after this. */
+async function stop(sql: Transaction, dispatch: Dispatch, close: typeof store.closeLanes) {
+  await close(sql, dispatch)
+  const packages = await letGoOfPackages(sql, dispatch.companyId, [dispatch.dispatchId])
+  await changeReserved(sql, dispatch.companyId, (await heldBy(sql, dispatch)) - dispatch.createdPrice - packages)
+  await store.updateStatus(sql, dispatch, 'STOPPED')
+}
+
+/** A client's name must be usable, as it was when the dispatch was made; the senders a partner named, APPROVED. */
 async function refuseUnapproved(sql: Sql, dispatch: Dispatch) {
+  const { companyId, channelType, senderName } = dispatch
+  if (senderName) {
+    requireUsableName(await sendersCalled(sql, companyId, [senderName]), { channelType, senderName })
+    return
+  }
   const senders = await sendersByIds(sql, dispatch.companyId, dispatch.senderIds)
   const waiting = senders.find(sender => sender.status !== 'APPROVED')
   if (waiting) {

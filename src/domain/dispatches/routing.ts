@@ -1,44 +1,100 @@
 import type { ChannelType } from '../../base/channel-types.ts'
 import { invalid } from '../../base/errors.ts'
-import { brandIds } from '../numbering/brand.ts'
+import { brandIds, brandOf } from '../numbering/brand.ts'
 import type { Classified } from '../numbering/numbering.ts'
-import { isInternational, type Sender } from '../senders/sender.ts'
-import type { Lane } from './store.ts'
+import { isInternational, type Sender, type SenderType, senderTypeOf } from '../senders/sender.ts'
 
-/** Which sender of a dispatch serves which number. */
-export type Routing = {
-  senderFor(number: Exclude<Classified, { kind: 'refused' }>): Sender | undefined
-  /** Every combination of sender and brand that a message of the dispatch can have: its lanes. */
-  lanes: Pick<Lane, 'senderId' | 'brandId'>[]
+type Known = Exclude<Classified, { kind: 'refused' }>
+
+/** What a message goes out under, and is billed by. */
+export type Route = {
+  /** None for a name that needs no registration. */
+  senderId: number | null
+  senderType: SenderType
+  brand: string | null
 }
 
+/** Which of its names a dispatch uses for which number. */
+export type Routing = {
+  routeFor(number: Known): Route | undefined
+  /** Every combination of name and brand that a message of the dispatch can have. */
+  lanes: { senderId: number | null; brandId: number }[]
+}
+
+/** Usable without registration, to try the service. */
+export const SHARED_NAME = 'sms_promo'
+const REGISTERED: readonly ChannelType[] = ['SMS', 'VIBER', 'WHATSAPP']
+
+export const needsNoRegistration = (channelType: ChannelType, senderName: string) =>
+  !REGISTERED.includes(channelType) || (channelType === 'SMS' && senderName === SHARED_NAME)
+
 const FOREIGN = 0
+
+export const brandIdOf = (number: Classified) => (number.kind === 'russian' ? number.brandId : FOREIGN)
 
 /**
  * By the recipient's operator; an INTERNATIONAL_* sender serves numbers outside Russia, whatever its brand. Channels
  * other than SMS fall back to the first sender.
  */
 export function routeBy(channelType: ChannelType, senders: Sender[]): Routing {
-  const fallback = channelType === 'SMS' ? undefined : senders[0]
-  const byBrand: (Sender | undefined)[] = [fallback, fallback, fallback, fallback, fallback]
+  const fallback = channelType === 'SMS' || senders.length === 0 ? undefined : routeOf(senders[0]!)
+  const byBrand: (Route | undefined)[] = [fallback, fallback, fallback, fallback, fallback]
   let abroad = fallback
   for (const sender of senders) {
-    if (isInternational(sender)) abroad = sender
-    else byBrand[brandIds[sender.brand]] = sender
+    if (isInternational(sender)) abroad = routeOf(sender)
+    else byBrand[brandIds[sender.brand]] = routeOf(sender)
   }
 
   return {
-    senderFor: number => (number.kind === 'russian' ? byBrand[number.brandId] : abroad),
-    lanes: distinct([...byBrand.map((sender, brandId) => ({ sender, brandId })), { sender: abroad, brandId: FOREIGN }]),
+    routeFor: number => (number.kind === 'russian' ? byBrand[number.brandId] : abroad),
+    lanes: distinct([...byBrand.map((route, brandId) => ({ route, brandId })), { route: abroad, brandId: FOREIGN }]),
   }
 }
 
-function distinct(pairs: { sender: Sender | undefined; brandId: number }[]) {
-  const lanes = new Map<string, Pick<Lane, 'senderId' | 'brandId'>>()
-  for (const { sender, brandId } of pairs) {
-    if (sender) lanes.set(`${sender.senderId}/${brandId}`, { senderId: sender.senderId, brandId })
+const routeOf = (sender: Sender): Route => ({
+  senderId: sender.senderId,
+  senderType: senderTypeOf(sender),
+  brand: sender.brand,
+})
+
+function distinct(pairs: { route: Route | undefined; brandId: number }[]) {
+  const lanes = new Map<string, Routing['lanes'][number]>()
+  for (const { route, brandId } of pairs) {
+    if (route) lanes.set(`${route.senderId}/${brandId}`, { senderId: route.senderId, brandId })
   }
   return [...lanes.values()]
+}
+
+/** A name without registration serves every number. */
+export function routeFreely(): Routing {
+  const byBrand = [FOREIGN, ...Object.values(brandIds)].map(
+    (brandId): Route => ({ senderId: null, senderType: 'COMMON', brand: brandOf(brandId) ?? null }),
+  )
+  return {
+    routeFor: number => byBrand[brandIdOf(number)],
+    lanes: byBrand.map((_, brandId) => ({ senderId: null, brandId })),
+  }
+}
+
+/**
+ * The registrations of a name that may be used, the oldest of each operator; none for a name that needs no
+ * registration. Refuses a name that cannot be used.
+ */
+export function requireUsableName(
+  ofName: Sender[],
+  { channelType, senderName }: { channelType: ChannelType; senderName: string },
+  path = 'senderName',
+): Sender[] {
+  if (needsNoRegistration(channelType, senderName)) return []
+  const ofChannel = ofName.filter(sender => sender.channelType === channelType && sender.senderName === senderName)
+  const usable = ofChannel.filter(({ status, suspended }) => status === 'APPROVED' && !suspended)
+  if (usable.length === 0) throw invalid(`${path}: ${whyNot(ofChannel)}`)
+  return [...Map.groupBy(usable, placeOf).values()].map(([oldest]) => oldest!)
+}
+
+function whyNot(ofChannel: Sender[]): string {
+  if (ofChannel.length === 0) return 'there is no such name for this channel'
+  return ofChannel.some(({ suspended }) => suspended) ? 'is suspended' : 'is not approved'
 }
 
 /** The senders a dispatch names, in its order; refuses what it may not use. */
@@ -64,8 +120,10 @@ function refuseUnusable(sender: Sender, channelType: ChannelType, index: number)
 function refuseTwoOfABrand(senders: Sender[]) {
   const seen = new Set<string>()
   senders.forEach((sender, i) => {
-    const place = isInternational(sender) ? 'numbers outside Russia' : sender.brand
+    const place = placeOf(sender)
     if (seen.has(place)) throw invalid(`senderIds[${i}]: a second sender for ${place}`)
     seen.add(place)
   })
 }
+
+const placeOf = (sender: Sender) => (isInternational(sender) ? 'numbers outside Russia' : sender.brand)

@@ -1,13 +1,16 @@
 import type { Money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
-import type { Dispatch, DispatchStatus, NewDispatch } from './dispatch.ts'
+import type { ClientDispatch, Dispatch, DispatchStatus, NewDispatch } from './dispatch.ts'
 
 const columns = (sql: Sql) => sql`
   d.company_id as "companyId", d.dispatch_id as "dispatchId", d.name, d.status, d.channel_type as "channelType",
-  d.traffic_type as "trafficType", d.text, d.sender_ids as "senderIds", d.price_estimate as "priceEstimate",
+  d.traffic_type as "trafficType", d.text, d.sender_ids as "senderIds", d.sender_name as "senderName",
+  d.center_id as "centerId", d.options, d.cascade, d.format, d.start_at as "startAt",
+  d.callback_url as "callbackUrl", d.callback_events as "callbackEvents",
+  d.price_estimate as "priceEstimate",
   d.tariff_ids as "tariffIds", d.created_price as "createdPrice", d.message_count as "messageCount",
   d.first_uuid as "firstUuid", d.last_uuid as "lastUuid",
-  d.created_at as "createdAt", d.started_at as "startedAt", c.currency`
+  d.created_at as "createdAt", d.started_at as "startedAt", d.ended_at as "endedAt", c.currency`
 
 export function insertDispatchId(sql: Sql, companyId: number) {
   return sql<{ dispatchId: number; now: Date }[]>`
@@ -34,28 +37,45 @@ export function insertDispatch(
       ${dispatch.callbackEvents ?? null})`
 }
 
-export type Lane = { laneId: number; senderId: number; brandId: number; tail: number }
-
-/** Makes the lanes that are missing, and returns those. */
-export function insertLanes(
+/** The window of the messaging API's is read on the clocks of its lanes' zones. */
+export function insertClientDispatch(
   sql: Sql,
   home: { companyId: number; dispatchId: number },
-  channelType: string,
-  priority: number,
-  lanes: Pick<Lane, 'senderId' | 'brandId'>[],
+  trafficType: string,
+  dispatch: ClientDispatch & { senderIds: number[] },
 ) {
-  return sql<Lane[]>`
-    insert into lanes (company_id, dispatch_id, channel_type, priority, sender_id, brand_id)
-    select ${home.companyId}, ${home.dispatchId}, ${channelType}, ${priority}, * from unnest(
-      ${lanes.map(({ senderId }) => senderId)}::bigint[], ${lanes.map(({ brandId }) => brandId)}::smallint[])
-    on conflict do nothing
-    returning lane_id as "laneId", sender_id as "senderId", brand_id as "brandId", tail`
+  const { options, cascade } = dispatch
+  return sql`
+    insert into dispatches (
+      company_id, dispatch_id, name, channel_type, traffic_type, text, sender_ids, sender_name, center_id, hours, days,
+      parts_per_second, options, cascade, format, callback_url, callback_events)
+    values (
+      ${home.companyId}, ${home.dispatchId}, ${dispatch.name}, ${dispatch.channelType}, ${trafficType}, ${dispatch.text},
+      ${dispatch.senderIds}, ${dispatch.senderName}, ${dispatch.centerId}, ${options.hours ?? null},
+      ${options.days ?? null}, ${dispatch.partsPerSecond}, ${sql.json(options)},
+      ${cascade ? sql.json(cascade as never) : null}, 'messaging', ${dispatch.callbackUrl}, ${dispatch.callbackEvents})`
 }
 
-export function selectLanes(sql: Sql, home: { companyId: number; dispatchId: number }) {
+export type Lane = { laneId: number; senderId: number | null; brandId: number; zone: string | null; tail: number }
+export type NewLane = Pick<Lane, 'senderId' | 'brandId' | 'zone'> & { startAt: Date | null; endAt: Date | null }
+
+/** Makes the lanes that are missing, and returns all of these. One whose end has been seen to gets its end again. */
+export function upsertLanes(
+  sql: Sql,
+  home: { companyId: number; dispatchId: number },
+  kind: { channelType: string; priority: number; senderName: string | null },
+  lanes: NewLane[],
+) {
+  const time = (of: (lane: NewLane) => Date | null) => lanes.map(lane => of(lane)?.toISOString() ?? null)
   return sql<Lane[]>`
-    select lane_id as "laneId", sender_id as "senderId", brand_id as "brandId", tail from lanes
-    where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}`
+    insert into lanes (
+      company_id, dispatch_id, channel_type, priority, sender_name, sender_id, brand_id, zone, start_at, end_at)
+    select ${home.companyId}, ${home.dispatchId}, ${kind.channelType}, ${kind.priority}, ${kind.senderName}, * from unnest(
+      ${lanes.map(({ senderId }) => senderId)}::bigint[], ${lanes.map(({ brandId }) => brandId)}::smallint[],
+      ${lanes.map(({ zone }) => zone)}::text[], ${time(({ startAt }) => startAt)}::timestamptz[],
+      ${time(({ endAt }) => endAt)}::timestamptz[])
+    on conflict on constraint lanes_once do update set end_at = excluded.end_at
+    returning lane_id as "laneId", sender_id as "senderId", brand_id as "brandId", zone, tail`
 }
 
 export function updateLaneTails(sql: Sql, companyId: number, lanes: Pick<Lane, 'laneId' | 'tail'>[]) {
@@ -65,8 +85,23 @@ export function updateLaneTails(sql: Sql, companyId: number, lanes: Pick<Lane, '
     where lanes.company_id = ${companyId} and lanes.lane_id = q.lane_id`
 }
 
-export const setLanesOpen = (sql: Sql, home: { companyId: number; dispatchId: number }, open: boolean) =>
-  sql`update lanes set open = ${open}, not_before = '-infinity' where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}`
+/** Those whose end has come stay closed. */
+export const openLanes = (sql: Sql, home: { companyId: number; dispatchId: number }, now: Date) => sql`
+  update lanes set open = end_at is null or end_at > ${now}, not_before = '-infinity'
+  where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}`
+
+export const closeLanes = (sql: Sql, home: { companyId: number; dispatchId: number }) => sql`
+  update lanes set open = false, not_before = '-infinity'
+  where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}`
+
+/** Closes them for good: what is left in them fails with this code. */
+export const endLanes = (sql: Sql, home: { companyId: number; dispatchId: number }, errorCode: number) => sql`
+  update lanes set open = false, not_before = '-infinity', end_at = '-infinity', end_code = ${errorCode}
+  where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}`
+
+export const setEnded = (sql: Sql, home: { companyId: number; dispatchId: number }) => sql`
+  update dispatches set ended_at = clock_timestamp()
+  where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}`
 
 /** What a request added; the bounds of the keys only ever widen. */
 export function addToDispatch(
@@ -85,6 +120,22 @@ export function addToDispatch(
     where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}`
 }
 
+/** Among the answers of a request that was repeated: those that got a lane were accepted. */
+export function selectAnswers(sql: Sql, dispatch: Dispatch, from: number, count: number) {
+  return sql<{ uuid: string; destination: string; errorCode: number | null }[]>`
+    select uuid, destination, case when lane_id is null then error_code end as "errorCode" from messages
+    where company_id = ${dispatch.companyId} and dispatch_id = ${dispatch.dispatchId}
+      and position >= ${from} and position < ${from + count}
+      and uuid between ${dispatch.firstUuid} and ${dispatch.lastUuid}
+    order by position`
+}
+
+/** A short link that had to get another code is written anew into its message. */
+export function replaceInText(sql: Sql, companyId: number, uuid: string, before: string, after: string) {
+  return sql`
+    update messages set text = replace(text, ${before}, ${after}) where company_id = ${companyId} and uuid = ${uuid}`
+}
+
 /** A dispatch of this partner, from its bare id. */
 export function selectDispatch(sql: Sql, partnerId: number, dispatchId: number) {
   return sql<Dispatch[]>`
@@ -92,6 +143,12 @@ export function selectDispatch(sql: Sql, partnerId: number, dispatchId: number) 
     join dispatches d on d.company_id = i.company_id and d.dispatch_id = i.dispatch_id
     join companies c on c.company_id = d.company_id
     where i.dispatch_id = ${dispatchId} and c.partner_id = ${partnerId}`
+}
+
+export function selectDispatchOf(sql: Sql, companyId: number, dispatchId: number) {
+  return sql<Dispatch[]>`
+    select ${columns(sql)} from dispatches d join companies c using (company_id)
+    where d.company_id = ${companyId} and d.dispatch_id = ${dispatchId}`
 }
 
 /** The same, locked: append, start and stop look at the status under this lock. */
@@ -110,6 +167,8 @@ type BlockSums = {
   sentParts: number
   deliveredParts: number
   failedParts: number
+  unsentMessages: number
+  unsentParts: number
 }
 
 export type DispatchWithSums = Dispatch & BlockSums
@@ -123,7 +182,9 @@ const withSums = (sql: Sql) => sql`
       coalesce(sum(created_parts), 0)::bigint as "createdParts",
       coalesce(sum(sent_parts), 0)::bigint as "sentParts",
       coalesce(sum(delivered_parts), 0)::bigint as "deliveredParts",
-      coalesce(sum(failed_parts), 0)::bigint as "failedParts"
+      coalesce(sum(failed_parts), 0)::bigint as "failedParts",
+      coalesce(sum(unsent_messages), 0)::bigint as "unsentMessages",
+      coalesce(sum(unsent_parts), 0)::bigint as "unsentParts"
     from dispatch_blocks b where b.company_id = d.company_id and b.dispatch_id = d.dispatch_id
   ) sums`
 
@@ -134,6 +195,13 @@ export function selectDispatchWithSums(sql: Sql, partnerId: number, dispatchId: 
     join companies c on c.company_id = d.company_id
     ${withSums(sql)}
     where i.dispatch_id = ${dispatchId} and c.partner_id = ${partnerId}`
+}
+
+export function selectDispatchOfWithSums(sql: Sql, companyId: number, dispatchId: number) {
+  return sql<DispatchWithSums[]>`
+    select ${columns(sql)}, sums.* from dispatches d join companies c using (company_id)
+    ${withSums(sql)}
+    where d.company_id = ${companyId} and d.dispatch_id = ${dispatchId}`
 }
 
 const ofStatus = (sql: Sql, status: DispatchStatus | undefined) => (status ? sql`and status = ${status}` : sql``)
@@ -198,4 +266,69 @@ export function selectReach(sql: Sql, dispatch: Dispatch, tariffIds: number[], m
     from unnest(${tariffIds}::bigint[]) t (tariff_id)
     left join tariff_usage u
       on u.company_id = ${dispatch.companyId} and u.tariff_id = t.tariff_id and u.month = ${month}`
+}
+
+/** A lane whose end has come, with the months of its messages. */
+export type EndingLane = {
+  companyId: number
+  laneId: number
+  tail: number
+  errorCode: number | null
+  firstUuid: string | null
+  lastUuid: string | null
+}
+
+/** Closes lanes whose end has come, for whoever asks: who takes them and dies leaves them to the next. */
+export function claimEndingLanes(sql: Sql, now: Date, limit: number) {
+  return sql<EndingLane[]>`
+    update lanes l set open = false, ending_until = clock_timestamp() + interval '30 seconds'
+    from (
+      select e.company_id, e.lane_id, d.first_uuid, d.last_uuid from lanes e
+      join dispatches d on d.company_id = e.company_id and d.dispatch_id = e.dispatch_id
+      where e.end_at <= ${now} and e.ending_until < clock_timestamp() order by e.end_at limit ${limit}
+    ) due
+    where l.company_id = due.company_id and l.lane_id = due.lane_id and l.ending_until < clock_timestamp()
+    returning l.company_id as "companyId", l.lane_id as "laneId", l.tail,
+      l.end_code as "errorCode", due.first_uuid as "firstUuid", due.last_uuid as "lastUuid"`
+}
+
+/** Holds on to a lane that is being ended, or with no seconds lets go of it. */
+export const keepEndingLane = (sql: Sql, { companyId, laneId }: EndingLane, seconds: number) => sql`
+  update lanes set ending_until = clock_timestamp() + make_interval(secs => ${seconds})
+  where company_id = ${companyId} and lane_id = ${laneId}`
+
+export const selectHeldLeases = (sql: Sql, { companyId, laneId }: EndingLane) => sql<{ leaseId: number }[]>`
+  select lease_id as "leaseId" from leases
+  where company_id = ${companyId} and lane_id = ${laneId} and worker is not null limit 1`
+
+/** What is still to be sent of a lane and in nobody's hands, from a place on. */
+export function selectUnsent(sql: Sql, lane: EndingLane, fromSeq: number, limit: number) {
+  return sql<{ uuid: string; seq: number }[]>`
+    select m.uuid, m.seq from messages m
+    where m.company_id = ${lane.companyId} and m.lane_id = ${lane.laneId} and m.seq >= ${fromSeq}
+      and m.uuid between ${lane.firstUuid} and ${lane.lastUuid} and m.status = 'CREATED'
+      and not exists (
+        select from leases e
+        where e.company_id = m.company_id and e.lane_id = m.lane_id and e.worker is not null
+          and m.seq >= e.first_seq and m.seq < e.next_seq)
+    order by m.seq limit ${limit}`
+}
+
+/** Nothing of the lane is left to be taken; unless something came in meanwhile, which is then looked at again. */
+export function finishLane(sql: Sql, { companyId, laneId, tail }: EndingLane) {
+  return sql`
+    with lane as (
+      update lanes set cursor = tail, end_at = null, ending_until = '-infinity'
+      where company_id = ${companyId} and lane_id = ${laneId} and tail = ${tail}
+      returning company_id, lane_id)
+    delete from leases e using lane where e.company_id = lane.company_id and e.lane_id = lane.lane_id`
+}
+
+/** No further step of any of its recipients goes out. */
+export function endCascades(sql: Sql, { companyId, dispatchId, firstUuid, lastUuid }: Dispatch) {
+  return sql`
+    update cascades c set ended_at = now()
+    from messages m
+    where m.company_id = ${companyId} and m.dispatch_id = ${dispatchId} and m.uuid between ${firstUuid} and ${lastUuid}
+      and c.company_id = ${companyId} and c.cascade_uuid = m.uuid and c.ended_at is null`
 }

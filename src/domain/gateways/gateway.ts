@@ -1,4 +1,7 @@
 import type { ChannelType } from '../../base/channel-types.ts'
+import type { BoxKey } from '../../base/secret-box.ts'
+
+export type Settings = Record<string, unknown>
 
 /** One way out of the building, as it stands in the database. */
 export type Gateway = {
@@ -8,13 +11,47 @@ export type Gateway = {
   connector: string
   /** Brand ids it serves; none means every one. */
   brands: number[]
-  settings: Record<string, unknown>
+  /** Those that anyone may see. */
+  settings: Settings
+  /** The others, sealed. */
+  sealed: Buffer | null
   partsPerSecond: number | null
   paused: boolean
 }
+
+export type NewGateway = Omit<Gateway, 'gatewayId' | 'paused' | 'sealed'>
+
+/** How the settings of a connector are kept: which of them are secret, and what makes them right. */
+export type Keeping = {
+  key: BoxKey
+  secretNames: readonly string[]
+  /** Throws an error that names the setting that is wrong. */
+  check(settings: Settings): void
+}
+
+/** How a gateway is doing, over all engines. */
+export type GatewayState = {
+  gatewayId: number
+  /** How many engines have it in hand; with none, nothing is known of it. */
+  engines: number
+  up: boolean
+  /** Connections that are up, and those that should be, where there are any to count. */
+  bound: number
+  wanted: number
+  /** Messages under way, and most that may be. */
+  open: number
+  window: number
+  /** Parts that were taken within the last minute. */
+  partsLastMinute: number
+  lastError: string | null
+  lastErrorAt: Date | null
+}
+
+/** How one engine's connection of a gateway is doing. */
+export type OwnState = Omit<GatewayState, 'engines'>
 
 /** A field that is absent stays as it is; so does a setting that is not named, and one set to null is removed. */
 export type GatewayChange = Partial<Pick<Gateway, 'name' | 'brands' | 'settings' | 'partsPerSecond' | 'paused'>>
 
 /** What a subscriber wrote to a simulated operator. */
-export type SimulatedInbound = { from: string; to: string; text: string; receivedAt: Date }
+export type SimulatedInbound = { from: string; to: string; text: string; receivedAt: Date; providerId: string }

@@ -1,17 +1,21 @@
 import { type ChannelType, channelTypes } from '../../base/channel-types.ts'
 import { invalid, notFound } from '../../base/errors.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
-import type { Gateway, GatewayChange, SimulatedInbound } from './gateway.ts'
+import type { Gateway, GatewayChange, Keeping, NewGateway, SimulatedInbound } from './gateway.ts'
+import { keep, keepChanged } from './secrets.ts'
 import * as store from './store.ts'
 
 export const listGateways = (sql: Sql): Promise<Gateway[]> => store.selectGateways(sql)
 
-/** Nothing when there is one of that name already. */
-export async function addGateway(
-  sql: Sql,
-  gateway: Omit<Gateway, 'gatewayId' | 'paused'>,
-): Promise<Gateway | undefined> {
-  const [added] = await store.insertGateway(sql, gateway)
+export async function findGateway(sql: Sql, gatewayId: number): Promise<Gateway | undefined> {
+  const [found] = await store.selectGateway(sql, gatewayId)
+  return found
+}
+
+/** Nothing when there is one of that name already. Without `keeping`, as for simulated operators, nothing is secret. */
+export async function addGateway(sql: Sql, gateway: NewGateway, keeping?: Keeping): Promise<Gateway | undefined> {
+  const kept = keeping ? keep(keeping, gateway.settings) : { settings: gateway.settings, sealed: null }
+  const [added] = await store.insertGateway(sql, { ...gateway, ...kept })
   return added
 }
 
@@ -24,13 +28,27 @@ export async function requireGateway(sql: Sql, called: string): Promise<Gateway>
   return found
 }
 
-/** Running engines follow within a second. */
-export async function changeGateway(sql: Sql, gatewayId: number, change: GatewayChange): Promise<Gateway> {
-  const taken = change.name !== undefined && (await store.selectGateways(sql)).find(({ name }) => name === change.name)
+/** Running engines follow within a second. Settings are checked as they would be afterwards, all of them. */
+export async function changeGateway(
+  pool: Pool,
+  gatewayId: number,
+  change: GatewayChange,
+  keeping: Keeping,
+): Promise<Gateway> {
+  const changed = await pool.begin(async sql => {
+    const [gateway] = await store.lockGateway(sql, gatewayId)
+    if (!gateway) throw notFound('Gateway')
+    await refuseTakenName(sql, gatewayId, change.name)
+    const kept = change.settings && keepChanged(keeping, gateway, change.settings)
+    const [after] = await store.updateGateway(sql, gatewayId, change, kept)
+    return after!
+  })
+  return changed as Gateway
+}
+
+async function refuseTakenName(sql: Sql, gatewayId: number, wanted: string | undefined) {
+  const taken = wanted !== undefined && (await store.selectGateways(sql)).find(({ name }) => name === wanted)
   if (taken && taken.gatewayId !== gatewayId) throw invalid(`A gateway with the name "${taken.name}" exists already`)
-  const [changed] = await store.updateGateway(sql, gatewayId, change)
-  if (!changed) throw notFound('Gateway')
-  return changed
 }
 
 /** What it has not reported by then stays SENT until the end of its lifetime. */
@@ -70,7 +88,7 @@ export const trimOutbox = (sql: Sql) => store.trimSimulated(sql, OUTBOX_SIZE)
 export async function writeSimulatedInbound(
   sql: Sql,
   channelType: ChannelType,
-  message: Omit<SimulatedInbound, 'receivedAt'>,
+  message: Pick<SimulatedInbound, 'from' | 'to' | 'text'>,
 ): Promise<void> {
   const isSimulated = (gateway: Gateway) => gateway.connector === 'simulator' && gateway.channelType === channelType
   if (!(await store.selectGateways(sql)).some(isSimulated)) {
@@ -92,14 +110,8 @@ export async function takeSimulatedInbound(
   if (!any) return
   await pool.begin(async sql => {
     for (const { inboundId, ...message } of await store.lockInbound(sql, channelType)) {
-      await tell(message)
+      await tell({ ...message, providerId: `simulated-${inboundId}` })
       await store.deleteInbound(sql, inboundId)
     }
   })
-}
-
-/** Engines write down every second that they are there. */
-export async function isEngineAtWork(sql: Sql): Promise<boolean> {
-  const [row] = await store.selectEngineSeen(sql)
-  return row!.seen
 }

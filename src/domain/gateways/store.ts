@@ -1,27 +1,40 @@
 import type { Sql } from '../../db/sql.ts'
-import type { Gateway, GatewayChange, SimulatedInbound } from './gateway.ts'
+import type { Gateway, GatewayChange, NewGateway, SimulatedInbound } from './gateway.ts'
 
 const columns = (sql: Sql) => sql`
   gateway_id as "gatewayId", name, channel_type as "channelType", connector, brands, settings,
-  parts_per_second as "partsPerSecond", paused`
+  secrets as sealed, parts_per_second as "partsPerSecond", paused`
 
 export const selectGateways = (sql: Sql) => sql<Gateway[]>`select ${columns(sql)} from gateways order by gateway_id`
 
-export function insertGateway(sql: Sql, gateway: Omit<Gateway, 'gatewayId' | 'paused'>) {
+export const selectGateway = (sql: Sql, gatewayId: number) =>
+  sql<Gateway[]>`select ${columns(sql)} from gateways where gateway_id = ${gatewayId}`
+
+export const lockGateway = (sql: Sql, gatewayId: number) =>
+  sql<Gateway[]>`select ${columns(sql)} from gateways where gateway_id = ${gatewayId} for update`
+
+export function insertGateway(sql: Sql, gateway: NewGateway & Pick<Gateway, 'sealed'>) {
   return sql<Gateway[]>`
-    insert into gateways (name, channel_type, connector, brands, settings, parts_per_second)
+    insert into gateways (name, channel_type, connector, brands, settings, secrets, parts_per_second)
     values (${gateway.name}, ${gateway.channelType}, ${gateway.connector}, ${gateway.brands}::smallint[],
-      ${sql.json(gateway.settings as never)}, ${gateway.partsPerSecond})
+      ${sql.json(gateway.settings as never)}, ${gateway.sealed}, ${gateway.partsPerSecond})
     on conflict (name) do nothing
     returning ${columns(sql)}`
 }
 
-export function updateGateway(sql: Sql, gatewayId: number, change: GatewayChange) {
+/** Settings are written as they are given, whole; absent they stay. */
+export function updateGateway(
+  sql: Sql,
+  gatewayId: number,
+  change: Omit<GatewayChange, 'settings'>,
+  kept: Pick<Gateway, 'settings' | 'sealed'> | undefined,
+) {
   return sql<Gateway[]>`
     update gateways set
       name = coalesce(${change.name ?? null}, name),
       brands = coalesce(${change.brands ?? null}::smallint[], brands),
-      settings = jsonb_strip_nulls(settings || ${sql.json((change.settings ?? {}) as never)}),
+      settings = coalesce(${kept ? sql.json(kept.settings as never) : null}::jsonb, settings),
+      secrets = case when ${kept !== undefined} then ${kept?.sealed ?? null}::bytea else secrets end,
       parts_per_second = case when ${change.partsPerSecond !== undefined} then ${change.partsPerSecond ?? null}
         else parts_per_second end,
       paused = coalesce(${change.paused ?? null}, paused),
@@ -77,7 +90,11 @@ export const trimSimulated = (sql: Sql, keep: number) => sql`
   delete from simulator_messages
   where simulator_id <= (select coalesce(max(simulator_id), 0) - ${keep} from simulator_messages)`
 
-export function insertInbound(sql: Sql, channelType: string, { from, to, text }: Omit<SimulatedInbound, 'receivedAt'>) {
+export function insertInbound(
+  sql: Sql,
+  channelType: string,
+  { from, to, text }: Pick<SimulatedInbound, 'from' | 'to' | 'text'>,
+) {
   return sql`
     insert into simulator_inbound (channel_type, sender_name, msisdn, text)
     values (${channelType}, ${to}, ${from}, ${text})`
@@ -87,7 +104,7 @@ export const selectAnyInbound = (sql: Sql, channelType: string) =>
   sql`select 1 from simulator_inbound where channel_type = ${channelType} limit 1`
 
 export function lockInbound(sql: Sql, channelType: string) {
-  return sql<(SimulatedInbound & { inboundId: number })[]>`
+  return sql<(Omit<SimulatedInbound, 'providerId'> & { inboundId: number })[]>`
     select inbound_id as "inboundId", msisdn as "from", sender_name as "to", text, written_at as "receivedAt"
     from simulator_inbound where channel_type = ${channelType}
     order by inbound_id limit 100 for update skip locked`
@@ -95,6 +112,3 @@ export function lockInbound(sql: Sql, channelType: string) {
 
 export const deleteInbound = (sql: Sql, inboundId: number) =>
   sql`delete from simulator_inbound where inbound_id = ${inboundId}`
-
-export const selectEngineSeen = (sql: Sql) => sql<{ seen: boolean }[]>`
-  select exists (select from engines where seen_at > clock_timestamp() - interval '10 seconds') as seen`

@@ -1,26 +1,118 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { notFound } from '../../base/errors.ts'
-import type { Transaction } from '../../db/sql.ts'
+import { invalid, notFound } from '../../base/errors.ts'
+import type { Sql, Transaction } from '../../db/sql.ts'
+import { requireAnyCompany } from '../companies/companies.ts'
+import { centerCalled, defaultCenter } from '../traffic-centers/traffic-centers.ts'
+import { refusalOfAddresses } from './address-list.ts'
+import type { FoundKey, Key, KeyType } from './key.ts'
 import * as store from './store.ts'
 
-export const keyTypes = ['MESSAGE', 'ENTITY', 'VERIFIER', 'BUILDER_WIDGET'] as const
+export type KeyWishes = {
+  /** Addresses and networks it may be used from; from anywhere when there are none. */
+  addresses?: string[]
+  /** Of a MESSAGE key, the name of its traffic center, made when there is none of it; else the default one. */
+  center?: string
+}
 
-export type KeyType = (typeof keyTypes)[number]
+/** Shown this once: only a hash of it is kept. */
+export type ShownKey = { keyId: number; key: string }
 
-/**
- * Makes an API key and shows its value this once. The value is Base64 of `id:secret` and is compared as an opaque
- * string: only its hash is kept.
- */
-export async function createKey(sql: Transaction, companyId: number, type: KeyType) {
-  const [company] = await store.selectCompanyName(sql, companyId)
-  if (!company) throw notFound('Company')
-  const value = makeValue()
-  const [key] = await store.insertKeyId(sql, companyId, hashOf(value))
-  await store.insertKey(sql, companyId, key!.keyId, type)
-  return { keyId: key!.keyId, key: value }
+/** Makes an API key. Its value is Base64 of `id:secret`, and is compared as an opaque string. */
+export async function createKey(
+  sql: Transaction,
+  companyId: number,
+  type: KeyType,
+  wishes: KeyWishes = {},
+): Promise<ShownKey> {
+  const addresses = checkedAddresses(wishes.addresses ?? [])
+  await requireAnyCompany(sql, companyId)
+  const centerId = await centerOf(sql, companyId, type, wishes.center)
+  const key = makeValue()
+  const [made] = await store.insertKeyId(sql, companyId, hashOf(key))
+  const { keyId } = made!
+  await store.insertKey(sql, companyId, { keyId, type, addresses, centerId })
+  return { keyId, key }
+}
+
+function checkedAddresses(entries: string[]): string[] {
+  const refusal = refusalOfAddresses(entries)
+  if (refusal) throw invalid(`addresses: ${refusal}`)
+  return [...new Set(entries)]
+}
+
+async function centerOf(sql: Transaction, companyId: number, type: KeyType, name: string | undefined) {
+  if (type !== 'MESSAGE') {
+    if (name !== undefined) throw invalid('center: only a MESSAGE key belongs to a traffic center')
+    return null
+  }
+  const center = name === undefined ? defaultCenter(sql, companyId) : centerCalled(sql, companyId, name)
+  return (await center).centerId
 }
 
 const makeValue = () =>
   Buffer.from(`${randomBytes(9).toString('base64url')}:${randomBytes(24).toString('base64url')}`).toString('base64')
 
 const hashOf = (value: string) => createHash('sha256').update(value).digest()
+
+/** The key with that value. The database is asked every time, so that a change acts at once, on every node. */
+export const findKey = (sql: Sql, value: string): Promise<FoundKey | undefined> => keyFinder(sql)(value)
+
+/**
+ * Finds keys for many callers: those who ask in the same turn of the event loop are answered by one question. Nobody
+ * joins a question that has been sent, so that a change still acts at once.
+ */
+export function keyFinder(sql: Sql): (value: string) => Promise<FoundKey | undefined> {
+  let next: { hashes: Set<string>; found: Promise<Map<string, FoundKey>> } | undefined
+
+  const askNext = async (hashes: Set<string>) => {
+    await new Promise(resolve => setImmediate(resolve))
+    next = undefined
+    const keys = await store.selectKeysByHash(sql, [...hashes])
+    return new Map(keys.map(({ hash, ...key }) => [hash, key]))
+  }
+
+  return async value => {
+    const hash = hashOf(value).toString('hex')
+    if (!next) {
+      const hashes = new Set<string>()
+      next = { hashes, found: askNext(hashes) }
+    }
+    next.hashes.add(hash)
+    return (await next.found).get(hash)
+  }
+}
+
+export const listKeys = (sql: Sql, companyId: number): Promise<Key[]> => store.selectKeys(sql, companyId)
+
+/** For staff: the keys of every company. */
+export const listAllKeys = (sql: Sql): Promise<Key[]> => store.selectAllKeys(sql)
+
+/** For staff, who know a key by its id alone. */
+export async function companyOfKey(sql: Sql, keyId: number): Promise<number> {
+  const [found] = await store.selectCompanyOf(sql, keyId)
+  if (!found) throw notFound('Key')
+  return found.companyId
+}
+
+export const deactivateKey = (sql: Sql, companyId: number, keyId: number) => setActive(sql, companyId, keyId, false)
+export const activateKey = (sql: Sql, companyId: number, keyId: number) => setActive(sql, companyId, keyId, true)
+
+const setActive = async (sql: Sql, companyId: number, keyId: number, active: boolean): Promise<Key> =>
+  required(await store.updateActive(sql, companyId, keyId, active))
+
+export async function restrictKey(sql: Sql, companyId: number, keyId: number, addresses: string[]): Promise<Key> {
+  return required(await store.updateAddresses(sql, companyId, keyId, checkedAddresses(addresses)))
+}
+
+function required([key]: Key[]): Key {
+  if (!key) throw notFound('Key')
+  return key
+}
+
+/** A new value for the same key; the old one stops at once. A deactivated key stays so, and can be made safe first. */
+export async function reissueKey(sql: Sql, companyId: number, keyId: number): Promise<ShownKey> {
+  const key = makeValue()
+  const { count } = await store.updateHash(sql, companyId, keyId, hashOf(key))
+  if (count === 0) throw notFound('Key')
+  return { keyId, key }
+}

@@ -1,12 +1,59 @@
 import type { Sql } from '../../db/sql.ts'
+import type { FoundKey, Key, KeyType } from './key.ts'
 
-export const selectCompanyName = (sql: Sql, companyId: number) =>
-  sql<{ name: string }[]>`select name from companies where company_id = ${companyId}`
+const found = (sql: Sql) => sql`
+  k.key_id as "keyId", k.company_id as "companyId", k.type, k.active, k.addresses, k.center_id as "trafficCenterId"`
+
+const columns = (sql: Sql) => sql`
+  ${found(sql)}, k.created_at as "createdAt",
+  (select name from traffic_centers t where t.company_id = k.company_id and t.center_id = k.center_id)
+    as "trafficCenterName"`
 
 export function insertKeyId(sql: Sql, companyId: number, keyHash: Buffer) {
   return sql<{ keyId: number }[]>`
     insert into api_key_ids (company_id, key_hash) values (${companyId}, ${keyHash}) returning key_id as "keyId"`
 }
 
-export const insertKey = (sql: Sql, companyId: number, keyId: number, type: string) =>
-  sql`insert into api_keys (company_id, key_id, type) values (${companyId}, ${keyId}, ${type})`
+export type NewKey = { keyId: number; type: KeyType; addresses: string[]; centerId: number | null }
+
+export function insertKey(sql: Sql, companyId: number, { keyId, type, addresses, centerId }: NewKey) {
+  return sql`
+    insert into api_keys (company_id, key_id, type, addresses, center_id)
+    values (${companyId}, ${keyId}, ${type}, ${addresses}::text[], ${centerId})`
+}
+
+/** Three steps by three primary or unique keys. */
+export function selectKeysByHash(sql: Sql, hexHashes: string[]) {
+  return sql<(FoundKey & { hash: string })[]>`
+    select ${found(sql)}, c.status as "companyStatus", encode(i.key_hash, 'hex') as hash
+    from api_key_ids i
+    join api_keys k on k.company_id = i.company_id and k.key_id = i.key_id
+    join companies c on c.company_id = i.company_id
+    where i.key_hash = any(array(select decode(hash, 'hex') from unnest(${hexHashes}::text[]) hash))`
+}
+
+export function selectKeys(sql: Sql, companyId: number) {
+  return sql<Key[]>`
+    select ${columns(sql)} from api_keys k
+    where k.company_id = ${companyId} order by k.key_id`
+}
+
+export const selectAllKeys = (sql: Sql) => sql<Key[]>`select ${columns(sql)} from api_keys k order by k.key_id`
+
+export const selectCompanyOf = (sql: Sql, keyId: number) =>
+  sql<{ companyId: number }[]>`select company_id as "companyId" from api_key_ids where key_id = ${keyId}`
+
+export function updateActive(sql: Sql, companyId: number, keyId: number, active: boolean) {
+  return sql<Key[]>`
+    update api_keys k set active = ${active} where k.company_id = ${companyId} and k.key_id = ${keyId}
+    returning ${columns(sql)}`
+}
+
+export function updateAddresses(sql: Sql, companyId: number, keyId: number, addresses: string[]) {
+  return sql<Key[]>`
+    update api_keys k set addresses = ${addresses}::text[] where k.company_id = ${companyId} and k.key_id = ${keyId}
+    returning ${columns(sql)}`
+}
+
+export const updateHash = (sql: Sql, companyId: number, keyId: number, keyHash: Buffer) =>
+  sql`update api_key_ids set key_hash = ${keyHash} where key_id = ${keyId} and company_id = ${companyId}`

@@ -1,4 +1,6 @@
 import type { ChannelType } from '../../base/channel-types.ts'
+import type { Content } from '../../base/content.ts'
+import type { SendingWindow } from '../../base/sending-window.ts'
 
 /** A chunk of a lane in our hands: places from `firstSeq` up to but not including `nextSeq`. */
 export type Lease = {
@@ -10,11 +12,15 @@ export type Lease = {
   token: string
   /** How often its messages were tried before. */
   attempts: number
+  /** It was taken from someone who may be frozen, and may still tell what became of it. */
+  wasHeld?: boolean
 }
 
 /** A lane with work in it, or a lease of one to be taken over, and what decides whether and how it may go now. */
 export type RunnableLane = {
   leaseId?: number
+  /** Of a lease: the gateway that may have taken something of it, while it is there and in use. */
+  gatewayId?: number | null
   companyId: number
   laneId: number
   dispatchId: number | null
@@ -24,6 +30,7 @@ export type RunnableLane = {
   waiting: number
   /** Seconds since 1970; minus infinity for one that was never served. */
   servedAt: number
+  /** None for a name that needs no registration. */
   senderId: number | null
   senderName: string
   senderStatus: string
@@ -31,18 +38,43 @@ export type RunnableLane = {
   companyRate: number | null
   dispatchRate: number | null
   startAt: Date | null
+  /** What is not sent by then is not sent at all. */
+  endAt: Date | null
+  /** The zone whose clock its hours and days are read on; without one they are read at `offsetMinutes`. */
+  zone: string | null
   offsetMinutes: number | null
   hours: number[] | null
   days: number[] | null
+  /** What the messages of a dispatch show beyond their texts. */
+  content: Content | null
   firstUuid: string | null
   lastUuid: string | null
 }
+
+/** When a lane may send; undefined when it may at any time. */
+export function windowOf({
+  startAt,
+  endAt,
+  hours,
+  days,
+  zone,
+  offsetMinutes,
+}: RunnableLane): SendingWindow | undefined {
+  if (!startAt && !endAt) return undefined
+  return { startAt, endAt, hours, days, zone: zone ? { name: zone } : { offsetMinutes: offsetMinutes ?? 0 } }
+}
+
+/** Nothing of it may be sent any more. */
+export const isOver = ({ endAt }: RunnableLane, now: Date) => endAt !== null && now >= endAt
 
 /** How long a lease lasts without being renewed; who holds it stops submitting two seconds before. */
 export const LEASE_SECONDS = 8
 
 /** Places of a chunk that are left to be sent, and when. */
-export type Run = { firstSeq: number; nextSeq: number; attempts: number; dueAt: Date }
+export type Run = { firstSeq: number; nextSeq: number; attempts: number; dueAt: Date; gatewayId?: number }
+
+/** A message that is still to be sent; with the gateway that may have taken something of it. */
+export type Left = { seq: number; attempts: number; dueAt: Date; gatewayId?: number }
 
 /** Retries that are due within this time of each other wait for the last of them. */
 const SAME_TIME_MS = 1000
@@ -52,18 +84,19 @@ const SAME_TIME_MS = 1000
  * message leaves one run, not a thousand. A run may reach over places that are done with, because who takes it sends
  * only what is still CREATED; never over one that is left and belongs to another run.
  */
-export function runsOf(left: { seq: number; attempts: number; dueAt: Date }[]): Run[] {
+export function runsOf(left: Left[]): Run[] {
   const runs: Run[] = []
   let earliest = 0
-  for (const { seq, attempts, dueAt } of left.toSorted((a, b) => a.seq - b.seq)) {
+  for (const { seq, attempts, dueAt, gatewayId } of left.toSorted((a, b) => a.seq - b.seq)) {
     const last = runs.at(-1)
     const latest = Math.max(dueAt.getTime(), last?.dueAt.getTime() ?? 0)
-    if (last?.attempts === attempts && latest - Math.min(earliest, dueAt.getTime()) <= SAME_TIME_MS) {
+    const isAlike = last?.attempts === attempts && last.gatewayId === gatewayId
+    if (isAlike && latest - Math.min(earliest, dueAt.getTime()) <= SAME_TIME_MS) {
       last.nextSeq = seq + 1
       last.dueAt = new Date(latest)
       earliest = Math.min(earliest, dueAt.getTime())
     } else {
-      runs.push({ firstSeq: seq, nextSeq: seq + 1, attempts, dueAt })
+      runs.push({ firstSeq: seq, nextSeq: seq + 1, attempts, dueAt, ...(gatewayId ? { gatewayId } : {}) })
       earliest = dueAt.getTime()
     }
   }

@@ -21,6 +21,14 @@ test('a run never reaches over a place that belongs to another one', () => {
   ])
 })
 
+test('places that two gateways may have taken something of make two runs', () => {
+  const left = [1, 2, 3].map(seq => ({ seq, attempts: 1, dueAt: at(0), gatewayId: seq < 3 ? 7 : 8 }))
+  expect(runsOf(left)).toEqual([
+    { firstSeq: 1, nextSeq: 3, attempts: 1, dueAt: at(0), gatewayId: 7 },
+    { firstSeq: 3, nextSeq: 4, attempts: 1, dueAt: at(0), gatewayId: 8 },
+  ])
+})
+
 test('one that is to wait for long does not keep its neighbours', () => {
   const left = [
     { seq: 1, attempts: 1, dueAt: at(500) },

@@ -9,13 +9,13 @@ export const abandonedLeases = (sql: Sql, now: Date, limit: number) =>
   store.selectAbandoned(sql, now, { limit, offset: 0 })
 
 /**
- * A page of what may go now: lanes with places that nobody has taken yet, and leases that ran out or were given back,
- * in the order in which they are to be served. `more` tells whether there is another page.
+ * A page of what of one priority may go now: lanes with places that nobody has taken yet, and leases that ran out or
+ * were given back; first who was served longest ago. `more` tells whether there is another page.
  */
-export async function lanesWithWork(sql: Sql, now: Date, page: { limit: number; offset: number }) {
+export async function lanesWithWork(sql: Sql, priority: number, now: Date, page: store.Page) {
   const [lanes, leases] = await Promise.all([
-    store.selectRunnable(sql, now, page),
-    store.selectAbandoned(sql, now, page),
+    store.selectRunnable(sql, now, page, priority),
+    store.selectAbandoned(sql, now, page, priority),
   ])
   return {
     lanes: [...leases, ...lanes].sort(inTurn),
@@ -23,16 +23,13 @@ export async function lanesWithWork(sql: Sql, now: Date, page: { limit: number; 
   }
 }
 
-/** By priority, then who was served longest ago; the sort is stable, so of one lane its leases come first. */
-function inTurn(a: RunnableLane, b: RunnableLane): number {
-  if (a.priority !== b.priority) return a.priority - b.priority
-  return a.servedAt === b.servedAt ? 0 : a.servedAt - b.servedAt
-}
+/** The sort is stable, so of one lane its leases come first. */
+const inTurn = (a: RunnableLane, b: RunnableLane) => (a.servedAt === b.servedAt ? 0 : a.servedAt - b.servedAt)
 
 export const postponeLane = (sql: Sql, lane: { companyId: number; laneId: number }, until: Date) =>
   store.postponeLane(sql, lane, until)
 
-export const strandedLeases = (sql: Sql, limit: number): Promise<Lease[]> => store.selectStranded(sql, limit)
+export const strandedLeases = (sql: Sql, limit: number) => store.selectStranded(sql, limit)
 
 export async function takeChunk(
   sql: Sql,
@@ -61,6 +58,11 @@ export const heldRanges = (sql: Sql, companyId: number, dispatchId: number) =>
 
 /** A chunk that is done with: its lifetime is noted, and the lease is gone. */
 export const finishLease = (sql: Sql, lease: Lease, dueAt: Date) => store.finishLease(sql, lease, dueAt)
+
+/** Whether what was sent of a lease's range is looked at after this moment anyway. */
+export async function hasDeadline(sql: Sql, lease: Lease, after: Date): Promise<boolean> {
+  return (await store.selectDeadline(sql, lease, after)).length > 0
+}
 
 /** Replaces a lease by the runs that are left of it; false when it is no longer ours. */
 export async function splitLease(sql: Sql, lease: Lease, runs: Run[]): Promise<boolean> {

@@ -1,33 +1,43 @@
 import type { Sql } from '../../db/sql.ts'
 import { LEASE_SECONDS, type Lease, type Run, type RunnableLane } from './lane.ts'
 
-type Page = { limit: number; offset: number }
+export type Page = { limit: number; offset: number }
 
 /** What a lane needs to be brought out. */
 const columns = (sql: Sql) => sql`
   l.company_id as "companyId", l.lane_id as "laneId", l.dispatch_id as "dispatchId",
   l.channel_type as "channelType", l.brand_id as "brandId", l.priority,
   extract(epoch from l.served_at)::double precision as "servedAt",
-  l.sender_id as "senderId", s.sender_name as "senderName", s.status as "senderStatus",
+  l.sender_id as "senderId", coalesce(s.sender_name, l.sender_name, '') as "senderName",
+  coalesce(s.status, 'APPROVED') as "senderStatus",
   s.parts_per_second as "senderRate", c.parts_per_second as "companyRate", d.parts_per_second as "dispatchRate",
-  d.start_at as "startAt", d.offset_minutes as "offsetMinutes", d.hours, d.days,
+  coalesce(l.start_at, d.start_at, case when l.zone is not null then 'epoch'::timestamptz end) as "startAt",
+  l.end_at as "endAt", case when d.offset_minutes is null then l.zone end as zone, d.offset_minutes as "offsetMinutes",
+  d.hours, d.days, d.cascade -> 0 -> 'content' as content,
   d.first_uuid as "firstUuid", d.last_uuid as "lastUuid"`
 
-/** What decides about a lane; those of a disabled company or a suspended sender are left out. */
+/** What decides about a lane; those of a disabled company are left out. A name without registration has no sender. */
 const whoMaySend = (sql: Sql) => sql`
   join companies c on c.company_id = l.company_id and c.status = 'ACTIVE'
-  join senders s on s.company_id = l.company_id and s.sender_id = l.sender_id and not s.suspended
+  left join senders s on s.company_id = l.company_id and s.sender_id = l.sender_id
   left join dispatches d on d.company_id = l.company_id and d.dispatch_id = l.dispatch_id`
+
+/** Neither suspended nor past its end, and not stepped aside. */
+const mayGo = (sql: Sql, now: Date) => sql`
+  l.not_before <= ${now} and s.suspended is not true and (l.end_at is null or l.end_at > ${now})`
+
+const ofPriority = (sql: Sql, priority: number | undefined) =>
+  priority === undefined ? sql`` : sql`and l.priority = ${priority}`
 
 /**
  * Open lanes with places that nobody has taken yet, and that have not stepped aside. Of one priority, those served
  * longest ago come first.
  */
-export function selectRunnable(sql: Sql, now: Date, { limit, offset }: Page) {
+export function selectRunnable(sql: Sql, now: Date, { limit, offset }: Page, priority?: number) {
   return sql<RunnableLane[]>`
     select ${columns(sql)}, l.tail - l.cursor as waiting
     from lanes l ${whoMaySend(sql)}
-    where l.open and l.cursor < l.tail and l.not_before <= ${now}
+    where l.open and l.cursor < l.tail and ${mayGo(sql, now)} ${ofPriority(sql, priority)}
     order by l.priority, l.served_at
     limit ${limit} offset ${offset}`
 }
@@ -62,13 +72,22 @@ export const postponeLane = (sql: Sql, lane: { companyId: number; laneId: number
   update lanes set not_before = ${until} from lane
   where lanes.company_id = lane.company_id and lanes.lane_id = lane.lane_id`
 
+/**
+ * The gateway that may have taken something of a lease, if it is there and serves the lane. One that has not come up
+ * for an hour is not waited for any longer.
+ */
+const itsGateway = (sql: Sql, now: Date) => sql`
+  left join gateways g on g.gateway_id = e.gateway_id and not g.paused and g.channel_type = l.channel_type
+    and (g.brands = '{}' or l.brand_id = any(g.brands)) and e.due_at > ${now}::timestamptz - interval '1 hour'`
+
 /** Leases that ran out or were given back, in lanes that are open, with what their lane needs to go on. */
-export function selectAbandoned(sql: Sql, now: Date, { limit, offset }: Page) {
+export function selectAbandoned(sql: Sql, now: Date, { limit, offset }: Page, priority?: number) {
   return sql<(RunnableLane & { leaseId: number })[]>`
-    select e.lease_id as "leaseId", ${columns(sql)}, e.next_seq - e.first_seq as waiting
+    select e.lease_id as "leaseId", g.gateway_id as "gatewayId", ${columns(sql)}, e.next_seq - e.first_seq as waiting
     from leases e
     join lanes l on l.company_id = e.company_id and l.lane_id = e.lane_id and l.open ${whoMaySend(sql)}
-    where e.until < clock_timestamp() and e.due_at <= ${now} and l.not_before <= ${now}
+    ${itsGateway(sql, now)}
+    where e.until < clock_timestamp() and e.due_at <= ${now} and ${mayGo(sql, now)} ${ofPriority(sql, priority)}
     order by l.priority, l.served_at, e.due_at
     limit ${limit} offset ${offset}`
 }
@@ -77,7 +96,7 @@ export function selectAbandoned(sql: Sql, now: Date, { limit, offset }: Page) {
 export function takeOverLease(sql: Sql, lease: { companyId: number; leaseId: number }, worker: string) {
   return sql<Lease[]>`
     with lane as (
-      select l.company_id, l.lane_id from lanes l
+      select l.company_id, l.lane_id, e.worker is not null as was_held from lanes l
       join leases e on e.company_id = l.company_id and e.lane_id = l.lane_id
       where e.company_id = ${lease.companyId} and e.lease_id = ${lease.leaseId} and l.open
       for update of l skip locked),
@@ -89,7 +108,7 @@ export function takeOverLease(sql: Sql, lease: { companyId: number; leaseId: num
     from lane
     where leases.company_id = ${lease.companyId} and lease_id = ${lease.leaseId} and until < clock_timestamp()
     returning leases.company_id as "companyId", lease_id as "leaseId", leases.lane_id as "laneId",
-      first_seq as "firstSeq", next_seq as "nextSeq", token, attempts`
+      first_seq as "firstSeq", next_seq as "nextSeq", token, attempts, lane.was_held as "wasHeld"`
 }
 
 /** Renews what this worker still holds, and says which of it is still so. */
@@ -131,19 +150,29 @@ export function deleteLease(sql: Sql, lease: Lease) {
 /** Places left to be sent, as leases in nobody's hands. */
 export function insertReturned(sql: Sql, lease: Lease, runs: Run[]) {
   return sql`
-    insert into leases (company_id, lane_id, first_seq, next_seq, until, attempts, due_at)
-    select ${lease.companyId}, ${lease.laneId}, q.first_seq, q.next_seq, '-infinity', q.attempts, q.due_at
+    insert into leases (company_id, lane_id, first_seq, next_seq, until, attempts, due_at, gateway_id)
+    select ${lease.companyId}, ${lease.laneId}, q.first_seq, q.next_seq, '-infinity', q.attempts, q.due_at, q.gateway_id
     from unnest(
       ${runs.map(({ firstSeq }) => firstSeq)}::bigint[], ${runs.map(({ nextSeq }) => nextSeq)}::bigint[],
-      ${runs.map(({ attempts }) => attempts)}::int[], ${runs.map(({ dueAt }) => dueAt.toISOString())}::timestamptz[]
-    ) q (first_seq, next_seq, attempts, due_at)`
+      ${runs.map(({ attempts }) => attempts)}::int[], ${runs.map(({ dueAt }) => dueAt.toISOString())}::timestamptz[],
+      ${runs.map(({ gatewayId }) => gatewayId ?? null)}::bigint[]
+    ) q (first_seq, next_seq, attempts, due_at, gateway_id)`
+}
+
+/** Whether a deadline after this moment stands for the whole range of a lease. */
+export function selectDeadline(sql: Sql, lease: Lease, after: Date) {
+  return sql`
+    select from deadlines
+    where company_id = ${lease.companyId} and lane_id = ${lease.laneId} and first_seq <= ${lease.firstSeq}
+      and next_seq >= ${lease.nextSeq} and due_at > ${after}
+    limit 1`
 }
 
 /** Leases whose holder is gone, in lanes that are closed: nobody will take them over, so they are given back. */
 export function selectStranded(sql: Sql, limit: number) {
-  return sql<Lease[]>`
+  return sql<(Lease & { gatewayId: number | null })[]>`
     select e.company_id as "companyId", lease_id as "leaseId", e.lane_id as "laneId", first_seq as "firstSeq",
-      next_seq as "nextSeq", token, attempts
+      next_seq as "nextSeq", token, attempts, true as "wasHeld", gateway_id as "gatewayId"
     from leases e join lanes l on l.company_id = e.company_id and l.lane_id = e.lane_id
     where e.worker is not null and e.until < clock_timestamp() and not l.open
     limit ${limit}`

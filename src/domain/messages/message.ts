@@ -1,8 +1,12 @@
+import type { Content } from '../../base/content.ts'
 import type { Money } from '../../base/money.ts'
 
 export const messageStatuses = ['CREATED', 'SENT', 'DELIVERED', 'FAILED'] as const
 
 export type MessageStatus = (typeof messageStatuses)[number]
+
+/** 25 hours: how long a message may be without a receipt. */
+export const LIFETIME_MS = 25 * 3600_000
 
 export type Message = {
   uuid: string
@@ -52,6 +56,13 @@ export type QueuedMessage = {
   destination: string
   text: string
   parts: number
+  /** Of a single message. */
+  senderName: string | null
+  /** When it is of no use any more. */
+  expiresAt: Date | null
+  content: Content | null
+  /** When a single message may go, if not at any time. */
+  window: { hours: number[] | null; days: number[] | null; zone: string; endAt: string | null } | null
 }
 
 /** A step of a message's life: from CREATED, or from SENT, to what comes next. DELIVERED and FAILED are final. */
@@ -61,6 +72,8 @@ export type Move = {
   sentAt: Date | null
   finalAt: Date | null
   errorCode: number | null
+  /** The operator's own word for a failure. */
+  operatorError: string | null
 }
 
 /** A message that took a step, with what its counters, money and callbacks need. */

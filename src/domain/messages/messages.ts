@@ -8,7 +8,7 @@ export type { MessageHome } from './store.ts'
 /** Writes a request's messages and adds them to the counters of their dispatch. */
 export async function writeMessages(
   sql: Transaction,
-  home: { companyId: number; dispatchId: number; now: Date },
+  home: store.NewHome,
   batches: AsyncIterable<NewMessage[]>,
 ): Promise<void> {
   const blocks = new Map<number, store.NewBlock>()
@@ -94,7 +94,13 @@ type Bounds = Parameters<typeof store.selectQueued>[2]
 
 export const queuedMessages = (sql: Sql, range: Range, bounds: Bounds) => store.selectQueued(sql, range, bounds)
 
-export const overdueMessages = (sql: Sql, range: Range, sentBefore: Date) => store.selectOverdue(sql, range, sentBefore)
+export const overdueMessages = (sql: Sql, range: Range & Bounds, sentBefore: Date) =>
+  store.selectOverdue(sql, range, sentBefore)
+
+export async function lastSentIn(sql: Sql, range: Range & Bounds): Promise<Date | null> {
+  const [row] = await store.selectLastSent(sql, range)
+  return row!.last
+}
 
 /** What is still CREATED in a range: its number and the sum of its prices. */
 export async function createdIn(sql: Sql, range: Range, bounds: Bounds) {
@@ -109,6 +115,8 @@ export type Step = Moved & {
   at: Date
   errorCode: number | null
   sent: boolean
+  /** When it was sent, if that was learned in this step. */
+  sentAt: Date | null
 }
 
 /** Moves messages and changes the counters of their dispatches; returns the steps that really happened. */
@@ -123,7 +131,15 @@ export async function moveMessages(
   const moved = await store.moveMessages(sql, companyId, from, [...wanted.values()])
   return moved.map(message => {
     const { to, sentAt, finalAt, errorCode } = wanted.get(message.uuid)!
-    return { ...message, from, to, at: (finalAt ?? sentAt)!, errorCode, sent: from === 'SENT' || sentAt !== null }
+    return {
+      ...message,
+      from,
+      to,
+      at: (finalAt ?? sentAt)!,
+      errorCode,
+      sent: from === 'SENT' || sentAt !== null,
+      sentAt,
+    }
   })
 }
 
@@ -134,15 +150,28 @@ export async function countSteps(sql: Sql, companyId: number, steps: Step[]): Pr
     if (step.dispatchId === null) continue
     const block = Math.floor(step.position! / BLOCK_SIZE)
     const key = `${step.dispatchId}/${block}`
-    const change = changes.get(key) ?? { dispatchId: step.dispatchId, block, messages: noCounts(), parts: noCounts() }
+    const change = changes.get(key) ?? noChange(step.dispatchId, block)
     changes.set(key, change)
     change.messages[step.from] -= 1
     change.messages[step.to] += 1
     change.parts[step.from] -= step.parts
     change.parts[step.to] += step.parts
+    if (step.to === 'FAILED' && !step.sent) {
+      change.unsentMessages += 1
+      change.unsentParts += step.parts
+    }
   }
   if (changes.size > 0) await store.changeBlocks(sql, companyId, [...changes.values()])
 }
+
+const noChange = (dispatchId: number, block: number): store.BlockChange => ({
+  dispatchId,
+  block,
+  messages: noCounts(),
+  parts: noCounts(),
+  unsentMessages: 0,
+  unsentParts: 0,
+})
 
 const noCounts = (): store.StatusCounts => ({ CREATED: 0, SENT: 0, DELIVERED: 0, FAILED: 0 })
 

@@ -35,14 +35,19 @@ const written = [
   'text',
 ]
 
+export type NewHome = {
+  companyId: number
+  dispatchId: number
+  now: Date
+  /** Each is the first message of a cascade of its own. */
+  isCascade?: boolean
+}
+
 /** Writes the messages of one request by COPY, a batch at a time as they are made. */
-export function copyMessages(
-  sql: Transaction,
-  home: { companyId: number; dispatchId: number; now: Date },
-  batches: AsyncIterable<NewMessage[]>,
-) {
-  const row = rowWriter(home)
-  return copyInto(sql, 'messages', written, async write => {
+export function copyMessages(sql: Transaction, home: NewHome, batches: AsyncIterable<NewMessage[]>) {
+  const row = home.isCascade ? cascadeRowWriter(home) : rowWriter(home)
+  const columns = home.isCascade ? [...written, 'cascade_uuid', 'cascade_step'] : written
+  return copyInto(sql, 'messages', columns, async write => {
     for await (const batch of batches) {
       let rows = ''
       for (const message of batch) rows += row(message)
@@ -57,6 +62,11 @@ function rowWriter({ companyId, dispatchId, now }: { companyId: number; dispatch
   const or = (value: number | null) => (value === null ? '\\N' : value)
   return (m: NewMessage) =>
     `${companyId}\t${m.uuid}\t${dispatchId}\t${m.position}\t${or(m.laneId)}\t${or(m.seq)}\t${or(m.senderId)}\t${or(m.tariffId)}\t${m.price}\t${m.status === 'FAILED' ? `0\t${refusedAt}` : '\\N\t\\N'}\t${m.status}\t${or(m.errorCode)}\t${m.parts}\t${m.brandId}\t${copyText(m.destination)}\t${m.text === null ? '\\N' : copyText(m.text)}\n`
+}
+
+function cascadeRowWriter(home: NewHome) {
+  const row = rowWriter(home)
+  return (m: NewMessage) => `${row(m).slice(0, -1)}\t${m.laneId === null ? '\\N\t\\N' : `${m.uuid}\t1`}\n`
 }
 
 /** What every question about a dispatch's messages carries: the bounds of their keys keep it to their months. */
@@ -124,13 +134,16 @@ export type NewBlock = { block: number; created: number; failed: number; created
 /** Adds the messages of a request to the counters of their blocks. */
 export function addToBlocks(sql: Sql, home: Pick<MessageHome, 'companyId' | 'dispatchId'>, blocks: NewBlock[]) {
   return sql`
-    insert into dispatch_blocks (company_id, dispatch_id, block, created_messages, failed_messages, created_parts)
-    select ${home.companyId}, ${home.dispatchId}, * from unnest(
+    insert into dispatch_blocks (
+      company_id, dispatch_id, block, created_messages, failed_messages, unsent_messages, created_parts)
+    select ${home.companyId}, ${home.dispatchId}, q.block, q.created, q.failed, q.failed, q.created_parts from unnest(
       ${blocks.map(({ block }) => block)}::int[], ${blocks.map(({ created }) => created)}::int[],
-      ${blocks.map(({ failed }) => failed)}::int[], ${blocks.map(({ createdParts }) => createdParts)}::int[])
+      ${blocks.map(({ failed }) => failed)}::int[], ${blocks.map(({ createdParts }) => createdParts)}::int[]
+    ) q (block, created, failed, created_parts)
     on conflict (company_id, dispatch_id, block) do update set
       created_messages = dispatch_blocks.created_messages + excluded.created_messages,
       failed_messages = dispatch_blocks.failed_messages + excluded.failed_messages,
+      unsent_messages = dispatch_blocks.unsent_messages + excluded.unsent_messages,
       created_parts = dispatch_blocks.created_parts + excluded.created_parts`
 }
 
@@ -139,17 +152,25 @@ export const ensureMonths = (sql: Sql) => sql`select ensure_message_months()`
 type Range = { companyId: number; laneId: number; firstSeq: number; nextSeq: number }
 type Bounds = { firstUuid: string | null; lastUuid: string | null }
 
-/** Keeps a statement to the months of a dispatch; single messages have no bounds. */
+/**
+ * Keeps a statement to the months that matter: those of a dispatch; for single messages, which may wait for 70 days at
+ * most until they are sent and 25 hours for their receipt, the last hundred days.
+ */
 const within = (sql: Sql, { firstUuid, lastUuid }: Bounds) =>
-  firstUuid ? sql`and m.uuid between ${firstUuid} and ${lastUuid}` : sql``
+  firstUuid
+    ? sql`and m.uuid between ${firstUuid} and ${lastUuid}`
+    : sql`and m.uuid >= uuid7_floor(now() - interval '100 days')`
 
-/** What is still to be sent of a chunk. */
-export function selectQueued(sql: Sql, range: Range, bounds: Bounds) {
+/** What is still to be sent of a chunk: its first messages, no more than may go. */
+export function selectQueued(sql: Sql, range: Range & { most?: number }, bounds: Bounds) {
   return sql<QueuedMessage[]>`
-    select m.uuid, m.seq, m.destination, m.text, m.parts from messages m
+    select m.uuid, m.seq, m.destination, m.text, m.parts, m.sender_name as "senderName",
+      m.expires_at as "expiresAt", m.content,
+      m.options -> 'window' as window
+    from messages m
     where m.company_id = ${range.companyId} and m.lane_id = ${range.laneId}
       and m.seq >= ${range.firstSeq} and m.seq < ${range.nextSeq} ${within(sql, bounds)} and m.status = 'CREATED'
-    order by m.seq`
+    order by m.seq limit ${range.most ?? null}`
 }
 
 /** The sum of the prices, and the number, of what is still CREATED in a range. */
@@ -173,11 +194,13 @@ export function moveMessages(sql: Sql, companyId: number, from: 'CREATED' | 'SEN
       sent_at = coalesce(m.sent_at, q.sent_at),
       final_at = q.final_at,
       error_code = q.error_code,
+      operator_error = q.operator_error,
       final_price = case q.to when 'DELIVERED' then m.price when 'FAILED' then 0 end
     from unnest(
       ${uuids}::uuid[], ${moves.map(({ to }) => to)}::text[], ${times(move => move.sentAt)}::timestamptz[],
-      ${times(move => move.finalAt)}::timestamptz[], ${moves.map(({ errorCode }) => errorCode)}::int[]
-    ) q (uuid, "to", sent_at, final_at, error_code)
+      ${times(move => move.finalAt)}::timestamptz[], ${moves.map(({ errorCode }) => errorCode)}::int[],
+      ${moves.map(({ operatorError }) => operatorError)}::text[]
+    ) q (uuid, "to", sent_at, final_at, error_code, operator_error)
     where m.company_id = ${companyId} and m.uuid = q.uuid and m.uuid between ${least(uuids)} and ${greatest(uuids)}
       and m.status = ${from}
     returning m.uuid, m.dispatch_id as "dispatchId", m.position, m.lane_id as "laneId", m.seq, m.parts, m.price,
@@ -195,8 +218,15 @@ export function setFinalPrices(sql: Sql, companyId: number, prices: { uuid: stri
     where m.company_id = ${companyId} and m.uuid = q.uuid and m.uuid between ${least(uuids)} and ${greatest(uuids)}`
 }
 
-/** Changes of the counters of one block. */
-export type BlockChange = { dispatchId: number; block: number; messages: StatusCounts; parts: StatusCounts }
+/** Changes of the counters of one block. Unsent is what of the failed no operator had. */
+export type BlockChange = {
+  dispatchId: number
+  block: number
+  messages: StatusCounts
+  parts: StatusCounts
+  unsentMessages: number
+  unsentParts: number
+}
 export type StatusCounts = Record<MessageStatus, number>
 
 export function changeBlocks(sql: Sql, companyId: number, changes: BlockChange[]) {
@@ -206,21 +236,31 @@ export function changeBlocks(sql: Sql, companyId: number, changes: BlockChange[]
       created_messages = created_messages + q.cm, sent_messages = sent_messages + q.sm,
       delivered_messages = delivered_messages + q.dm, failed_messages = failed_messages + q.fm,
       created_parts = created_parts + q.cp, sent_parts = sent_parts + q.sp,
-      delivered_parts = delivered_parts + q.dp, failed_parts = failed_parts + q.fp
+      delivered_parts = delivered_parts + q.dp, failed_parts = failed_parts + q.fp,
+      unsent_messages = unsent_messages + q.um, unsent_parts = unsent_parts + q.up
     from unnest(
       ${column(c => c.dispatchId)}::bigint[], ${column(c => c.block)}::int[],
       ${column(c => c.messages.CREATED)}::int[], ${column(c => c.messages.SENT)}::int[],
       ${column(c => c.messages.DELIVERED)}::int[], ${column(c => c.messages.FAILED)}::int[],
       ${column(c => c.parts.CREATED)}::int[], ${column(c => c.parts.SENT)}::int[],
-      ${column(c => c.parts.DELIVERED)}::int[], ${column(c => c.parts.FAILED)}::int[]
-    ) q (dispatch_id, block, cm, sm, dm, fm, cp, sp, dp, fp)
+      ${column(c => c.parts.DELIVERED)}::int[], ${column(c => c.parts.FAILED)}::int[],
+      ${column(c => c.unsentMessages)}::int[], ${column(c => c.unsentParts)}::int[]
+    ) q (dispatch_id, block, cm, sm, dm, fm, cp, sp, dp, fp, um, up)
     where b.company_id = ${companyId} and b.dispatch_id = q.dispatch_id and b.block = q.block`
 }
 
 /** Messages of a range whose lifetime is over without a receipt. */
-export function selectOverdue(sql: Sql, range: Range, sentBefore: Date) {
+export function selectOverdue(sql: Sql, range: Range & Bounds, sentBefore: Date) {
   return sql<{ uuid: string }[]>`
-    select uuid from messages
-    where company_id = ${range.companyId} and lane_id = ${range.laneId} and seq >= ${range.firstSeq}
-      and seq < ${range.nextSeq} and status = 'SENT' and sent_at <= ${sentBefore}`
+    select m.uuid from messages m
+    where m.company_id = ${range.companyId} and m.lane_id = ${range.laneId} and m.seq >= ${range.firstSeq}
+      and m.seq < ${range.nextSeq} ${within(sql, range)} and m.status = 'SENT' and m.sent_at <= ${sentBefore}`
+}
+
+/** When the last of what is still SENT in a range was sent; nothing when nothing is. */
+export function selectLastSent(sql: Sql, range: Range & Bounds) {
+  return sql<{ last: Date | null }[]>`
+    select max(m.sent_at) as last from messages m
+    where m.company_id = ${range.companyId} and m.lane_id = ${range.laneId} and m.seq >= ${range.firstSeq}
+      and m.seq < ${range.nextSeq} ${within(sql, range)} and m.status = 'SENT'`
 }

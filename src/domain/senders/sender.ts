@@ -41,6 +41,8 @@ export type Sender = {
   fee: Money | null
   managerComment: string | null
   rejectedAt: Date | null
+  /** Its own limit, where it has one. */
+  partsPerSecond: number | null
   createdAt: Date
   counteragentName: string
   counteragentInn: string
@@ -91,6 +93,19 @@ export function refuseBadName(name: string, channelType: ChannelType, brand: Bra
   }
   if (length < 1 || length > 64) throw invalid('senderName: must be 1 to 64 characters')
   if (brand === 'MEGAFON' && /[+ ]/.test(name)) throw invalid('senderName: must not contain + or a space for MEGAFON')
+}
+
+/** Letters and digits of any script, and the punctuation of names of shops and services. */
+const VIBER_WORD = `[\\p{L}\\p{M}\\p{Nd}.,:;!?&'"«»()+\\-–—_/@#№%*]+`
+const VIBER_NAME = new RegExp(`^(?=.*[\\p{L}\\p{Nd}])${VIBER_WORD}(?: ${VIBER_WORD})*$`, 'u')
+const MOST_VIBER_CHARACTERS = 28
+
+/** What VIBER takes as a service name; clients register such names themselves, partners answer for theirs. */
+export function refuseBadViberName(name: string) {
+  if (VIBER_NAME.test(name) && [...name].length <= MOST_VIBER_CHARACTERS) return
+  throw invalid(
+    `senderName: must be 1 to ${MOST_VIBER_CHARACTERS} letters, digits, .,:;!?&'"«»()+-–—_/@#№%* or single spaces between them for VIBER, not signs alone`,
+  )
 }
 
 export function refuseBadDates(dates: { dateFrom: Date; dateTo: Date | null | undefined }, now: Date) {

@@ -27,7 +27,7 @@ beforeAll(async () => {
   companyId = await aCompany(db.sql, await aPartner(db.sql))
 })
 beforeEach(async () => {
-  await db.sql`truncate sender_moves, senders`
+  await db.sql`truncate sender_moves, senders cascade`
 })
 
 /** A name in the given state, as if it had come there by itself. */

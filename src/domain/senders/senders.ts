@@ -24,6 +24,18 @@ export async function createSender(sql: Transaction, companyId: number, sender: 
 export const listSenders = (sql: Sql, companyId: number, filter: store.SenderFilter): Promise<Sender[]> =>
   store.selectSenders(sql, companyId, filter)
 
+/** Pages count from 1. */
+export async function pageOfSenders(
+  sql: Sql,
+  companyId: number,
+  filter: store.SenderFilter,
+  { page, perPage }: { page: number; perPage: number },
+): Promise<{ total: number; items: Sender[] }> {
+  const [count] = await store.countSenders(sql, companyId, filter)
+  const items = await store.selectSenderPage(sql, companyId, filter, { offset: (page - 1) * perPage, limit: perPage })
+  return { total: count!.total, items }
+}
+
 export async function requireSender(sql: Sql, companyId: number, senderId: number): Promise<Sender> {
   const [sender] = await store.selectSender(sql, companyId, senderId)
   if (!sender) throw notFound('Sender')
@@ -35,6 +47,12 @@ export async function requireSenderOf(sql: Sql, partner: Partner, senderId: numb
   const [sender] = await store.selectSenderOfPartner(sql, partner.partnerId, senderId)
   if (!sender) throw notFound('Sender')
   return sender
+}
+
+/** Whether anything was handed in to prove that the name may be used. */
+export async function hasDocuments(sql: Sql, { companyId, senderId }: Sender): Promise<boolean> {
+  const [row] = await store.countDocuments(sql, companyId, senderId)
+  return row !== undefined && row.documents > 0
 }
 
 /** Changes a name as far as its state allows; one that was rejected goes back into review. */
@@ -69,9 +87,20 @@ export async function unsuspendSender(sql: Sql, { companyId, senderId }: Sender)
   return requireSender(sql, companyId, senderId)
 }
 
+/** Every registration of these names, in whatever state. */
+export const sendersCalled = (sql: Sql, companyId: number, names: string[]): Promise<Sender[]> =>
+  store.selectSendersByNames(sql, companyId, names)
+
 export const sendersByIds = (sql: Sql, companyId: number, senderIds: number[]): Promise<Sender[]> =>
   store.selectSendersByIds(sql, companyId, senderIds)
 
 /** For staff: every partner's names, or those of one company; what waits for review comes first. */
 export const listAllSenders = (sql: Sql, companyId: number | undefined): Promise<Sender[]> =>
   store.selectAllSenders(sql, companyId)
+
+/** For staff: the most parts a second under a name, or none. Engines look at it before every chunk. */
+export async function setSenderRate(sql: Sql, senderId: number, partsPerSecond: number | null): Promise<Sender> {
+  const [changed] = await store.updateRate(sql, senderId, partsPerSecond)
+  if (!changed) throw notFound('Sender')
+  return requireSender(sql, changed.companyId, senderId)
+}

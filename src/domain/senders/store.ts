@@ -7,6 +7,7 @@ const columns = (sql: Sql) => sql`
   s.channel_type as "channelType", s.common_type as "commonType", s.brand, s.country_code as "countryCode",
   s.date_from as "dateFrom", s.date_to as "dateTo", s.status, s.suspended, s.suspend_reason as "suspendReason",
   s.fee, s.manager_comment as "managerComment", s.rejected_at as "rejectedAt", s.created_at as "createdAt",
+  s.parts_per_second as "partsPerSecond",
   c.counteragent_name as "counteragentName", c.counteragent_inn as "counteragentInn"`
 
 const fromSenders = (sql: Sql) => sql`from senders s join companies c using (company_id)`
@@ -56,18 +57,47 @@ export function selectSendersByIds(sql: Sql, companyId: number, senderIds: numbe
     where s.company_id = ${companyId} and s.sender_id = any(${senderIds}::bigint[])`
 }
 
-export type SenderFilter = Partial<Record<'brand' | 'commonType' | 'status' | 'channelType' | 'countryCode', string[]>>
-
-export function selectSenders(sql: Sql, companyId: number, filter: SenderFilter) {
-  const oneOf = (column: string, values: string[] | undefined) =>
-    values?.length ? sql`and s.${sql(column)}::text = any(${values})` : sql``
+export function selectSendersByNames(sql: Sql, companyId: number, names: string[]) {
   return sql<Sender[]>`
     select ${columns(sql)} ${fromSenders(sql)}
-    where s.company_id = ${companyId}
-      ${oneOf('brand', filter.brand)} ${oneOf('common_type', filter.commonType)} ${oneOf('status', filter.status)}
-      ${oneOf('channel_type', filter.channelType)} ${oneOf('country_code', filter.countryCode)}
+    where s.company_id = ${companyId} and s.sender_name = any(${names}::text[])
     order by s.sender_id`
 }
+
+export type SenderFilter = Partial<Record<'brand' | 'commonType' | 'status' | 'channelType' | 'countryCode', string[]>>
+
+const filtered = (sql: Sql, companyId: number, filter: SenderFilter) => {
+  const oneOf = (column: string, values: string[] | undefined) =>
+    values?.length ? sql`and s.${sql(column)}::text = any(${values})` : sql``
+  return sql`
+    where s.company_id = ${companyId}
+      ${oneOf('brand', filter.brand)} ${oneOf('common_type', filter.commonType)} ${oneOf('status', filter.status)}
+      ${oneOf('channel_type', filter.channelType)} ${oneOf('country_code', filter.countryCode)}`
+}
+
+export function selectSenders(sql: Sql, companyId: number, filter: SenderFilter) {
+  return sql<Sender[]>`
+    select ${columns(sql)} ${fromSenders(sql)} ${filtered(sql, companyId, filter)} order by s.sender_id`
+}
+
+export const countSenders = (sql: Sql, companyId: number, filter: SenderFilter) =>
+  sql<{ total: number }[]>`select count(*) as total from senders s ${filtered(sql, companyId, filter)}`
+
+export function selectSenderPage(
+  sql: Sql,
+  companyId: number,
+  filter: SenderFilter,
+  page: { offset: number; limit: number },
+) {
+  return sql<Sender[]>`
+    select ${columns(sql)} ${fromSenders(sql)} ${filtered(sql, companyId, filter)}
+    order by s.sender_id offset ${page.offset} limit ${page.limit}`
+}
+
+export const countDocuments = (sql: Sql, companyId: number, senderId: number) =>
+  sql<{ documents: number }[]>`
+    select cardinality(document_ids) as documents from senders
+    where company_id = ${companyId} and sender_id = ${senderId}`
 
 export function updateSender(sql: Sql, sender: Sender, change: SenderChange) {
   return sql`
@@ -90,6 +120,13 @@ export function updateSuspension(
   return sql`
     update senders set suspended = ${suspended}, suspend_reason = ${reason}
     where company_id = ${companyId} and sender_id = ${senderId}`
+}
+
+export function updateRate(sql: Sql, senderId: number, partsPerSecond: number | null) {
+  return sql<{ companyId: number }[]>`
+    update senders s set parts_per_second = ${partsPerSecond} from sender_ids i
+    where i.sender_id = ${senderId} and s.company_id = i.company_id and s.sender_id = i.sender_id
+    returning s.company_id as "companyId"`
 }
 
 export type Move = {
@@ -141,7 +178,7 @@ export function selectDue(sql: Sql, movable: SenderStatus[], now: Date, limit: n
       common_type as "commonType", brand
     from senders
     where status in ('DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW', 'AWAITING')
-      and status = any(${movable}::sender_status[]) and (status <> 'AWAITING' or date_from <= ${now})
+      and status = any(${movable}::text[]::sender_status[]) and (status <> 'AWAITING' or date_from <= ${now})
     union all
     select company_id, sender_id, status, date_from, date_to, common_type, brand
     from senders

@@ -1,29 +1,33 @@
 import type { Sql } from '../../db/sql.ts'
 
-export type Deadline = { companyId: number; deadlineId: number; laneId: number; firstSeq: number; nextSeq: number }
+export type Deadline = {
+  companyId: number
+  deadlineId: number
+  laneId: number
+  firstSeq: number
+  nextSeq: number
+  firstUuid: string | null
+  lastUuid: string | null
+}
 
 export function claimDeadlines(sql: Sql, now: Date, limit: number) {
   return sql<Deadline[]>`
     update deadlines d set until = clock_timestamp() + interval '30 seconds'
     from (
-      select company_id, deadline_id from deadlines
-      where due_at <= ${now} and until < clock_timestamp() order by due_at limit ${limit}
+      select e.company_id, e.deadline_id, h.first_uuid, h.last_uuid from deadlines e
+      join lanes l on l.company_id = e.company_id and l.lane_id = e.lane_id
+      left join dispatches h on h.company_id = l.company_id and h.dispatch_id = l.dispatch_id
+      where e.due_at <= ${now} and e.until < clock_timestamp() order by e.due_at limit ${limit}
     ) due
     where d.company_id = due.company_id and d.deadline_id = due.deadline_id and d.until < clock_timestamp()
     returning d.company_id as "companyId", d.deadline_id as "deadlineId", d.lane_id as "laneId",
-      d.first_seq as "firstSeq", d.next_seq as "nextSeq"`
+      d.first_seq as "firstSeq", d.next_seq as "nextSeq", due.first_uuid as "firstUuid", due.last_uuid as "lastUuid"`
 }
 
-/** Moves a deadline to when the last of what is still SENT in its range is due; touches nothing when nothing is. */
-export function postponeDeadline(sql: Sql, deadline: Deadline, lifetimeMs: number) {
+export function postponeDeadline(sql: Sql, { companyId, deadlineId }: Deadline, dueAt: Date) {
   return sql`
-    update deadlines d set until = '-infinity', due_at = rest.last + make_interval(secs => ${lifetimeMs / 1000})
-    from (
-      select max(sent_at) as last from messages
-      where company_id = ${deadline.companyId} and lane_id = ${deadline.laneId} and seq >= ${deadline.firstSeq}
-        and seq < ${deadline.nextSeq} and status = 'SENT'
-    ) rest
-    where d.company_id = ${deadline.companyId} and d.deadline_id = ${deadline.deadlineId} and rest.last is not null`
+    update deadlines set until = '-infinity', due_at = ${dueAt}
+    where company_id = ${companyId} and deadline_id = ${deadlineId}`
 }
 
 export const deleteDeadline = (sql: Sql, { companyId, deadlineId }: Deadline) =>

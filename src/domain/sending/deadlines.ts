@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/sql.ts'
+import { lastSentIn } from '../messages/messages.ts'
 import * as store from './deadline-store.ts'
 
 /** Ranges whose lifetime is over, taken for a while: who takes them and dies leaves them to the next. */
@@ -9,6 +10,7 @@ export const takeDeadlines = (sql: Sql, now: Date): Promise<store.Deadline[]> =>
  * is still within its lifetime: then the range is looked at again when that is over.
  */
 export async function closeDeadline(sql: Sql, deadline: store.Deadline, lifetimeMs: number): Promise<void> {
-  const { count } = await store.postponeDeadline(sql, deadline, lifetimeMs)
-  if (count === 0) await store.deleteDeadline(sql, deadline)
+  const lastSent = await lastSentIn(sql, deadline)
+  if (lastSent) await store.postponeDeadline(sql, deadline, new Date(lastSent.getTime() + lifetimeMs))
+  else await store.deleteDeadline(sql, deadline)
 }

@@ -12,8 +12,9 @@ import { runnableLanes, takeChunk } from '../lanes/lanes.ts'
 import { lockAccount, setBilling, topUp } from '../ledger/ledger.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { importTariffs } from '../pricing/imports.ts'
+import type { Finding } from './finding.ts'
 import { closeLease, returnStrandedLeases } from './leases.ts'
-import { type Finding, recordFindings } from './recording.ts'
+import { recordFindings } from './recording.ts'
 
 const db = useDatabase()
 let numbering: Numbering

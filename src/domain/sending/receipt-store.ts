@@ -12,13 +12,24 @@ export function selectSubmissions(sql: Sql, gatewayId: number, providerIds: stri
     order by day, uuid`
 }
 
+export function selectTaken(
+  sql: Sql,
+  { companyId, gatewayId, uuids }: { companyId: number; gatewayId: number; uuids: string[] },
+) {
+  return sql<Pick<Submission, 'uuid' | 'part' | 'providerId'>[]>`
+    select uuid, part, provider_id as "providerId" from submissions
+    where company_id = ${companyId} and uuid = any(${uuids}::uuid[]) and gateway_id = ${gatewayId}
+    order by day`
+}
+
 /** Which of these messages have no end yet. */
 export function selectOpen(sql: Sql, messages: Pick<Submission, 'companyId' | 'uuid'>[]) {
+  const uuids = messages.map(({ uuid }) => uuid).sort()
   return sql<{ uuid: string }[]>`
     select m.uuid from unnest(
       ${messages.map(({ companyId }) => companyId)}::bigint[], ${messages.map(({ uuid }) => uuid)}::uuid[]) q (company_id, uuid)
     join messages m on m.company_id = q.company_id and m.uuid = q.uuid
-    where m.status in ('CREATED', 'SENT')`
+    where m.uuid between ${uuids[0]!} and ${uuids.at(-1)!} and m.status in ('CREATED', 'SENT')`
 }
 
 export function setPartStatuses(sql: Sql, gatewayId: number, parts: (ProviderReceipt & Submission)[]) {
@@ -47,26 +58,27 @@ export function selectEnds(sql: Sql, parts: Submission[]) {
 
 export function insertInbox(sql: Sql, gatewayId: number, receipts: ProviderReceipt[]) {
   return sql`
-    insert into receipt_inbox (gateway_id, provider_id, status, error_code, happened_at)
+    insert into receipt_inbox (gateway_id, provider_id, status, error_code, raw_code, happened_at)
     select ${gatewayId}, q.* from unnest(
       ${receipts.map(({ providerId }) => providerId)}::text[], ${receipts.map(({ status }) => status)}::text[],
       ${receipts.map(({ errorCode }) => errorCode)}::int[],
+      ${receipts.map(({ operatorError }) => operatorError ?? null)}::text[],
       ${receipts.map(({ happenedAt }) => happenedAt.toISOString())}::timestamptz[]) q`
 }
 
 /**
  * Takes kept receipts to be looked up again. A fresh one most likely waits for a commit that is under way, so it comes
- * again soon; one that nobody has known for long comes every five seconds.
+ * again soon; one that nobody has known for long comes ever more seldom.
  */
 export function claimInbox(sql: Sql, limit: number) {
   return sql<(ProviderReceipt & { receiptId: number; gatewayId: number })[]>`
     update receipt_inbox set claimed_until = clock_timestamp()
-      + least(interval '5 seconds', greatest(interval '400 ms', clock_timestamp() - received_at))
+      + least(interval '10 minutes', greatest(interval '400 ms', (clock_timestamp() - received_at) / 2))
     where receipt_id in (
       select receipt_id from receipt_inbox where claimed_until < clock_timestamp() order by claimed_until limit ${limit})
       and claimed_until < clock_timestamp()
     returning receipt_id as "receiptId", gateway_id as "gatewayId", provider_id as "providerId", status,
-      error_code as "errorCode", happened_at as "happenedAt"`
+      error_code as "errorCode", raw_code as "operatorError", happened_at as "happenedAt"`
 }
 
 export const deleteInbox = (sql: Sql, receiptIds: number[]) =>

@@ -1,19 +1,17 @@
 import type { Sql } from '../../db/sql.ts'
+import { cleanReceipts, type Finding } from './finding.ts'
 import type { ProviderReceipt } from './receipt.ts'
 import * as store from './receipt-store.ts'
 
-export type MatchedReceipt = {
-  companyId: number
-  uuid: string
-  final: { status: 'DELIVERED' | 'FAILED'; at: Date; errorCode?: number }
-}
+export type MatchedReceipt = { companyId: number; finding: Finding }
 
 /**
  * Finds the messages that receipts speak of. A message of several parts is DELIVERED when all of them are and FAILED
  * when one is; a receipt for one part of several is noted and ends nothing yet. What matches no submission is given
  * back: its submission may not be committed yet.
  */
-export async function matchReceipts(sql: Sql, gatewayId: number, receipts: ProviderReceipt[]) {
+export async function matchReceipts(sql: Sql, gatewayId: number, told: ProviderReceipt[]) {
+  const receipts = cleanReceipts(told)
   const byId = await submissionsOf(sql, gatewayId, [...new Set(receipts.map(({ providerId }) => providerId))])
   const matched: MatchedReceipt[] = []
   const parts: (ProviderReceipt & store.Submission)[] = []
@@ -22,7 +20,7 @@ export async function matchReceipts(sql: Sql, gatewayId: number, receipts: Provi
     const submission = byId.get(receipt.providerId)
     if (!submission) unmatched.push(receipt)
     else if (submission.parts === 1) matched.push(matchOf(submission, receipt))
-    else parts.push({ ...receipt, ...submission })
+    else parts.push({ ...receipt, ...submission, status: receipt.status === 'FAILED' ? 'FAILED' : 'DELIVERED' })
   }
   if (parts.length > 0) matched.push(...(await endOfParts(sql, gatewayId, parts)))
   return { matched, unmatched }
@@ -40,12 +38,21 @@ async function submissionsOf(sql: Sql, gatewayId: number, providerIds: string[])
 
 const matchOf = (
   { companyId, uuid }: { companyId: number; uuid: string },
-  { status, happenedAt, errorCode }: Pick<ProviderReceipt, 'status' | 'happenedAt' | 'errorCode'>,
-): MatchedReceipt => ({
-  companyId,
-  uuid,
-  final: { status, at: happenedAt, ...(errorCode === null ? {} : { errorCode }) },
-})
+  { status, happenedAt, errorCode, operatorError }: Omit<ProviderReceipt, 'providerId'>,
+): MatchedReceipt => ({ companyId, finding: findingOf(uuid, status, happenedAt, errorCode, operatorError) })
+
+/** What a receipt says of a message. */
+export function findingOf(
+  uuid: string,
+  status: ProviderReceipt['status'],
+  at: Date,
+  errorCode: number | null | undefined,
+  operatorError: string | null | undefined,
+): Finding {
+  const why = { ...(errorCode ? { errorCode } : {}), ...(operatorError ? { operatorError } : {}) }
+  if (status === 'READ') return { uuid, final: { status: 'DELIVERED', at }, read: { at } }
+  return { uuid, final: { status, at, ...why } }
+}
 
 async function endOfParts(sql: Sql, gatewayId: number, parts: (ProviderReceipt & store.Submission)[]) {
   await store.setPartStatuses(sql, gatewayId, parts)
@@ -57,9 +64,21 @@ async function endOfParts(sql: Sql, gatewayId: number, parts: (ProviderReceipt &
   })
 }
 
+/** The parts of messages that an operator took at an earlier attempt, by message: its id of each by its place. */
+export async function takenParts(
+  sql: Sql,
+  of: { companyId: number; gatewayId: number; uuids: string[] },
+): Promise<Map<string, Record<number, string>>> {
+  const taken = new Map<string, Record<number, string>>()
+  for (const { uuid, part, providerId } of await store.selectTaken(sql, of)) {
+    taken.set(uuid, { ...taken.get(uuid), [part]: providerId })
+  }
+  return taken
+}
+
 /** Keeps receipts that match nothing yet, to be looked up again. */
 export const keepReceipts = (sql: Sql, gatewayId: number, receipts: ProviderReceipt[]) =>
-  store.insertInbox(sql, gatewayId, receipts)
+  store.insertInbox(sql, gatewayId, cleanReceipts(receipts))
 
 export const takeKeptReceipts = (sql: Sql, limit: number) => store.claimInbox(sql, limit)
 

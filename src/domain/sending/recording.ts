@@ -10,22 +10,10 @@ import { letGoOfCharged } from '../ledger/package-holds.ts'
 import type { Move } from '../messages/message.ts'
 import { countSteps, moveMessages, type Step } from '../messages/messages.ts'
 import type { Package } from '../pricing/tariff.ts'
+import { cleanFinding, type Finding, joinFindings, type RecordingContext } from './finding.ts'
+import { followUp, noteReads } from './follow-up.ts'
 import { type Cost, settleDelivered } from './settlement.ts'
 import * as store from './store.ts'
-
-/** What the engine learned of one message: that the operator took it, what became of it, or both. */
-export type Finding = {
-  uuid: string
-  sentAt?: Date
-  /** The operator's ids of its parts. */
-  ids?: { gatewayId: number; providerIds: string[] }
-  /** It did not go out: refused by the operator, expired, blacklisted, without a route. */
-  refused?: { at: Date; errorCode: number }
-  /** What the operator reported of it. */
-  final?: { status: 'DELIVERED' | 'FAILED'; at: Date; errorCode?: number }
-}
-
-export type RecordingContext = { billingZone: string; now: Date }
 
 /**
  * Writes what the engine learned of a company's messages, in one transaction: status, counters, money, callbacks and
@@ -38,33 +26,46 @@ export function recordFindings(
   findings: Finding[],
   context: RecordingContext,
 ): Promise<number> {
-  const month = monthOf(context.now, context.billingZone)
-  return pool.begin(async sql => {
-    const account = await lockAccount(sql, companyId, month)
-    const steps = await takeSteps(sql, companyId, folded(findings))
-    const homes = await homesOf(sql, companyId, steps)
-    const costs = await settleDelivered(sql, companyId, month, steps)
-    const held = await changeOfHolds(sql, companyId, steps, homes)
-    const packages = await letGoOfCharged(sql, companyId, costs.filter(isPackage))
-    await Promise.all([
-      countSteps(sql, companyId, steps),
-      changeReserved(sql, companyId, held - packages),
-      charge(sql, companyId, entriesOf(costs, account.currency, month)),
-      reduceCreated(sql, companyId, steps),
-      enqueueCallbacks(sql, companyId, callbacksOf(steps, homes), context.now),
-      keepIds(sql, companyId, findings, context.now),
-    ])
-    await completeDispatches(sql, companyId, steps)
-    return steps.length
-  }) as Promise<number>
+  return pool.begin(sql => recordWithin(sql, pool, companyId, findings, context)) as Promise<number>
 }
 
-/** What is said of one message in several findings becomes one; the first word about an end counts. */
+/** The same within a transaction of the caller's. */
+export async function recordWithin(
+  sql: Transaction,
+  pool: Pool,
+  companyId: number,
+  told: Finding[],
+  context: RecordingContext,
+): Promise<number> {
+  const findings = told.map(cleanFinding)
+  const month = monthOf(context.now, context.billingZone)
+  const account = await lockAccount(sql, companyId, month)
+  const steps = await takeSteps(sql, companyId, folded(findings))
+  const homes = await homesOf(sql, companyId, steps)
+  const costs = await settleDelivered(sql, companyId, month, steps)
+  const held = await changeOfHolds(sql, companyId, steps, homes)
+  const packages = await letGoOfCharged(sql, companyId, costs.filter(isPackage))
+  await Promise.all([
+    countSteps(sql, companyId, steps),
+    changeReserved(sql, companyId, held - packages),
+    charge(sql, companyId, entriesOf(costs, account.currency, month)),
+    reduceCreated(sql, companyId, steps),
+    enqueueCallbacks(sql, companyId, callbacksOf(steps, homes), context.now),
+    keepIds(sql, companyId, findings, context.now),
+  ])
+  await completeDispatches(sql, companyId, steps)
+  const ofMessagingApi = ({ dispatchId }: Step) => dispatchId === null || homes.get(dispatchId)?.format === 'messaging'
+  await followUp(sql, companyId, steps.filter(ofMessagingApi), { ...context, pool, currency: account.currency })
+  await noteReads(sql, companyId, findings, context.now)
+  return steps.length
+}
+
+/** What is said of one message in several findings becomes one. */
 function folded(findings: Finding[]): Finding[] {
   const byUuid = new Map<string, Finding>()
   for (const finding of findings) {
     const known = byUuid.get(finding.uuid)
-    byUuid.set(finding.uuid, known ? { ...finding, ...known } : finding)
+    byUuid.set(finding.uuid, known ? joinFindings(known, finding) : finding)
   }
   return [...byUuid.values()]
 }
@@ -103,6 +104,7 @@ function moveOf({ uuid, sentAt, refused, final }: Finding): Move {
     sentAt: sentAt ?? null,
     finalAt: end?.at ?? null,
     errorCode: end?.errorCode ?? null,
+    operatorError: end?.operatorError ?? null,
   }
 }
 
@@ -181,17 +183,17 @@ function callbacksOf(steps: Step[], homes: Map<number, store.Home>) {
   const batches = new Map<string, StatusEvent[]>()
   for (const step of steps) {
     const home = step.dispatchId === null ? undefined : homes.get(step.dispatchId)
-    const url = home?.callbackUrl
+    const url = home?.format === 'partner' ? home.callbackUrl : null
     if (!url) continue
-    const tell = (event: StatusEvent['event']) => {
-      if (!home.callbackEvents.includes(event)) return
-      const told = { event, messageUuid: step.uuid, destination: step.destination, at: step.at }
+    const tell = (event: StatusEvent['event'], at = step.at) => {
+      if (!home!.callbackEvents.includes(event)) return
+      const told = { event, messageUuid: step.uuid, destination: step.destination, at }
       const events = batches.get(url)
       const full = step.errorCode === null ? told : { ...told, errorCode: step.errorCode }
       if (events) events.push(full)
       else batches.set(url, [full])
     }
-    if (step.from === 'CREATED' && step.to !== 'SENT' && step.sent) tell('sent')
+    if (step.from === 'CREATED' && step.to !== 'SENT' && step.sent) tell('sent', step.sentAt ?? step.at)
     tell(EVENTS[step.to])
   }
   return [...batches].map(([url, events]) => ({ url, events }))
@@ -200,13 +202,11 @@ function callbacksOf(steps: Step[], homes: Map<number, store.Home>) {
 async function keepIds(sql: Sql, companyId: number, findings: Finding[], now: Date) {
   const rows = findings.flatMap(({ uuid, ids }) =>
     ids
-      ? ids.providerIds.map((providerId, part) => ({
-          gatewayId: ids.gatewayId,
-          providerId,
-          uuid,
-          part,
-          parts: ids.providerIds.length,
-        }))
+      ? ids.providerIds.flatMap((providerId, part) =>
+          providerId === undefined
+            ? []
+            : { gatewayId: ids.gatewayId, providerId, uuid, part, parts: ids.providerIds.length },
+        )
       : [],
   )
   if (rows.length > 0) await store.insertSubmissions(sql, companyId, rows, now)

@@ -3,11 +3,17 @@ import type { Sql } from '../../db/sql.ts'
 import type { DispatchStatus } from '../dispatches/dispatch.ts'
 
 /** What a message's dispatch decides about it: whether it holds money while CREATED, and who wants to be told. */
-export type Home = { dispatchId: number; status: DispatchStatus; callbackUrl: string | null; callbackEvents: string[] }
+export type Home = {
+  dispatchId: number
+  status: DispatchStatus
+  format: 'partner' | 'messaging'
+  callbackUrl: string | null
+  callbackEvents: string[]
+}
 
 export function selectHomes(sql: Sql, companyId: number, dispatchIds: number[]) {
   return sql<Home[]>`
-    select dispatch_id as "dispatchId", status, callback_url as "callbackUrl",
+    select dispatch_id as "dispatchId", status, format, callback_url as "callbackUrl",
       coalesce(callback_events, '{delivered}') as "callbackEvents"
     from dispatches
     where company_id = ${companyId} and dispatch_id = any(${dispatchIds}::bigint[])`

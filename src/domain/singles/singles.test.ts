@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { money } from '../../base/money.ts'
 import { useDatabase } from '../../testing/database.ts'
+import { aSingle } from '../../testing/factories.ts'
 import { aWorld, billingZone, type World } from '../../testing/world.ts'
 import { verifyLedger } from '../audit/verify.ts'
 import { setBilling, topUp } from '../ledger/ledger.ts'
@@ -16,18 +17,7 @@ beforeAll(async () => {
   world = await aWorld(db.sql)
 })
 
-const single = ({ senders }: World, given: Partial<NewSingle> = {}): NewSingle => ({
-  channelType: 'SMS',
-  senderId: senders[0]!.senderId,
-  brandId: 1,
-  priority: 0,
-  destination: '79160000077',
-  text: 'Code 4321',
-  parts: 1,
-  tariffId: null,
-  price: money('3.90'),
-  ...given,
-})
+const single = ({ senders }: World, given: Partial<NewSingle> = {}): NewSingle => aSingle(senders[0]!, given)
 
 const accept = (of: World, singles: NewSingle[]) => acceptSingles(db.sql, of.companyId, singles, { billingZone, now })
 const reservedOf = async ({ companyId }: World) =>

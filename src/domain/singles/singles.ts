@@ -1,68 +1,176 @@
+import { errorCodes } from '../../base/error-codes.ts'
 import type { Money } from '../../base/money.ts'
 import { uuid7Batch } from '../../base/uuid7.ts'
-import type { Pool, Sql } from '../../db/sql.ts'
+import type { Pool, Transaction } from '../../db/sql.ts'
+import { blacklistedAmong } from '../blacklist/blacklist.ts'
 import { type Account, monthOf } from '../ledger/account.ts'
 import { changeReserved, lockAccount, refusalOf } from '../ledger/ledger.ts'
-import type { Acceptance, NewSingle } from './single.ts'
+import { saveLinks } from '../short-links/short-links.ts'
+import { setTimers, type Timer } from '../timers/timers.ts'
+import type { Acceptance, NewSingle, Refusal } from './single.ts'
 import * as store from './store.ts'
+
+export type AcceptContext = { billingZone: string; now: Date }
 
 /**
  * Accepts single messages of one company, any number in one transaction: each holds its price from now on, or is
- * refused because the company cannot pay for it, and takes its place at the end of its lane. One that is refused
- * does not hinder the others.
+ * refused because its number is on the blacklist or the company cannot pay for it, and takes its place at the end of
+ * its lane. One that is refused does not hinder the others.
  */
 export function acceptSingles(
   pool: Pool,
   companyId: number,
   singles: NewSingle[],
-  { billingZone, now }: { billingZone: string; now: Date },
+  context: AcceptContext,
 ): Promise<Acceptance[]> {
-  return pool.begin(async sql => {
-    const account = await lockAccount(sql, companyId, monthOf(now, billingZone))
-    const { payable, refusals, sum } = payableOf(account, singles)
-    if (payable.length > 0) await changeReserved(sql, companyId, sum)
-    const uuids = await place(sql, companyId, payable)
-    return singles.map((single): Acceptance => {
-      const reason = refusals.get(single)
-      return reason ? { kind: 'refused', reason } : { kind: 'accepted', uuid: uuids.get(single)! }
-    })
-  }) as Promise<Acceptance[]>
+  return pool.begin(sql => acceptWithin(sql, companyId, singles, context)) as Promise<Acceptance[]>
 }
 
-/** In the order given: what fits into the budget and the balance, and why the rest does not. */
-function payableOf(account: Account, singles: NewSingle[]) {
-  const payable: NewSingle[] = []
-  const refusals = new Map<NewSingle, string>()
+/** The same within a transaction of the caller's. */
+export async function acceptWithin(
+  sql: Transaction,
+  companyId: number,
+  singles: NewSingle[],
+  { billingZone, now }: AcceptContext,
+): Promise<Acceptance[]> {
+  const numbers = singles.map(({ destination }) => destination)
+  const [account, blacklisted, [clock]] = await Promise.all([
+    lockAccount(sql, companyId, monthOf(now, billingZone)),
+    blacklistedAmong(sql, companyId, numbers),
+    store.selectNow(sql),
+  ])
+  const { accepted, refusals, sum } = judge(account, blacklisted, singles)
+  const uuids = uuid7Batch(clock!.now, accepted.length)
+  await keep(sql, companyId, accepted, uuids, sum, now)
+
+  const uuidOf = new Map(accepted.map((single, i) => [single, uuids[i]!]))
+  return singles.map(single => refusals.get(single) ?? { kind: 'accepted', uuid: uuidOf.get(single)! })
+}
+
+/** In the order given: what may go and fits into the budget and the balance, and why the rest does not. */
+function judge(account: Account, blacklisted: Set<string>, singles: NewSingle[]) {
+  const accepted: NewSingle[] = []
+  const refusals = new Map<NewSingle, Refusal>()
   let sum: Money = 0n
   for (const single of singles) {
-    const refusal = refusalOf(account, sum + single.price)
-    if (refusal) refusals.set(single, refusal)
+    const noFunds = refusalOf(account, sum + single.price)
+    if (blacklisted.has(single.destination)) {
+      const reason = 'destination: is on the blacklist'
+      refusals.set(single, { kind: 'refused', why: 'invalid', code: errorCodes.blacklisted, reason })
+    } else if (noFunds) refusals.set(single, { kind: 'refused', why: 'no funds', code: NO_FUNDS, reason: noFunds })
     else {
-      payable.push(single)
+      accepted.push(single)
       sum += single.price
     }
   }
-  return { payable, refusals, sum }
+  return { accepted, refusals, sum }
 }
 
-/** Gives each its key and its place; returns the keys. */
-async function place(sql: Sql, companyId: number, singles: NewSingle[]): Promise<Map<NewSingle, string>> {
-  const uuidOf = new Map<NewSingle, string>()
-  if (singles.length === 0) return uuidOf
+const NO_FUNDS = 4020
+
+async function keep(
+  sql: Transaction,
+  companyId: number,
+  singles: NewSingle[],
+  uuids: string[],
+  sum: Money,
+  now: Date,
+): Promise<void> {
+  if (singles.length === 0) return
+  const cascades = singles.flatMap(({ cascade }, i) =>
+    cascade && 'plan' in cascade ? [{ uuid: uuids[i]!, plan: cascade.plan }] : [],
+  )
+  // Sent together: every question that waits for the one before it makes the whole group wait.
+  const [rooms, texts] = await Promise.all([
+    roomFor(sql, companyId, singles),
+    textsWithLinks(sql, companyId, singles, uuids, now),
+    setTimers(
+      sql,
+      companyId,
+      singles.flatMap((single, i) => timersOf({ ...single, uuid: uuids[i]! })),
+    ),
+    store.notifyLanes(sql),
+    changeReserved(sql, companyId, sum),
+    cascades.length > 0 ? store.insertCascades(sql, companyId, cascades) : undefined,
+  ])
+  const placed = singles.map((single, i): store.PlacedSingle => {
+    const room = single.sendAt ? undefined : rooms.get(laneOf(single))!
+    return { ...single, text: texts[i]!, uuid: uuids[i]!, laneId: room?.laneId ?? null, seq: room ? room.next++ : null }
+  })
+  await store.copyMessages(sql, companyId, placed)
+}
+
+/** Messages that cannot be sent and are kept as such, so that their client can see what became of them. */
+export async function keepFailed(
+  sql: Transaction,
+  companyId: number,
+  singles: { single: NewSingle; errorCode: number }[],
+  now: Date,
+): Promise<string[]> {
   const [clock] = await store.selectNow(sql)
-  for (const [i, uuid] of uuid7Batch(clock!.now, singles.length).entries()) uuidOf.set(singles[i]!, uuid)
-
-  const placed: store.PlacedSingle[] = []
-  for (const ofLane of Map.groupBy(singles, laneOf).values()) {
-    const [lane] = await store.extendLane(sql, companyId, ofLane[0]!, ofLane.length)
-    for (const [i, single] of ofLane.entries()) {
-      placed.push({ ...single, uuid: uuidOf.get(single)!, laneId: lane!.laneId, seq: lane!.first + i })
-    }
-  }
-  await store.insertMessages(sql, companyId, placed)
-  await store.notifyLanes(sql)
-  return uuidOf
+  const uuids = uuid7Batch(clock!.now, singles.length)
+  const rows = singles.map(({ single, errorCode }, i) => ({
+    ...single,
+    price: 0n,
+    uuid: uuids[i]!,
+    laneId: null,
+    seq: null,
+    failed: { errorCode, at: now },
+  }))
+  if (rows.length > 0) await store.copyMessages(sql, companyId, rows)
+  return uuids
 }
 
-const laneOf = ({ channelType, senderId, brandId, priority }: NewSingle) =>
-  `${channelType}/${senderId}/${brandId}/${priority}`
+/** Puts messages whose time has come at the ends of their lanes. */
+export async function placeDue(
+  pool: Pool,
+  companyId: number,
+  uuids: string[],
+  { billingZone, now }: AcceptContext,
+): Promise<void> {
+  await pool.begin(async sql => {
+    await lockAccount(sql, companyId, monthOf(now, billingZone))
+    const due = await store.selectToPlace(sql, companyId, uuids)
+    if (due.length === 0) return
+    const rooms = await roomFor(sql, companyId, due)
+    const places = due.map(single => {
+      const room = rooms.get(laneOf(single))!
+      return { uuid: single.uuid, laneId: room.laneId, seq: room.next++ }
+    })
+    await Promise.all([store.updatePlaces(sql, companyId, places), store.notifyLanes(sql)])
+  })
+}
+
+const laneOf = (single: store.LaneKey) =>
+  `${single.channelType}/${single.senderId}/${store.freeName(single)}/${single.brandId}/${single.priority}`
+
+/** Places at the ends of the lanes; those that are to go later take theirs when their time has come. */
+async function roomFor(sql: Transaction, companyId: number, singles: (store.LaneKey & { sendAt: Date | null })[]) {
+  const byLane = Map.groupBy(
+    singles.filter(({ sendAt }) => !sendAt),
+    laneOf,
+  )
+  if (byLane.size === 0) return new Map<string, { laneId: number; next: number }>()
+  const wanted = [...byLane.values()].map(ofLane => ({ ...ofLane[0]!, count: ofLane.length }))
+  const rooms = await store.extendLanes(sql, companyId, wanted)
+  return new Map(rooms.map(room => [laneOf(room), { laneId: room.laneId, next: room.first }]))
+}
+
+/** Links were shortened when the parts were counted; a code that was taken since is replaced, and is as long. */
+async function textsWithLinks(sql: Transaction, companyId: number, singles: NewSingle[], uuids: string[], now: Date) {
+  const links = singles.flatMap((single, i) => single.links.map(link => ({ ...link, messageUuid: uuids[i]! })))
+  if (links.length === 0) return singles.map(({ text }) => text)
+  const saved = (await saveLinks(sql, companyId, links, now)).values()
+  return singles.map(({ text, links: own }) =>
+    own.reduce((so, { code }) => so.replaceAll(code, saved.next().value!.code), text),
+  )
+}
+
+/** What is to happen at a moment of its own: the common lifetime is looked after lane by lane. */
+function timersOf({ uuid, sendAt, completeBy, expiresAt, endsEarly }: NewSingle & { uuid: string }): Timer[] {
+  return [
+    ...(sendAt ? [{ uuid, kind: 'send' as const, dueAt: sendAt }] : []),
+    ...(completeBy ? [{ uuid, kind: 'complete' as const, dueAt: completeBy }] : []),
+    ...(endsEarly || sendAt ? [{ uuid, kind: 'expire' as const, dueAt: expiresAt }] : []),
+  ]
+}

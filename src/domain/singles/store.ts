@@ -1,36 +1,130 @@
 import { formatMoney } from '../../base/money.ts'
-import type { Sql } from '../../db/sql.ts'
-import type { NewSingle } from './single.ts'
+import { copyInto, copyText } from '../../db/copy.ts'
+import type { Sql, Transaction } from '../../db/sql.ts'
+import type { CascadePlan, NewSingle } from './single.ts'
 
 export const selectNow = (sql: Sql) => sql<{ now: Date }[]>`select clock_timestamp() as now`
 
-export type LaneKey = Pick<NewSingle, 'channelType' | 'senderId' | 'brandId' | 'priority'>
+export type LaneKey = Pick<NewSingle, 'channelType' | 'senderId' | 'senderName' | 'brandId' | 'priority'>
+export type LaneRoom = LaneKey & { laneId: number; first: number }
 
-/** Makes room for messages at the end of a lane of singles, which is made when it is missing and always open. */
-export function extendLane(sql: Sql, companyId: number, key: LaneKey, count: number) {
-  return sql<{ laneId: number; first: number }[]>`
-    insert into lanes (company_id, channel_type, sender_id, brand_id, priority, tail, open)
-    values (${companyId}, ${key.channelType}, ${key.senderId}, ${key.brandId}, ${key.priority}, ${count}, true)
-    on conflict (company_id, dispatch_id, channel_type, sender_id, brand_id, priority, zone)
-    do update set tail = lanes.tail + excluded.tail, open = true
-    returning lane_id as "laneId", tail - ${count}::bigint as first`
+/** Makes room for messages at the end of lanes of singles; a lane is made when it is missing, and always open. */
+export function extendLanes(sql: Sql, companyId: number, lanes: (LaneKey & { count: number })[]) {
+  return sql<LaneRoom[]>`
+    with wanted as (
+      select * from unnest(
+        ${lanes.map(({ channelType }) => channelType)}::text[], ${lanes.map(({ senderId }) => senderId)}::bigint[],
+        ${lanes.map(lane => freeName(lane))}::text[], ${lanes.map(({ brandId }) => brandId)}::smallint[],
+        ${lanes.map(({ priority }) => priority)}::smallint[], ${lanes.map(({ count }) => count)}::bigint[]
+      ) q (channel_type, sender_id, sender_name, brand_id, priority, count)),
+    extended as (
+      insert into lanes as l (company_id, channel_type, sender_id, sender_name, brand_id, priority, tail, open)
+      select ${companyId}, channel_type, sender_id, sender_name, brand_id, priority, count, true from wanted
+      on conflict (company_id, dispatch_id, channel_type, sender_id, sender_name, brand_id, priority, zone)
+      do update set tail = l.tail + excluded.tail, open = true
+      returning l.*)
+    select e.lane_id as "laneId", e.tail - w.count as first, e.channel_type as "channelType", e.sender_id as "senderId",
+      e.sender_name as "senderName", e.brand_id as "brandId", e.priority
+    from extended e join wanted w on e.channel_type = w.channel_type and e.sender_id is not distinct from w.sender_id
+      and e.sender_name is not distinct from w.sender_name and e.brand_id = w.brand_id and e.priority = w.priority`
 }
 
-export type PlacedSingle = NewSingle & { uuid: string; laneId: number; seq: number }
+/** Their names mean nothing to anybody, and must not give each call a lane of its own. */
+const NAMELESS = ['FLASHCALL', 'VOICECODE']
 
-export function insertMessages(sql: Sql, companyId: number, messages: PlacedSingle[]) {
-  const column = <T>(of: (message: PlacedSingle) => T) => messages.map(of)
+/** Registered names are known by their id. */
+export const freeName = ({ channelType, senderId, senderName }: LaneKey) =>
+  senderId === null && !NAMELESS.includes(channelType) ? senderName : null
+
+/** `laneId` and `seq` are empty until its time comes; `failed` is a message that cannot be sent and is kept as such. */
+export type PlacedSingle = NewSingle & {
+  uuid: string
+  laneId: number | null
+  seq: number | null
+  failed?: { errorCode: number; at: Date }
+}
+
+const written = [
+  'company_id',
+  'uuid',
+  'lane_id',
+  'seq',
+  'sender_id',
+  'tariff_id',
+  'price',
+  'status',
+  'parts',
+  'brand_id',
+  'destination',
+  'text',
+  'channel_type',
+  'sender_name',
+  'external_id',
+  'center_id',
+  'sending_method',
+  'traffic_type',
+  'template_id',
+  'content',
+  'options',
+  'callback_url',
+  'callback_events',
+  'send_at',
+  'expires_at',
+  'cascade_uuid',
+  'cascade_step',
+  'error_code',
+  'final_at',
+  'final_price',
+]
+
+export function copyMessages(sql: Transaction, companyId: number, messages: PlacedSingle[]) {
+  return copyInto(sql, 'messages', written, async write => {
+    let rows = ''
+    for (const message of messages) rows += rowOf(companyId, message)
+    await write(rows)
+  })
+}
+
+const NULL = '\\N'
+const or = (value: number | null) => (value === null ? NULL : value)
+const text = (value: string | null) => (value === null ? NULL : copyText(value))
+const json = (value: object | null) => (value === null ? NULL : copyText(JSON.stringify(value)))
+
+function rowOf(companyId: number, m: PlacedSingle): string {
+  const cascadeUuid = m.cascade ? ('uuid' in m.cascade ? m.cascade.uuid : m.uuid) : NULL
+  const end = m.failed ? `${m.failed.errorCode}\t${m.failed.at.toISOString()}\t0` : `${NULL}\t${NULL}\t${NULL}`
+  return `${companyId}\t${m.uuid}\t${or(m.laneId)}\t${or(m.seq)}\t${or(m.senderId)}\t${or(m.tariffId)}\t${formatMoney(m.price)}\t${m.failed ? 'FAILED' : 'CREATED'}\t${m.parts}\t${m.brandId}\t${m.destination}\t${copyText(m.text)}\t${m.channelType}\t${copyText(m.senderName)}\t${text(m.externalId)}\t${or(m.centerId)}\t${m.method}\t${m.trafficType}\t${or(m.templateId)}\t${json(m.content)}\t${json(m.options)}\t${text(m.callbackUrl)}\t${m.callbackEvents ? `{${m.callbackEvents.join(',')}}` : NULL}\t${m.sendAt?.toISOString() ?? NULL}\t${m.expiresAt.toISOString()}\t${cascadeUuid}\t${m.cascade?.step ?? NULL}\t${end}\n`
+}
+
+export function insertCascades(sql: Sql, companyId: number, cascades: { uuid: string; plan: CascadePlan }[]) {
   return sql`
-    insert into messages (
-      company_id, uuid, lane_id, seq, sender_id, tariff_id, price, status, parts, brand_id, destination, text)
-    select ${companyId}, q.uuid, q.lane_id, q.seq, q.sender_id, q.tariff_id, q.price, 'CREATED', q.parts, q.brand_id,
-      q.destination, q.text
+    insert into cascades (company_id, cascade_uuid, steps, next_step)
+    select ${companyId}, q.uuid, q.steps::jsonb, 2 from unnest(
+      ${cascades.map(({ uuid }) => uuid)}::uuid[], ${cascades.map(({ plan }) => JSON.stringify(plan))}::text[]
+    ) q (uuid, steps)`
+}
+
+/** Messages whose time has come, and that are still to be sent. */
+export function selectToPlace(sql: Sql, companyId: number, uuids: string[]) {
+  const sorted = uuids.toSorted()
+  return sql<(LaneKey & { uuid: string; sendAt: null })[]>`
+    select uuid, channel_type as "channelType", sender_id as "senderId", sender_name as "senderName",
+      brand_id as "brandId", null as "sendAt",
+      case traffic_type when 'AUTHORIZE' then 0 when 'TRANSACT' then 1 when 'SERVICE' then 2 else 3 end as priority
+    from messages
+    where company_id = ${companyId} and uuid = any(${sorted}::uuid[])
+      and uuid between ${sorted[0]!} and ${sorted.at(-1)!} and status = 'CREATED' and lane_id is null
+    order by uuid`
+}
+
+export function updatePlaces(sql: Sql, companyId: number, places: { uuid: string; laneId: number; seq: number }[]) {
+  const sorted = places.map(({ uuid }) => uuid).toSorted()
+  return sql`
+    update messages m set lane_id = q.lane_id, seq = q.seq
     from unnest(
-      ${column(m => m.uuid)}::uuid[], ${column(m => m.laneId)}::bigint[], ${column(m => m.seq)}::bigint[],
-      ${column(m => m.senderId)}::bigint[], ${column(m => m.tariffId)}::bigint[],
-      ${column(m => formatMoney(m.price))}::text[]::numeric[], ${column(m => m.parts)}::smallint[],
-      ${column(m => m.brandId)}::smallint[], ${column(m => m.destination)}::text[], ${column(m => m.text)}::text[]
-    ) q (uuid, lane_id, seq, sender_id, tariff_id, price, parts, brand_id, destination, text)`
+      ${places.map(({ uuid }) => uuid)}::uuid[], ${places.map(({ laneId }) => laneId)}::bigint[],
+      ${places.map(({ seq }) => seq)}::bigint[]) q (uuid, lane_id, seq)
+    where m.company_id = ${companyId} and m.uuid = q.uuid and m.uuid between ${sorted[0]!} and ${sorted.at(-1)!}`
 }
 
 export const notifyLanes = (sql: Sql) => sql`select pg_notify('tidings_lanes', '')`

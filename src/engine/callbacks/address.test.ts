@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createAddressCheck, createLookup, networkList, type Resolve } from './callback-address.ts'
+import { createAddressCheck, createLookup, networkList, type Resolve } from './address.ts'
 
 const isAllowed = createAddressCheck([])
 

@@ -1,7 +1,7 @@
 import { promises as dns, lookup as systemLookup } from 'node:dns'
 import { BlockList, isIP, type LookupFunction, SocketAddress } from 'node:net'
 import { promisify } from 'node:util'
-import { UsageError } from '../base/errors.ts'
+import { UsageError } from '../../base/errors.ts'
 
 /**
  * Where callbacks may go. Whoever makes a dispatch chooses the address we dial, so a request must not reach what only

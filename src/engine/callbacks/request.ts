@@ -8,7 +8,7 @@ import {
   createLookup,
   type Resolve,
   resolveName,
-} from './callback-address.ts'
+} from './address.ts'
 
 export type RequestSettings = {
   /** Networks that may be dialled although they are not public. */

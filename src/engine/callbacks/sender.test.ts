@@ -1,91 +1,26 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHmac, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { pino } from 'pino'
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { uuid7Batch } from '../base/uuid7.ts'
-import type { StatusEvent } from '../domain/callbacks/callback.ts'
+import { describe, expect, test } from 'vitest'
+import { uuid7Batch } from '../../base/uuid7.ts'
+import type { StatusEvent } from '../../domain/callbacks/callback.ts'
 import {
   callbackSecretOf,
   enqueueCallbacks,
   listCallbackAttempts,
   listCallbacks,
   replayCallback,
-} from '../domain/callbacks/callbacks.ts'
-import { useDatabase } from '../testing/database.ts'
-import { eventually } from '../testing/eventually.ts'
-import { aCompany, aPartner, type TestPartner } from '../testing/factories.ts'
-import { type CallbackSettings, startCallbackSender } from './callback-sender.ts'
+} from '../../domain/callbacks/callbacks.ts'
+import { type Answer, hang, local, ok, type TestReceiver, useCallbackSender } from '../../testing/callback-sender.ts'
+import { eventually } from '../../testing/eventually.ts'
+import { aCompany } from '../../testing/factories.ts'
+import type { CallbackSettings } from './sender.ts'
 
-const db = useDatabase()
-const local = { allow: ['127.0.0.0/8'] }
-
-let partner: TestPartner
-let companyId: number
-let travelledMs = 0
-let logged: string[] = []
-const cleanups: (() => unknown)[] = []
-
-beforeAll(async () => {
-  partner = await aPartner(db.sql)
-})
-
-beforeEach(async () => {
-  await db.sql`delete from callbacks`
-  await db.sql`delete from receivers`
-  companyId = await aCompany(db.sql, partner)
-  travelledMs = 0
-  logged = []
-})
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0)) await cleanup()
-  expect(logged.filter(line => line.includes('.failed"'))).toEqual([])
-})
-
-const clock = () => new Date(Date.now() + travelledMs)
-const travel = (seconds: number) => {
-  travelledMs += seconds * 1000
-}
-
-function startSender(settings: Partial<CallbackSettings> = {}) {
-  const log = pino({ level: 'debug' }, { write: line => void logged.push(line) })
-  const sender = startCallbackSender({ sql: db.sql, clock, log, settings: { ...local, ...settings } })
-  cleanups.unshift(() => sender.stop())
-  return sender
-}
-
-type Request = { path: string; headers: IncomingMessage['headers']; body: string; event: Record<string, unknown> }
-type Receiver = { url: string; port: number; requests: Request[]; answer: Answer }
-type Answer = (request: Request, response: ServerResponse, place: number) => unknown
-
-const ok: Answer = (_, response) => response.writeHead(200).end('{}')
-const hang: Answer = () => {}
-
-/** A real one, on a socket. It answers as told, `answer` can be changed while it runs. */
-async function aReceiver(answer: Answer = ok, makeServer: (listener: RequestListener) => Server = createServer) {
-  const receiver = { requests: [] as Request[], answer } as Receiver
-  const server = makeServer(async (incoming, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of incoming) chunks.push(chunk)
-    const body = Buffer.concat(chunks).toString()
-    const request = { path: incoming.url!, headers: incoming.headers, body, event: JSON.parse(body) }
-    const place = receiver.requests.push(request) - 1
-    receiver.answer(request, response, place)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  receiver.port = (server.address() as AddressInfo).port
-  receiver.url = `http://127.0.0.1:${receiver.port}/hook`
-  cleanups.push(() => {
-    server.closeAllConnections()
-    return new Promise(resolve => server.close(resolve))
-  })
-  return receiver
-}
+const world = useCallbackSender()
+const { db, clock, travel, startSender, aReceiver, statuses, allDelivered, attempts, firstAttempt } = world
 
 async function aDeadPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
@@ -105,24 +40,8 @@ const eventOf = (messageUuid: string, event: StatusEvent['event'] = 'delivered')
   ...(event === 'failed' && { errorCode: 7060 }),
 })
 
-const enqueue = (url: string, events: StatusEvent[], of = companyId) =>
+const enqueue = (url: string, events: StatusEvent[], of = world.companyId) =>
   db.sql.begin(sql => enqueueCallbacks(sql, of, [{ url, events }], clock()))
-
-const statuses = async () => (await listCallbacks(db.sql, companyId, { limit: 100 })).map(({ status }) => status)
-const allDelivered = () => eventually(async () => expect(new Set(await statuses())).toEqual(new Set(['DELIVERED'])))
-
-/** The attempts of the only callback, the newest first. */
-async function attempts() {
-  const [callback] = await listCallbacks(db.sql, companyId, { limit: 1 })
-  return listCallbackAttempts(db.sql, companyId, callback!.callbackId)
-}
-
-const firstAttempt = () =>
-  eventually(async () => {
-    const [attempt] = await attempts()
-    expect(attempt).toBeDefined()
-    return attempt!
-  })
 
 describe('a receiver that answers', () => {
   test('gets each event as one object, signed, once', async () => {
@@ -145,7 +64,7 @@ describe('a receiver that answers', () => {
       failedAt: at,
       errorCode: 7060,
     })
-    const key = Buffer.from((await callbackSecretOf(db.sql, companyId)).replace('whsec_', ''), 'base64')
+    const key = Buffer.from((await callbackSecretOf(db.sql, world.companyId)).replace('whsec_', ''), 'base64')
     for (const { headers, body } of receiver.requests) {
       const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
       expect(headers['webhook-signature']).toBe(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`)
@@ -168,12 +87,12 @@ describe('a receiver that answers', () => {
     )
     expect(request!.path).toBe('/hook?a=b%20c')
     const seen = [
-      ...logged,
+      ...world.logged,
       JSON.stringify(await db.sql`select * from callback_attempts`),
       JSON.stringify(await db.sql`select * from receivers`),
-      JSON.stringify(await listCallbacks(db.sql, companyId, { limit: 10 })),
+      JSON.stringify(await listCallbacks(db.sql, world.companyId, { limit: 10 })),
     ].join('\n')
-    expect(logged.join()).toContain('callback.attempted')
+    expect(world.logged.join()).toContain('callback.attempted')
     expect(seen).not.toMatch(/p%3Ass|p:ss|w%C3%B6rd|wörd|cDpzcy/)
   })
 
@@ -250,8 +169,8 @@ describe('a receiver that does not', () => {
     await allDelivered()
     const ids = receiver.requests.map(({ headers }) => headers['webhook-id'])
     expect(ids).toEqual([ids[0], ids[0]])
-    const [, callback] = await listCallbacks(db.sql, companyId, { limit: 2 })
-    const tries = await listCallbackAttempts(db.sql, companyId, callback!.callbackId)
+    const [, callback] = await listCallbacks(db.sql, world.companyId, { limit: 2 })
+    const tries = await listCallbackAttempts(db.sql, world.companyId, callback!.callbackId)
     expect(tries).toMatchObject([{ statusCode: 200 }, { statusCode: 500 }])
   })
 
@@ -388,13 +307,13 @@ describe('isolation', () => {
       other.url,
       messages(300).map(uuid => eventOf(uuid)),
     )
-    startSender({ resolve, timeoutMs: 500 })
-    await eventually(() => expect(other.requests).toHaveLength(300))
+    startSender({ resolve, timeoutMs: 2000 })
+    await eventually(() => expect(other.requests).toHaveLength(300), { withinMs: 25_000 })
   })
 
   test('a wrong address of one company does not stop another at the same host', async () => {
     const receiver = await aReceiver(({ path }, response) => response.writeHead(path === '/wrong' ? 404 : 200).end())
-    const neighbour = await aCompany(db.sql, partner)
+    const neighbour = await aCompany(db.sql, world.partner)
     await enqueue(
       receiver.url.replace('/hook', '/wrong'),
       messages(100).map(uuid => eventOf(uuid)),
@@ -431,8 +350,68 @@ describe('isolation', () => {
     travel(301)
     await allDelivered()
     expect(receiver.requests).toHaveLength(asked + 1 + 300)
-    expect(logged.filter(line => line.includes('receiver.paused'))).toHaveLength(2)
-    expect(logged.filter(line => line.includes('receiver.resumed'))).toHaveLength(1)
+  })
+})
+
+describe('the log', () => {
+  const lines = (what: string) => world.logged.filter(line => line.includes(`"${what}"`)).map(line => JSON.parse(line))
+  const aPausedReceiver = async () => {
+    const receiver = await aReceiver((_, response) => response.writeHead(503).end())
+    await enqueue(
+      receiver.url,
+      messages(40).map(uuid => eventOf(uuid)),
+    )
+    return receiver
+  }
+  const paused = () =>
+    eventually(async () => {
+      const rows = await db.sql`select failures >= 20 as paused, until < now() as free from receivers`
+      expect(rows).toEqual([{ paused: true, free: true }])
+    })
+  const failedProbe = async (receiver: TestReceiver) => {
+    const asked = receiver.requests.length
+    travel(301)
+    await eventually(() => expect(receiver.requests).toHaveLength(asked + 1))
+    await paused()
+  }
+
+  test('tells once that a receiver is paused, however often it is probed, and once that it is back', async () => {
+    const receiver = await aPausedReceiver()
+    const sender = startSender()
+    await paused()
+    await failedProbe(receiver)
+    await sender.stop()
+    startSender() // a pause is remembered by whoever comes next
+    await failedProbe(receiver)
+    expect(lines('receiver.paused')).toMatchObject([
+      { companyId: world.companyId, receiver: new URL(receiver.url).origin, probeAt: expect.any(String) },
+    ])
+    expect(lines('receiver.recovered')).toEqual([])
+    receiver.answer = ok
+    travel(301)
+    await allDelivered()
+    expect(lines('receiver.paused')).toHaveLength(1)
+    expect(lines('receiver.recovered')).toMatchObject([
+      { companyId: world.companyId, receiver: new URL(receiver.url).origin },
+    ])
+  })
+
+  test('tells of every pause anew', async () => {
+    const receiver = await aPausedReceiver()
+    const refuse = receiver.answer
+    startSender()
+    await paused()
+    receiver.answer = ok
+    travel(301)
+    await allDelivered()
+    receiver.answer = refuse
+    await enqueue(
+      receiver.url,
+      messages(40).map(uuid => eventOf(uuid)),
+    )
+    await paused()
+    expect(lines('receiver.paused')).toHaveLength(2)
+    expect(lines('receiver.recovered')).toHaveLength(1)
   })
 })
 
@@ -440,7 +419,7 @@ describe('order', () => {
   test('a later event of a message stays behind a refused one, and nobody else does', async () => {
     const [stuck, free] = messages(2)
     const receiver = await aReceiver((request, response) => {
-      const refuse = request.event.messageUuid === stuck && travelledMs === 0
+      const refuse = request.event.messageUuid === stuck && world.travelledMs === 0
       response.writeHead(refuse ? 500 : 200).end()
     })
     startSender()
@@ -519,8 +498,8 @@ describe('ends', () => {
     await firstAttempt()
     travel(24 * 3600 + 1)
     await eventually(async () => expect(await statuses()).toEqual(['EXPIRED']))
-    const [callback] = await listCallbacks(db.sql, companyId, { limit: 1 })
-    await replayCallback(db.sql, companyId, callback!.callbackId, clock())
+    const [callback] = await listCallbacks(db.sql, world.companyId, { limit: 1 })
+    await replayCallback(db.sql, world.companyId, callback!.callbackId, clock())
     await allDelivered()
     expect(receiver.requests).toHaveLength(4)
   })
@@ -533,8 +512,8 @@ describe('ends', () => {
     )
     startSender()
     await firstAttempt()
-    const [callback] = await listCallbacks(db.sql, companyId, { limit: 1 })
-    await replayCallback(db.sql, companyId, callback!.callbackId, clock())
+    const [callback] = await listCallbacks(db.sql, world.companyId, { limit: 1 })
+    await replayCallback(db.sql, world.companyId, callback!.callbackId, clock())
     await allDelivered()
     expect(receiver.requests).toHaveLength(6)
   })
@@ -593,7 +572,7 @@ describe('engines', () => {
       await enqueue(
         receiver.url,
         messages(10).map(uuid => eventOf(uuid)),
-        await aCompany(db.sql, partner),
+        await aCompany(db.sql, world.partner),
       )
     }
     const sender = startSender()
@@ -622,13 +601,13 @@ describe('engines', () => {
 function startEngineProcess(settings: Partial<CallbackSettings>): ChildProcess {
   const program = `
     import { pino } from 'pino'
-    import { connect } from ${JSON.stringify(new URL('../db/sql.ts', import.meta.url).href)}
-    import { startCallbackSender } from ${JSON.stringify(new URL('./callback-sender.ts', import.meta.url).href)}
+    import { connect } from ${JSON.stringify(new URL('../../db/sql.ts', import.meta.url).href)}
+    import { startCallbackSender } from ${JSON.stringify(new URL('./sender.ts', import.meta.url).href)}
     startCallbackSender({
       sql: connect(${JSON.stringify(db.url)}), clock: () => new Date(), log: pino({ level: 'error' }),
       settings: ${JSON.stringify({ ...local, ...settings })} })`
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'inherit' })
-  cleanups.unshift(() => void child.kill('SIGKILL'))
+  world.cleanUpFirst(() => void child.kill('SIGKILL'))
   return child
 }
 

@@ -1,0 +1,262 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { createMessageReader } from '../domain/message-search/message-reader.ts'
+import { requireMessage, searchMessages } from '../domain/message-search/message-search.ts'
+import type { Filter } from '../domain/message-search/search.ts'
+import { useDatabase } from '../testing/database.ts'
+import { aCompany, aPartner } from '../testing/factories.ts'
+import { connect, type Pool } from './sql.ts'
+
+/**
+ * How messages are looked for, on a database large enough for the planner to care. As in `plan.test.ts`, the
+ * statements are taken from the driver while the code runs, and explained with the parameters they had: once planned for
+ * these very parameters, and once for any.
+ */
+const db = useDatabase()
+
+const SIZE = 20_000
+const DISPATCH_SIZE = 2000
+const MONTHS_BACK = 4
+/** How many messages each number has got. */
+const PER_DESTINATION = 8
+
+let companyId: number
+let smallCompanyId: number
+/** Of the month before last. */
+let message: { uuid: string; externalId: string; destination: string }
+let dispatchId: number
+
+beforeAll(async () => {
+  const { sql } = db
+  const partner = await aPartner(sql)
+  smallCompanyId = await aCompany(sql, partner)
+  companyId = await aCompany(sql, partner)
+  for (let back = 1; back <= MONTHS_BACK; back++) {
+    await sql`select ensure_message_month((now() at time zone 'UTC' - make_interval(months => ${back}))::date)`
+  }
+  await singles(companyId, SIZE)
+  await singles(smallCompanyId, 50)
+  dispatchId = await aDispatch(2)
+  await aDispatch(0)
+  const [found] = await sql<(typeof message)[]>`
+    select uuid, external_id as "externalId", destination from messages
+    where company_id = ${companyId} and external_id = ${`order-${companyId}-2`}`
+  message = found!
+  await sql`vacuum analyze`
+}, 120_000)
+
+/** The n-th is of `n % (months + 1)` months ago; every one has an id of the client's own. */
+const singles = (company: number, count: number) => db.sql`
+  insert into messages (company_id, uuid, price, status, parts, brand_id, destination, text, channel_type, sender_name,
+    external_id, options)
+  select ${company}, ${keyOf(db.sql`n % ${MONTHS_BACK + 1}::int`)}, 2.5, 'DELIVERED', 1, 1,
+    (79160000000 + n / ${PER_DESTINATION}::int)::text, 'Ваш заказ готов', 'SMS', 'sms_promo',
+    'order-' || ${company}::text || '-' || n, '{}'
+  from generate_series(1, ${count}::int) n`
+
+/** A key that could have been made so many months ago, and never in the future. */
+const keyOf = (monthsBack: ReturnType<Pool>) => db.sql`
+  overlay(gen_random_uuid()::text placing
+    left(uuid7_floor(now() - make_interval(months => (${monthsBack})::int))::text, 13) || '-7' from 1)::uuid`
+
+async function aDispatch(monthsBack: number): Promise<number> {
+  const { sql } = db
+  const [made] = await sql<{ id: number }[]>`
+    insert into dispatch_ids (company_id) values (${companyId}) returning dispatch_id as id`
+  const { id } = made!
+  await sql`
+    insert into messages (company_id, uuid, dispatch_id, position, price, status, parts, brand_id, destination, text)
+    select ${companyId}, ${keyOf(sql`${monthsBack}::int`)}, ${id}, n, 2.5, 'DELIVERED', 1, 1, (79030000000 + n)::text, 'Осень'
+    from generate_series(0, ${DISPATCH_SIZE - 1}::int) n`
+  await sql`
+    insert into dispatches (company_id, dispatch_id, name, channel_type, traffic_type, text, sender_ids, first_uuid,
+      last_uuid, message_count, status)
+    select ${companyId}, ${id}, 'Осень', 'SMS', 'PROMO', 'Осень', '{}', min(uuid::text)::uuid, max(uuid::text)::uuid,
+      ${DISPATCH_SIZE}, 'COMPLETED'
+    from messages where company_id = ${companyId} and dispatch_id = ${id}`
+  return id
+}
+
+type Statement = { text: string; parameters: unknown[]; types: number[] }
+type Node = {
+  'Node Type': string
+  'Relation Name'?: string
+  'Index Name'?: string
+  'Actual Loops': number
+  'Actual Rows': number
+  'Rows Removed by Filter'?: number
+  Plans?: Node[]
+}
+type Read = { table: string; index: string | undefined; rows: number }
+
+async function statementsOf(work: (sql: Pool) => Promise<unknown>): Promise<Statement[]> {
+  const pool = connect(db.url, { max: 1 })
+  await pool`select 1`
+  const statements: Statement[] = []
+  const debug = (_: number, text: string, parameters: unknown[], types: number[]) =>
+    statements.push({ text, parameters, types })
+  Object.assign(pool.options, { debug })
+  await work(pool)
+  await pool.end()
+  return statements
+}
+
+async function planOf(statement: Statement, mode: 'force_custom_plan' | 'force_generic_plan'): Promise<Node[]> {
+  const values = statement.parameters.map(value => (value === null ? 'null' : literal(String(value))))
+  return db.sql.begin(async tx => {
+    await tx`select set_config('plan_cache_mode', ${mode}, true)`
+    await tx.unsafe(`prepare hot${await typeNames(statement.types)} as ${statement.text}`)
+    const [row] = await tx.unsafe(`explain (analyze, format json) execute hot (${values.join(', ')})`)
+    await tx.unsafe('deallocate hot')
+    return nodesOf(row!['QUERY PLAN'][0].Plan)
+  })
+}
+
+const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
+
+async function typeNames(types: number[]): Promise<string> {
+  const names = await Promise.all(
+    types.map(async type => (type ? (await db.sql`select ${type}::oid::regtype::text as name`)[0]!.name : 'unknown')),
+  )
+  return names.length > 0 ? ` (${names.join(', ')})` : ''
+}
+
+const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
+
+/** The months that were read, each with the index by which (none: the whole of it). Those to come are empty. */
+const readsIn = (nodes: Node[]): Read[] =>
+  nodes
+    .filter(node => node['Relation Name']?.startsWith('messages') && node['Actual Loops'] > 0)
+    .map(node => ({ table: node['Relation Name']!, index: indexOf(node), rows: rowsOf(node) }))
+    .filter(({ table }) => table <= monthBack(0))
+
+const indexOf = (node: Node): string | undefined => node['Index Name'] ?? node.Plans?.map(indexOf).find(Boolean)
+
+const rowsOf = (node: Node) =>
+  Math.round((node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'])
+
+const monthBack = (back: number) => {
+  const now = new Date()
+  const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back, 1))
+  return `messages_${month.toISOString().slice(0, 7).replace('-', '_')}`
+}
+
+const rowsRead = (reads: Read[]) => reads.reduce((sum, { rows }) => sum + rows, 0)
+const tablesRead = (reads: Read[]) => [...new Set(reads.map(({ table }) => table))]
+
+describe.each(['force_custom_plan', 'force_generic_plan'] as const)('%s', mode => {
+  async function readsOf(work: (sql: Pool) => Promise<unknown>, about = /left join lateral/): Promise<Read[]> {
+    const statement = (await statementsOf(work)).find(({ text }) => about.test(text))
+    expect(statement, `no statement about ${about}`).toBeDefined()
+    const reads = readsIn(await planOf(statement!, mode))
+    expect(reads).not.toEqual([])
+    return reads
+  }
+
+  const search =
+    (filter: Partial<Filter>, company = companyId) =>
+    (sql: Pool) =>
+      searchMessages(sql, company, { directions: ['outbound'], ...filter }, { page: 1, perPage: 100 })
+
+  const expectIndex = (reads: Read[], ...endings: string[]) => {
+    const pattern = new RegExp(`^messages_\\d{4}_\\d\\d_(${endings.join('|')})$`)
+    for (const { index } of reads) expect(index ?? 'none').toMatch(pattern)
+  }
+
+  const BY_KEY = 'pkey'
+  const BY_EXTERNAL_ID = 'company_id_external_id_uuid_idx'
+  const BY_DESTINATION = 'company_id_destination_uuid_idx'
+  const BY_POSITION = 'company_id_dispatch_id_position_idx'
+
+  test('by message_uuid the key is looked up in its month alone, and the ids of clients by their index', async () => {
+    const reads = await readsOf(search({ messageIds: [message.uuid] }))
+    expectIndex(reads, BY_KEY, BY_EXTERNAL_ID)
+    expect(tablesRead(reads.filter(({ index }) => index!.endsWith(BY_KEY)))).toEqual([monthBack(2)])
+    expect(rowsRead(reads)).toBe(1)
+  })
+
+  test('by several message_uuids it is the same', async () => {
+    const ids = [message.uuid, message.uuid.replace(/.{4}$/, 'ffff'), 'order-7']
+    const reads = await readsOf(search({ messageIds: ids }))
+    expectIndex(reads, BY_KEY, BY_EXTERNAL_ID)
+    expect(tablesRead(reads.filter(({ index }) => index!.endsWith(BY_KEY)))).toEqual([monthBack(2)])
+  })
+
+  test('one message is looked up in its month alone', async () => {
+    const reads = await readsOf(sql => requireMessage(sql, companyId, message.uuid))
+    expectIndex(reads, BY_KEY)
+    expect(tablesRead(reads)).toEqual([monthBack(2)])
+  })
+
+  test('by external_message_id only what has it is read', async () => {
+    const reads = await readsOf(search({ externalIds: [message.externalId] }))
+    expectIndex(reads, BY_EXTERNAL_ID)
+    expect(rowsRead(reads)).toBe(1)
+  })
+
+  test('by destination only what went there is read', async () => {
+    const reads = await readsOf(search({ destinations: [message.destination] }))
+    expectIndex(reads, BY_DESTINATION)
+    expect(rowsRead(reads)).toBeLessThanOrEqual(PER_DESTINATION)
+    const several = await readsOf(search({ destinations: [message.destination, '79160000100'] }))
+    expectIndex(several, BY_DESTINATION)
+    expect(rowsRead(several)).toBeLessThanOrEqual(2 * PER_DESTINATION)
+  })
+
+  /** Those who ask at the same moment are answered by one statement for each way. */
+  const lookUp = (...filters: Partial<Filter>[]) => {
+    return async (sql: Pool) => {
+      const reader = createMessageReader(sql)
+      const asks = filters.map(filter => ({ directions: ['outbound' as const], ...filter }))
+      await Promise.all(asks.map(ask => reader.search(companyId, ask, { page: 1, perPage: 100 })))
+    }
+  }
+
+  test('keys that are asked for together are each looked up in their month alone', async () => {
+    const reads = await readsOf(lookUp({ messageIds: [message.uuid] }, { messageIds: [message.uuid] }), /m"."uuid" = q/)
+    expectIndex(reads, BY_KEY)
+    expect(tablesRead(reads)).toEqual([monthBack(2)])
+    expect(rowsRead(reads)).toBe(2)
+  })
+
+  test('so are ids of clients and numbers, by their index', async () => {
+    const ids = await readsOf(lookUp({ externalIds: [message.externalId] }, { externalIds: ['nobody'] }))
+    expectIndex(ids, BY_EXTERNAL_ID)
+    expect(rowsRead(ids)).toBe(1)
+    const numbers = await readsOf(lookUp({ destinations: [message.destination] }, { destinations: ['79160000100'] }))
+    expectIndex(numbers, BY_DESTINATION)
+    expect(rowsRead(numbers)).toBeLessThanOrEqual(2 * PER_DESTINATION)
+  })
+
+  test('the newest page is read from the newest month, and ends there', async () => {
+    const reads = await readsOf(search({}))
+    expectIndex(reads, BY_KEY)
+    expect(tablesRead(reads.filter(({ rows }) => rows > 0))).toEqual([monthBack(0)])
+    expect(rowsRead(reads)).toBe(100)
+  })
+
+  test('the count stops where the total does', async () => {
+    const reads = await readsOf(search({}), /count\(\*\)/)
+    expectIndex(reads, BY_KEY)
+    expect(rowsRead(reads)).toBe(10_000)
+  })
+
+  test('of a small company, what large ones have is not read', async () => {
+    const reads = await readsOf(search({}, smallCompanyId))
+    expectIndex(reads, BY_KEY)
+    expect(rowsRead(reads)).toBe(50)
+  })
+
+  test('by dispatch_id only the months of the dispatch are read', async () => {
+    const reads = await readsOf(search({ dispatchIds: [dispatchId] }))
+    expectIndex(reads, BY_KEY, BY_POSITION)
+    expect(tablesRead(reads)).toEqual([monthBack(2)])
+    expect(rowsRead(reads)).toBeLessThanOrEqual(DISPATCH_SIZE)
+  })
+
+  test('bounds of time keep to the months that can have such messages', async () => {
+    const to = new Date(Date.now() - 100 * 24 * 3600_000)
+    const reads = await readsOf(search({ from: to, to }))
+    expect(tablesRead(reads)).not.toContain(monthBack(0))
+    expect(tablesRead(reads)).not.toContain(monthBack(1))
+  })
+})

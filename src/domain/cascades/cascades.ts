@@ -1,0 +1,132 @@
+import { errorCodes } from '../../base/error-codes.ts'
+import type { Pool, Sql, Transaction } from '../../db/sql.ts'
+import { requireAnyCompany } from '../companies/companies.ts'
+import type { Numbering } from '../numbering/numbering.ts'
+import { openPriceBook } from '../pricing/pricing.ts'
+import { sendersCalled } from '../senders/senders.ts'
+import { type Desk, draftSingle } from '../singles/draft.ts'
+import type { NewSingle, Refusal, SingleWish } from '../singles/single.ts'
+import { acceptWithin, keepFailed } from '../singles/singles.ts'
+import { type Telling, tell } from '../singles/telling.ts'
+import { loadTemplates } from '../templates/matching.ts'
+import * as store from './store.ts'
+
+export type CascadeContext = {
+  pool: Pool
+  numbering: () => Numbering
+  linkBase: string
+  billingZone: string
+  now: Date
+}
+
+/** A step that did not do: it failed, or its time passed. */
+export type EndedStep = { cascadeUuid: string; step: number }
+
+/**
+ * Writes the next steps of cascades, in the transaction of what triggers them, each once. A step that cannot be sent,
+ * for want of money or of its name, is kept as failed, and the one after it is tried.
+ */
+export async function advanceCascades(
+  sql: Transaction,
+  companyId: number,
+  ended: EndedStep[],
+  context: CascadeContext,
+): Promise<void> {
+  let open = ended
+  while (open.length > 0) {
+    const next = await store.takeNextSteps(sql, companyId, open)
+    if (next.length === 0) return
+    open = await writeSteps(sql, companyId, next, context)
+  }
+}
+
+/** Returns those that failed at once. */
+async function writeSteps(sql: Transaction, companyId: number, steps: store.NextStep[], context: CascadeContext) {
+  const desk = await openDesk(sql, companyId, steps, context)
+  const drafts = steps.map(step => ({ step, draft: draftSingle(desk, wishOf(step), context.now) }))
+  const ready = drafts.filter((each): each is Ready => !('kind' in each.draft))
+  const outcomes = await acceptWithin(
+    sql,
+    companyId,
+    ready.map(({ draft }) => draft),
+    context,
+  )
+  const failed = [
+    ...ready.flatMap(({ step, draft }, i) => failureOf(step, draft, outcomes[i]!)),
+    ...drafts.flatMap(({ step, draft }) => ('kind' in draft ? failureOf(step, undraftable(step), draft) : [])),
+  ]
+  await keepAndTell(sql, companyId, failed, context.now)
+  return failed.map(({ step: { cascadeUuid, step } }) => ({ cascadeUuid, step }))
+}
+
+type Ready = { step: store.NextStep; draft: NewSingle }
+type Failed = { step: store.NextStep; single: NewSingle; errorCode: number }
+
+const wishOf = ({ cascadeUuid, step, planned }: store.NextStep): SingleWish => ({
+  ...planned.wish,
+  cascade: { uuid: cascadeUuid, step },
+})
+
+function failureOf(step: store.NextStep, single: NewSingle, outcome: { kind: 'accepted' } | Refusal): Failed[] {
+  if (outcome.kind === 'accepted') return []
+  return [{ step, single, errorCode: outcome.why === 'no funds' ? errorCodes.noFunds : messageCodeOf(outcome) }]
+}
+
+/** Codes of the API itself mean nothing for a message. */
+const messageCodeOf = ({ code }: Refusal) => (code >= 7000 ? code : errorCodes.refusedByChannel)
+
+/** What is known of a step whose name or number turned out to be unusable. */
+function undraftable(step: store.NextStep): NewSingle {
+  const wish = wishOf(step)
+  return {
+    ...wish,
+    senderId: null,
+    brandId: 0,
+    priority: 3,
+    parts: 0,
+    tariffId: null,
+    price: 0n,
+    trafficType: wish.trafficType ?? 'PROMO',
+    templateId: null,
+    sendAt: null,
+    completeBy: null,
+    expiresAt: new Date(0),
+    endsEarly: false,
+    links: [],
+  }
+}
+
+async function keepAndTell(sql: Transaction, companyId: number, failed: Failed[], now: Date) {
+  if (failed.length === 0) return
+  const uuids = await keepFailed(sql, companyId, failed, now)
+  const tellings = failed.map(({ step, single, errorCode }, i): Telling => {
+    const of = { ...single, uuid: uuids[i]!, cascadeUuid: step.cascadeUuid, cascadeStep: step.step }
+    return { of, what: { kind: 'status', status: 'unsent', errorCode, at: now } }
+  })
+  await tell(sql, companyId, tellings, now)
+}
+
+async function openDesk(
+  sql: Transaction,
+  companyId: number,
+  steps: store.NextStep[],
+  { numbering, linkBase, now }: CascadeContext,
+): Promise<Desk> {
+  const names = [...new Set(steps.map(({ planned }) => planned.wish.senderName))]
+  const { partnerId } = await requireAnyCompany(sql, companyId)
+  const [senders, prices, templates] = await Promise.all([
+    sendersCalled(sql, companyId, names),
+    openPriceBook(sql, partnerId),
+    loadTemplates(sql, companyId, now),
+  ])
+  return { senders, prices, templates, numbering: numbering(), linkBase }
+}
+
+/** Where steps stand whose time has passed. */
+export const stepsOf = (sql: Sql, companyId: number, uuids: string[]) => store.selectSteps(sql, companyId, uuids)
+
+/** Stops cascades; returns the ids of those that had steps left. */
+export async function endCascades(sql: Transaction, companyId: number, cascadeUuids: string[], now: Date) {
+  if (cascadeUuids.length === 0) return new Set<string>()
+  return new Set((await store.endCascades(sql, companyId, cascadeUuids, now)).map(({ cascadeUuid }) => cascadeUuid))
+}

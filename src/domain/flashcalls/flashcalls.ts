@@ -1,0 +1,13 @@
+import { invalid, notFound } from '../../base/errors.ts'
+import type { Sql } from '../../db/sql.ts'
+import type { FlashcallReport } from './flashcall.ts'
+import * as store from './store.ts'
+
+/** Keeps what the client tells of a flash call of its own; telling it again changes nothing. */
+export async function reportFlashcall(sql: Sql, companyId: number, report: FlashcallReport, now: Date): Promise<void> {
+  const [message] = await store.selectChannel(sql, companyId, report.uuid)
+  if (!message) throw notFound('Message')
+  if (message.channelType !== 'FLASHCALL') throw invalid('messageUuid: must be a message of FLASHCALL')
+
+  await store.upsertResult(sql, companyId, report, now)
+}

@@ -1,0 +1,50 @@
+import type { Sql } from '../../db/sql.ts'
+import * as store from './bind-store.ts'
+
+/** A worker that says nothing for so long has lost its binds to whoever asks. */
+export const BIND_LEASE_SECONDS = 10
+
+/** What a worker holds of a gateway's binds, and what of it is more than its share. */
+export type Holding = { binds: number[]; tooMany: number[] }
+
+/**
+ * Renews a worker's binds and takes free ones up to its share. Those beyond it stay the worker's until it has closed
+ * them and gives them back: `giveBack`. With several workers at work it takes a second or two until each has its share.
+ */
+export async function shareBinds(sql: Sql, gatewayId: number, worker: string, contract: number): Promise<Holding> {
+  const [row] = await store.renewBinds(sql, gatewayId, worker, BIND_LEASE_SECONDS)
+  const { binds, seekers } = row!
+  const share = shareOf(worker, seekers, contract)
+  const valid = binds.filter(bind => bind <= contract).slice(0, share)
+  const tooMany = binds.filter(bind => !valid.includes(bind))
+  const most = share - valid.length
+  if (most <= 0 || tooMany.length > 0) return { binds, tooMany }
+  const taken = await store.takeBinds(sql, gatewayId, worker, { contract, most, seconds: BIND_LEASE_SECONDS })
+  return { binds: [...binds, ...taken.map(({ bind }) => bind)], tooMany }
+}
+
+/** Everyone gets the same; what cannot be divided goes to the first, by name, so that all come to the same result. */
+export function shareOf(worker: string, seekers: string[], contract: number): number {
+  const each = Math.floor(contract / seekers.length)
+  return each + (seekers.indexOf(worker) < contract % seekers.length ? 1 : 0)
+}
+
+export async function giveBackBinds(sql: Sql, gatewayId: number, worker: string, binds: number[]): Promise<void> {
+  if (binds.length > 0) await store.deleteBinds(sql, gatewayId, worker, binds)
+}
+
+/** A worker is done with the gateway: all it has is free at once. */
+export async function leaveBinds(sql: Sql, gatewayId: number, worker: string): Promise<void> {
+  await store.deleteAllBinds(sql, gatewayId, worker)
+  await store.deleteGoneSeekers(sql, gatewayId)
+}
+
+/** What was learnt of the ids in a gateway's receipts, by whichever engine. */
+export async function learntReceiptIds(sql: Sql, gatewayId: number): Promise<string | undefined> {
+  const [row] = await store.selectReceiptIds(sql, gatewayId)
+  return row?.relation
+}
+
+export async function keepReceiptIds(sql: Sql, gatewayId: number, relation: string): Promise<void> {
+  await store.upsertReceiptIds(sql, gatewayId, relation)
+}

@@ -1,0 +1,37 @@
+import type { Sql } from '../../db/sql.ts'
+import type { GatewayState, OwnState } from './gateway.ts'
+
+export function upsertStates(sql: Sql, worker: string, states: OwnState[]) {
+  const column = <K extends keyof OwnState>(name: K) => states.map(state => state[name])
+  return sql`
+    insert into gateway_states (gateway_id, worker, up, open_messages, window_size, bound, wanted, parts_last_minute,
+      last_error, last_error_at, seen_at)
+    select q.gateway_id, ${worker}::uuid, q.up, q.open_messages, q.window_size, q.bound, q.wanted, q.parts,
+      q.last_error, q.last_error_at, clock_timestamp()
+    from unnest(
+      ${column('gatewayId')}::bigint[], ${column('up').map(String)}::text[]::boolean[], ${column('open')}::int[],
+      ${column('window')}::int[], ${column('bound')}::int[], ${column('wanted')}::int[],
+      ${column('partsLastMinute')}::int[], ${column('lastError')}::text[],
+      ${column('lastErrorAt').map(at => at?.toISOString() ?? null)}::timestamptz[]
+    ) q (gateway_id, up, open_messages, window_size, bound, wanted, parts, last_error, last_error_at)
+    on conflict (gateway_id, worker) do update set
+      up = excluded.up, open_messages = excluded.open_messages, window_size = excluded.window_size,
+      bound = excluded.bound, wanted = excluded.wanted, parts_last_minute = excluded.parts_last_minute,
+      last_error = excluded.last_error, last_error_at = excluded.last_error_at, seen_at = excluded.seen_at`
+}
+
+/** Of gateways that the engine has no more, and of engines that are gone. */
+export const deleteOthers = (sql: Sql, worker: string, gatewayIds: number[]) => sql`
+  delete from gateway_states
+  where (worker = ${worker}::uuid and gateway_id <> all(${gatewayIds}::bigint[]))
+    or seen_at < clock_timestamp() - interval '1 minute'`
+
+export const selectStates = (sql: Sql) => sql<GatewayState[]>`
+  select gateway_id as "gatewayId", count(*)::int as engines, bool_or(up) as up, sum(bound)::int as bound,
+    sum(wanted)::int as wanted, sum(open_messages)::int as open, sum(window_size)::int as "window",
+    sum(parts_last_minute)::int as "partsLastMinute",
+    (array_agg(last_error order by last_error_at desc nulls last))[1] as "lastError",
+    max(last_error_at) as "lastErrorAt"
+  from gateway_states
+  where seen_at > clock_timestamp() - interval '10 seconds'
+  group by gateway_id`

@@ -1,0 +1,414 @@
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { ChannelType } from '../../base/channel-types.ts'
+import { timeOfUuid7, uuid7 } from '../../base/uuid7.ts'
+import { useDatabase } from '../../testing/database.ts'
+import { aGateway } from '../../testing/engines.ts'
+import { aCompany, anApprovedSender, aPartner, aSender, type TestPartner } from '../../testing/factories.ts'
+import { blacklistedAmong } from '../blacklist/blacklist.ts'
+import { listCallbacks } from '../callbacks/callbacks.ts'
+import { setSwitches } from '../companies/companies.ts'
+import { centerCalled, defaultCenter, listCenters } from '../traffic-centers/traffic-centers.ts'
+import { moveDefault } from './centers.ts'
+import { heardWithin, type InboundMessage, takeInbound } from './inbound.ts'
+import { addRule, listRules, removeRule } from './rules.ts'
+
+const db = useDatabase()
+const anna = '79160000061'
+const boris = '79030000062'
+const receivedAt = new Date('2026-05-01T12:00:00.250Z')
+let partner: TestPartner
+let companyId: number
+let gatewayId: number
+let name: string
+let names = 0
+
+beforeAll(async () => {
+  partner = await aPartner(db.sql)
+})
+
+/** Every test has a name of its own, so that nobody else can be meant by it. */
+beforeEach(async () => {
+  await db.sql`delete from gateways`
+  gatewayId = (await aGateway(db.sql, { channelType: 'WHATSAPP' })).gatewayId
+  name = `Shop ${++names}`
+  companyId = await aWrittenTo()
+})
+
+async function aWrittenTo(channelType: ChannelType = 'WHATSAPP') {
+  const company = await aCompany(db.sql, partner)
+  await setSwitches(db.sql, company, { inbound: true })
+  await anApprovedSender(db.sql, company, { channelType, senderName: name })
+  return company
+}
+
+const write = (given: Partial<InboundMessage> = {}, stopWords?: string[]) =>
+  takeInbound(db.sql, gatewayId, { from: anna, to: name, text: 'Hello', receivedAt, ...given }, stopWords)
+
+const rows = async (company = companyId) =>
+  await db.sql`
+    select uuid, gateway_id as "gatewayId", provider_id as "providerId", channel_type as "channelType",
+      sender_name as "senderName", destination, text, content, center_id as "centerId", received_at as "receivedAt"
+    from inbound_messages where company_id = ${company} order by uuid`
+
+const urls = async (company = companyId) =>
+  (await listCallbacks(db.sql, company, { limit: 100 })).map(({ url }) => url).reverse()
+
+const aRule = (given: { senderNames?: string[]; center?: string; callbackUrl?: string } = {}, company = companyId) =>
+  addRule(db.sql, company, {
+    channelType: 'WHATSAPP',
+    senderNames: [],
+    callbackUrl: 'https://client.example/inbound',
+    ...given,
+  })
+
+describe('what a subscriber writes', () => {
+  test('is kept for the company whose name it was written to', async () => {
+    const [before] = await db.sql<{ now: Date }[]>`select clock_timestamp() as now`
+    const outcome = await write({ providerId: 'wamid.1' })
+    const [row, ...others] = await rows()
+    expect(row).toEqual({
+      uuid: expect.any(String),
+      gatewayId,
+      providerId: 'wamid.1',
+      channelType: 'WHATSAPP',
+      senderName: name,
+      destination: anna,
+      text: 'Hello',
+      content: null,
+      centerId: (await defaultCenter(db.sql, companyId)).centerId,
+      receivedAt,
+    })
+    expect(others).toEqual([])
+    expect(outcome).toEqual({ kind: 'kept', companyId, messageUuid: row!.uuid })
+    expect(timeOfUuid7(row!.uuid).getTime()).toBeGreaterThanOrEqual(before!.now.getTime())
+    expect(await urls()).toEqual([])
+  })
+
+  test('may come from a number in whatever form', async () => {
+    await write({ from: '+7 (916) 000-00-61' })
+    expect(await rows()).toMatchObject([{ destination: anna }])
+    expect(await write({ from: 'Anna' })).toEqual({ kind: 'unknown subscriber' })
+    expect(await rows()).toHaveLength(1)
+  })
+
+  test('is kept without what the database cannot keep', async () => {
+    await aRule()
+    expect(await write({ text: 'a\0b\ud83dc', providerId: 'p\0' })).toMatchObject({ kind: 'kept' })
+    expect(await rows()).toMatchObject([{ text: 'ab\ufffdc', providerId: 'p' }])
+    expect(await write({ to: `${name}\0`, text: '' })).toMatchObject({ kind: 'kept' })
+    expect(await urls()).toHaveLength(2)
+  })
+
+  test('told again by the same gateway is kept once and told once', async () => {
+    await aRule()
+    expect(await write({ providerId: 'wamid.1' })).toMatchObject({ kind: 'kept' })
+    expect(await write({ providerId: 'wamid.1' })).toEqual({ kind: 'repeated', companyId })
+    expect(await rows()).toHaveLength(1)
+    expect(await urls()).toHaveLength(1)
+  })
+
+  test('told eight times at once as well', async () => {
+    await aRule()
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => write({ providerId: 'wamid.1' })))
+    expect(outcomes.map(({ kind }) => kind).sort()).toEqual(['kept', ...Array(7).fill('repeated')])
+    expect(await rows()).toHaveLength(1)
+    expect(await urls()).toHaveLength(1)
+  })
+
+  test('is a message of its own each time when the gateway has no ids, or another gateway has the same', async () => {
+    const other = await aGateway(db.sql, { name: 'other', channelType: 'WHATSAPP' })
+    await write()
+    await write()
+    const message = { from: anna, to: name, text: 'Hello', receivedAt, providerId: 'wamid.1' }
+    await takeInbound(db.sql, gatewayId, message)
+    await takeInbound(db.sql, other.gatewayId, message)
+    expect(await rows()).toHaveLength(4)
+  })
+
+  test('leaves nothing behind when the transaction that brings it fails', async () => {
+    await aRule()
+    const message = { from: anna, to: name, text: 'STOP', receivedAt }
+    const failing = db.sql.begin(async sql => {
+      expect(await takeInbound(sql, gatewayId, message)).toMatchObject({ kind: 'stopped', companyIds: [companyId] })
+      throw new Error('The rest failed')
+    })
+    await expect(failing).rejects.toThrow('The rest failed')
+    expect([await rows(), await urls(), [...(await blacklistedAmong(db.sql, companyId, [anna]))]]).toEqual([[], [], []])
+  })
+})
+
+describe('is heard by nobody', () => {
+  test('what is written to a name that nobody has', async () => {
+    expect(await write({ to: 'Nobody' })).toEqual({ kind: 'ignored' })
+    expect(await rows()).toEqual([])
+  })
+
+  test('what is written to a company that is switched off, until it is switched on', async () => {
+    await aRule()
+    await setSwitches(db.sql, companyId, { inbound: false })
+    expect(await write()).toEqual({ kind: 'ignored' })
+    expect([await rows(), await urls()]).toEqual([[], []])
+    await setSwitches(db.sql, companyId, { inbound: true })
+    expect(await write()).toMatchObject({ kind: 'kept', companyId })
+  })
+
+  test('what is written to a name that is still under review', async () => {
+    const other = `Later ${name}`
+    await aSender(db.sql, companyId, { channelType: 'WHATSAPP', senderName: other })
+    expect(await write({ to: other })).toEqual({ kind: 'ignored' })
+  })
+
+  test.each<ChannelType>(['SMS', 'VIBER', 'TELEGRAM'])('what comes in by %s, rules or not', async channelType => {
+    await aRule()
+    await anApprovedSender(db.sql, companyId, { channelType, senderName: name })
+    gatewayId = (await aGateway(db.sql, { name: 'other', channelType })).gatewayId
+    expect(await write({ providerId: '1' })).toEqual({ kind: 'ignored' })
+    expect([await rows(), await urls()]).toEqual([[], []])
+  })
+
+  test('what comes in through a gateway that is gone', async () => {
+    await db.sql`delete from gateways`
+    expect(await write()).toEqual({ kind: 'ignored' })
+  })
+})
+
+describe('a stop word', () => {
+  const isBlacklisted = async (company = companyId) => (await blacklistedAmong(db.sql, company, [anna])).has(anna)
+
+  test('puts the number on the blacklist, and is kept and told like any other text', async () => {
+    await aRule()
+    const outcome = await write({ text: ' стоп\n', providerId: 'wamid.1' })
+    const [row] = await rows()
+    expect(outcome).toEqual({ kind: 'stopped', companyIds: [companyId], messageUuid: row!.uuid })
+    expect(row!.text).toBe(' стоп\n')
+    expect(await isBlacklisted()).toBe(true)
+    expect(await urls()).toHaveLength(1)
+
+    expect(await write({ text: ' стоп\n', providerId: 'wamid.1' })).toEqual({
+      kind: 'stopped',
+      companyIds: [companyId],
+    })
+    expect([await rows(), await urls()]).toMatchObject([[row], { length: 1 }])
+  })
+
+  test('within a longer text is none', async () => {
+    expect(await write({ text: 'Do not stop' })).toMatchObject({ kind: 'kept' })
+    expect(await isBlacklisted()).toBe(false)
+  })
+
+  test('is whatever the service was told', async () => {
+    expect(await write({ text: 'stop' }, ['BASTA'])).toMatchObject({ kind: 'kept' })
+    expect(await isBlacklisted()).toBe(false)
+    expect(await write({ text: 'Basta' }, ['BASTA'])).toMatchObject({ kind: 'stopped' })
+    expect(await isBlacklisted()).toBe(true)
+  })
+
+  test('is heard by a company that is switched off, and not kept', async () => {
+    await setSwitches(db.sql, companyId, { inbound: false })
+    expect(await write({ text: 'STOP' })).toEqual({ kind: 'stopped', companyIds: [companyId] })
+    expect(await isBlacklisted()).toBe(true)
+    expect(await rows()).toEqual([])
+  })
+
+  test('is heard in every channel', async () => {
+    await anApprovedSender(db.sql, companyId, { channelType: 'SMS', senderName: `S${names}` })
+    gatewayId = (await aGateway(db.sql, { name: 'sms' })).gatewayId
+    expect(await write({ to: `S${names}`, text: 'STOP' })).toEqual({ kind: 'stopped', companyIds: [companyId] })
+    expect(await isBlacklisted()).toBe(true)
+    expect(await rows()).toEqual([])
+  })
+
+  test('concerns every company of the name, and is kept for the one that was written to', async () => {
+    const other = await aWrittenTo()
+    const outcome = await write({ text: 'STOP' })
+    expect(outcome.kind === 'stopped' && outcome.companyIds.toSorted()).toEqual([companyId, other].toSorted())
+    expect([await isBlacklisted(), await isBlacklisted(other)]).toEqual([true, true])
+    expect([(await rows()).length, (await rows(other)).length]).toEqual([1, 0])
+  })
+})
+
+describe('a name of several companies', () => {
+  let other: number
+
+  beforeEach(async () => {
+    other = await aWrittenTo()
+  })
+
+  /** Something was sent to a subscriber under the name, or under another one. */
+  async function sent(company: number, destination: string, minutesAgo: number, senderName = name) {
+    const [sender] = await db.sql<{ id: number }[]>`
+      select sender_id as id from senders where company_id = ${company} and sender_name = ${senderName}`
+    const at = new Date(Date.now() - minutesAgo * 60_000)
+    await db.sql`
+      insert into messages (company_id, uuid, sender_id, price, status, sent_at, parts, brand_id, destination, text)
+      values (${company}, ${uuid7(new Date())}, ${sender!.id}, 0, 'SENT', ${at}, 1, 0, ${destination}, 'Hello')`
+  }
+
+  test('stands for the one that wrote to the subscriber last', async () => {
+    await sent(companyId, anna, 10)
+    await sent(other, anna, 5)
+    await sent(companyId, boris, 1)
+    expect(await write()).toMatchObject({ kind: 'kept', companyId: other })
+    expect(await write({ from: boris })).toMatchObject({ kind: 'kept', companyId })
+    await sent(companyId, anna, 1)
+    expect(await write()).toMatchObject({ kind: 'kept', companyId })
+  })
+
+  test('stands for the first of them when none has written to the subscriber under it', async () => {
+    await anApprovedSender(db.sql, other, { channelType: 'WHATSAPP', senderName: `Other ${name}` })
+    await sent(other, anna, 5, `Other ${name}`)
+    expect(await write()).toMatchObject({ kind: 'kept', companyId })
+  })
+
+  test('stands for whoever may be written to, whoever wrote last', async () => {
+    await sent(companyId, anna, 5)
+    await setSwitches(db.sql, companyId, { inbound: false })
+    expect(await write()).toMatchObject({ kind: 'kept', companyId: other })
+  })
+
+  test('what is told again stays with whoever has it, whoever has written since', async () => {
+    expect(await write({ providerId: 'wamid.1' })).toMatchObject({ kind: 'kept', companyId })
+    await sent(other, anna, 1)
+    expect(await write({ providerId: 'wamid.1' })).toEqual({ kind: 'repeated', companyId })
+    expect(await write({ providerId: 'wamid.2' })).toMatchObject({ kind: 'kept', companyId: other })
+  })
+})
+
+describe('rules', () => {
+  const centerOfFirst = async () => {
+    const [row] = await rows()
+    return (await listCenters(db.sql, companyId)).find(({ centerId }) => centerId === row!.centerId)!.name
+  }
+
+  const named = { senderNames: ['NAME'], center: 'Named' }
+  const general = { center: 'General' }
+  test.each([
+    ['no rule', [], undefined],
+    ['one for all names', [general], 'General'],
+    ['one for this name', [named], 'Named'],
+    ['one for another name', [{ senderNames: ['OTHER'], center: 'Other' }], undefined],
+    ['one for several names', [{ senderNames: ['OTHER', 'NAME'], center: 'Both' }], 'Both'],
+    ['one for all names before one for this name', [general, named], 'Named'],
+    ['one for this name before one for all names', [named, general], 'Named'],
+    ['one for another name and one for all names', [{ senderNames: ['OTHER'], center: 'Other' }, general], 'General'],
+    ['two for all names', [general, { center: 'Second' }], 'General'],
+    ['two for this name', [named, { ...named, center: 'Second' }], 'Named'],
+  ])('%s: %j', async (_, rules, expected) => {
+    const other = `Other ${name}`
+    await anApprovedSender(db.sql, companyId, { channelType: 'WHATSAPP', senderName: other })
+    for (const { center, ...rule } of rules) {
+      const senderNames = ('senderNames' in rule ? rule.senderNames : []).map(one => (one === 'NAME' ? name : other))
+      await aRule({ senderNames, center, callbackUrl: `https://client.example/${center}` })
+    }
+    await write()
+    expect(await centerOfFirst()).toBe(expected ?? 'Default')
+    expect(await urls()).toEqual(expected ? [`https://client.example/${expected}`] : [])
+  })
+
+  test('of another company say nothing', async () => {
+    const other = await aCompany(db.sql, partner)
+    await aRule({ center: 'Elsewhere' }, other)
+    await write()
+    expect(await urls()).toEqual([])
+    expect(await urls(other)).toEqual([])
+  })
+
+  test('are listed, by company or all of them, and removed by their own company alone', async () => {
+    const other = await aWrittenTo()
+    const mine = await aRule({ senderNames: [name, name], center: 'Shop' })
+    const theirs = await aRule({}, other)
+    expect(await listRules(db.sql, companyId)).toEqual([
+      {
+        companyId,
+        ruleId: mine.ruleId,
+        channelType: 'WHATSAPP',
+        senderNames: [name],
+        centerId: (await centerCalled(db.sql, companyId, 'Shop')).centerId,
+        centerName: 'Shop',
+        callbackUrl: 'https://client.example/inbound',
+      },
+    ])
+    expect(await listRules(db.sql, companyId)).toEqual([mine])
+    expect((await listRules(db.sql)).slice(-2)).toEqual([mine, theirs])
+
+    await expect(removeRule(db.sql, companyId, theirs.ruleId)).rejects.toMatchObject({ kind: 'not_found' })
+    await removeRule(db.sql, companyId, mine.ruleId)
+    expect((await listRules(db.sql)).slice(-1)).toEqual([theirs])
+    await write()
+    expect(await urls()).toEqual([])
+  })
+
+  test('cannot name what the company does not have, nor an address that cannot be told', async () => {
+    await anApprovedSender(db.sql, companyId, { senderName: `S${names}` })
+    const refused = (given: Parameters<typeof aRule>[0], message: string) =>
+      expect(aRule(given)).rejects.toMatchObject({ kind: 'invalid', message })
+    await refused({ senderNames: [name, 'Nobody'] }, 'The company has no sender name "Nobody" for WHATSAPP')
+    await refused({ senderNames: [`S${names}`] }, `The company has no sender name "S${names}" for WHATSAPP`)
+    await refused({ callbackUrl: 'file:///x' }, 'callbackUrl: must be an http or https address')
+    await refused(
+      { callbackUrl: `https://a.example/${'x'.repeat(2048)}` },
+      'callbackUrl: must be at most 2048 characters',
+    )
+    await refused({ center: '' }, 'center: must be 1 to 100 characters, without spaces around them')
+    await expect(aRule({}, 987_654)).rejects.toMatchObject({ kind: 'not_found' })
+    expect([await listRules(db.sql, companyId), await listCenters(db.sql, companyId)]).toEqual([[], []])
+  })
+})
+
+describe('the default center', () => {
+  const defaults = async () =>
+    (await listCenters(db.sql, companyId)).filter(({ isDefault }) => isDefault).map(center => center.name)
+
+  test('can be another one: what fits no rule belongs there from then on', async () => {
+    const first = await defaultCenter(db.sql, companyId)
+    const shop = await centerCalled(db.sql, companyId, 'Shop')
+    await write()
+    expect(await moveDefault(db.sql, companyId, 'Shop')).toEqual({ ...shop, isDefault: true })
+    await write()
+    expect((await rows()).map(({ centerId }) => centerId)).toEqual([first.centerId, shop.centerId])
+    expect(await defaults()).toEqual(['Shop'])
+    expect(await moveDefault(db.sql, companyId, 'Shop')).toEqual({ ...shop, isDefault: true })
+  })
+
+  test('stays when the other one is unknown, or another company has it', async () => {
+    const other = await aCompany(db.sql, partner)
+    await centerCalled(db.sql, other, 'Theirs')
+    await defaultCenter(db.sql, companyId)
+    await expect(moveDefault(db.sql, companyId, 'Theirs')).rejects.toMatchObject({ kind: 'not_found' })
+    await expect(moveDefault(db.sql, 987_654, 'Default')).rejects.toMatchObject({ kind: 'not_found' })
+    expect(await defaults()).toEqual(['Default'])
+  })
+
+  test('is one, whoever chooses at the same time', async () => {
+    const called = ['A', 'B', 'C', 'D']
+    for (const one of called) await centerCalled(db.sql, companyId, one)
+    await Promise.all([...called, ...called].map(one => moveDefault(db.sql, companyId, one)))
+    expect(await defaults()).toEqual([expect.stringMatching(/^[A-D]$/)])
+  })
+})
+
+describe('who wrote lately', () => {
+  const since = new Date(Date.now() - 24 * 3600_000)
+  const heard = (senderName = name, company = companyId, destinations = [anna, boris]) =>
+    heardWithin(db.sql, company, senderName, destinations, since)
+
+  test('is known, to the millisecond', async () => {
+    await write({ receivedAt: since })
+    await write({ from: boris, receivedAt: new Date(since.getTime() - 1) })
+    expect(await heard()).toEqual(new Set([anna]))
+    await write({ from: boris, receivedAt: new Date() })
+    expect(await heard()).toEqual(new Set([anna, boris]))
+    expect(await heard(name, companyId, [boris, boris])).toEqual(new Set([boris]))
+    expect(await heard(name, companyId, [])).toEqual(new Set())
+  })
+
+  test('is known for the company and the name that was written to', async () => {
+    const second = `Second ${name}`
+    await anApprovedSender(db.sql, companyId, { channelType: 'WHATSAPP', senderName: second })
+    const other = await aWrittenTo()
+    await write({ receivedAt: new Date() })
+    expect(await heard(name)).toEqual(new Set([anna]))
+    expect(await heard(second)).toEqual(new Set())
+    expect(await heard(name, other)).toEqual(new Set())
+  })
+})

@@ -1,0 +1,103 @@
+import type { ChannelType, TrafficType } from '../../base/channel-types.ts'
+import type { Money } from '../../base/money.ts'
+import { timeOfUuid7 } from '../../base/uuid7.ts'
+import type { MessageStatus } from '../messages/message.ts'
+
+export const directions = ['outbound', 'inbound'] as const
+export type Direction = (typeof directions)[number]
+
+export const sendingMethods = ['API', 'UI', 'DISPATCH', 'VERIFIER_API', 'VERIFIER_WIDGET'] as const
+export type SendingMethod = (typeof sendingMethods)[number]
+
+/** How the messaging API calls what has become of a message. */
+export const statusWords = ['sending', 'sent', 'delivered', 'undelivered', 'unsent', 'inbound_sent'] as const
+export type StatusWord = (typeof statusWords)[number]
+
+/** When and how it was to be sent, as its sender said it; a dispatch of the messaging API says it for its messages. */
+export type Wishes = {
+  tags?: string[] | null
+  ttl?: number | null
+  hours?: number[] | null
+  days?: number[] | null
+  useLocalTime?: boolean | null
+  localSendTime?: string | null
+  localCompletionTime?: string | null
+  shortUrl?: boolean | null
+}
+
+/** The hours of a partner's dispatch, read at the offset that its start carried. */
+export type DispatchHours = {
+  startAt: Date | null
+  offsetMinutes: number | null
+  hours: number[] | null
+  days: number[] | null
+}
+
+/** A message as those see it who look for it: what its dispatch says for all of its messages is filled in. */
+export type FoundMessage = DispatchHours & {
+  direction: Direction
+  uuid: string
+  externalId: string | null
+  dispatchId: number | null
+  channelType: ChannelType
+  trafficType: TrafficType | null
+  method: SendingMethod | null
+  templateId: number | null
+  centerId: number | null
+  senderName: string | null
+  /** Of an inbound message too: the subscriber. */
+  destination: string
+  brandId: number | null
+  text: string | null
+  content: unknown
+  wishes: Wishes | null
+  callbackUrl: string | null
+  callbackEvents: string[] | null
+  parts: number | null
+  price: Money | null
+  finalPrice: Money | null
+  currency: string
+  /** None of an inbound one: it has arrived. */
+  status: MessageStatus | null
+  errorCode: number | null
+  sentAt: Date | null
+  finalAt: Date | null
+  readAt: Date | null
+  expiresAt: Date | null
+  cascadeUuid: string | null
+  cascadeStep: number | null
+}
+
+export const createdAt = ({ uuid }: Pick<FoundMessage, 'uuid'>): Date => timeOfUuid7(uuid)
+
+/** When it came to be what it is. */
+export const statusTimeOf = (message: FoundMessage): Date => message.finalAt ?? message.sentAt ?? createdAt(message)
+
+export function statusWordOf({ status, sentAt }: Pick<FoundMessage, 'status' | 'sentAt'>): StatusWord {
+  switch (status) {
+    case null:
+      return 'inbound_sent'
+    case 'CREATED':
+      return 'sending'
+    case 'SENT':
+      return 'sent'
+    case 'DELIVERED':
+      return 'delivered'
+    case 'FAILED':
+      return sentAt ? 'undelivered' : 'unsent'
+  }
+}
+
+const readChannels: readonly ChannelType[] = ['VIBER', 'WHATSAPP', 'VK', 'TELEGRAM']
+const LIFETIME_MS = 25 * 3600_000
+
+/** Whether it was read, and since when that is known; nothing as long as it is not. */
+export function readingOf(message: FoundMessage, now: Date): { word: 'read' | 'unread'; at: Date } | undefined {
+  if (message.readAt) return { word: 'read', at: message.readAt }
+  const end = lifetimeEnd(message)
+  const isUnread = message.status === 'DELIVERED' && readChannels.includes(message.channelType) && end && end < now
+  return isUnread ? { word: 'unread', at: end } : undefined
+}
+
+const lifetimeEnd = ({ expiresAt, sentAt }: FoundMessage) =>
+  expiresAt ?? (sentAt ? new Date(sentAt.getTime() + LIFETIME_MS) : undefined)

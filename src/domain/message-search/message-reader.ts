@@ -1,0 +1,70 @@
+import type { Pool } from '../../db/sql.ts'
+import type { FoundMessage } from './found-message.ts'
+import { gather } from './gather.ts'
+import { type Found, NEWEST_FIRST, type Paging, searchMessages } from './message-search.ts'
+import { type Filter, isEmptyFilter, uuidsAmong } from './search.ts'
+import * as store from './store.ts'
+
+/** Reads messages for many who ask at once. */
+export type MessageReader = {
+  search(companyId: number, filter: Filter, paging: Paging): Promise<Found>
+}
+
+type Lookup = (wanted: store.Wanted) => Promise<FoundMessage[]>
+
+const MOST_AT_ONCE = 100
+/** What has that many or more is searched for. */
+const MOST_LOOKED_UP = 50
+
+/**
+ * Most who read ask for the fate of one message, or of one number. A statement over all months takes ten times as long
+ * to set up as to carry out, so such questions of one turn of the event loop are answered by one statement.
+ */
+export function createMessageReader(pool: Pool): MessageReader {
+  const lookupBy = (column: store.LookupColumn): Lookup => gather(wanted => lookUp(pool, column, wanted), MOST_AT_ONCE)
+  const byUuid = lookupBy('uuid')
+  const byExternalId = lookupBy('external_id')
+  const byDestination = lookupBy('destination')
+
+  async function byMessageId({ companyId, value }: store.Wanted): Promise<FoundMessage[]> {
+    const [uuid] = uuidsAmong([value])
+    const [ours, theirs] = await Promise.all([
+      uuid ? byUuid({ companyId, value: uuid }) : [],
+      byExternalId({ companyId, value }),
+    ])
+    const others = theirs.filter(message => message.uuid !== uuid)
+    return [...ours, ...others].sort((a, b) => (a.uuid > b.uuid ? -1 : 1))
+  }
+
+  function lookupFor(filter: Filter): [Lookup, string] | undefined {
+    const { messageIds, externalIds, destinations, ...others } = filter
+    const asked = [
+      [byMessageId, messageIds] as const,
+      [byExternalId, externalIds] as const,
+      [byDestination, destinations] as const,
+    ].filter(([, values]) => values)
+    const [lookup, values] = asked[0] ?? []
+    const isOne = asked.length === 1 && values?.length === 1 && isEmptyFilter(others) && isOutbound(filter)
+    return isOne ? [lookup!, values[0]!] : undefined
+  }
+
+  return {
+    async search(companyId, filter, paging) {
+      const { order = NEWEST_FIRST, page, perPage } = paging
+      const [lookup, value] = (page === 1 && order.by === 'createdTime' && order.descending && lookupFor(filter)) || []
+      const found = await lookup?.({ companyId, value: value! })
+      return found && found.length < MOST_LOOKED_UP
+        ? { total: found.length, items: found.slice(0, perPage) }
+        : searchMessages(pool, companyId, filter, paging)
+    },
+  }
+}
+
+const isOutbound = ({ directions }: Filter) => directions.every(direction => direction === 'outbound')
+
+async function lookUp(pool: Pool, column: store.LookupColumn, wanted: store.Wanted[]): Promise<FoundMessage[][]> {
+  const rows = await store.selectWanted(pool, column, wanted, MOST_LOOKED_UP)
+  const found = wanted.map((): FoundMessage[] => [])
+  for (const { place, ...message } of rows) found[place - 1]!.push(message)
+  return found
+}

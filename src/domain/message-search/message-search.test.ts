@@ -1,0 +1,532 @@
+import fc from 'fast-check'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { channelTypes, trafficTypes } from '../../base/channel-types.ts'
+import { uuid7Batch } from '../../base/uuid7.ts'
+import type { Pool } from '../../db/sql.ts'
+import { useDatabase } from '../../testing/database.ts'
+import { aCompany, anApprovedSender, aPartner } from '../../testing/factories.ts'
+import { countryOf } from './country.ts'
+import { directions, type FoundMessage, sendingMethods, statusWords } from './found-message.ts'
+import { createMessageReader } from './message-reader.ts'
+import { requireMessage, searchMessages } from './message-search.ts'
+import { type Filter, type Order, sortKeys } from './search.ts'
+
+/** Searches beside a slow model of them: the same messages as objects, looked at one by one. */
+
+const db = useDatabase()
+const DAY_MS = 24 * 3600_000
+const MESSAGES = 240
+
+/** A row as it is written. */
+type Row = Record<string, unknown> & { uuid: string; destination: string; text: string | null }
+
+/** A message as the model knows it. */
+type Known = {
+  row: Row
+  direction: 'outbound' | 'inbound'
+  dispatchId: number | null
+  channelType: string
+  trafficType: string | null
+  method: string | null
+  centerId: number | null
+  senderName: string | null
+  tags: string[]
+  word: string
+  createdAt: number
+  sentAt: number | null
+  statusAt: number
+}
+
+let companyId: number
+let otherCompanyId: number
+let known: Known[]
+let dispatchIds: number[]
+
+beforeAll(async () => {
+  const { sql } = db
+  const partner = await aPartner(sql)
+  otherCompanyId = await aCompany(sql, partner)
+  companyId = await aCompany(sql, partner)
+  for (let back = 1; back <= 5; back++) {
+    await sql`select ensure_message_month((now() at time zone 'UTC' - make_interval(months => ${back}))::date)`
+  }
+  await fill(otherCompanyId)
+  const world = await fill(companyId)
+  known = world.known
+  dispatchIds = world.dispatchIds
+})
+
+// The world -------------------------------------------------------------------------------------------------------
+
+const destinations = ['79160000001', '79030000002', '77010000003', '375290000004', '12025550105', 'no number']
+const texts = ['Ваш код 1234', 'ваш КОД 50%', 'Скидка_10% \\ сегодня', 'Hello World', null]
+const tags = ['зима', 'sale', 'vip']
+
+/** Several kinds of dispatches, singles of every channel, cascades, and what subscribers wrote. */
+async function fill(company: number) {
+  const { sql } = db
+  const { senderId } = await anApprovedSender(sql, company)
+  const ids = await sql<{ id: number }[]>`
+    insert into dispatch_ids (company_id) select ${company} from generate_series(1, 3) returning dispatch_id as id`
+  const dispatches = [
+    { dispatch_id: ids[0]!.id, channel_type: 'SMS', traffic_type: 'PROMO', sender_name: null },
+    { dispatch_id: ids[1]!.id, channel_type: 'VK', traffic_type: 'SERVICE', sender_name: 'Клуб', center_id: 7 },
+    { dispatch_id: ids[2]!.id, channel_type: 'SMS', traffic_type: 'PROMO', sender_name: 'sms_promo', center_id: 8 },
+  ].map((dispatch, i) => ({
+    ...dispatch,
+    company_id: company,
+    name: 'Осень',
+    text: 'text',
+    sender_ids: [],
+    options: i === 1 ? { tags: ['vip'] } : null,
+    cascade: i === 2 ? [{}] : null,
+  }))
+  const made = messagesOf(company, senderId, dispatches)
+  await writeDispatches(dispatches, made)
+  await write(
+    'messages',
+    made.filter(({ direction }) => direction === 'outbound').map(({ row }) => row),
+  )
+  await write(
+    'inbound_messages',
+    made.filter(({ direction }) => direction === 'inbound').map(({ row }) => row),
+  )
+  return { known: made, dispatchIds: ids.map(({ id }) => id) }
+}
+
+type DispatchRow = Record<string, unknown> & { dispatch_id: number; options: { tags: string[] } | null }
+
+function messagesOf(company: number, senderId: number, dispatches: DispatchRow[]): Known[] {
+  const now = Date.now()
+  const pick = chooser(7)
+  return Array.from({ length: MESSAGES }, (_, i): Known => {
+    // Over some months, most of them new.
+    const created = new Date(now - 1000 - Math.floor((i / MESSAGES) ** 2 * 75 * DAY_MS))
+    const [uuid] = uuid7Batch(created, 1)
+    const base = { company_id: company, uuid: uuid!, destination: pick(destinations), text: pick(texts) }
+    const kind = pick(['single', 'single', 'single', 'dispatch', 'dispatch', 'inbound', 'cascade'])
+    if (kind === 'inbound') return inboundOf(base, created, pick)
+    return outboundOf(base, created, pick, senderId, kind === 'dispatch' ? pick(dispatches) : undefined, kind)
+  })
+}
+
+type Pick = <T>(values: readonly T[]) => T
+
+/** The same choices every time. */
+function chooser(seed: number): Pick {
+  let state = seed
+  return values => {
+    state = (state * 1103515245 + 12345) % 2147483648
+    return values[Math.floor((state / 2147483648) * values.length)]!
+  }
+}
+
+function inboundOf(base: Row, created: Date, pick: Pick): Known {
+  const row: Row = {
+    ...base,
+    text: base.text ?? 'Да',
+    channel_type: 'WHATSAPP',
+    sender_name: pick(['Клуб', 'ROMASHKA']),
+    center_id: pick([7, 8]),
+    received_at: created.toISOString(),
+  }
+  const at = created.getTime()
+  return {
+    row,
+    direction: 'inbound',
+    dispatchId: null,
+    channelType: 'WHATSAPP',
+    trafficType: null,
+    method: null,
+    centerId: row.center_id as number,
+    senderName: row.sender_name as string,
+    tags: [],
+    word: 'inbound_sent',
+    createdAt: at,
+    sentAt: at,
+    statusAt: at,
+  }
+}
+
+function outboundOf(
+  base: Row,
+  created: Date,
+  pick: Pick,
+  senderId: number,
+  dispatch: DispatchRow | undefined,
+  kind: string,
+): Known {
+  const word = pick(['sending', 'sent', 'delivered', 'undelivered', 'unsent'] as const)
+  const isSent = word !== 'sending' && word !== 'unsent'
+  const isFinal = word !== 'sending' && word !== 'sent'
+  // Some wait for weeks until they are sent; those that lie for months are of a dispatch.
+  const waitMs = pick([1000, 60_000, DAY_MS, 5 * DAY_MS])
+  const sentAt = isSent ? Math.min(Date.now(), created.getTime() + waitMs) : null
+  const finalAt = isFinal ? Math.min(Date.now(), (sentAt ?? created.getTime()) + pick([1000, 3600_000])) : null
+  const row: Row = {
+    ...base,
+    dispatch_id: dispatch?.dispatch_id ?? null,
+    sender_id: dispatch ? (dispatch.sender_name ? null : senderId) : null,
+    price: 2.5,
+    final_price: isFinal ? (word === 'delivered' ? 2.5 : 0) : null,
+    sent_at: sentAt === null ? null : new Date(sentAt).toISOString(),
+    final_at: finalAt === null ? null : new Date(finalAt).toISOString(),
+    status: { sending: 'CREATED', sent: 'SENT', delivered: 'DELIVERED', undelivered: 'FAILED', unsent: 'FAILED' }[word],
+    parts: 1,
+    brand_id: 1,
+    ...(dispatch ? {} : ownColumns(base, pick, kind)),
+  }
+  const own = row.options as { tags?: string[] | null } | undefined
+  return {
+    row,
+    direction: 'outbound',
+    dispatchId: dispatch?.dispatch_id ?? null,
+    channelType: (row.channel_type ?? dispatch?.channel_type) as string,
+    trafficType: (row.traffic_type ?? dispatch?.traffic_type) as string,
+    method: dispatch ? 'DISPATCH' : (row.sending_method as string),
+    centerId: (row.center_id ?? dispatch?.center_id ?? null) as number | null,
+    senderName: (row.sender_name ?? dispatch?.sender_name ?? 'ROMASHKA') as string,
+    tags: (own ?? dispatch?.options)?.tags ?? [],
+    word,
+    createdAt: created.getTime(),
+    sentAt,
+    statusAt: finalAt ?? sentAt ?? created.getTime(),
+  }
+}
+
+const ownColumns = (base: Row, pick: Pick, kind: string) => ({
+  channel_type: pick(channelTypes),
+  sender_name: pick(['ROMASHKA', 'Клуб', 'sms_promo']),
+  traffic_type: pick(trafficTypes),
+  // Some clients take uuids for their own ids, one of ours included.
+  external_id: pick([null, 'order-1', 'order-2', '0b6c1de1-8d2e-4c7b-9f6c-1f1a4a1c3a55', base.uuid]),
+  center_id: pick([7, 8, null]),
+  sending_method: pick(['API', 'UI', 'VERIFIER_API', 'VERIFIER_WIDGET']),
+  template_id: pick([null, 1, 2]),
+  options: pick([{}, { tags: null }, { tags: ['зима'] }, { tags: ['sale', 'vip'], ttl: 60 }]),
+  ...(kind === 'cascade' ? { cascade_uuid: pick(cascades), cascade_step: pick([1, 2, 3]) } : {}),
+})
+
+const cascades = ['01900000-0000-7000-8000-000000000001', '01900000-0000-7000-8000-000000000002']
+
+const write = (table: string, rows: Record<string, unknown>[]) =>
+  db.sql`
+    insert into ${db.sql(table)}
+    select * from jsonb_populate_recordset(null::${db.sql(table)}, ${db.sql.json(rows as never)})`
+
+/** Two are still under way; the third is through, its first messages known and the later steps behind them. */
+async function writeDispatches(dispatches: DispatchRow[], made: Known[]) {
+  const { sql } = db
+  for (const [i, dispatch] of dispatches.entries()) {
+    const mine = made.filter(({ dispatchId }) => dispatchId === dispatch.dispatch_id).sort(byKey)
+    await sql`
+      insert into dispatches (company_id, dispatch_id, name, channel_type, traffic_type, text, sender_ids, sender_name,
+        center_id, options, cascade, first_uuid, last_uuid)
+      select company_id, dispatch_id, name, channel_type, traffic_type, text, '{}', sender_name, center_id,
+        options, cascade, ${mine[0]!.row.uuid}, ${mine.at(i === 2 ? 0 : -1)!.row.uuid}
+      from jsonb_populate_record(null::dispatches, ${sql.json(dispatch as never)})`
+  }
+}
+
+const byKey = (a: Known, b: Known) => (a.row.uuid < b.row.uuid ? -1 : 1)
+
+// The model -------------------------------------------------------------------------------------------------------
+
+const model: { [K in keyof Required<Filter>]: (message: Known, wanted: NonNullable<Filter[K]>) => boolean } = {
+  directions: ({ direction }, wanted) => wanted.includes(direction),
+  messageIds: ({ row }, ids) =>
+    ids.some(id => id.toLowerCase() === row.uuid) || ids.includes((row.external_id ?? '') as string),
+  externalIds: ({ row }, ids) => ids.includes((row.external_id ?? '') as string),
+  dispatchIds: ({ dispatchId }, ids) => ids.some(id => id === dispatchId),
+  destinations: ({ row }, wanted) => wanted.includes(row.destination),
+  statuses: ({ word }, wanted) => wanted.some(status => status === word),
+  centerIds: ({ centerId }, wanted) => wanted.some(id => id === centerId),
+  tags: (message, wanted) => wanted.some(tag => message.tags.includes(tag)),
+  methods: ({ method }, wanted) => wanted.some(one => one === method),
+  channelTypes: ({ channelType }, wanted) => wanted.some(one => one === channelType),
+  trafficTypes: ({ trafficType }, wanted) => wanted.some(one => one === trafficType),
+  templateIds: ({ row }, wanted) => wanted.some(id => id === row.template_id),
+  senderNames: ({ senderName }, wanted) => wanted.some(name => name === senderName),
+  from: (message, from) => (momentOf(message) ?? 0) >= from.getTime(),
+  to: (message, to) => (momentOf(message) ?? Number.POSITIVE_INFINITY) <= to.getTime(),
+  containing: ({ row }, part) => row.text?.toLowerCase().includes(part.toLowerCase()) ?? false,
+  notContaining: ({ row }, part) => !row.text?.toLowerCase().includes(part.toLowerCase()),
+  cascadeUuid: ({ row }, uuid) => row.cascade_uuid === uuid,
+  isRoot: ({ row }, wanted) => ((row.cascade_step ?? 1) === 1) === wanted,
+  isReadyToStop: ({ word }, wanted) => (word === 'sending') === wanted,
+  countryCode: ({ row }, code) => countryOf(row.destination) === code,
+  isOfDispatch: ({ dispatchId }, wanted) => (dispatchId !== null) === wanted,
+}
+
+const momentOf = ({ sentAt, word, statusAt }: Known) => sentAt ?? (word === 'unsent' ? statusAt : undefined)
+
+function expectedOf(filter: Filter, order: Order): string[] {
+  const wanted = Object.entries(filter).filter(([, value]) => value !== undefined) as [keyof Filter, never][]
+  const time = { createdTime: 'createdAt', sentTime: 'sentAt', statusTime: 'statusAt' } as const
+  const sign = order.descending ? -1 : 1
+  return known
+    .filter(message => wanted.every(([name, value]) => model[name](message, value)))
+    .sort((a, b) => {
+      const [x, y] = [a[time[order.by]], b[time[order.by]]]
+      if (order.by !== 'createdTime' && x !== y) return x === null ? 1 : y === null ? -1 : (x - y) * sign
+      return byKey(a, b) * sign
+    })
+    .map(({ row }) => row.uuid)
+}
+
+const uuidsOf = (items: FoundMessage[]) => items.map(({ uuid }) => uuid)
+
+// What is promised ------------------------------------------------------------------------------------------------
+
+const NEWEST: Order = { by: 'createdTime', descending: true }
+
+/** Values that find something, and some that find nothing. */
+function filtersOf() {
+  const some = <T>(values: readonly T[]) => fc.uniqueArray(fc.constantFrom(...values), { minLength: 1, maxLength: 3 })
+  const ids = known.slice(0, 60).flatMap(({ row }) => [row.uuid, (row.external_id ?? row.uuid) as string])
+  const times = fc.integer({ min: 0, max: 80 }).map(days => new Date(Date.now() - days * DAY_MS))
+  return fc.record(
+    {
+      directions: some(directions),
+      messageIds: some([...ids, ids[0]!.toUpperCase(), 'order-1', 'nobody', '0b6c1de1-8d2e-4c7b-9f6c-1f1a4a1c3a55']),
+      externalIds: some(['order-1', 'order-2', 'nobody', '0b6c1de1-8d2e-4c7b-9f6c-1f1a4a1c3a55']),
+      dispatchIds: some([...dispatchIds, 999_999]),
+      destinations: some([...destinations, '79990000000']),
+      statuses: some(statusWords),
+      centerIds: some([7, 8, 9]),
+      tags: some([...tags, 'лето']),
+      methods: some(sendingMethods),
+      channelTypes: some(channelTypes),
+      trafficTypes: some(trafficTypes),
+      templateIds: some([1, 2, 3]),
+      senderNames: some(['ROMASHKA', 'Клуб', 'sms_promo', 'nobody']),
+      from: times,
+      to: times,
+      containing: fc.constantFrom('код', 'КОД', '%', '_', '\\', 'hello world', 'nothing'),
+      notContaining: fc.constantFrom('код', '%', '_', '\\', 'WORLD', 'nothing'),
+      cascadeUuid: fc.constantFrom(...cascades),
+      isRoot: fc.boolean(),
+      isReadyToStop: fc.boolean(),
+      countryCode: fc.constantFrom('RU', 'KZ', 'BY', 'US', 'CA', 'DE'),
+      isOfDispatch: fc.boolean(),
+    },
+    { requiredKeys: ['directions'] },
+  )
+}
+
+const orders = sortKeys.flatMap(by => [true, false].map((descending): Order => ({ by, descending })))
+
+describe('a search finds what the model finds', () => {
+  const expectSame = async (filter: Filter, order: Order, page = 1, perPage = 300) => {
+    const { total, items } = await searchMessages(db.sql, companyId, filter, { order, page, perPage })
+    const expected = expectedOf(filter, order)
+    expect(uuidsOf(items)).toEqual(expected.slice((page - 1) * perPage, page * perPage))
+    expect(total).toBe(expected.length)
+  }
+
+  test.each(Object.keys(model) as (keyof Filter)[])('by %s alone, out and in', async name => {
+    const values = fc.sample(filtersOf(), 200).map(filter => filter[name])
+    const distinct = new Map(values.flatMap(value => (value === undefined ? [] : [[JSON.stringify(value), value]])))
+    const chosen = [...distinct.values()].slice(0, 12)
+    let found = 0
+    for (const value of chosen) {
+      const alone = { directions: [...directions], [name]: value } as Filter
+      await expectSame(alone, NEWEST)
+      found += expectedOf(alone, NEWEST).length
+    }
+    expect(found, 'the world has nothing to be found').toBeGreaterThan(0)
+  })
+
+  test('by any set of filters, in any order, on any page', async () => {
+    const few = filtersOf().chain(filter =>
+      fc.shuffledSubarray(Object.keys(filter), { maxLength: 4 }).map(names => {
+        const chosen = Object.fromEntries(Object.entries(filter).filter(([name]) => names.includes(name)))
+        return { ...chosen, directions: filter.directions } as Filter
+      }),
+    )
+    const paging = fc.record({ page: fc.integer({ min: 1, max: 4 }), perPage: fc.constantFrom(1, 7, 50, 300) })
+    await fc.assert(
+      fc.asyncProperty(few, fc.constantFrom(...orders), paging, (filter, order, { page, perPage }) =>
+        expectSame(filter, order, page, perPage),
+      ),
+      { numRuns: 400 },
+    )
+  })
+})
+
+describe('who reads with many others', () => {
+  test('finds the same as alone, each what was asked', async () => {
+    const reader = createMessageReader(db.sql)
+    const some = known.filter(({ direction }) => direction === 'outbound').slice(0, 40)
+    const ids = some.flatMap(({ row }) => [row.uuid, (row.external_id ?? 'nobody') as string])
+    const filters: Filter[] = [
+      ...ids.flatMap(id => [{ messageIds: [id] }, { messageIds: [id.toUpperCase()] }, { externalIds: [id] }]),
+      ...destinations.map(destination => ({ destinations: [destination] })),
+      { messageIds: [ids[0]!], statuses: ['delivered'] } satisfies Partial<Filter>,
+      { messageIds: ids.slice(0, 3) },
+      { externalIds: ['order-1'], destinations: [destinations[0]!] },
+      {},
+    ].map(filter => ({ directions: ['outbound'], ...filter }))
+    const paging = { page: 1, perPage: 20 }
+    const together = await Promise.all(filters.map(filter => reader.search(companyId, filter, paging)))
+    for (const [i, filter] of filters.entries()) {
+      const expected = expectedOf(filter, NEWEST)
+      expect(uuidsOf(together[i]!.items), JSON.stringify(filter)).toEqual(expected.slice(0, 20))
+      expect(together[i]!.total).toBe(expected.length)
+      expect(together[i]).toEqual(await searchMessages(db.sql, companyId, filter, paging))
+    }
+  })
+
+  test('is shown nothing of another company that asks at the same moment', async () => {
+    const reader = createMessageReader(db.sql)
+    const { uuid } = known.find(({ direction }) => direction === 'outbound')!.row
+    const filter: Filter = { directions: ['outbound'], messageIds: [uuid] }
+    const ask = (company: number) => reader.search(company, filter, { page: 1, perPage: 10 })
+    const [theirs, ours] = await Promise.all([ask(otherCompanyId), ask(companyId)])
+    expect(theirs).toEqual({ total: 0, items: [] })
+    expect(uuidsOf(ours.items)).toContain(uuid)
+  })
+
+  test('sees all of a number that got more than is looked up at once', async () => {
+    const company = await aCompany(db.sql, await aPartner(db.sql))
+    await db.sql`
+      insert into messages (company_id, uuid, price, status, parts, brand_id, destination, channel_type)
+      select ${company}, uuidv7(), 0, 'CREATED', 1, 1, '79160000001', 'SMS' from generate_series(1, 130)`
+    const filter: Filter = { directions: ['outbound'], destinations: ['79160000001'] }
+    const reader = createMessageReader(db.sql)
+    expect(await reader.search(company, filter, { page: 1, perPage: 20 })).toMatchObject({ total: 130 })
+    expect((await reader.search(company, filter, { page: 1, perPage: 200 })).items.length).toBe(130)
+  })
+})
+
+describe('pages', () => {
+  test('a page past the end is empty, and knows how many there are', async () => {
+    const filter: Filter = { directions: ['outbound'] }
+    const all = expectedOf(filter, NEWEST)
+    const { total, items } = await searchMessages(db.sql, companyId, filter, { page: 30, perPage: 100 })
+    expect([total, items]).toEqual([all.length, []])
+  })
+
+  test('one after the other they show everything once, both directions mixed by time', async () => {
+    const filter: Filter = { directions: [...directions] }
+    const seen: string[] = []
+    for (let page = 1; page <= 10; page++) {
+      seen.push(...uuidsOf((await searchMessages(db.sql, companyId, filter, { page, perPage: 25 })).items))
+    }
+    expect(seen).toEqual(expectedOf(filter, NEWEST))
+    expect(seen.length).toBe(MESSAGES)
+  })
+
+  test('the total is exact up to 10,000, and stays there', async () => {
+    const company = await aCompany(db.sql, await aPartner(db.sql))
+    const more = (count: number) => db.sql`
+      insert into messages (company_id, uuid, price, status, parts, brand_id, destination, text, channel_type)
+      select ${company}, uuidv7(), 0, 'CREATED', 1, 1, '79160000001', 'Привет', 'SMS' from generate_series(1, ${count})`
+    const totals = async () => {
+      const filters: Filter[] = [{ directions: ['outbound'] }, { directions: [...directions], statuses: ['sending'] }]
+      const pages = filters.map(filter => searchMessages(db.sql, company, filter, { page: 2, perPage: 10 }))
+      return (await Promise.all(pages)).map(({ total }) => total)
+    }
+    await more(9999)
+    expect(await totals()).toEqual([9999, 9999])
+    await more(1)
+    expect(await totals()).toEqual([10_000, 10_000])
+    await more(25)
+    expect(await totals()).toEqual([10_000, 10_000])
+  })
+})
+
+test('a search that the database gives up is refused with advice, and any other failure is left as it is', async () => {
+  const failing = (code: string) =>
+    ({ begin: () => Promise.reject(Object.assign(new Error('failed'), { code })) }) as unknown as Pool
+  const search = (pool: Pool) =>
+    searchMessages(pool, companyId, { directions: ['outbound'], containing: 'x' }, { page: 1, perPage: 10 })
+  await expect(search(failing('57014'))).rejects.toMatchObject({
+    kind: 'invalid',
+    message: expect.stringContaining('time_from'),
+  })
+  await expect(search(failing('53300'))).rejects.toMatchObject({ code: '53300' })
+})
+
+describe('bounds of time', () => {
+  const filled = async (uuid: string, sentAt: Date, completedAt: Date | null) => {
+    const company = await aCompany(db.sql, await aPartner(db.sql))
+    const [made] = await db.sql<{ id: number }[]>`
+      insert into dispatch_ids (company_id) values (${company}) returning dispatch_id as id`
+    await db.sql`
+      insert into dispatches (company_id, dispatch_id, name, channel_type, traffic_type, text, sender_ids, first_uuid,
+        last_uuid, completed_at)
+      values (${company}, ${made!.id}, 'Осень', 'SMS', 'PROMO', 'text', '{}', ${uuid}, ${uuid}, ${completedAt})`
+    await db.sql`
+      insert into messages (company_id, uuid, dispatch_id, position, price, status, sent_at, parts, brand_id, destination)
+      values (${company}, ${uuid}, ${made!.id}, 0, 0, 'SENT', ${sentAt}, 1, 1, '79160000001')`
+    return company
+  }
+
+  test('find what lay in a dispatch for months until it was started', async () => {
+    const now = Date.now()
+    const [uuid] = uuid7Batch(new Date(now - 110 * DAY_MS), 1)
+    const filter: Filter = { directions: ['outbound'], from: new Date(now - DAY_MS) }
+    for (const completedAt of [null, new Date(now)]) {
+      const company = await filled(uuid!, new Date(now - 3600_000), completedAt)
+      const { items } = await searchMessages(db.sql, company, filter, { page: 1, perPage: 10 })
+      expect(uuidsOf(items)).toEqual([uuid])
+    }
+  })
+
+  test('are included', async () => {
+    const at = new Date(Date.now() - DAY_MS)
+    const [uuid] = uuid7Batch(at, 1)
+    const company = await filled(uuid!, at, null)
+    const count = async (from: Date, to: Date) =>
+      (await searchMessages(db.sql, company, { directions: ['outbound'], from, to }, { page: 1, perPage: 10 })).total
+    const later = (ms: number) => new Date(at.getTime() + ms)
+    expect(await count(at, at)).toBe(1)
+    expect(await count(later(1), later(1000))).toBe(0)
+    expect(await count(later(-1000), later(-1))).toBe(0)
+  })
+})
+
+describe('one message', () => {
+  const find = (id: string) => requireMessage(db.sql, companyId, id)
+
+  test('is found by its key, in any case of letters, outbound or inbound', async () => {
+    for (const direction of directions) {
+      const { row } = known.find(message => message.direction === direction)!
+      expect(await find(row.uuid)).toMatchObject({ uuid: row.uuid, direction, destination: row.destination })
+      expect(await find(row.uuid.toUpperCase())).toMatchObject({ uuid: row.uuid })
+    }
+  })
+
+  test("is found by the client's own id, the newest of several", async () => {
+    for (const id of ['order-1', '0b6c1de1-8d2e-4c7b-9f6c-1f1a4a1c3a55']) {
+      const expected = expectedOf({ directions: ['outbound'], externalIds: [id] }, NEWEST)
+      expect(expected.length).toBeGreaterThan(1)
+      expect((await find(id)).uuid).toBe(expected[0])
+    }
+  })
+
+  test('is found by its key rather than by an id of the same form', async () => {
+    const [uuid, copy] = uuid7Batch(new Date(), 2)
+    const row = (key: string, externalId: string | null) => db.sql`
+      insert into messages (company_id, uuid, price, status, parts, brand_id, destination, channel_type, external_id)
+      values (${otherCompanyId}, ${key}, 0, 'CREATED', 1, 1, '79160000001', 'SMS', ${externalId})`
+    await row(uuid!, null)
+    await row(copy!, uuid!)
+    expect((await requireMessage(db.sql, otherCompanyId, uuid!)).uuid).toBe(uuid)
+    const filter: Filter = { directions: ['outbound'], messageIds: [uuid!] }
+    const { items } = await searchMessages(db.sql, otherCompanyId, filter, { page: 1, perPage: 10 })
+    expect(uuidsOf(items)).toEqual([copy, uuid])
+  })
+
+  test('of another company, and one that nobody has, is not found', async () => {
+    const foreign = await searchMessages(
+      db.sql,
+      otherCompanyId,
+      { directions: [...directions] },
+      { page: 1, perPage: 300 },
+    )
+    const ids = [...uuidsOf(foreign.items).slice(0, 5), 'nobody', '01900000-0000-7000-8000-00000000ffff']
+    for (const id of ids) await expect(find(id)).rejects.toMatchObject({ kind: 'not_found' })
+  })
+})

@@ -1,0 +1,206 @@
+import { AppError, invalid, notFound } from '../../base/errors.ts'
+import type { Pool, Sql } from '../../db/sql.ts'
+import type { FoundMessage } from './found-message.ts'
+import {
+  type Bounds,
+  boundsFrom,
+  boundsOf,
+  type Filter,
+  greatestSentTo,
+  isEmptyFilter,
+  leastSentFrom,
+  MOST_FOUND,
+  type Order,
+  overlapOf,
+  uuidsAmong,
+} from './search.ts'
+import * as store from './store.ts'
+
+export const NEWEST_FIRST: Order = { by: 'createdTime', descending: true }
+const TIMEOUT_MS = 20_000
+
+export type Found = { total: number; items: FoundMessage[] }
+export type Paging = { order?: Order; page: number; perPage: number }
+
+/** A page of a company's messages, in and out; the total is exact up to MOST_FOUND. */
+export async function searchMessages(
+  pool: Pool,
+  companyId: number,
+  filter: Filter,
+  { order = NEWEST_FIRST, page, perPage }: Paging,
+): Promise<Found> {
+  const ways = await waysTo(pool, companyId, filter)
+  if (ways.length === 0) return { total: 0, items: [] }
+  const search = (sql: Sql) => cutPage(sql, ways, order, (page - 1) * perPage, perPage)
+  const isWide = order.by !== 'createdTime' || ways.some(({ rest }) => rest)
+  return isWide ? bridled(pool, search) : search(pool)
+}
+
+/** What ends within a page needs no second question about how much there is. */
+async function cutPage(sql: Sql, ways: store.Way[], order: Order, offset: number, limit: number): Promise<Found> {
+  const items = await store.selectPage(sql, ways, order, offset, limit)
+  const isEnd = items.length < limit && (items.length > 0 || offset === 0)
+  if (isEnd) return { total: offset + items.length, items }
+  const [counted] = await store.countUpTo(sql, ways, MOST_FOUND)
+  return { total: counted!.total, items }
+}
+
+/**
+ * A search by what no index knows may have to read everything a company ever sent. It is planned for its own values,
+ * which decide whether the newest messages are enough, and gives up before it keeps the database from its work.
+ */
+async function bridled<T>(pool: Pool, search: (sql: Sql) => Promise<T>): Promise<T> {
+  if (wideSearches >= MOST_WIDE) throw tooManyWide()
+  wideSearches += 1
+  try {
+    return (await pool.begin('read only', async sql => {
+      await store.bridleSearch(sql, TIMEOUT_MS)
+      return search(sql)
+    })) as T
+  } catch (error) {
+    if ((error as { code?: string }).code === QUERY_CANCELED) throw tooWide()
+    throw error
+  } finally {
+    wideSearches -= 1
+  }
+}
+
+/** Each keeps a connection, and everybody else needs some. */
+const MOST_WIDE = 3
+let wideSearches = 0
+
+const tooManyWide = () =>
+  new AppError('too_many_requests', 'Too many wide searches at once: try again in a moment', {
+    retryAfterSeconds: 2,
+    limit: MOST_WIDE,
+  })
+
+const QUERY_CANCELED = '57014'
+const tooWide = () => invalid('The search takes too long: narrow it by time_from and time_to, or by destination')
+
+/** One message by its key, else the newest with that id of the client's own. */
+export async function requireMessage(sql: Sql, companyId: number, id: string): Promise<FoundMessage> {
+  const [uuid] = uuidsAmong([id])
+  const message =
+    (uuid && (await newestOf(sql, [outboundByUuid(companyId, [uuid]), inboundByUuid(companyId, [uuid])]))) ??
+    (await newestOf(sql, [byExternalId(companyId, [id])]))
+  if (!message) throw notFound('Message')
+  return message
+}
+
+async function newestOf(sql: Sql, ways: store.Way[]): Promise<FoundMessage | undefined> {
+  const [message] = await store.selectPage(sql, ways, NEWEST_FIRST, 0, 1)
+  return message
+}
+
+// The ways to what is looked for ----------------------------------------------------------------------------------
+
+async function waysTo(sql: Sql, companyId: number, filter: Filter): Promise<store.Way[]> {
+  const outbound = filter.directions.includes('outbound') ? await outboundWays(sql, companyId, filter) : []
+  const inbound = filter.directions.includes('inbound') ? inboundWays(companyId, filter) : []
+  return [...outbound, ...inbound]
+}
+
+const outboundByUuid = (companyId: number, uuids: string[]): store.Way => ({
+  companyId,
+  table: 'messages',
+  key: { column: 'uuid', values: uuids },
+  bounds: boundsOf(uuids),
+  rest: undefined,
+})
+
+const inboundByUuid = (companyId: number, uuids: string[]): store.Way => ({
+  ...outboundByUuid(companyId, uuids),
+  table: 'inbound_messages',
+  bounds: undefined,
+})
+
+const byExternalId = (companyId: number, externalIds: string[]): store.Way => ({
+  companyId,
+  table: 'messages',
+  key: { column: 'external_id', values: externalIds },
+  bounds: undefined,
+  rest: undefined,
+})
+
+/** By the key that finds the fewest; every other filter is looked at on the way. */
+async function outboundWays(sql: Sql, companyId: number, filter: Filter): Promise<store.Way[]> {
+  const { messageIds, externalIds, cascadeUuid, destinations, dispatchIds, ...others } = filter
+  const time = await boundsInTime(sql, companyId, filter)
+  const way = (key: store.Key | undefined, rest: Filter, bounds = time): store.Way => ({
+    companyId,
+    table: 'messages',
+    key,
+    bounds,
+    rest: isEmptyFilter(rest) ? undefined : rest,
+  })
+
+  if (messageIds) return waysByMessageId(companyId, messageIds, { ...filter, messageIds: undefined })
+  if (externalIds) {
+    return [way({ column: 'external_id', values: externalIds }, { ...filter, externalIds: undefined })]
+  }
+  if (cascadeUuid) {
+    return [way({ column: 'cascade_uuid', values: [cascadeUuid] }, { ...filter, cascadeUuid: undefined })]
+  }
+  if (destinations) {
+    return [way({ column: 'destination', values: destinations }, { ...filter, destinations: undefined })]
+  }
+  if (dispatchIds) {
+    const bounds = await boundsOfDispatches(sql, companyId, dispatchIds)
+    if (!bounds) return []
+    return [way({ column: 'dispatch_id', values: dispatchIds }, others, time ? overlapOf(bounds, time) : bounds)]
+  }
+  return [way(undefined, others)]
+}
+
+/** By ours, and by the client's own: which may look like one of ours. */
+function waysByMessageId(companyId: number, ids: string[], rest: Filter): store.Way[] {
+  const uuids = uuidsAmong(ids)
+  const left = isEmptyFilter(rest) ? undefined : rest
+  const byOwn = { ...byExternalId(companyId, ids), rest: left }
+  if (uuids.length === 0) return [byOwn]
+  return [
+    { ...outboundByUuid(companyId, uuids), rest: left },
+    { ...byOwn, exceptUuids: uuids },
+  ]
+}
+
+/** Which filters no inbound message passes. */
+function inboundWays(companyId: number, filter: Filter): store.Way[] {
+  const impossible =
+    filter.externalIds ??
+    filter.dispatchIds ??
+    filter.tags ??
+    filter.methods ??
+    filter.trafficTypes ??
+    filter.templateIds ??
+    filter.cascadeUuid
+  const { messageIds, destinations, statuses, isOfDispatch, isRoot, isReadyToStop, ...others } = filter
+  const isExcluded = isOfDispatch === true || isRoot === false || isReadyToStop === true
+  if (impossible || isExcluded || (statuses && !statuses.includes('inbound_sent'))) return []
+
+  const way = (key: store.Key | undefined, rest: Filter): store.Way[] => [
+    { companyId, table: 'inbound_messages', key, bounds: undefined, rest: isEmptyFilter(rest) ? undefined : rest },
+  ]
+  if (messageIds) {
+    const uuids = uuidsAmong(messageIds)
+    return uuids.length > 0 ? way({ column: 'uuid', values: uuids }, { ...others, destinations }) : []
+  }
+  return destinations ? way({ column: 'destination', values: destinations }, others) : way(undefined, others)
+}
+
+/** A message was written before it was sent, and not long before; only a dispatch may lie until it is started. */
+async function boundsInTime(sql: Sql, companyId: number, { from, to }: Filter): Promise<Bounds | undefined> {
+  if (!from && !to) return undefined
+  const [unfinished] = from ? await store.selectFirstOfUnfinished(sql, companyId, from) : []
+  const starts = from ? [leastSentFrom(from), ...(unfinished ? [unfinished.firstUuid] : [])] : []
+  return boundsFrom(starts.sort()[0], to && greatestSentTo(to))
+}
+
+async function boundsOfDispatches(sql: Sql, companyId: number, dispatchIds: number[]): Promise<Bounds | undefined> {
+  const dispatches = await store.selectDispatchBounds(sql, companyId, dispatchIds)
+  const filled = dispatches.filter(({ firstUuid }) => firstUuid)
+  if (filled.length === 0) return undefined
+  const { least, greatest } = boundsOf(filled.flatMap(({ firstUuid, lastUuid }) => [firstUuid!, lastUuid!]))
+  return boundsFrom(least, filled.some(({ isCascade }) => isCascade) ? null : greatest)
+}

@@ -1,0 +1,269 @@
+import type { Sql } from '../../db/sql.ts'
+import { numberPatternOf } from './country.ts'
+import type { FoundMessage } from './found-message.ts'
+import type { Bounds, Filter, Order } from './search.ts'
+
+/**
+ * One way to messages: a table, the index by which they are found, and what else must be true of them. A search is the
+ * sum of its ways, none of which finds what another does.
+ *
+ * There are few forms of statements, however the filters are combined: a connection keeps each form it has seen. The
+ * keys have conditions of their own, so that an index is taken whoever plans; all other filters are always there, each
+ * as `parameter is null or ...`, or not there at all.
+ */
+export type Way = {
+  companyId: number
+  table: 'messages' | 'inbound_messages'
+  key: Key | undefined
+  /** Beside the key, so that the statement keeps to the months that can have such messages. */
+  bounds: Bounds | undefined
+  /** Found another way. */
+  exceptUuids?: string[]
+  rest: Filter | undefined
+}
+
+export type Key =
+  /** Each value once. */
+  | { column: 'uuid' | 'external_id' | 'destination' | 'cascade_uuid'; values: string[] }
+  | { column: 'dispatch_id'; values: number[] }
+
+/** A page of what the ways find. What a dispatch says for its messages is read when the page has been cut. */
+export function selectPage(sql: Sql, ways: Way[], order: Order, offset: number, limit: number) {
+  const [first] = ways
+  const found = (way: Way, count: number) => foundBy(sql, way, columnsOf(sql, way), order, count)
+  const page =
+    ways.length === 1
+      ? found(first!, offset + limit)
+      : sql`select * from (${union(
+          sql,
+          ways.map(way => found(way, offset + limit)),
+        )}) every_way`
+  return sql<FoundMessage[]>`
+    select ${foundColumns(sql)}
+    from (select * from (${page}) found ${inOrder(sql, order)} limit ${limit} offset ${offset}) m
+    ${withHome(sql)}
+    ${inOrder(sql, order)}`
+}
+
+export type LookupColumn = 'uuid' | 'external_id' | 'destination'
+export type Wanted = { companyId: number; value: string }
+
+/** The newest messages of each that is wanted, by its place among them, counted from 1. */
+export function selectWanted(sql: Sql, column: LookupColumn, wanted: Wanted[], most: number) {
+  const values = sql`${wanted.map(({ value }) => value)}::${sql.unsafe(arrayTypeOf[column])}`
+  return sql<(FoundMessage & { place: number })[]>`
+    select q.place, ${foundColumns(sql)}
+    from unnest(${wanted.map(({ companyId }) => companyId)}::bigint[], ${values})
+      with ordinality q (company_id, value, place)
+    cross join lateral (
+      select ${sql.unsafe(columnLists.messages.join(', '))} from messages m
+      where m.company_id = q.company_id and ${sql(`m.${column}`)} = q.value
+      order by m.uuid desc limit ${most}) m
+    ${withHome(sql)}
+    order by q.place, m.uuid desc`
+}
+
+/** In order, although nobody sees it: a plan for any company must not read the whole of a table for the smallest one. */
+export function countUpTo(sql: Sql, ways: Way[], most: number) {
+  const found = ways.map(way => foundBy(sql, way, sql`m.uuid`, { by: 'createdTime', descending: true }, most))
+  return sql<{ total: number }[]>`
+    select count(*) as total from (select from (${union(sql, found)}) every_way limit ${most}) counted`
+}
+
+/** Where the messages of these dispatches lie. The later steps of cascades are written after everything else. */
+export function selectDispatchBounds(sql: Sql, companyId: number, dispatchIds: number[]) {
+  return sql<{ firstUuid: string | null; lastUuid: string | null; isCascade: boolean }[]>`
+    select first_uuid as "firstUuid", last_uuid as "lastUuid", cascade is not null as "isCascade" from dispatches
+    where company_id = ${companyId} and dispatch_id = any(${dispatchIds}::bigint[])`
+}
+
+/** The first key of a dispatch that may have sent something at that time or after it: one may lie for years. */
+export function selectFirstOfUnfinished(sql: Sql, companyId: number, from: Date) {
+  return sql<{ firstUuid: string }[]>`
+    select first_uuid as "firstUuid" from dispatches
+    where company_id = ${companyId} and first_uuid is not null and (completed_at is null or completed_at >= ${from})
+    order by first_uuid limit 1`
+}
+
+/** Wide searches are planned for what they ask for, and end after a while. */
+export const bridleSearch = (sql: Sql, timeoutMs: number) => sql`
+  select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('statement_timeout', ${`${timeoutMs}ms`}, true)`
+
+const foundColumns = (sql: Sql) => sql`
+  m.direction, m.uuid, m.external_id as "externalId", m.dispatch_id as "dispatchId",
+  coalesce(m.channel_type, d.channel_type) as "channelType", coalesce(m.traffic_type, d.traffic_type) as "trafficType",
+  ${methodOf(sql)} as method, m.template_id as "templateId", coalesce(m.center_id, d.center_id) as "centerId",
+  coalesce(m.sender_name, s.sender_name, d.sender_name) as "senderName", m.destination, m.brand_id as "brandId",
+  m.text, m.content, coalesce(m.options, d.options) as wishes, d.start_at as "startAt",
+  d.offset_minutes as "offsetMinutes", d.hours, d.days, coalesce(m.callback_url, d.callback_url) as "callbackUrl",
+  coalesce(m.callback_events, d.callback_events) as "callbackEvents", m.parts, m.price,
+  m.final_price as "finalPrice", c.currency, m.status, m.error_code as "errorCode", m.sent_at as "sentAt",
+  m.final_at as "finalAt", m.read_at as "readAt", m.expires_at as "expiresAt", m.cascade_uuid as "cascadeUuid",
+  m.cascade_step as "cascadeStep"`
+
+/** What its dispatch, sender and company say, looked up for each message that is shown. */
+const withHome = (sql: Sql) => sql`
+  left join lateral (${dispatchOf(sql)} offset 0) d on true
+  left join lateral (${senderOf(sql)} offset 0) s on true
+  join lateral (select currency from companies where company_id = m.company_id offset 0) c on true`
+
+// The parts of a statement ----------------------------------------------------------------------------------------
+
+type Fragment = ReturnType<typeof senderOf>
+
+const shared = ['company_id', 'uuid', 'destination', 'text', 'channel_type', 'sender_name', 'content', 'center_id']
+const outboundAlone = {
+  external_id: 'text',
+  dispatch_id: 'bigint',
+  sender_id: 'bigint',
+  brand_id: 'smallint',
+  traffic_type: 'text',
+  sending_method: 'text',
+  template_id: 'bigint',
+  options: 'jsonb',
+  callback_url: 'text',
+  callback_events: 'text[]',
+  parts: 'smallint',
+  price: 'numeric',
+  final_price: 'numeric',
+  status: 'message_status',
+  error_code: 'integer',
+  final_at: 'timestamptz',
+  read_at: 'timestamptz',
+  expires_at: 'timestamptz',
+  cascade_uuid: 'uuid',
+  cascade_step: 'smallint',
+}
+
+/** PostgreSQL reads the time of a key by itself from 17 on only. */
+const timeOfUuid = `to_timestamp(('x' || translate(left(m.uuid::text, 13), '-', ''))::bit(48)::bigint / 1000.0)`
+
+const columnLists = {
+  messages: [
+    ...[...shared, ...Object.keys(outboundAlone)].map(column => `m.${column}`),
+    "'outbound' as direction",
+    'm.sent_at',
+    `coalesce(m.final_at, m.sent_at, ${timeOfUuid}) as status_time`,
+  ],
+  inbound_messages: [
+    ...shared.map(column => `m.${column}`),
+    ...Object.entries(outboundAlone).map(([column, type]) => `null::${type} as ${column}`),
+    "'inbound' as direction",
+    'm.received_at as sent_at',
+    'm.received_at as status_time',
+  ],
+}
+
+const columnsOf = (sql: Sql, { table }: Way) => sql`${sql.unsafe(columnLists[table].join(', '))}`
+
+const sortColumns = { createdTime: 'uuid', sentTime: 'sent_at', statusTime: 'status_time' }
+
+/** What has no such time comes last, either way round; equal times stand in the order of their keys. */
+function inOrder(sql: Sql, { by, descending }: Order) {
+  const direction = descending ? 'desc' : 'asc'
+  const first = by === 'createdTime' ? '' : `${sortColumns[by]} ${direction} nulls last, `
+  return sql.unsafe(`order by ${first}uuid ${direction}`)
+}
+
+const dispatchOf = (sql: Sql) => sql`
+  select channel_type, traffic_type, sender_name, center_id, options, start_at, offset_minutes, hours, days,
+    callback_url, callback_events
+  from dispatches where company_id = m.company_id and dispatch_id = m.dispatch_id`
+
+const senderOf = (sql: Sql) =>
+  sql`select sender_name from senders where company_id = m.company_id and sender_id = m.sender_id`
+
+const methodOf = (sql: Sql) => sql`
+  case when m.direction = 'inbound' then null when m.dispatch_id is not null then 'DISPATCH'
+    else coalesce(m.sending_method, 'API') end`
+
+/**
+ * The first of what a way finds. Several values of a key are looked up one by one, because an index gives its order
+ * only to one of them: asked for any of them in order, the planner may read everything instead.
+ */
+function foundBy(sql: Sql, way: Way, columns: Fragment, order: Order, count: number): Fragment {
+  const { key } = way
+  const first = (value?: Fragment) => sql`
+    select ${columns} from ${sql(way.table)} m where m.company_id = ${way.companyId}
+      ${key && value ? sql`and ${sql(`m.${key.column}`)} = ${value}` : sql``} ${conditionsOf(sql, way)}
+    ${inOrder(sql, order)} limit ${count}`
+  if (!key) return first()
+  if (key.values.length === 1) return first(sql`${key.values[0]!}`)
+  return sql`
+    select found.* from unnest(${key.values as string[]}::${sql.unsafe(arrayTypeOf[key.column])}) wanted (value)
+    cross join lateral (${first(sql`wanted.value`)}) found
+    ${inOrder(sql, order)} limit ${count}`
+}
+
+const arrayTypeOf = {
+  uuid: 'uuid[]',
+  external_id: 'text[]',
+  destination: 'text[]',
+  cascade_uuid: 'uuid[]',
+  dispatch_id: 'bigint[]',
+}
+
+const conditionsOf = (sql: Sql, way: Way) => sql`
+  ${way.bounds ? sql`and m.uuid between ${way.bounds.least} and ${way.bounds.greatest}` : sql``}
+  ${way.exceptUuids ? sql`and m.uuid <> all(${way.exceptUuids}::uuid[])` : sql``}
+  ${way.rest ? (way.table === 'messages' ? outboundFilters(sql, way.rest) : inboundFilters(sql, way.rest)) : sql``}`
+
+function outboundFilters(sql: Sql, filter: Filter) {
+  const ofDispatch = (column: string) => sql`(
+    select ${sql(`d.${column}`)} from dispatches d where d.company_id = m.company_id and d.dispatch_id = m.dispatch_id)`
+  return sql`
+    ${commonFilters(sql, filter)}
+    ${among(sql, sql`coalesce(m.channel_type, ${ofDispatch('channel_type')})`, filter.channelTypes)}
+    ${among(sql, sql`coalesce(m.traffic_type, ${ofDispatch('traffic_type')})`, filter.trafficTypes)}
+    ${among(sql, sql`coalesce(m.center_id, ${ofDispatch('center_id')})::text`, filter.centerIds?.map(String))}
+    ${among(sql, sql`coalesce(m.sender_name, (${senderOf(sql)}), ${ofDispatch('sender_name')})`, filter.senderNames)}
+    ${among(sql, sql`case when m.dispatch_id is null then coalesce(m.sending_method, 'API') else 'DISPATCH' end`, filter.methods)}
+    ${among(sql, sql`m.external_id`, filter.externalIds)}
+    ${among(sql, sql`m.dispatch_id::text`, filter.dispatchIds?.map(String))}
+    ${among(sql, sql`m.template_id::text`, filter.templateIds?.map(String))}
+    ${among(sql, sql`m.cascade_uuid::text`, filter.cascadeUuid === undefined ? undefined : [filter.cascadeUuid])}
+    ${among(sql, statusWord(sql), filter.statuses)}
+    and (${filter.tags ?? null}::text[] is null
+      or coalesce(m.options, ${ofDispatch('options')}) -> 'tags' ?| ${filter.tags ?? null}::text[])
+    ${between(sql, sql`coalesce(m.sent_at, m.final_at)`, filter)}
+    ${is(sql, sql`m.status = 'CREATED'`, filter.isReadyToStop)}
+    ${is(sql, sql`coalesce(m.cascade_step, 1) = 1`, filter.isRoot)}
+    ${is(sql, sql`m.dispatch_id is not null`, filter.isOfDispatch)}`
+}
+
+/** The filters that an inbound message can pass; what it cannot have is looked at before. */
+function inboundFilters(sql: Sql, filter: Filter) {
+  return sql`
+    ${commonFilters(sql, filter)}
+    ${among(sql, sql`m.channel_type`, filter.channelTypes)}
+    ${among(sql, sql`m.center_id::text`, filter.centerIds?.map(String))}
+    ${among(sql, sql`m.sender_name`, filter.senderNames)}
+    ${between(sql, sql`m.received_at`, filter)}`
+}
+
+function commonFilters(sql: Sql, { destinations, containing, notContaining, countryCode }: Filter) {
+  const like = (text: string | undefined) => (text === undefined ? null : `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`)
+  const pattern = countryCode === undefined ? null : numberPatternOf(countryCode)
+  return sql`
+    ${among(sql, sql`m.destination`, destinations)}
+    and (${like(containing)}::text is null or m.text ilike ${like(containing)})
+    and (${like(notContaining)}::text is null or coalesce(m.text, '') not ilike ${like(notContaining)})
+    and (${pattern}::text is null or m.destination ~ ${pattern})`
+}
+
+const statusWord = (sql: Sql) => sql`
+  case m.status when 'CREATED' then 'sending' when 'SENT' then 'sent' when 'DELIVERED' then 'delivered'
+    else case when m.sent_at is null then 'unsent' else 'undelivered' end end`
+
+const among = (sql: Sql, what: Fragment, values: string[] | undefined) =>
+  sql`and (${values ?? null}::text[] is null or ${what} = any(${values ?? null}::text[]))`
+
+const is = (sql: Sql, what: Fragment, wanted: boolean | undefined) =>
+  sql`and (${wanted ?? null}::boolean is null or (${what}) = ${wanted ?? null}::boolean)`
+
+const between = (sql: Sql, what: Fragment, { from, to }: Filter) => sql`
+  and (${from ?? null}::timestamptz is null or ${what} >= ${from ?? null}::timestamptz)
+  and (${to ?? null}::timestamptz is null or ${what} <= ${to ?? null}::timestamptz)`
+
+const union = (sql: Sql, parts: Fragment[]) =>
+  parts.slice(1).reduce((sum, part) => sql`${sum} union all (${part})`, sql`(${parts[0]!})`)

@@ -1,0 +1,151 @@
+import type { Sql, Transaction } from '../../db/sql.ts'
+import { BLOCK_SIZE } from './message.ts'
+
+/** `2026-05` is kept in `messages_2026_05`, as ensure_message_month() names it. */
+export const tableOf = (month: string) => `messages_${month.replace('-', '_')}`
+
+const firstOf = (sql: Sql, month: string) => sql`uuid7_floor(${`${month}-01`}::timestamp at time zone 'UTC')`
+const endOf = (sql: Sql, month: string) =>
+  sql`uuid7_floor((${`${month}-01`}::timestamp + interval '1 month') at time zone 'UTC')`
+
+export type MonthRow = { month: string; isAttached: boolean; messages: number; sizeBytes: number | null }
+
+const COUNTED_BYTES = 64 * 1024 * 1024
+
+/**
+ * The months there are, and those that were detached, even if their tables are gone. Small ones are counted; of large
+ * ones the planner's estimate is told. What was detached was counted then.
+ */
+export function selectMonths(sql: Sql) {
+  return sql<MonthRow[]>`
+    with tables as (
+      select replace(substring(relname from 10), '_', '-') as month, oid, relispartition as attached,
+        reltuples::bigint as estimate
+      from pg_class
+      where relnamespace = (select relnamespace from pg_class where oid = 'messages'::regclass) and relkind = 'r'
+        and relname ~ '^messages_[0-9]{4}_[0-9]{2}$'),
+    closed as (
+      select to_char(month, 'YYYY-MM') as month, sum(messages)::bigint as messages from closed_months group by 1)
+    select month, coalesce(t.attached, false) as "isAttached", pg_total_relation_size(t.oid) as "sizeBytes",
+      case
+        when not coalesce(t.attached, false) then coalesce(c.messages, 0)
+        when pg_relation_size(t.oid) > ${COUNTED_BYTES} and t.estimate >= 0 then t.estimate
+        else (
+          select count(*) from messages m
+          where m.uuid >= uuid7_floor((month || '-01')::timestamp at time zone 'UTC')
+            and m.uuid < uuid7_floor(((month || '-01')::timestamp + interval '1 month') at time zone 'UTC'))
+      end as messages
+    from tables t full join closed c using (month)
+    order by month`
+}
+
+export type Unfinished = {
+  companyId: number
+  /** Null: it is a single message. */
+  dispatchId: number | null
+  uuid: string | null
+  status: string
+  others: number
+}
+
+/**
+ * Something of the month that has not come to its end: a dispatch, else a single message. Dispatches know themselves
+ * whether all of theirs is final, so that only single messages are read.
+ */
+export function selectUnfinished(sql: Sql, month: string) {
+  const within = sql`m.uuid >= ${firstOf(sql, month)} and m.uuid < ${endOf(sql, month)}`
+  return sql<Unfinished[]>`
+    (select d.company_id as "companyId", d.dispatch_id as "dispatchId", null::uuid as uuid, d.status::text as status,
+      count(*) over () - 1 as others
+    from dispatches d
+    where d.status <> 'COMPLETED' and d.last_uuid >= ${firstOf(sql, month)} and d.first_uuid < ${endOf(sql, month)}
+      and exists (
+        select from messages m where m.company_id = d.company_id and m.dispatch_id = d.dispatch_id and ${within})
+    order by d.dispatch_id limit 1)
+    union all
+    (select c.company_id, null, single.uuid, single.status::text, 0
+    from companies c cross join lateral (
+      select m.uuid, m.status from messages m
+      where m.company_id = c.company_id and m.dispatch_id is null and m.status in ('CREATED', 'SENT') and ${within}
+      limit 1) single
+    limit 1)
+    limit 1`
+}
+
+const everything = (sql: Sql) => sql`true`
+type Condition = ReturnType<typeof everything>
+
+/** Sums of messages: a few rows per block of a dispatch, and per company for single messages. */
+const sumsIn = (sql: Sql, table: string, which: Condition) => sql`
+  select m.company_id, m.dispatch_id, (m.position / ${BLOCK_SIZE})::int as block, m.status, m.tariff_id,
+    count(*) as messages, sum(m.parts) as parts,
+    count(*) filter (where m.status = 'FAILED' and m.sent_at is null) as unsent_messages,
+    coalesce(sum(m.parts) filter (where m.status = 'FAILED' and m.sent_at is null), 0) as unsent_parts,
+    sum(m.price) as price,
+    coalesce(sum(m.final_price), 0) as final_price,
+    count(*) filter (where (m.final_price is null) = (m.status in ('DELIVERED', 'FAILED'))
+      or m.status = 'FAILED' and m.final_price <> 0 or m.final_price > m.price) as badly_priced
+  from ${sql(table)} m where ${which}
+  group by 1, 2, 3, 4, 5`
+
+/** The same sums over all messages, those of detached months included. `which` speaks of them as m. */
+export const sumsOfAll = (sql: Sql, which: Condition) => sql`
+  ${sumsIn(sql, 'messages', which)}
+  union all
+  select m.company_id, m.dispatch_id, m.block, m.status, m.tariff_id, m.messages, m.parts, m.unsent_messages,
+    m.unsent_parts, m.price, m.final_price, m.badly_priced
+  from closed_months m where ${which}`
+
+/** Who was delivered something under a tariff by unique recipients. */
+const reachedIn = (sql: Sql, table: string, which: Condition) => sql`
+  select distinct m.company_id, m.tariff_id, m.destination from ${sql(table)} m
+  join tariffs t on t.tariff_id = m.tariff_id and t.pricing_model = 'MAU'
+  where m.status = 'DELIVERED' and ${which}`
+
+export const reachedByAll = (sql: Sql, which: Condition) => sql`
+  ${reachedIn(sql, 'messages', which)}
+  union
+  select m.company_id, m.tariff_id, m.destination from closed_recipients m where ${which}`
+
+/**
+ * Keeps everyone out who changes which months there are, and nobody else. The first statements of their transaction:
+ * what is seen there is seen after the wait.
+ */
+export async function lockMonths(sql: Sql) {
+  await sql`set local lock_timeout = '1s'`
+  await sql`lock table only messages in share update exclusive mode`
+}
+
+/** Whether nobody reads or writes messages now, until the end of the transaction. */
+export const lockMessages = (sql: Sql, month: string) =>
+  sql<{ locked: boolean }[]>`select lock_messages(${tableOf(month)}) as locked`
+
+/** The time for which a lock is waited for was over. */
+export const isLockTimeout = (error: unknown) => (error as { code?: string }).code === '55P03'
+
+/** Reads the month through, into temporary tables. */
+export async function sumMonth(sql: Transaction, month: string) {
+  await sql`create temporary table month_sums on commit drop as ${sumsIn(sql, tableOf(month), everything(sql))}`
+  await sql`create temporary table month_recipients on commit drop as ${reachedIn(sql, tableOf(month), everything(sql))}`
+}
+
+export const selectPendingSum = (sql: Sql) => sql<{ companyId: number; dispatchId: number | null; messages: number }[]>`
+  select company_id as "companyId", dispatch_id as "dispatchId", sum(messages)::bigint as messages from month_sums
+  where status in ('CREATED', 'SENT') group by company_id, dispatch_id order by 1, 2 limit 1`
+
+export async function keepSums(sql: Sql, month: string) {
+  await sql`
+    insert into closed_months (
+      company_id, month, dispatch_id, block, status, tariff_id, messages, parts, unsent_messages, unsent_parts, price,
+      final_price, badly_priced)
+    select company_id, ${`${month}-01`}::date, dispatch_id, block, status, tariff_id, messages, parts, unsent_messages,
+      unsent_parts, price, final_price, badly_priced
+    from month_sums`
+  await sql`insert into closed_recipients select * from month_recipients on conflict do nothing`
+}
+
+export const detachPartition = (sql: Sql, month: string) =>
+  sql`alter table messages detach partition ${sql(tableOf(month))}`
+
+export const countSummed = (sql: Sql) =>
+  sql<{ messages: number }[]>`select coalesce(sum(messages), 0)::bigint as messages from month_sums`

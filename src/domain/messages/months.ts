@@ -1,0 +1,119 @@
+import type { Pool, Sql, Transaction } from '../../db/sql.ts'
+import * as store from './months-store.ts'
+
+/** Months are written `2026-05`. They are those of the keys of messages, in UTC. */
+export type Month = {
+  month: string
+  /** `closable`: nothing in it is on its way any more, so that it can be detached. */
+  state: 'open' | 'closable' | 'detached'
+  messages: number
+  /** With its indexes; nothing when its table is gone. */
+  sizeBytes: number | null
+  /** Why an open one cannot be detached. */
+  reason: string | null
+}
+
+export type Detachment = { month: string } & (
+  | { kind: 'detached'; messages: number; table: string }
+  | { kind: 'refused'; reason: string }
+)
+
+export async function listMonths(sql: Sql, now: Date): Promise<Month[]> {
+  const months: Month[] = []
+  for (const { isAttached, ...row } of await store.selectMonths(sql)) {
+    const reason = isAttached ? await objectionTo(sql, row.month, now) : undefined
+    months.push({ ...row, state: stateOf(isAttached, reason), reason: reason ?? null })
+  }
+  return months
+}
+
+const stateOf = (isAttached: boolean, reason: string | undefined): Month['state'] =>
+  isAttached ? (reason === undefined ? 'closable' : 'open') : 'detached'
+
+const objectionTo = async (sql: Sql, month: string, now: Date): Promise<string | undefined> =>
+  refuseYoung(month, now) ?? (await refuseUnfinished(sql, month))
+
+/** Detaches what is older than the newest so many months, this one counted, the oldest first. */
+export async function detachOldMonths(pool: Pool, keepMonths: number, now: Date): Promise<Detachment[]> {
+  const oldest = monthBefore(now, keepMonths - 1)
+  const done: Detachment[] = []
+  for (const { month, isAttached } of await store.selectMonths(pool)) {
+    if (isAttached && month < oldest) done.push(await detachMonth(pool, month, now))
+  }
+  return done
+}
+
+/**
+ * Closes a month into sums, from which the books can be recomputed without its messages, and takes its table out of
+ * the messages: all of it or nothing, in one transaction. The table stays, for whoever runs the service to archive or
+ * to drop.
+ *
+ * The sums are made beside the working service, which takes as long as reading the month takes. Nothing in it changes
+ * meanwhile: what is final stays as it is, and keys carry the time at which they were made, so that nothing new comes
+ * into a month that has been over for a month. Only then everyone is locked out, for a moment.
+ */
+export async function detachMonth(pool: Pool, month: string, now: Date): Promise<Detachment> {
+  const detachment = pool.begin('isolation level repeatable read', async (sql): Promise<Detachment> => {
+    await store.lockMonths(sql)
+    const refusal =
+      (await refuseAbsent(sql, month)) ??
+      (await objectionTo(sql, month, now)) ??
+      (await refusePending(sql, month)) ??
+      (await refuseBusy(sql, month))
+    if (refusal !== undefined) return { month, kind: 'refused', reason: refusal }
+
+    await store.keepSums(sql, month)
+    await store.detachPartition(sql, month)
+    const [sum] = await store.countSummed(sql)
+    return { month, kind: 'detached', messages: sum!.messages, table: store.tableOf(month) }
+  }) as Promise<Detachment>
+  return detachment.catch(error => {
+    if (store.isLockTimeout(error)) return { month, kind: 'refused', reason: BUSY }
+    throw error
+  })
+}
+
+const BUSY = 'the messages are in use by something that takes long, such as a backup or a verification; try again later'
+
+async function refuseAbsent(sql: Sql, month: string): Promise<string | undefined> {
+  const found = (await store.selectMonths(sql)).find(row => row.month === month)
+  if (!found) return 'there is no such month'
+  if (!found.isAttached) return 'it is detached already'
+}
+
+function refuseYoung(month: string, now: Date): string | undefined {
+  if (month > monthBefore(now, 0)) return 'it has not begun yet'
+  if (month === monthBefore(now, 0)) return 'it is the current month'
+  if (month === monthBefore(now, 1)) return 'it is the last month, of which something may still be on its way'
+}
+
+const monthBefore = (now: Date, count: number) =>
+  new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - count, 1)).toISOString().slice(0, 7)
+
+async function refuseUnfinished(sql: Sql, month: string): Promise<string | undefined> {
+  const [found] = await store.selectUnfinished(sql, month)
+  if (!found) return undefined
+  const { companyId, dispatchId, uuid, status, others } = found
+  if (dispatchId === null) return `message ${uuid} of company ${companyId} is ${status}, and not final`
+  const more = others > 0 ? ` (and ${others} more like it)` : ''
+  return `dispatch ${dispatchId} of company ${companyId} is ${status}, not COMPLETED${more}`
+}
+
+/** The last word: every message has been read. */
+async function refusePending(sql: Transaction, month: string): Promise<string | undefined> {
+  await store.sumMonth(sql, month)
+  const [found] = await store.selectPendingSum(sql)
+  if (!found) return undefined
+  const { companyId, dispatchId, messages } = found
+  const whose = dispatchId === null ? `company ${companyId}` : `dispatch ${dispatchId} of company ${companyId}`
+  return `${messages} of the messages of ${whose} are not final`
+}
+
+async function refuseBusy(sql: Sql, month: string): Promise<string | undefined> {
+  const [row] = await store.lockMessages(sql, month)
+  return row!.locked ? undefined : BUSY
+}
+
+/** All messages as sums, and who they reached, detached months included: what the books are recomputed from. */
+export const messageSums = store.sumsOfAll
+export const reachedRecipients = store.reachedByAll

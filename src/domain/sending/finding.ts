@@ -1,0 +1,84 @@
+import type { CascadeContext } from '../cascades/cascades.ts'
+import type { ProviderReceipt } from './receipt.ts'
+
+/** What the engine learned of one message: that the operator took it, what became of it, or both. */
+export type Finding = {
+  uuid: string
+  sentAt?: Date
+  /**
+   * The operator's ids of its parts, each at its place; a place without one is a part that was not taken yet, and then
+   * there is no `sentAt`: the rest is to go at the next attempt. An empty id: handed over without an answer.
+   */
+  ids?: { gatewayId: number; providerIds: (string | undefined)[] }
+  /** It did not go out: refused by the operator, expired, blacklisted, without a route. */
+  refused?: { at: Date; errorCode: number; operatorError?: string }
+  /** What the operator reported of it. */
+  final?: { status: 'DELIVERED' | 'FAILED'; at: Date; errorCode?: number; operatorError?: string }
+  read?: { at: Date }
+}
+
+/** Without `cascades`, a step that fails brings no other: where cascades are not known. */
+export type RecordingContext = {
+  billingZone: string
+  now: Date
+  cascades?: Pick<CascadeContext, 'numbering' | 'linkBase'>
+}
+
+/** The first word about an end counts, later ones are repeats; but the later ids are those of an attempt that got on. */
+export function joinFindings(known: Finding, more: Finding): Finding {
+  const ids = more.ids ?? known.ids
+  return { ...more, ...known, ...(ids ? { ids } : {}) }
+}
+
+/** Longer than any real id or error, and short enough for an index. */
+const MOST_CHARS = 200
+
+/**
+ * The last look at what operators wrote before it goes into the database: channels clean it themselves, but a single
+ * NUL that slipped through would keep a whole batch out. An id that cannot be kept counts as none.
+ */
+export function cleanFinding(finding: Finding): Finding {
+  const { ids, refused, final } = finding
+  if (
+    (!ids || ids.providerIds.every(id => isPlain(id))) &&
+    isPlain(refused?.operatorError) &&
+    isPlain(final?.operatorError)
+  )
+    return finding
+  const { ids: _, ...rest } = finding
+  return {
+    ...rest,
+    ...cleanIds(ids),
+    ...(refused ? { refused: { ...refused, ...cleanError(refused) } } : {}),
+    ...(final ? { final: { ...final, ...cleanError(final) } } : {}),
+  }
+}
+
+/** The same for receipts; one whose id cannot be kept names no message, and is left out. */
+export function cleanReceipts(receipts: ProviderReceipt[]): ProviderReceipt[] {
+  return receipts.flatMap(receipt => {
+    const { providerId, operatorError } = receipt
+    if (providerId !== '' && isPlain(providerId) && isPlain(operatorError)) return receipt
+    const id = cleanId(providerId)
+    return id === '' ? [] : { ...receipt, providerId: id, ...cleanError(receipt) }
+  })
+}
+
+/** With no id at all there is nothing to keep: no receipt will ever find it. */
+function cleanIds(ids: Finding['ids']): Pick<Finding, 'ids'> {
+  const providerIds = ids?.providerIds.map(id => (id === undefined ? undefined : cleanId(id)))
+  return !providerIds || providerIds.every(id => id === '') ? {} : { ids: { ...ids!, providerIds } }
+}
+
+function cleanId(id: string): string {
+  const clean = withoutControls(id)
+  return clean.length > MOST_CHARS ? '' : clean
+}
+
+const cleanError = ({ operatorError }: { operatorError?: string | null }) =>
+  operatorError ? { operatorError: withoutControls(operatorError.slice(0, MOST_CHARS)) } : {}
+
+const withoutControls = (text: string) => text.replace(/\p{Cc}+/gu, '').toWellFormed()
+
+const isPlain = (text: string | null | undefined) =>
+  !text || (text.length <= MOST_CHARS && text.isWellFormed() && !/\p{Cc}/u.test(text))

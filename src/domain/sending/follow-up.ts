@@ -1,0 +1,104 @@
+import { errorCodes } from '../../base/error-codes.ts'
+import type { Pool, Transaction } from '../../db/sql.ts'
+import { advanceCascades } from '../cascades/cascades.ts'
+import { LIFETIME_MS } from '../messages/message.ts'
+import type { Step } from '../messages/messages.ts'
+import { type Telling, tell } from '../singles/telling.ts'
+import { setTimers, type Timer } from '../timers/timers.ts'
+import type { Finding, RecordingContext } from './finding.ts'
+import * as store from './timing-store.ts'
+
+/** Channels whose subscribers can be seen reading. */
+const READABLE = ['VIBER', 'WHATSAPP', 'VK', 'TELEGRAM']
+
+type Context = RecordingContext & { pool: Pool; currency: string }
+type Known = Map<string, store.ToldMessage>
+
+/**
+ * What follows from the steps of single messages, and of dispatches of the messaging API, in the same transaction: their
+ * clients are told, reading is waited for, and cascades go on.
+ */
+export async function followUp(sql: Transaction, companyId: number, steps: Step[], context: Context): Promise<void> {
+  if (steps.length === 0) return
+  const known = await messagesOf(sql, companyId, steps)
+  await tell(
+    sql,
+    companyId,
+    steps.flatMap(step => tellingsOf(step, known.get(step.uuid)!, context)),
+    context.now,
+  )
+  await setTimers(
+    sql,
+    companyId,
+    steps.flatMap(step => timersOf(step, known.get(step.uuid)!)),
+  )
+  await goOn(sql, companyId, steps, known, context)
+}
+
+async function messagesOf(sql: Transaction, companyId: number, steps: Pick<Step, 'uuid'>[]): Promise<Known> {
+  const rows = await store.selectTold(
+    sql,
+    companyId,
+    steps.map(({ uuid }) => uuid),
+  )
+  return new Map(rows.map(row => [row.uuid, row]))
+}
+
+/** A message that went straight to its end was sent on the way; its price is set when it ends. */
+function tellingsOf(step: Step, of: store.ToldMessage, { currency }: Context): Telling[] {
+  const wasSent = step.from === 'CREATED' && step.sent
+  const sent = { kind: 'status' as const, status: 'sent' as const, at: of.sentAt ?? step.at }
+  if (step.to === 'SENT') return [{ of, what: sent }]
+  const status = step.to === 'DELIVERED' ? 'delivered' : of.sentAt ? 'undelivered' : 'unsent'
+  const price = { kind: 'price' as const, parts: of.parts, price: of.finalPrice ?? 0n, currency, at: step.at }
+  return [
+    ...(wasSent ? [{ of, what: sent }] : []),
+    { of, what: { kind: 'status', status, errorCode: step.errorCode, at: step.at } },
+    { of, what: price },
+  ]
+}
+
+function timersOf(step: Step, of: store.ToldMessage): Timer[] {
+  const { uuid } = step
+  const sentAt = of.sentAt ?? step.at
+  const wantsReads = step.to === 'DELIVERED' && of.callbackEvents?.includes('read') && READABLE.includes(of.channelType)
+  const unreadAt = of.expiresAt ?? new Date(sentAt.getTime() + LIFETIME_MS)
+  const stepEndsAt = of.stepSeconds && step.sent ? new Date(sentAt.getTime() + of.stepSeconds * 1000) : undefined
+  return [
+    ...(wantsReads ? [{ uuid, kind: 'unread' as const, dueAt: unreadAt }] : []),
+    ...(stepEndsAt && step.to !== 'FAILED' ? [{ uuid, kind: 'step' as const, dueAt: stepEndsAt }] : []),
+  ]
+}
+
+/** A step that failed brings the next one; one that its client stopped, or that is too late for all of them, does not. */
+async function goOn(sql: Transaction, companyId: number, steps: Step[], known: Known, context: Context) {
+  if (!context.cascades) return
+  const ended = steps.flatMap(({ to, uuid, errorCode }) => {
+    const { cascadeUuid, cascadeStep, completeBy } = known.get(uuid)!
+    const isTooLate = completeBy !== null && completeBy <= context.now
+    if (to !== 'FAILED' || !cascadeUuid || errorCode === errorCodes.stopped || isTooLate) return []
+    return [{ cascadeUuid, step: cascadeStep! }]
+  })
+  if (ended.length > 0) await advanceCascades(sql, companyId, ended, { ...context, ...context.cascades })
+}
+
+/** Notes that messages were read, once each, and tells their clients. */
+export async function noteReads(sql: Transaction, companyId: number, findings: Finding[], now: Date): Promise<void> {
+  const reads = findings.flatMap(({ uuid, read }) => (read ? [{ uuid, at: read.at }] : []))
+  if (reads.length === 0) return
+  const noted = await store.updateReads(sql, companyId, reads)
+  if (noted.length === 0) return
+  const known = await messagesOf(sql, companyId, noted)
+  const tellings = noted.map(
+    ({ uuid, readAt }): Telling => ({
+      of: known.get(uuid)!,
+      what: { kind: 'status', status: 'read', at: readAt },
+    }),
+  )
+  await tell(
+    sql,
+    companyId,
+    tellings.filter(({ of }) => known.get(of.uuid)!.format === 'messaging'),
+    now,
+  )
+}

@@ -1,0 +1,71 @@
+import { errorCodes } from '../../base/error-codes.ts'
+import type { Pool, Sql, Transaction } from '../../db/sql.ts'
+import { endCascades } from '../cascades/cascades.ts'
+import { monthOf } from '../ledger/account.ts'
+import { lockAccount } from '../ledger/ledger.ts'
+import type { RecordingContext } from './finding.ts'
+import { recordWithin } from './recording.ts'
+import * as store from './stopping-store.ts'
+
+/** `maybe`: a worker has it, and looks once more before it hands it over. */
+export type StopOutcome = { uuid: string; outcome: 'stopped' | 'maybe' | 'too late' | 'unknown' }
+
+/**
+ * Stops messages that have not been handed over. What nobody has in hand ends at once; what was handed over is never
+ * rewritten. The first message of a cascade stands for all of it.
+ */
+export function stopMessages(
+  pool: Pool,
+  companyId: number,
+  uuids: string[],
+  context: RecordingContext,
+): Promise<StopOutcome[]> {
+  return pool.begin(async sql => {
+    await lockAccount(sql, companyId, monthOf(context.now, context.billingZone))
+    await store.lockLanesOf(sql, companyId, uuids) // so that a claim is wholly before this or after it
+    const found = await store.selectStoppable(sql, companyId, uuids)
+    const cascades = await endCascades(sql, companyId, goingOn(found), context.now)
+    const created = found.filter(({ status }) => status === 'CREATED')
+    await stopNow(sql, pool, companyId, uuidsOf(created, false), context)
+    const inHand = uuidsOf(created, true)
+    if (inHand.length > 0) await store.insertStopRequests(sql, companyId, inHand)
+    const outcomeOf = outcomes(found, cascades)
+    return uuids.map(uuid => ({ uuid, outcome: outcomeOf(uuid) }))
+  }) as Promise<StopOutcome[]>
+}
+
+/** Cascades, by their first message, of which no step has done what was wanted of it. */
+function goingOn(found: store.Stoppable[]): string[] {
+  const met = new Set(found.filter(({ isMet }) => isMet).map(({ cascadeUuid }) => cascadeUuid))
+  return found.filter(({ uuid, cascadeUuid }) => uuid === cascadeUuid && !met.has(uuid)).map(({ uuid }) => uuid)
+}
+
+const uuidsOf = (messages: store.Stoppable[], inHand: boolean) =>
+  messages.filter(message => message.inHand === inHand).map(({ uuid }) => uuid)
+
+async function stopNow(sql: Transaction, pool: Pool, companyId: number, uuids: string[], context: RecordingContext) {
+  const refused = { at: context.now, errorCode: errorCodes.stopped }
+  const findings = uuids.map(uuid => ({ uuid, refused }))
+  if (findings.length > 0) await recordWithin(sql, pool, companyId, findings, context)
+}
+
+function outcomes(found: store.Stoppable[], endedCascades: Set<string>) {
+  const byUuid = new Map(found.map(message => [message.uuid, message]))
+  const byCascade = Map.groupBy(found, ({ cascadeUuid }) => cascadeUuid)
+
+  return (uuid: string): StopOutcome['outcome'] => {
+    const own = byUuid.get(uuid)
+    if (!own) return 'unknown'
+    const all = own.cascadeUuid === uuid ? byCascade.get(uuid)! : [own]
+    const created = all.filter(({ status }) => status === 'CREATED')
+    if (endedCascades.has(uuid) || created.some(({ inHand }) => !inHand)) return 'stopped'
+    return created.length > 0 ? 'maybe' : 'too late'
+  }
+}
+
+/** Which of these their clients want stopped. */
+export async function stoppedAmong(sql: Sql, companyId: number, uuids: string[]): Promise<Set<string>> {
+  return new Set((await store.selectStopped(sql, companyId, uuids)).map(({ uuid }) => uuid))
+}
+
+export const forgetOldStops = (sql: Sql) => store.deleteOldStops(sql)

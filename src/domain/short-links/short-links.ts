@@ -1,0 +1,116 @@
+import type { Pool, Sql, Transaction } from '../../db/sql.ts'
+import { randomCode, type ShortLink, shortenLinks, shortUrlOf } from './short-link.ts'
+import * as store from './store.ts'
+
+const BATCH = 5000
+const MOST_TRIES = 5
+
+/**
+ * Shortens the links in the texts of new messages and keeps them, in the transaction that keeps the messages. Gives the
+ * texts back in their order. Codes are all of one length: however they fall, a text keeps its parts.
+ */
+export async function shortenTexts(
+  sql: Transaction,
+  companyId: number,
+  messages: { messageUuid: string; text: string }[],
+  { base, now, makeCode = randomCode }: { base: string; now: Date; makeCode?: () => string },
+): Promise<string[]> {
+  const shortened = messages.map(({ text }) => shortenLinks(text, makeCode, base))
+  const links = shortened.flatMap(({ links }, i) =>
+    links.map(link => ({ ...link, messageUuid: messages[i]!.messageUuid })),
+  )
+  const saved = await saveLinks(sql, companyId, links, now, makeCode)
+
+  const saves = saved.values()
+  return shortened.map(({ text, links }, i) => {
+    const kept = links.map(() => saves.next().value!.code)
+    const isAsDrawn = kept.every((code, place) => code === links[place]!.code)
+    return isAsDrawn ? text : shortenLinks(messages[i]!.text, () => kept.shift()!, base).text
+  })
+}
+
+/**
+ * Keeps links, any number at once, and gives them back in their order, as kept: one whose code was taken has another
+ * code now, of which the message's text does not know yet. (`shortenTexts` takes care of that.)
+ */
+export async function saveLinks(
+  sql: Transaction,
+  companyId: number,
+  links: ShortLink[],
+  now: Date,
+  makeCode = randomCode,
+): Promise<ShortLink[]> {
+  const saved: ShortLink[] = []
+  for (let i = 0; i < links.length; i += BATCH) {
+    saved.push(...(await saveBatch(sql, companyId, links.slice(i, i + BATCH), now, makeCode)))
+  }
+  return saved
+}
+
+async function saveBatch(sql: Sql, companyId: number, links: ShortLink[], now: Date, makeCode: () => string) {
+  const saved = [...links]
+  let left = links.map((_, place) => place)
+  for (let tries = 0; left.length > 0; tries++) {
+    if (tries === MOST_TRIES) throw new Error(`no free code for a short link after ${MOST_TRIES} tries`)
+    if (tries > 0) for (const place of left) saved[place] = { ...saved[place]!, code: makeCode() }
+
+    const trying = left
+    const rows = await store.insertLinks(
+      sql,
+      companyId,
+      trying.map(place => saved[place]!),
+      now,
+    )
+    const written = new Set(rows.map(({ place }) => trying[place]!))
+    left = trying.filter(place => !written.has(place))
+  }
+  return saved
+}
+
+/** That somebody followed a link: all that a callback tells, but for the message itself. */
+export type Click = store.FoundLink & { code: string; shortUrl: string; clickedAt: Date }
+
+/**
+ * Where a link leads, and that it was followed: the click is written in one transaction with what `tell` makes of it,
+ * such as a callback to come. Undefined when there is no such link.
+ */
+export function followLink(
+  pool: Pool,
+  code: string,
+  {
+    base,
+    now,
+    tell = async () => {},
+  }: { base: string; now: Date; tell?: (sql: Transaction, click: Click) => Promise<void> },
+): Promise<Click | undefined> {
+  return pool.begin(async sql => {
+    const [link] = await store.selectLinkForShare(sql, code)
+    if (!link) return undefined
+    const click = { ...link, code, shortUrl: shortUrlOf(base, code), clickedAt: now }
+    await store.insertClick(sql, link.companyId, code, now)
+    await tell(sql, click)
+    return click
+  }) as Promise<Click | undefined>
+}
+
+/** Where a link leads, for those who only look: nothing is counted. */
+export async function findLink(sql: Sql, code: string): Promise<store.FoundLink | undefined> {
+  const [link] = await store.selectLink(sql, code)
+  return link
+}
+
+/** How often each of these links of a company was followed. */
+export async function clicksOf(sql: Sql, companyId: number, codes: string[]): Promise<Map<string, number>> {
+  const rows = await store.countClicks(sql, companyId, codes)
+  const counted = new Map(rows.map(({ code, clicks }) => [code, clicks]))
+  return new Map(codes.map(code => [code, counted.get(code) ?? 0]))
+}
+
+/** Forgets links made before a moment, with their clicks; one batch a call. Returns how many: call again until none. */
+export function forgetOldLinks(pool: Pool, before: Date): Promise<number> {
+  return pool.begin(async sql => {
+    const links = await store.deleteOldLinks(sql, before, BATCH)
+    await store.deleteClicks(sql, links)
+    return links.length
+  }) as Promise<number>
+}

@@ -1,0 +1,157 @@
+import { trafficTypes } from '../../base/channel-types.ts'
+import { errorCodes } from '../../base/error-codes.ts'
+import { smsParts } from '../../base/sms-text.ts'
+import { needsNoRegistration } from '../dispatches/routing.ts'
+import { brandOf, OTHER_BRAND_ID } from '../numbering/brand.ts'
+import { type Classified, classify, type Numbering } from '../numbering/numbering.ts'
+import type { PriceBook } from '../pricing/pricing.ts'
+import { isInternational, type Sender, type SenderType, senderTypeOf } from '../senders/sender.ts'
+import { randomCode, shortenLinks } from '../short-links/short-link.ts'
+import { type ApprovedTemplate, type Match, matchingTemplate, messengerContentOf } from '../templates/matching.ts'
+import { scheduleOf } from './schedule.ts'
+import type { NewSingle, Refusal, SingleWish } from './single.ts'
+
+/** What decides about the messages of a company, read before the first one is looked at. */
+export type Desk = {
+  senders: Sender[]
+  templates: ApprovedTemplate[]
+  prices: PriceBook
+  numbering: Numbering
+  /** Where short links lead through. */
+  linkBase: string
+}
+
+/** Their messages are codes, whatever their text. */
+const CODES = ['FLASHCALL', 'VOICECODE']
+const MOST_PARTS = 10
+const INVALID = 4000
+
+type Known = Exclude<Classified, { kind: 'refused' }>
+type Name = { senderId: number | null; senderType: SenderType; brand: string | null }
+
+/** A message, or a cascade as its first one: the later steps are tried out now, while the client can still be told. */
+export function draftWhole(desk: Desk, wish: SingleWish, now: Date): NewSingle | Refusal {
+  const draft = draftSingle(desk, wish, now)
+  if (!wish.cascade || !('plan' in wish.cascade)) return draft
+  if ('kind' in draft) return inStep(0, draft)
+  for (const [i, { wish: later }] of wish.cascade.plan.entries()) {
+    const tried = i > 0 ? draftSingle(desk, { ...later, cascade: wish.cascade }, now) : draft
+    if ('kind' in tried) return inStep(i, tried)
+  }
+  return draft
+}
+
+/** Name and content belong to the step, everything else to the cascade. */
+const inStep = (index: number, refusal: Refusal): Refusal =>
+  /^(senderName|content)\b/.test(refusal.reason)
+    ? { ...refusal, reason: `cascade[${index}].${refusal.reason}` }
+    : refusal
+
+/** Routes, renders and prices one message, or says why it cannot be sent. */
+export function draftSingle(desk: Desk, wish: SingleWish, now: Date): NewSingle | Refusal {
+  const number = classify(desk.numbering, wish.destination)
+  if (number.kind === 'refused') return refused(errorCodes.badNumber, 'destination: is no valid number')
+  const name = nameFor(desk.senders, wish, number)
+  if ('kind' in name) return name
+  // The time of a step counts from its submission, not from now.
+  const schedule = scheduleOf(wish.cascade ? { ...wish.options, ttl: null } : wish.options, number, now)
+  if (typeof schedule === 'string') return refused(INVALID, schedule)
+  const { text, links } = wish.options.shortUrl
+    ? shortenLinks(wish.text, randomCode, desk.linkBase)
+    : { text: wish.text, links: [] }
+  const parts = wish.channelType === 'SMS' ? smsParts(text) : 1
+  if (text === '' || parts > MOST_PARTS) return refused(errorCodes.badText, `content: must be 1 to ${MOST_PARTS} parts`)
+  // Most companies have no templates, and looking for one costs as much as all the rest.
+  const match = desk.templates.length > 0 ? matchingTemplate(desk.templates, wish) : undefined
+  const trafficType = trafficTypeOf(wish, match?.template.templateType)
+  const { tariffId, perPart } = priceOf(desk.prices, wish, number, name, trafficType)
+
+  return {
+    channelType: wish.channelType,
+    senderId: name.senderId,
+    senderName: wish.senderName,
+    brandId: number.kind === 'russian' ? number.brandId : OTHER_BRAND_ID,
+    priority: trafficTypes.indexOf(trafficType),
+    destination: number.digits,
+    text,
+    parts,
+    tariffId,
+    price: perPart * BigInt(parts),
+    content: contentOf(wish, match, text),
+    trafficType,
+    templateId: match?.template.templateId ?? null,
+    externalId: wish.externalId,
+    centerId: wish.centerId,
+    method: wish.method,
+    options: schedule.window ? { ...wish.options, window: schedule.window } : wish.options,
+    callbackUrl: wish.callbackUrl,
+    callbackEvents: wish.callbackEvents,
+    sendAt: schedule.sendAt,
+    completeBy: schedule.completeBy,
+    expiresAt: schedule.expiresAt,
+    endsEarly: schedule.endsEarly,
+    links,
+    ...(wish.cascade ? { cascade: wish.cascade } : {}),
+  }
+}
+
+/** A free text that a registered template of the messenger says as well goes out as that template. */
+function contentOf(wish: SingleWish, match: Match | undefined, text: string): NewSingle['content'] {
+  const content = wish.content && 'text' in wish.content ? { ...wish.content, text } : wish.content
+  const template = match && messengerContentOf(match)
+  if (!template || content?.contentType !== 'text') return content
+  const { contentType: _, ...filled } = template
+  return { ...content, template: filled }
+}
+
+const refused = (code: number, reason: string): Refusal => ({ kind: 'refused', why: 'invalid', code, reason })
+
+/** The name a message goes out under: of an SMS, the one registered with the recipient's operator. */
+function nameFor(senders: Sender[], { channelType, senderName }: SingleWish, number: Known): Name | Refusal {
+  if (needsNoRegistration(channelType, senderName))
+    return { senderId: null, senderType: 'COMMON', brand: brandOfNumber(number) }
+  const ofName = senders.filter(sender => sender.channelType === channelType && sender.senderName === senderName)
+  const usable = ofName.filter(({ status, suspended }) => status === 'APPROVED' && !suspended)
+  const sender = usable.find(each => serves(each, number)) ?? (channelType === 'SMS' ? undefined : usable[0])
+  if (sender) return { senderId: sender.senderId, senderType: senderTypeOf(sender), brand: sender.brand }
+  return refused(INVALID, `senderName: ${whyNot(ofName, usable)}`)
+}
+
+const serves = (sender: Sender, number: Known) =>
+  number.kind === 'russian'
+    ? !isInternational(sender) && sender.brand === brandOf(number.brandId)
+    : isInternational(sender)
+
+const brandOfNumber = (number: Known) => (number.kind === 'russian' ? (brandOf(number.brandId) ?? null) : null)
+
+function whyNot(ofName: Sender[], usable: Sender[]): string {
+  if (ofName.length === 0) return 'there is no such name for this channel'
+  if (usable.length > 0) return "is not registered with the recipient's operator"
+  return ofName.some(({ suspended }) => suspended) ? 'is suspended' : 'is not approved'
+}
+
+/** Going first is for codes alone: who only says so goes with the advertising. */
+function trafficTypeOf(
+  { channelType, method, trafficType }: SingleWish,
+  matched: NewSingle['trafficType'] | undefined,
+) {
+  if (CODES.includes(channelType) || method.startsWith('VERIFIER')) return 'AUTHORIZE' as const
+  const wanted = trafficType ?? matched ?? 'PROMO'
+  return wanted === 'AUTHORIZE' && matched !== 'AUTHORIZE' ? ('PROMO' as const) : wanted
+}
+
+function priceOf(
+  prices: PriceBook,
+  wish: SingleWish,
+  number: Known,
+  name: Name,
+  trafficType: NewSingle['trafficType'],
+) {
+  return prices.priceOf({
+    channelType: wish.channelType,
+    country: number.kind === 'foreign' ? number.country : 'RU',
+    senderType: name.senderType,
+    brand: name.brand ?? '',
+    trafficType,
+  })
+}

@@ -1,0 +1,144 @@
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Pool } from '../../db/sql.ts'
+import { useDatabase } from '../../testing/database.ts'
+import { eventually } from '../../testing/eventually.ts'
+import { numberOf } from '../../testing/factories.ts'
+import { aWorld, billingZone, type World } from '../../testing/world.ts'
+import { verifyLedger } from '../audit/verify.ts'
+import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
+import { createIntake } from './intake.ts'
+import type { SingleWish } from './single.ts'
+
+/** Requests that are written together: what happens to one is none of its neighbours' business. */
+
+const db = useDatabase()
+let numbering: Numbering
+let world: World
+
+beforeAll(async () => {
+  numbering = await loadNumbering(db.sql)
+})
+
+beforeEach(async () => {
+  world = await aWorld(db.sql)
+})
+
+const wish = (given: Partial<SingleWish> = {}): SingleWish => ({
+  channelType: 'SMS',
+  senderName: 'ROMASHKA',
+  destination: numberOf.MTS,
+  text: 'Hello',
+  content: null,
+  trafficType: null,
+  externalId: null,
+  centerId: null,
+  method: 'API',
+  options: {},
+  callbackUrl: null,
+  callbackEvents: null,
+  ...given,
+})
+
+const anIntake = (sql: Pool = db.sql) =>
+  createIntake({
+    sql,
+    clock: () => new Date(),
+    numbering: () => numbering,
+    billingZone,
+    linkBase: 'http://localhost/s',
+  })
+
+const kept = () => db.sql`
+  select text, xmin::text as transaction from messages where company_id = ${world.companyId} order by text`
+
+describe('requests that come together', () => {
+  test('are written in one transaction, each answered for its own messages', async () => {
+    const intake = anIntake()
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        intake.accept(world.companyId, [wish({ text: `${i}` }), wish({ destination: 'nobody' })]),
+      ),
+    )
+    for (const answer of answers) expect(answer).toMatchObject([{ kind: 'accepted' }, { kind: 'refused', code: 7401 }])
+    const rows = await kept()
+    expect(rows).toHaveLength(20)
+    expect(new Set(rows.map(({ transaction }) => transaction)).size).toBe(1)
+  })
+
+  test('of which the database refuses one are written all the same, but for that one', async () => {
+    await db.sql.unsafe(`
+      create function refuse_poison() returns trigger language plpgsql as $$
+      begin
+        if new.text = 'poison' then raise exception 'this row cannot be kept'; end if;
+        return new;
+      end $$;
+      create trigger refuse_poison before insert on messages for each row execute function refuse_poison()`)
+    try {
+      const intake = anIntake()
+      const texts = ['a', 'b', 'poison', 'c', 'd']
+      const answers = await Promise.allSettled(texts.map(text => intake.accept(world.companyId, [wish({ text })])))
+      expect(answers.map(({ status }) => status)).toEqual([
+        'fulfilled',
+        'fulfilled',
+        'rejected',
+        'fulfilled',
+        'fulfilled',
+      ])
+      expect((await kept()).map(({ text }) => text)).toEqual(['a', 'b', 'c', 'd'])
+      expect(await verifyLedger(db.sql, { companyId: world.companyId })).toEqual([])
+      expect(await intake.accept(world.companyId, [wish({ text: 'e' })])).toMatchObject([{ kind: 'accepted' }])
+    } finally {
+      await db.sql.unsafe('drop trigger refuse_poison on messages; drop function refuse_poison')
+    }
+  })
+
+  test('of which one cannot be priced are written all the same, but for that one', async () => {
+    const prices = await db.sql`delete from channel_prices where channel_type = 'WEASY' returning *`
+    expect(prices.length).toBeGreaterThan(0)
+    const intake = anIntake()
+    const [one, other, third] = await Promise.allSettled([
+      intake.accept(world.companyId, [wish()]),
+      intake.accept(world.companyId, [wish({ channelType: 'WEASY', senderName: 'x' })]),
+      intake.accept(world.companyId, [wish()]),
+    ])
+    expect([one!.status, other!.status, third!.status]).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(await kept()).toHaveLength(2)
+  })
+
+  test('whose connection is lost at the commit are not written a second time', async () => {
+    // The commit arrives, its answer does not: nobody here can know which of the two went astray.
+    let begun = 0
+    const losing = new Proxy(db.sql, {
+      get(target, name) {
+        if (name !== 'begin') return Reflect.get(target, name)
+        return async (work: Parameters<Pool['begin']>[1]) => {
+          begun += 1
+          await target.begin(work as never)
+          throw Object.assign(new Error('write CONNECTION_CLOSED'), { code: 'CONNECTION_CLOSED' })
+        }
+      },
+    }) as Pool
+    const intake = anIntake(losing)
+    const answers = await Promise.allSettled([
+      intake.accept(world.companyId, [wish({ text: 'a' })]),
+      intake.accept(world.companyId, [wish({ text: 'b' })]),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect((await kept()).map(({ text }) => text)).toEqual(['a', 'b'])
+    expect(begun).toBe(1)
+  })
+
+  test('for a company that is not there are refused, and the next one is not', async () => {
+    const intake = anIntake()
+    await expect(intake.accept(999_999_999, [wish()])).rejects.toThrow('not found')
+    expect(await intake.accept(world.companyId, [wish()])).toMatchObject([{ kind: 'accepted' }])
+  })
+})
+
+test('more than the line holds is sent away, and served again once it is shorter', async () => {
+  const intake = anIntake()
+  const many = Array.from({ length: 50_001 }, () => wish({ destination: 'nobody' }))
+  expect(() => intake.accept(world.companyId, many)).toThrow('try again in a moment')
+  expect(await intake.accept(world.companyId, many.slice(1))).toHaveLength(50_000)
+  await eventually(async () => expect(await intake.accept(world.companyId, many.slice(1))).toHaveLength(50_000))
+})

@@ -1,0 +1,173 @@
+import { isDatabaseAway } from '../../base/database-losses.ts'
+import { AppError } from '../../base/errors.ts'
+import type { Pool, Transaction } from '../../db/sql.ts'
+import { requireAnyCompany } from '../companies/companies.ts'
+import { type Once, once } from '../idempotency/idempotency.ts'
+import type { Numbering } from '../numbering/numbering.ts'
+import { openPriceBook, type PriceBook } from '../pricing/pricing.ts'
+import { sendersCalled } from '../senders/senders.ts'
+import { approvedTemplates } from '../templates/matching.ts'
+import { type Desk, draftWhole } from './draft.ts'
+import type { Acceptance, NewSingle, Refusal, SingleWish } from './single.ts'
+import { acceptSingles, acceptWithin } from './singles.ts'
+
+export type IntakeContext = {
+  sql: Pool
+  clock: () => Date
+  numbering: () => Numbering
+  billingZone: string
+  linkBase: string
+}
+
+/** With an Idempotency-Key a request is written alone, together with its key. */
+export type Intake = { accept(companyId: number, wishes: SingleWish[], once?: Once): Promise<Acceptance[]> }
+
+type Request = { wishes: SingleWish[]; answer: PromiseWithResolvers<Acceptance[]> }
+type Line = { waiting: Request[]; hands: number }
+
+const MOST_AT_ONCE = 2000
+/** Groups of a company under way: while one is committed, the next is made ready and waits for the account. */
+const MOST_HANDS = 2
+/** More than this waits nowhere: who comes then is sent away to come again. */
+const MOST_WAITING = 50_000
+const RETRY_AFTER_SECONDS = 2
+
+/**
+ * Group commit: requests that come while a company's last ones are being written are written together, in one
+ * transaction. The first of a quiet time does not wait. An accident of the group is none of its members': each is then
+ * tried alone.
+ */
+export function createIntake(context: IntakeContext): Intake {
+  const lines = new Map<number, Line>()
+  const bookOf = priceBooks(context.sql)
+  let waiting = 0
+
+  function accept(companyId: number, wishes: SingleWish[], request?: Once): Promise<Acceptance[]> {
+    if (waiting + wishes.length > MOST_WAITING) throw tooBusy()
+    return request ? acceptOnce(companyId, wishes, request) : acceptInGroup(companyId, wishes)
+  }
+
+  async function acceptOnce(companyId: number, wishes: SingleWish[], request: Once): Promise<Acceptance[]> {
+    const now = context.clock()
+    const { sql, billingZone } = context
+    waiting += wishes.length
+    try {
+      const drafts = await draftAll(companyId, wishes, now)
+      const accept = (tx: Transaction) => acceptWithin(tx, companyId, drafts.filter(isSingle), { billingZone, now })
+      return await once(sql, request, async tx => merged(drafts, await accept(tx)))
+    } finally {
+      waiting -= wishes.length
+    }
+  }
+
+  function acceptInGroup(companyId: number, wishes: SingleWish[]): Promise<Acceptance[]> {
+    const request = { wishes, answer: Promise.withResolvers<Acceptance[]>() }
+    const line = lines.get(companyId) ?? { waiting: [], hands: 0 }
+    lines.set(companyId, line)
+    line.waiting.push(request)
+    waiting += wishes.length
+    if (line.hands < MOST_HANDS) void workOff(companyId, line)
+    return request.answer.promise
+  }
+
+  async function workOff(companyId: number, line: Line) {
+    line.hands += 1
+    // What arrives in the same turn of the event loop belongs together.
+    await new Promise(resolve => setImmediate(resolve))
+    while (line.waiting.length > 0) await writeGroup(companyId, takeGroup(line))
+    line.hands -= 1
+    if (line.hands === 0) lines.delete(companyId)
+  }
+
+  async function writeGroup(companyId: number, group: Request[]) {
+    try {
+      await write(companyId, group)
+    } catch (error) {
+      // What was lost on its way may have been written: to try again could send it twice.
+      if (group.length === 1 || isDatabaseAway(error)) for (const { answer } of group) answer.reject(error)
+      else for (const request of group) await write(companyId, [request]).catch(request.answer.reject)
+    } finally {
+      waiting -= sizeOf(group)
+    }
+  }
+
+  async function write(companyId: number, group: Request[]) {
+    const now = context.clock()
+    const { sql, billingZone } = context
+    const drafts = await draftAll(
+      companyId,
+      group.flatMap(request => request.wishes),
+      now,
+    )
+    const singles = drafts.filter(isSingle)
+    const accepted = singles.length > 0 ? await acceptSingles(sql, companyId, singles, { billingZone, now }) : []
+    const answers = merged(drafts, accepted)
+    for (const request of group) request.answer.resolve(answers.splice(0, request.wishes.length))
+  }
+
+  async function draftAll(companyId: number, wishes: SingleWish[], now: Date) {
+    const desk = await deskOf(companyId, wishes, now)
+    return wishes.map(wish => draftWhole(desk, wish, now))
+  }
+
+  async function deskOf(companyId: number, wishes: SingleWish[], now: Date): Promise<Desk> {
+    const { sql, numbering, linkBase } = context
+    const names = [...new Set(wishes.flatMap(namesIn))]
+    const [senders, templates, prices] = await Promise.all([
+      sendersCalled(sql, companyId, names),
+      approvedTemplates(sql, companyId, now),
+      bookOf(companyId),
+    ])
+    return { senders, templates, prices, numbering: numbering(), linkBase }
+  }
+
+  return { accept }
+}
+
+const namesIn = ({ senderName, cascade }: SingleWish) =>
+  cascade && 'plan' in cascade ? cascade.plan.map(({ wish }) => wish.senderName) : [senderName]
+
+type Draft = NewSingle | Refusal
+
+const isSingle = (draft: Draft): draft is NewSingle => !('kind' in draft)
+
+/** What became of each draft: those that were refused at once, and in their order those that were judged later. */
+function merged(drafts: Draft[], accepted: Acceptance[]): Acceptance[] {
+  const next = accepted.values()
+  return drafts.map(draft => (isSingle(draft) ? next.next().value! : draft))
+}
+
+/** As many requests as fit together; one is always taken whole. */
+function takeGroup({ waiting }: Line): Request[] {
+  let count = 1
+  let size = waiting[0]!.wishes.length
+  while (count < waiting.length && size + waiting[count]!.wishes.length <= MOST_AT_ONCE) {
+    size += waiting[count++]!.wishes.length
+  }
+  return waiting.splice(0, count)
+}
+
+const sizeOf = (group: Request[]) => group.reduce((sum, { wishes }) => sum + wishes.length, 0)
+
+const tooBusy = () =>
+  new AppError('not_ready', 'Too many messages are being taken in: try again in a moment', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  })
+
+const FRESH_MS = 1000
+const MOST_BOOKS = 1000
+
+/** Prices change seldom: those of a company are read at most once a second. */
+function priceBooks(sql: Pool) {
+  const books = new Map<number, { readAt: number; book: Promise<PriceBook> }>()
+
+  return (companyId: number): Promise<PriceBook> => {
+    const known = books.get(companyId)
+    if (known && performance.now() - known.readAt < FRESH_MS) return known.book
+    if (books.size >= MOST_BOOKS) books.clear()
+    const book = requireAnyCompany(sql, companyId).then(({ partnerId }) => openPriceBook(sql, partnerId))
+    books.set(companyId, { readAt: performance.now(), book })
+    book.catch(() => books.delete(companyId))
+    return book
+  }
+}

@@ -1,0 +1,49 @@
+import type { ChannelType } from '../../base/channel-types.ts'
+import type { Transaction } from '../../db/sql.ts'
+import { enqueueMessagingCallbacks, type MessagingEvent } from '../callbacks/callbacks.ts'
+import { callbackEventOf } from '../callbacks/messaging-event.ts'
+
+/** What must be known of a message to tell its client of it. */
+export type Told = {
+  uuid: string
+  channelType: ChannelType
+  externalId: string | null
+  callbackUrl: string | null
+  callbackEvents: string[] | null
+  cascadeUuid: string | null
+  cascadeStep: number | null
+}
+
+type What =
+  | {
+      kind: 'status'
+      status: Extract<MessagingEvent, { kind: 'status' }>['status']
+      errorCode?: number | null
+      at: Date
+    }
+  | Pick<Extract<MessagingEvent, { kind: 'price' }>, 'kind' | 'parts' | 'price' | 'currency' | 'at'>
+  | Pick<Extract<MessagingEvent, { kind: 'click' }>, 'kind' | 'url' | 'shortUrl' | 'at'>
+
+export type Telling = { of: Told; what: What }
+
+/** Writes the callbacks for what happened, in the order given, to whoever asked for them. */
+export async function tell(sql: Transaction, companyId: number, tellings: Telling[], now: Date): Promise<void> {
+  const byUrl = new Map<string, MessagingEvent[]>()
+  for (const { of, what } of tellings) {
+    const event = eventOf(of, what)
+    if (!of.callbackUrl || !of.callbackEvents?.includes(callbackEventOf(event))) continue
+    const events = byUrl.get(of.callbackUrl)
+    if (events) events.push(event)
+    else byUrl.set(of.callbackUrl, [event])
+  }
+  const batches = [...byUrl].map(([url, events]) => ({ url, events }))
+  if (batches.length > 0) await enqueueMessagingCallbacks(sql, companyId, batches, now)
+}
+
+const eventOf = (of: Told, what: What): MessagingEvent => ({
+  ...what,
+  messageUuid: of.uuid,
+  channelType: of.channelType,
+  externalMessageId: of.externalId,
+  cascade: of.cascadeUuid ? { messageUuid: of.cascadeUuid, step: of.cascadeStep! } : null,
+})

@@ -1,0 +1,69 @@
+import type { Sql } from '../../db/sql.ts'
+import type { Chat, Subscriber, SubscribersOf } from './subscriber.ts'
+
+export function insertSubscribers(sql: Sql, whose: SubscribersOf, subscribers: Subscriber[]) {
+  return sql`
+    insert into subscribers (company_id, channel_type, sender_name, destination, address)
+    select distinct ${whose.companyId}::bigint, ${whose.channelType}, ${whose.senderName}, q.* from unnest(
+      ${subscribers.map(({ destination }) => destination)}::text[], ${subscribers.map(({ address }) => address)}::text[]) q
+    on conflict do nothing`
+}
+
+/** The newest first; chats in which the bot is blocked come last, they are of use only to learn that they still are. */
+export function selectAddresses(sql: Sql, gatewayId: number, whose: SubscribersOf, destinations: string[]) {
+  return sql<Subscriber[]>`
+    select known.destination, known.address
+    from (
+      select destination, address, created_at as since from subscribers
+      where company_id = ${whose.companyId} and channel_type = ${whose.channelType}
+        and sender_name = ${whose.senderName} and destination = any(${destinations}::text[])
+      union all
+      select destination, address, seen_at from gateway_chats
+      where gateway_id = ${gatewayId} and destination = any(${destinations}::text[])
+    ) known
+    left join gateway_chats chat on chat.gateway_id = ${gatewayId} and chat.address = known.address
+    group by known.destination, known.address
+    order by coalesce(bool_or(chat.gone), false), max(known.since) desc, known.address`
+}
+
+export function selectChats(sql: Sql, gatewayId: number, destination: string) {
+  return sql<{ address: string }[]>`
+    select address from gateway_chats where gateway_id = ${gatewayId} and destination = ${destination}
+    order by gone, seen_at desc`
+}
+
+export function deleteAddress(sql: Sql, { companyId, channelType, senderName }: SubscribersOf, address: string) {
+  return sql`
+    delete from subscribers
+    where company_id = ${companyId} and channel_type = ${channelType} and sender_name = ${senderName}
+      and address = ${address}`
+}
+
+export const deleteChat = (sql: Sql, gatewayId: number, address: string) =>
+  sql`delete from gateway_chats where gateway_id = ${gatewayId} and address = ${address}`
+
+/** A number that was shown once stays known when a later word about the chat does not repeat it. */
+export function upsertChats(sql: Sql, gatewayId: number, chats: Chat[]) {
+  return sql`
+    insert into gateway_chats (gateway_id, address, destination, gone, seen_at)
+    select ${gatewayId}, q.*, clock_timestamp() from unnest(
+      ${chats.map(({ address }) => address)}::text[],
+      ${chats.map(({ destination }) => destination ?? null)}::text[],
+      ${chats.map(({ gone }) => String(gone))}::text[]::boolean[]) q
+    on conflict (gateway_id, address) do update set
+      destination = coalesce(excluded.destination, gateway_chats.destination),
+      gone = excluded.gone, seen_at = excluded.seen_at`
+}
+
+/** What the subscriber showed the bot comes before what a company says of its subscribers. */
+export function selectNumber(sql: Sql, gatewayId: number, address: string, senderName: string) {
+  return sql<{ destination: string }[]>`
+    select destination from (
+      select 1 as rank, destination, seen_at as since from gateway_chats
+      where gateway_id = ${gatewayId} and address = ${address} and destination is not null
+      union all
+      select 2, s.destination, s.created_at from gateways g join subscribers s using (channel_type)
+      where g.gateway_id = ${gatewayId} and s.address = ${address} and s.sender_name = ${senderName}
+    ) known
+    order by rank, since desc limit 1`
+}

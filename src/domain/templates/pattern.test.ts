@@ -1,0 +1,163 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { compilePattern, fitPattern, plainText } from './pattern.ts'
+
+const fit = (pattern: string, text: string) => fitPattern(compilePattern(pattern), plainText(text))
+
+describe('a pattern fits', () => {
+  test.each<[string, string, string[]]>([
+    ['Привет!', 'Привет!', []],
+    ['Код: %d', 'Код: 4321', ['4321']],
+    ['Здравствуйте, %w! Заказ %d готов.', 'Здравствуйте, Анна-Мария! Заказ 17 готов.', ['Анна-Мария', '17']],
+    ['%w, ваш код %d', 'Анна, ваш код 12', ['Анна', '12']],
+    ['Сумма %d руб.', 'Сумма 1499,90 руб.', ['1499,90']],
+    ['Дата %d.%d.%d', 'Дата 01.02.2026', ['01', '02', '2026']],
+    ['Ждём: %w{1,3}!', 'Ждём: улица Садовая 5!', ['улица Садовая 5']],
+    ['Ждём: %w{1,3}!', 'Ждём: Садовая!', ['Садовая']],
+    ['%w{1,3} и %w', 'Анна и Пётр и Ольга', ['Анна и Пётр', 'Ольга']],
+    ['%d{1,6} - код', '4321 - код', ['4321']],
+    ['%d{1,2}%d{1,2}', '123', ['12', '3']],
+    ['कोड %d', 'कोड १२३४', ['१२३४']],
+    ['验证码%d，请勿泄露', '验证码123456，请勿泄露', ['123456']],
+    ['Привет, %w', 'Привет, 🎉', ['🎉']],
+    ['Скидка 50%', 'Скидка 50%', []],
+    ['100%%w', '100%Анна', ['Анна']],
+    ['a\tb', ' a\u00a0 \n b ', []],
+    ['caf\u00e9 %w', 'cafe\u0301 x', ['x']],
+    ['%w{1,', 'a{1,', ['a']],
+  ])('%j: %j', (pattern, text, values) => {
+    expect(fit(pattern, text)).toEqual(values)
+  })
+
+  test.each([
+    ['Привет!', 'Привет'],
+    ['Привет!', 'привет!'],
+    ['Привет', 'Ну, Привет'],
+    ['Код: %d', 'Код: 4321 '.concat('и ещё')],
+    ['Код: %d', 'Код: '],
+    ['Код: %d', 'Код: 12a'],
+    ['Код: %d', 'Код: .5'],
+    ['Код: %d', 'Код: 5.'],
+    ['Код: %w', 'Код: два слова'],
+    ['Код: %w', 'Код:'],
+    ['Код: %w{1,2}', 'Код: три разных слова'],
+    ['Код: %d{1,4}', 'Код: 12345'],
+    ['Код: %d{1,4}', 'Код: 1.5'],
+    ['%w%w', '🎉'],
+    ['a b', 'ab'],
+    ['ab', 'a b'],
+  ])('%j, but not %j', (pattern, text) => {
+    expect(fit(pattern, text)).toBeUndefined()
+  })
+})
+
+describe('refused as a pattern is', () => {
+  test.each([
+    ['nothing', '', /must not be empty/],
+    ['nothing but white space', ' \n ', /must not be empty/],
+    ['a pattern that is too long', 'a'.repeat(2001), /at most 2000 characters/],
+    ['one with too many places', '%w '.repeat(51), /at most 50 places/],
+    ['bounds %w{2,3}', '%w{2,3}', /%w\{2,3\} must be %w\{1,n\} with n from 1 to 100/],
+    ['bounds %w{1,0}', '%w{1,0}', /n from 1 to 100/],
+    ['bounds %w{1,101}', '%w{1,101}', /n from 1 to 100/],
+    ['bounds %d{1,}', '%d{1,}', /%d\{1,\} must be %d\{1,n\}/],
+    ['bounds %d{name}', '%d{name}', /n from 1 to 100/],
+    ['bounds %d{}', '%d{}', /n from 1 to 100/],
+  ])('%s', (_, pattern, why) => {
+    expect(() => compilePattern(pattern)).toThrow(why)
+    expect(() => compilePattern(pattern)).toThrow(expect.objectContaining({ kind: 'invalid' }))
+  })
+
+  test('at its bounds it is not', () => {
+    expect(fit('a'.repeat(2000), 'a'.repeat(2000))).toEqual([])
+    expect(fit('%w '.repeat(50), 'x '.repeat(50))).toHaveLength(50)
+    expect(fit('%w{1,100}', 'x '.repeat(100))).toHaveLength(1)
+    expect(fit('%w{1,100}', 'x '.repeat(101))).toBeUndefined()
+  })
+})
+
+describe('held against a regular expression, which is slow and independent', () => {
+  /** Few characters, so that pieces overlap and repeat. */
+  const literals = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '1', '.', 'я', '🎉'), maxLength: 4 })
+  const places = fc.constantFrom('%w', '%d', '%w{1,2}', '%w{1,3}', '%d{1,2}', '%d{1,3}')
+  const patterns = fc.array(fc.oneof(literals, places), { minLength: 1, maxLength: 6 })
+  const texts = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '  ', '1', '2', '.', ',', 'я', '🎉'), maxLength: 14 })
+
+  const spelled: Record<string, string> = { '%w': '[^ ]+', '%d': '\\p{Nd}+(?:[.,]\\p{Nd}+)*' }
+  const spell = (piece: string) => {
+    const [, letter, most] = /^%([wd])\{1,(\d)\}$/.exec(piece) ?? []
+    if (letter === 'w') return `([^ ]+(?: [^ ]+){0,${Number(most) - 1}})`
+    if (letter === 'd') return `(\\p{Nd}{1,${most}})`
+    return spelled[piece] ? `(${spelled[piece]})` : piece.replaceAll(/[.]/g, '\\.')
+  }
+  const squeeze = (text: string) => text.replaceAll(/ +/g, ' ')
+  const expressionFor = (pieces: string[]) => new RegExp(`^${pieces.map(spell).join('')}$`, 'u')
+
+  test('the same texts fit', () => {
+    let fitting = 0
+    fc.assert(
+      fc.property(patterns, texts, (pieces, text) => {
+        const pattern = pieces.join('')
+        // White space at the ends, and more than one, is told by the examples above.
+        fc.pre(pattern.trim() === pattern && pattern !== '' && !/ {2}/.test(pattern))
+        const found = fit(pattern, text)
+        expect(found !== undefined).toBe(expressionFor(pieces).test(squeeze(text).trim()))
+        if (found) fitting++
+      }),
+      { numRuns: 5000 },
+    )
+    expect(fitting).toBeGreaterThan(50)
+  })
+
+  /** Texts made from a pattern, so that they fit; what the places get is put back together. */
+  test('what stands at the places, put back, is the text', () => {
+    const words = fc.string({ unit: fc.constantFrom('a', 'b', '1', '.', 'я', '🎉'), minLength: 1, maxLength: 3 })
+    const numbers = fc.constantFrom('1', '12', '1.5', '2,11')
+    const filled = fc.oneof(
+      literals.map(text => ({ piece: text, text, isPlace: false })),
+      words.map(text => ({ piece: '%w', text, isPlace: true })),
+      numbers.map(text => ({ piece: '%d', text, isPlace: true })),
+      fc
+        .array(words, { minLength: 1, maxLength: 3 })
+        .map(some => ({ piece: '%w{1,3}', text: some.join(' '), isPlace: true })),
+    )
+    fc.assert(
+      fc.property(fc.array(filled, { minLength: 1, maxLength: 6 }), pieces => {
+        const pattern = pieces.map(({ piece }) => piece).join('')
+        fc.pre(pattern.trim() === pattern && pattern !== '' && !/ {2}/.test(pattern))
+        const text = pieces.map(piece => piece.text).join('')
+        const values = fit(pattern, text)
+        expect(values).toHaveLength(pieces.filter(({ isPlace }) => isPlace).length)
+        let next = 0
+        const again = pieces.map(({ piece, isPlace }) => (isPlace ? values![next++] : piece)).join('')
+        expect(again).toBe(text)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
+
+describe('a hostile text of 10,000 characters', () => {
+  const stepsOf = (pattern: string, text: string) => {
+    const effort = { steps: 0 }
+    const values = fitPattern(compilePattern(pattern), plainText(text), effort)
+    return { steps: effort.steps, fits: values !== undefined }
+  }
+
+  test.each([
+    ['a word that could be cut anywhere', `${'%wa'.repeat(50)}!`, 'a'.repeat(10_000), false],
+    ['words that any place could take', `${'%w{1,100} a '.repeat(50)}!`, 'a '.repeat(5_000), false],
+    ['digits that any place could take', `${'%d'.repeat(50)}x`, '1'.repeat(10_000), false],
+    ['a long literal that nearly stands everywhere', `%w${'a'.repeat(1_990)}b`, 'a'.repeat(10_000), false],
+    ['one that does fit', '%wa'.repeat(50), 'a'.repeat(10_000), true],
+  ])('%s is decided in at most two looks at a character for each piece', (_, pattern, text, fits) => {
+    const pieces = compilePattern(pattern).pieces.length
+    const decided = stepsOf(pattern, text)
+    expect(decided.steps).toBeLessThanOrEqual(2 * pieces * text.length)
+    expect(decided.fits).toBe(fits)
+  })
+
+  test('one that differs at once is decided at once', () => {
+    expect(stepsOf('Ваш код: %d', 'Ваши покупки '.repeat(770))).toEqual({ steps: 5, fits: false })
+  })
+})

@@ -1,0 +1,222 @@
+import { invalid } from '../../base/errors.ts'
+
+/**
+ * The language of template patterns. A pattern is text in which some places stand for what changes from message to
+ * message:
+ *
+ *   %w        one word: characters other than white space
+ *   %w{1,n}   one to n words, with white space between them
+ *   %d        a number: digits, also with a point or comma between them (`1499.90`)
+ *   %d{1,n}   one to n digits
+ *
+ * Everything else stands for itself, capitals and small letters told apart, a lone `%` too. A pattern fits a text as a
+ * whole. White space of any kind and length counts as one space, and none at either end.
+ */
+export type Pattern = { readonly pieces: readonly Piece[] }
+
+type Piece = Literal | Place
+type Literal = { kind: 'literal'; units: Uint16Array; fallbacks: Uint16Array }
+type Place = { kind: 'words'; most: number } | { kind: 'number' } | { kind: 'digits'; most: number }
+
+export const MOST_PATTERN_CHARACTERS = 2000
+const MOST_PLACES = 50
+const MOST_REPEATS = 100
+
+/** What stands for something else in a pattern, with the bounds behind it, right or wrong. */
+const PLACE = /%([wd])(\{[^{}]*\})?/g
+const BOUNDS = /^\{1,([1-9]\d{0,2})\}$/
+
+export function compilePattern(pattern: string): Pattern {
+  if (pattern.length > MOST_PATTERN_CHARACTERS) {
+    throw invalid(`pattern: must have at most ${MOST_PATTERN_CHARACTERS} characters`)
+  }
+  const plain = plainText(pattern)
+  if (plain === '') throw invalid('pattern: must not be empty')
+
+  const pieces: Piece[] = []
+  let end = 0
+  for (const place of plain.matchAll(PLACE)) {
+    pieces.push(literal(plain.slice(end, place.index)), placeOf(place[1]!, place[2]))
+    end = place.index + place[0].length
+  }
+  pieces.push(literal(plain.slice(end)))
+  if (pieces.length > 2 * MOST_PLACES + 1) throw invalid(`pattern: must have at most ${MOST_PLACES} places`)
+  return { pieces: pieces.filter(piece => piece.kind !== 'literal' || piece.units.length > 0) }
+}
+
+function placeOf(letter: string, bounds: string | undefined): Place {
+  const most = bounds === undefined ? 1 : Number(BOUNDS.exec(bounds)?.[1] ?? 0)
+  if (most < 1 || most > MOST_REPEATS) {
+    throw invalid(`pattern: %${letter}${bounds} must be %${letter}{1,n} with n from 1 to ${MOST_REPEATS}`)
+  }
+  if (letter === 'w') return { kind: 'words', most }
+  return bounds === undefined ? { kind: 'number' } : { kind: 'digits', most }
+}
+
+/** Units are compared as numbers: a string for each character would have to be made first. */
+function literal(text: string): Literal {
+  const units = Uint16Array.from({ length: text.length }, (_, at) => text.charCodeAt(at))
+  return { kind: 'literal', units, fallbacks: fallbacksOf(units) }
+}
+
+/** One spelling of what looks the same: accents joined to their letters, one space for any white space. */
+export const plainText = (text: string) => text.normalize('NFC').replaceAll(/\s+/g, ' ').trim()
+
+/** How much work was done, in looks at a character of the text. */
+export type Effort = { steps: number }
+
+/**
+ * What stands at the places of the pattern, in their order, when the text fits it; undefined when it does not. The text
+ * is one from `plainText`, made once for all patterns that it is held against.
+ *
+ * Piece by piece, it finds all points of the text that the pieces so far can end at, each together with the latest
+ * point that its last piece can begin at. No piece looks at a character more than twice, so a text takes at most twice
+ * as many steps as it has characters for each piece, whatever it says; most texts differ at the first literal and
+ * take a handful. A regular expression would try the combinations of places one after the other.
+ */
+export function fitPattern({ pieces }: Pattern, text: string, effort: Effort = { steps: 0 }): string[] | undefined {
+  const ways: Ways[] = []
+  let starts = [0]
+  for (const piece of pieces) {
+    const way =
+      piece.kind === 'literal' ? followLiteral(piece, text, starts, effort) : fill(piece, text, starts, effort)
+    if (way.ends.length === 0) return undefined
+    ways.push(way)
+    starts = way.ends
+  }
+  return starts.at(-1) === text.length ? valuesOf(pieces, ways, text) : undefined
+}
+
+/** Where a piece can end, in rising order, and where it then begins. */
+type Ways = { ends: number[]; begins: number[] }
+
+/** Walks back from the end of the text. */
+function valuesOf(pieces: readonly Piece[], ways: Ways[], text: string): string[] {
+  const values: string[] = []
+  let end = text.length
+  for (let i = pieces.length - 1; i >= 0; i--) {
+    const { ends, begins } = ways[i]!
+    const begin = begins[placeIn(ends, end)]!
+    if (pieces[i]!.kind !== 'literal') values.push(text.slice(begin, end))
+    end = begin
+  }
+  return values.reverse()
+}
+
+function placeIn(rising: number[], value: number): number {
+  let low = 0
+  let high = rising.length - 1
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (rising[middle]! < value) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Knuth, Morris and Pratt: finds where the literal stands, never going back in the text, and keeps what may begin there. */
+function followLiteral({ units, fallbacks }: Literal, text: string, starts: number[], effort: Effort): Ways {
+  const ways: Ways = { ends: [], begins: [] }
+  const lastStart = starts.at(-1)!
+  let next = 0
+  let matched = 0
+  let steps = 0
+  for (let at = starts[0]!; at < text.length && at - matched <= lastStart; at++) {
+    const unit = text.charCodeAt(at)
+    steps++
+    while (matched > 0 && unit !== units[matched]) {
+      steps++
+      matched = fallbacks[matched - 1]!
+    }
+    if (unit === units[matched]) matched++
+    if (matched < units.length) continue
+
+    const begin = at + 1 - matched
+    while (starts[next]! < begin) next++
+    if (starts[next] === begin) {
+      ways.begins.push(begin)
+      ways.ends.push(at + 1)
+    }
+    matched = fallbacks[matched - 1]!
+  }
+  effort.steps += steps
+  return ways
+}
+
+/** For each beginning of a literal, how long its longest proper beginning is that is also its end. */
+function fallbacksOf(units: Uint16Array): Uint16Array {
+  const fallbacks = new Uint16Array(units.length)
+  let matched = 0
+  for (let at = 1; at < units.length; at++) {
+    while (matched > 0 && units[at] !== units[matched]) matched = fallbacks[matched - 1]!
+    if (units[at] === units[matched]) matched++
+    fallbacks[at] = matched
+  }
+  return fallbacks
+}
+
+/**
+ * Walks from the first start on, always on behalf of the latest one: it leaves the most room, and whatever can be
+ * reached from an earlier one can be reached from it.
+ */
+function fill(place: Place, text: string, starts: number[], effort: Effort): Ways {
+  const ways: Ways = { ends: [], begins: [] }
+  const { begins, goesOn, mayEnd, counts } = rules[place.kind]
+  const most = place.kind === 'number' ? Number.POSITIVE_INFINITY : place.most
+  const first = starts[0]!
+  let next = 0
+  let begin = -1
+  let taken = 0
+  let at = first
+  for (; at < text.length && (begin >= 0 || next < starts.length); at++) {
+    const isStart = starts[next] === at
+    if (isStart) next++
+    if (isStart && begins(text, at)) {
+      begin = at
+      taken = 1
+    } else if (begin >= 0) {
+      if (counts(text, at)) taken++
+      if (taken > most || !goesOn(text, at)) begin = -1
+    }
+    if (begin >= 0 && mayEnd(text, at)) {
+      ways.ends.push(at + 1)
+      ways.begins.push(begin)
+    }
+  }
+  effort.steps += at - first
+  return ways
+}
+
+type Question = (text: string, at: number) => boolean
+
+/** Of what a place stands for: whether it can begin with a character, go on over it, end behind it, and count it. */
+type Rules = { begins: Question; goesOn: Question; mayEnd: Question; counts: Question }
+
+const isDigit: Question = (text, at) => {
+  const unit = text.charCodeAt(at)
+  if (unit < 0x80) return unit >= 0x30 && unit <= 0x39
+  return unit > 0x600 && DIGIT.test(text[at]!) // below it no script has digits of its own
+}
+const DIGIT = /^\p{Nd}$/u
+
+const isSpace: Question = (text, at) => text.charCodeAt(at) === 0x20
+const isJoint: Question = (text, at) => text[at] === '.' || text[at] === ','
+const isHalf: Question = (text, at) => isHigh(text.charCodeAt(at)) && isLow(text.charCodeAt(at + 1))
+const isHigh = (unit: number) => (unit & 0xfc00) === 0xd800
+const isLow = (unit: number) => (unit & 0xfc00) === 0xdc00
+
+const rules: Record<Place['kind'], Rules> = {
+  words: {
+    begins: (text, at) => !isSpace(text, at),
+    goesOn: () => true,
+    mayEnd: (text, at) => !isSpace(text, at) && !isHalf(text, at),
+    counts: (text, at) => isSpace(text, at - 1),
+  },
+  number: {
+    begins: isDigit,
+    goesOn: (text, at) => isDigit(text, at) || (isJoint(text, at) && isDigit(text, at - 1) && isDigit(text, at + 1)),
+    mayEnd: isDigit,
+    counts: () => false,
+  },
+  digits: { begins: isDigit, goesOn: isDigit, mayEnd: isDigit, counts: () => true },
+}

@@ -1,0 +1,162 @@
+import type { Sql } from '../../db/sql.ts'
+import type { NewTemplate, Template, TemplateChange, TemplateStatus } from './template.ts'
+
+const columns = (sql: Sql) => sql`
+  t.template_id as "templateId", t.company_id as "companyId", t.channel_type as "channelType",
+  t.template_type as "templateType", t.pattern, t.sender_id as "senderId", s.sender_name as "senderName", s.brand,
+  s.country_code as "countryCode", t.content, t.date_from as "dateFrom", t.date_to as "dateTo", t.status,
+  t.manager_comment as "managerComment", t.rejected_at as "rejectedAt", t.created_at as "createdAt"`
+
+const fromTemplates = (sql: Sql) => sql`
+  from templates t left join senders s on s.company_id = t.company_id and s.sender_id = t.sender_id`
+
+export function insertTemplateId(sql: Sql, companyId: number) {
+  return sql<{ templateId: number }[]>`
+    insert into template_ids (company_id) values (${companyId}) returning template_id as "templateId"`
+}
+
+/** Nothing is written, and no row comes back, when the company has that many already. */
+export function insertTemplate(sql: Sql, companyId: number, templateId: number, template: NewTemplate, most: number) {
+  return sql<{ templateId: number }[]>`
+    insert into templates (
+      company_id, template_id, channel_type, template_type, pattern, sender_id, content, date_from, date_to)
+    select ${companyId}, ${templateId}, ${template.channelType}, ${template.templateType}, ${template.pattern},
+      ${template.senderId}, ${contentOf(sql, template.content)}, ${template.dateFrom}, ${template.dateTo}
+    where (select count(*) from templates where company_id = ${companyId} and status not in ('DENIED', 'CLOSED')) < ${most}
+    returning template_id as "templateId"`
+}
+
+const contentOf = (sql: Sql, content: Template['content']) => (content === null ? null : sql.json(content))
+
+/** Until the transaction ends, nobody else makes a template of this company. */
+export const lockTemplatesOf = (sql: Sql, companyId: number) =>
+  sql`select pg_advisory_xact_lock(hashtextextended(${`templates of ${companyId}`}, 0))`
+
+/** The resolver: from a bare id to its company. */
+export const selectCompanyOf = (sql: Sql, templateId: number) =>
+  sql<{ companyId: number }[]>`select company_id as "companyId" from template_ids where template_id = ${templateId}`
+
+export function selectTemplate(sql: Sql, companyId: number, templateId: number) {
+  return sql<Template[]>`
+    select ${columns(sql)} ${fromTemplates(sql)} where t.company_id = ${companyId} and t.template_id = ${templateId}`
+}
+
+export function selectTemplateForUpdate(sql: Sql, companyId: number, templateId: number) {
+  return sql<Template[]>`
+    select ${columns(sql)} ${fromTemplates(sql)}
+    where t.company_id = ${companyId} and t.template_id = ${templateId} for update of t`
+}
+
+export type TemplateFilter = Partial<
+  Record<'channelType' | 'templateType' | 'status' | 'brand' | 'countryCode' | 'senderName', string[]>
+> & { templateId?: number[]; senderId?: number[] }
+
+const filtered = (sql: Sql, companyId: number, filter: TemplateFilter) => {
+  const oneOf = (column: string, values: string[] | undefined) =>
+    values?.length ? sql`and ${sql(column)}::text = any(${values}::text[])` : sql``
+  const oneOfIds = (column: string, ids: number[] | undefined) =>
+    ids?.length ? sql`and ${sql(column)} = any(${ids}::bigint[])` : sql``
+  return sql`
+    ${fromTemplates(sql)} where t.company_id = ${companyId}
+    ${oneOf('t.channel_type', filter.channelType)} ${oneOf('t.template_type', filter.templateType)}
+    ${oneOf('t.status', filter.status)} ${oneOf('s.brand', filter.brand)}
+    ${oneOf('s.country_code', filter.countryCode)} ${oneOf('s.sender_name', filter.senderName)}
+    ${oneOfIds('t.template_id', filter.templateId)} ${oneOfIds('t.sender_id', filter.senderId)}`
+}
+
+export const countTemplates = (sql: Sql, companyId: number, filter: TemplateFilter) =>
+  sql<{ total: number }[]>`select count(*) as total ${filtered(sql, companyId, filter)}`
+
+export function selectTemplates(
+  sql: Sql,
+  companyId: number,
+  filter: TemplateFilter,
+  page: { offset: number; limit: number },
+) {
+  return sql<Template[]>`
+    select ${columns(sql)} ${filtered(sql, companyId, filter)}
+    order by t.template_id offset ${page.offset} limit ${page.limit}`
+}
+
+export function updateTemplate(sql: Sql, template: Template, change: TemplateChange) {
+  const changed = { ...template, ...change }
+  return sql`
+    update templates set
+      template_type = ${changed.templateType}, pattern = ${changed.pattern}, sender_id = ${changed.senderId},
+      content = ${contentOf(sql, changed.content)}, date_from = ${changed.dateFrom}, date_to = ${changed.dateTo}
+    where company_id = ${template.companyId} and template_id = ${template.templateId}`
+}
+
+export type Move = {
+  companyId: number
+  templateId: number
+  from: TemplateStatus
+  to: TemplateStatus
+  by: string
+  comment?: string | undefined
+  /** What the move was decided on, where the row is not locked. */
+  seen?: Pick<Template, 'dateFrom' | 'dateTo'>
+  now: Date
+}
+
+/** Moves a template, once: only from the state it was seen in, and as it was seen. The move itself is kept as a row. */
+export function moveTemplate(sql: Sql, move: Move) {
+  return sql`
+    with moved as (
+      update templates set
+        status = ${move.to},
+        manager_comment = ${commentAfter(sql, move)},
+        rejected_at = ${move.to === 'REJECTED' ? move.now : null}
+      where company_id = ${move.companyId} and template_id = ${move.templateId} and status = ${move.from}
+        ${move.seen ? unchanged(sql, move.seen) : sql``}
+      returning company_id, template_id)
+    insert into template_moves (company_id, template_id, from_status, to_status, moved_by, comment, moved_at)
+    select company_id, template_id, ${move.from}, ${move.to}, ${move.by}, ${move.comment ?? null}, ${move.now}
+    from moved`
+}
+
+/** As for sender names: what was said of a rejection ends where the review ends well. */
+const commentAfter = (sql: Sql, { to, comment }: Move) =>
+  to === 'AWAITING' ? sql`${comment ?? null}::text` : sql`coalesce(${comment ?? null}, manager_comment)`
+
+const unchanged = (sql: Sql, seen: NonNullable<Move['seen']>) => sql`
+  and date_trunc('milliseconds', date_from) = ${seen.dateFrom}
+  and date_trunc('milliseconds', date_to) is not distinct from ${seen.dateTo}::timestamptz`
+
+export type Due = Pick<Template, 'companyId' | 'templateId' | 'status' | 'dateFrom' | 'dateTo'>
+
+/** Templates that the clock, or automatic moderation, has to move now. */
+export function selectDue(sql: Sql, movable: TemplateStatus[], now: Date, limit: number) {
+  return sql<Due[]>`
+    select company_id as "companyId", template_id as "templateId", status, date_from as "dateFrom", date_to as "dateTo"
+    from templates
+    where status in ('DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW', 'AWAITING')
+      and status = any(${movable}::text[]::sender_status[]) and (status <> 'AWAITING' or date_from <= ${now})
+    union all
+    select company_id, template_id, status, date_from, date_to
+    from templates
+    where status in ('AWAITING', 'APPROVED') and date_to <= ${now}
+    limit ${limit}`
+}
+
+export const selectMoves = (sql: Sql, companyId: number, templateId: number) => sql<
+  { from: TemplateStatus; to: TemplateStatus; by: string; comment: string | null; movedAt: Date }[]
+>`
+    select from_status as "from", to_status as "to", moved_by as "by", comment, moved_at as "movedAt"
+    from template_moves where company_id = ${companyId} and template_id = ${templateId} order by move_id`
+
+export function selectAllTemplates(sql: Sql, companyId: number | undefined) {
+  return sql<Template[]>`
+    select ${columns(sql)} ${fromTemplates(sql)}
+    ${companyId === undefined ? sql`` : sql`where t.company_id = ${companyId}`}
+    order by t.status >= 'APPROVED', t.template_id`
+}
+
+/** What messages of a company may match now, the most urgent first. */
+export function selectApproved(sql: Sql, companyId: number, now: Date) {
+  return sql<Template[]>`
+    select ${columns(sql)} ${fromTemplates(sql)}
+    where t.company_id = ${companyId} and t.status = 'APPROVED'
+      and t.date_from <= ${now} and (t.date_to is null or t.date_to > ${now})
+    order by array_position('{AUTHORIZE,TRANSACT,SERVICE,PROMO}', t.template_type), t.template_id`
+}

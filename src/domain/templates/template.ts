@@ -1,0 +1,75 @@
+import type { ChannelType, TrafficType } from '../../base/channel-types.ts'
+import { invalid } from '../../base/errors.ts'
+import type { Brand } from '../numbering/brand.ts'
+import { reviewStates, type SenderStatus, senderStatuses } from '../senders/sender.ts'
+
+/** A template is reviewed as a sender name is, in the same states. */
+export const templateStatuses = senderStatuses
+export type TemplateStatus = SenderStatus
+
+/** A template registered with the messenger itself, which goes out in place of a free text that matches. */
+export type MessengerTemplate = { name: string; language: string }
+
+export type Template = {
+  templateId: number
+  companyId: number
+  channelType: ChannelType
+  templateType: TrafficType
+  pattern: string
+  /** The sender name it is bound to; null serves every name of its channel. Brand and country are the name's. */
+  senderId: number | null
+  senderName: string | null
+  brand: Brand | null
+  countryCode: string | null
+  content: MessengerTemplate | null
+  dateFrom: Date
+  dateTo: Date | null
+  status: TemplateStatus
+  managerComment: string | null
+  rejectedAt: Date | null
+  createdAt: Date
+}
+
+export type NewTemplate = Pick<
+  Template,
+  'channelType' | 'templateType' | 'pattern' | 'senderId' | 'content' | 'dateFrom' | 'dateTo'
+>
+
+export type TemplateChange = Partial<
+  Pick<Template, 'templateType' | 'pattern' | 'senderId' | 'content' | 'dateFrom' | 'dateTo'>
+>
+
+const early: readonly TemplateStatus[] = ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'REJECTED']
+
+/** In which states a field may still be changed: what was reviewed stays as it was reviewed. */
+const changeableIn: Record<keyof TemplateChange, readonly TemplateStatus[]> = {
+  templateType: early,
+  pattern: early,
+  senderId: early,
+  content: early,
+  dateFrom: [...reviewStates, 'REJECTED'],
+  dateTo: [...reviewStates, 'REJECTED', 'APPROVED'],
+}
+
+/** By the names that clients know. */
+const fieldNames: Partial<Record<keyof TemplateChange, string>> = { senderId: 'senderNameId' }
+
+export function refuseForbiddenChange(template: Pick<Template, 'status'>, change: TemplateChange) {
+  for (const field of Object.keys(changeableIn) as (keyof TemplateChange)[]) {
+    if (change[field] !== undefined && !changeableIn[field].includes(template.status)) {
+      throw invalid(`${fieldNames[field] ?? field}: cannot be changed while the template is ${template.status}`)
+    }
+  }
+}
+
+const MESSENGER_NAME = /^[a-z0-9_]{1,512}$/
+const LANGUAGE = /^[a-z]{2,3}(_[A-Z]{2,4})?$/
+
+export function refuseBadContent(content: MessengerTemplate | null, channelType: ChannelType) {
+  if (!content) return
+  if (channelType !== 'WHATSAPP') throw invalid('content: only templates of WHATSAPP have it')
+  if (!MESSENGER_NAME.test(content.name)) {
+    throw invalid('content.name: must be 1 to 512 small Latin letters, digits or _')
+  }
+  if (!LANGUAGE.test(content.language)) throw invalid('content.language: must be a code such as ru or en_US')
+}

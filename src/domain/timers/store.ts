@@ -1,0 +1,31 @@
+import type { Sql } from '../../db/sql.ts'
+import type { DueTimer, Timer } from './timer.ts'
+
+/** The earlier moment stays when one is set twice. */
+export function upsertTimers(sql: Sql, companyId: number, timers: Timer[]) {
+  return sql`
+    insert into message_timers as t (company_id, uuid, kind, due_at)
+    select ${companyId}, q.* from unnest(
+      ${timers.map(({ uuid }) => uuid)}::uuid[], ${timers.map(({ kind }) => kind)}::text[],
+      ${timers.map(({ dueAt }) => dueAt.toISOString())}::timestamptz[]) q
+    on conflict (company_id, uuid, kind) do update set due_at = least(t.due_at, excluded.due_at)`
+}
+
+/** Who takes them and dies leaves them to the next. */
+export function claimTimers(sql: Sql, now: Date, limit: number) {
+  return sql<DueTimer[]>`
+    update message_timers t set until = clock_timestamp() + interval '30 seconds'
+    from (
+      select company_id, uuid, kind from message_timers
+      where due_at <= ${now} and until < clock_timestamp() order by due_at limit ${limit}) due
+    where t.company_id = due.company_id and t.uuid = due.uuid and t.kind = due.kind and t.until < clock_timestamp()
+    returning t.company_id as "companyId", t.uuid, t.kind`
+}
+
+export function deleteTimers(sql: Sql, timers: DueTimer[]) {
+  return sql`
+    delete from message_timers t using unnest(
+      ${timers.map(({ companyId }) => companyId)}::bigint[], ${timers.map(({ uuid }) => uuid)}::uuid[],
+      ${timers.map(({ kind }) => kind)}::text[]) q (company_id, uuid, kind)
+    where t.company_id = q.company_id and t.uuid = q.uuid and t.kind = q.kind`
+}

@@ -1,0 +1,17 @@
+/** By centers a company keeps its traffic apart: each MESSAGE key and each inbound message belongs to one. */
+export type TrafficCenter = {
+  /** Unique in the whole installation. */
+  centerId: number
+  companyId: number
+  name: string
+  isDefault: boolean
+}
+
+export const DEFAULT_CENTER_NAME = 'Default'
+export const CENTER_NAME_LENGTH = 100
+
+/** Why a center cannot be called so; undefined when it can. */
+export function refusalOfCenterName(name: string): string | undefined {
+  const isGood = name.trim() === name && name.length > 0 && name.length <= CENTER_NAME_LENGTH
+  return isGood ? undefined : `must be 1 to ${CENTER_NAME_LENGTH} characters, without spaces around them`
+}

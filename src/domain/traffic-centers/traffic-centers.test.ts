@@ -1,0 +1,56 @@
+import { beforeAll, expect, test } from 'vitest'
+import { useDatabase } from '../../testing/database.ts'
+import { aCompany, aPartner, type TestPartner } from '../../testing/factories.ts'
+import { centerCalled, defaultCenter, listCenters } from './traffic-centers.ts'
+
+const db = useDatabase()
+let partner: TestPartner
+
+beforeAll(async () => {
+  partner = await aPartner(db.sql)
+})
+
+test('a company has no center until one is needed, and then the default one, once', async () => {
+  const companyId = await aCompany(db.sql, partner)
+  expect(await listCenters(db.sql, companyId)).toEqual([])
+  const center = await defaultCenter(db.sql, companyId)
+  expect(center).toEqual({ centerId: expect.any(Number), companyId, name: 'Default', isDefault: true })
+  expect(await defaultCenter(db.sql, companyId)).toEqual(center)
+  expect(await listCenters(db.sql, companyId)).toEqual([center])
+})
+
+test('those who need a center at the same time get the same one', async () => {
+  const companyId = await aCompany(db.sql, partner)
+  const asked = await Promise.all(
+    Array.from({ length: 8 }, (_, n) =>
+      n % 2 ? defaultCenter(db.sql, companyId) : centerCalled(db.sql, companyId, 'Shop'),
+    ),
+  )
+  expect(new Set(asked.map(({ centerId }) => centerId)).size).toBe(2)
+  expect((await listCenters(db.sql, companyId)).map(({ name, isDefault }) => [name, isDefault])).toEqual([
+    ['Default', true],
+    ['Shop', false],
+  ])
+})
+
+test('the default one comes first, so that nobody can take its name', async () => {
+  const companyId = await aCompany(db.sql, partner)
+  expect(await centerCalled(db.sql, companyId, 'Default')).toMatchObject({ name: 'Default', isDefault: true })
+  expect(await defaultCenter(db.sql, companyId)).toMatchObject({ name: 'Default', isDefault: true })
+})
+
+test('centers of two companies are different ones, whatever they are called', async () => {
+  const [one, other] = [await aCompany(db.sql, partner), await aCompany(db.sql, partner)]
+  const shops = [await centerCalled(db.sql, one, 'Shop'), await centerCalled(db.sql, other, 'Shop')]
+  expect(shops[0]!.centerId).not.toBe(shops[1]!.centerId)
+  expect((await listCenters(db.sql, one)).map(({ companyId }) => companyId)).toEqual([one, one])
+})
+
+test.each(['', ' ', ' Shop', 'Shop ', 'x'.repeat(101)])('a center cannot be called "%s"', async name => {
+  const companyId = await aCompany(db.sql, partner)
+  await expect(centerCalled(db.sql, companyId, name)).rejects.toMatchObject({
+    kind: 'invalid',
+    message: 'center: must be 1 to 100 characters, without spaces around them',
+  })
+  expect(await listCenters(db.sql, companyId)).toEqual([])
+})

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest'
+import { FAILURES_UNTIL_PROBE } from '../../domain/callbacks/callback.ts'
+import { chainsOf } from './chains.ts'
+import { newSession, noteRefused, noteTaken, type OpenBatch, openBatch } from './session.ts'
+
+const newcomer = () => newSession({ companyId: 1, receiver: 'http://hooks.example', failures: 0 }, 0, 0)
+
+let lastId = 0
+function aBatch(format: OpenBatch['format'], messageUuids: string[], url = 'http://hooks.example/a'): OpenBatch {
+  const batch = {
+    companyId: 1,
+    callbackId: ++lastId,
+    url,
+    format,
+    events: messageUuids.map(messageUuid => ({ messageUuid })),
+    done: messageUuids.map(() => false),
+    held: new Set<string>(),
+    expiresAt: new Date(),
+  } as unknown as OpenBatch
+  return openBatch(batch, newcomer(), () => '')
+}
+
+/** Chains as lists of requests, a request as its messages. */
+const shown = (batches: OpenBatch[], holders = new Map<string, number>()) =>
+  chainsOf(batches, holders).map(chain =>
+    chain.map(parcel => parcel.map(({ batch, index }) => batch.events[index]!.messageUuid).join(' ')),
+  )
+
+const numbered = (count: number) => Array.from({ length: count }, (_, i) => `m${i}`)
+
+test('the partner API has a chain for each message and a request for each event', () => {
+  expect(shown([aBatch('partner', ['a', 'b']), aBatch('partner', ['a'])])).toEqual([['a', 'a'], ['b']])
+})
+
+test('the messaging API has an array for each address, all of a message in one, however many batches it comes from', () => {
+  const other = 'http://hooks.example/b'
+  const batches = [
+    aBatch('messaging', ['a', 'b']),
+    aBatch('messaging', ['c'], other),
+    aBatch('messaging', ['d', 'a']),
+    aBatch('messaging', ['c'], other),
+  ]
+  expect(shown(batches)).toEqual([['a a b d'], ['c c']])
+})
+
+test('an array has at most 100 events, and a message is not divided', () => {
+  const batches = [aBatch('messaging', numbered(150)), aBatch('messaging', numbered(150))]
+  const arrays = shown(batches).map(([array]) => array!.split(' '))
+  expect(arrays.map(array => array.length)).toEqual([100, 100, 100])
+  const places = arrays.flatMap((array, i) => [...new Set(array)].map(message => [message, i] as const))
+  expect(places).toHaveLength(150)
+})
+
+test('a message with more events than an array takes goes event by event', () => {
+  const chains = shown([aBatch('messaging', ['b', ...Array(101).fill('a'), 'c'])])
+  expect(chains).toEqual([['b c'], Array(101).fill('a')])
+})
+
+test('a message that was refused before goes by itself, event by event', () => {
+  const first = aBatch('messaging', ['a', 'b', 'c'])
+  first.held.add('a')
+  expect(shown([first, aBatch('messaging', ['a', 'd'])])).toEqual([['a', 'a'], ['b c d']])
+})
+
+test('a message with events of both formats, or for two addresses, keeps their order', () => {
+  const batches = [
+    aBatch('messaging', ['a', 'x']),
+    aBatch('partner', ['a']),
+    aBatch('messaging', ['b']),
+    aBatch('messaging', ['b'], 'http://hooks.example/b'),
+  ]
+  expect(shown(batches)).toEqual([['a', 'a'], ['x'], ['b', 'b']])
+})
+
+test('what was taken is left out, and what an earlier batch holds stays behind', () => {
+  const batch = aBatch('messaging', ['a', 'b', 'c'])
+  batch.done[2] = true
+  expect(shown([batch], new Map([['a', batch.callbackId - 1]]))).toEqual([['b']])
+  expect(batch).toMatchObject({ refused: true, held: new Set(['a']) })
+})
+
+test('a receiver is paused by 20 refusals in a row, and not while one of its requests is still taken', () => {
+  const session = newcomer()
+  const parcel = [{ batch: aBatch('messaging', ['a']), index: 0 }]
+  const refuse = () => noteRefused(session, parcel, { kind: 'answered', statusCode: 503 }, 1)
+  for (let i = 1; i < FAILURES_UNTIL_PROBE; i++) refuse()
+  expect(session.paused).toBe(false)
+  refuse()
+  expect(session.paused).toBe(true)
+  noteTaken(session, parcel, 200, 1)
+  expect(session).toMatchObject({ paused: false, failures: 0 })
+})
