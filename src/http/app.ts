@@ -9,7 +9,9 @@ import { registerHealth } from './health.ts'
 import { registerMessagingApi } from './messaging/messaging-api.ts'
 import { registerMetrics } from './metrics.ts'
 import { registerPartnerApi } from './partner/partner-api.ts'
+import { registerShortLinks } from './short-links/short-links.ts'
 import { compileValidator } from './validation.ts'
+import { registerWebhooks } from './webhooks/webhooks.ts'
 
 export type App = FastifyInstance
 
@@ -38,11 +40,13 @@ export async function buildApp(context: Context): Promise<App> {
     throw new AppError('not_found', 'Not found')
   })
   acceptJsonBodies(app)
-  if (context.metrics) registerMetrics(app)
+  if (context.metrics) registerMetrics(app, context)
 
   registerHealth(app, context)
   await registerPartnerApi(app, context)
   await registerMessagingApi(app, context)
+  registerShortLinks(app, context)
+  registerWebhooks(app, context)
   await registerDocsPage(app)
   return app
 }

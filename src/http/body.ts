@@ -13,7 +13,7 @@ export const KIB = 1024
 export const MIB = 1024 * KIB
 
 /** How large a body may be. A route that is not named here takes what any form filled in by hand would need. */
-export const bodyLimits = { usual: MIB, token: 16 * KIB, recipients: 32 * MIB }
+export const bodyLimits = { usual: MIB, token: 16 * KIB, messages: 16 * MIB, recipients: 32 * MIB }
 
 /**
  * JSON bodies. An empty one counts as none, whatever its content type says. Text that PostgreSQL cannot keep (a NUL,

@@ -12,4 +12,8 @@ export type Context = {
   publicUrl: string
   trustedProxies: string[]
   metrics: boolean
+  /** What the secrets of gateways are sealed with. */
+  secret: string
+  /** Texts by which a subscriber asks for nothing more; unless told, the usual ones. */
+  stopWords?: readonly string[]
 }

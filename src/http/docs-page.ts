@@ -38,7 +38,10 @@ const page = `<!doctype html>
   <script>
     SwaggerUIBundle({
       dom_id: '#reference',
-      urls: [{ name: 'Partner API', url: '/docs/partner.json' }],
+      urls: [
+        { name: 'Partner API', url: '/docs/partner.json' },
+        { name: 'Messaging API', url: '/docs/messaging.json' },
+      ],
       presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
       layout: 'StandaloneLayout',
       persistAuthorization: true,

@@ -14,6 +14,7 @@ async function appOver(error: Error) {
     publicUrl: 'http://localhost:8080',
     trustedProxies: [],
     metrics: false,
+    secret: 'a secret of the tests, 32 or longer',
   })
 }
 

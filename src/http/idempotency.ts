@@ -19,5 +19,9 @@ export function onceOf(request: FastifyRequest, content = request.rawBody ?? Buf
   const key = request.headers['idempotency-key']
   if (typeof key !== 'string') return undefined
   const head = Buffer.from(`${request.method} ${request.url}\n`)
-  return { owner: `partner:${request.partner.partnerId}`, key, request: Buffer.concat([head, content]) }
+  return { owner: ownerOf(request), key, request: Buffer.concat([head, content]) }
 }
+
+/** Keys of the messaging API share their company's. */
+const ownerOf = ({ partner, caller }: FastifyRequest) =>
+  caller ? `company:${caller.companyId}` : `partner:${partner.partnerId}`

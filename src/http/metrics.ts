@@ -1,8 +1,13 @@
 import type { FastifyInstance } from 'fastify'
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Sql } from '../db/sql.ts'
+import type { Gateway, GatewayState } from '../domain/gateways/gateway.ts'
+import { listGateways } from '../domain/gateways/gateways.ts'
+import { gatewayStates, partsPerSecondOf } from '../domain/gateways/states.ts'
+import type { Context } from './context.ts'
 
-/** Prometheus metrics of this process: time by route and status, and what Node tells of itself. */
-export function registerMetrics(app: FastifyInstance) {
+/** Prometheus metrics: time by route and status, what Node tells of this process, and how the gateways are doing. */
+export function registerMetrics(app: FastifyInstance, { sql, log }: Pick<Context, 'sql' | 'log'>) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const requests = new Histogram({
@@ -12,10 +17,53 @@ export function registerMetrics(app: FastifyInstance) {
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
     registers: [registry],
   })
+  const gateways = gatewayGauges(registry)
 
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'unknown'
     requests.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000)
   })
-  app.get('/metrics', async (_, reply) => reply.type(registry.contentType).send(await registry.metrics()))
+  app.get('/metrics', async (_, reply) => {
+    // Without the database there is still something to tell of ourselves.
+    await gateways.refresh(sql).catch(err => log.warn({ err }, 'gateway_metrics.not_read'))
+    return reply.type(registry.contentType).send(await registry.metrics())
+  })
+}
+
+/** One value of a gateway and what its engines say of it, if any does; where there is none, nothing is told. */
+type GatewayGauge = { help: string; of(gateway: Gateway, state: GatewayState | undefined): number | undefined }
+
+const gauges: Record<string, GatewayGauge> = {
+  up: { help: 'Whether an engine can hand it messages', of: (_, state) => Number(state?.up ?? false) },
+  bound: { help: 'Connections that are up', of: (_, state) => state?.bound ?? 0 },
+  open: { help: 'Messages under way', of: (_, state) => state?.open ?? 0 },
+  window: { help: 'Most messages that may be under way', of: (_, state) => state?.window ?? 0 },
+  rate: { help: 'Parts taken a second, over the last minute', of: (_, state) => (state ? partsPerSecondOf(state) : 0) },
+  paused: { help: 'Whether it is paused', of: gateway => Number(gateway.paused) },
+  // Without its words: each of them would be a series of its own.
+  last_error_timestamp_seconds: {
+    help: 'When it last had an error, in seconds since 1970',
+    of: (_, state) => (state?.lastErrorAt ? state.lastErrorAt.getTime() / 1000 : undefined),
+  },
+}
+
+function gatewayGauges(registry: Registry) {
+  const labelNames = ['name', 'channel', 'connector']
+  const all = Object.entries(gauges).map(([name, { help, of }]) => ({
+    of,
+    gauge: new Gauge({ name: `tidings_gateway_${name}`, help, labelNames, registers: [registry] }),
+  }))
+  return {
+    async refresh(sql: Sql) {
+      for (const { gauge } of all) gauge.reset()
+      const [gateways, states] = await Promise.all([listGateways(sql), gatewayStates(sql)])
+      for (const gateway of gateways) {
+        const labels = { name: gateway.name, channel: gateway.channelType, connector: gateway.connector }
+        for (const { gauge, of } of all) {
+          const value = of(gateway, states.get(gateway.gatewayId))
+          if (value !== undefined) gauge.set(labels, value)
+        }
+      }
+    },
+  }
 }

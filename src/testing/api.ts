@@ -47,6 +47,7 @@ export function usePartnerApi(): TestApi {
       publicUrl: 'http://localhost:8080',
       trustedProxies: [],
       metrics: false,
+      secret: 'a secret of the tests, 32 or longer',
     })
     check = answerCheck((await api.app.inject('/docs/partner.json')).json())
   })

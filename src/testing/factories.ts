@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { money } from '../base/money.ts'
 import type { Pool } from '../db/sql.ts'
 import { createCompany } from '../domain/companies/companies.ts'
 import type { NewCompany } from '../domain/companies/company.ts'
@@ -8,6 +9,7 @@ import { createPartner, logIn } from '../domain/partners/partners.ts'
 import { approveSender } from '../domain/senders/moderation.ts'
 import type { NewSender, Sender } from '../domain/senders/sender.ts'
 import { createSender } from '../domain/senders/senders.ts'
+import type { NewSingle } from '../domain/singles/single.ts'
 
 /** Factories make the world in one line each; whatever is not said is invented. */
 
@@ -58,4 +60,35 @@ export const numberOf: Record<Brand, string> = {
   BEELINE: '79030000001',
   MEGAFON: '79260000001',
   TELE2: '79770000001',
+}
+
+/** A single message as the intake makes it, ready to be accepted. */
+export function aSingle(sender: Pick<Sender, 'senderId' | 'senderName'>, given: Partial<NewSingle> = {}): NewSingle {
+  return {
+    channelType: 'SMS',
+    senderId: sender.senderId,
+    senderName: sender.senderName,
+    brandId: 1,
+    priority: 0,
+    destination: '79160000077',
+    text: 'Code 4321',
+    parts: 1,
+    tariffId: null,
+    price: money('3.90'),
+    content: null,
+    trafficType: 'AUTHORIZE',
+    templateId: null,
+    externalId: null,
+    centerId: null,
+    method: 'API',
+    options: {},
+    callbackUrl: null,
+    callbackEvents: null,
+    sendAt: null,
+    completeBy: null,
+    expiresAt: new Date(Date.now() + 25 * 3600_000),
+    endsEarly: false,
+    links: [],
+    ...given,
+  }
 }

@@ -1,14 +1,93 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import { type KeyType, keyTypes } from '../../domain/keys/key.ts'
+import { createIntake, type Intake } from '../../domain/singles/intake.ts'
 import type { Context } from '../context.ts'
+import { describeApi } from '../openapi.ts'
+import { ErrorAnswer } from '../schemas.ts'
+import { requireKey } from './auth.ts'
+import { balanceRoutes } from './balance.ts'
+import { cascadeRoutes } from './cascades.ts'
+import { dispatchRoutes } from './dispatches.ts'
+import { flashcallRoutes } from './flashcall.ts'
+import { messageListRoutes } from './message-list.ts'
+import { messageRoutes } from './messages.ts'
+import { referenceRoutes } from './references.ts'
+import { senderNameRoutes } from './sender-names.ts'
+import { stopRoutes } from './stop.ts'
+import { subscriberRoutes } from './subscribers.ts'
+import { templateRoutes } from './templates.ts'
 
-/** The messaging API; `/v1/X` and `/api/v1/v1/X` are other spellings of the same addresses. */
-export async function registerMessagingApi(app: FastifyInstance, _context: Context) {
-  for (const prefix of ['/api/v1', '/v1', '/api/v1/v1']) {
-    await app.register(
-      async api => {
-        api.get('/ping', async (_, reply) => reply.type('text/plain; charset=utf-8').send('PONG'))
-      },
-      { prefix },
-    )
+/** One intake for all spellings: what arrives together is written together. */
+export type MessagingContext = Context & { intake: Intake }
+
+type Routes = (context: MessagingContext) => FastifyPluginAsync
+
+/** Which keys open what: one file a resource, under the types of keys it takes. */
+const sections: { types: readonly KeyType[]; routes: Routes[] }[] = [
+  { types: keyTypes, routes: [balanceRoutes, referenceRoutes] },
+  {
+    types: ['MESSAGE'],
+    routes: [
+      messageRoutes,
+      messageListRoutes,
+      cascadeRoutes,
+      stopRoutes,
+      dispatchRoutes,
+      flashcallRoutes,
+      subscriberRoutes,
+    ],
+  },
+  { types: ['ENTITY'], routes: [senderNameRoutes, templateRoutes] },
+]
+
+const PREFIX = '/api/v1'
+/** Other spellings of the same addresses: the specification writes `/v1/X` as well. */
+const OTHER_PREFIXES = ['/v1', '/api/v1/v1']
+
+/** The messaging API, for clients' own software; the reference knows it by its first address alone. */
+export async function registerMessagingApi(app: FastifyInstance, given: Context) {
+  const context = { ...given, intake: createIntake({ ...given, linkBase: `${given.publicUrl}/s` }) }
+  await app.register(
+    async api => {
+      await describeApi(api, {
+        title: 'Tidings messaging API',
+        description: [
+          "Messages, cascades and dispatches of a company, its sender names and templates, for the company's own software.",
+          'The key goes after `Bearer ` or `Basic ` as it is; each operation says which type of key it takes.',
+          '',
+          'Every answer that is not a success is `{"error": {"code", "msg"}}`. `/v1/X` and `/api/v1/v1/X` are other',
+          'spellings of `/api/v1/X`. What becomes of messages is told to `callbackUrl`, signed as Standard Webhooks are.',
+        ].join('\n'),
+        serverUrl: `${context.publicUrl}${PREFIX}`,
+        security: { key: { type: 'http', scheme: 'bearer' } },
+      })
+      await registerRoutes(api, context)
+      app.get('/docs/messaging.json', async () => api.swagger())
+    },
+    { prefix: PREFIX },
+  )
+  for (const prefix of OTHER_PREFIXES) await app.register(api => registerRoutes(api, context), { prefix })
+}
+
+async function registerRoutes(api: FastifyInstance, context: MessagingContext) {
+  registerPing(api)
+  for (const { types, routes } of sections) {
+    await api.register(async section => {
+      requireKey(section, context, ...types)
+      for (const resource of routes) await section.register(resource(context))
+    })
   }
 }
+
+const pingSchema = {
+  tags: ['Connection'],
+  summary: 'See whether the service is there',
+  description: 'Needs no key, and looks at none.',
+  response: {
+    200: { description: 'It is', content: { 'text/plain': { schema: { type: 'string', const: 'PONG' } } } },
+    default: ErrorAnswer,
+  },
+}
+
+const registerPing = (api: FastifyInstance) =>
+  api.get('/ping', { schema: pingSchema }, async (_, reply) => reply.type('text/plain; charset=utf-8').send('PONG'))

@@ -99,7 +99,8 @@ const CreationAnswer = Answer({
       destination: Type.String(),
       messageUuid: Type.String({ format: 'uuid' }),
       parts: Type.Integer(),
-      senderId: Id,
+      // Null in a dispatch of the messaging API under a name without registration.
+      senderId: Nullable(Id),
     }),
   ),
 })

@@ -1,14 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { channelTypes } from '../../base/channel-types.ts'
-import { countryCodeOf } from '../../base/countries.ts'
-import { invalid, notFound } from '../../base/errors.ts'
-import { moneyToNumber } from '../../base/money.ts'
-import { readTimestamp } from '../../base/timestamp.ts'
+import { notFound } from '../../base/errors.ts'
 import { requireCompany } from '../../domain/companies/companies.ts'
 import { once } from '../../domain/idempotency/idempotency.ts'
 import { brands } from '../../domain/numbering/brand.ts'
-import { commonTypes, type Sender, senderStatuses } from '../../domain/senders/sender.ts'
+import { commonTypes, senderStatuses } from '../../domain/senders/sender.ts'
 import {
   createSender,
   listSenders,
@@ -19,53 +16,22 @@ import {
 } from '../../domain/senders/senders.ts'
 import type { Context } from '../context.ts'
 import { IdempotencyHeader, onceOf } from '../idempotency.ts'
-import { Answer, answers, ById, DateTime, Id, NoBody, Nullable, OneOf, SomeOf } from '../schemas.ts'
+import { answers, ById, Id, NoBody, SomeOf } from '../schemas.ts'
+import {
+  CountryCode,
+  newSenderFields,
+  presentSender,
+  readNewSender,
+  readSenderChange,
+  SenderAnswer,
+  SenderChangeBody,
+} from '../senders.ts'
 
-const SenderName = Type.String({ minLength: 1, maxLength: 64 })
-const DocumentIds = Type.Array(Type.String({ format: 'uuid' }), { maxItems: 100 })
-
-const NewSender = Type.Object({
-  companyId: Id,
-  senderName: SenderName,
-  channelType: OneOf(channelTypes),
-  commonType: OneOf(commonTypes),
-  brand: OneOf(brands),
-  dateFrom: DateTime,
-  countryId: Type.Optional(Id),
-  description: Type.Optional(Type.String({ maxLength: 2000 })),
-  documentIds: Type.Optional(DocumentIds),
-})
-
-const SenderChange = Type.Object({
-  senderName: Type.Optional(SenderName),
-  commonType: Type.Optional(OneOf(commonTypes)),
-  dateFrom: Type.Optional(DateTime),
-  dateTo: Type.Optional(DateTime),
-  documentIds: Type.Optional(DocumentIds),
-})
+const NewSender = Type.Object({ companyId: Id, ...newSenderFields })
 
 const Suspension = Type.Unsafe<{ reason?: string } | null>({
   type: ['object', 'null'],
   properties: { reason: Type.String({ maxLength: 2000 }) },
-})
-
-const SenderAnswer = Answer({
-  id: Id,
-  senderName: Type.String(),
-  channelType: OneOf(channelTypes),
-  counteragentName: Type.String(),
-  counteragentInn: Type.String(),
-  dateFrom: DateTime,
-  dateTo: Nullable(DateTime),
-  commonType: OneOf(commonTypes),
-  brand: OneOf(brands),
-  status: OneOf(senderStatuses),
-  suspended: Type.Boolean(),
-  suspendReason: Type.Optional(Type.String()),
-  fee: Nullable(Type.Number()),
-  managerComment: Nullable(Type.String()),
-  rejectedAt: Nullable(DateTime),
-  createdAt: DateTime,
 })
 
 const SenderFilter = Type.Object({
@@ -74,7 +40,7 @@ const SenderFilter = Type.Object({
   commonType: SomeOf(commonTypes),
   status: SomeOf(senderStatuses),
   channelType: SomeOf(channelTypes),
-  countryCode: Type.Optional(Type.Array(Type.String({ pattern: '^[A-Z]{2}$', description: 'two capital letters' }))),
+  countryCode: Type.Optional(Type.Array(CountryCode)),
 })
 
 const tags = ['Senders']
@@ -101,7 +67,7 @@ const schemas = {
     querystring: Type.Object({ companyId: Type.Optional(Id) }),
     response,
   },
-  update: { tags, summary: 'Change or close a sender name', params: ById, body: SenderChange, response },
+  update: { tags, summary: 'Change or close a sender name', params: ById, body: SenderChangeBody, response },
   suspend: { tags, summary: 'Stop all traffic under a name', params: ById, body: Suspension, response },
   unsuspend: { tags, summary: 'Allow traffic under a name again', params: ById, body: NoBody, response },
 }
@@ -110,15 +76,9 @@ export const senderRoutes =
   ({ sql, clock }: Context): FastifyPluginAsyncTypebox =>
   async api => {
     api.post('/', { schema: schemas.create }, async (request, reply) => {
-      const { companyId, countryId = RUSSIA, dateFrom, description, documentIds = [], ...sender } = request.body
+      const { companyId, ...sender } = request.body
       await requireCompany(sql, request.partner, companyId)
-      const given = {
-        ...sender,
-        countryCode: requireCountry(countryId),
-        dateFrom: timeOf(dateFrom),
-        description,
-        documentIds,
-      }
+      const given = readNewSender(sender)
       const created = await once(sql, onceOf(request), async tx =>
         presentSender(await createSender(tx, companyId, given)),
       )
@@ -139,10 +99,8 @@ export const senderRoutes =
     })
 
     api.put('/:id', { schema: schemas.update }, async request => {
-      const { dateFrom, dateTo, ...change } = request.body
       const sender = await requireSenderOf(sql, request.partner, request.params.id)
-      const dates = { dateFrom: dateFrom && timeOf(dateFrom), dateTo: dateTo && timeOf(dateTo) }
-      return presentSender(await updateSender(sql, sender, { ...change, ...dates } as never, clock()))
+      return presentSender(await updateSender(sql, sender, readSenderChange(request.body), clock()))
     })
 
     api.post('/:id/suspend', { schema: schemas.suspend }, async request => {
@@ -155,33 +113,3 @@ export const senderRoutes =
       return presentSender(await unsuspendSender(sql, sender))
     })
   }
-
-const RUSSIA = 1
-
-function requireCountry(countryId: number): string {
-  const code = countryCodeOf(countryId)
-  if (!code) throw invalid('countryId: is unknown')
-  return code
-}
-
-/** The schema has checked it already. */
-const timeOf = (text: string): Date => readTimestamp(text)!.time
-
-export const presentSender = (sender: Sender) => ({
-  id: sender.senderId,
-  senderName: sender.senderName,
-  channelType: sender.channelType,
-  counteragentName: sender.counteragentName,
-  counteragentInn: sender.counteragentInn,
-  dateFrom: sender.dateFrom.toISOString(),
-  dateTo: sender.dateTo?.toISOString() ?? null,
-  commonType: sender.commonType,
-  brand: sender.brand,
-  status: sender.status,
-  suspended: sender.suspended,
-  ...(sender.suspendReason === null ? {} : { suspendReason: sender.suspendReason }),
-  fee: sender.fee === null ? null : moneyToNumber(sender.fee),
-  managerComment: sender.managerComment,
-  rejectedAt: sender.rejectedAt?.toISOString() ?? null,
-  createdAt: sender.createdAt.toISOString(),
-})

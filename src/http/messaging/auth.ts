@@ -1,0 +1,64 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { AppError } from '../../base/errors.ts'
+import { isAllowed } from '../../domain/keys/address-list.ts'
+import type { FoundKey, Key, KeyType } from '../../domain/keys/key.ts'
+import { keyFinder } from '../../domain/keys/keys.ts'
+import type { Context } from '../context.ts'
+
+/** On whose behalf a request is made. */
+export type Caller = Pick<Key, 'companyId' | 'keyId' | 'trafficCenterId' | 'type'>
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Behind `requireKey` only. */
+    caller: Caller
+  }
+}
+
+/**
+ * Lets into this scope only requests with a key of one of these types, before their body is read. To be called before
+ * the routes of the scope are made, so that the reference tells of it.
+ */
+export function requireKey(api: FastifyInstance, { sql }: Context, ...types: KeyType[]) {
+  const findKey = keyFinder(sql)
+  api.decorateRequest('caller')
+  api.addHook('onRequest', async request => {
+    request.caller = callerOf(await findKey(valueIn(request.headers.authorization)), request, types)
+  })
+  api.addHook('onRoute', route => {
+    const description = [route.schema?.description, inWords(types)].filter(Boolean).join('\n\n')
+    route.schema = { security: [{ key: [] }], ...route.schema, description }
+  })
+}
+
+const inWords = (types: KeyType[]) => `Takes a key of the type ${types.join(' or ')}.`
+
+function callerOf(key: FoundKey | undefined, request: FastifyRequest, types: KeyType[]): Caller {
+  refuseUnusable(key)
+  refuseAddress(key, request.ip)
+  refuseType(key, types)
+  const { companyId, keyId, trafficCenterId, type } = key
+  return { companyId, keyId, trafficCenterId, type }
+}
+
+/** Whichever scheme it comes with, the value is taken as it is: Base64 is not decoded. */
+function valueIn(header: string | undefined): string {
+  if (header === undefined) throw notAuthenticated()
+  const match = /^(?:bearer|basic) +(\S+) *$/i.exec(header)
+  if (!match) throw new AppError('bad_credentials', 'Bad credentials')
+  return match[1]!
+}
+
+function refuseUnusable(key: FoundKey | undefined): asserts key is FoundKey {
+  if (!key?.active || key.companyStatus === 'DISABLED') throw notAuthenticated()
+}
+
+function refuseAddress({ addresses }: FoundKey, address: string) {
+  if (!isAllowed(addresses, address)) throw new AppError('address_not_allowed', 'IP not allowed')
+}
+
+function refuseType({ type }: FoundKey, types: KeyType[]) {
+  if (!types.includes(type)) throw new AppError('access_denied', 'Access Denied')
+}
+
+const notAuthenticated = () => new AppError('not_authenticated', 'Not Authenticated')

@@ -1,0 +1,87 @@
+import type { FastifyPluginAsync } from 'fastify'
+import Type from 'typebox'
+import { channelTypes } from '../../base/channel-types.ts'
+import type { Intake } from '../../domain/singles/intake.ts'
+import { type CascadePlan, cascadeConditions, type SingleWish } from '../../domain/singles/single.ts'
+import { bodyLimits } from '../body.ts'
+import { IdempotencyHeader, onceOf } from '../idempotency.ts'
+import { answers, OneOf } from '../schemas.ts'
+import type { Caller } from './auth.ts'
+import { checkerOf } from './check.ts'
+import { ContentSchema } from './content.ts'
+import { AcceptanceAnswer, answerItems, listOf, outcomesOf, validateHeadersAlone } from './messages.ts'
+import { Destination, Maybe, type MessageForm, readWish, SenderName, scheduleFields, tellingFields } from './wish.ts'
+
+const MOST_CASCADES = 1000
+const DEFAULT_TTL_SECONDS = 3600
+
+export const Step = Type.Object({
+  channelType: OneOf(channelTypes),
+  senderName: SenderName,
+  content: ContentSchema,
+  condition: Maybe(OneOf(cascadeConditions)),
+  ttl: Maybe(Type.Integer({ minimum: 30, maximum: 86_400 })),
+})
+
+const Cascade = Type.Object({
+  destination: Destination,
+  cascade: Type.Array(Step, { minItems: 2, maxItems: 10 }),
+  ...scheduleFields,
+  ...tellingFields,
+})
+
+type CascadeForm = Type.Static<typeof Cascade>
+
+const schema = {
+  tags: ['Messages'],
+  summary: 'Send messages that go on to another channel',
+  description:
+    'The next step goes out when the one before it failed, or its `ttl` passed without its condition being met.',
+  headers: IdempotencyHeader,
+  body: Type.Unsafe<unknown>({ anyOf: [Cascade, Type.Array(Cascade, { minItems: 1, maxItems: MOST_CASCADES })] }),
+  response: answers(200, 'What became of each; the id is that of the first step', AcceptanceAnswer),
+}
+
+export const cascadeRoutes =
+  ({ intake }: { intake: Intake }): FastifyPluginAsync =>
+  async api => {
+    api.post(
+      '/message/cascade',
+      { schema, bodyLimit: bodyLimits.messages, validatorCompiler: validateHeadersAlone },
+      async (request, reply) => {
+        const forms = listOf(request.body, MOST_CASCADES)
+        const wishes = forms.map(form => readCascade(form, request.caller))
+        const right = wishes.filter(wish => typeof wish !== 'string')
+        const accepted = right.length > 0 ? await intake.accept(request.caller.companyId, right, onceOf(request)) : []
+        return answerItems(reply, forms, outcomesOf(wishes, accepted))
+      },
+    )
+  }
+
+const check = checkerOf(Cascade, '')
+
+/** The first step, with the plan of all of them; or what is wrong, by its path. */
+export function readCascade(value: unknown, caller: Caller): SingleWish | string {
+  const wrong = check(value)
+  if (wrong) return wrong
+  const form = value as CascadeForm
+  const plan: CascadePlan = []
+  for (const [i, step] of form.cascade.entries()) {
+    const planned = readStep(form, step, i, caller)
+    if (typeof planned === 'string') return `cascade[${i}].${planned}`
+    plan.push(planned)
+  }
+  return { ...plan[0]!.wish, cascade: { step: 1, plan } }
+}
+
+/** The time it was to go at is meant for the first step; hours, days and the end are for all. */
+function readStep({ cascade, ...form }: CascadeForm, step: Type.Static<typeof Step>, index: number, caller: Caller) {
+  const { condition, ttl, ...said } = step
+  const isLast = index === cascade.length - 1
+  if (isLast && (condition ?? ttl ?? null) !== null) return `${condition ? 'condition' : 'ttl'}: the last step has none`
+  const ttlSeconds = isLast ? null : (ttl ?? DEFAULT_TTL_SECONDS)
+  const message = { ...form, ...said, ttl: ttlSeconds } satisfies MessageForm
+  const wish = readWish(index === 0 ? message : { ...message, localSendTime: null }, caller)
+  if (typeof wish === 'string') return wish
+  return { wish, condition: condition ?? 'not_delivered', ttlSeconds }
+}

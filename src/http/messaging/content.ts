@@ -1,0 +1,204 @@
+import Type, { type TSchema } from 'typebox'
+import type { ChannelType } from '../../base/channel-types.ts'
+import type { Content, PushContent } from '../../base/content.ts'
+import { OneOf } from '../schemas.ts'
+import { checkerOf } from './check.ts'
+
+/** What a message says: its text, and what the channel shows beyond it. */
+export type Said = { text: string; content: Content | null }
+
+/** `text`: where a bare text will do as well. */
+type Reader = { text?: TSchema; schema: TSchema; read(value: never): Said | string }
+
+const Absent = <T extends TSchema>(schema: T) =>
+  Type.Optional(Type.Unsafe<Type.Static<T> | null>({ anyOf: [schema, { type: 'null' }] }))
+const Text = (most: number) => Type.String({ minLength: 1, maxLength: most })
+const Url = Type.String({ format: 'uri', maxLength: 2048 })
+const Kind = <T extends string>(kind: T) => Type.Unsafe<T>({ type: 'string', const: kind })
+
+const MOST_TEXT = 4096
+const MOST_VK = 2048
+const MOST_VOICE = 1000
+
+const plain = (most: number) => ({
+  text: Text(most),
+  schema: Type.Object({ text: Text(most) }),
+  read: (value: string | { text: string }): Said => ({
+    text: typeof value === 'string' ? value : value.text,
+    content: null,
+  }),
+})
+
+type TextForm = Extract<Content, { text: string }>
+
+const asGiven =
+  (schema: TSchema) =>
+  (value: TextForm): Said => ({ text: value.text, content: onlyKnown(schema, value) as TextForm })
+
+const TextOnly = (most: number) => Type.Object({ contentType: Kind('text'), text: Text(most) })
+const Telegram = TextOnly(MOST_TEXT)
+const Voicecode = TextOnly(MOST_VOICE)
+
+const Viber = Type.Object({
+  contentType: Kind('text'),
+  text: Text(MOST_TEXT),
+  image: Absent(Url),
+  button: Absent(Type.Object({ text: Text(30), url: Url })),
+})
+
+const Buttons = Type.Array(Type.Object({ text: Text(25), url: Absent(Url), phone: Absent(Text(20)) }), { maxItems: 10 })
+
+const Whatsapp = {
+  text: Type.Object({
+    contentType: Kind('text'),
+    text: Text(MOST_TEXT),
+    header: Absent(Type.Object({ text: Text(60) })),
+    footer: Absent(Type.Object({ text: Text(60) })),
+    buttons: Absent(Buttons),
+  }),
+  template: Type.Object({
+    contentType: Kind('template'),
+    templateId: Text(512),
+    parameters: Absent(Type.Array(Type.String({ maxLength: 1024 }), { maxItems: 50 })),
+  }),
+  authentication: Type.Object({ contentType: Kind('authentication'), code: Text(15) }),
+}
+
+const Speech = Type.Object({
+  contentType: Kind('tts'),
+  text: Text(MOST_VOICE),
+  sex: Absent(OneOf(['male', 'female'])),
+  speed: Absent(Type.Number({ minimum: 0.5, maximum: 2 })),
+})
+
+/** The kind is ours: nobody needs to say it. */
+const Push = Type.Object({
+  contentType: Type.Optional(Type.Unsafe<unknown>({})),
+  text: Text(MOST_TEXT),
+  title: Absent(Text(200)),
+  url: Absent(Url),
+  image: Absent(Url),
+  data: Absent(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
+})
+
+/** 1234, 12-34, 1 2 3 4, 1, 2, 3, 4 */
+const CODE = /(?<!\d)(?:\d[\s,.–-]{0,3}){3,7}\d(?![\s,.–-]{0,3}\d)/
+
+/** What each channel takes as `content`. */
+const readers: Record<ChannelType, Reader> = {
+  SMS: plain(MOST_TEXT),
+  WEASY: plain(MOST_TEXT),
+  VK: plain(MOST_VK),
+  TELEGRAM: { schema: Telegram, read: asGiven(Telegram) },
+  VIBER: {
+    text: Text(MOST_TEXT),
+    schema: Viber,
+    read: (value: string | Type.Static<typeof Viber>) =>
+      typeof value === 'string' ? { text: value, content: null } : asGiven(Viber)(value),
+  },
+  WHATSAPP: {
+    schema: Type.Object({ contentType: OneOf(['text', 'template', 'authentication']) }),
+    read: readWhatsapp,
+  },
+  FLASHCALL: {
+    schema: Type.Unsafe<string | number>({
+      type: ['string', 'integer'],
+      pattern: '^\\d{4}$',
+      minimum: 1000,
+      maximum: 9999,
+      description: '4 digits',
+    }),
+    read: (value: string | number) => ({ text: String(value), content: null }),
+  },
+  VOICECODE: {
+    schema: Voicecode,
+    read: (value: { contentType: 'text'; text: string }) =>
+      CODE.test(value.text) ? asGiven(Voicecode)(value) : 'content.text: must contain a code of 4 to 8 digits',
+  },
+  TEXT_TO_SPEECH: { schema: Speech, read: asGiven(Speech) },
+  PUSH: {
+    schema: Push,
+    read: (value: Omit<PushContent, 'contentType'>) =>
+      wrongData(value.data) ?? asGiven(Push)({ ...value, contentType: 'push' }),
+  },
+}
+
+/** Push services carry 4 KB in all. */
+const MOST_DATA = 4096
+const DEEPEST_DATA = 20
+
+function wrongData(data: PushContent['data']): string | undefined {
+  if (isDeeperThan(DEEPEST_DATA, data)) return `content.data: must be at most ${DEEPEST_DATA} levels deep`
+  if (JSON.stringify(data ?? {}).length > MOST_DATA) {
+    return `content.data: must have at most ${MOST_DATA} characters as JSON`
+  }
+}
+
+const isDeeperThan = (most: number, value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (most === 0 || Object.values(value).some(inner => isDeeperThan(most - 1, inner)))
+
+const checks = Object.fromEntries(
+  Object.entries(readers).map(([channelType, reader]) => [channelType, checkOf(reader)]),
+) as Record<ChannelType, ReturnType<typeof checkerOf>>
+
+/** Held against the form that was meant, so that what is wrong inside an object is told by its own path. */
+function checkOf({ text, schema }: Reader): ReturnType<typeof checkerOf> {
+  const ofObject = checkerOf(schema, 'content')
+  if (!text) return ofObject
+  const ofText = checkerOf(text, 'content')
+  return value => (typeof value === 'object' && value !== null ? ofObject : ofText)(value)
+}
+
+/** The content of a message for a channel, or what is wrong with it. */
+export function readContent(channelType: ChannelType, value: unknown): Said | string {
+  return checks[channelType](value) ?? readers[channelType].read(value as never)
+}
+
+type Shape = { anyOf?: Shape[]; properties?: Record<string, TSchema>; items?: TSchema }
+
+/** Fields that nobody knows are ignored: they are not kept either, however large or deep. */
+function onlyKnown(schema: TSchema, value: unknown): unknown {
+  const { properties, items } = (schema as Shape).anyOf?.[0] ?? (schema as Shape)
+  if (items && Array.isArray(value)) return value.map(item => onlyKnown(items, item))
+  if (!properties || typeof value !== 'object' || value === null) return value
+  const given = Object.keys(properties).filter(name => Object.hasOwn(value, name))
+  return Object.fromEntries(given.map(name => [name, onlyKnown(properties[name]!, value[name as keyof typeof value])]))
+}
+
+const whatsappChecks = {
+  text: checkerOf(Whatsapp.text, 'content'),
+  template: checkerOf(Whatsapp.template, 'content'),
+  authentication: checkerOf(Whatsapp.authentication, 'content'),
+}
+
+type WhatsappContent = Extract<Content, { contentType: keyof typeof whatsappChecks }>
+type WhatsappForm = WhatsappContent & { buttons?: GivenButton[] | null }
+type GivenButton = { text: string; url?: string | null; phone?: string | null }
+
+function readWhatsapp(form: WhatsappForm): Said | string {
+  const wrong = whatsappChecks[form.contentType](form)
+  if (wrong) return wrong
+  const value = onlyKnown(Whatsapp[form.contentType], form) as WhatsappForm
+  const bad = value.buttons?.findIndex(({ url, phone }) => !url === !phone) ?? -1
+  if (bad >= 0) return `content.buttons[${bad}]: must have either url or phone`
+  const content = value.buttons ? { ...value, buttons: value.buttons.map(buttonOf) } : value
+  return { text: textOf(content), content }
+}
+
+/** A member may be null; the one that counts is kept. */
+const buttonOf = ({ text, url, phone }: GivenButton) => (url ? { text, url } : { text, phone: phone! })
+
+/** Of a template only its name and what fills its places are known to us. */
+function textOf(content: WhatsappContent): string {
+  if (content.contentType === 'text') return content.text
+  if (content.contentType === 'authentication') return content.code
+  return content.parameters?.length ? content.parameters.join(' ') : content.templateId
+}
+
+/** For the reference. */
+export const ContentSchema = Type.Unsafe<unknown>({
+  description: 'By channel: see the messaging API guide',
+  anyOf: [{ type: 'string' }, { type: 'integer' }, { type: 'object' }],
+})

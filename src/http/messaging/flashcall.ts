@@ -1,0 +1,50 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import type { FlashcallResult } from '../../domain/flashcalls/flashcall.ts'
+import { reportFlashcall } from '../../domain/flashcalls/flashcalls.ts'
+import type { Context } from '../context.ts'
+import { Answer, answers, OneOf } from '../schemas.ts'
+
+/** What clients may say. One of the words has always been misspelt, and many of them say it so. */
+const results = {
+  NUMBER_VERIFIED: 'NUMBER_VERIFIED',
+  NUMBER_VERIFIERD: 'NUMBER_VERIFIED',
+  WRONG_CODE: 'WRONG_CODE',
+} as const satisfies Record<string, FlashcallResult>
+
+const MOST_CODE_CHARACTERS = 20
+
+const Conversion = Type.Object({
+  messageUuid: Type.String({ format: 'uuid' }),
+  result: OneOf(Object.keys(results) as (keyof typeof results)[]),
+  code: Type.Optional(
+    Type.Unsafe<string | number>({
+      type: ['string', 'integer'],
+      maxLength: MOST_CODE_CHARACTERS,
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'What the subscriber typed',
+    }),
+  ),
+})
+
+const schema = {
+  tags: ['Flash calls'],
+  summary: 'Tell what became of a flash call',
+  description:
+    'Whether the subscriber typed the code of the call. Kept once a message: a repeat changes nothing, except that ' +
+    '`NUMBER_VERIFIED` replaces an earlier `WRONG_CODE`. `NUMBER_VERIFIERD` means the same as `NUMBER_VERIFIED`.',
+  body: Conversion,
+  response: answers(200, 'It is kept', Answer({})),
+}
+
+export const flashcallRoutes =
+  ({ sql, clock }: Context): FastifyPluginAsyncTypebox =>
+  async api => {
+    api.post('/flashcall-conversion', { schema }, async ({ caller, body }) => {
+      const { messageUuid: uuid, result, code } = body
+      const report = { uuid, result: results[result], code: code === undefined ? undefined : String(code) }
+      await reportFlashcall(sql, caller.companyId, report, clock())
+      return {}
+    })
+  }

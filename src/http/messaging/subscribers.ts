@@ -1,0 +1,63 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { saveSubscribers } from '../../domain/subscribers/subscribers.ts'
+import { MIB } from '../body.ts'
+import type { Context } from '../context.ts'
+import { Answer, answers, OneOf } from '../schemas.ts'
+
+/** Channels in which a subscriber has an address of its own, beside the number. */
+const channelsWithSubscribers = ['TELEGRAM', 'PUSH', 'VK', 'VIBER', 'WHATSAPP'] as const
+
+const MOST_SUBSCRIBERS = 10_000
+/** Ten thousand subscriptions of browsers, the longest addresses there are. */
+const BODY_LIMIT_BYTES = 16 * MIB
+/** What an index of the database can hold. */
+const MOST_ADDRESS_BYTES = 2000
+
+const ExternalId = Type.Unsafe<string | number>({
+  type: ['string', 'integer'],
+  minimum: -Number.MAX_SAFE_INTEGER,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: 'Where the channel finds the subscriber: the id of the chat with the bot, a push subscription',
+})
+
+const Subscribers = Type.Object({
+  channelType: OneOf(channelsWithSubscribers),
+  senderName: Type.String({ minLength: 1, maxLength: 64 }),
+  subscribers: Type.Array(Type.Object({ destination: Type.String(), externalId: ExternalId }), {
+    minItems: 1,
+    maxItems: MOST_SUBSCRIBERS,
+  }),
+})
+
+const schema = {
+  tags: ['Subscribers'],
+  summary: 'Upload the subscribers of a bot or application',
+  description:
+    'Up to 10,000 at once. One whose `destination` is no number, or whose `externalId` is empty or too long, is ' +
+    'rejected; one that is known already counts as accepted.',
+  body: Subscribers,
+  response: answers(
+    200,
+    'How many were taken, and how many not',
+    Answer({ accepted: Type.Integer(), rejected: Type.Integer() }),
+  ),
+}
+
+export const subscriberRoutes =
+  ({ sql }: Context): FastifyPluginAsyncTypebox =>
+  async api => {
+    api.post('/subscribers', { schema, bodyLimit: BODY_LIMIT_BYTES }, async ({ caller, body }) => {
+      const { channelType, senderName } = body
+      const subscribers = body.subscribers
+        .map(({ destination, externalId }) => ({ destination, address: String(externalId) }))
+        .filter(({ address }) => Buffer.byteLength(address) <= MOST_ADDRESS_BYTES)
+      const tooLong = body.subscribers.length - subscribers.length
+      const { accepted, rejected } = await saveSubscribers(sql, caller.companyId, {
+        channelType,
+        senderName,
+        subscribers,
+      })
+      return { accepted, rejected: rejected + tooLong }
+    })
+  }

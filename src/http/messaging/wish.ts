@@ -1,0 +1,104 @@
+import Type, { type TSchema } from 'typebox'
+import { type ChannelType, channelTypes, trafficTypes } from '../../base/channel-types.ts'
+import { type SingleWish, singleEvents } from '../../domain/singles/single.ts'
+import { OneOf } from '../schemas.ts'
+import type { Caller } from './auth.ts'
+import { checkerOf } from './check.ts'
+import { ContentSchema, readContent } from './content.ts'
+
+/** `null` is as good as absent: clients write out what they have not set. */
+export const Maybe = <T extends TSchema>(schema: T) =>
+  Type.Optional(Type.Unsafe<Type.Static<T> | null>({ anyOf: [schema, { type: 'null' }] }))
+
+const Hours = Type.Array(Type.Integer({ minimum: 0, maximum: 23 }), { minItems: 1, uniqueItems: true })
+const Days = Type.Array(Type.Integer({ minimum: 1, maximum: 7 }), { minItems: 1, uniqueItems: true })
+const LocalTime = Type.String({
+  pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$',
+  description: 'a time as YYYY-MM-DD hh:mm:ss',
+})
+
+/** When and how: what single messages, cascades and dispatches have in common. */
+export const scheduleFields = {
+  useLocalTime: Maybe(Type.Boolean()),
+  localSendTime: Maybe(LocalTime),
+  localCompletionTime: Maybe(LocalTime),
+  hours: Maybe(Hours),
+  days: Maybe(Days),
+}
+
+export const tellingFields = {
+  tags: Maybe(
+    Type.Array(Type.String({ pattern: '^[\\p{L}\\p{N}_]{1,100}$', description: 'letters, digits and _' }), {
+      maxItems: 100,
+    }),
+  ),
+  shortUrl: Maybe(Type.Boolean()),
+  callbackUrl: Maybe(Type.String({ format: 'uri', maxLength: 2048 })),
+  callbackEvents: Maybe(Type.Array(OneOf(singleEvents), { minItems: 1 })),
+  externalMessageId: Maybe(Type.String({ minLength: 1, maxLength: 100 })),
+  trafficType: Maybe(OneOf(trafficTypes)),
+}
+
+export const SenderName = Type.String({ minLength: 1, maxLength: 64 })
+export const Destination = Type.String({ minLength: 1, maxLength: 64 })
+
+const MessageSchema = Type.Object({
+  channelType: OneOf(channelTypes),
+  senderName: SenderName,
+  destination: Destination,
+  content: ContentSchema,
+  ttl: Maybe(Type.Integer({ minimum: 30, maximum: 86_400 })),
+  ...scheduleFields,
+  ...tellingFields,
+})
+
+/** A message as a client writes it. */
+export type MessageForm = Type.Static<typeof MessageSchema>
+
+export const Message = MessageSchema
+
+const check = checkerOf(MessageSchema, '')
+const LEAST_TTL: Partial<Record<ChannelType, number>> = { VOICECODE: 30, FLASHCALL: 30 }
+const USUAL_LEAST_TTL = 60
+
+/** What a client asks for, or what is wrong with it. */
+export function readWish(value: unknown, caller: Caller): SingleWish | string {
+  const wrong = check(value)
+  if (wrong) return wrong
+  const form = value as MessageForm
+  return refusalOf(form) ?? wishOf(form, caller)
+}
+
+export function refusalOf({ channelType, senderName, ttl }: Pick<MessageForm, 'channelType' | 'senderName' | 'ttl'>) {
+  const leastTtl = LEAST_TTL[channelType] ?? USUAL_LEAST_TTL
+  if (typeof ttl === 'number' && ttl < leastTtl) return `ttl: must be ${leastTtl} to 86400`
+  if (channelType === 'VOICECODE' && senderName.toLowerCase() !== 'voicecode') return 'senderName: must be voicecode'
+  if (channelType === 'TEXT_TO_SPEECH' && !/^\d{11}$/.test(senderName))
+    return 'senderName: must be a number of 11 digits'
+}
+
+function wishOf(form: MessageForm, caller: Caller): SingleWish | string {
+  const said = readContent(form.channelType, form.content)
+  if (typeof said === 'string') return said
+  return {
+    ...said,
+    channelType: form.channelType,
+    senderName: form.senderName,
+    destination: form.destination,
+    trafficType: form.trafficType ?? null,
+    externalId: form.externalMessageId ?? null,
+    centerId: caller.trafficCenterId,
+    method: 'API',
+    options: optionsOf(form),
+    callbackUrl: form.callbackUrl ?? null,
+    callbackEvents: form.callbackUrl ? [...new Set(form.callbackEvents ?? ['delivered' as const])] : null,
+  }
+}
+
+/** Kept as said; what was not said is left out. */
+export function optionsOf(form: Partial<MessageForm>): SingleWish['options'] {
+  const { tags, ttl, hours, days, localSendTime, localCompletionTime } = form
+  const said = { tags, ttl, hours, days, localSendTime, localCompletionTime }
+  const given = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined && value !== null))
+  return { ...given, useLocalTime: form.useLocalTime ?? true, shortUrl: form.shortUrl ?? false }
+}

@@ -1,0 +1,58 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { AppError, notFound } from '../../base/errors.ts'
+import type { Transaction } from '../../db/sql.ts'
+import type { FoundMessage } from '../../domain/message-search/found-message.ts'
+import { requireMessage } from '../../domain/message-search/message-search.ts'
+import { isCode } from '../../domain/short-links/short-link.ts'
+import { type Click, findLink, followLink } from '../../domain/short-links/short-links.ts'
+import { tell } from '../../domain/singles/telling.ts'
+import type { Context } from '../context.ts'
+
+/**
+ * `GET /s/{code}`: sends a browser where the short link leads. The answer is never kept, so that every click comes by
+ * here, and the page it leads to does not learn the short link.
+ */
+export function registerShortLinks(app: FastifyInstance, { sql, clock, publicUrl }: Context) {
+  const base = `${publicUrl}/s`
+
+  app.route<{ Params: { code: string } }>({
+    method: ['GET', 'HEAD'],
+    url: '/s/:code',
+    handler: async (request, reply) => {
+      reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
+      const { code } = request.params
+      const find = () =>
+        isClick(request) ? followLink(sql, code, { base, now: clock(), tell: tellClick }) : findLink(sql, code)
+      const link = isCode(code) && (await find())
+      if (!link) throw notFound('Link')
+      return reply.code(302).header('location', new URL(link.url).href).send()
+    },
+  })
+}
+
+/** A person's browser: not a question about headers, not a page fetched in advance, not a messenger's preview. */
+const isClick = ({ method, headers }: FastifyRequest) =>
+  method === 'GET' &&
+  !/prefetch|preview/i.test(`${headers.purpose} ${headers['sec-purpose']} ${headers['x-purpose']}`) &&
+  !ROBOTS.test(headers['user-agent'] ?? '')
+
+/** What previews and crawlers call themselves. Telephones of the brand Cubot do so as well. */
+const ROBOTS = /(?<!cu)bot\b|crawler|spider|preview|facebookexternalhit|vkshare|^whatsapp\/|^viber\//i
+
+/** The client whose message it was, if it asked to be told of clicks. */
+async function tellClick(sql: Transaction, { companyId, messageUuid, url, shortUrl, clickedAt }: Click) {
+  const message = await messageOf(sql, companyId, messageUuid)
+  if (!message) return
+  await tell(sql, companyId, [{ of: message, what: { kind: 'click', url, shortUrl, at: clickedAt } }], clickedAt)
+}
+
+/** None when it is gone: links may outlive the month of their message, and still lead somewhere. */
+async function messageOf(sql: Transaction, companyId: number, uuid: string): Promise<FoundMessage | undefined> {
+  try {
+    const found = await requireMessage(sql, companyId, uuid)
+    return found.uuid === uuid ? found : undefined // and not one that its client calls like this
+  } catch (error) {
+    if (error instanceof AppError && error.kind === 'not_found') return undefined
+    throw error
+  }
+}

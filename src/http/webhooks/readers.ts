@@ -1,0 +1,18 @@
+import { readWebhook as readHttp } from '../../channels/http/webhook.ts'
+import { readGatewayWebhook, readWebhook as readTelegram } from '../../channels/telegram/webhook.ts'
+import { readWebhook as readWhatsapp } from '../../channels/whatsapp/webhook.ts'
+
+/** Who reads the webhooks of a gateway, by its connector. */
+export const readers = {
+  whatsapp: readWhatsapp,
+  telegram: readTelegram,
+  'telegram-gateway': readGatewayWebhook,
+  http: readHttp,
+}
+
+export type ReadWebhook = typeof readHttp
+export type WebhookResult = ReturnType<ReadWebhook>
+export type Told = Extract<WebhookResult, { kind: 'told' }>
+
+export const readerOf = (connector: string): ReadWebhook | undefined =>
+  Object.hasOwn(readers, connector) ? readers[connector as keyof typeof readers] : undefined

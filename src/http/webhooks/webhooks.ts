@@ -1,0 +1,141 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { AppError, invalid, notFound } from '../../base/errors.ts'
+import type { BoxKey } from '../../base/secret-box.ts'
+import type { Sql } from '../../db/sql.ts'
+import type { Gateway, Settings } from '../../domain/gateways/gateway.ts'
+import { findGateway } from '../../domain/gateways/gateways.ts'
+import { gatewayKey, openSettings } from '../../domain/gateways/secrets.ts'
+import { type InboundOutcome, takeInbound } from '../../domain/inbound/inbound.ts'
+import type { ProviderReceipt } from '../../domain/sending/receipt.ts'
+import { keepReceipts } from '../../domain/sending/receipts.ts'
+import { noteChats } from '../../domain/subscribers/subscribers.ts'
+import { MIB } from '../body.ts'
+import type { Context } from '../context.ts'
+import { readerOf, type Told } from './readers.ts'
+
+/** Meta's webhooks have up to 3 MB. */
+const BODY_LIMIT = 4 * MIB
+const SETTINGS_GOOD_FOR_MS = 1000
+const SECRETS_RETRY_SECONDS = 60
+
+/**
+ * `/webhooks/{gatewayId}`: where messengers and providers tell what became of messages and what subscribers wrote. It
+ * is acknowledged when it is committed: receipts to the inbox, from which the engines take them.
+ */
+export function registerWebhooks(app: FastifyInstance, context: Context) {
+  const { clock, log } = context
+  const gateways = rememberGateways(context.sql, gatewayKey(context.secret))
+
+  app.register(async scope => {
+    takeBodiesAsTheyAre(scope)
+    scope.route<{ Params: { gatewayId: string } }>({
+      method: ['GET', 'POST'],
+      url: '/webhooks/:gatewayId',
+      bodyLimit: BODY_LIMIT,
+      exposeHeadRoute: false,
+      handler: async (request, reply) => {
+        const { gatewayId, connector, settings } = await gateways.require(request.params.gatewayId)
+        const read = readerOf(connector)
+        if (!read) throw notFound('Gateway')
+        const result = read(settings, asItArrived(request), clock())
+        switch (result.kind) {
+          case 'told':
+            await keep(context, gatewayId, result)
+            return {}
+          case 'asked':
+            return reply.type('text/plain; charset=utf-8').send(result.answer)
+          case 'forged':
+            log.warn({ gatewayId, address: request.ip, reason: result.reason }, 'webhook.forged')
+            throw new AppError('not_authenticated', 'The signature or the token is wrong')
+          case 'unreadable':
+            log.warn({ gatewayId, reason: result.reason }, 'webhook.unreadable')
+            throw invalid('body: cannot be read')
+        }
+      },
+    })
+  })
+}
+
+/** Signatures are over the bytes, whatever they call themselves. */
+function takeBodiesAsTheyAre(scope: FastifyInstance) {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_: FastifyRequest, body: Buffer) => body)
+}
+
+const asItArrived = ({ method, headers, query, body }: FastifyRequest) => ({
+  method: method as 'GET' | 'POST',
+  headers: firsts(headers),
+  query: firsts(query as Record<string, string | string[] | undefined>),
+  body: Buffer.isBuffer(body) ? body : Buffer.alloc(0),
+})
+
+/** What is given several times counts as it was given first. */
+const firsts = (values: Record<string, string | string[] | undefined>): Record<string, string | undefined> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]))
+
+// What was told -----------------------------------------------------------------------------------------------------
+
+async function keep(context: Context, gatewayId: number, { receipts, inbound, chats }: Told) {
+  const { sql: pool, log, stopWords, numbering } = context
+  if (receipts.length + inbound.length + chats.length === 0) return
+  const outcomes = (await pool.begin(async sql => {
+    const theirs = receipts.flatMap(byProviderId)
+    if (theirs.length > 0) await keepReceipts(sql, gatewayId, theirs)
+    // Chats come first: one of them may say whose number it is that writes.
+    await noteChats(sql, gatewayId, chats)
+    const taken: InboundOutcome[] = []
+    for (const message of inbound) {
+      taken.push(await takeInbound(sql, gatewayId, message, stopWords, numbering()))
+    }
+    return taken
+  })) as InboundOutcome[]
+  for (const [index, { kind, ...more }] of outcomes.entries()) {
+    const { from, to } = inbound[index]!
+    log.info({ gatewayId, to, from: from.slice(-4), outcome: kind, ...more }, 'inbound.taken')
+  }
+}
+
+/** Of the providers that call us, none knows our messages by another id than its own. */
+function byProviderId(receipt: Told['receipts'][number]): ProviderReceipt[] {
+  const { of, status, happenedAt, errorCode, operatorError } = receipt
+  if (!('providerId' in of)) return []
+  const told = { happenedAt, errorCode: errorCode ?? null, operatorError: operatorError ?? null }
+  return [{ providerId: of.providerId, status, ...told }]
+}
+
+// Whom it is for ----------------------------------------------------------------------------------------------------
+
+type Remembered = Pick<Gateway, 'gatewayId' | 'connector'> & { settings: Settings; at: number }
+
+/** Gateways with their settings complete, good for a second: a burst of webhooks asks the database once. */
+function rememberGateways(sql: Sql, key: BoxKey) {
+  const known = new Map<string, Remembered>()
+
+  async function find(id: string): Promise<Remembered> {
+    const gateway = /^[1-9]\d{0,14}$/.test(id) ? await findGateway(sql, Number(id)) : undefined
+    known.delete(id)
+    if (!gateway) throw notFound('Gateway')
+    const { gatewayId, connector } = gateway
+    const found = { gatewayId, connector, settings: settingsOf(gateway, key), at: performance.now() }
+    known.set(id, found)
+    return found
+  }
+
+  return {
+    async require(id: string): Promise<Remembered> {
+      const remembered = known.get(id)
+      const isFresh = remembered && performance.now() - remembered.at < SETTINGS_GOOD_FOR_MS
+      return isFresh ? remembered : find(id)
+    },
+  }
+}
+
+/** The provider is to come again: someone has to bring the right TIDINGS_SECRET back, or set the secrets anew. */
+function settingsOf(gateway: Gateway, key: BoxKey): Settings {
+  try {
+    return openSettings(gateway, key)
+  } catch {
+    const message = 'The gateway cannot check webhooks just now'
+    throw new AppError('not_ready', message, { retryAfterSeconds: SECRETS_RETRY_SECONDS })
+  }
+}

@@ -1,0 +1,115 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { pino } from 'pino'
+import { afterEach, beforeAll, beforeEach, expect } from 'vitest'
+import { listCallbackAttempts, listCallbacks } from '../domain/callbacks/callbacks.ts'
+import { type CallbackSettings, startCallbackSender } from '../engine/callbacks/sender.ts'
+import { type TestDatabase, useDatabase } from './database.ts'
+import { eventually } from './eventually.ts'
+import { aCompany, aPartner, type TestPartner } from './factories.ts'
+
+export type Request = {
+  path: string
+  headers: IncomingMessage['headers']
+  body: string
+  /** The body read: an event of the partner API, or an array of the messaging API. */
+  event: Record<string, unknown>
+}
+export type TestReceiver = { url: string; port: number; requests: Request[]; answer: Answer }
+export type Answer = (request: Request, response: ServerResponse, place: number) => unknown
+
+export const ok: Answer = (_, response) => response.writeHead(200).end('{}')
+export const hang: Answer = () => {}
+
+/** Local receivers may be dialled. */
+export const local = { allow: ['127.0.0.0/8'] }
+
+/** A company with callbacks to send, and what it takes to send them; every test finds none and a clock of its own. */
+export function useCallbackSender() {
+  const db: TestDatabase = useDatabase()
+  const cleanups: (() => unknown)[] = []
+  const world = {
+    db,
+    partner: undefined as unknown as TestPartner,
+    companyId: 0,
+    travelledMs: 0,
+    logged: [] as string[],
+    clock: () => new Date(Date.now() + world.travelledMs),
+    travel(seconds: number) {
+      world.travelledMs += seconds * 1000
+    },
+    /** Run when the test is over, before everything that was begun earlier. */
+    cleanUpFirst: (cleanup: () => unknown) => void cleanups.unshift(cleanup),
+    startSender,
+    aReceiver,
+    statuses,
+    allDelivered: () => eventually(async () => expect(new Set(await statuses())).toEqual(new Set(['DELIVERED']))),
+    attempts,
+    firstAttempt: () =>
+      eventually(async () => {
+        const [attempt] = await attempts()
+        expect(attempt).toBeDefined()
+        return attempt!
+      }),
+  }
+
+  beforeAll(async () => {
+    world.partner = await aPartner(db.sql)
+  })
+
+  beforeEach(async () => {
+    await db.sql`delete from callbacks`
+    await db.sql`delete from receivers`
+    world.companyId = await aCompany(db.sql, world.partner)
+    world.travelledMs = 0
+    world.logged = []
+  })
+
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0)) await cleanup()
+    expect(world.logged.filter(line => line.includes('.failed"'))).toEqual([])
+  })
+
+  function startSender(settings: Partial<CallbackSettings> = {}) {
+    const log = pino({ level: 'debug' }, { write: line => void world.logged.push(line) })
+    const sender = startCallbackSender({ sql: db.sql, clock: world.clock, log, settings: { ...local, ...settings } })
+    cleanups.unshift(() => sender.stop())
+    return sender
+  }
+
+  /** A real one, on a socket. It answers as told, `answer` can be changed while it runs. */
+  async function aReceiver(
+    answer: Answer = ok,
+    makeServer: (listener: RequestListener) => Server = createServer,
+  ): Promise<TestReceiver> {
+    const receiver: TestReceiver = { url: '', port: 0, requests: [], answer }
+    const server = makeServer(async (incoming, response) => {
+      const body = Buffer.concat(await incoming.toArray()).toString()
+      const request = { path: incoming.url!, headers: incoming.headers, body, event: JSON.parse(body) }
+      const place = receiver.requests.push(request) - 1
+      receiver.answer(request, response, place)
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    receiver.port = (server.address() as AddressInfo).port
+    receiver.url = `http://127.0.0.1:${receiver.port}/hook`
+    cleanups.push(() => {
+      server.closeAllConnections()
+      return new Promise(resolve => server.close(resolve))
+    })
+    return receiver
+  }
+
+  async function statuses() {
+    return (await listCallbacks(db.sql, world.companyId, { limit: 100 })).map(({ status }) => status)
+  }
+
+  /** Of the newest callback, the newest first. */
+  async function attempts() {
+    const [callback] = await listCallbacks(db.sql, world.companyId, { limit: 1 })
+    return listCallbackAttempts(db.sql, world.companyId, callback!.callbackId)
+  }
+
+  return world
+}

@@ -1,0 +1,71 @@
+import { uuid7 } from '../../base/uuid7.ts'
+import type { Pool } from '../../db/sql.ts'
+import { storeDocument } from '../../domain/documents/documents.ts'
+import { type KeyType, keyTypes } from '../../domain/keys/key.ts'
+import { createTemplate } from '../../domain/templates/templates.ts'
+import { aCompany, aPartner, aSender, numberOf } from '../factories.ts'
+import { aKey } from '../messaging-api.ts'
+import { PDF } from './world.ts'
+
+/** Two companies with everything a request can name: ours, and someone else's that must stay unknown to us. */
+export type MessagingWorld = { mine: MessagingSide; foreign: MessagingSide }
+
+export type MessagingSide = {
+  companyId: number
+  keys: Record<KeyType, string>
+  /** Names whose every field may still be changed. */
+  draftId: number
+  messengerNameId: number
+  documentId: string
+  templateId: number
+  /** A message of FLASHCALL, and one of another channel. */
+  flashcallUuid: string
+  smsUuid: string
+}
+
+export const aMessagingWorld = async (sql: Pool): Promise<MessagingWorld> => ({
+  mine: await aMessagingSide(sql),
+  foreign: await aMessagingSide(sql),
+})
+
+export async function aMessagingSide(sql: Pool): Promise<MessagingSide> {
+  const companyId = await aCompany(sql, await aPartner(sql))
+  const keys = {} as Record<KeyType, string>
+  for (const type of keyTypes) keys[type] = (await aKey(sql, companyId, type)).key
+  const { senderId: draftId } = await aSender(sql, companyId)
+  const { senderId: messengerNameId } = await aSender(sql, companyId, { channelType: 'WHATSAPP' })
+  const { id: documentId } = await storeDocument(sql, companyId, { filename: 'charter.pdf', content: PDF })
+  return {
+    companyId,
+    keys,
+    draftId,
+    messengerNameId,
+    documentId,
+    templateId: await aTemplate(sql, companyId),
+    flashcallUuid: await aSingle(sql, companyId, 'FLASHCALL'),
+    smsUuid: await aSingle(sql, companyId, 'SMS'),
+  }
+}
+
+async function aTemplate(sql: Pool, companyId: number): Promise<number> {
+  const template = {
+    channelType: 'WHATSAPP',
+    templateType: 'SERVICE',
+    pattern: 'Order %d is ready',
+    senderId: null,
+    content: null,
+    dateFrom: new Date('2026-01-01T00:00:00Z'),
+    dateTo: null,
+  } as const
+  const { templateId } = await sql.begin(tx => createTemplate(tx, companyId, template, new Date()))
+  return templateId
+}
+
+/** A message as it lies in its table; nothing of it is to be sent. */
+export async function aSingle(sql: Pool, companyId: number, channelType: string): Promise<string> {
+  const uuid = uuid7(new Date())
+  await sql`
+    insert into messages (company_id, uuid, price, status, parts, brand_id, destination, channel_type)
+    values (${companyId}, ${uuid}, 0, 'SENT', 1, 1, ${numberOf.MTS}, ${channelType})`
+  return uuid
+}
