@@ -25,6 +25,7 @@ describe('defaults', () => {
       callbackRetrySeconds: 300,
       callbackSourceIp: undefined,
       stopWords: ['STOP', 'СТОП', 'UNSUBSCRIBE'],
+      keepMonths: undefined,
       metrics: true,
       logLevel: 'info',
     } satisfies Config)
@@ -69,6 +70,7 @@ describe('reading', () => {
       '10.0.0.0/8, 192.0.2.7,2001:db8::/32, loopback',
       { trustedProxies: ['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', 'loopback'] },
     ],
+    ['TIDINGS_KEEP_MONTHS', '2', { keepMonths: 2 }],
     ['TIDINGS_METRICS', 'false', { metrics: false }],
     ['TIDINGS_LOG_LEVEL', 'silent', { logLevel: 'silent' }],
   ])('%s=%s', (name, text, expected) => {
@@ -87,6 +89,7 @@ describe('mistakes are told in one sentence', () => {
     ['PORT', '65536', 'PORT must be a whole number from 0 to 65535, not "65536".'],
     ['PORT', '-1', 'PORT must be a whole number from 0 to 65535, not "-1".'],
     ['PORT', '8e3', 'PORT must be a whole number from 0 to 65535, not "8e3".'],
+    ['TIDINGS_KEEP_MONTHS', '1', 'TIDINGS_KEEP_MONTHS must be a whole number from 2 to 1200, not "1".'],
     ['TIDINGS_PUBLIC_URL', 'sms.example', 'TIDINGS_PUBLIC_URL must be an http or https address, not "sms.example".'],
     ['TIDINGS_PUBLIC_URL', 'http://', 'TIDINGS_PUBLIC_URL must be an http or https address, not "http://".'],
     ['DATABASE_URL', 'mysql://db.example', 'DATABASE_URL must begin with postgres:// or postgresql://.'],

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { UsageError } from './base/errors.ts'
+import { STOP_WORDS } from './base/stop-words.ts'
 
 /**
  * Every setting once: its name in the environment, how it is read, its default and one sentence about it.
@@ -32,6 +33,7 @@ export type Config = {
   callbackRetrySeconds: number
   callbackSourceIp: string | undefined
   stopWords: string[]
+  keepMonths: number | undefined
   metrics: boolean
   logLevel: string
 }
@@ -145,8 +147,15 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   stopWords: {
     name: 'TIDINGS_STOP_WORDS',
     read: readWords,
-    default: ['STOP', 'СТОП', 'UNSUBSCRIBE'],
+    default: [...STOP_WORDS],
     about: 'Words, separated by commas, by which a subscriber who writes nothing else gets onto the blacklist.',
+  },
+  keepMonths: {
+    name: 'TIDINGS_KEEP_MONTHS',
+    read: (text, name) => readInteger(text, name, 2, 1200),
+    default: undefined,
+    defaultText: 'none, all are kept',
+    about: 'Months of messages to keep, this one counted; engines close older ones into sums and detach them.',
   },
   metrics: {
     name: 'TIDINGS_METRICS',

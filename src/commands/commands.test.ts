@@ -62,22 +62,54 @@ const expected: Record<string, string[]> = {
   'callback secret': ['--company N'],
   'company topup': ['--company N', '--amount AMOUNT', '--note TEXT'],
   'company set': ['--company N', '--billing MODE', '--inbound SWITCH', '--rate RATE'],
-  'key create': ['--company N', '--type TYPE'],
+  'key create': ['--company N', '--type TYPE', '--addresses LIST', '--center NAME'],
+  'key list': ['--company N'],
+  'key set': ['--key ID', '--addresses LIST'],
+  'key deactivate': ['--key ID'],
+  'key activate': ['--key ID'],
+  'key reissue': ['--key ID'],
   'sender list': ['--company N'],
   'sender approve': ['--sender ID', '--comment TEXT'],
   'sender reject': ['--sender ID', '--comment TEXT'],
   'sender deny': ['--sender ID', '--comment TEXT'],
+  'sender set': ['--sender ID', '--rate RATE'],
+  'template list': ['--company N'],
+  'template approve': ['--template ID', '--comment TEXT'],
+  'template reject': ['--template ID', '--comment TEXT'],
+  'template deny': ['--template ID', '--comment TEXT'],
   'tariff list': ['--partner LOGIN'],
   'tariff import': ['FILE', '--partner LOGIN'],
   'ledger verify': ['--company N'],
+  'month list': [],
+  'month detach': ['--month MONTH'],
   'gateway list': [],
   'gateway add': ['--channel CHANNEL', '--connector CONNECTOR', ...ofGateway],
   'gateway set': ['--gateway GATEWAY', ...ofGateway],
   'gateway pause': ['--gateway GATEWAY'],
   'gateway resume': ['--gateway GATEWAY'],
   'gateway remove': ['--gateway GATEWAY'],
+  'gateway test': ['--gateway GATEWAY', '--to NUMBER', '--sender NAME', '--text TEXT', '--wait SECONDS'],
+  'inbound rule add': ['--company N', '--channel CHANNEL', '--sender NAME', '--url URL', '--center NAME'],
+  'inbound rule list': ['--company N'],
+  'inbound rule remove': ['--company N', '--rule ID'],
+  'inbound center list': ['--company N'],
+  'inbound center add': ['--company N', '--name NAME'],
+  'inbound center default': ['--company N', '--name NAME'],
   'simulator outbox': [],
   'simulator inbound': ['--channel CHANNEL', '--from NUMBER', '--to NAME', '--text TEXT'],
+  smsc: [
+    '--port N',
+    '--host ADDRESS',
+    '--account ACCOUNT',
+    '--rate N',
+    '--receipt-ms N',
+    '--fail-rate X',
+    '--throttle-rate X',
+    '--disconnect-rate X',
+    '--duplicate-rate X',
+    '--early-rate X',
+    '--missing-rate X',
+  ],
   'numbering import': ['FILE'],
   'ported import': ['FILE', '--replace'],
 }
@@ -86,7 +118,7 @@ describe('help', () => {
   test('the overview lists every command', async () => {
     const { code, stdout } = await run(['--help'], {})
     expect(code).toBe(0)
-    const listed = [...stdout.matchAll(/^ {2}(\w+(?: \w+)?) {2,}\S/gm)].map(([, name]) => name)
+    const listed = [...stdout.matchAll(/^ {2}(\w+(?: \w+)*) {2,}\S/gm)].map(([, name]) => name)
     expect(listed.sort()).toEqual(Object.keys(expected).sort())
   })
 
@@ -105,6 +137,8 @@ describe('help', () => {
 })
 
 const addGateway = ['gateway', 'add', '--channel', 'SMS', '--connector', 'simulator']
+const createKey = ['key', 'create', '--company', '1', '--type']
+const addRule = ['inbound', 'rule', 'add', '--company', '1']
 const inbound = ['simulator', 'inbound', '--channel', 'SMS', '--to', 'X', '--text', 'y']
 const order = ['--company', '1', '--name', 'News', '--text', 'Hello!']
 
@@ -137,9 +171,24 @@ describe('a mistake in the words is told in one sentence', () => {
       ['key', 'create', '--company', '1', '--type', 'GOLDEN'],
       /--type must be one of MESSAGE, ENTITY, VERIFIER, BUILDER_WIDGET, not "GOLDEN"/,
     ],
+    [[...createKey, 'MESSAGE', '--addresses', '192.0.2.1,home'], /--addresses must be addresses or .*, not "home"/],
+    [[...createKey, 'MESSAGE', '--addresses', '192.0.2.1,'], /--addresses must be addresses or networks .*, not ""/],
+    [[...createKey, 'MESSAGE', '--center', 'x'.repeat(101)], /--center must be 1 to 100 characters/],
+    [[...createKey, 'ENTITY', '--center', 'Shop'], /--center is for keys of the type MESSAGE only/],
+    [['key', 'set', '--key', '1'], /--addresses is required/],
+    [['key', 'set', '--key', '1', '--addresses', '192.0.2.0/33'], /--addresses must be .*, not "192\.0\.2\.0\/33"/],
+    [['key', 'deactivate', '--key', 'abc='], /--key must be a whole number above zero, not "abc="/],
+    [['key', 'reissue'], /--key is required/],
     [['sender', 'list', '--company', '-1'], /'--company' argument is ambiguous/],
     [['sender', 'approve'], /--sender is required/],
     [['sender', 'approve', '--sender', '1.5'], /--sender must be a whole number above zero, not "1.5"/],
+    [['sender', 'set', '--sender', '1'], /There is nothing to change: give --rate/],
+    [['sender', 'set', '--sender', '1', '--rate', 'fast'], /--rate must be from 1 to 1000000 .*, or none, not "fast"/],
+    [['month', 'detach'], /--month is required/],
+    ...['May', '2026-13', '2026-5', '2026-05-01'].map((month): [string[], RegExp] => [
+      ['month', 'detach', '--month', month],
+      new RegExp(`--month must be a month such as 2026-05, not "${month}"`),
+    ]),
     [['numbering', 'import'], /FILE is missing/],
     [['numbering', 'import', '/nowhere/register.csv'], /There is no file "\/nowhere\/register.csv"/],
     [['ported', 'import', '/'], /"\/" is a folder: a file is needed/],
@@ -161,6 +210,12 @@ describe('a mistake in the words is told in one sentence', () => {
     [[...addGateway, '--set', 'a=1', '--set', ''], /--set must not be empty/],
     [['gateway', 'set', '--gateway', '1'], /There is nothing to change: give --brands, --rate, --name or --set/],
     [[...inbound, '--from', 'me'], /--from must be a phone number, not "me"/],
+    [['inbound', 'rule'], /`tidings inbound` needs one more word: inbound rule add, .*, inbound center default\./],
+    [[...addRule, '--channel', 'SMS', '--url', 'http://a.example'], /--channel must be one of WHATSAPP, not "SMS"/],
+    [[...addRule, '--channel', 'whatsapp', '--url', 'ftp://a.example'], /--url must be an http or https address/],
+    [[...addRule, '--channel', 'whatsapp', '--url', 'http://a.example', '--sender', ''], /--sender must not be empty/],
+    [['inbound', 'center', 'add', '--company', '1', '--name', ' x'], /--name must be 1 to 100 characters/],
+    [['inbound', 'rule', 'remove', '--company', '1'], /--rule is required/],
     [['send', '/nowhere.csv', ...order], /There is no file "\/nowhere\.csv"/],
     [
       ['send', '/nowhere.csv', ...order, '--senders', '1,two'],
@@ -249,9 +304,14 @@ describe('without a service', () => {
     const server = await openEmbeddedServer({ dataDir: folder })
     const sql = connect(server.url, { max: 2 })
     // Keeps the import waiting; it ends when the server does.
-    const lock = await sql.reserve()
-    await lock`begin`
-    await lock`select from numbering_version for update`
+    const held = Promise.withResolvers<void>()
+    const lock = sql.begin(async locking => {
+      await locking`select from numbering_version for update`
+      held.resolve()
+      await new Promise(() => {})
+    })
+    lock.catch(() => {})
+    await held.promise
 
     const running = start(['numbering', 'import', file], env)
     await eventually(async () => {
@@ -343,11 +403,60 @@ describe('beside a running service', () => {
     )
   })
 
+  test('key list, set, deactivate, activate and reissue', { timeout: PATIENT }, async () => {
+    const isTaken = async (value: string) => {
+      const headers = { authorization: `Bearer ${value}` }
+      const answer = await fetch(`${service.url}/api/v1/balance`, { headers, signal: AbortSignal.timeout(10_000) })
+      return answer.ok || ((await answer.json()) as { error: { code: number } }).error.code
+    }
+    const wishes = ['--addresses', '127.0.0.0/8, ::1', '--center', 'Shop']
+    const { keyId, key } = await answerOf(['key', 'create', '--company', '2', '--type', 'message', ...wishes], env)
+    const id = ['--key', String(keyId)]
+    const listed = {
+      keyId,
+      companyId: 2,
+      type: 'MESSAGE',
+      active: true,
+      addresses: ['127.0.0.0/8', '::1'],
+      trafficCenterId: expect.any(Number),
+      trafficCenterName: 'Shop',
+      createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
+    }
+    expect(await answerOf(['key', 'list', '--company', '2'], env)).toEqual([listed])
+    expect(await answerOf(['key', 'list'], env)).toEqual(
+      expect.arrayContaining([listed, expect.objectContaining({ companyId: 1, trafficCenterName: 'Default' })]),
+    )
+    const { stdout } = await run(['key', 'list', '--company', '2'], env)
+    expect(stdout).toMatch(/^ID +COMPANY +TYPE +STATE +CENTER +CREATED +ADDRESSES\n\d+ +2 +MESSAGE +active +Shop /)
+    expect(stdout).not.toContain(key)
+    expect(await isTaken(key)).toBe(true)
+
+    const elsewhere = await answerOf(['key', 'set', ...id, '--addresses', '192.0.2.1'], env)
+    expect(elsewhere).toEqual({ ...listed, addresses: ['192.0.2.1'] })
+    expect(await isTaken(key)).toBe(4013)
+    expect((await run(['key', 'set', ...id, '--addresses', 'any'], env)).stdout).toBe(
+      `Key ${keyId} is active and may be used from anywhere.\n`,
+    )
+    expect(await isTaken(key)).toBe(true)
+
+    expect(await answerOf(['key', 'deactivate', ...id], env)).toMatchObject({ keyId, active: false })
+    expect(await isTaken(key)).toBe(4010)
+    expect(await answerOf(['key', 'activate', ...id], env)).toMatchObject({ keyId, active: true })
+    expect(await isTaken(key)).toBe(true)
+
+    const reissued = await answerOf(['key', 'reissue', ...id], env)
+    expect(reissued).toEqual({ keyId, key: expect.any(String) })
+    expect([await isTaken(key), await isTaken(reissued.key)]).toEqual([4010, true])
+
+    await refused(['key', 'list', '--company', '99'], /There is no company 99/)
+    await refused(['key', 'reissue', '--key', '987654'], /There is no key 987654: `tidings key list` shows them/)
+  })
+
   test('sender list, approve, reject and deny', { timeout: PATIENT }, async () => {
     const ids = [await newSender(client, 1), await newSender(client, 1), await newSender(client, 2)].map(String)
     for (const id of ids) await untilStatus(client, Number(id), 'PRE_REVIEW')
     const list = await answerOf(['sender', 'list', '--company', '1'], env)
-    expect(list.map((sender: { companyId: number }) => sender.companyId)).toEqual(Array(6).fill(1))
+    expect(list.map((sender: { companyId: number }) => sender.companyId)).toEqual(Array(8).fill(1))
     expect(list[0]).toEqual({
       id: Number(ids[0]),
       companyId: 1,
@@ -357,6 +466,7 @@ describe('beside a running service', () => {
       status: 'PRE_REVIEW',
       suspended: false,
       managerComment: null,
+      rate: null,
     })
 
     const [approved, rejected, denied] = ids as [string, string, string]
@@ -377,6 +487,50 @@ describe('beside a running service', () => {
       new RegExp(`Sender ${denied} is DENIED and cannot be approved`),
     )
     await refused(['sender', 'reject', '--sender', '999'], /There is no sender 999: `tidings sender list` shows them/)
+  })
+
+  test('sender set', { timeout: PATIENT }, async () => {
+    const set = ['sender', 'set', '--sender', '1', '--rate']
+    expect(await answerOf([...set, '20'], env)).toMatchObject({ id: 1, companyId: 1, rate: 20 })
+    expect((await answerOf(['sender', 'list'], env)).find(({ id }: { id: number }) => id === 1)).toMatchObject({
+      rate: 20,
+    })
+    expect((await run([...set, 'none'], env)).stdout).toMatch(/^Sender 1 \(\w+\) has no limit of its own\.\n$/)
+    expect((await run([...set, '5'], env)).stdout).toMatch(/^Sender 1 \(\w+\) sends at most 5 parts a second\.\n$/)
+    await answerOf([...set, 'none'], env)
+    await refused(['sender', 'set', '--sender', '999', '--rate', '5'], /There is no sender 999: `tidings sender list`/)
+  })
+
+  test('month list and month detach', { timeout: PATIENT }, async () => {
+    const current = new Date().toISOString().slice(0, 7)
+    const server = await openEmbeddedServer({ dataDir: folder })
+    const sql = connect(server.url, { max: 1 })
+    try {
+      await sql`select ensure_message_month('2020-02-01')`
+      await sql`
+        insert into messages (company_id, uuid, price, final_price, status, parts, brand_id, destination)
+        values (1, uuid7_floor('2020-02-10T00:00:00Z'), 0, 0, 'FAILED', 0, 0, 'no number')`
+      const of = async (month: string) =>
+        (await answerOf(['month', 'list'], env)).find((one: { month: string }) => one.month === month)
+      const february = { month: '2020-02', state: 'closable', messages: 1, sizeBytes: expect.any(Number), reason: null }
+      expect(await of('2020-02')).toEqual(february)
+      expect(await of(current)).toMatchObject({ state: 'open', reason: 'it is the current month' })
+      expect((await run(['month', 'list'], env)).stdout).toMatch(
+        /^MONTH +STATE +MESSAGES +SIZE +IN THE WAY\n2020-02 +closable +1 +\d+ kB +-\n/,
+      )
+      await refused(['month', 'detach', '--month', current], /cannot be detached: it is the current month\./)
+      await refused(
+        ['month', 'detach', '--month', '2020-01'],
+        /Month 2020-01 cannot be detached: there is no such month\./,
+      )
+      const detached = { month: '2020-02', messages: 1, table: 'messages_2020_02' }
+      expect(await answerOf(['month', 'detach', '--month', '2020-02'], env)).toEqual(detached)
+      expect(await of('2020-02')).toEqual({ ...february, state: 'detached' })
+      expect(await answerOf(['ledger', 'verify'], env)).toEqual([])
+    } finally {
+      await sql.end()
+      await server.release()
+    }
   })
 
   describe('numbers', () => {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { ChannelType } from '../base/channel-types.ts'
 import { AppError } from '../base/errors.ts'
 import { money } from '../base/money.ts'
 import type { Pool, Transaction } from '../db/sql.ts'
@@ -91,7 +92,11 @@ async function makeRows(sql: Transaction, password: string, now: Date) {
   for (const { senderName, ...company } of companies) {
     const { companyId } = await createCompany(sql, partner, { ...company, counteragentType: 'LEGAL' })
     companyIds.push(companyId)
-    for (const brand of brands) await makeSender(sql, companyId, { senderName, brand }, feeOf, now)
+    for (const brand of brands) await makeSender(sql, companyId, { senderName, brand, channelType: 'SMS' }, feeOf, now)
+  }
+  for (const channelType of ['VIBER', 'WHATSAPP'] as const) {
+    const named = { senderName: companies[0]!.senderName, brand: 'MTS' as const, channelType }
+    await makeSender(sql, companyIds[0]!, named, feeOf, now)
   }
   await setSwitches(sql, companyIds[0]!, { inbound: true })
   const { key } = await createKey(sql, companyIds[0]!, 'MESSAGE')
@@ -101,13 +106,12 @@ async function makeRows(sql: Transaction, password: string, now: Date) {
 async function makeSender(
   sql: Transaction,
   companyId: number,
-  named: { senderName: string; brand: Brand },
+  named: { senderName: string; brand: Brand; channelType: ChannelType },
   feeOf: FeeOf,
   now: Date,
 ) {
   const { senderId } = await createSender(sql, companyId, {
     ...named,
-    channelType: 'SMS',
     commonType: 'COMMON',
     countryCode: 'RU',
     dateFrom: new Date('2020-01-01T00:00:00Z'),

@@ -1,11 +1,16 @@
 import { UsageError } from '../base/errors.ts'
+import { catalogue, connectorNames, isConnector } from '../channels/catalogue.ts'
+import type { Config } from '../config.ts'
+import type { Database } from '../db/database.ts'
 import type { Pool } from '../db/sql.ts'
-import type { Gateway, GatewayChange } from '../domain/gateways/gateway.ts'
+import type { Gateway, GatewayChange, GatewayState, Keeping, NewGateway } from '../domain/gateways/gateway.ts'
 import { addGateway, changeGateway, listGateways, removeGateway, requireGateway } from '../domain/gateways/gateways.ts'
+import { gatewayStates, partsPerSecondOf } from '../domain/gateways/states.ts'
 import { brandIds, brandOf, OTHER_BRAND_ID } from '../domain/numbering/brand.ts'
-import { connectorNames } from '../engine/connectors.ts'
 import { noGateway, orAdvise } from './advice.ts'
 import { type Call, type Command, withDatabase } from './command.ts'
+import { changeBySettings, keepingOf, readSettings, type Setting, secretsOf } from './gateway-settings.ts'
+import { presentTrial, readTrial, trialInWords, tryGateway } from './gateway-trial.ts'
 import { channelOption, choiceOption, rateOption } from './options.ts'
 import { table } from './table.ts'
 
@@ -17,7 +22,7 @@ const shared = {
   brands: { value: 'BRANDS', about: `Operators it serves, of ${brandNames.join(',')}; any for all of them` },
   rate: { value: 'RATE', about: 'Most parts a second, or none' },
   name: { value: 'NAME', about: 'What it is called' },
-  set: { value: 'KEY=VALUE', about: 'A setting of the connector; null removes it', many: true },
+  set: { value: 'KEY=VALUE', about: 'A setting of the connector, or KEY=@FILE; null removes it', many: true },
 }
 
 export const gatewayCommands: Command[] = [
@@ -26,8 +31,11 @@ export const gatewayCommands: Command[] = [
     about: 'Lists the gateways: the ways to the operators.',
     run: ({ config, print }) =>
       withDatabase(config, async ({ sql }) => {
-        const gateways = await listGateways(sql)
-        print(gateways.map(present), tableOf(gateways))
+        const [gateways, states] = await Promise.all([listGateways(sql), gatewayStates(sql)])
+        print(
+          gateways.map(gateway => ({ ...present(gateway), state: presentState(states.get(gateway.gatewayId)) })),
+          tableOf(gateways, states),
+        )
       }),
   },
   {
@@ -35,7 +43,7 @@ export const gatewayCommands: Command[] = [
     about: 'Adds a gateway; running engines use it within a second.',
     options: {
       channel: { value: 'CHANNEL', about: 'The channel it serves, e.g. SMS', required: true },
-      connector: { value: 'CONNECTOR', about: `How it is reached: ${connectorNames().join(', ')}`, required: true },
+      connector: { value: 'CONNECTOR', about: `How it is reached: ${connectorNames.join(', ')}`, required: true },
       ...shared,
     },
     run: addOne,
@@ -44,82 +52,144 @@ export const gatewayCommands: Command[] = [
     name: 'gateway set',
     about: 'Changes a gateway; what is not named stays as it is.',
     options: { gateway, ...shared },
-    async run(call) {
-      const change = changeIn(call)
-      if (Object.keys(change).length === 0) {
-        throw new UsageError('There is nothing to change: give --brands, --rate, --name or --set.')
-      }
-      await changeOne(call, change, ({ name }) => `Gateway ${name} was changed.`)
-    },
+    run: setOne,
   },
   {
     name: 'gateway pause',
     about: 'Hands nothing more to a gateway; others of the same operators take over, or messages wait.',
     options: { gateway },
-    run: call => changeOne(call, { paused: true }, ({ name }) => `Gateway ${name} is paused.`),
+    run: call =>
+      changeOne(
+        call,
+        () => ({ paused: true }),
+        ({ name }) => `Gateway ${name} is paused.`,
+      ),
   },
   {
     name: 'gateway resume',
     about: 'Ends the pause of a gateway.',
     options: { gateway },
-    run: call => changeOne(call, { paused: false }, ({ name }) => `Gateway ${name} is at work again.`),
+    run: call =>
+      changeOne(
+        call,
+        () => ({ paused: false }),
+        ({ name }) => `Gateway ${name} is at work again.`,
+      ),
   },
   {
     name: 'gateway remove',
     about: 'Removes a gateway; in demo mode the simulated operators come back at the next start.',
     options: { gateway },
     run: call =>
-      onGateway(call, async (sql, { gatewayId, name }) => {
+      onGateway(call, async ({ sql }, { gatewayId, name }) => {
         await removeGateway(sql, gatewayId)
         call.print({ gatewayId, name }, `Gateway ${name} was removed.`)
       }),
+  },
+  {
+    name: 'gateway test',
+    about: 'Sends one message through a gateway, beside the engines; nothing is billed or stored.',
+    options: {
+      gateway,
+      to: { value: 'NUMBER', about: 'To whom; with a bot also chat:ID, with push an address', required: true },
+      sender: { value: 'NAME', about: 'The sender name', required: true },
+      text: { value: 'TEXT', about: 'What it says', required: true },
+      wait: { value: 'SECONDS', about: 'How long to wait for receipts; 10 unless told' },
+    },
+    run: testOne,
   },
 ]
 
 async function addOne(call: Call) {
   const channelType = channelOption(call)!
-  const connector = choiceOption(call, 'connector', connectorNames())!
-  const { name, brands = [], settings = {}, partsPerSecond = null } = changeIn(call)
+  const connector = choiceOption(call, 'connector', connectorNames)!
+  const { channels, check } = catalogue[connector]
+  if (!(channels as readonly string[]).includes(channelType)) {
+    throw new UsageError(`The connector ${connector} serves ${channels.join(', ')}, not ${channelType}.`)
+  }
+  const change = changeIn(call, await settingsIn(call), connector)
+  const { name, brands = [], settings = {}, partsPerSecond = null } = change
+  refuseWrong(check, settings)
   const wanted = { channelType, connector, brands, settings, partsPerSecond }
-  await withDatabase(call.config, async ({ sql }) => {
-    const added = name === undefined ? await addUnnamed(sql, wanted) : await addGateway(sql, { ...wanted, name })
+  await withDatabase(call.config, async ({ sql, secret }) => {
+    const keeping = keepingOf(secret, connector)
+    const added = await (name === undefined
+      ? addUnnamed(sql, wanted, keeping)
+      : addGateway(sql, { ...wanted, name }, keeping))
     if (!added) throw new UsageError(`A gateway with the name "${name}" exists already.`)
-    call.print(present(added), `Gateway ${added.gatewayId} (${added.name}) was added.`)
+    call.print(
+      present(added),
+      `Gateway ${added.gatewayId} (${added.name}) was added.${webhookNote(added, call.config)}`,
+    )
   })
 }
 
+/** Before anything is opened; it is looked at again where it is stored. */
+function refuseWrong(check: Keeping['check'], settings: NewGateway['settings']) {
+  try {
+    check(settings)
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}.`)
+  }
+}
+
 /** Called after its connector and channel, with a number behind it from the second on. */
-async function addUnnamed(sql: Pool, wanted: Omit<Gateway, 'gatewayId' | 'paused' | 'name'>): Promise<Gateway> {
+async function addUnnamed(sql: Pool, wanted: Omit<NewGateway, 'name'>, keeping: Keeping): Promise<Gateway> {
   const plain = `${wanted.connector}-${wanted.channelType.toLowerCase()}`
   for (let count = 1; ; count += 1) {
-    const added = await addGateway(sql, { ...wanted, name: count === 1 ? plain : `${plain}-${count}` })
+    const added = await addGateway(sql, { ...wanted, name: count === 1 ? plain : `${plain}-${count}` }, keeping)
     if (added) return added
   }
 }
 
-const changeOne = (call: Call, change: GatewayChange, sentence: (changed: Gateway) => string) =>
-  onGateway(call, async (sql, { gatewayId }) => {
-    const changed = await changeGateway(sql, gatewayId, change)
+async function setOne(call: Call) {
+  const { name, brands, rate } = call.options
+  if ([name, brands, rate, call.lists.set].every(given => given === undefined)) {
+    throw new UsageError('There is nothing to change: give --brands, --rate, --name or --set.')
+  }
+  const settings = await settingsIn(call)
+  await changeOne(
+    call,
+    ({ connector }) => changeIn(call, settings, connector),
+    changed => `Gateway ${changed.name} was changed.`,
+  )
+}
+
+const changeOne = (call: Call, changeOf: (gateway: Gateway) => GatewayChange, sentence: (changed: Gateway) => string) =>
+  onGateway(call, async ({ sql, secret }, gateway) => {
+    const keeping = keepingOf(secret, gateway.connector)
+    const changed = await changeGateway(sql, gateway.gatewayId, changeOf(gateway), keeping)
     call.print(present(changed), sentence(changed))
   })
 
-async function onGateway(call: Call, work: (sql: Pool, found: Gateway) => Promise<void>) {
-  const called = call.options.gateway!
-  await withDatabase(call.config, async ({ sql }) => {
-    const found = await orAdvise(noGateway(called), requireGateway(sql, called))
-    await work(sql, found)
+/** What was not taken is a failure of the command, too: scripts ask for its exit code. */
+async function testOne(call: Call) {
+  const trial = readTrial(call)
+  await onGateway(call, async (database, gateway) => {
+    const outcome = await tryGateway(database, gateway, trial)
+    call.print(presentTrial(gateway, outcome), trialInWords(gateway, outcome))
+    if (outcome.result?.kind !== 'accepted') process.exitCode = 1
   })
 }
 
-function changeIn(call: Call): GatewayChange {
+async function onGateway(call: Call, work: (database: Database, found: Gateway) => Promise<void>) {
+  const called = call.options.gateway!
+  await withDatabase(call.config, async database => {
+    const found = await orAdvise(noGateway(called), requireGateway(database.sql, called))
+    await work(database, found)
+  })
+}
+
+const settingsIn = (call: Call): Promise<Setting[]> => readSettings(call.lists.set ?? [])
+
+function changeIn(call: Call, settings: Setting[], connector: string): GatewayChange {
   const { name, brands } = call.options
   const rate = rateOption(call)
-  const { set } = call.lists
   return {
     ...(name === undefined ? {} : { name }),
     ...(brands === undefined ? {} : { brands: readBrands(brands) }),
+    ...changeBySettings(settings, secretsOf(connector)),
     ...(rate === undefined ? {} : { partsPerSecond: rate }),
-    ...(set === undefined ? {} : { settings: Object.fromEntries(set.map(readSetting)) }),
   }
 }
 
@@ -133,19 +203,7 @@ function readBrands(text: string): number[] {
   return [...new Set(names)].map(name => (name === OTHER ? OTHER_BRAND_ID : brandIds[name as keyof typeof brandIds]))
 }
 
-/** A value that reads as JSON is that value, e.g. a number; anything else is a text. */
-function readSetting(text: string): [string, unknown] {
-  const end = text.indexOf('=')
-  if (end < 1) throw new UsageError(`--set must be written as KEY=VALUE, not "${text}".`)
-  const value = text.slice(end + 1)
-  try {
-    return [text.slice(0, end), JSON.parse(value)]
-  } catch {
-    return [text.slice(0, end), value]
-  }
-}
-
-/** Without its settings: there may be passwords in them. */
+/** Without its settings: an address among them may tell more than it should. */
 const present = (g: Gateway) => ({
   gatewayId: g.gatewayId,
   name: g.name,
@@ -154,20 +212,47 @@ const present = (g: Gateway) => ({
   brands: brandsOf(g),
   rate: g.partsPerSecond,
   paused: g.paused,
+  ...(hasWebhook(g) ? { webhook: webhookOf(g) } : {}),
 })
 
 const brandsOf = ({ brands }: Gateway): string[] => brands.map(brandId => brandOf(brandId) ?? OTHER)
 
-const tableOf = (gateways: Gateway[]) =>
+const hasWebhook = ({ connector }: Gateway) => isConnector(connector) && catalogue[connector].hasWebhook
+const webhookOf = ({ gatewayId }: Gateway) => `/webhooks/${gatewayId}`
+
+const webhookNote = (gateway: Gateway, { publicUrl = '' }: Config) =>
+  hasWebhook(gateway) ? ` Its webhooks come to ${publicUrl}${webhookOf(gateway)}.` : ''
+
+/** Over all engines; without one, nothing is up. */
+const presentState = (state: GatewayState | undefined) => ({
+  up: state?.up ?? false,
+  bound: state?.bound ?? 0,
+  wanted: state?.wanted ?? 0,
+  open: state?.open ?? 0,
+  window: state?.window ?? 0,
+  rate: state ? partsPerSecondOf(state) : 0,
+  lastError: state?.lastError ?? null,
+  lastErrorAt: state?.lastErrorAt?.toISOString() ?? null,
+})
+
+const tableOf = (gateways: Gateway[], states: Map<number, GatewayState>) =>
   table(
-    ['ID', 'CHANNEL', 'CONNECTOR', 'BRANDS', 'RATE', 'STATE', 'NAME'],
+    ['ID', 'CHANNEL', 'CONNECTOR', 'BRANDS', 'RATE', 'NAME', 'STATE'],
     gateways.map(g => [
       g.gatewayId,
       g.channelType,
       g.connector,
       brandsOf(g).join(',') || 'any',
       g.partsPerSecond,
-      g.paused ? 'paused' : 'at work',
       g.name,
+      inWords(g, states.get(g.gatewayId)),
     ]),
   )
+
+function inWords({ paused }: Gateway, state: GatewayState | undefined): string {
+  if (paused) return 'paused'
+  if (!state) return 'no engine is running'
+  const binds = state.wanted > 0 ? `, ${state.bound} of ${state.wanted} binds` : ''
+  if (state.up) return `at work${binds}, ${partsPerSecondOf(state)} parts/s`
+  return `down${binds}${state.lastError ? `: ${state.lastError}` : ''}`
+}

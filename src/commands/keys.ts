@@ -1,8 +1,31 @@
-import { createKey, keyTypes } from '../domain/keys/keys.ts'
+import { UsageError } from '../base/errors.ts'
+import type { Pool } from '../db/sql.ts'
+import { requireAnyCompany } from '../domain/companies/companies.ts'
+import { refusalOfAddresses } from '../domain/keys/address-list.ts'
+import { type Key, keyTypes } from '../domain/keys/key.ts'
+import {
+  activateKey,
+  companyOfKey,
+  createKey,
+  deactivateKey,
+  listAllKeys,
+  listKeys,
+  reissueKey,
+  restrictKey,
+  type ShownKey,
+} from '../domain/keys/keys.ts'
+import { refusalOfCenterName } from '../domain/traffic-centers/traffic-center.ts'
 import { noCompany, orAdvise } from './advice.ts'
-import { type Command, withDatabase } from './command.ts'
+import { type Call, type Command, withDatabase } from './command.ts'
 import { idOption } from './command-line.ts'
-import { choiceOption } from './options.ts'
+import { choiceOption, optionalId } from './options.ts'
+import { table } from './table.ts'
+
+const key = { value: 'ID', about: 'The key: `tidings key list` shows them', required: true }
+const addresses = {
+  value: 'LIST',
+  about: 'Addresses and networks it may be used from, separated by commas; any for no limit',
+}
 
 export const keyCommands: Command[] = [
   {
@@ -11,17 +34,120 @@ export const keyCommands: Command[] = [
     options: {
       company: { value: 'N', about: 'The company: `tidings company list` shows them', required: true },
       type: { value: 'TYPE', about: keyTypes.join(', '), required: true },
+      addresses,
+      center: { value: 'NAME', about: 'Of a MESSAGE key, its traffic center, made if it is new; else the default' },
     },
+    run: createOne,
+  },
+  {
+    name: 'key list',
+    about: 'Lists the API keys; their values are known to nobody.',
+    options: { company: { value: 'N', about: 'Only those of one company' } },
+    run: listSome,
+  },
+  {
+    name: 'key set',
+    about: 'Changes from where an API key may be used; at once.',
+    options: { key, addresses: { ...addresses, required: true } },
     async run(call) {
-      const companyId = idOption(call, 'company')
-      const type = choiceOption(call, 'type', keyTypes)!
-      await withDatabase(call.config, async ({ sql }) => {
-        const key = await orAdvise(
-          noCompany(companyId),
-          sql.begin(tx => createKey(tx, companyId, type)),
-        )
-        call.print(key, `Key ${key.keyId}: ${key.key}\nKeep it: it is not shown again.`)
-      })
+      const list = addressesOption(call)!
+      await changeOne(call, (sql, companyId, keyId) => restrictKey(sql, companyId, keyId, list))
     },
   },
+  {
+    name: 'key deactivate',
+    about: 'Stops an API key at once.',
+    options: { key },
+    run: call => changeOne(call, deactivateKey),
+  },
+  {
+    name: 'key activate',
+    about: 'Lets a deactivated API key be used again.',
+    options: { key },
+    run: call => changeOne(call, activateKey),
+  },
+  {
+    name: 'key reissue',
+    about: 'Gives an API key a new value and shows it, this once; the old one stops at once.',
+    options: { key },
+    run: call =>
+      onKey(call, async (sql, companyId, keyId) => printValue(call, await reissueKey(sql, companyId, keyId))),
+  },
 ]
+
+async function createOne(call: Call) {
+  const companyId = idOption(call, 'company')
+  const type = choiceOption(call, 'type', keyTypes)!
+  const center = centerOption(call)
+  const list = addressesOption(call)
+  if (center !== undefined && type !== 'MESSAGE') throw new UsageError('--center is for keys of the type MESSAGE only.')
+  const wishes = { ...(list === undefined ? {} : { addresses: list }), ...(center === undefined ? {} : { center }) }
+  await withDatabase(call.config, async ({ sql }) => {
+    const made = sql.begin(tx => createKey(tx, companyId, type, wishes)) as Promise<ShownKey>
+    printValue(call, await orAdvise(noCompany(companyId), made))
+  })
+}
+
+function centerOption(call: Call): string | undefined {
+  const { center } = call.options
+  const refusal = center === undefined ? undefined : refusalOfCenterName(center)
+  if (refusal) throw new UsageError(`--center ${refusal}.`)
+  return center
+}
+
+/** None for `any`; undefined when it is not given. */
+function addressesOption(call: Call): string[] | undefined {
+  const text = call.options.addresses
+  if (text === undefined) return undefined
+  if (text.trim().toLowerCase() === 'any') return []
+  const entries = text.split(',').map(entry => entry.trim())
+  const refusal = refusalOfAddresses(entries)
+  if (refusal) throw new UsageError(`--addresses ${refusal}.`)
+  return entries
+}
+
+const printValue = (call: Call, shown: ShownKey) =>
+  call.print(shown, `Key ${shown.keyId}: ${shown.key}\nKeep it: it is not shown again.`)
+
+async function listSome(call: Call) {
+  const companyId = optionalId(call, 'company')
+  await withDatabase(call.config, async ({ sql }) => {
+    if (companyId !== undefined) await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId))
+    const keys = companyId === undefined ? await listAllKeys(sql) : await listKeys(sql, companyId)
+    call.print(keys.map(present), tableOf(keys))
+  })
+}
+
+const changeOne = (call: Call, change: (sql: Pool, companyId: number, keyId: number) => Promise<Key>) =>
+  onKey(call, async (sql, companyId, keyId) => {
+    const changed = await change(sql, companyId, keyId)
+    call.print(present(changed), sentenceAbout(changed))
+  })
+
+async function onKey(call: Call, work: (sql: Pool, companyId: number, keyId: number) => Promise<void>) {
+  const keyId = idOption(call, 'key')
+  await withDatabase(call.config, async ({ sql }) => {
+    await work(sql, await orAdvise(noKey(keyId), companyOfKey(sql, keyId)), keyId)
+  })
+}
+
+const noKey = (keyId: number) => `There is no key ${keyId}: \`tidings key list\` shows them.`
+
+const sentenceAbout = ({ keyId, active, addresses }: Key) =>
+  `Key ${keyId} is ${active ? 'active' : 'deactivated'} and may be used from ${addresses.join(', ') || 'anywhere'}.`
+
+const present = (key: Key) => ({ ...key, createdAt: key.createdAt.toISOString() })
+
+const tableOf = (keys: Key[]) =>
+  table(
+    ['ID', 'COMPANY', 'TYPE', 'STATE', 'CENTER', 'CREATED', 'ADDRESSES'],
+    keys.map(k => [
+      k.keyId,
+      k.companyId,
+      k.type,
+      k.active ? 'active' : 'deactivated',
+      k.trafficCenterName,
+      k.createdAt.toISOString().slice(0, 10),
+      k.addresses.join(',') || 'any',
+    ]),
+  )

@@ -143,6 +143,7 @@ describe('gateways', () => {
       brands: [],
       rate: null,
       paused: false,
+      state: expect.objectContaining({ bound: 0, wanted: 0, lastError: null, lastErrorAt: null }),
     })
     const settings = ['--set', 'receiptMs=20', '--set', 'ownIds=true', '--set', 'note=a=b']
     const add = ['gateway', 'add', '--channel', 'VIBER', '--connector', 'simulator', '--brands', 'mts,TELE2', '--rate']

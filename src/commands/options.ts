@@ -35,7 +35,7 @@ export function amountOption(call: Call, name: string): Money {
   return amount
 }
 
-const MOST_PARTS_PER_SECOND = 1_000_000
+export const MOST_PARTS_PER_SECOND = 1_000_000
 
 /** Parts a second, or `none` for no limit; undefined when it is not given. */
 export function rateOption(call: Call): number | null | undefined {

@@ -14,12 +14,12 @@ import {
   requireDispatchProgress,
 } from '../domain/dispatches/dispatches.ts'
 import { startDispatch } from '../domain/dispatches/lifecycle.ts'
-import { isEngineAtWork } from '../domain/gateways/gateways.ts'
 import { loadNumbering, type Numbering } from '../domain/numbering/numbering.ts'
 import type { Partner } from '../domain/partners/partner.ts'
 import { requirePartner } from '../domain/partners/partners.ts'
 import { isInternational, type Sender } from '../domain/senders/sender.ts'
 import { listSenders } from '../domain/senders/senders.ts'
+import { isEngineAtWork } from '../domain/sending/engines.ts'
 import { noCompany, orAdvise } from './advice.ts'
 import { type Call, type Command, withDatabase } from './command.ts'
 import { idOption } from './command-line.ts'

@@ -1,12 +1,13 @@
+import { UsageError } from '../base/errors.ts'
 import type { Pool } from '../db/sql.ts'
 import { senderFeeTable } from '../domain/pricing/pricing.ts'
 import { approveSender, denySender, rejectSender } from '../domain/senders/moderation.ts'
 import type { Sender } from '../domain/senders/sender.ts'
-import { listAllSenders } from '../domain/senders/senders.ts'
+import { listAllSenders, setSenderRate } from '../domain/senders/senders.ts'
 import { noSender, orAdvise } from './advice.ts'
 import { type Call, type Command, withDatabase } from './command.ts'
 import { idOption } from './command-line.ts'
-import { optionalId } from './options.ts'
+import { optionalId, rateOption } from './options.ts'
 import { table } from './table.ts'
 
 const sender = { value: 'ID', about: 'The sender name: `tidings sender list` shows them', required: true }
@@ -48,6 +49,12 @@ export const senderCommands: Command[] = [
     options: { sender, comment },
     run: call => decide(call, (sql, senderId) => denySender(sql, senderId, call.options.comment, new Date())),
   },
+  {
+    name: 'sender set',
+    about: 'Changes how fast messages go out under a name; running engines follow at once.',
+    options: { sender, rate: { value: 'RATE', about: 'Most parts a second, or none' } },
+    run: setSender,
+  },
 ]
 
 async function decide(call: Call, decision: (sql: Pool, senderId: number) => Promise<Sender>) {
@@ -55,6 +62,17 @@ async function decide(call: Call, decision: (sql: Pool, senderId: number) => Pro
   await withDatabase(call.config, async ({ sql }) => {
     const decided = await orAdvise(noSender(senderId), decision(sql, senderId))
     call.print(present(decided), `Sender ${senderId} (${decided.senderName}) is ${decided.status}.`)
+  })
+}
+
+async function setSender(call: Call) {
+  const senderId = idOption(call, 'sender')
+  const rate = rateOption(call)
+  if (rate === undefined) throw new UsageError('There is nothing to change: give --rate.')
+  await withDatabase(call.config, async ({ sql }) => {
+    const changed = await orAdvise(noSender(senderId), setSenderRate(sql, senderId, rate))
+    const limit = rate === null ? 'has no limit of its own' : `sends at most ${rate} parts a second`
+    call.print(present(changed), `Sender ${senderId} (${changed.senderName}) ${limit}.`)
   })
 }
 
@@ -67,10 +85,20 @@ const present = (s: Sender) => ({
   status: s.status,
   suspended: s.suspended,
   managerComment: s.managerComment,
+  rate: s.partsPerSecond,
 })
 
 const tableOf = (senders: Sender[]) =>
   table(
-    ['ID', 'COMPANY', 'CHANNEL', 'BRAND', 'TYPE', 'STATUS', 'NAME'],
-    senders.map(s => [s.senderId, s.companyId, s.channelType, s.brand, s.commonType, s.status, s.senderName]),
+    ['ID', 'COMPANY', 'CHANNEL', 'BRAND', 'TYPE', 'STATUS', 'RATE', 'NAME'],
+    senders.map(s => [
+      s.senderId,
+      s.companyId,
+      s.channelType,
+      s.brand,
+      s.commonType,
+      s.status,
+      s.partsPerSecond,
+      s.senderName,
+    ]),
   )

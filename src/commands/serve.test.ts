@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chown, cp, readdir, stat } from 'node:fs/promises'
 import { Agent, request } from 'node:http'
-import { type AddressInfo, connect as connectSocket, createServer, type Server } from 'node:net'
+import { type AddressInfo, connect as connectSocket, createServer, type Server, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
@@ -445,6 +445,36 @@ describe('a database of ones own', () => {
     })
   })
 
+  test('one that goes away later: the service stays up, says so with 503, and goes on when it is back', {
+    timeout: PATIENT,
+  }, async () => {
+    const own = new URL(await aDatabase())
+    const way = await aWayTo(Number(own.port))
+    own.port = String(way.port)
+    const service = await startService(['serve'], { ...env, DATABASE_URL: own.href })
+    const statusOf = async (path: string) => (await fetch(service.url + path)).status
+    const ask = () => fetch(`${service.partnerApi}/company`, { headers: { authorization: 'Bearer invented' } })
+    await eventually(async () => expect(await statusOf('/readyz')).toBe(200))
+    expect((await ask()).status).toBe(401)
+
+    await way.close()
+    await eventually(async () => expect(await statusOf('/readyz')).toBe(503), { withinMs: 20_000 })
+    const refused = await ask()
+    expect({ status: refused.status, body: await refused.json() }).toMatchObject({
+      status: 503,
+      body: { error: { code: 5030 } },
+    })
+    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
+    expect(await statusOf('/healthz')).toBe(200)
+
+    await way.open()
+    await eventually(async () => expect(await statusOf('/readyz')).toBe(200), { withinMs: 30_000 })
+    await eventually(async () => expect((await ask()).status).toBe(401))
+    expect(service.child.exitCode).toBeNull()
+    expect(await stop(service)).toMatchObject({ code: 0, signal: null })
+    await way.close()
+  })
+
   test('one that takes connections and says nothing is given up', { timeout: PATIENT }, async () => {
     const ended = await silent.told
     silent.server.close()
@@ -452,6 +482,38 @@ describe('a database of ones own', () => {
     expect(ended.stderr).not.toContain('hush')
   })
 })
+
+/** A way to the database that can be closed: then its connections end, and nobody gets through any more. */
+async function aWayTo(port: number) {
+  const sockets = new Set<Socket>()
+  const server = createServer(client => {
+    const database = connectSocket(port, '127.0.0.1')
+    for (const [from, to] of [
+      [client, database],
+      [database, client],
+    ] as const) {
+      sockets.add(from)
+      from.on('error', () => {}).on('close', () => to.destroy())
+      from.pipe(to)
+    }
+  })
+  const open = async (at: number) => {
+    server.listen(at, '127.0.0.1')
+    await once(server, 'listening')
+    return (server.address() as AddressInfo).port
+  }
+  const own = await open(0)
+  return {
+    port: own,
+    open: () => open(own),
+    async close() {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      sockets.clear()
+      await once(server, 'close')
+    },
+  }
+}
 
 async function onServer(work: (admin: ReturnType<typeof connect>) => Promise<unknown>) {
   const admin = connect(inject('serverUrl'), { max: 1 })

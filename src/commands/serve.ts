@@ -63,7 +63,10 @@ export const engineCommand: Command = {
         allow: config.callbackAllow,
         sourceIp: config.callbackSourceIp,
       }
-      const engine = await startEngine({ sql: database.sql, clock, log, moderation, billingZone, callbacks, stopWords })
+      const { sql, secret } = database
+      const publicUrl = config.publicUrl ?? urlOf(config.host, config.port)
+      const context = { sql, secret, clock, log, moderation, billingZone, callbacks, stopWords, publicUrl }
+      const engine = await startEngine({ ...context, keepMonths: config.keepMonths })
       // As a child of `serve` it says nothing; the parent prints for both.
       if (!process.send) print({ engine: 'started', data: database.place }, `The engine is up, on ${database.place}.`)
       await stopped
@@ -126,9 +129,11 @@ async function startApi(config: Config, database: Database, log: Logger) {
   try {
     const port = config.port || (await freePort(config.host))
     const url = config.publicUrl ?? urlOf(config.host, port)
-    const { billingZone, trustedProxies, metrics } = config
+    const { billingZone, trustedProxies, metrics, stopWords } = config
     const context = {
       sql: database.sql,
+      secret: database.secret,
+      stopWords,
       clock,
       numbering: numbering.current,
       log,

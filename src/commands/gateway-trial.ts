@@ -1,0 +1,174 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { UsageError } from '../base/errors.ts'
+import { normaliseNumber } from '../base/phone-number.ts'
+import { smsParts } from '../base/sms-text.ts'
+import { uuid7 } from '../base/uuid7.ts'
+import { entryOf } from '../channels/catalogue.ts'
+import type { Channel, Feed, Outgoing, Receipt, SendResult } from '../channels/channel.ts'
+import type { Database } from '../db/database.ts'
+import type { Sql } from '../db/sql.ts'
+import type { Gateway } from '../domain/gateways/gateway.ts'
+import { gatewayKey, openSettings } from '../domain/gateways/secrets.ts'
+import { takeInbound } from '../domain/inbound/inbound.ts'
+import { keepReceipts } from '../domain/sending/receipts.ts'
+import { chatsOf } from '../domain/subscribers/subscribers.ts'
+import { connectOnce } from '../engine/connectors.ts'
+import { byProviderId } from '../engine/feed.ts'
+import type { Call } from './command.ts'
+
+const CONNECT_MS = 10_000
+const LOOK_EVERY_MS = 20
+const USUAL_WAIT_SECONDS = 10
+const MOST_WAIT_SECONDS = 600
+
+type Trial = { to: string; sender: string; text: string; waitMs: number; stopWords: readonly string[] }
+
+export function readTrial({ options, config }: Call): Trial {
+  const wait = options.wait ?? String(USUAL_WAIT_SECONDS)
+  if (!/^\d{1,3}$/.test(wait) || Number(wait) > MOST_WAIT_SECONDS) {
+    throw new UsageError(`--wait must be from 0 to ${MOST_WAIT_SECONDS} seconds, not "${wait}".`)
+  }
+  const { to, sender, text } = options
+  return { to: to!, sender: sender!, text: text!, waitMs: Number(wait) * 1000, stopWords: config.stopWords }
+}
+
+/**
+ * Sends one message through a gateway over a connection of our own. Nothing is billed or stored of it; what the
+ * operator tells us of other messages meanwhile goes where it belongs.
+ */
+export async function tryGateway({ sql, secret }: Database, gateway: Gateway, trial: Trial) {
+  const message = await messageOf(sql, gateway, trial)
+  const { feed, submitted, receipts } = listen(sql, gateway, message, trial.stopWords)
+  const channel = connect(gateway, secret, feed)
+  try {
+    await untilUp(gateway, channel)
+    const result = await submit(channel, message)
+    submitted(result)
+    if (result?.kind === 'accepted' && !entryOf(gateway.connector).hasWebhook) {
+      const expected = result.providerIds?.length ?? 1
+      await within(trial.waitMs, () => receipts.length >= expected)
+    }
+    return { result, receipts }
+  } finally {
+    submitted(undefined)
+    await channel.stop()
+  }
+}
+
+/** To a number, or straight to the address of a subscriber where a channel has those. */
+async function messageOf(sql: Sql, gateway: Gateway, { to, sender, text }: Trial): Promise<Outgoing> {
+  const number = normaliseNumber(to)
+  if (number === undefined && !['telegram', 'push'].includes(gateway.connector)) {
+    throw new UsageError(`--to must be a phone number, not "${to}".`)
+  }
+  const addresses = number === undefined ? [to.replace(/^chat:/, '')] : await chatsOf(sql, gateway.gatewayId, number)
+  return {
+    companyId: 0,
+    uuid: uuid7(new Date()),
+    channelType: gateway.channelType,
+    senderName: sender,
+    destination: number ?? '',
+    text,
+    parts: gateway.channelType === 'SMS' ? smsParts(text) : 1,
+    attempts: 0,
+    ...(addresses.length > 0 ? { addresses } : {}),
+  }
+}
+
+/** What comes in waits until it is known which of it is ours. */
+function listen(sql: Sql, { gatewayId }: Gateway, message: Outgoing, stopWords: readonly string[]) {
+  const outcome = Promise.withResolvers<SendResult | undefined>()
+  const receipts: Receipt[] = []
+
+  const isOurs = ({ of }: Receipt, result: SendResult | undefined) =>
+    'uuid' in of
+      ? of.uuid === message.uuid
+      : result?.kind === 'accepted' && (result.providerIds ?? []).includes(of.providerId)
+
+  const feed: Feed = {
+    async receipts(batch) {
+      const result = await outcome.promise
+      receipts.push(...batch.filter(receipt => isOurs(receipt, result)))
+      const others = batch.filter(receipt => 'providerId' in receipt.of && !isOurs(receipt, result))
+      if (others.length > 0) await keepReceipts(sql, gatewayId, others.map(byProviderId))
+    },
+    async inbound(inbound) {
+      await takeInbound(sql, gatewayId, inbound, stopWords)
+    },
+    async gone() {},
+  }
+  return { feed, receipts, submitted: outcome.resolve }
+}
+
+function connect(gateway: Gateway, secret: string, feed: Feed): Channel {
+  try {
+    return connectOnce({ ...gateway, settings: openSettings(gateway, gatewayKey(secret)) }, feed)
+  } catch (error) {
+    throw new UsageError(`Gateway ${gateway.name} cannot be connected: ${(error as Error).message}.`)
+  }
+}
+
+async function untilUp({ name, connector }: Gateway, channel: Channel) {
+  await within(CONNECT_MS, () => channel.health().up || channel.health().lastError !== undefined)
+  if (channel.health().up) return
+  const reason = channel.health().lastError ?? 'no answer'
+  const contract =
+    connector === 'smpp'
+      ? ' The engines may hold every connection that the operator allows: pause the gateway then.'
+      : ''
+  throw new UsageError(`Gateway ${name} could not be reached: ${reason}.${contract}`)
+}
+
+async function within(patienceMs: number, condition: () => boolean): Promise<boolean> {
+  const until = performance.now() + patienceMs
+  while (!condition() && performance.now() < until) await pause(LOOK_EVERY_MS)
+  return condition()
+}
+
+async function submit(channel: Channel, message: Outgoing): Promise<SendResult | undefined> {
+  let result: SendResult | undefined
+  await channel.submit(
+    [message],
+    (_, reported) => {
+      result = reported
+    },
+    () => true,
+  )
+  return result
+}
+
+// What is said of it --------------------------------------------------------------------------------------------------
+
+export type TrialOutcome = Awaited<ReturnType<typeof tryGateway>>
+
+export const presentTrial = ({ gatewayId, name }: Gateway, { result, receipts }: TrialOutcome) => ({
+  gatewayId,
+  name,
+  outcome: result?.kind ?? 'lost',
+  ...(result && 'providerIds' in result ? { providerIds: result.providerIds } : {}),
+  ...(result && 'reason' in result ? { reason: result.reason } : {}),
+  ...(result && 'errorCode' in result ? { errorCode: result.errorCode } : {}),
+  ...(result && 'operatorError' in result ? { operatorError: result.operatorError } : {}),
+  receipts: receipts.map(({ status, errorCode, operatorError, happenedAt }) => ({
+    status,
+    errorCode,
+    operatorError,
+    at: happenedAt.toISOString(),
+  })),
+})
+
+export function trialInWords(gateway: Gateway, { result, receipts }: TrialOutcome): string {
+  if (result?.kind !== 'accepted') {
+    return `Gateway ${gateway.name} did not take the message: ${result ? result.reason : 'the connection was lost'}.`
+  }
+  const ids = result.providerIds ? ` as ${result.providerIds.join(', ')}` : ''
+  return [`Gateway ${gateway.name} took the message${ids}.`, receiptsInWords(gateway, receipts)].join('\n')
+}
+
+function receiptsInWords({ gatewayId, connector }: Gateway, receipts: Receipt[]): string {
+  if (entryOf(connector).hasWebhook) return `Receipts come to the service, at /webhooks/${gatewayId}.`
+  if (receipts.length === 0) return 'No receipt came within the time.'
+  return receipts
+    .map(({ status, operatorError }) => `Receipt: ${status}${operatorError ? ` (${operatorError})` : ''}.`)
+    .join('\n')
+}

@@ -1,0 +1,186 @@
+import { UsageError } from '../base/errors.ts'
+import type { Pool } from '../db/sql.ts'
+import { withoutPassword } from '../domain/callbacks/callback.ts'
+import { requireAnyCompany } from '../domain/companies/companies.ts'
+import type { Company } from '../domain/companies/company.ts'
+import { moveDefault } from '../domain/inbound/centers.ts'
+import { inboundChannels, refusalOfUrl } from '../domain/inbound/rule.ts'
+import { addRule, type ListedRule, listRules, removeRule } from '../domain/inbound/rules.ts'
+import { refusalOfCenterName, type TrafficCenter } from '../domain/traffic-centers/traffic-center.ts'
+import { centerCalled, defaultCenter, listCenters } from '../domain/traffic-centers/traffic-centers.ts'
+import { noCompany, orAdvise } from './advice.ts'
+import { type Call, type Command, withDatabase } from './command.ts'
+import { idOption } from './command-line.ts'
+import { choiceOption, optionalId } from './options.ts'
+import { table } from './table.ts'
+
+const company = { value: 'N', about: 'The company: `tidings company list` shows them', required: true }
+
+export const inboundCommands: Command[] = [
+  {
+    name: 'inbound rule add',
+    about: "Says where a company's inbound messages belong and which address is told of them; from now on.",
+    options: {
+      company,
+      channel: { value: 'CHANNEL', about: inboundChannels.join(', '), required: true },
+      sender: { value: 'NAME', about: 'Only what is written to this sender name; else to any', many: true },
+      url: { value: 'URL', about: 'The address that gets the callbacks', required: true },
+      center: { value: 'NAME', about: 'The traffic center, made if it is new; else the default one' },
+    },
+    run: addOne,
+  },
+  {
+    name: 'inbound rule list',
+    about: 'Lists the rules for inbound messages, the oldest first: of those that fit, a message takes the first.',
+    options: { company: { value: 'N', about: 'Only those of one company' } },
+    run: listSome,
+  },
+  {
+    name: 'inbound rule remove',
+    about: 'Removes a rule for inbound messages; what came in stays where it is.',
+    options: {
+      company,
+      rule: { value: 'ID', about: 'The rule: `tidings inbound rule list` shows them', required: true },
+    },
+    run: removeOne,
+  },
+  {
+    name: 'inbound center list',
+    about: 'Lists the traffic centers of a company.',
+    options: { company },
+    run: call =>
+      onCompany(call, async (sql, { companyId }) => {
+        await defaultCenter(sql, companyId)
+        const centers = await listCenters(sql, companyId)
+        call.print(centers.map(presentCenter), centersTable(centers))
+      }),
+  },
+  {
+    name: 'inbound center add',
+    about: 'Adds a traffic center to a company; one that it has already stays as it is.',
+    options: { company, name: { value: 'NAME', about: 'How it is called', required: true } },
+    async run(call) {
+      const name = centerOption(call, 'name')!
+      await onCompany(call, async (sql, { companyId }) => printCenter(call, await centerCalled(sql, companyId, name)))
+    },
+  },
+  {
+    name: 'inbound center default',
+    about: 'Makes a traffic center the one for inbound messages that fit no rule; from now on.',
+    options: {
+      company,
+      name: { value: 'NAME', about: 'The center: `tidings inbound center list` shows them', required: true },
+    },
+    async run(call) {
+      const name = centerOption(call, 'name')!
+      await onCompany(call, async (sql, { companyId }) =>
+        printCenter(call, await orAdvise(noCenter(companyId, name), moveDefault(sql, companyId, name))),
+      )
+    },
+  },
+]
+
+async function addOne(call: Call) {
+  const channelType = choiceOption(call, 'channel', inboundChannels)!
+  const callbackUrl = urlOption(call)
+  const center = centerOption(call, 'center')
+  const senderNames = call.lists.sender ?? []
+  await onCompany(call, async (sql, { companyId, inbound }) => {
+    const wanted = { channelType, senderNames, callbackUrl, ...(center === undefined ? {} : { center }) }
+    const rule = await addRule(sql, companyId, wanted)
+    call.print(presentRule(rule), [sentenceAbout(rule), ...(inbound ? [] : [inboundIsOff(companyId)])].join('\n'))
+  })
+}
+
+function urlOption(call: Call): string {
+  const url = call.options.url!
+  const refusal = refusalOfUrl(url)
+  if (refusal) throw new UsageError(`--url ${refusal}.`)
+  return url
+}
+
+function centerOption(call: Call, name: string): string | undefined {
+  const center = call.options[name]
+  const refusal = center === undefined ? undefined : refusalOfCenterName(center)
+  if (refusal) throw new UsageError(`--${name} ${refusal}.`)
+  return center
+}
+
+async function listSome(call: Call) {
+  const companyId = optionalId(call, 'company')
+  await withDatabase(call.config, async ({ sql }) => {
+    if (companyId !== undefined) await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId))
+    const rules = await listRules(sql, companyId)
+    call.print(rules.map(presentRule), rulesTable(rules))
+  })
+}
+
+async function removeOne(call: Call) {
+  const ruleId = idOption(call, 'rule')
+  await onCompany(call, async (sql, { companyId }) => {
+    await orAdvise(noRule(companyId, ruleId), removeRule(sql, companyId, ruleId))
+    call.print({ companyId, ruleId }, `Rule ${ruleId} is removed.`)
+  })
+}
+
+async function onCompany(call: Call, work: (sql: Pool, company: Company) => Promise<void>) {
+  const companyId = idOption(call, 'company')
+  await withDatabase(call.config, async ({ sql }) => {
+    await work(sql, await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId)))
+  })
+}
+
+const noRule = (companyId: number, ruleId: number) =>
+  `Company ${companyId} has no rule ${ruleId}: \`tidings inbound rule list\` shows them.`
+const noCenter = (companyId: number, name: string) =>
+  `Company ${companyId} has no traffic center "${name}": \`tidings inbound center list\` shows them.`
+const inboundIsOff = (companyId: number) =>
+  `It waits until the company may be written to: \`tidings company set --company ${companyId} --inbound on\`.`
+
+const sentenceAbout = ({ ruleId, channelType, senderNames, centerName }: ListedRule) =>
+  `Rule ${ruleId}: what comes in by ${channelType} to ${senderNames.join(', ') || 'any name'} belongs to ${centerName}.`
+
+/** An address may carry a password, and a terminal is no place for it. */
+const presentRule = (rule: ListedRule) => ({
+  ruleId: rule.ruleId,
+  companyId: rule.companyId,
+  channelType: rule.channelType,
+  senderNames: rule.senderNames,
+  trafficCenterId: rule.centerId,
+  trafficCenterName: rule.centerName,
+  callbackUrl: shown(rule.callbackUrl),
+})
+
+const shown = (url: string | null) => (url === null ? null : withoutPassword(url))
+
+const rulesTable = (rules: ListedRule[]) =>
+  table(
+    ['ID', 'COMPANY', 'CHANNEL', 'CENTER', 'NAMES', 'URL'],
+    rules.map(rule => [
+      rule.ruleId,
+      rule.companyId,
+      rule.channelType,
+      rule.centerName,
+      rule.senderNames.join(',') || 'any',
+      shown(rule.callbackUrl),
+    ]),
+  )
+
+const printCenter = (call: Call, center: TrafficCenter) =>
+  call.print(
+    presentCenter(center),
+    `${center.name} is ${center.isDefault ? 'the default' : 'a'} traffic center of company ${center.companyId}.`,
+  )
+
+const presentCenter = ({ centerId, companyId, name, isDefault }: TrafficCenter) => ({
+  trafficCenterId: centerId,
+  companyId,
+  name,
+  isDefault,
+})
+
+const centersTable = (centers: TrafficCenter[]) =>
+  table(
+    ['ID', 'DEFAULT', 'NAME'],
+    centers.map(({ centerId, name, isDefault }) => [centerId, isDefault ? 'yes' : 'no', name]),
+  )

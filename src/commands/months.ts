@@ -1,0 +1,58 @@
+import { UsageError } from '../base/errors.ts'
+import { detachMonth, listMonths, type Month } from '../domain/messages/months.ts'
+import { type Call, type Command, withDatabase } from './command.ts'
+import { table } from './table.ts'
+
+export const monthCommands: Command[] = [
+  {
+    name: 'month list',
+    about: 'Lists the months of messages: how many there are, and whether they can be detached.',
+    run: ({ config, print }) =>
+      withDatabase(config, async ({ sql }) => {
+        const months = await listMonths(sql, new Date())
+        print(months, tableOf(months))
+      }),
+  },
+  {
+    name: 'month detach',
+    about: 'Closes a month into sums and takes its messages out of the service; their table stays, to be archived.',
+    options: { month: { value: 'MONTH', about: 'Which one, e.g. 2026-05', required: true } },
+    run: detachOne,
+  },
+]
+
+async function detachOne(call: Call) {
+  const month = monthOption(call)
+  await withDatabase(call.config, async ({ sql }) => {
+    const outcome = await detachMonth(sql, month, new Date())
+    if (outcome.kind === 'refused') throw new UsageError(`Month ${month} cannot be detached: ${outcome.reason}.`)
+    const { messages, table } = outcome
+    call.print(
+      { month, messages, table },
+      `Month ${month} is closed and detached: its ${messages} messages are in the table ${table}, to be archived or dropped.`,
+    )
+  })
+}
+
+function monthOption(call: Call): string {
+  const text = call.options.month!
+  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) {
+    throw new UsageError(`--month must be a month such as 2026-05, not "${text}".`)
+  }
+  return text
+}
+
+const tableOf = (months: Month[]) =>
+  table(
+    ['MONTH', 'STATE', 'MESSAGES', 'SIZE', 'IN THE WAY'],
+    months.map(({ month, state, messages, sizeBytes, reason }) => [month, state, messages, sizeOf(sizeBytes), reason]),
+  )
+
+const UNITS = ['kB', 'MB', 'GB', 'TB']
+
+function sizeOf(bytes: number | null): string | null {
+  if (bytes === null) return null
+  let [size, unit] = [bytes / 1024, 0]
+  while (size >= 1024 && unit < UNITS.length - 1) [size, unit] = [size / 1024, unit + 1]
+  return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${UNITS[unit]}`
+}
