@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { money } from '../src/base/money.ts'
 import type { Pool } from '../src/db/sql.ts'
 import { addGateway } from '../src/domain/gateways/gateways.ts'
 import { acceptSingles } from '../src/domain/singles/singles.ts'
+import { aSingle } from '../src/testing/factories.ts'
 import { jsonOf, openConnection, requestBytes } from './client.ts'
 import type { Figure } from './figures.ts'
 import { dispatchOf, inventRecipients, REQUEST_SIZE } from './recipients.ts'
@@ -12,7 +12,7 @@ export const name = 'authorize'
 export const about = 'from a code accepted to handed over, idle and while a dispatch of a million goes out'
 
 const DISPATCH = 1_000_000
-const CODES = 300
+const CODES = 200
 const EVERY_MS = 100
 
 export function run(): Promise<Figure[]> {
@@ -69,10 +69,15 @@ async function pendingOf({ sql, companyId }: Stage, dispatchId: number): Promise
 async function p99({ sql, companyId, senderIds }: Stage): Promise<number> {
   const accepted = new Map<string, number>()
   for (let i = 0; i < CODES; i++) {
-    const [answer] = await acceptSingles(sql, companyId, [code(senderIds[0]!)], {
-      billingZone: 'Europe/Moscow',
-      now: new Date(),
-    })
+    const [answer] = await acceptSingles(
+      sql,
+      companyId,
+      [aSingle({ senderId: senderIds[0]!, senderName: 'ROMASHKA' })],
+      {
+        billingZone: 'Europe/Moscow',
+        now: new Date(),
+      },
+    )
     if (answer?.kind !== 'accepted') throw new Error('a code was refused')
     accepted.set(answer.uuid, Date.now())
     await pause(EVERY_MS)
@@ -86,15 +91,3 @@ async function p99({ sql, companyId, senderIds }: Stage): Promise<number> {
   const times = handed.map(({ uuid, at }) => Math.max(0, at.getTime() - accepted.get(uuid)!)).sort((a, b) => a - b)
   return times[Math.floor(times.length * 0.99)]!
 }
-
-const code = (senderId: number) => ({
-  channelType: 'SMS' as const,
-  senderId,
-  brandId: 1,
-  priority: 0,
-  destination: '79160000077',
-  text: 'Code 4321',
-  parts: 1,
-  tariffId: null,
-  price: money('3.90'),
-})

@@ -7,8 +7,11 @@ import * as engineHistory from './engine-history.ts'
 import { type Bench, type Figure, isMet, type Options, printTable } from './figures.ts'
 import * as ingest from './ingest.ts'
 import * as latency from './latency.ts'
+import * as message from './message.ts'
+import * as messageRead from './message-read.ts'
 import * as numbering from './numbering.ts'
 import * as read from './read.ts'
+import { smpp, smppMemory } from './smpp.ts'
 import * as smppCodec from './smpp-codec.ts'
 import * as text from './text.ts'
 
@@ -25,7 +28,11 @@ const benches: Bench[] = [
   ingest,
   read,
   depth,
+  message,
+  messageRead,
   smppCodec,
+  smpp,
+  smppMemory,
   { name: 'text', about: 'nanoseconds to fill in a text and count its parts', run: text.run },
   { name: 'numbering', about: 'nanoseconds to find the operator and region of a number', run: numbering.run },
 ]

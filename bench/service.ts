@@ -18,6 +18,7 @@ const app = await buildApp({
   publicUrl: 'http://localhost:8080',
   trustedProxies: [],
   metrics: true,
+  secret: 'a secret of the benches, 32 or longer',
 })
 await app.listen({ port: 0, host: '127.0.0.1' })
 
