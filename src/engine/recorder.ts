@@ -10,6 +10,7 @@ import { recordFindings } from '../domain/sending/recording.ts'
  * receipts that follow their submissions on the heel then find their batch still open, and make one step of two.
  */
 const BATCH = 2000
+const PIECE = 1000
 const LINGER_MS = 40
 const LEAST_LINGER_MS = 10
 /** While more than this wait to be written, nothing new is submitted. */
@@ -112,13 +113,21 @@ export function createRecorder(context: {
 
   async function writeUntilDone(companyId: number, { findings, aside, done }: Batch) {
     const list = [...findings.values()]
-    const isWritten = await writeAll(companyId, list, aside, WHOLE_TRIES)
+    const isWritten = await writeInPieces(companyId, list, aside)
     waiting -= list.length
     if (isWritten) done.resolve()
     else done.reject(new Error('the findings could not be recorded before the engine stopped'))
     if (waiting > MOST_WAITING) return
     roomMade.resolve()
     roomMade = Promise.withResolvers()
+  }
+
+  /** A piece at a time: while thousands of rows are made ready at once, no code can go out. */
+  async function writeInPieces(companyId: number, list: Finding[], aside: Set<string>): Promise<boolean> {
+    for (let from = 0; from < list.length; from += PIECE) {
+      if (!(await writeAll(companyId, list.slice(from, from + PIECE), aside, WHOLE_TRIES))) return false
+    }
+    return true
   }
 
   /** Whether all is written or set aside; not so when we had to give up before. */

@@ -33,23 +33,26 @@ export type SchedulerContext = {
 }
 
 /** The most that is taken of a lane at once, and handed over of that between two looks at what has changed. */
-const CHUNK = 2000
-const SLICE = 1000
-/** By priority: authorization codes go before everything; of the rest nobody is left out. */
-const WEIGHTS = [Number.POSITIVE_INFINITY, 8, 4, 1]
+const CHUNK = 1000
+const SLICE = 500
+/** The priority of authorization codes: they have a loop of their own, and wait for nobody. */
+const CODES = 0
+/** Of the other priorities nobody is left out: TRANSACT, SERVICE, PROMO. */
+const WEIGHTS = [8, 4, 1]
 const LANES_AT_ONCE = 200
 const PAGES_A_TURN = 20
 const IDLE_MS = 100
-/** Chunks under way at once for one gateway; a code may always have one more. */
+/** Chunks under way at once for one gateway; codes, which come one by one, may have more beside them. */
 const CHUNKS_PER_GATEWAY = 3
+const MORE_FOR_CODES = 8
 const RENEW_EVERY_MS = 2000
 const HOLD_EVERY_MS = 300
 /** A slice that is under way for longer is looked through again for what is no longer wanted. */
 const LONG_SLICE_MS = 500
-/** A turn with work in it ends after this: who came meanwhile is in the next one. Codes do not wait for that. */
+/** A turn with work in it ends after this: who came meanwhile is in the next one. */
 const TURN_MS = 200
-const CODES_EVERY_MS = 50
-const CALLED_CODES_EVERY_MS = 10
+/** Limits that a code found used up are left to it for so long after they have something again. */
+const LEFT_TO_CODES_MS = 100
 /** How soon to look again at a lane whose gateways are down or whose name is not approved. */
 const LOOK_AGAIN_MS = 1000
 const BUSY_MS = 100
@@ -69,7 +72,7 @@ type Held = Hand & { lease: Lease; until: number; held: boolean }
 type WayOut = { gateway: LiveGateway | undefined; allowance: Allowance; mostMessages: number }
 
 /** Lanes of one priority with work, as far as they have been looked up. */
-type Queue = { priority: number; lanes: RunnableLane[]; page: number; more: boolean; throughAt: number }
+type Queue = { priority: number; lanes: RunnableLane[]; page: number; more: boolean }
 
 /** Limits found used up in this turn, and when to ask again: who comes later in the order must not draw before. */
 type UsedUp = Map<string, Date>
@@ -84,44 +87,48 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
   const running = new Set<Promise<void>>()
   const turns = createTurns(WEIGHTS)
   const lastUsed = new WeakMap<LiveGateway, number>()
+  const wantedByCodes = new Map<string, number>()
   let stopping = false
-  let isCalled = false
   let wake = Promise.withResolvers<void>()
 
-  async function turn() {
+  /** Codes go as soon as they come, whatever else is being started. */
+  async function turnOfCodes() {
     const woken = wake.promise // a wake that comes while we look is not missed
+    const queue = await openQueue(CODES)
+    let started = 0
+    for (let lane = queue.lanes.shift(); lane && !stopping; lane = queue.lanes.shift()) {
+      if ((await startLane(lane, new Map())) > 0) started += 1
+      if (queue.lanes.length === 0) await turnPage(queue)
+    }
+    if (started === 0) await Promise.race([woken, timeout(context.idleMs ?? IDLE_MS)])
+  }
+
+  async function turn() {
+    const woken = wake.promise
     const usedUp: UsedUp = new Map()
-    const queues = await Promise.all(WEIGHTS.map((_, priority) => openQueue(priority)))
+    const queues = await Promise.all(WEIGHTS.map((_, kind) => openQueue(kind + 1)))
     let until = Number.POSITIVE_INFINITY
     while (!stopping && performance.now() < until) {
-      if (isTimeForCodes(queues[0]!)) queues[0] = await openQueue(0)
-      const priority = turns.next(kind => queues[kind]!.lanes.length > 0)
-      if (priority === undefined) break
-      const lane = queues[priority]!.lanes.shift()!
-      const taken = await startLane(lane, usedUp)
+      const kind = turns.next(each => queues[each]!.lanes.length > 0)
+      if (kind === undefined) break
+      const queue = queues[kind]!
+      const taken = await startLane(queue.lanes.shift()!, usedUp)
       if (taken > 0) {
         until = Math.min(until, performance.now() + TURN_MS)
-        turns.served(priority, taken)
+        turns.served(kind, taken)
       }
-      if (queues[priority]!.lanes.length === 0) await turnPage(queues[priority]!)
+      if (queue.lanes.length === 0) await turnPage(queue)
     }
     if (until === Number.POSITIVE_INFINITY) await Promise.race([woken, timeout(context.idleMs ?? IDLE_MS)])
   }
 
-  /** Codes that came during the turn go before the rest of it; those that cannot go do not keep the others waiting. */
-  function isTimeForCodes({ lanes, throughAt }: Queue) {
-    return lanes.length === 0 && performance.now() > throughAt + (isCalled ? CALLED_CODES_EVERY_MS : CODES_EVERY_MS)
-  }
-
   async function openQueue(priority: number): Promise<Queue> {
-    const queue = { priority, lanes: [], page: 0, more: true, throughAt: 0 }
-    if (priority === 0) isCalled = false
+    const queue = { priority, lanes: [], page: 0, more: true }
     await turnPage(queue)
     return queue
   }
 
   async function turnPage(queue: Queue) {
-    queue.throughAt = performance.now()
     if (!queue.more || queue.page >= PAGES_A_TURN) return
     const page = { limit: LANES_AT_ONCE, offset: queue.page++ * LANES_AT_ONCE }
     Object.assign(queue, await lanesWithWork(sql, queue.priority, clock(), page))
@@ -167,7 +174,7 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
   /** Codes do not step aside for moments: they would come back behind those that drew meanwhile. */
   async function stepAside(lane: RunnableLane, until: Date): Promise<0> {
     const isForMoments = until.getTime() - clock().getTime() < LOOK_AGAIN_MS
-    if (lane.priority > 0 || !isForMoments) await postponeLane(sql, lane, until)
+    if (lane.priority !== CODES || !isForMoments) await postponeLane(sql, lane, until)
     return 0
   }
 
@@ -181,7 +188,7 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
     return free.length > 0 ? free.sort((a, b) => a.busy - b.busy || lastUse(a) - lastUse(b)) : 'busy'
   }
 
-  const mostChunks = ({ priority }: RunnableLane) => CHUNKS_PER_GATEWAY + (priority === 0 ? 1 : 0)
+  const mostChunks = ({ priority }: RunnableLane) => CHUNKS_PER_GATEWAY + (priority === CODES ? MORE_FOR_CODES : 0)
 
   /** Until its limits have room again; but another gateway that is only busy now may have it much earlier. */
   function patienceMs(lane: RunnableLane, { retryAfterMs }: Allowance): number {
@@ -205,12 +212,26 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
     const wishes = limitsOf(lane, gateway)
     if (wishes.length === 0) return { wishes, parts: Number.POSITIVE_INFINITY, retryAfterMs: 0 }
     const key = wishes.map(({ subject }) => subject).join()
+    const leftForMs = lane.priority === CODES ? 0 : leftToCodesMs(wishes)
+    if (leftForMs > 0) return { wishes, parts: 0, retryAfterMs: leftForMs }
     const again = usedUp.get(key)
     if (again) return { wishes, parts: 0, retryAfterMs: Math.max(1, again.getTime() - clock().getTime()) }
     const wanted = Math.min(aSecondOf(gateway, CHUNK), Math.max(lane.waiting, 1))
     const draw = await tryDrawParts(sql, wishes, wanted, { atLeast: Math.min(wanted, worthwhile(wishes)) })
     if (draw.parts === 0) usedUp.set(key, after(clock(), draw.retryAfterMs))
+    if (draw.parts === 0 && lane.priority === CODES) leaveToCodes(wishes, draw.retryAfterMs)
     return { wishes, ...draw }
+  }
+
+  function leaveToCodes(wishes: Wish[], retryAfterMs: number) {
+    const until = performance.now() + retryAfterMs + LEFT_TO_CODES_MS
+    wantedByCodes.clear() // of those before, the next draw tells again
+    for (const { subject } of wishes) wantedByCodes.set(subject, until)
+  }
+
+  function leftToCodesMs(wishes: Wish[]): number {
+    const until = Math.max(...wishes.map(({ subject }) => wantedByCodes.get(subject) ?? 0))
+    return Math.ceil(until - performance.now())
   }
 
   /** A limit that does not get its parts back is only slower for a moment. */
@@ -334,12 +355,6 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
       if (slice && performance.now() > slice.since + LONG_SLICE_MS) await slice.lookAgain()
   }
 
-  /** Somebody has given a lane work: it may be a code. */
-  function call() {
-    isCalled = true
-    wakeUp()
-  }
-
   function wakeUp() {
     wake.resolve()
     wake = Promise.withResolvers()
@@ -347,16 +362,17 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
 
   const loops = [
     repeat('lanes', 0, log, turn),
+    repeat('codes', 0, log, turnOfCodes),
     repeat('leases', RENEW_EVERY_MS, log, renew),
     repeat('holds', HOLD_EVERY_MS, log, hold),
   ]
 
   return {
-    wake: call,
+    wake: wakeUp,
     async stop() {
       stopping = true
       wakeUp()
-      await loops[0]!.stop()
+      await Promise.all([loops[0]!.stop(), loops[1]!.stop()])
       await Promise.all(running)
       await Promise.all(loops.map(loop => loop.stop()))
     },

@@ -121,6 +121,10 @@ describe('shortening', () => {
     expect(found).toBeGreaterThan(100)
   })
 
+  test('what looks like a link until its path, and is none, stays as it is', () => {
+    expect(shortenLinks('http://0[/a', counter(), base)).toEqual({ text: 'http://0[/a', links: [] })
+  })
+
   const link = fc
     .tuple(
       fc.constantFrom('http://', 'https://', 'Https://'),

@@ -62,7 +62,8 @@ export function linksIn(text: string): { at: number; url: string }[] {
     if (!URL.canParse(text.slice(at, endOfLink(text, start, endOfHost(text, start))))) continue
 
     const end = endOfLink(text, start, text.length)
-    links.push({ at, url: text.slice(at, end) })
+    const url = text.slice(at, end)
+    if (URL.canParse(url)) links.push({ at, url }) // a bracket in the host makes it none: http://0[/a
     SCHEME.lastIndex = end
   }
   return links
