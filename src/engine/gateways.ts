@@ -16,7 +16,8 @@ const STATES_EVERY_MS = 2000
 /** A question to which nobody was found is asked anew after this. */
 const DOUBT_MS = 5000
 
-export type LiveGateway = { gateway: Gateway; channel: MeteredChannel; busy: number }
+/** `partsPerSecond`: how fast its last chunk went. */
+export type LiveGateway = { gateway: Gateway; channel: MeteredChannel; busy: number; partsPerSecond?: number }
 
 export type Gateways = {
   /**

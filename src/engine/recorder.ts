@@ -20,13 +20,9 @@ const PATIENCE_MS = 10_000
 /** So often a batch is tried as a whole when the database is there and does not take it. */
 const WHOLE_TRIES = 3
 
-type Batch = {
-  findings: Map<string, Finding>
-  /** The messages whose finding could not be written. */
-  aside: Set<string>
-  done: PromiseWithResolvers<void>
-  since: number
-}
+/** What was learned of one message, and whoever waits for it to be written. */
+type Entry = { finding: Finding; written: PromiseWithResolvers<void> }
+type Batch = { entries: Map<string, Entry>; since: number }
 type Desk = { batch: Batch | undefined; writing: boolean; timer: NodeJS.Timeout | undefined }
 
 /** The database does not take this finding, and never will: nobody needs to bring it again. */
@@ -68,15 +64,19 @@ export function createRecorder(context: {
 
   function note(companyId: number, finding: Finding): Promise<void> {
     const desk = deskOf(companyId)
-    desk.batch ??= newBatch()
-    const { findings, aside, done } = desk.batch
-    const known = findings.get(finding.uuid)
-    if (!known) waiting += 1
-    findings.set(finding.uuid, known ? joinFindings(known, finding) : finding)
-    if (!known) writeWhenReady(companyId, desk)
-    const noted = done.promise.then(() => refuseIfAside(aside, finding.uuid))
-    noted.catch(() => {}) // who noted something may be gone by the time it is given up
-    return noted
+    desk.batch ??= { entries: new Map(), since: performance.now() }
+    const { entries } = desk.batch
+    const known = entries.get(finding.uuid)
+    if (known) {
+      known.finding = joinFindings(known.finding, finding)
+      return known.written.promise
+    }
+    const entry = { finding, written: Promise.withResolvers<void>() }
+    entry.written.promise.catch(() => {}) // who noted something may be gone by the time it is given up
+    entries.set(finding.uuid, entry)
+    waiting += 1
+    writeWhenReady(companyId, desk)
+    return entry.written.promise
   }
 
   function deskOf(companyId: number): Desk {
@@ -87,9 +87,9 @@ export function createRecorder(context: {
 
   function writeWhenReady(companyId: number, desk: Desk) {
     if (desk.writing || !desk.batch) return
-    const { findings, since } = desk.batch
+    const { entries, since } = desk.batch
     const age = performance.now() - since
-    const linger = findings.size >= BATCH ? LEAST_LINGER_MS : LINGER_MS
+    const linger = entries.size >= BATCH ? LEAST_LINGER_MS : LINGER_MS
     if (age >= linger) write(companyId, desk)
     else
       desk.timer ??= setTimeout(() => {
@@ -111,64 +111,64 @@ export function createRecorder(context: {
     writing.add(mine)
   }
 
-  async function writeUntilDone(companyId: number, { findings, aside, done }: Batch) {
-    const list = [...findings.values()]
-    const isWritten = await writeInPieces(companyId, list, aside)
-    waiting -= list.length
-    if (isWritten) done.resolve()
-    else done.reject(new Error('the findings could not be recorded before the engine stopped'))
+  /** A piece at a time: while thousands of rows are made ready at once, no code can go out. */
+  async function writeUntilDone(companyId: number, { entries }: Batch) {
+    const list = [...entries.values()]
+    for (let from = 0; from < list.length; from += PIECE) {
+      const piece = list.slice(from, from + PIECE)
+      const isWritten = await writeAll(companyId, piece, WHOLE_TRIES)
+      for (const { written } of piece) {
+        if (isWritten) written.resolve()
+        else written.reject(new Error('the findings could not be recorded before the engine stopped'))
+      }
+      makeRoom(piece.length)
+    }
+  }
+
+  function makeRoom(places: number) {
+    waiting -= places
     if (waiting > MOST_WAITING) return
     roomMade.resolve()
     roomMade = Promise.withResolvers()
   }
 
-  /** A piece at a time: while thousands of rows are made ready at once, no code can go out. */
-  async function writeInPieces(companyId: number, list: Finding[], aside: Set<string>): Promise<boolean> {
-    for (let from = 0; from < list.length; from += PIECE) {
-      if (!(await writeAll(companyId, list.slice(from, from + PIECE), aside, WHOLE_TRIES))) return false
-    }
-    return true
-  }
-
   /** Whether all is written or set aside; not so when we had to give up before. */
-  async function writeAll(companyId: number, list: Finding[], aside: Set<string>, tries: number): Promise<boolean> {
+  async function writeAll(companyId: number, list: Entry[], tries: number): Promise<boolean> {
     let left = tries
     while (performance.now() < giveUpAt) {
       const err = await failureToWrite(companyId, list)
       if (err === undefined) return true
       context.log.error({ err, companyId, findings: list.length }, 'findings.not_recorded')
-      if (!isPassing(err) && --left === 0) return writeApart(companyId, list, aside, err)
+      if (!isPassing(err) && --left === 0) return writeApart(companyId, list, err)
       await pause(RETRY_MS)
     }
     return false
   }
 
-  async function failureToWrite(companyId: number, list: Finding[]): Promise<unknown> {
+  async function failureToWrite(companyId: number, list: Entry[]): Promise<unknown> {
     try {
+      const findings = list.map(({ finding }) => finding)
       const { sql, billingZone, clock, cascades } = context
-      await recordFindings(sql, companyId, list, { billingZone, now: clock(), ...(cascades ? { cascades } : {}) })
+      await recordFindings(sql, companyId, findings, { billingZone, now: clock(), ...(cascades ? { cascades } : {}) })
     } catch (err) {
       return err ?? new Error('nothing was said')
     }
   }
 
-  async function writeApart(companyId: number, list: Finding[], aside: Set<string>, err: unknown): Promise<boolean> {
-    if (list.length === 1) return setAside(companyId, list[0]!, aside, err)
+  async function writeApart(companyId: number, list: Entry[], err: unknown): Promise<boolean> {
+    if (list.length === 1) return setAside(companyId, list[0]!, err)
     const half = Math.ceil(list.length / 2)
-    return (
-      (await writeAll(companyId, list.slice(0, half), aside, 1)) &&
-      (await writeAll(companyId, list.slice(half), aside, 1))
-    )
+    return (await writeAll(companyId, list.slice(0, half), 1)) && (await writeAll(companyId, list.slice(half), 1))
   }
 
-  function setAside(companyId: number, finding: Finding, aside: Set<string>, err: unknown): true {
+  function setAside(companyId: number, { finding, written }: Entry, err: unknown): true {
     const { uuid, ...learned } = finding
     const { code, message: reason } = err as { code?: string; message?: string }
     context.log.error(
       { companyId, messageUuid: uuid, learned: Object.keys(learned), code, reason },
       'finding.set_aside',
     )
-    aside.add(uuid)
+    written.reject(new SetAside(`what was learned of message ${uuid} cannot be written`))
     return true
   }
 
@@ -191,17 +191,6 @@ export function createRecorder(context: {
       }
     },
   }
-}
-
-const newBatch = (): Batch => ({
-  findings: new Map(),
-  aside: new Set(),
-  done: Promise.withResolvers<void>(),
-  since: performance.now(),
-})
-
-function refuseIfAside(aside: Set<string>, uuid: string) {
-  if (aside.has(uuid)) throw new SetAside(`what was learned of message ${uuid} cannot be written`)
 }
 
 /**

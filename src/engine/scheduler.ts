@@ -282,7 +282,9 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
       const messages = await attemptsOf(lane, lease, mostMessages)
       const count = await fittingCount(messages, allowance)
       const over = overOf(lease, messages, count, mostMessages)
+      const began = performance.now()
       const { recorded, left } = await sendMessages(context, lane, messages.slice(0, count), gateway, hand)
+      if (gateway) gateway.partsPerSecond = (hand.handedParts * 1000) / Math.max(1, performance.now() - began)
       await letGo() // for the next chunk, while this one is written down
       await recorded
       await closeLease(sql, lease, runsOf([...left, ...over]), { billingZone: context.billingZone, now: clock() })
@@ -392,11 +394,10 @@ function openingOf(lane: RunnableLane, now: Date): Date {
 const worthwhile = (wishes: Wish[]) =>
   Math.max(1, Math.floor(Math.min(...wishes.map(({ perSecond }) => perSecond)) / 10))
 
-/** What a gateway takes within about a second, as far as it is known: as much as it takes at once, or took lately. */
+/** What a gateway takes within about a second, as its last chunk showed; of one that had none, as much as it takes at once. */
 function aSecondOf(gateway: LiveGateway | undefined, most: number): number {
   if (!gateway) return most
-  const { channel } = gateway
-  return Math.max(1, Math.min(most, Math.max(channel.window, Math.ceil(channel.partsLastMinute() / 60))))
+  return Math.max(1, Math.min(most, Math.max(gateway.channel.window, Math.ceil(gateway.partsPerSecond ?? 0))))
 }
 
 /** A gateway that may have taken something of a message is asked again, and no other as long as it is there. */
