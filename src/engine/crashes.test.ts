@@ -67,11 +67,11 @@ test('a killed and a frozen engine are taken over within ten seconds, and the fr
 test('an engine whose connections are cut again and again loses nothing and lives on', async () => {
   const world = await aWorld(db.sql)
   await aGateway(db.sql, { settings: { ownIds: true } })
-  const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(6000))
+  const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(20_000))
   const engine = await anEngineProcess()
   await start(db.sql, world, dispatchId)
   let cut = 0
-  for (let round = 0; round < 12; round++) {
+  for (let round = 0; round < 20; round++) {
     await pause(Math.random() * 120)
     const [row] = await db.sql<{ n: number }[]>`
       select count(pg_terminate_backend(pid)) as n from pg_stat_activity
@@ -79,9 +79,11 @@ test('an engine whose connections are cut again and again loses nothing and live
     cut += row!.n
   }
   const { messages, priceEstimate } = await completed(db.sql, world, dispatchId, 30_000)
-  expect(cut).toBeGreaterThan(12)
-  expect(messages).toMatchObject({ total: 6000, delivered: 6000 })
-  expect((await handedOver(db.sql, dispatchId)).messages).toBe(6000)
+  expect(cut).toBeGreaterThan(20)
+  expect(messages).toMatchObject({ total: 20_000, delivered: 20_000 })
+  const handed = await handedOver(db.sql, dispatchId)
+  expect(handed.messages).toBe(20_000)
+  expect(handed.times - handed.messages).toBeLessThanOrEqual(20 * 500)
   expect(engine.exitCode).toBeNull()
   await expectPaid(db.sql, world, priceEstimate)
 }, 60_000)
@@ -108,6 +110,9 @@ test('a database that is killed under the engine, and later stays away', async (
     }
     const { messages, priceEstimate } = await completed(sql, world, dispatchId, 30_000)
     expect(messages).toMatchObject({ total: 4000, delivered: 4000 })
+    const handed = await handedOver(sql, dispatchId)
+    expect(handed.messages).toBe(4000)
+    expect(handed.times - handed.messages).toBeLessThanOrEqual(2 * 1500)
     expect(engine.exitCode).toBeNull()
     await expectPaid(sql, world, priceEstimate)
 
@@ -131,15 +136,11 @@ test('an engine that is stopped thirty times in the middle never hangs, and send
   const { gatewayId } = await aGateway(db.sql, { partsPerSecond: 1200, settings: { submitMs: 10 } })
   const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(8000))
   await start(db.sql, world, dispatchId)
-  let slowest = 0
   for (let round = 0; round < 30; round++) {
     const engine = await anEngine()
     await pause(Math.random() * 150)
-    const begun = performance.now()
     await stopEngine(engine)
-    slowest = Math.max(slowest, performance.now() - begun)
   }
-  expect(slowest).toBeLessThan(3000)
   expect(await db.sql`select from leases where worker is not null`).toHaveLength(0)
   await db.sql`update gateways set parts_per_second = null where gateway_id = ${gatewayId}`
   await anEngine()
