@@ -112,10 +112,13 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
       const kind = turns.next(each => queues[each]!.lanes.length > 0)
       if (kind === undefined) break
       const queue = queues[kind]!
-      const taken = await startLane(queue.lanes.shift()!, usedUp)
+      const lane = queue.lanes.shift()!
+      const taken = await startLane(lane, usedUp)
       if (taken > 0) {
         until = Math.min(until, performance.now() + TURN_MS)
         turns.served(kind, taken)
+        // It comes again, behind the others of its kind: one lane alone may be due more than once a turn.
+        if (!lane.leaseId && lane.waiting > taken) queue.lanes.push({ ...lane, waiting: lane.waiting - taken })
       }
       if (queue.lanes.length === 0) await turnPage(queue)
     }

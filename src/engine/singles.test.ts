@@ -159,6 +159,48 @@ describe('a single message', () => {
     await expectBooksInOrder(db.sql, world)
   })
 
+  const moscowTime = (ms: number) => new Date(ms + 3 * 3600_000).toISOString().slice(0, 19).replace('T', ' ')
+
+  test('whose hours end while it waits goes when they begin again', async () => {
+    const { gatewayId } = await aGateway(db.sql, { paused: true })
+    const hour = Number(moscowTime(Date.now()).slice(11, 13))
+    const [uuid] = await accept(wish({ options: { hours: [hour], useLocalTime: false } }))
+    shiftMs = 3600_000
+    await startOne()
+    await db.sql`update gateways set paused = false where gateway_id = ${gatewayId}`
+    const [other] = await accept(wish())
+    await isStatus(other!, 'DELIVERED')
+    const [postponed] = await eventually(async () => {
+      const rows = await db.sql`select due_at from leases where company_id = ${world.companyId} and worker is null`
+      expect(rows).toHaveLength(1)
+      return rows
+    })
+    expect(moscowTime(postponed!.due_at.getTime()).slice(11)).toBe(`${String(hour).padStart(2, '0')}:00:00`)
+    expect((await rowOf(uuid!)).status).toBe('CREATED')
+    shiftMs = postponed!.due_at.getTime() - Date.now() + 1000
+    await isStatus(uuid!, 'DELIVERED')
+    await expectBooksInOrder(db.sql, world)
+  }, 30_000)
+
+  test('past its completion is not sent any more, and what was sent before lives on', async () => {
+    const { gatewayId } = await aGateway(db.sql, {})
+    await startOne()
+    const options = { localCompletionTime: moscowTime(Date.now() + 600_000), useLocalTime: false }
+    const [sent] = await accept(wish({ destination: '79160000005', options }))
+    await isStatus(sent!, 'SENT')
+    await db.sql`update gateways set paused = true where gateway_id = ${gatewayId}`
+    await new Promise(resolve => setTimeout(resolve, 1500)) // until the engine has seen the pause
+    const [waiting] = await accept(wish({ options }))
+    shiftMs = 601_000
+    await isStatus(waiting!, 'FAILED', 453)
+    await eventually(async () => {
+      expect(
+        await db.sql`select from message_timers where company_id = ${world.companyId} and kind = 'complete'`,
+      ).toEqual([])
+    })
+    expect((await rowOf(sent!)).status).toBe('SENT')
+  }, 30_000)
+
   test('that was read is told as read, one that was not as unread when its lifetime is over', async () => {
     await aGateway(db.sql, { channelType: 'VIBER' })
     await anApprovedSender(db.sql, world.companyId, { channelType: 'VIBER', brand: 'MTS' })
@@ -194,6 +236,16 @@ describe('a stop', () => {
     }
     await expectBooksInOrder(db.sql, world)
   }, 30_000)
+
+  test('asked for in the hands of a worker is seen to before it is handed over', async () => {
+    const [uuid] = await accept(wish())
+    await db.sql`insert into stop_requests (company_id, uuid) values (${world.companyId}, ${uuid!})`
+    await aGateway(db.sql, {})
+    await startOne()
+    await isStatus(uuid!, 'FAILED', 454)
+    expect(await db.sql`select from simulator_messages where uuid = ${uuid!}`).toHaveLength(0)
+    await expectBooksInOrder(db.sql, world)
+  })
 
   test('ends what nobody has in hand, and rewrites nothing that was handed over', async () => {
     const [waiting] = await accept(wish())
