@@ -24,14 +24,17 @@ export type Outgoing = {
 
 /** What the operator said to it. `operatorError` is the operator's own word for it, kept beside our code. */
 export type SendResult =
-  /** Taken. The ids by which its receipts will name it, one per part; none when they will name our own uuid. */
-  | { kind: 'accepted'; providerIds?: string[] }
+  /**
+   * Taken. The ids by which its receipts will name it, one per part; none when they will name our own uuid.
+   * `delivered`: there is nothing more to come, taken is delivered.
+   */
+  | { kind: 'accepted'; providerIds?: string[]; delivered?: true }
   | { kind: 'refused'; errorCode: number; reason: string; operatorError?: string } // for ever
   | { kind: 'busy'; reason: string; retryAfterMs: number; taken?: Record<number, string> } // ask again later
   /** Handed over, no answer: never sent again. `taken` when some parts have an id; an empty one had no answer. */
   | { kind: 'unknown'; reason: string; taken?: Record<number, string> }
-  /** The connection broke with it open: sent again, possibly twice. */
-  | { kind: 'lost'; reason: string; taken?: Record<number, string> }
+  /** The other side may have it: sent again, by the same gateway, possibly twice. */
+  | { kind: 'lost'; reason: string; retryAfterMs?: number; taken?: Record<number, string> }
 
 /** What became of a message, or of one part of it, after it was taken. */
 export type Receipt = {

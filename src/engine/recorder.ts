@@ -2,28 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { isDatabaseAway } from '../base/database-losses.ts'
 import type { Pool } from '../db/sql.ts'
-import { type Finding, joinFindings, type RecordingContext } from '../domain/sending/finding.ts'
+import type { Finding, RecordingContext } from '../domain/sending/finding.ts'
 import { recordFindings } from '../domain/sending/recording.ts'
+import { createDesk, type Desk, type Entry } from './desk.ts'
 
-/**
- * Findings are written this long after the first of them, or earlier when many have come together; but never at once:
- * receipts that follow their submissions on the heel then find their batch still open, and make one step of two.
- */
-const BATCH = 2000
-const PIECE = 1000
-const LINGER_MS = 40
-const LEAST_LINGER_MS = 10
 /** While more than this wait to be written, nothing new is submitted. */
 export const MOST_WAITING = 6000
 const RETRY_MS = 250
 const PATIENCE_MS = 10_000
 /** So often a batch is tried as a whole when the database is there and does not take it. */
 const WHOLE_TRIES = 3
-
-/** What was learned of one message, and whoever waits for it to be written. */
-type Entry = { finding: Finding; written: PromiseWithResolvers<void> }
-type Batch = { entries: Map<string, Entry>; since: number }
-type Desk = { batch: Batch | undefined; writing: boolean; timer: NodeJS.Timeout | undefined }
 
 /** The database does not take this finding, and never will: nobody needs to bring it again. */
 export class SetAside extends Error {}
@@ -44,7 +32,7 @@ export type Recorder = {
 
 /**
  * Collects what the engine learns and writes it in batches, one transaction of a company at a time; what comes in
- * meanwhile becomes the next batch. What is learned of a message before its batch is written becomes one finding:
+ * meanwhile becomes the next batch. What is learned of a message before it is written becomes one finding:
  * taken and delivered is one step, a receipt told twice is one receipt. While the database is away a batch is tried
  * again until it is written; meanwhile submission pauses. What a database that is there does not take is looked for by
  * halves and set aside, so that one bad finding never stops its company.
@@ -56,73 +44,37 @@ export function createRecorder(context: {
   log: Logger
   cascades?: RecordingContext['cascades']
 }): Recorder {
-  const desks = new Map<number, Desk>()
-  const writing = new Set<Promise<void>>()
+  const desks = new Map<number, { desk: Desk; cleared: Promise<void> }>()
   let waiting = 0
   let giveUpAt = Number.POSITIVE_INFINITY
   let roomMade = Promise.withResolvers<void>()
 
   function note(companyId: number, finding: Finding): Promise<void> {
-    const desk = deskOf(companyId)
-    desk.batch ??= { entries: new Map(), since: performance.now() }
-    const { entries } = desk.batch
-    const known = entries.get(finding.uuid)
-    if (known) {
-      known.finding = joinFindings(known.finding, finding)
-      return known.written.promise
+    const desk = desks.get(companyId)?.desk ?? createDesk()
+    const { entry, isNew } = desk.add(finding)
+    if (isNew) {
+      waiting += 1
+      entry.written.promise.catch(() => {}) // who noted something may be gone by the time it is given up
     }
-    const entry = { finding, written: Promise.withResolvers<void>() }
-    entry.written.promise.catch(() => {}) // who noted something may be gone by the time it is given up
-    entries.set(finding.uuid, entry)
-    waiting += 1
-    writeWhenReady(companyId, desk)
+    if (!desks.has(companyId)) desks.set(companyId, { desk, cleared: clear(companyId, desk) })
     return entry.written.promise
   }
 
-  function deskOf(companyId: number): Desk {
-    const desk = desks.get(companyId) ?? { batch: undefined, writing: false, timer: undefined }
-    desks.set(companyId, desk)
-    return desk
-  }
-
-  function writeWhenReady(companyId: number, desk: Desk) {
-    if (desk.writing || !desk.batch) return
-    const { entries, since } = desk.batch
-    const age = performance.now() - since
-    const linger = entries.size >= BATCH ? LEAST_LINGER_MS : LINGER_MS
-    if (age >= linger) write(companyId, desk)
-    else
-      desk.timer ??= setTimeout(() => {
-        desk.timer = undefined
-        writeWhenReady(companyId, desk)
-      }, LEAST_LINGER_MS)
-  }
-
-  function write(companyId: number, desk: Desk) {
-    const batch = desk.batch!
-    clearTimeout(desk.timer)
-    Object.assign(desk, { batch: undefined, timer: undefined, writing: true })
-    const mine = writeUntilDone(companyId, batch).then(() => {
-      writing.delete(mine)
-      desk.writing = false
-      if (desk.batch) writeWhenReady(companyId, desk)
-      else desks.delete(companyId)
-    })
-    writing.add(mine)
-  }
-
-  /** A piece at a time: while thousands of rows are made ready at once, no code can go out. */
-  async function writeUntilDone(companyId: number, { entries }: Batch) {
-    const list = [...entries.values()]
-    for (let from = 0; from < list.length; from += PIECE) {
-      const piece = list.slice(from, from + PIECE)
-      const isWritten = await writeAll(companyId, piece, WHOLE_TRIES)
-      for (const { written } of piece) {
-        if (isWritten) written.resolve()
-        else written.reject(new Error('the findings could not be recorded before the engine stopped'))
-      }
-      makeRoom(piece.length)
+  async function clear(companyId: number, desk: Desk) {
+    for (let readyInMs = desk.readyInMs(); readyInMs !== undefined; readyInMs = desk.readyInMs()) {
+      if (readyInMs > 0) await pause(readyInMs)
+      else await write(companyId, desk.take())
     }
+    desks.delete(companyId)
+  }
+
+  async function write(companyId: number, list: Entry[]) {
+    const isWritten = await writeAll(companyId, list, WHOLE_TRIES)
+    for (const { written } of list) {
+      if (isWritten) written.resolve()
+      else written.reject(new Error('the findings could not be recorded before the engine stopped'))
+    }
+    makeRoom(list.length)
   }
 
   function makeRoom(places: number) {
@@ -185,10 +137,7 @@ export function createRecorder(context: {
     },
     async stop() {
       hurry()
-      while (desks.size > 0) {
-        for (const [companyId, desk] of desks) if (desk.batch && !desk.writing) write(companyId, desk)
-        await Promise.all(writing)
-      }
+      while (desks.size > 0) await Promise.all([...desks.values()].map(({ cleared }) => cleared))
     },
   }
 }
