@@ -106,8 +106,10 @@ create table cascades (
   steps        jsonb not null,
   next_step    smallint not null,
   ended_at     timestamp with time zone,
+  dispatch_id  bigint,
   constraint cascades_pkey PRIMARY KEY (company_id, cascade_uuid)
 );
+CREATE INDEX cascades_gone_on ON cascades USING btree (company_id, dispatch_id) WHERE ((dispatch_id IS NOT NULL) AND (next_step > 2));
 
 create table channel_prices (
   channel_type text not null,
@@ -260,6 +262,7 @@ create table dispatches (
   options          jsonb,
   format           text default 'partner'::text not null,
   ended_at         timestamp with time zone,
+  template_id      bigint,
   constraint dispatches_pkey PRIMARY KEY (company_id, dispatch_id),
   constraint dispatches_format_check CHECK ((format = ANY (ARRAY['partner'::text, 'messaging'::text]))),
   constraint dispatches_parts_per_second_check CHECK ((parts_per_second > (0)::double precision)),
@@ -518,6 +521,7 @@ create table messages (
   cascade_step    smallint,
   read_at         timestamp with time zone,
   operator_error  text,
+  waits_until     timestamp with time zone,
   constraint messages_pkey PRIMARY KEY (company_id, uuid)
 ) partition by RANGE (uuid);
 CREATE INDEX messages_by_destination ON messages USING btree (company_id, destination, uuid);
@@ -607,6 +611,7 @@ create table receipt_inbox (
   happened_at   timestamp with time zone not null,
   received_at   timestamp with time zone default now() not null,
   claimed_until timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  own_id        text,
   constraint receipt_inbox_pkey PRIMARY KEY (receipt_id)
 );
 CREATE INDEX receipt_inbox_by_claim ON receipt_inbox USING btree (claimed_until);
@@ -757,7 +762,7 @@ create table submissions (
   status      text default 'SENT'::text not null,
   constraint submissions_pkey PRIMARY KEY (gateway_id, provider_id, day, uuid, part)
 ) partition by RANGE (day);
-CREATE INDEX submissions_of_message ON submissions USING btree (company_id, uuid);
+CREATE INDEX submissions_of_message ON submissions USING btree (company_id, uuid) WHERE (parts > 1);
 
 create table subscribers (
   company_id   bigint not null,
@@ -915,8 +920,8 @@ begin
   -- Two processes at once: the second waits here, and looks again. An advisory lock would not refresh what it sees.
   lock table only messages in share update exclusive mode;
   if to_regclass(partition) is null then
-    execute format('create table %I (like messages including defaults including constraints including storage)',
-      partition);
+    execute format('create table %I (like messages including defaults including constraints including storage)
+      with (fillfactor = 45)', partition);
     execute format('alter table messages attach partition %I for values from (%L) to (%L)', partition,
       uuid7_floor(first_day at time zone 'UTC'), uuid7_floor((first_day + interval '1 month') at time zone 'UTC'));
   end if;

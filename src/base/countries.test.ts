@@ -6,7 +6,7 @@ test('Russia is country 1', () => {
   expect(countryCodeOf(1)).toBe('RU')
   expect(countryIdOf('RU')).toBe(1)
   expect(countryZoneOf('RU')).toBe('Europe/Moscow')
-  expect(countryNameOf('RU')).toBe('Russia')
+  expect(countryNameOf('RU')).toBe('Россия')
 })
 
 test('the others have their ISO numeric codes', () => {

@@ -271,7 +271,7 @@ function readCountry(line: string): Country {
 
 const byId = new Map(countries.map(country => [country.id, country]))
 const byCode = new Map(countries.map(country => [country.code, country]))
-const english = new Intl.DisplayNames('en', { type: 'region' })
+const names = new Intl.DisplayNames('ru', { type: 'region' })
 
 export const countryCodeOf = (countryId: number): string | undefined => byId.get(countryId)?.code
 
@@ -279,4 +279,5 @@ export const countryIdOf = (code: string): number | undefined => byCode.get(code
 
 export const countryZoneOf = (code: string): string | undefined => byCode.get(code)?.zone
 
-export const countryNameOf = (code: string): string | undefined => (byCode.has(code) ? english.of(code) : undefined)
+/** In Russian, as the numbering plan names the regions. */
+export const countryNameOf = (code: string): string | undefined => (byCode.has(code) ? names.of(code) : undefined)

@@ -45,5 +45,5 @@ export const errorDescriptions: Record<number, string> = {
   7402: 'The number is on the blacklist',
   7403: "No sender for the number's operator",
   7404: 'A placeholder has no substitution',
-  7405: 'The text is empty or too long',
+  7405: 'The text is empty, too long or not what its channel takes',
 }

@@ -137,6 +137,17 @@ test('it is down after five failures in a row, and tried again after a while', a
   expect(channel.health().up).toBe(false)
 })
 
+test('what was not called for is busy, and neither a failure nor the end of a row of them', async () => {
+  const notCalled: Sent = { kind: 'not called', reason: 'left alone', retryAfterMs: 700 }
+  const sent: Sent[] = [busy, busy, busy, busy, ...Array<Sent>(5).fill(notCalled)]
+  const channel = createCallingChannel({ window: 1, send: async () => sent.shift() ?? busy })
+  const reports = await submit(channel, 'a', 9)
+  expect(reports.at(-1)).toEqual({ kind: 'busy', reason: 'left alone', retryAfterMs: 700 })
+  expect(channel.health()).toMatchObject({ up: true, lastError: 'not now' })
+  await submit(channel, 'b', 1)
+  expect(channel.health().up).toBe(false)
+})
+
 test.each<Sent>([accepted, { kind: 'refused', errorCode: 456, reason: 'no' }])(
   'a provider that answers is not down: $kind breaks the row',
   async answer => {
@@ -147,6 +158,20 @@ test.each<Sent>([accepted, { kind: 'refused', errorCode: 456, reason: 'no' }])(
     expect(channel.health().up).toBe(true)
   },
 )
+
+test('the last trouble is told with its time, which a recovery leaves as it is', async () => {
+  const sent: Sent[] = [busy, accepted, { kind: 'unknown', reason: 'no answer' }]
+  const channel = createCallingChannel({ window: 1, send: async () => sent.shift()! })
+  expect(channel.health()).not.toHaveProperty('lastErrorAt')
+  await submit(channel, 'a', 1)
+  const trouble = channel.health()
+  expect(trouble).toMatchObject({ lastError: 'not now', lastErrorAt: expect.any(Date) })
+  await submit(channel, 'b', 1)
+  expect(channel.health()).toEqual(trouble)
+  await submit(channel, 'c', 1)
+  expect(channel.health().lastError).toBe('no answer')
+  expect(channel.health().lastErrorAt).not.toBe(trouble.lastErrorAt)
+})
 
 test.each([
   [
@@ -164,14 +189,10 @@ test.each([
   expect(JSON.stringify([report, channel.health()])).not.toContain('tok3n')
 })
 
-test('a stop waits for the calls under way, drops what waits, and then for the rest of the connector', async () => {
+test('a stop waits for the calls under way and drops what waits', async () => {
   const provider = aProvider()
   const order: string[] = []
-  const channel = createCallingChannel({
-    window: 2,
-    send: provider.send,
-    stop: async () => void order.push('connector'),
-  })
+  const channel = createCallingChannel({ window: 2, send: provider.send })
   const submitted = submit(channel, 'a', 10).then(reports => {
     order.push('submitted')
     return reports
@@ -185,8 +206,7 @@ test('a stop waits for the calls under way, drops what waits, and then for the r
   provider.answer(busy)
   expect((await submitted).map(({ kind }) => kind)).toEqual(['accepted', 'busy'])
   await stopped
-  expect(order.toSorted()).toEqual(['connector', 'stopped', 'submitted'])
-  expect(order.at(-1)).toBe('stopped')
+  expect(order).toEqual(['submitted', 'stopped'])
   expect(provider.seen).toEqual(['a0', 'a1'])
   expect(await submit(channel, 'b', 1)).toEqual([])
 })

@@ -1,15 +1,21 @@
-import type { Channel, Outgoing, SendResult } from './channel.ts'
+import type { Channel, Health, Outgoing, SendResult } from './channel.ts'
 
-/** `throttled`: the provider wants nobody's messages for a while, not only this one. */
-export type Sent = SendResult | { kind: 'throttled'; reason: string; retryAfterMs: number }
+/**
+ * `throttled`: the provider wants nobody's messages for a while, not only this one. `not called`: busy, but known
+ * without a call, which says nothing of how the provider is doing.
+ */
+export type Sent = SendResult | PutOff<'throttled'> | PutOff<'not called'>
+type PutOff<K> = { kind: K; reason: string; retryAfterMs: number }
+
+/** For providers that repeat our uuid in their receipts: a message whose submission was not answered is known by it. */
+export const underOwnId = (sent: Sent, { uuid }: Outgoing): Sent =>
+  sent.kind === 'unknown' ? { ...sent, taken: { 0: uuid } } : sent
 
 export type CallingOptions = {
   /** Most calls under way at once. */
   window: number
   /** Hands one message over. It does not throw. */
   send(message: Outgoing): Promise<Sent>
-  /** Waits for what else is under way, e.g. receipts. */
-  stop?(): Promise<void>
 }
 
 type Job = {
@@ -30,7 +36,7 @@ const DOWN_MS = 2000
  * code does not wait behind a bulk. A provider that says "too fast" is left alone for as long as it asks: whatever
  * waits is sent away to come back then, and until then it is not up, so that other gateways get what there is.
  */
-export function createCallingChannel({ window, send, stop }: CallingOptions): Channel {
+export function createCallingChannel({ window, send }: CallingOptions): Channel {
   const jobs: Job[] = []
   const calls = new Set<Promise<void>>()
   let turn = 0
@@ -38,7 +44,8 @@ export function createCallingChannel({ window, send, stop }: CallingOptions): Ch
   let pauseReason = ''
   let failures = 0
   let downUntil = 0
-  let lastError: string | undefined
+  /** The last trouble, kept when it is over: whoever looks sees by its time that it is. */
+  let last: Pick<Health, 'lastError' | 'lastErrorAt'> = {}
   let stopping: Promise<void> | undefined
 
   function submit(batch: Outgoing[], report: Job['report'], mayGo: Job['mayGo']): Promise<void> {
@@ -90,9 +97,10 @@ export function createCallingChannel({ window, send, stop }: CallingOptions): Ch
   }
 
   function note(sent: Sent): SendResult {
+    if (sent.kind === 'not called') return { ...sent, kind: 'busy' }
     const isTrouble = sent.kind !== 'accepted' && sent.kind !== 'refused'
     failures = isTrouble ? failures + 1 : 0
-    if (isTrouble) lastError = sent.reason
+    if (isTrouble) last = { lastError: sent.reason, lastErrorAt: new Date() }
     if (failures >= DOWN_AFTER) downUntil = performance.now() + DOWN_MS
     if (sent.kind !== 'throttled') return sent
     pausedUntil = Math.max(pausedUntil, performance.now() + sent.retryAfterMs)
@@ -110,7 +118,6 @@ export function createCallingChannel({ window, send, stop }: CallingOptions): Ch
       resolveIfDone(job)
     }
     await Promise.all(calls)
-    await stop?.()
   }
 
   return {
@@ -119,7 +126,7 @@ export function createCallingChannel({ window, send, stop }: CallingOptions): Ch
     health: () => ({
       up: !stopping && performance.now() >= Math.max(downUntil, pausedUntil),
       open: calls.size,
-      ...(lastError === undefined ? {} : { lastError }),
+      ...last,
     }),
     stop() {
       stopping ??= end()

@@ -1,7 +1,8 @@
+import { plainName } from '../base/bot-names.ts'
 import { type ChannelType, channelTypes } from '../base/channel-types.ts'
 import { secretSettings as httpSecrets, readSettings as readHttp } from './http/settings.ts'
 import { secretSettings as pushSecrets, readSettings as readPush } from './push/settings.ts'
-import { flag, type RawSettings, whole, wrongSetting } from './settings.ts'
+import { flag, namesIn, type RawSettings, SENDER_NAMES, whole, wrongSetting } from './settings.ts'
 import { readSettings as readSmpp, secretSettings as smppSecrets } from './smpp/settings.ts'
 import { botSecrets, gatewaySecrets, readBotSettings, readGatewaySettings } from './telegram/settings.ts'
 import { readSettings as readWhatsapp, secretSettings as whatsappSecrets } from './whatsapp/settings.ts'
@@ -72,18 +73,8 @@ export function carriedNames(connector: string, settings: RawSettings): Readonly
   return names || onlyNamed ? new Set((names ?? []).map(plainName)) : undefined
 }
 
-const SENDER_NAMES = 'senderNames'
 const MOST_NAMES = 1000
 const MOST_NAME_CHARACTERS = 100
-
-/** A list, or texts with commas between them. */
-function namesIn(value: unknown): string[] {
-  const list = Array.isArray(value) ? value : String(value ?? '').split(',')
-  return list.map(name => String(name).trim()).filter(Boolean)
-}
-
-/** Telegram writes names with the sign or without it. */
-export const plainName = (senderName: string) => senderName.replace(/^@/, '')
 
 function checkSenderNames(settings: RawSettings) {
   const value = settings[SENDER_NAMES] ?? ''

@@ -18,14 +18,16 @@ export type SubjectOptions = {
 
 /**
  * What every channel promises. `open` makes one with its other side; `destinations` are numbers for which that side
- * does what they are named after.
+ * does what they are named after. A channel without `undelivered` is one whose other side tells nothing after it has
+ * taken a message: there, taken is delivered, every time. Of any other, the end of a message comes by receipt.
  */
 export function channelContract(
   open: (options: SubjectOptions) => Promise<Subject>,
-  destinations: { delivered: string; undelivered: string; refused: string; busy: string },
+  destinations: { delivered: string; undelivered?: string; refused: string; busy: string },
   /** What every message of this channel has beside what all have. */
   given: (destination: string) => Partial<Outgoing> = () => ({}),
 ) {
+  const { undelivered } = destinations
   const opened: Channel[] = []
   const message = (destination: string): Outgoing => ({ ...aMessage(destination), ...given(destination) })
   const messages = (length: number, destination: string) => Array.from({ length }, () => message(destination))
@@ -107,27 +109,39 @@ export function channelContract(
     expect(second!.result.kind).toBe('accepted')
   })
 
-  test('receipts name what was accepted', async () => {
-    const feed = aFeed()
-    const { channel } = await aSubject({ feed })
-    const [delivered, undelivered] = [message(destinations.delivered), message(destinations.undelivered)]
-    const reports = await submit(channel, [delivered, undelivered])
-
-    await eventually(() => expect(feed.taken).toHaveLength(2))
-    expect(feed.taken.find(receipt => names(receipt, delivered, reports[0]!.result))?.status).toBe('DELIVERED')
-    expect(feed.taken.find(receipt => names(receipt, undelivered, reports[1]!.result))).toMatchObject({
-      status: 'FAILED',
-      errorCode: expect.any(Number),
-      happenedAt: expect.any(Date),
+  if (undelivered === undefined) {
+    test('what is accepted is delivered in the same word, and no receipt comes', async () => {
+      const feed = aFeed()
+      const { channel } = await aSubject({ feed })
+      const reports = await submit(channel, messages(5, destinations.delivered))
+      expect(reports.map(({ result }) => result)).toEqual(Array(5).fill({ kind: 'accepted', delivered: true }))
+      await channel.stop()
+      expect(feed.taken).toEqual([])
     })
-  })
+  } else {
+    test('receipts name what was accepted, and nothing is delivered before', async () => {
+      const feed = aFeed()
+      const { channel } = await aSubject({ feed })
+      const [arriving, failing] = [message(destinations.delivered), message(undelivered)]
+      const reports = await submit(channel, [arriving, failing])
 
-  test('receipts that were not taken are told again', async () => {
-    const feed = aFeed({ refuses: 2 })
-    const { channel } = await aSubject({ feed })
-    await submit(channel, messages(5, destinations.delivered))
-    await eventually(() => expect(feed.taken).toHaveLength(5))
-  })
+      for (const { result } of reports) expect(result).not.toHaveProperty('delivered')
+      await eventually(() => expect(feed.taken).toHaveLength(2))
+      expect(feed.taken.find(receipt => names(receipt, arriving, reports[0]!.result))?.status).toBe('DELIVERED')
+      expect(feed.taken.find(receipt => names(receipt, failing, reports[1]!.result))).toMatchObject({
+        status: 'FAILED',
+        errorCode: expect.any(Number),
+        happenedAt: expect.any(Date),
+      })
+    })
+
+    test('receipts that were not taken are told again', async () => {
+      const feed = aFeed({ refuses: 2 })
+      const { channel } = await aSubject({ feed })
+      await submit(channel, messages(5, destinations.delivered))
+      await eventually(() => expect(feed.taken).toHaveLength(5))
+    })
+  }
 
   test('a stop waits for what is under way and for receipts being taken; afterwards nothing goes out', async () => {
     const feed = aFeed({ takesMs: 100 })

@@ -62,7 +62,9 @@ export type Feed = {
 /** How a way out is doing, for people: `binds` where there are connections that can be up one by one. */
 export type Health = {
   up: boolean
+  /** The last thing that went wrong, also when it is over, and when that was. */
   lastError?: string
+  lastErrorAt?: Date
   /** Messages under way just now. */
   open?: number
   binds?: { bound: number; wanted: number }

@@ -29,8 +29,8 @@ export function whole(raw: RawSettings, name: string, otherwise: number, least: 
   return value
 }
 
-export function flag(raw: RawSettings, name: string): boolean {
-  const value = raw[name] ?? false
+export function flag(raw: RawSettings, name: string, otherwise = false): boolean {
+  const value = raw[name] ?? otherwise
   if (![true, false, 'true', 'false'].includes(value as never)) throw wrongSetting(name, 'must be true or false')
   return value === true || value === 'true'
 }
@@ -47,4 +47,19 @@ export function address(raw: RawSettings, name: string, otherwise?: string): str
   if (!url || !/^https?:$/.test(url.protocol)) throw wrongSetting(name, 'must be an http or https address')
   if (url.username || url.password) throw wrongSetting(name, 'must not carry a user or a password')
   return url.href.replace(/\/+$/, '')
+}
+
+/** Whose messages a gateway carries: a setting that every connector has. */
+export const SENDER_NAMES = 'senderNames'
+
+/** A list, or texts with commas between them. */
+export function namesIn(value: unknown): string[] {
+  const list = Array.isArray(value) ? value : String(value ?? '').split(',')
+  return list.map(name => String(name).trim()).filter(Boolean)
+}
+
+/** The name that a gateway carries messages of, when there is exactly one: what comes in is for that name, too. */
+export function onlyName(raw: RawSettings): string | undefined {
+  const names = new Set(namesIn(raw[SENDER_NAMES]))
+  return names.size === 1 ? [...names][0] : undefined
 }

@@ -12,7 +12,7 @@ export const readSettings = (texts: string[]): Promise<Setting[]> => Promise.all
 
 async function readSetting(text: string): Promise<Setting> {
   const end = text.indexOf('=')
-  if (end < 1) throw new UsageError(`--set must be written as KEY=VALUE, not "${text}".`)
+  if (end < 1) throw new UsageError('--set needs KEY=VALUE.') // not repeated: it may be a secret
   const name = text.slice(0, end)
   const value = text.slice(end + 1)
   if (!value.startsWith('@')) return { name, text: value, isFromFile: false }

@@ -1,26 +1,33 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { startFakeProvider } from '../channels/http/fake-provider.ts'
+import { createSmpp } from '../channels/smpp/smpp.ts'
 import { type Smsc, startSmsc } from '../channels/smpp/smsc.ts'
 import { blacklistedAmong } from '../domain/blacklist/blacklist.ts'
+import { keepReceiptIds } from '../domain/gateways/binds.ts'
 import { findGateway } from '../domain/gateways/gateways.ts'
 import { gatewayKey, openSettings } from '../domain/gateways/secrets.ts'
+import { loadNumbering } from '../domain/numbering/numbering.ts'
 import { buildApp } from '../http/app.ts'
 import { useDatabase } from '../testing/database.ts'
-import { useEngines } from '../testing/engines.ts'
+import { aGateway, completed, useEngines } from '../testing/engines.ts'
 import { eventually } from '../testing/eventually.ts'
 import { aCompany, anApprovedSender, aPartner } from '../testing/factories.ts'
+import { aDispatch, aWorld, someRecipients, start } from '../testing/world.ts'
 import { commands } from './all-commands.ts'
 import { runCommandLine } from './command-line.ts'
+import { sentenceOf } from './failure.ts'
 
 const db = useDatabase()
 const { anEngine } = useEngines(db)
 const secret = 'a secret of the tests, 32 or longer'
 const whsec = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const atEnd: (() => unknown)[] = []
+const env: NodeJS.ProcessEnv = {}
 let folder: string
 
 beforeAll(async () => {
@@ -40,7 +47,7 @@ afterEach(async () => {
 async function tidings(...words: string[]): Promise<string> {
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   try {
-    await runCommandLine(commands, words, { DATABASE_URL: db.url, TIDINGS_SECRET: secret })
+    await runCommandLine(commands, words, { ...env, DATABASE_URL: db.url, TIDINGS_SECRET: secret })
     return write.mock.calls.map(([text]) => text).join('')
   } finally {
     write.mockRestore()
@@ -62,6 +69,22 @@ async function anSmsc(settings: Parameters<typeof startSmsc>[0] = {}): Promise<S
   const smsc = await startSmsc({ accounts: { tidings: 'sesame' }, receiptMs: 10, ...settings })
   atEnd.push(() => smsc.stop())
   return smsc
+}
+
+async function metricsOf(log: Logger): Promise<string> {
+  const app = await buildApp({
+    sql: db.sql,
+    clock: () => new Date(),
+    numbering: () => undefined as never,
+    log,
+    billingZone: 'Europe/Moscow',
+    publicUrl: 'http://localhost:8080',
+    trustedProxies: [],
+    metrics: true,
+    secret,
+  })
+  atEnd.push(() => app.close())
+  return (await app.inject('/metrics')).body
 }
 
 const smpp = (port: number) => ({ host: '127.0.0.1', port, systemId: 'tidings', password: 'sesame' })
@@ -177,6 +200,29 @@ describe('gateway list', () => {
     expect(await tidings('gateway', 'list')).toMatch(/ paused\n$/)
   })
 
+  test('it and the metrics count connections, what is under way, and what was taken within a minute', async () => {
+    const smsc = await anSmsc()
+    await add('SMS', 'smpp', { ...smpp(smsc.port), binds: 2, window: 50, drainMs: 100 })
+    await anEngine({ secret })
+    const world = await aWorld(db.sql)
+    const numbering = await loadNumbering(db.sql)
+    const send = async (messages: number) => {
+      const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(messages), { text: 'Hello' })
+      await start(db.sql, world, dispatchId)
+      return dispatchId
+    }
+    await completed(db.sql, world, await send(30))
+    smsc.behave({ silentRate: 1, missingReceiptRate: 1 })
+    await send(3)
+
+    const state = { bound: 2, wanted: 2, open: 3, window: 100, rate: 0.5 }
+    await eventually(async () => expect((await answerOf('gateway', 'list'))[0].state).toMatchObject(state))
+    expect(await tidings('gateway', 'list')).toMatch(/at work, 2 of 2 binds, 0\.5 parts\/s/)
+    const metrics = await metricsOf(pino({ level: 'silent' }))
+    for (const [gauge, value] of Object.entries({ up: 1, bound: 2, open: 3, window: 100, rate: 0.5, paused: 0 }))
+      expect(metrics).toContain(`tidings_gateway_${gauge}{name="smpp-sms",channel="SMS",connector="smpp"} ${value}\n`)
+  })
+
   test('neither it nor the metrics nor a log line has a secret in it, also when the gateway is down', async () => {
     const lines: string[] = []
     const log = pino({ level: 'trace' }, { write: line => void lines.push(line) })
@@ -189,24 +235,11 @@ describe('gateway list', () => {
       expect(listed[0].state.lastError).toBeTruthy()
       expect(listed[1].state.up).toBe(true)
     })
-    const app = await buildApp({
-      sql: db.sql,
-      clock: () => new Date(),
-      numbering: () => undefined as never,
-      log,
-      billingZone: 'Europe/Moscow',
-      publicUrl: 'http://localhost:8080',
-      trustedProxies: [],
-      metrics: true,
-      secret,
-    })
-    atEnd.push(() => app.close())
-    const metrics = (await app.inject('/metrics')).body
+    const metrics = await metricsOf(log)
     expect(metrics).toContain('tidings_gateway_up{name="smpp-sms",channel="SMS",connector="smpp"} 0')
     expect(metrics).toContain('tidings_gateway_up{name="http-viber",channel="VIBER",connector="http"} 1')
     expect(metrics).toContain('tidings_gateway_window{name="http-viber",channel="VIBER",connector="http"} 20')
     expect(metrics).toContain('tidings_gateway_paused{name="http-viber",channel="VIBER",connector="http"} 0')
-    for (const gauge of ['bound', 'open', 'rate']) expect(metrics).toContain(`tidings_gateway_${gauge}{`)
     expect(lines.length).toBeGreaterThan(0)
 
     const shown = [await tidings('gateway', 'list', '--json'), await tidings('gateway', 'list'), metrics, ...lines]
@@ -218,9 +251,13 @@ describe('gateway test', () => {
   const trial = (gateway: string, to: string, ...more: string[]) =>
     answerOf('gateway', 'test', '--gateway', gateway, '--to', to, '--sender', 'Shop', '--text', 'Hello', ...more)
 
+  const stored = () => db.sql`
+    select (select count(*) from receipt_inbox) as receipts, (select count(*) from messages) as messages`
+
   test('sends one message over SMPP and tells its receipt; nothing is stored', async () => {
     const smsc = await anSmsc({ testNumbers: true })
     await add('SMS', 'smpp', smpp(smsc.port))
+    const before = await stored()
     const outcome = await trial('smpp-sms', '+7 916 000-00-01')
     expect(outcome).toMatchObject({
       outcome: 'accepted',
@@ -228,8 +265,7 @@ describe('gateway test', () => {
       receipts: [{ status: 'DELIVERED' }],
     })
     expect(smsc.taken).toEqual(new Map([['79160000001', 1]]))
-    expect(await db.sql`select from receipt_inbox`).toHaveLength(0)
-    expect(await db.sql`select from messages`).toHaveLength(0)
+    expect(await stored()).toEqual(before)
     expect(process.exitCode).toBeUndefined()
   })
 
@@ -255,6 +291,42 @@ describe('gateway test', () => {
     )
     expect(await running).toMatchObject({ outcome: 'accepted', receipts: [] })
   })
+
+  test('a receipt of a message that an engine sent is kept as the engines would keep it', async () => {
+    const smsc = await anSmsc({ testNumbers: true, answerIds: 'hex', receiptIds: 'decimal', receiptMs: 1500 })
+    const { gatewayId } = await add('SMS', 'smpp', smpp(smsc.port))
+    await keepReceiptIds(db.sql, gatewayId, 'hex-decimal')
+    const ids = await sendAndLeave(smsc.port, 20)
+    await trial('smpp-sms', '79160000005', '--wait', '3')
+    const kept = await db.sql`select provider_id as id from receipt_inbox where gateway_id = ${gatewayId}`
+    expect(kept.length).toBeGreaterThan(0)
+    expect(ids).toEqual(expect.arrayContaining(kept.map(({ id }) => id)))
+  })
+
+  /** Somebody who is gone before the receipts come: the ids under which the operator took the messages. */
+  async function sendAndLeave(port: number, count: number): Promise<string[]> {
+    const channel = createSmpp(smpp(port), { receipts: async () => {}, inbound: async () => {}, gone: async () => {} })
+    await eventually(() => expect(channel.health().up).toBe(true))
+    const messages = Array.from({ length: count }, (_, i) => ({
+      companyId: 1,
+      uuid: randomUUID(),
+      channelType: 'SMS' as const,
+      senderName: 'Shop',
+      destination: String(79_161_110_000 + 10 * i),
+      text: 'Hello',
+      parts: 1,
+      attempts: 0,
+    }))
+    const ids: string[] = []
+    await channel.submit(
+      messages,
+      (_, result) => ids.push(...(result.kind === 'accepted' ? (result.providerIds ?? []) : [])),
+      () => true,
+    )
+    await channel.stop()
+    expect(ids).toHaveLength(count)
+    return ids
+  }
 
   test('a gateway that cannot be reached is told with the reason, without the password', async () => {
     const smsc = await anSmsc()
@@ -305,5 +377,80 @@ describe('gateway test', () => {
     await add('SMS', 'simulator', {})
     const given = ['gateway', 'test', '--gateway', 'simulator-sms', '--sender', 'Shop', '--text', 'Hi', ...words]
     await expect(tidings(...given)).rejects.toThrow(sentence)
+  })
+})
+
+describe('webhooks', () => {
+  const http = { url: 'https://provider.example/messages', secret: whsec }
+
+  test('their address is printed when a gateway is added, and with the list', async () => {
+    env.TIDINGS_PUBLIC_URL = 'https://tidings.example/'
+    atEnd.push(() => delete env.TIDINGS_PUBLIC_URL)
+    const { gatewayId, webhook } = await add('VIBER', 'http', http)
+    const address = `https://tidings.example/webhooks/${gatewayId}`
+    expect(webhook).toBe(address)
+    expect(await answerOf('gateway', 'list')).toMatchObject([{ webhook: address }])
+    expect(await tidings('gateway', 'list')).toContain(`  ${address}  `)
+    const words = ['--channel', 'VK', '--connector', 'http', ...sets(http)]
+    expect(await tidings('gateway', 'add', ...words)).toMatch(
+      /was added\. Its webhooks come to https:\/\/tidings\.example\/webhooks\/\d+\.\n$/,
+    )
+  })
+
+  test('without an address of the service, its path; gateways without webhooks have none', async () => {
+    const { gatewayId, webhook } = await add('VIBER', 'http', http)
+    expect(webhook).toBe(`/webhooks/${gatewayId}`)
+    expect(await add('SMS', 'simulator', {})).not.toHaveProperty('webhook')
+  })
+})
+
+describe('nonsense is told in one sentence, and changes nothing', () => {
+  const message = ['--to', '79160000001', '--sender', 'Shop', '--text', 'Hi']
+  const none = /^There is no gateway "[^"]+": `tidings gateway list` shows them\.$/
+
+  beforeEach(async () => {
+    await add('SMS', 'smpp', smpp(1))
+    await add('SMS', 'simulator', {}, '--name', 'other')
+    // Of another version, which knew more connectors.
+    await aGateway(db.sql, { name: 'pigeon', connector: 'pigeon', settings: {} })
+  })
+
+  test.each<[string, string[], RegExp]>([
+    ...['99', '0', '-', 'sms', 'SMPP-SMS', '1e1'].map((called): [string, string[], RegExp] => [
+      'pause',
+      [`--gateway=${called}`],
+      none,
+    ]),
+    ['resume', ['--gateway', '99'], none],
+    ['remove', ['--gateway', 'smpp'], none],
+    ['test', ['--gateway', 'none', ...message], none],
+    ['set', ['--gateway', 'none', '--rate', '5'], none],
+    ['set', ['--gateway', 'smpp-sms', '--name', 'other'], /^A gateway with the name "other" exists already$/],
+    ['set', ['--gateway', 'smpp-sms', '--set', 'pasword=hunter2'], /"pasword" is not known to this connector/],
+    ['set', ['--gateway', 'smpp-sms', '--set', 'Window=5'], /"Window" is not known to this connector/],
+    ['set', ['--gateway', 'smpp-sms', '--set', 'window=hunter2'], /"window" must be 1 to 10000/],
+    ['set', ['--gateway', 'smpp-sms', '--set', 'systemId=null'], /"systemId" is missing/],
+    ['set', ['--gateway', 'smpp-sms', '--set', 'password:hunter2'], /^--set needs KEY=VALUE\.$/],
+    ['set', ['--gateway', 'smpp-sms', '--set', 'rate=fast'], /"rate" must be 0 to 1000000 parts a second, or none/],
+    ['set', ['--gateway', 'pigeon', '--set', 'window=5'], /There is no connector "pigeon"/],
+    ['test', ['--gateway', 'pigeon', ...message], /^Gateway pigeon cannot be connected: the connector "pigeon" is not/],
+    ['add', ['--channel', 'SMS', '--connector', 'simulator', '--name', 'other'], /^A gateway with the name "other" ex/],
+    ['add', ['--channel', 'VIBER', '--connector', 'http', '--set', 'secret=hunter2'], /"url" is missing/],
+  ])('tidings gateway %s %j', async (verb, words, sentence) => {
+    const before = await answerOf('gateway', 'list')
+    const failure = await tidings('gateway', verb, ...words).catch(error => error)
+    expect(sentenceOf(failure)).toMatch(sentence)
+    expect(failure.message).not.toMatch(/hunter2|\n/)
+    expect(await answerOf('gateway', 'list')).toEqual(before)
+  })
+
+  test('but one of another version can be paused, resumed and removed', async () => {
+    for (const [verb, paused] of [
+      ['pause', true],
+      ['resume', false],
+    ] as const)
+      expect(await answerOf('gateway', verb, '--gateway', 'pigeon')).toMatchObject({ name: 'pigeon', paused })
+    await tidings('gateway', 'remove', '--gateway', 'pigeon')
+    expect((await answerOf('gateway', 'list')).map(({ name }: { name: string }) => name)).toEqual(['smpp-sms', 'other'])
   })
 })

@@ -33,8 +33,8 @@ export const gatewayCommands: Command[] = [
       withDatabase(config, async ({ sql }) => {
         const [gateways, states] = await Promise.all([listGateways(sql), gatewayStates(sql)])
         print(
-          gateways.map(gateway => ({ ...present(gateway), state: presentState(states.get(gateway.gatewayId)) })),
-          tableOf(gateways, states),
+          gateways.map(one => ({ ...present(one, config), state: presentState(states.get(one.gatewayId)) })),
+          tableOf(gateways, states, config),
         )
       }),
   },
@@ -118,7 +118,7 @@ async function addOne(call: Call) {
       : addGateway(sql, { ...wanted, name }, keeping))
     if (!added) throw new UsageError(`A gateway with the name "${name}" exists already.`)
     call.print(
-      present(added),
+      present(added, call.config),
       `Gateway ${added.gatewayId} (${added.name}) was added.${webhookNote(added, call.config)}`,
     )
   })
@@ -159,7 +159,7 @@ const changeOne = (call: Call, changeOf: (gateway: Gateway) => GatewayChange, se
   onGateway(call, async ({ sql, secret }, gateway) => {
     const keeping = keepingOf(secret, gateway.connector)
     const changed = await changeGateway(sql, gateway.gatewayId, changeOf(gateway), keeping)
-    call.print(present(changed), sentence(changed))
+    call.print(present(changed, call.config), sentence(changed))
   })
 
 /** What was not taken is a failure of the command, too: scripts ask for its exit code. */
@@ -204,7 +204,7 @@ function readBrands(text: string): number[] {
 }
 
 /** Without its settings: an address among them may tell more than it should. */
-const present = (g: Gateway) => ({
+const present = (g: Gateway, config: Config) => ({
   gatewayId: g.gatewayId,
   name: g.name,
   channel: g.channelType,
@@ -212,16 +212,17 @@ const present = (g: Gateway) => ({
   brands: brandsOf(g),
   rate: g.partsPerSecond,
   paused: g.paused,
-  ...(hasWebhook(g) ? { webhook: webhookOf(g) } : {}),
+  ...(hasWebhook(g) ? { webhook: webhookOf(g, config) } : {}),
 })
 
 const brandsOf = ({ brands }: Gateway): string[] => brands.map(brandId => brandOf(brandId) ?? OTHER)
 
 const hasWebhook = ({ connector }: Gateway) => isConnector(connector) && catalogue[connector].hasWebhook
-const webhookOf = ({ gatewayId }: Gateway) => `/webhooks/${gatewayId}`
+/** In full where the service's own address is known. */
+const webhookOf = ({ gatewayId }: Gateway, { publicUrl = '' }: Config) => `${publicUrl}/webhooks/${gatewayId}`
 
-const webhookNote = (gateway: Gateway, { publicUrl = '' }: Config) =>
-  hasWebhook(gateway) ? ` Its webhooks come to ${publicUrl}${webhookOf(gateway)}.` : ''
+const webhookNote = (gateway: Gateway, config: Config) =>
+  hasWebhook(gateway) ? ` Its webhooks come to ${webhookOf(gateway, config)}.` : ''
 
 /** Over all engines; without one, nothing is up. */
 const presentState = (state: GatewayState | undefined) => ({
@@ -235,9 +236,9 @@ const presentState = (state: GatewayState | undefined) => ({
   lastErrorAt: state?.lastErrorAt?.toISOString() ?? null,
 })
 
-const tableOf = (gateways: Gateway[], states: Map<number, GatewayState>) =>
+const tableOf = (gateways: Gateway[], states: Map<number, GatewayState>, config: Config) =>
   table(
-    ['ID', 'CHANNEL', 'CONNECTOR', 'BRANDS', 'RATE', 'NAME', 'STATE'],
+    ['ID', 'CHANNEL', 'CONNECTOR', 'BRANDS', 'RATE', 'NAME', 'WEBHOOK', 'STATE'],
     gateways.map(g => [
       g.gatewayId,
       g.channelType,
@@ -245,6 +246,7 @@ const tableOf = (gateways: Gateway[], states: Map<number, GatewayState>) =>
       brandsOf(g).join(',') || 'any',
       g.partsPerSecond,
       g.name,
+      hasWebhook(g) ? webhookOf(g, config) : null,
       inWords(g, states.get(g.gatewayId)),
     ]),
   )

@@ -42,7 +42,7 @@ export function knowArrays(options: postgres.ParsedOptions): void {
 
 /** What stands for itself inside braces: numbers, uuids, times. Everything else is quoted. */
 const PLAIN = /^[\w.:+-]+$/
-const isPlain = (text: string) => PLAIN.test(text) && text.toLowerCase() !== 'null'
+const isPlain = (text: string) => PLAIN.test(text) && (text.length !== 4 || text.toLowerCase() !== 'null')
 
 /** `{1,2,NULL,"a \"quoted\" text"}` */
 export function writeArray(values: readonly unknown[], serialize: (value: Element) => string = String): string {

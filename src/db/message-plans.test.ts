@@ -4,12 +4,12 @@ import { requireMessage, searchMessages } from '../domain/message-search/message
 import type { Filter } from '../domain/message-search/search.ts'
 import { useDatabase } from '../testing/database.ts'
 import { aCompany, aPartner } from '../testing/factories.ts'
-import { connect, type Pool } from './sql.ts'
+import { monthBack, planModes, type Read, readsOf as readsOfPlan } from '../testing/plans.ts'
+import type { Pool } from './sql.ts'
 
 /**
- * How messages are looked for, on a database large enough for the planner to care. As in `plan.test.ts`, the
- * statements are taken from the driver while the code runs, and explained with the parameters they had: once planned for
- * these very parameters, and once for any.
+ * How messages are looked for, on a database large enough for the planner to care: planned for the parameters they had,
+ * and for any.
  */
 const db = useDatabase()
 
@@ -76,78 +76,14 @@ async function aDispatch(monthsBack: number): Promise<number> {
   return id
 }
 
-type Statement = { text: string; parameters: unknown[]; types: number[] }
-type Node = {
-  'Node Type': string
-  'Relation Name'?: string
-  'Index Name'?: string
-  'Actual Loops': number
-  'Actual Rows': number
-  'Rows Removed by Filter'?: number
-  Plans?: Node[]
-}
-type Read = { table: string; index: string | undefined; rows: number }
-
-async function statementsOf(work: (sql: Pool) => Promise<unknown>): Promise<Statement[]> {
-  const pool = connect(db.url, { max: 1 })
-  await pool`select 1`
-  const statements: Statement[] = []
-  const debug = (_: number, text: string, parameters: unknown[], types: number[]) =>
-    statements.push({ text, parameters, types })
-  Object.assign(pool.options, { debug })
-  await work(pool)
-  await pool.end()
-  return statements
-}
-
-async function planOf(statement: Statement, mode: 'force_custom_plan' | 'force_generic_plan'): Promise<Node[]> {
-  const values = statement.parameters.map(value => (value === null ? 'null' : literal(String(value))))
-  return db.sql.begin(async tx => {
-    await tx`select set_config('plan_cache_mode', ${mode}, true)`
-    await tx.unsafe(`prepare hot${await typeNames(statement.types)} as ${statement.text}`)
-    const [row] = await tx.unsafe(`explain (analyze, format json) execute hot (${values.join(', ')})`)
-    await tx.unsafe('deallocate hot')
-    return nodesOf(row!['QUERY PLAN'][0].Plan)
-  })
-}
-
-const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
-
-async function typeNames(types: number[]): Promise<string> {
-  const names = await Promise.all(
-    types.map(async type => (type ? (await db.sql`select ${type}::oid::regtype::text as name`)[0]!.name : 'unknown')),
-  )
-  return names.length > 0 ? ` (${names.join(', ')})` : ''
-}
-
-const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
-
-/** The months that were read, each with the index by which (none: the whole of it). Those to come are empty. */
-const readsIn = (nodes: Node[]): Read[] =>
-  nodes
-    .filter(node => node['Relation Name']?.startsWith('messages') && node['Actual Loops'] > 0)
-    .map(node => ({ table: node['Relation Name']!, index: indexOf(node), rows: rowsOf(node) }))
-    .filter(({ table }) => table <= monthBack(0))
-
-const indexOf = (node: Node): string | undefined => node['Index Name'] ?? node.Plans?.map(indexOf).find(Boolean)
-
-const rowsOf = (node: Node) =>
-  Math.round((node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'])
-
-const monthBack = (back: number) => {
-  const now = new Date()
-  const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back, 1))
-  return `messages_${month.toISOString().slice(0, 7).replace('-', '_')}`
-}
-
 const rowsRead = (reads: Read[]) => reads.reduce((sum, { rows }) => sum + rows, 0)
 const tablesRead = (reads: Read[]) => [...new Set(reads.map(({ table }) => table))]
 
-describe.each(['force_custom_plan', 'force_generic_plan'] as const)('%s', mode => {
+describe.each(planModes)('%s', mode => {
+  /** The months that were read; those to come are empty. */
   async function readsOf(work: (sql: Pool) => Promise<unknown>, about = /left join lateral/): Promise<Read[]> {
-    const statement = (await statementsOf(work)).find(({ text }) => about.test(text))
-    expect(statement, `no statement about ${about}`).toBeDefined()
-    const reads = readsIn(await planOf(statement!, mode))
+    const all = await readsOfPlan(db, mode, work, about)
+    const reads = all.filter(({ table }) => table.startsWith('messages') && table <= monthBack(0))
     expect(reads).not.toEqual([])
     return reads
   }

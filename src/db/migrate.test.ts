@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, expect, inject, test } from 'vitest'
 import { UsageError } from '../base/errors.ts'
+import { eventually } from '../testing/eventually.ts'
 import { databaseUrl } from '../testing/global-setup.ts'
 import { migrate, readMigrations } from './migrate.ts'
 import { connect, type Pool } from './sql.ts'
@@ -123,4 +124,30 @@ test('a migration that fails leaves nothing half done: those before it stay, and
 
   await sql`drop table operators`
   expect((await migrate(sql)).map(migration => migration.version)).toEqual((await allVersions()).slice(1))
+})
+
+test('a step that has to wait for a long reader keeps nobody else waiting, and is taken when the reader is done', async () => {
+  const open = await anEmptyDatabase()
+  const sql = open()
+  await migrate(sql)
+  await sql.unsafe('alter table messages drop column waits_until')
+  await sql`delete from schema_migrations where name = 'waiting'`
+
+  const reader = Promise.withResolvers<void>()
+  const isReading = Promise.withResolvers<void>()
+  const reading = open().begin(async tx => {
+    await tx`select from messages`
+    isReading.resolve()
+    await reader.promise
+  })
+  await isReading.promise
+  const migrated = migrate(sql)
+  await eventually(async () => {
+    const [row] = await open()<{ count: number }[]>`select count(*) from pg_locks where not granted`
+    expect(row!.count).toBeGreaterThan(0)
+  })
+  expect(await open()`select from messages limit 1`).toHaveLength(0)
+  reader.resolve()
+  await reading
+  expect((await migrated).map(({ name }) => name)).toEqual(['waiting'])
 })

@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { UsageError } from '../base/errors.ts'
 import type { Pool, Sql, Transaction } from './sql.ts'
 
@@ -71,8 +72,26 @@ async function pendingOf(sql: Sql, migrations: Migration[]): Promise<Migration[]
   return migrations.filter(migration => !known.has(migration.version))
 }
 
+/** A step that needs a lock behind a long reader would keep everyone else waiting: it tries for a moment, and again. */
+const LOCK_MS = 1000
+const AGAIN_AFTER_MS = 500
+const MOST_TRIES = 200
+const LOCK_NOT_AVAILABLE = '55P03'
+
 async function apply(pool: Pool, migration: Migration) {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await applyOnce(pool, migration)
+    } catch (error) {
+      if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE || tries === MOST_TRIES) throw error
+      await pause(AGAIN_AFTER_MS)
+    }
+  }
+}
+
+async function applyOnce(pool: Pool, migration: Migration) {
   await pool.begin(async (sql: Transaction) => {
+    await sql.unsafe(`set local lock_timeout = ${LOCK_MS}`)
     await sql.unsafe(migration.text)
     await sql`insert into schema_migrations (version, name) values (${migration.version}, ${migration.name})`
   })

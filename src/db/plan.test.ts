@@ -13,12 +13,12 @@ import { moveDueSenders } from '../domain/senders/moderation.ts'
 import { requireSenderOf } from '../domain/senders/senders.ts'
 import { useDatabase } from '../testing/database.ts'
 import { aCompany, anApprovedSender, aPartner, numberOf, type TestPartner } from '../testing/factories.ts'
-import { connect, type Pool } from './sql.ts'
+import { monthBack, planModes, readsOf as readsOfPlan } from '../testing/plans.ts'
+import type { Pool } from './sql.ts'
 
 /**
- * How the hot statements are carried out, on a database large enough for the planner to care. The statements are taken
- * from the driver while the code runs, and explained with the parameters they had: once planned for these very
- * parameters, and once for any, as PostgreSQL does with a statement it has seen a few times.
+ * How the hot statements are carried out, on a database large enough for the planner to care: once planned for
+ * the parameters they had, and once for any, as PostgreSQL does with a statement it has seen a few times.
  */
 const db = useDatabase()
 
@@ -112,87 +112,16 @@ async function moveBack(dispatchId: number, first: number, second: number) {
     where company_id = ${companyId} and dispatch_id = ${dispatchId}`
 }
 
-type Statement = { text: string; parameters: unknown[]; types: number[] }
-type Node = {
-  'Node Type': string
-  'Relation Name'?: string
-  'Index Name'?: string
-  'Actual Loops': number
-  'Actual Rows': number
-  'Rows Removed by Filter'?: number
-  Plans?: Node[]
-}
-
-/** The statements that the work sends, in order. */
-async function statementsOf(work: (sql: Pool) => Promise<unknown>): Promise<Statement[]> {
-  const pool = connect(db.url, { max: 1 })
-  await pool`select 1`
-  const statements: Statement[] = []
-  const debug = (_: number, text: string, parameters: unknown[], types: number[]) =>
-    statements.push({ text, parameters, types })
-  Object.assign(pool.options, { debug })
-  await work(pool)
-  await pool.end()
-  return statements
-}
-
-async function planOf(statement: Statement, mode: 'force_custom_plan' | 'force_generic_plan'): Promise<Node[]> {
-  const values = statement.parameters.map(value => (value === null ? 'null' : literal(String(value))))
-  return db.sql.begin(async tx => {
-    await tx`select set_config('plan_cache_mode', ${mode}, true)`
-    await tx.unsafe(`prepare hot${await typeNames(statement.types)} as ${statement.text}`)
-    const call = values.length > 0 ? `execute hot (${values.join(', ')})` : 'execute hot'
-    const [row] = await tx.unsafe(`explain (analyze, format json) ${call}`)
-    await tx.unsafe('deallocate hot')
-    return nodesOf(row!['QUERY PLAN'][0].Plan)
-  })
-}
-
-const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
-
-async function typeNames(types: number[]): Promise<string> {
-  if (types.length === 0) return ''
-  const names = await Promise.all(
-    types.map(async type => (type ? (await db.sql`select ${type}::oid::regtype::text as name`)[0]!.name : 'unknown')),
-  )
-  return ` (${names.join(', ')})`
-}
-
-const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
-
-/** Tables that were read, each with the index by which (none: the whole of it). */
-const readsIn = (nodes: Node[]) =>
-  nodes
-    .filter(node => node['Relation Name'] && node['Actual Loops'] > 0)
-    .map(node => ({ table: node['Relation Name']!, index: indexOf(node), rows: rowsOf(node) }))
-
-/** A bitmap scan names its index one step below. */
-const indexOf = (node: Node): string | undefined => node['Index Name'] ?? node.Plans?.map(indexOf).find(Boolean)
-
-const rowsOf = (node: Node) =>
-  Math.round((node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'])
-
-const monthsBack = (...months: number[]) =>
-  months.map(back => {
-    const now = new Date()
-    const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back, 1))
-    return `messages_${month.toISOString().slice(0, 7).replace('-', '_')}`
-  })
-
-describe.each(['force_custom_plan', 'force_generic_plan'] as const)('%s', mode => {
-  async function readsOf(work: (sql: Pool) => Promise<unknown>, about: RegExp) {
-    const statement = (await statementsOf(work)).find(({ text }) => about.test(text))
-    expect(statement, `no statement about ${about}`).toBeDefined()
-    return readsIn(await planOf(statement!, mode))
-  }
+describe.each(planModes)('%s', mode => {
+  const readsOf = (work: (sql: Pool) => Promise<unknown>, about: RegExp) => readsOfPlan(db, mode, work, about)
 
   /** A company is found by its id, or by its partner and id. */
   const indexes = (reads: { index: string | undefined }[]) =>
     [...new Set(reads.map(({ index }) => (index === 'companies_of_partner' ? 'companies_pkey' : index)))].sort()
 
   describe.each([
-    ['a dispatch of this month', () => dispatchId, monthsBack(0)],
-    ['a dispatch of two months', () => oldDispatchId, monthsBack(2, 1)],
+    ['a dispatch of this month', () => dispatchId, [monthBack(0)]],
+    ['a dispatch of two months', () => oldDispatchId, [monthBack(2), monthBack(1)]],
   ])('of %s', (_, id, months) => {
     const home = () => requireDispatch(db.sql, partner, id())
     const expectMonths = (reads: { table: string; index: string | undefined }[]) => {

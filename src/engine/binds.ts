@@ -30,11 +30,11 @@ export function connectSmpp({ sql, log, worker }: Context, gateway: Gateway, fee
   const contract = readSettings(gateway.settings).binds
   const own = rememberOwn(feed)
   const onEvent = (event: SmppEvent) => tell(log, gatewayId, event)
-  const learnt = keepLearnt(sql, log, gatewayId)
+  const learnt = keepLearnt(sql, log, gateway)
   const channel = createSmpp(gateway.settings, own.feed, onEvent, 0, learnt.note)
   const binds = keepBinds(log, channel, {
     async share() {
-      await learnt.recall(channel) // before the first bind, so before the first receipt
+      await learnt.recall(channel)
       await learnt.write()
       return shareBinds(sql, gatewayId, worker, contract)
     },
@@ -61,35 +61,75 @@ export function connectSmpp({ sql, log, worker }: Context, gateway: Gateway, fee
   }
 }
 
+/**
+ * One connection to the operator beside those of the engines. Receipts of their messages come to it as well: it knows
+ * as much as they do of how to read the ids in them.
+ */
+export function connectSmppOnce({ sql, log }: Omit<Context, 'worker'>, gateway: Gateway, feed: Feed): Channel {
+  const learnt = keepLearnt(sql, log, gateway)
+  const channel = createSmpp(gateway.settings, feed, undefined, 0, learnt.note)
+  const loop = repeat('receipt ids', LOOK_EVERY_MS, log, async () => {
+    await learnt.recall(channel)
+    await channel.setBinds(1)
+  })
+  return {
+    submit: channel.submit,
+    get window() {
+      return channel.window
+    },
+    health: channel.health,
+    async stop() {
+      await loop.stop()
+      await channel.stop()
+      await learnt.write()
+    },
+  }
+}
+
 function tell(log: Logger, gatewayId: number, { kind, bind, mode, reason }: SmppEvent) {
   const level = kind === 'bound' ? 'info' : 'warn'
   log[level]({ gatewayId, bind, mode, ...(reason === undefined ? {} : { reason }) }, `bind.${kind}`)
 }
 
-/** How the ids in receipts are to be read, learnt once for all: read before the first bind, written when it changes. */
-function keepLearnt(sql: Pool, log: Logger, gatewayId: number) {
-  let isRecalled = false
+/**
+ * How the ids in receipts are to be read, learnt once for all: written as soon as somebody has found out, and read until
+ * then, the first time before the first bind, so before the first receipt.
+ */
+function keepLearnt(sql: Pool, log: Logger, { gatewayId, settings }: Gateway) {
+  let isKnown = readSettings(settings).receiptIds !== 'auto'
   let unwritten: string | undefined
+  let writing = Promise.resolve()
+
+  /** What cannot be written now is written the next time: no lease waits for it. */
+  async function writeLast() {
+    const relation = unwritten
+    if (relation === undefined) return
+    unwritten = undefined
+    await keepReceiptIds(sql, gatewayId, relation).catch(err => {
+      unwritten ??= relation
+      log.warn({ err, gatewayId }, 'receipt_ids.not_kept')
+    })
+  }
+
+  function write(): Promise<void> {
+    writing = writing.then(writeLast)
+    return writing
+  }
+
   return {
     note(relation: string) {
+      isKnown = true
       unwritten = relation
+      void write()
     },
     async recall(channel: Pick<Smpp, 'recall'>) {
-      if (isRecalled) return
+      if (isKnown) return
       const relation = await learntReceiptIds(sql, gatewayId)
-      if (relation !== undefined) channel.recall(relation)
-      isRecalled = true
-    },
-    /** What cannot be written now is written the next time: no lease waits for it. */
-    async write() {
-      const relation = unwritten
       if (relation === undefined) return
-      unwritten = undefined
-      await keepReceiptIds(sql, gatewayId, relation).catch(err => {
-        unwritten ??= relation
-        log.warn({ err, gatewayId }, 'receipt_ids.not_kept')
-      })
+      channel.recall(relation)
+      isKnown = true
     },
+    write,
   }
 }
 

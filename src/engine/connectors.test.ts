@@ -57,7 +57,7 @@ describe.each(connectorNames)('%s', connector => {
     expect(channel.health()).toHaveProperty('up')
     await channel.stop()
     expect(channel.health().up).toBe(false)
-    const once = connectOnce(gatewayOf(gatewayId), deaf)
+    const once = connectOnce({ sql: db.sql, log }, gatewayOf(gatewayId), deaf)
     await once.stop()
   })
 })

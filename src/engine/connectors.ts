@@ -4,51 +4,47 @@ import type { Channel, Feed } from '../channels/channel.ts'
 import { createHttpGateway } from '../channels/http/http.ts'
 import { createPush } from '../channels/push/push.ts'
 import { createSimulator, type Outbox, type SimulatorSettings } from '../channels/simulator/simulator.ts'
-import { createSmpp } from '../channels/smpp/smpp.ts'
 import { createTelegramBot } from '../channels/telegram/bot.ts'
 import { createTelegramGateway } from '../channels/telegram/gateway.ts'
 import { createWhatsapp } from '../channels/whatsapp/whatsapp.ts'
 import type { Pool } from '../db/sql.ts'
-import type { Gateway, Settings } from '../domain/gateways/gateway.ts'
+import type { Gateway } from '../domain/gateways/gateway.ts'
 import { keepSimulated, takeSimulatedInbound, unreportedSimulated } from '../domain/gateways/gateways.ts'
-import { connectSmpp } from './binds.ts'
+import { connectSmpp, connectSmppOnce } from './binds.ts'
 import { repeat } from './loop.ts'
 
 export type ConnectorContext = { sql: Pool; log: Logger; worker: string }
 
-type Connector = (context: ConnectorContext, gateway: Gateway, feed: Feed) => Channel
+type Connector<Context> = (context: Context, gateway: Gateway, feed: Feed) => Channel
+type OnceContext = Omit<ConnectorContext, 'worker'>
 
 /** Builds the channel of a gateway by the name of its connector. Its settings are complete: the secrets are in them. */
-export const connectGateway: Connector = (context, gateway, feed) =>
+export const connectGateway: Connector<ConnectorContext> = (context, gateway, feed) =>
   connectorOf(connectors, gateway)(context, gateway, feed)
 
-const connectors: Record<ConnectorName, Connector> = {
-  simulator: connectSimulator,
-  smpp: connectSmpp,
+/** Those of which nothing is remembered between two messages. */
+const stateless = {
   whatsapp: (_, { settings }, feed) => createWhatsapp(settings, feed),
   telegram: (_, { settings }, feed) => createTelegramBot(settings, feed),
   'telegram-gateway': (_, { settings }, feed) => createTelegramGateway(settings, feed),
   http: (_, { settings }, feed) => createHttpGateway(settings, feed),
   push: (_, { settings }, feed) => createPush(settings, feed),
+} satisfies Partial<Record<ConnectorName, Connector<OnceContext>>>
+
+const connectors: Record<ConnectorName, Connector<ConnectorContext>> = {
+  ...stateless,
+  simulator: connectSimulator,
+  smpp: connectSmpp,
 }
 
-/**
- * Builds a channel for one message out of turn: what is remembered of a gateway in the database, and who else has
- * it in hand, is none of its business. It makes one connection to the operator, beside those of the engines.
- */
-export function connectOnce(gateway: Gateway, feed: Feed): Channel {
-  const create = connectorOf<(settings: Settings, feed: Feed) => Channel>(lonely, gateway)
-  return create(gateway.settings, feed)
-}
+/** Builds a channel for one message out of turn, over one connection to the operator beside those of the engines. */
+export const connectOnce: Connector<OnceContext> = (context, gateway, feed) =>
+  connectorOf(lonely, gateway)(context, gateway, feed)
 
-const lonely: Record<ConnectorName, (settings: Settings, feed: Feed) => Channel> = {
-  simulator: (settings, feed) => createSimulator(settings as SimulatorSettings, { keep: async () => {} }, feed),
-  smpp: (settings, feed) => createSmpp(settings, feed, undefined, 1),
-  whatsapp: createWhatsapp,
-  telegram: createTelegramBot,
-  'telegram-gateway': createTelegramGateway,
-  http: createHttpGateway,
-  push: createPush,
+const lonely: Record<ConnectorName, Connector<OnceContext>> = {
+  ...stateless,
+  simulator: (_, { settings }, feed) => createSimulator(settings as SimulatorSettings, { keep: async () => {} }, feed),
+  smpp: connectSmppOnce,
 }
 
 function connectorOf<T>(known: Record<ConnectorName, T>, { connector }: Gateway): T {

@@ -10,9 +10,17 @@ const LINGER_MS = 40
 const MANY = 2000
 /** While thousands of rows are made ready at once, no code can go out. */
 const MOST_AT_ONCE = 1000
+/** So many of these are kept for submissions that have waited long, however many receipts there are. */
+const MOST_LATE = 300
 
 /** What was learned of one message, and whoever waits for it to be written. */
-export type Entry = { finding: Finding; written: PromiseWithResolvers<void>; since: number }
+export type Entry = {
+  finding: Finding
+  written: PromiseWithResolvers<void>
+  since: number
+  /** It began with a word of the operator's, not with something we did. */
+  isReport: boolean
+}
 
 export type Desk = {
   /** Adds to what is known of the message, or begins with it: then `isNew`. */
@@ -37,8 +45,9 @@ export function createDesk(clock: () => number = () => performance.now()): Desk 
       if (known.finding.final && submitted.delete(finding.uuid)) reported.set(finding.uuid, known)
       return { entry: known, isNew: false }
     }
-    const entry = { finding, written: Promise.withResolvers<void>(), since: lastAt }
-    if (finding.final) reported.set(finding.uuid, entry)
+    const isReport = finding.final !== undefined
+    const entry = { finding, written: Promise.withResolvers<void>(), since: lastAt, isReport }
+    if (isReport) reported.set(finding.uuid, entry)
     else submitted.set(finding.uuid, entry)
     return { entry, isNew: true }
   }
@@ -52,14 +61,16 @@ export function createDesk(clock: () => number = () => performance.now()): Desk 
   }
 
   /**
-   * Reports first: the operator waits for our word and tells nothing more before it has it. Submissions may still be
-   * joined by their receipts, so those that have just come are left for the next time.
+   * Reports first: the operator waits for our word and tells nothing more before it has it. But for submissions that
+   * have waited long: what is not written would go out again after a crash. Those that have just come may still be
+   * joined by their receipts, and are left for the next time.
    */
   function take(): Entry[] {
-    const taken = [...takeSome(reported, MOST_AT_ONCE)]
-    const longAgo = taken.length === 0 ? Number.POSITIVE_INFINITY : clock() - LINGER_MS
-    for (const entry of takeSome(submitted, MOST_AT_ONCE - taken.length, longAgo)) taken.push(entry)
-    return taken
+    const longAgo = reported.size === 0 ? Number.POSITIVE_INFINITY : clock() - LINGER_MS
+    const late = [...takeSome(submitted, MOST_LATE, longAgo)]
+    const reports = [...takeSome(reported, MOST_AT_ONCE - late.length)]
+    const room = MOST_AT_ONCE - late.length - reports.length
+    return [...reports, ...late, ...takeSome(submitted, room, longAgo)]
   }
 
   return { add, readyInMs, take }
@@ -67,7 +78,7 @@ export function createDesk(clock: () => number = () => performance.now()): Desk 
 
 const firstOf = (entries: Map<string, Entry>) => entries.values().next().value
 
-function* takeSome(entries: Map<string, Entry>, most: number, before = Number.POSITIVE_INFINITY) {
+function* takeSome(entries: Map<string, Entry>, most: number, before = Number.POSITIVE_INFINITY): Generator<Entry> {
   let left = most
   for (const [uuid, entry] of entries) {
     if (left-- === 0 || entry.since > before) return

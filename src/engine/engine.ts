@@ -3,10 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Pool } from '../db/sql.ts'
 import { forgetOldCallbacks } from '../domain/callbacks/callbacks.ts'
+import { forgetOldCascades } from '../domain/cascades/cascades.ts'
 import { endDueLanes } from '../domain/dispatches/ending.ts'
 import { trimOutbox } from '../domain/gateways/gateways.ts'
 import { gatewayKey } from '../domain/gateways/secrets.ts'
 import { forgetOldKeys } from '../domain/idempotency/idempotency.ts'
+import { forgetIdleLanes } from '../domain/lanes/lanes.ts'
 import { chargeDueFees } from '../domain/ledger/fees.ts'
 import { removeUnusedBuckets } from '../domain/limits/limits.ts'
 import { ensureMessageMonths } from '../domain/messages/messages.ts'
@@ -18,7 +20,7 @@ import { type Moderation, moveDueSenders } from '../domain/senders/moderation.ts
 import { forgetGoneEngines, removeEngine, seeEngine } from '../domain/sending/engines.ts'
 import { returnStrandedLeases } from '../domain/sending/leases.ts'
 import { forgetOldReceipts, turnSubmissionDays } from '../domain/sending/receipts.ts'
-import { forgetOldStops } from '../domain/sending/stopping.ts'
+import { endStopped } from '../domain/sending/stopping.ts'
 import { forgetOldLinks } from '../domain/short-links/short-links.ts'
 import { moveDueTemplates } from '../domain/templates/moderation.ts'
 import { type CallbackSettings, startCallbackSender } from './callbacks/sender.ts'
@@ -29,6 +31,7 @@ import { type Connect, keepGateways } from './gateways.ts'
 import { repeat } from './loop.ts'
 import { createRecorder } from './recorder.ts'
 import { startScheduler } from './scheduler.ts'
+import { unlessSetAside } from './set-aside.ts'
 import { endWaiting, seeToTimers } from './timers.ts'
 
 export type EngineContext = {
@@ -58,9 +61,11 @@ const HEARTBEAT_EVERY_MS = 1000
 const SENDERS_EVERY_MS = 300
 const KEPT_RECEIPTS_EVERY_MS = 500
 const DEADLINES_EVERY_MS = 1000
+const STRANDED_EVERY_MS = 1000
 const TIMERS_EVERY_MS = 300
 const WAITING_EVERY_MS = 10_000
 const ENDINGS_EVERY_MS = 300
+const STOPS_EVERY_MS = 1000
 const FEES_EVERY_MS = 3000
 const OUTBOX_EVERY_MS = 10_000
 const HOUSEKEEPING_EVERY_MS = 10 * 60_000
@@ -104,15 +109,15 @@ export async function startEngine(context: EngineContext): Promise<{ worker: str
     repeat('ending lanes', ENDINGS_EVERY_MS, log, () =>
       endDueLanes(sql, clock(), (companyId, uuids, errorCode) => {
         const refused = { at: clock(), errorCode }
-        return Promise.all(new Set(uuids.map(uuid => recorder.note(companyId, { uuid, refused }))))
+        // One that can never be written must not keep its lane, and those behind it, from being ended.
+        return Promise.all(uuids.map(uuid => recorder.note(companyId, { uuid, refused }).catch(unlessSetAside)))
       }),
     ),
+    repeat('stops', STOPS_EVERY_MS, log, () => endStopped(sql, { billingZone, now: clock() })),
     repeat('timers', TIMERS_EVERY_MS, log, () => seeToTimers({ sql, clock, log, recorder, billingZone, cascades })),
     repeat('kept receipts', KEPT_RECEIPTS_EVERY_MS, log, () => lookAtKeptReceipts(feeds)),
-    repeat('deadlines', DEADLINES_EVERY_MS, log, async () => {
-      await endOverdue({ sql, clock, recorder })
-      await returnStrandedLeases(sql, { billingZone, now: clock() })
-    }),
+    repeat('deadlines', DEADLINES_EVERY_MS, log, () => endOverdue({ sql, clock, log, recorder })),
+    repeat('stranded leases', STRANDED_EVERY_MS, log, () => returnStrandedLeases(sql, { billingZone, now: clock() })),
     repeat('waiting', WAITING_EVERY_MS, log, () => endWaiting({ sql, clock, recorder })),
     repeat('fees', FEES_EVERY_MS, log, () => chargeDueFees(sql, { billingZone, now: clock() })),
     repeat('outbox', OUTBOX_EVERY_MS, log, () => trimOutbox(sql)),
@@ -148,7 +153,8 @@ async function keepHouse({ sql, clock, log, keepMonths }: EngineContext) {
     forgetOldCallbacks: () => forgetOldCallbacks(sql, clock()),
     removeUnusedBuckets: () => removeUnusedBuckets(sql),
     forgetGoneEngines: () => forgetGoneEngines(sql),
-    forgetOldStops: () => forgetOldStops(sql),
+    forgetOldCascades: () => forgetOldCascades(sql),
+    forgetIdleLanes: () => forgetIdleLanes(sql),
     forgetOldLinks: () => forgetOldLinks(sql, new Date(clock().getTime() - LINKS_LIVE_MS)),
     detachOldMonths: async () => keepMonths && detachOldMonths(sql, keepMonths, clock()),
   }

@@ -8,11 +8,13 @@ import {
   dropKeptReceipts,
   findingOf,
   keepReceipts,
+  type MatchedReceipt,
   matchReceipts,
   takeKeptReceipts,
 } from '../domain/sending/receipts.ts'
 import { removeAddress } from '../domain/subscribers/subscribers.ts'
 import type { Recorder } from './recorder.ts'
+import { unlessSetAside } from './set-aside.ts'
 
 export type FeedContext = {
   sql: Pool
@@ -32,8 +34,8 @@ export function feedOf(context: FeedContext, gatewayId: number): Feed {
     async receipts(batch) {
       const own = batch.filter(receipt => 'uuid' in receipt.of)
       const theirs = batch.filter(receipt => 'providerId' in receipt.of).map(byProviderId)
-      const noted = new Set(own.map(receipt => noteOwn(context.recorder, receipt)))
-      if (theirs.length > 0) noted.add(takeTheirs(context, gatewayId, theirs))
+      const noted = [noteAll(context.recorder, own.map(byOwnId))]
+      if (theirs.length > 0) noted.push(takeTheirs(context, gatewayId, theirs))
       await Promise.all(noted)
     },
     inbound: message => takeAndTell(context, gatewayId, message),
@@ -46,9 +48,14 @@ async function takeAndTell({ sql, log, stopWords, numbering }: FeedContext, gate
   log.info({ gatewayId, to: message.to, from: message.from.slice(-4), outcome: kind, ...more }, 'inbound.taken')
 }
 
-function noteOwn(recorder: Recorder, { of, status, happenedAt, errorCode, operatorError }: Receipt) {
+function byOwnId({ of, status, happenedAt, errorCode, operatorError }: Receipt): MatchedReceipt {
   const { companyId, uuid } = of as { companyId: number; uuid: string }
-  return recorder.note(companyId, findingOf(uuid, status, happenedAt, errorCode, operatorError))
+  return { companyId, finding: findingOf(uuid, status, happenedAt, errorCode, operatorError) }
+}
+
+/** One that can never be written must not bring its neighbours back again and again. */
+async function noteAll(recorder: Recorder, matched: MatchedReceipt[]) {
+  await Promise.all(matched.map(({ companyId, finding }) => recorder.note(companyId, finding).catch(unlessSetAside)))
 }
 
 export const byProviderId = ({ of, status, happenedAt, errorCode, operatorError }: Receipt): ProviderReceipt => ({
@@ -62,7 +69,7 @@ export const byProviderId = ({ of, status, happenedAt, errorCode, operatorError 
 async function takeTheirs({ sql, recorder }: FeedContext, gatewayId: number, receipts: ProviderReceipt[]) {
   const { matched, unmatched } = await matchReceipts(sql, gatewayId, receipts)
   if (unmatched.length > 0) await keepReceipts(sql, gatewayId, unmatched)
-  await Promise.all(new Set(matched.map(({ companyId, finding }) => recorder.note(companyId, finding))))
+  await noteAll(recorder, matched)
 }
 
 /**
@@ -79,7 +86,7 @@ async function lookAtSome({ sql, recorder }: Pick<FeedContext, 'sql' | 'recorder
   const kept = await takeKeptReceipts(sql, KEPT_AT_ONCE)
   for (const [gatewayId, receipts] of Map.groupBy(kept, ({ gatewayId }) => gatewayId)) {
     const { matched, unmatched } = await matchReceipts(sql, gatewayId, receipts)
-    await Promise.all(new Set(matched.map(({ companyId, finding }) => recorder.note(companyId, finding))))
+    await noteAll(recorder, matched)
     const waiting = new Set<ProviderReceipt>(unmatched)
     const done = receipts.filter(receipt => !waiting.has(receipt)).map(({ receiptId }) => receiptId)
     if (done.length > 0) await dropKeptReceipts(sql, done)

@@ -58,6 +58,14 @@ test.each<[SendResult, number]>([
   expect(meter.partsLastMinute()).toBe(parts)
 })
 
+test('passes on when a channel says that it had its error, the same words again as well', () => {
+  const { meter, health } = aMeter()
+  for (const lastErrorAt of [new Date('2026-03-01T09:00:00Z'), new Date('2026-03-01T09:30:00Z')]) {
+    health.now = { up: true, lastError: 'cut', lastErrorAt }
+    expect(meter.lastTrouble()).toEqual({ lastError: 'cut', lastErrorAt })
+  }
+})
+
 test('keeps the last error with its time when it is over, until there is another', () => {
   const { meter, health } = aMeter()
   expect(meter.lastTrouble()).toBeUndefined()

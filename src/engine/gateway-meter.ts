@@ -9,7 +9,10 @@ export type MeteredChannel = Channel & {
 
 const SECONDS = 60
 
-/** An error that is over is still worth knowing: `lastTrouble` looks at the health each time it is asked. */
+/**
+ * An error that is over is still worth knowing: `lastTrouble` looks at the health each time it is asked. Of a channel
+ * that does not say when it had its error, a new one is seen by its words.
+ */
 export function metered(channel: Channel): MeteredChannel {
   const perSecond = new Array<number>(SECONDS).fill(0)
   let second = currentSecond()
@@ -46,8 +49,9 @@ export function metered(channel: Channel): MeteredChannel {
       return perSecond.reduce((sum, parts) => sum + parts, 0)
     },
     lastTrouble() {
-      const { lastError } = channel.health()
-      if (lastError !== undefined && lastError !== trouble?.lastError) trouble = { lastError, lastErrorAt: new Date() }
+      const { lastError, lastErrorAt } = channel.health()
+      if (lastError !== undefined && (lastErrorAt || lastError !== trouble?.lastError))
+        trouble = { lastError, lastErrorAt: lastErrorAt ?? new Date() }
       return trouble
     },
   }

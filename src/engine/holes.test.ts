@@ -106,7 +106,7 @@ describe('writers', () => {
 describe('stop', () => {
   test('over several rounds of stop and start every message goes out exactly once', async () => {
     const world = await aWorld(db.sql)
-    const { gatewayId } = await aGateway(db.sql, { partsPerSecond: 800, settings: { submitMs: 20 } })
+    const { gatewayId } = await aGateway(db.sql, { partsPerSecond: 200, settings: { submitMs: 20 } })
     const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(4000))
     await Promise.all([anEngine(), anEngine()])
     for (let round = 0; round < 8; round++) {
@@ -485,7 +485,7 @@ describe('limits', () => {
     await stopped
     expect(operator.handed).toHaveLength(1)
     const [bucket] = await db.sql`select tokens from rate_buckets where subject = ${`gateway:${gatewayId}`}`
-    expect(bucket!.tokens).toBeGreaterThanOrEqual(99) // as of the draw: what has flowed in since is not in it
+    expect(bucket!.tokens).toBeGreaterThanOrEqual(12) // of a burst of 13, as of the draw: nothing has flowed in since
   })
 
   test('a message longer than its limit passes all the same', async () => {

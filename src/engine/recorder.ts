@@ -6,8 +6,8 @@ import type { Finding, RecordingContext } from '../domain/sending/finding.ts'
 import { recordFindings } from '../domain/sending/recording.ts'
 import { createDesk, type Desk, type Entry } from './desk.ts'
 
-/** While more than this wait to be written, nothing new is submitted. */
-export const MOST_WAITING = 6000
+/** While more than this of what we did wait to be written, nothing new is submitted. Receipts have bounds of their own. */
+const MOST_WAITING = 6000
 const RETRY_MS = 250
 const PATIENCE_MS = 10_000
 /** So often a batch is tried as a whole when the database is there and does not take it. */
@@ -53,7 +53,7 @@ export function createRecorder(context: {
     const desk = desks.get(companyId)?.desk ?? createDesk()
     const { entry, isNew } = desk.add(finding)
     if (isNew) {
-      waiting += 1
+      if (!entry.isReport) waiting += 1
       entry.written.promise.catch(() => {}) // who noted something may be gone by the time it is given up
     }
     if (!desks.has(companyId)) desks.set(companyId, { desk, cleared: clear(companyId, desk) })
@@ -74,7 +74,7 @@ export function createRecorder(context: {
       if (isWritten) written.resolve()
       else written.reject(new Error('the findings could not be recorded before the engine stopped'))
     }
-    makeRoom(list.length)
+    makeRoom(list.filter(({ isReport }) => !isReport).length)
   }
 
   function makeRoom(places: number) {

@@ -12,10 +12,11 @@ import { takenParts } from '../domain/sending/receipts.ts'
 import { stoppedAmong } from '../domain/sending/stopping.ts'
 import { addressesOf } from '../domain/subscribers/subscribers.ts'
 import type { LiveGateway } from './gateways.ts'
-import { type Recorder, SetAside } from './recorder.ts'
+import type { Recorder } from './recorder.ts'
+import { unlessSetAside } from './set-aside.ts'
 
 const MOST_BACKOFF_MS = 60_000
-/** A message that was under way when its connection broke goes out again after this; possibly twice. */
+/** A message that was under way when its connection broke goes out again after this at first; possibly twice. */
 const LOST_RETRY_MS = 1000
 
 /** Messages in our hands: they may go as long as their lease is ours and their lane is not held. */
@@ -67,10 +68,15 @@ async function refuseForbidden(work: Work, messages: Attempt[], gateway: LiveGat
   if (['CLOSED', 'DENIED'].includes(work.lane.senderStatus))
     return refuseAll(work, messages, errorCodes.refusedByChannel)
   if (!gateway) return refuseAll(work, messages, errorCodes.noRoute)
-  const inTime = refuse(work, messages, errorCodes.expired, ({ expiresAt }) => expiresAt !== null && expiresAt <= now)
+  const inTime = refuse(work, messages, errorCodes.expired, message => isTooLate(message, now))
   const open = postponeClosed(work, inTime, now)
   const unwanted = await unwantedAmong(work, open)
   return refuseUnasked(work, refuseUnwanted(work, open, unwanted), gateway, now)
+}
+
+function isTooLate({ expiresAt, waitsUntil }: Attempt, now: Date): boolean {
+  const end = expiresAt ?? waitsUntil
+  return end !== null && end <= now
 }
 
 /** Why messages are not to go: their client wants them stopped, or the subscriber is on the blacklist. */
@@ -161,18 +167,14 @@ function note(work: Work, finding: Parameters<Recorder['note']>[1]) {
   work.noted.add(work.recorder.note(work.lane.companyId, finding).catch(unlessSetAside))
 }
 
-/** What can never be written was logged; to send its message again and again would be worse than to leave it. */
-function unlessSetAside(error: unknown) {
-  if (!(error instanceof SetAside)) throw error
-}
-
 async function submitSlice(work: Work, messages: Attempt[], { gateway, channel }: LiveGateway, hand: Hand) {
   const [taken, addresses] = await Promise.all([
     takenBefore(work, messages, gateway.gatewayId),
     addressesFor(work, messages, gateway.gatewayId),
   ])
+  const now = work.clock()
   const batch = messages.map(message =>
-    outgoing(work.lane, message, taken.get(message.uuid), addresses.get(message.destination)),
+    outgoing(work.lane, message, taken.get(message.uuid), addresses.get(message.destination), now),
   )
   const report = (index: number, result: SendResult) => noteResult(work, messages[index]!, result, gateway.gatewayId)
   const watch = watchSlice(work, messages, hand)
@@ -211,11 +213,13 @@ function watchSlice(work: Work, messages: Attempt[], hand: Hand) {
 }
 
 /**
- * Of long messages that are tried again, the parts that this gateway has taken: whichever process it was that handed
- * them over. Another gateway gets the whole message: it may cut it in other places.
+ * Of long messages that were in somebody's hands before, the parts that this gateway has taken: whichever process it
+ * was that handed them over, and whether it came to count the attempt or was killed. Another gateway gets the whole
+ * message: it may cut it in other places.
  */
 async function takenBefore(work: Work, messages: Attempt[], gatewayId: number) {
-  const uuids = messages.filter(({ attempts, parts }) => attempts > 0 && parts > 1).map(({ uuid }) => uuid)
+  const isNew = work.lane.leaseId === undefined
+  const uuids = isNew ? [] : messages.filter(({ parts }) => parts > 1).map(({ uuid }) => uuid)
   if (uuids.length === 0) return new Map<string, Record<number, string>>()
   return takenParts(work.sql, { companyId: work.lane.companyId, gatewayId, uuids })
 }
@@ -234,6 +238,7 @@ const outgoing = (
   message: Attempt,
   taken: Record<number, string> | undefined,
   addresses: string[] | undefined,
+  now: Date,
 ): Outgoing => ({
   companyId: lane.companyId,
   uuid: message.uuid,
@@ -244,10 +249,17 @@ const outgoing = (
   parts: message.parts,
   attempts: message.attempts,
   ...contentOf(lane, message),
-  ...(message.expiresAt ? { expiresAt: message.expiresAt } : {}),
+  ...expiryOf(lane, message, now),
   ...(addresses ? { addresses } : {}),
   ...(taken ? { taken } : {}),
 })
+
+/** The time of a cascade's step counts from now; of any other message it has counted since it might go. */
+function expiryOf(lane: RunnableLane, { expiresAt, ttlSeconds }: Attempt, now: Date): { expiresAt?: Date } {
+  const seconds = ttlSeconds ?? lane.ttlSeconds
+  const ends = [...(expiresAt ? [expiresAt.getTime()] : []), ...(seconds ? [now.getTime() + seconds * 1000] : [])]
+  return ends.length > 0 ? { expiresAt: new Date(Math.min(...ends)) } : {}
+}
 
 /** A dispatch has one content for all, with each one's own text in it. */
 function contentOf({ content }: RunnableLane, message: Attempt): { content?: Content } {
@@ -260,8 +272,14 @@ function noteResult(work: Work, message: Attempt, result: SendResult, gatewayId:
   const { uuid } = message
   switch (result.kind) {
     case 'accepted': {
+      const at = work.clock()
       const ids = result.providerIds ? { ids: { gatewayId, providerIds: result.providerIds } } : {}
-      return note(work, { uuid, sentAt: work.clock(), ...ids })
+      return note(work, {
+        uuid,
+        sentAt: at,
+        ...ids,
+        ...(result.delivered ? { final: { status: 'DELIVERED', at } } : {}),
+      })
     }
     case 'unknown': // handed over without an answer: it may have gone out, so it is not sent again
       return note(work, { uuid, sentAt: work.clock(), ...idsOf(message, result.taken, gatewayId) })
@@ -272,14 +290,10 @@ function noteResult(work: Work, message: Attempt, result: SendResult, gatewayId:
     }
     case 'busy':
       noteTaken(work, message, result.taken, gatewayId)
-      return retryLater(
-        work,
-        result.taken ? { ...message, gatewayId } : message,
-        backoff(result.retryAfterMs, message.attempts),
-      )
+      return retryLater(work, result.taken ? { ...message, gatewayId } : message, result.retryAfterMs)
     case 'lost':
       noteTaken(work, message, result.taken, gatewayId)
-      return retryLater(work, { ...message, gatewayId }, LOST_RETRY_MS)
+      return retryLater(work, { ...message, gatewayId }, result.retryAfterMs ?? LOST_RETRY_MS)
   }
 }
 
@@ -297,9 +311,9 @@ function idsOf({ parts }: Attempt, taken: Record<number, string> | undefined, ga
 const backoff = (firstMs: number, attempts: number) =>
   Math.max(firstMs, Math.min(firstMs * 2 ** Math.min(attempts, 10), MOST_BACKOFF_MS)) * (1 + Math.random() / 4)
 
-function retryLater(work: Work, message: Attempt, afterMs: number) {
+function retryLater(work: Work, message: Attempt, firstMs: number) {
   work.told.add(message.uuid)
-  const dueAt = new Date(work.clock().getTime() + Math.ceil(afterMs))
+  const dueAt = new Date(work.clock().getTime() + Math.ceil(backoff(firstMs, message.attempts)))
   work.later.push(leftOf({ ...message, attempts: message.attempts + 1 }, dueAt))
 }
 

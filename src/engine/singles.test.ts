@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { loadNumbering, type Numbering } from '../domain/numbering/numbering.ts'
+import { recordFindings } from '../domain/sending/recording.ts'
 import { stopMessages } from '../domain/sending/stopping.ts'
 import { createIntake } from '../domain/singles/intake.ts'
 import type { CascadePlan, SingleWish } from '../domain/singles/single.ts'
@@ -321,6 +322,17 @@ describe('a cascade', () => {
     shiftMs = 61_000
     await isStatus(uuid!, 'FAILED', 7060)
     await eventually(async () => expect((await stepsOf(uuid!))[1]).toMatchObject({ status: 'DELIVERED' }))
+    const [, second] = await stepsOf(uuid!)
+    await eventually(() => expect(eventsOf(second!.uuid)).toEqual(['sent', 'delivered', 'price']))
+
+    const before = await rowOf(uuid!)
+    const late = { uuid: uuid!, final: { status: 'DELIVERED' as const, at: clock() }, read: { at: clock() } }
+    expect(await recordFindings(db.sql, world.companyId, [late], { billingZone, now: clock() })).toBe(0)
+    expect(await rowOf(uuid!)).toEqual(before)
+    expect(await stepsOf(uuid!)).toHaveLength(2)
+    const [third] = await accept(wish())
+    await eventually(() => expect(eventsOf(third!)).toContain('price'))
+    expect(eventsOf(uuid!)).toEqual(['sent', 'undelivered', 'price'])
     await expectBooksInOrder(db.sql, world)
   })
 

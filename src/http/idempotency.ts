@@ -18,9 +18,13 @@ export const IdempotencyHeader = Type.Object({
 export function onceOf(request: FastifyRequest, content = request.rawBody ?? Buffer.alloc(0)): Once {
   const key = request.headers['idempotency-key']
   if (typeof key !== 'string') return undefined
-  const head = Buffer.from(`${request.method} ${request.url}\n`)
+  const head = Buffer.from(`${addressOf(request)}\n`)
   return { owner: ownerOf(request), key, request: Buffer.concat([head, content]) }
 }
+
+/** The route and what fills it: an address has several spellings, by its prefix and the slash at its end. */
+const addressOf = ({ method, routeOptions, server, params, query }: FastifyRequest) =>
+  JSON.stringify([method, routeOptions.url!.slice(server.prefix.length), params, query])
 
 /** Keys of the messaging API share their company's. */
 const ownerOf = ({ partner, caller }: FastifyRequest) =>

@@ -1,14 +1,20 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 
+export type Face = {
+  title: string
+  description: string
+  serverUrl: string
+  security: Record<string, object>
+  /** Adds what no schema of a route says. */
+  complete?: (document: never) => void
+}
+
 /**
  * Describes one face in OpenAPI 3.1, from the same schemas that validate its requests. Register it before the routes
  * of the face, which serves the document where it likes.
  */
-export async function describeApi(
-  api: FastifyInstance,
-  face: { title: string; description: string; serverUrl: string; security: Record<string, object> },
-) {
+export async function describeApi(api: FastifyInstance, face: Face) {
   await api.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -18,8 +24,11 @@ export async function describeApi(
     },
     transformObject: described => {
       if (!('openapiObject' in described)) return described.swaggerObject
-      markOptionalBodies(described.openapiObject as Document)
-      return described.openapiObject
+      // A copy, for the schemas in it are those that validate.
+      const document = structuredClone(described.openapiObject)
+      markOptionalBodies(document as Document)
+      face.complete?.(document as never)
+      return document
     },
   })
 }

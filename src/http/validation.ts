@@ -1,5 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { FastifySchemaValidationError } from 'fastify'
+import { isHttpUrl } from '../base/http-url.ts'
 import { readTimestamp } from '../base/timestamp.ts'
 
 const formats = {
@@ -9,11 +10,6 @@ const formats = {
   int64: true,
   double: true,
 } as const
-
-/** RFC 3986, http or https; a login and password, an address and a port are allowed. */
-function isHttpUrl(text: string): boolean {
-  return /^https?:\/\/[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/i.test(text) && URL.canParse(text)
-}
 
 const common = { allowUnionTypes: true, verbose: true, formats, discriminator: false } as const
 

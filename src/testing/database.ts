@@ -11,7 +11,7 @@ export function useDatabase(): TestDatabase {
   const name = `test_${randomBytes(6).toString('hex')}`
 
   beforeAll(async () => {
-    await onServer(admin => admin`create database ${admin(name)} template tidings_template`)
+    await onServer(admin => admin`create database ${admin(name)} template tidings_template strategy file_copy`)
     database.url = databaseUrl(inject('serverUrl'), name)
     database.sql = connect(database.url, { max: 10 })
   })

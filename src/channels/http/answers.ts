@@ -1,6 +1,6 @@
+import { readId } from '../../base/plain-words.ts'
 import type { Sent } from '../calling-channel.ts'
 import { type CallResult, objectOf, retryAfterMs } from '../http-call.ts'
-import { readId } from '../provider-words.ts'
 import { readError, refusalCodeOf } from './failures.ts'
 
 type Answer = Extract<CallResult, { kind: 'answered' }>
@@ -29,7 +29,7 @@ function answered(answer: Answer, idempotent: boolean, now: Date): Sent {
   const { status } = answer
   if (status >= 200 && status < 300) return accepted(answer) ?? broken('an answer without an id', idempotent)
   if (status === 429) return later(answer, retryAfterMs(answer.headers, now) ?? TOO_FAST_RETRY_MS)
-  if (status === 409) return { kind: 'busy', reason: 'answer 409: still at it', retryAfterMs: TOO_FAST_RETRY_MS }
+  if (status === 409) return { kind: 'lost', reason: 'answer 409: still at it', retryAfterMs: TOO_FAST_RETRY_MS }
   if (status >= 500) return unavailable(answer, now) ?? broken(`answer ${status}`, idempotent)
   return refused(answer) ?? misconfigured(status)
 }
@@ -54,9 +54,9 @@ function unavailable(answer: Answer, now: Date): Sent | undefined {
   return waitMs === undefined ? undefined : later(answer, waitMs)
 }
 
-/** It may have gone out. A provider that takes it once can be asked again, with patience: it is in trouble. */
+/** It may have gone out. A provider that takes it once is asked again, and no other, with patience: it is in trouble. */
 const broken = (reason: string, idempotent: boolean): Sent =>
-  idempotent ? { kind: 'busy', reason, retryAfterMs: BROKEN_RETRY_MS } : { kind: 'unknown', reason }
+  idempotent ? { kind: 'lost', reason, retryAfterMs: BROKEN_RETRY_MS } : { kind: 'unknown', reason }
 
 /** These are never about a message, whatever their body says. */
 const ABOUT_THE_GATEWAY = [401, 403, 404, 405, 410]

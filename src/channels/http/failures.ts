@@ -1,5 +1,5 @@
 import { errorCodes } from '../../base/error-codes.ts'
-import { plainWords } from '../provider-words.ts'
+import { plainWords } from '../../base/plain-words.ts'
 
 /** Words of the protocol for why a message was not taken, or not delivered. Any other is the provider's own. */
 const known: Record<string, number> = {

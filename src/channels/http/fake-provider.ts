@@ -28,6 +28,8 @@ export type Reply =
   | 'take and flood'
   /** Takes it, and stops in the middle of the answer. */
   | 'take and break off'
+  /** Takes it, and says that something went wrong. */
+  | 'take and fail'
 
 export type FakeProviderOptions = {
   secret: string
@@ -91,6 +93,7 @@ export async function startFakeProvider(options: FakeProviderOptions) {
     if (reply === 'take in silence') return
     if (reply === 'take and drip') return drip(response)
     if (reply === 'take and break off') return breakOff(response, body)
+    if (reply === 'take and fail') return answer(response, { status: 500, body: errorBody('oops') })
     answer(response, { status: 202, body: reply === 'take and flood' ? flood() : body })
   }
 

@@ -99,9 +99,9 @@ describe('an answer', () => {
     expect(await submitOne(fake.channel)).toMatchObject({ kind: 'accepted' })
   })
 
-  test('409 means still at it: the message comes again', async () => {
+  test('409 means still at it: the message comes again, and to nobody else', async () => {
     expect(await after(json(409, { error: { code: 'in_progress' } }))).toMatchObject({
-      kind: 'busy',
+      kind: 'lost',
       retryAfterMs: 1000,
     })
   })
@@ -126,7 +126,7 @@ describe('an answer', () => {
   })
 
   test.each(troubles)('that is %s from an idempotent provider is asked for again', async (_, reply) => {
-    expect(await after(reply, { idempotent: true })).toMatchObject({ kind: 'busy', retryAfterMs: 10_000 })
+    expect(await after(reply, { idempotent: true })).toMatchObject({ kind: 'lost', retryAfterMs: 10_000 })
   })
 
   const losses: Reply[] = ['reset', 'take and reset', 'take in silence', 'take and drip', 'take and break off']
@@ -239,7 +239,7 @@ describe('a message', () => {
     ['The code: 1, 2, 3, 4, 5', '12345'],
     ['Dial 12 34', '1234'],
     ['Order 17, code 4567', '4567'],
-    ['It is 99 1. 2. 3. 4', '991234'],
+    ['It is 99 1. 2. 3. 4', '1234'],
   ])('of VOICECODE has the code in "%s"', async (text, code) => {
     const { body } = await handedOver({ channelType: 'VOICECODE', text })
     expect(body).toMatchObject({ text, content: { code } })

@@ -1,4 +1,5 @@
 import type { Content } from '../../base/content.ts'
+import { spokenCode } from '../../base/spoken-code.ts'
 import type { Outgoing } from '../channel.ts'
 
 /** One message as the provider gets it; `content` has what its channel shows or says beyond the text. */
@@ -44,7 +45,11 @@ function contentOf({ channelType, text, content }: Outgoing): Members {
     case 'FLASHCALL':
       return withCode(code ?? text.trim(), /^\d{4}$/, 'the code has not four digits')
     case 'VOICECODE':
-      return withCode(code ?? codeIn(text), /^\d{4,8}$/, 'there is no code of four to eight digits in the text')
+      return withCode(
+        code ?? spokenCode(text) ?? '',
+        /^\d{4,8}$/,
+        'there is no code of four to eight digits in the text',
+      )
     case 'VIBER':
       return membersOf(content, ['image', 'button'])
     case 'WHATSAPP':
@@ -59,13 +64,6 @@ function contentOf({ channelType, text, content }: Outgoing): Members {
 }
 
 const withCode = (code: string, form: RegExp, impossible: string): Members => (form.test(code) ? { code } : impossible)
-
-/** The first digits in a row that are long enough, else the first that stand apart: "1-2-3-4", "12 34", "1, 2, 3, 4". */
-function codeIn(text: string): string {
-  const inOne = /(?<!\d)\d{4,8}(?!\d)/.exec(text)?.[0]
-  const apart = () => /(?<!\d)\d(?:[ .,-]{0,2}\d){3,7}(?![ .,-]{0,2}\d)/.exec(text)?.[0].replace(/\D/g, '')
-  return inOne ?? apart() ?? ''
-}
 
 /** Those that are there, in this order; members that are null are as good as absent. */
 function membersOf(content: Content | undefined, names: string[]): Record<string, unknown> {

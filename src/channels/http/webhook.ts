@@ -1,7 +1,7 @@
+import { readId } from '../../base/plain-words.ts'
 import { readTimestamp } from '../../base/timestamp.ts'
 import type { Inbound, Receipt } from '../channel.ts'
 import { objectOf } from '../http-call.ts'
-import { readId } from '../provider-words.ts'
 import type { RawSettings } from '../settings.ts'
 import type { ReadWebhook, WebhookResult } from '../webhook.ts'
 import { failureCodeOf, readError } from './failures.ts'

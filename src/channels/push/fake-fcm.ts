@@ -26,7 +26,7 @@ export type FakeFcm = {
   stop(): Promise<void>
 }
 
-export type FakeFcmOptions = { answerMs?: number; expiresInSeconds?: number; names?: boolean }
+export type FakeFcmOptions = { answerMs?: number; expiresInSeconds?: number }
 
 const PROJECT = 'tidings-test'
 const EMAIL = `push@${PROJECT}.iam.gserviceaccount.com`
@@ -36,7 +36,7 @@ const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 /** Making one takes a tenth of a second; one does for all. */
 const keys = generateKeyPairSync('rsa', { modulusLength: 2048 })
 
-export async function startFcm({ answerMs = 0, expiresInSeconds = 3600, names = true }: FakeFcmOptions = {}) {
+export async function startFcm({ answerMs = 0, expiresInSeconds = 3600 }: FakeFcmOptions = {}) {
   let honoured: string | undefined
   let tokenCalls = 0
   let sendCalls = 0
@@ -131,7 +131,7 @@ export async function startFcm({ answerMs = 0, expiresInSeconds = 3600, names = 
     if (scripted) return scripted
     fcm.taken.push(parsed.message)
     const name = `projects/${PROJECT}/messages/0:${token}-${fcm.taken.length}`
-    return { status: 200, body: JSON.stringify(names ? { name } : {}) }
+    return { status: 200, body: JSON.stringify({ name }) }
   }
 
   return fcm

@@ -36,8 +36,6 @@ export type FakePushOptions = {
   applicationServerKey: string
   subject: string
   answerMs?: number
-  /** Whether to say where a message lies; true without it. */
-  locations?: boolean
 }
 
 type Keys = { pair: webcrypto.CryptoKeyPair; point: Buffer; auth: Buffer }
@@ -88,7 +86,7 @@ export async function startPushService(options: FakePushOptions): Promise<FakePu
     if (answer === 'hangUp') return request.socket.destroy()
     if (answer && answer.status >= 300) return response.writeHead(answer.status, answer.headers).end(answer.body)
     deliveries.push(deliveryOf(request, origin, payload))
-    const location = options.locations === false ? {} : { location: `${origin}/message/${payload.messageUuid}` }
+    const location = { location: `${origin}/message/${payload.messageUuid}` }
     response.writeHead(answer?.status ?? 201, answer?.headers ?? location).end()
   }
 

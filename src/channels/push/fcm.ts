@@ -1,9 +1,9 @@
 import type { Outgoing } from '../channel.ts'
 import { type CallResult, call, objectOf } from '../http-call.ts'
-import { readId } from '../provider-words.ts'
 import { createAccessTokens, type TokenFailure } from './access-tokens.ts'
 import { secondsOf } from './jwt.ts'
 import { lifetimeSecondsOf, notificationOf } from './notification.ts'
+import type { Pauses } from './pauses.ts'
 import {
   type Answered,
   type Meaning,
@@ -38,16 +38,20 @@ const meaningsOfStatuses: Record<number, Meaning> = {
 }
 
 /** Pushes to apps by Firebase Cloud Messaging, HTTP v1. */
-export function createFcm(settings: FcmSettings, timeoutMs: number) {
+export function createFcm(settings: FcmSettings, timeoutMs: number, pauses: Pauses) {
   const tokens = createAccessTokens(settings, timeoutMs)
   const url = `${settings.baseUrl}/v1/projects/${encodeURIComponent(settings.projectId)}/messages:send`
 
   async function send(token: string, message: Outgoing, now: Date): Promise<PushResult> {
+    const paused = pauses.answerOf(settings.baseUrl, now)
+    if (paused) return paused
     const body = JSON.stringify({ message: messageOf(token, message, now) })
     const first = await post(body, now)
     const last = isNotHonoured(first) ? await post(body, now) : first
     if (last.kind === 'busy') return last
-    return last.kind === 'answered' ? resultOf(last, message, now) : ofUnanswered(last)
+    return last.kind === 'answered'
+      ? pauses.heard(settings.baseUrl, token, resultOf(last, now), now)
+      : ofUnanswered(last)
   }
 
   async function post(body: string, now: Date): Promise<CallResult | TokenFailure> {
@@ -90,18 +94,12 @@ function stringsOf(data: Record<string, unknown>): Record<string, string> {
 /** FCM refuses a message with any other link. */
 const linkOf = (url: string | undefined) => (url?.startsWith('https://') ? { fcm_options: { link: url } } : {})
 
-function resultOf(answered: Answered, { uuid }: Outgoing, now: Date): PushResult {
+function resultOf(answered: Answered, now: Date): PushResult {
   const { status, headers, body } = answered
-  if (status === 200) return { kind: 'accepted', providerId: `fcm:${nameOf(body) ?? uuid}` }
+  if (status === 200) return { kind: 'accepted' }
   const { code, isAboutToken } = errorOf(body)
   const meaning = meaningOfTrouble(answered, now) ?? meaningOf(status, code, isAboutToken)
   return ofMeaning(meaning, 'FCM', code ?? `HTTP ${status}`, headers, now)
-}
-
-/** Nobody asks FCM about a message afterwards: one with no name, or with one that cannot be kept, is known by ours. */
-function nameOf(body: string): string | undefined {
-  const { name } = objectOf(body)
-  return typeof name === 'string' ? readId(name) : undefined
 }
 
 function meaningOf(status: number, code: string | undefined, isAboutToken: boolean): Meaning {

@@ -1,13 +1,12 @@
 import { afterEach, describe, expect } from 'vitest'
 import { channelContract, type SubjectOptions } from '../channel.contract.ts'
-import type { Feed, Receipt } from '../channel.ts'
 import { fcmError, startFcm } from './fake-fcm.ts'
 import { createPush } from './push.ts'
 import { fcmSettings, startBrowsers, vapidSettings } from './push-fixtures.ts'
 
+/** No push service ever tells that a message it took has failed. */
 const destinations = {
   delivered: '79160000001',
-  undelivered: '79160000003',
   refused: '79160000004',
   busy: '79160000009',
 }
@@ -21,40 +20,23 @@ afterEach(async () => {
 let addresses: Record<string, string> = {}
 const given = (destination: string) => ({ channelType: 'PUSH' as const, addresses: [addresses[destination]!] })
 
-/**
- * No push service ever tells that a message it took has failed, so this promise has nothing to stand on here: where
- * the contract wants a failure, the one who tells it is this feed, by the id of the message.
- */
-function failing(feed: Feed, isUndelivered: (providerId: string) => boolean): Feed {
-  const fail = (receipt: Receipt): Receipt =>
-    'providerId' in receipt.of && isUndelivered(receipt.of.providerId)
-      ? { ...receipt, status: 'FAILED', errorCode: 601 }
-      : receipt
-  return { ...feed, receipts: batch => feed.receipts(batch.map(fail)) }
-}
-
 describe('Web Push', () => {
   channelContract(
     async ({ feed, answerMs }: SubjectOptions) => {
       const service = await startBrowsers({ answerMs })
       atEnd.push(() => service.stop())
-      const [delivered, undelivered, refused, busy] = await Promise.all([
+      const [delivered, refused, busy] = await Promise.all([
         service.subscribe(),
-        service.subscribe(() => ({ status: 201, headers: { location: '/undelivered' } })),
         service.subscribe(() => ({ status: 413 })),
         service.subscribe(call => (call === 0 ? { status: 503, headers: { 'retry-after': '1' } } : undefined)),
       ])
       addresses = {
         [destinations.delivered]: delivered.address,
-        [destinations.undelivered]: undelivered.address,
         [destinations.refused]: refused.address,
         [destinations.busy]: busy.address,
       }
       const raw = { ...vapidSettings, allowInsecure: true, window: 20 }
-      const channel = createPush(
-        raw,
-        failing(feed, id => id.endsWith('/undelivered')),
-      )
+      const channel = createPush(raw, feed)
       atEnd.unshift(() => expect(service.problems).toEqual([]))
       return { channel, handed: () => service.deliveries.map(({ payload }) => String(payload.messageUuid)) }
     },
@@ -72,10 +54,7 @@ describe('FCM', () => {
       fcm.answers.set('refused', () => fcmError('SENDER_ID_MISMATCH'))
       fcm.answers.set('busy', call => (call === 0 ? fcmError('QUOTA_EXCEEDED') : undefined))
       const raw = { ...fcmSettings(fcm), allowInsecure: true, window: 20 }
-      const channel = createPush(
-        raw,
-        failing(feed, id => id.includes('/0:undelivered-')),
-      )
+      const channel = createPush(raw, feed)
       atEnd.unshift(() => expect(fcm.problems).toEqual([]))
       return { channel, handed: () => fcm.taken.map(({ data }) => (data as Record<string, string>).messageUuid!) }
     },

@@ -1,5 +1,5 @@
 import { createECDH } from 'node:crypto'
-import type { Channel, Feed, Gone, Outgoing, Receipt, SendResult } from '../channel.ts'
+import type { Channel, Feed, Gone, Outgoing, SendResult } from '../channel.ts'
 import type { FakeFcm } from './fake-fcm.ts'
 import { type FakePushOptions, startPushService } from './fake-push-service.ts'
 
@@ -60,24 +60,18 @@ export async function sendAll(channel: Channel, batch: Outgoing[]): Promise<Send
 
 export const sendOne = async (channel: Channel, message: Outgoing) => (await sendAll(channel, [message]))[0]!
 
-/** Keeps what it is told. `refusals` of each kind come first. */
-export function aListener({ refusals = 0 } = {}): Feed & { toldReceipts: Receipt[][]; toldGone: Gone[] } {
-  const left = { receipts: refusals, gone: refusals }
-  const refuse = (kind: keyof typeof left) => {
-    if (left[kind]-- > 0) throw new Error('not now')
-  }
-  const toldReceipts: Receipt[][] = []
+/** Keeps the addresses that it is told are gone, after so many `refusals`. Receipts are not for pushes. */
+export function aListener({ refusals = 0 } = {}): Feed & { toldGone: Gone[] } {
   const toldGone: Gone[] = []
+  let refusalsLeft = refusals
   return {
-    toldReceipts,
     toldGone,
-    async receipts(batch) {
-      refuse('receipts')
-      toldReceipts.push(batch)
+    async receipts() {
+      throw new Error('a push has no receipts')
     },
     async inbound() {},
     async gone(address) {
-      refuse('gone')
+      if (refusalsLeft-- > 0) throw new Error('not now')
       toldGone.push(address)
     },
   }

@@ -3,11 +3,15 @@ import { retryAfterMs } from '../http-call.ts'
 
 /** What became of a message at one address. */
 export type PushResult =
-  | { kind: 'accepted'; providerId: string }
+  | { kind: 'accepted' }
   /** Refused, and so will be every other message to this address. */
   | { kind: 'gone'; reason: string; operatorError: string }
   | { kind: 'refused'; reason: string; operatorError?: string }
   | { kind: 'busy'; reason: string; retryAfterMs: number }
+  /** Too fast, or not now: for this address, or for all of the service. */
+  | { kind: 'later'; reason: string; retryAfterMs: number }
+  /** The service was not called: it had asked to be left alone. */
+  | { kind: 'paused'; reason: string; retryAfterMs: number }
   | { kind: 'unknown'; reason: string }
 
 /** What an answer means, whoever gave it. */
@@ -45,7 +49,7 @@ export function ofMeaning(meaning: Meaning, service: string, word: string, heade
     case 'refused':
       return { kind: 'refused', reason: `${service} refused the message: ${word}`, operatorError: word }
     case 'later':
-      return { kind: 'busy', reason: `${service} asks to come later: ${word}`, retryAfterMs: laterMs(headers, now) }
+      return { kind: 'later', reason: `${service} asks to come later: ${word}`, retryAfterMs: laterMs(headers, now) }
     case 'misconfigured':
       return { kind: 'busy', reason: `${service} refuses our credentials: ${word}`, retryAfterMs: MISCONFIGURED_MS }
     case 'unknown':

@@ -1,39 +1,35 @@
 import { errorCodes } from '../../base/error-codes.ts'
-import { createCallingChannel } from '../calling-channel.ts'
+import { createCallingChannel, type Sent } from '../calling-channel.ts'
 import type { Channel, Feed, Outgoing, SendResult } from '../channel.ts'
 import type { RawSettings } from '../settings.ts'
 import { readAddress } from './addresses.ts'
 import { createFcm } from './fcm.ts'
+import { createPauses } from './pauses.ts'
 import type { PushResult } from './push-result.ts'
 import { readSettings } from './settings.ts'
-import { createTeller } from './teller.ts'
 import { createWebPush } from './web-push.ts'
 
 /** Nobody has so many devices; a list that long is a mistake, and is worked through a few at a time. */
 const ADDRESSES_AT_ONCE = 10
-const FULL_MS = 2000
 
 /**
  * Push messages to browsers (Web Push) and apps (FCM). A subscriber may have several addresses: the message goes to
- * all of them, and is accepted when one took it. Push services tell the sender nothing further, so what they took
- * counts as delivered, and the channel writes the receipt itself.
+ * all of them, and is accepted when one took it. Push services tell the sender nothing further: taken is delivered.
  */
 export function createPush(raw: RawSettings, feed: Feed): Channel {
   const settings = readSettings(raw)
-  const webPush = settings.vapid && createWebPush(settings.vapid, settings)
-  const fcm = settings.fcm && createFcm(settings.fcm, settings.timeoutMs)
-  const teller = createTeller(feed)
+  const pauses = createPauses()
+  const webPush = settings.vapid && createWebPush(settings.vapid, settings, pauses)
+  const fcm = settings.fcm && createFcm(settings.fcm, settings.timeoutMs, pauses)
 
-  async function send(message: Outgoing): Promise<SendResult> {
+  async function send(message: Outgoing): Promise<Sent> {
     const addresses = [...new Set(message.addresses)]
     if (addresses.length === 0) return refused('no subscription')
-    if (teller.isFull()) return { kind: 'busy', reason: 'receipts cannot be told just now', retryAfterMs: FULL_MS }
 
     const results = await sendToAll(addresses, message)
-    for (const [index, result] of results.entries()) if (result.kind === 'gone') tellGone(message, addresses[index]!)
-    const outcome = outcomeOf(results)
-    if (outcome.kind === 'accepted') tellDelivered(outcome.providerIds![0]!)
-    return outcome
+    const gone = addresses.filter((_, index) => results[index]!.kind === 'gone')
+    await Promise.all(gone.map(address => tellGone(message, address)))
+    return outcomeOf(results)
   }
 
   async function sendToAll(addresses: string[], message: Outgoing): Promise<PushResult[]> {
@@ -52,35 +48,34 @@ export function createPush(raw: RawSettings, feed: Feed): Channel {
     return fcm?.send(read.token, message, now) ?? notServed('apps')
   }
 
-  function tellGone({ companyId, channelType, senderName }: Outgoing, address: string) {
-    teller.tellGone({ companyId, channelType, senderName, address })
-  }
+  /** When this is not stored, the next message to that address tells it again. */
+  const tellGone = ({ companyId, channelType, senderName }: Outgoing, address: string) =>
+    feed.gone({ companyId, channelType, senderName, address }).catch(() => {})
 
-  function tellDelivered(providerId: string) {
-    teller.tellReceipt({ of: { providerId }, status: 'DELIVERED', happenedAt: new Date() })
-  }
-
-  return createCallingChannel({ window: settings.window, send, stop: teller.stop })
+  return createCallingChannel({ window: settings.window, send })
 }
 
 const notServed = (whom: string): PushResult => ({ kind: 'refused', reason: `the gateway does not push to ${whom}` })
 
 /**
  * One answer for all addresses. One that may have taken it outweighs those that would later: asking again could show
- * it there twice.
+ * it there twice. Services that were not called have said nothing against the gateway, which serves others too.
  */
-function outcomeOf(results: PushResult[]): SendResult {
-  const accepted = results.find(({ kind }) => kind === 'accepted') as Result<'accepted'> | undefined
-  if (accepted) return { kind: 'accepted', providerIds: [accepted.providerId] }
+function outcomeOf(results: PushResult[]): Sent {
+  if (results.some(({ kind }) => kind === 'accepted')) return { kind: 'accepted', delivered: true }
   const unknown = results.find(({ kind }) => kind === 'unknown') as Result<'unknown'> | undefined
   if (unknown) return unknown
-  const busy = results.filter((result): result is Result<'busy'> => result.kind === 'busy')
-  if (busy.length > 0) return busy.reduce((first, other) => (other.retryAfterMs < first.retryAfterMs ? other : first))
+  const putOff = results.filter(isPutOff).toSorted((a, b) => a.retryAfterMs - b.retryAfterMs)
+  const isUncalled = putOff.every(({ kind }) => kind === 'paused')
+  if (putOff[0]) return { ...putOff[0], kind: isUncalled ? 'not called' : 'busy' }
   const { reason, operatorError } = results[0] as Result<'refused'>
   return refused(reason, operatorError)
 }
 
 type Result<K extends PushResult['kind']> = Extract<PushResult, { kind: K }>
+
+const isPutOff = (result: PushResult): result is Result<'busy' | 'later' | 'paused'> =>
+  ['busy', 'later', 'paused'].includes(result.kind)
 
 const refused = (reason: string, operatorError?: string): SendResult => ({
   kind: 'refused',

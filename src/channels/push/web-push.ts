@@ -4,6 +4,7 @@ import type { Subscription } from './addresses.ts'
 import { encrypt, MOST_PLAIN_BYTES } from './encryption.ts'
 import { createEndpointCheck } from './endpoints.ts'
 import { lifetimeSecondsOf, notificationOf } from './notification.ts'
+import type { Pauses } from './pauses.ts'
 import {
   type Answered,
   type Meaning,
@@ -15,9 +16,6 @@ import {
 } from './push-result.ts'
 import type { PushSettings, VapidSettings } from './settings.ts'
 import { createVapid } from './vapid.ts'
-
-/** Locations come from strangers, and become part of a key. */
-const MOST_ID_CHARACTERS = 200
 
 /** So often a refusal of our credentials may be a mistake of ours that somebody mends. */
 const MOST_UNAUTHORISED = 3
@@ -34,6 +32,7 @@ const meanings: Record<number, Meaning> = {
 export function createWebPush(
   vapidSettings: VapidSettings,
   settings: Pick<PushSettings, 'allowInsecure' | 'timeoutMs'>,
+  pauses: Pauses,
 ) {
   const vapid = createVapid(vapidSettings)
   const check = createEndpointCheck(settings)
@@ -41,6 +40,8 @@ export function createWebPush(
   async function send({ endpoint, keys }: Subscription, message: Outgoing, now: Date): Promise<PushResult> {
     const plain = Buffer.from(JSON.stringify(payloadOf(message)))
     if (plain.length > MOST_PLAIN_BYTES) return { kind: 'refused', reason: 'too long for a push message' }
+    const paused = pauses.answerOf(endpoint.origin, now)
+    if (paused) return paused
     const verdict = await check(endpoint)
     if (verdict === 'refused') return { kind: 'refused', reason: 'the endpoint is at an address that is not allowed' }
     if (verdict === 'unknown') return { kind: 'busy', reason: 'the endpoint was not found', retryAfterMs: NOT_SENT_MS }
@@ -58,7 +59,9 @@ export function createWebPush(
       body: encrypt(plain, keys),
       timeoutMs: settings.timeoutMs,
     })
-    return result.kind === 'answered' ? resultOf(result, message, now) : ofUnanswered(result)
+    return result.kind === 'answered'
+      ? pauses.heard(endpoint.origin, endpoint.href, resultOf(result, message, now), now)
+      : ofUnanswered(result)
   }
 
   return { send }
@@ -71,9 +74,9 @@ const payloadOf = (message: Outgoing) => ({
   messageUuid: message.uuid,
 })
 
-function resultOf(answered: Answered, { uuid, attempts }: Outgoing, now: Date): PushResult {
+function resultOf(answered: Answered, { attempts }: Outgoing, now: Date): PushResult {
   const { status, headers } = answered
-  if (status >= 200 && status < 300) return { kind: 'accepted', providerId: providerIdOf(uuid, headers) }
+  if (status >= 200 && status < 300) return { kind: 'accepted' }
   const meaning = meaningOfTrouble(answered, now) ?? meaningOf(status, attempts)
   return ofMeaning(meaning, 'the push service', `HTTP ${status}`, headers, now)
 }
@@ -85,10 +88,4 @@ function resultOf(answered: Answered, { uuid, attempts }: Outgoing, now: Date): 
 function meaningOf(status: number, attempts: number): Meaning {
   const meaning = meanings[status] ?? 'refused'
   return meaning === 'misconfigured' && attempts >= MOST_UNAUTHORISED ? 'refused' : meaning
-}
-
-/** With our uuid in it: a stranger's endpoint must not be able to name somebody else's message. */
-function providerIdOf(uuid: string, headers: Headers): string {
-  const location = (headers.get('location') ?? '').replace(/[^\x21-\x7e]/g, '')
-  return (location ? `webpush:${uuid}:${location}` : `webpush:${uuid}`).slice(0, MOST_ID_CHARACTERS)
 }

@@ -17,9 +17,9 @@ export type Deliveries = {
 
 const RECEIPTS_AT_ONCE = 2000
 /** While so many batches are being written, receipts gather for the next: few large writes instead of many small. */
-const BATCHES_UNDER_WAY = 4
+const BATCHES_UNDER_WAY = 16
 /** A receipt whose id cannot be told yet, because its submission is not answered, waits so long. */
-const HOLD_RECEIPT_MS = 1000
+const HOLD_RECEIPT_MS = 2000
 const LOOK_AGAIN_MS = 50
 
 /** What comes in: receipts go on in batches, messages when they are whole; all is answered when the feed has it. */

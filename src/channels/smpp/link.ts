@@ -16,8 +16,9 @@ export type LinkOptions = {
   systemId: string
   password: string
   systemType: string
-  /** Time for the connection, and for the answer to each request. */
+  /** Time for connecting and binding. */
   connectMs: number
+  /** Time for the answer to each request after that. */
   requestMs: number
   /** After so long without a word we ask whether the other side is there. */
   enquireMs: number
@@ -49,6 +50,8 @@ export type Link = {
   request(draft: RequestDraft, done: (answer: Answer) => void): void
   /** Bound, and not about to end. */
   readonly isUp: boolean
+  /** An answer is overdue and nothing was heard since: we are asking whether the other side is there. */
+  readonly isInDoubt: boolean
   /** Requests without an answer, and deliveries we have not answered. */
   readonly open: number
   readonly unanswered: number
@@ -71,9 +74,10 @@ type OpenRequest = { command: RequestCommand; done: (answer: Answer) => void; se
  * One connection to an SMSC, from connecting to its end: binds, matches answers to requests, keeps the time of each,
  * and asks after a silent peer.
  *
- * A request that is not answered in time is `silent` only when something else was heard after it: then the other
- * side lives and may have taken it. When nothing was, we ask `enquire_link` first; if that stays without answer
- * too, the connection is dead and everything open is `lost`.
+ * A request that is not answered in time is `silent` only when something was heard after it was due: then the other
+ * side lives and may have taken it. What was heard before says nothing, for a connection dies under traffic. When
+ * nothing was, we ask `enquire_link` first; if that stays without answer too, the connection is dead and everything
+ * open is `lost`. As long as we do not know, nothing more is to be sent.
  */
 export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
   const requests = new Map<number, OpenRequest>()
@@ -82,6 +86,7 @@ export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
   let isBound = false
   let isClosed = false
   let isProbing = false
+  let isInDoubt = false
   let malformedInRow = 0
   let bindStatus: number | undefined
   const clock = createClock()
@@ -89,14 +94,15 @@ export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
 
   const socket = dial(options, bind)
   const connection: Connection = createConnection(socket, { onPdu, onMalformed, onClosed })
-  const connecting = setTimeout(
-    () => connection.destroy(`no connection within ${options.connectMs} ms`),
-    options.connectMs,
-  )
+  const binding = setTimeout(giveUp, options.connectMs)
   const ticking = setInterval(tick, Math.min(Math.max(options.requestMs / 10, 10), 1000))
 
+  function giveUp() {
+    const missing = requests.size === 0 ? 'connection' : `answer to bind_${options.mode}`
+    connection.destroy(`no ${missing} within ${options.connectMs} ms`)
+  }
+
   function bind() {
-    clearTimeout(connecting)
     const { systemId, password, systemType, mode } = options
     const command = `bind_${mode}` as const
     try {
@@ -108,6 +114,7 @@ export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
   }
 
   function bound(answer: Answer) {
+    clearTimeout(binding)
     if (answer.kind !== 'answered') return connection.destroy(reasonOf(answer))
     if (answer.status === status.ESME_ROK) {
       isBound = true
@@ -124,7 +131,7 @@ export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
   }
 
   function onPdu(pdu: Pdu) {
-    heardAt = clock.now()
+    hear()
     malformedInRow = 0
     switch (pdu.command) {
       case 'deliver_sm':
@@ -141,6 +148,11 @@ export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
       default:
         return isResponse(commands[pdu.command].id) ? settle(pdu) : refuse(pdu)
     }
+  }
+
+  function hear() {
+    heardAt = clock.now()
+    isInDoubt = false
   }
 
   function deliver(pdu: Delivery) {
@@ -182,15 +194,15 @@ export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
   }
 
   function onMalformed({ id, sequence: of, reason }: Malformed) {
-    heardAt = clock.now()
+    hear()
     handlers.onMalformed(reason)
     if (isResponse(id)) take(of)?.done({ kind: 'unreadable', reason })
     if (++malformedInRow === MOST_MALFORMED) connection.close(`malformed: ${MOST_MALFORMED} PDUs in a row`)
   }
 
   function tick() {
-    if (clock.isStopped || socket.connecting) return
-    if (isBound && clock.now() - heardAt >= options.enquireMs) probe()
+    if (clock.isStopped || !isBound) return
+    if (clock.now() - heardAt >= options.enquireMs) probe()
     for (const [of, asked] of requests) {
       if (clock.now() - asked.sentAt < options.requestMs || isClosed) break
       endOverdue(of, asked)
@@ -200,9 +212,14 @@ export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
   function endOverdue(of: number, asked: OpenRequest) {
     const reason = `no answer to ${asked.command} within ${options.requestMs} ms`
     if (asked.command !== 'submit_sm') return connection.destroy(reason)
-    if (heardAt <= asked.sentAt) return probe()
+    if (heardAt < asked.sentAt + options.requestMs) return doubt()
     requests.delete(of)
     asked.done({ kind: 'silent', reason })
+  }
+
+  function doubt() {
+    isInDoubt = true
+    probe()
   }
 
   function probe() {
@@ -215,7 +232,7 @@ export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
 
   function onClosed(reason: string) {
     isClosed = true
-    clearTimeout(connecting)
+    clearTimeout(binding)
     clearInterval(ticking)
     const open = [...requests.values()]
     requests.clear()
@@ -227,6 +244,9 @@ export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
     request,
     get isUp() {
       return isBound && connection.isOpen
+    },
+    get isInDoubt() {
+      return isInDoubt
     },
     get open() {
       return requests.size
@@ -246,10 +266,9 @@ export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
 function dial({ host, port, tls }: LinkOptions, onConnected: () => void): Socket {
   if (!tls) return connectPlain({ host, port }, onConnected)
   const { ca, serverName } = tls
-  return connectTls(
-    { host, port, ...(ca ? { ca } : {}), ...(serverName ? { servername: serverName } : {}), minVersion: 'TLSv1.2' },
-    onConnected,
-  )
+  const trusted = { ...(ca ? { ca } : {}), ...(serverName ? { servername: serverName } : {}) }
+  // Said aloud: NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would switch the verification off otherwise.
+  return connectTls({ host, port, ...trusted, minVersion: 'TLSv1.2', rejectUnauthorized: true }, onConnected)
 }
 
 const reasonOf = (answer: Answer) => ('reason' in answer ? answer.reason : '')

@@ -1,7 +1,9 @@
 /**
  * How the ids of an operator's answers relate to those of its receipts. The same number may stand there in
- * hexadecimal and here in decimal, in capitals, with leading zeros. What we keep and look up is always the id of the
- * answer in its plainest form, so that a change of this setting does not orphan what was sent before it.
+ * hexadecimal and here in decimal, in capitals, with leading zeros. What we keep and look up is the id of the answer
+ * in its plainest form, so that a change of this setting does not orphan what was sent before it. Only `exact` keeps
+ * it as it is: a change to or from it orphans those with capitals or leading zeros. To look for both forms would not
+ * do, for where `exact` is needed the other form may be somebody else's.
  *
  * - `exact`: letter by letter
  * - `same`: the same number system, but case and leading zeros may differ

@@ -1,10 +1,10 @@
 import { errorCodes } from '../../base/error-codes.ts'
+import { plainId } from '../../base/plain-words.ts'
 import type { Channel, Outgoing, SendResult } from '../channel.ts'
 import { destinationOf, sourceOf } from './addresses.ts'
 import { classOfRefusal, errorCodeOf } from './failure.ts'
 import type { Answer } from './link.ts'
 import type { MessageIds } from './message-ids.ts'
-import { usableId } from './operator-words.ts'
 import type { Session, SubmitDraft } from './session.ts'
 import type { SmppSettings } from './settings.ts'
 import { operatorErrorOf, status, statusName } from './status.ts'
@@ -130,11 +130,15 @@ export function createOutbox(settings: SmppSettings, sessions: () => Session[], 
     finishIfDone(sending)
   }
 
-  /** The text in parts, and what an attempt before has left to do of them. */
+  /**
+   * The text in parts, and what an attempt before has left to do of them. What goes whole now was taken in part by
+   * other settings: then all of it is still to go.
+   */
   function partsOf(message: Outgoing): Parts | undefined {
     try {
       const drafts = encodeText(message.text, referenceOf(message), settings)
-      return { drafts, done: drafts.map((_, part) => doneBefore(message.taken?.[part])) }
+      const taken = drafts.length === 1 ? undefined : message.taken
+      return { drafts, done: drafts.map((_, part) => doneBefore(taken?.[part])) }
     } catch (error) {
       if (error instanceof RangeError) return undefined
       throw error
@@ -160,7 +164,7 @@ export function createOutbox(settings: SmppSettings, sessions: () => Session[], 
   }
 
   function note(sending: Sending, part: number, answer: Answer) {
-    if (answer.kind === 'lost') sending.put = { kind: 'lost', reason: answer.reason }
+    if (answer.kind === 'lost' && settings.resendLost) sending.put = { kind: 'lost', reason: answer.reason }
     else if (answer.kind !== 'answered') {
       sending.parts.done[part] = UNKNOWN
       sending.silent = answer.reason
@@ -170,7 +174,7 @@ export function createOutbox(settings: SmppSettings, sessions: () => Session[], 
 
   /** Taken without an id, no receipt will ever find it. */
   function noteYes(sending: Sending, part: number, messageId: string) {
-    const id = usableId(messageId)
+    const id = plainId(messageId)
     if (id) sending.parts.done[part] = ids.submitted(id, sending.message.destination)
     else {
       sending.parts.done[part] = UNKNOWN
@@ -222,15 +226,14 @@ export function createOutbox(settings: SmppSettings, sessions: () => Session[], 
     }, PATIENCE_MS)
   }
 
+  /** Nobody is asked whether they may go, for they do not: whoever is asked counts as handed over. */
   function sendAway() {
     const later: SendResult = { kind: 'busy', reason: 'no bind takes anything now', retryAfterMs: retryAfterMs() }
     letGo(later)
     for (const job of jobs.splice(0)) {
       while (job.next < job.batch.length) {
-        const index = job.next++
-        if (!job.mayGo(index)) continue
         job.open++
-        report(job, index, later)
+        report(job, job.next++, later)
       }
       resolveIfDone(job)
     }

@@ -115,6 +115,13 @@ describe('a receipt', () => {
     expect(momentOf('260102153045', 0)).toEqual(new Date('2026-01-02T15:30:45Z'))
     expect(momentOf('nonsense', 0)).toBeUndefined()
   })
+
+  test('was not done in the future, though the zone be wrong', () => {
+    const now = Date.UTC(2026, 0, 2, 12, 30)
+    expect(momentOf('2601021530', 180, now)).toEqual(new Date(now))
+    expect(momentOf('2601021530', 0, now)).toEqual(new Date(now))
+    expect(momentOf('2601021229', 0, now)).toEqual(new Date('2026-01-02T12:29:00Z'))
+  })
 })
 
 describe('ids of answers and receipts', () => {
@@ -129,6 +136,13 @@ describe('ids of answers and receipts', () => {
   ])('meet under "%s": %s and %s', (setting, answered, receipted) => {
     const ids = createMessageIds(setting)
     expect(ids.receipted(receipted, '')).toBe(ids.submitted(answered, ''))
+  })
+
+  test('a change of the setting finds what was sent before it, but to or from "exact" only ids that are plain', () => {
+    const kept = createMessageIds('same').submitted('00AB', '')
+    expect(createMessageIds('hex-decimal').receipted('171', '')).toBe(kept)
+    expect(createMessageIds('exact').receipted('00AB', '')).not.toBe(kept)
+    expect(createMessageIds('exact').receipted('1234', '')).toBe(createMessageIds('same').submitted('1234', ''))
   })
 
   test('every number meets itself, however both sides write it', () => {

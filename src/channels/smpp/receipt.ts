@@ -1,6 +1,6 @@
+import { plainId, plainWords } from '../../base/plain-words.ts'
 import type { Receipt } from '../channel.ts'
 import { classOfNetworkError, errorCodeOf, type FailureClass, failureClass } from './failure.ts'
-import { usableId, usableWord } from './operator-words.ts'
 import { esmClass } from './pdu.ts'
 import { decodeText, type Incoming } from './text.ts'
 
@@ -51,7 +51,7 @@ export function readReceipt(incoming: Incoming): SmscReceipt | undefined {
   const { receiptedMessageId, messageState, networkErrorCode, messagePayload } = incoming.tlvs
   const octets = incoming.shortMessage?.length ? incoming.shortMessage : messagePayload
   const text = readReceiptText(octets ? decodeText(textCoding(incoming.dataCoding), octets) : '')
-  const id = usableId(receiptedMessageId) ?? usableId(text.id)
+  const id = plainId(receiptedMessageId) ?? plainId(text.id)
   if (!id) return undefined
   const ending = (messageState === undefined ? undefined : STATES[messageState]) ?? endingOfStat(text.stat)
   return {
@@ -96,15 +96,18 @@ function operatorErrorOf(networkErrorCode: Buffer | undefined, err: string | und
   if (networkErrorCode?.length === 3) {
     return { operatorError: `${networkErrorCode[0]}/${networkErrorCode.readUInt16BE(1)}` }
   }
-  const word = usableWord(err)
+  const word = plainWords(err ?? '')
   return word && !/^0+$/.test(word) ? { operatorError: word } : {}
 }
 
-/** The moment of a "done date", when the SMSC's zone is known, as minutes east of UTC. */
-export function momentOf(doneDate: string, zoneMinutes: number): Date | undefined {
+/**
+ * The moment of a "done date", when the SMSC's zone is known, as minutes east of UTC. Never one to come: the zone is
+ * wrong then, or a clock.
+ */
+export function momentOf(doneDate: string, zoneMinutes: number, now = Date.now()): Date | undefined {
   const digits = /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)?/.exec(doneDate)?.slice(1).map(Number)
   if (!digits) return undefined
   const [year, month, day, hour, minute, second] = digits as [number, number, number, number, number, number]
   const at = Date.UTC(2000 + year, month - 1, day, hour, minute - zoneMinutes, second || 0)
-  return Number.isNaN(at) ? undefined : new Date(at)
+  return Number.isNaN(at) ? undefined : new Date(Math.min(at, now))
 }

@@ -19,6 +19,8 @@ export type SessionListener = {
   /** There may be room again, or none any more. */
   onChange(): void
   onEvent(event: SessionEvent): void
+  /** Something went wrong, in words for people: without texts and secrets too. */
+  onTrouble(what: string): void
 }
 
 export type SubmitDraft = Extract<RequestDraft, { command: 'submit_sm' }>
@@ -31,7 +33,9 @@ export type Session = {
   room(): number
   /** How long it will surely take none: a pause, or the time until it tries to connect again. */
   idleMs(): number
-  state(): { state: SessionState; open: number; window: number; lastError?: string }
+  state(): { state: SessionState; open: number; window: number }
+  /** Bound, and nothing speaks against the other side being there. */
+  isUp(): boolean
   /** Lets what is open end, within a time, unbinds and closes. Asked again, it may be in more of a hurry. */
   stop(drainMs?: number): Promise<void>
 }
@@ -50,7 +54,6 @@ export function createSession(options: SessionOptions, listener: SessionListener
   const pace = createPace(options.window)
   let state: SessionState = 'connecting'
   let link: Link | undefined
-  let lastError: string | undefined
   let failures = 0
   let nextTryAt = 0
   let retrying: NodeJS.Timeout | undefined
@@ -67,13 +70,17 @@ export function createSession(options: SessionOptions, listener: SessionListener
       onBound,
       onClosed,
       onDelivery: listener.onDelivery,
-      onMalformed: reason => listener.onEvent({ kind: 'malformed', reason }),
+      onMalformed,
     })
+  }
+
+  function onMalformed(reason: string) {
+    listener.onTrouble(`malformed: ${reason}`)
+    listener.onEvent({ kind: 'malformed', reason })
   }
 
   function onBound() {
     failures = 0
-    lastError = undefined
     if (state === 'stopped') return
     state = 'bound'
     listener.onEvent({ kind: 'bound' })
@@ -83,7 +90,7 @@ export function createSession(options: SessionOptions, listener: SessionListener
   function onClosed(reason: string, bindStatus?: number) {
     link = undefined
     if (state !== 'stopped') {
-      lastError = reason
+      listener.onTrouble(reason)
       state = 'waiting'
       retryLater(bindStatus !== undefined && REFUSED_FOR_LONG.includes(bindStatus))
     }
@@ -93,8 +100,8 @@ export function createSession(options: SessionOptions, listener: SessionListener
   }
 
   function retryLater(isForLong: boolean) {
-    const grownMs = Math.min(options.firstBackoffMs * 2 ** Math.min(failures++, 20), options.mostBackoffMs)
-    const waitMs = (isForLong ? options.mostBackoffMs : grownMs) * (0.5 + Math.random() / 2)
+    const waitMs = backoffMs(isForLong ? Number.POSITIVE_INFINITY : failures, options)
+    failures++
     nextTryAt = performance.now() + waitMs
     retrying = setTimeout(connect, waitMs)
   }
@@ -116,7 +123,13 @@ export function createSession(options: SessionOptions, listener: SessionListener
     if (wasPaused) return
     clearTimeout(resuming)
     resuming = setTimeout(listener.onChange, Math.ceil(pauseMs) + 1)
-    listener.onEvent({ kind: 'throttled', reason: `window ${pace.window}, pause ${Math.round(pauseMs)} ms` })
+    const reason = `window ${pace.window}, pause ${Math.round(pauseMs)} ms`
+    listener.onTrouble(`throttled: ${reason}`)
+    listener.onEvent({ kind: 'throttled', reason })
+  }
+
+  function isUp(): boolean {
+    return state === 'bound' && link !== undefined && link.isUp && !link.isInDoubt
   }
 
   async function stop() {
@@ -146,16 +159,24 @@ export function createSession(options: SessionOptions, listener: SessionListener
       stopping ??= stop()
       return stopping
     },
-    room: () => (state === 'bound' && link?.isUp ? pace.room(link.open, performance.now()) : 0),
+    room: () => (isUp() ? pace.room(link!.open, performance.now()) : 0),
     idleMs() {
-      if (state === 'bound') return pace.pausedMs(performance.now())
+      if (state === 'bound' && !link?.isInDoubt) return pace.pausedMs(performance.now())
       return state === 'waiting' ? Math.max(1, nextTryAt - performance.now()) : 1
     },
     state: () => ({
       state,
       open: link?.open ?? 0,
       window: pace.window,
-      ...(lastError === undefined ? {} : { lastError }),
     }),
+    isUp,
   }
+}
+
+/** The pause after so many failures: twice the last, up to the longest, and at random so that not all come at once. */
+export function backoffMs(
+  failures: number,
+  { firstBackoffMs, mostBackoffMs }: Pick<SessionOptions, 'firstBackoffMs' | 'mostBackoffMs'>,
+): number {
+  return Math.min(firstBackoffMs * 2 ** failures, mostBackoffMs) * (0.5 + Math.random() / 2)
 }

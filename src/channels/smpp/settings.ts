@@ -30,6 +30,8 @@ export type SmppSettings = {
   latin1: boolean
   serviceType: string
   registeredDelivery: number
+  /** What was open when a connection was lost is sent again, possibly twice; otherwise it counts as sent. */
+  resendLost: boolean
   /** Told to the operator as the time to try for, unless the message has an end of its own; 0 leaves it to the operator. */
   validitySeconds: number
   /** As a time from now on, or as a moment. */
@@ -73,7 +75,8 @@ export function readSettings(raw: RawSettings): SmppSettings {
     gsmPacking: flag(raw, 'gsmPacking'),
     latin1: flag(raw, 'latin1'),
     serviceType: latin1(raw, 'serviceType', ''),
-    registeredDelivery: whole(raw, 'registeredDelivery', 1, 0, 255),
+    registeredDelivery: receipts(raw, 'registeredDelivery'),
+    resendLost: flag(raw, 'resendLost', true),
     validitySeconds: whole(raw, 'validitySeconds', LIFETIME_SECONDS, 0, 30 * 86_400),
     validityForm: oneOf(raw, 'validityForm', ['relative', 'absolute']),
     receiptIds: oneOf(raw, 'receiptIds', ['auto', ...receiptIdSettings]),
@@ -91,6 +94,17 @@ export function readSettings(raw: RawSettings): SmppSettings {
 function latin1(raw: RawSettings, name: string, otherwise?: string): string {
   const value = text(raw, name, otherwise)
   if (/[\u0100-\uffff]/.test(value)) throw wrongSetting(name, 'has a letter that SMPP cannot carry: only Latin ones go')
+  return value
+}
+
+/** The two lowest bits say which receipts: 1 is the only way to hear both of success and of failure. */
+function receipts(raw: RawSettings, name: string): number {
+  const value = whole(raw, name, 1, 0, 255)
+  if ((value & 3) !== 1)
+    throw wrongSetting(
+      name,
+      'must ask for a receipt of every message, as 1 or 17 do: without receipts all of them fail',
+    )
   return value
 }
 

@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import smppPackage, { type PDU as PackagePdu, type Session as PackageSession } from 'smpp'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { eventually } from '../../testing/eventually.ts'
 import type { Channel, Feed, Inbound, Outgoing, Receipt, SendResult } from '../channel.ts'
 import { encode } from './codec.ts'
@@ -12,6 +12,7 @@ import { createFramer } from './framer.ts'
 import { openLink } from './link.ts'
 import { rememberOwn } from './own-ids.ts'
 import type { Draft, Malformed, Pdu } from './pdu.ts'
+import { backoffMs } from './session.ts'
 import { readSettings } from './settings.ts'
 import { createSmpp, type SmppEvent } from './smpp.ts'
 import { type SmscMessage, type SmscSettings, startSmsc } from './smsc.ts'
@@ -148,6 +149,21 @@ describe('against our SMSC', () => {
       destAddrNpi: 1,
       registeredDelivery: 1,
       validityPeriod: '000001010000000R',
+    })
+  })
+
+  test('kinds of addresses and the service type go out as the settings say', async () => {
+    const { smsc, messages } = await anSmsc()
+    const kinds = { sourceTon: 2, sourceNpi: 8, destTon: 4, destNpi: 9, serviceType: 'VMN' }
+    const { channel, up } = aChannel(smsc.port, kinds)
+    await up()
+    await send(channel, [aMessage()])
+    expect(messages[0]!.pdu).toMatchObject({
+      sourceAddrTon: 2,
+      sourceAddrNpi: 8,
+      destAddrTon: 4,
+      destAddrNpi: 9,
+      serviceType: 'VMN',
     })
   })
 
@@ -295,6 +311,15 @@ describe('against our SMSC', () => {
     expect(smsc.counts.throttled).toBeLessThan(150)
   })
 
+  test('a full queue of the operator halves the window, and shows', async () => {
+    const { smsc } = await anSmsc({ queueFullRate: 1 })
+    const { channel, up } = aChannel(smsc.port, { window: 40 })
+    await up()
+    expect(await send(channel, [aMessage()])).toMatchObject([{ kind: 'busy', reason: 'ESME_RMSGQFUL (0x14)' }])
+    expect(channel.binds()).toMatchObject([{ window: 20 }])
+    expect(channel.health()).toMatchObject({ up: true, lastError: 'throttled: window 20, pause 250 ms' })
+  })
+
   test('of a message accepted in part only the rest is sent again, by whichever process', async () => {
     const { smsc, joined, messages } = await anSmsc({ partsPerSecond: 2 })
     const [first, second] = [aChannel(smsc.port), aChannel(smsc.port)]
@@ -338,6 +363,16 @@ describe('against our SMSC', () => {
     expect(smsc.counts.submitted).toBe(0)
   })
 
+  test('a message that was taken in part goes whole when long messages have come to go as one', async () => {
+    const { smsc, messages } = await anSmsc()
+    const { channel, up } = aChannel(smsc.port, { longMessages: 'payload' })
+    await up()
+    const message = aMessage({ text: LONG_CYRILLIC.slice(0, 200), parts: 3, taken: { 0: '75' } })
+    const results = await send(channel, [message])
+    expect(messages.map(({ text }) => text)).toEqual([message.text])
+    expect(idsOf(results)).toEqual([expect.not.stringMatching(/^75$/)])
+  })
+
   test('the number of binds can be changed while messages go', async () => {
     const { smsc } = await anSmsc({ answerMs: 5 })
     const { channel, up } = aChannel(smsc.port, { window: 5 })
@@ -369,8 +404,10 @@ describe('against our SMSC', () => {
     ])
     const absolute = aChannel(smsc.port, { validityForm: 'absolute' })
     await absolute.up()
-    await send(absolute.channel, [aMessage({ expiresAt: new Date('2030-02-03T04:05:06Z') })])
-    expect(messages.at(-1)!.pdu.validityPeriod).toMatch(/^\d{12}000\+$/)
+    const end = new Date(Math.ceil(Date.now() / 1000) * 1000 + 10 * 60_000)
+    await send(absolute.channel, [aMessage({ expiresAt: end })])
+    const [date, time] = end.toISOString().split(/[T.]/)
+    expect(messages.at(-1)!.pdu.validityPeriod).toBe(`${date!.slice(2)}${time}000+`.replaceAll(/[-:]/g, ''))
   })
 
   test('no answer on a live connection is "unknown"', async () => {
@@ -399,6 +436,13 @@ describe('against our SMSC', () => {
     expect(new Set(messages.map(({ to }) => to))).toEqual(sent)
     expect(messages.length - sent.size).toBeLessThanOrEqual(lost)
     await eventually(() => expect(receipts.length).toBeGreaterThanOrEqual(messages.length))
+  })
+
+  test('without "resendLost" what is open when the connection breaks counts as sent', async () => {
+    const { smsc } = await anSmsc({ disconnectRate: 1 })
+    const { channel, up } = aChannel(smsc.port, { resendLost: false })
+    await up()
+    expect(await send(channel, [aMessage()])).toEqual([{ kind: 'unknown', reason: 'closed by the other side' }])
   })
 
   test('a receipt is acknowledged when it is safe, and comes again when it was not', async () => {
@@ -460,10 +504,10 @@ describe('against our SMSC', () => {
 
   test('a wrong password is told, and tried seldom', async () => {
     const { smsc } = await anSmsc({ accounts: { tidings: 'another' } })
-    const { channel } = aChannel(smsc.port, { mostBackoffMs: 5000 })
+    const { channel, events } = aChannel(smsc.port, { mostBackoffMs: 5000 })
     await eventually(() => expect(channel.health().lastError).toBe('bind refused: ESME_RINVPASWD (0x0e)'))
     expect(channel.health().up).toBe(false)
-    expect(JSON.stringify(channel.binds())).not.toContain('secret')
+    expect(JSON.stringify([channel.binds(), channel.health(), events])).not.toContain('secret')
     expect(smsc.counts.bindsRefused).toBe(1)
     expect(await send(channel, [aMessage()])).toMatchObject([{ kind: 'busy' }])
   })
@@ -490,13 +534,32 @@ describe('against our SMSC', () => {
     const { channel } = aChannel(port)
     await eventually(() => expect(channel.health().lastError).toContain('ECONNREFUSED'))
     await anSmsc({ port })
-    await eventually(() => expect(channel.health()).toEqual({ up: true, open: 0, binds: { bound: 1, wanted: 1 } }))
+    await eventually(() =>
+      expect(channel.health()).toMatchObject({ up: true, open: 0, binds: { bound: 1, wanted: 1 } }),
+    )
+  })
+
+  test('the last error stays with its time when it is over, and when its bind is gone', async () => {
+    const { smsc } = await anSmsc({ disconnectRate: 1 })
+    const { channel, up } = aChannel(smsc.port)
+    await up()
+    expect(channel.health()).not.toHaveProperty('lastError')
+    const before = Date.now()
+    await send(channel, [aMessage()])
+    await up()
+    await channel.setBinds(0)
+    const { lastError, lastErrorAt } = channel.health()
+    expect(lastError).toBe('closed by the other side')
+    expect(lastErrorAt!.getTime()).toBeGreaterThanOrEqual(before)
+    await channel.stop()
+    expect(channel.health()).toMatchObject({ lastError, lastErrorAt })
   })
 })
 
 /** A peer that says exactly what a test wants. */
 async function aPeer(
   onPdu: (pdu: Pdu | Malformed, say: (...drafts: (Draft | Buffer)[]) => void, socket: Socket) => void,
+  { bindAfterMs = 0 } = {},
 ) {
   const heard: (Pdu | Malformed)[] = []
   const sockets = new Set<Socket>()
@@ -508,8 +571,10 @@ async function aPeer(
     const framer = createFramer(
       pdu => {
         heard.push(pdu)
-        if (pdu.command === 'bind_transceiver') say({ command: 'bind_transceiver_resp', sequence: pdu.sequence })
-        else onPdu(pdu, say, socket)
+        const bind = () => say({ command: 'bind_transceiver_resp', sequence: pdu.sequence })
+        if (pdu.command !== 'bind_transceiver') onPdu(pdu, say, socket)
+        else if (bindAfterMs === 0) bind()
+        else setTimeout(bind, bindAfterMs)
       },
       () => {},
     )
@@ -541,12 +606,131 @@ describe('against a peer that misbehaves', () => {
     await up()
   })
 
+  test('one that goes dumb under traffic has lost all that is open, and gets nothing more', async () => {
+    let submitted = 0
+    const { port, sockets } = await aPeer((pdu, say) => {
+      if (sockets.size > 1) return accept(pdu, say)
+      if (pdu.command === 'submit_sm') submitted++
+      if (submitted <= 15) accept(pdu, say)
+    })
+    const { channel, up } = aChannel(port, { window: 10, requestMs: 300, enquireMs: 60_000 })
+    await up()
+    const kinds = kindsOf(await send(channel, many(30)))
+    expect(submitted).toBe(25)
+    expect(kinds.filter(kind => kind === 'lost').length).toBe(10)
+    expect(kinds).not.toContain('unknown')
+  })
+
+  test('one that lives and does not answer in time makes "unknown", and gets more when it has shown that it lives', async () => {
+    let live: (() => void) | undefined
+    let isFirst = true
+    const { port, sockets } = await aPeer((pdu, say) => {
+      if (pdu.command === 'enquire_link') live = () => accept(pdu, say)
+      else if (pdu.command !== 'submit_sm' || !isFirst) accept(pdu, say)
+      else isFirst = false
+    })
+    const { channel, up } = aChannel(port, { window: 10, requestMs: 1500, enquireMs: 60_000 })
+    await up()
+    const silent = send(channel, [aMessage()])
+    await eventually(() => expect(live).toBeDefined())
+    const next = send(channel, [aMessage()])
+    expect(channel.health().open).toBe(2) // the first message, and the question
+    live!()
+    expect(await silent).toEqual([{ kind: 'unknown', reason: 'no answer to submit_sm within 1500 ms' }])
+    expect(kindsOf(await next)).toEqual(['accepted'])
+    expect(sockets.size).toBe(1)
+  })
+
+  test('one that is in doubt is not up, and what is sent away meanwhile was not handed over', async () => {
+    let live: (() => void) | undefined
+    const { port } = await aPeer((pdu, say) => {
+      if (pdu.command === 'enquire_link') live = () => accept(pdu, say)
+      else if (pdu.command !== 'submit_sm') accept(pdu, say)
+    })
+    const { channel, up } = aChannel(port, { requestMs: 3000, enquireMs: 60_000 })
+    await up()
+    const silent = send(channel, [aMessage()])
+    await eventually(() => expect(live).toBeDefined())
+    expect(channel.health()).toMatchObject({ up: false, binds: { bound: 1, wanted: 1 } })
+    const mayGo = vi.fn(() => true)
+    expect(kindsOf(await send(channel, many(3), mayGo))).toEqual(['busy', 'busy', 'busy'])
+    expect(mayGo).not.toHaveBeenCalled()
+    live!()
+    await up()
+    expect(kindsOf(await silent)).toEqual(['unknown'])
+  })
+
+  test('without "resendLost" the parts that were open count as sent, and those with an id keep it', async () => {
+    const { port } = await aPeer((pdu, say, socket) => {
+      if (pdu.command !== 'submit_sm') return accept(pdu, say)
+      const part = pdu.shortMessage.at(5)!
+      if (part === 1) say({ command: 'submit_sm_resp', sequence: pdu.sequence, messageId: '41' })
+      if (part === 3) socket.end()
+    })
+    const { channel, up } = aChannel(port, { resendLost: 'false' })
+    await up()
+    const [result] = await send(channel, [aMessage({ text: LONG_CYRILLIC.slice(0, 200), parts: 3 })])
+    expect(result).toMatchObject({ kind: 'unknown', taken: { 0: '41', 1: '', 2: '' } })
+  })
+
   test('one that accepts connections and never binds is left too', async () => {
     const server = createServer(() => {})
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     atEnd.push(() => server.close())
-    const { channel } = aChannel((server.address() as { port: number }).port, { requestMs: 100 })
+    const patience = { connectMs: 100, requestMs: 60_000 }
+    const { channel } = aChannel((server.address() as { port: number }).port, patience)
     await eventually(() => expect(channel.health().lastError).toBe('no answer to bind_transceiver within 100 ms'))
+  })
+
+  test('one that takes longer to bind than to answer is waited for', async () => {
+    const { port, sockets } = await aPeer(accept, { bindAfterMs: 300 })
+    const { up } = aChannel(port, { connectMs: 60_000, requestMs: 50 })
+    await up()
+    expect(sockets.size).toBe(1)
+  })
+
+  test('the bind carries the system type', async () => {
+    const { port, heard } = await aPeer(accept)
+    const { up } = aChannel(port, { systemType: 'CMT' })
+    await up()
+    expect(heard[0]).toMatchObject({ command: 'bind_transceiver', systemType: 'CMT' })
+  })
+
+  test('when too much that came in waits for the database, reading stops, and so does the clock', async () => {
+    const DELIVERIES = 10_000
+    let open: () => void = () => {}
+    const gate = new Promise<void>(resolve => {
+      open = resolve
+    })
+    let waiting = 0
+    const told = aFeed({
+      inbound() {
+        waiting++
+        return gate
+      },
+    })
+    const flood = Array.from({ length: DELIVERIES }, (_, i) =>
+      encode({ command: 'deliver_sm', sequence: i + 1, sourceAddr: '79160000001', shortMessage: Buffer.from('hi') }),
+    )
+    const { port, heard } = await aPeer((pdu, say) => {
+      if (pdu.command === 'submit_sm') say(...flood)
+      accept(pdu, say)
+    })
+    const mute = await aPeer(() => {})
+    const { channel, up, events, inbound } = aChannel(port, { requestMs: 2000, enquireMs: 60_000 }, told)
+    await up()
+    const sent = send(channel, [aMessage()])
+    await eventually(() => expect(waiting).toBeGreaterThanOrEqual(5000))
+
+    const other = aChannel(mute.port, { requestMs: 2000, enquireMs: 50 }) // its time runs, and runs out
+    await eventually(() => expect(other.events.map(({ kind }) => kind)).toContain('closed'))
+    expect(waiting).toBeLessThan(8000) // what was read in one go is not handed back
+    expect(events.map(({ kind }) => kind)).toEqual(['bound'])
+    expect(heard.map(({ command }) => command)).toEqual(['bind_transceiver', 'submit_sm'])
+
+    open()
+    expect(kindsOf(await sent)).toEqual(['accepted'])
+    await eventually(() => expect(inbound.length).toBe(DELIVERIES))
   })
 
   test('an idle connection is asked whether it lives', async () => {
@@ -578,6 +762,7 @@ describe('against a peer that misbehaves', () => {
     })
     expect(events.filter(({ kind }) => kind === 'malformed').length).toBe(2)
     expect(events.some(({ kind }) => kind === 'closed')).toBe(false)
+    expect(channel.health()).toMatchObject({ up: true, lastError: expect.stringMatching(/^malformed: /) })
   })
 
   test('an answer that cannot be read is "unknown"', async () => {
@@ -751,6 +936,67 @@ describe('against a peer that misbehaves', () => {
       ])
     })
     expect(receiptIds(receipts).sort()).toEqual(['777', '778'])
+  })
+})
+
+describe('receipts with a "done date"', () => {
+  async function receiptedAt(doneDate: string, settings: Record<string, unknown>) {
+    const { port } = await aPeer((pdu, say) => {
+      accept(pdu, say)
+      const shortMessage = Buffer.from(`id:1 done date:${doneDate} stat:DELIVRD`)
+      if (pdu.command === 'submit_sm') say({ command: 'deliver_sm', sequence: 1, esmClass: 4, shortMessage })
+    })
+    const { channel, up, receipts } = aChannel(port, settings)
+    await up()
+    await send(channel, [aMessage()])
+    await eventually(() => expect(receipts.length).toBe(1))
+    return receipts[0]!.happenedAt
+  }
+
+  test('happened then, in the zone that the settings give', async () => {
+    expect(await receiptedAt('2601021530', { receiptZoneMinutes: 180 })).toEqual(new Date('2026-01-02T12:30:00Z'))
+  })
+
+  test('never happen in the future, whatever the zone makes of it', async () => {
+    const before = Date.now()
+    const happenedAt = await receiptedAt('9901021530', { receiptZoneMinutes: -840 })
+    expect(happenedAt.getTime()).toBeGreaterThanOrEqual(before)
+    expect(happenedAt.getTime()).toBeLessThanOrEqual(Date.now())
+  })
+})
+
+describe('connecting again', () => {
+  const options = { firstBackoffMs: 1000, mostBackoffMs: 60_000 }
+
+  test.each([
+    [0, 0, 500],
+    [0, 0.5, 750],
+    [1, 0.5, 1500],
+    [3, 0, 4000],
+    [3, 1, 8000],
+    [20, 0, 30_000],
+    [5000, 1, 60_000],
+  ])('after %i failures, by a chance of %d: %d ms', (failures, chance, pauseMs) => {
+    vi.spyOn(Math, 'random').mockReturnValueOnce(chance)
+    expect(backoffMs(failures, options)).toBe(pauseMs)
+  })
+
+  test('waits longer every time, and begins anew when it was bound', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(1)
+    const timers = vi.spyOn(globalThis, 'setTimeout')
+    atEnd.push(() => vi.restoreAllMocks())
+    const pauses = () => timers.mock.calls.filter(([act]) => act.name === 'connect').map(([, ms]) => ms)
+    const { smsc } = await anSmsc()
+    const { port } = smsc
+    await smsc.stop()
+    const { channel, up } = aChannel(port, { firstBackoffMs: 5, mostBackoffMs: 15 })
+    await eventually(() => expect(pauses().slice(0, 4)).toEqual([5, 10, 15, 15]))
+    const again = await anSmsc({ port })
+    await up()
+    const failures = pauses().length
+    again.smsc.disconnect()
+    await eventually(() => expect(channel.health().lastError).not.toContain('ECONNREFUSED'))
+    expect(pauses()[failures]).toBe(5)
   })
 })
 
@@ -932,6 +1178,16 @@ describe.skipIf(!hasOpenssl)('over TLS', () => {
     expect(smsc.counts.binds).toBe(1)
   })
 
+  test('no environment switches the verification off', async () => {
+    const { key, cert } = makeCertificates()
+    const { smsc } = await anSmsc({ tls: { key, cert } })
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+    atEnd.push(() => vi.unstubAllEnvs())
+    const { channel } = aChannel(smsc.port, { tls: true })
+    await eventually(() => expect(channel.health().lastError).toContain('unable to verify'))
+    expect(smsc.counts.binds).toBe(0)
+  })
+
   test('the package smpp as the server', async () => {
     const { ca, key, cert } = makeCertificates()
     const { port } = await aPackageServer({ tls: { key, cert } })
@@ -998,6 +1254,21 @@ describe('settings', () => {
     expect(() => createSmpp({ host: 'a', systemId: 'a', password: 'se\0cret' }, told)).toThrow(
       /^setting "password" has/,
     )
+  })
+
+  test.each([0, 2, 3, 16, 18])('a registeredDelivery of %i would let every message fail, and is refused', value => {
+    const raw = { host: 'a', systemId: 'a' }
+    expect(() => readSettings({ ...raw, registeredDelivery: value })).toThrow(
+      'setting "registeredDelivery" must ask for a receipt of every message, as 1 or 17 do',
+    )
+    expect(readSettings({ ...raw, registeredDelivery: 17 })).toMatchObject({ registeredDelivery: 17 })
+  })
+
+  test('what was lost is sent again unless the settings say otherwise', () => {
+    const raw = { host: 'a', systemId: 'a' }
+    expect(readSettings(raw)).toMatchObject({ resendLost: true })
+    expect(readSettings({ ...raw, resendLost: 'false' })).toMatchObject({ resendLost: false })
+    expect(() => readSettings({ ...raw, resendLost: 'no' })).toThrow('setting "resendLost" must be true or false')
   })
 
   test.each(['systemId', 'password', 'systemType', 'serviceType'])('a letter that SMPP has not, in %s', name => {

@@ -1,4 +1,4 @@
-import type { Channel, Feed } from '../channel.ts'
+import type { Channel, Feed, Health } from '../channel.ts'
 import { createDeliveries } from './deliveries.ts'
 import type { BindMode } from './link.ts'
 import { createMessageIds, type IdRelation } from './message-ids.ts'
@@ -42,6 +42,7 @@ export function createSmpp(
   const open: Bind[] = []
   const leaving = new Set<Session>()
   let senders: Session[] = []
+  let trouble: Pick<Health, 'lastError' | 'lastErrorAt'> = {}
   const outbox = createOutbox(settings, () => senders, ids)
   let stopping: Promise<void> | undefined
 
@@ -57,6 +58,9 @@ export function createSmpp(
       onDelivery: deliveries.take,
       onChange: () => outbox.pump(),
       onEvent: event => onEvent({ ...event, bind, mode }),
+      onTrouble(lastError) {
+        trouble = { lastError, lastErrorAt: new Date() }
+      },
     })
     const opened = modesOf(settings).map(mode => ({
       mode,
@@ -95,14 +99,13 @@ export function createSmpp(
     recall: ids.recall,
     setBinds,
     health() {
-      const states = binds()
-      const bound = sendersOf(open).filter(session => session.state().state === 'bound').length
-      const lastError = states.find(state => state.lastError !== undefined)?.lastError
+      const ours = sendersOf(open)
+      const bound = ours.filter(session => session.state().state === 'bound').length
       return {
-        up: bound > 0,
-        open: states.reduce((sum, state) => sum + state.open, 0),
+        up: ours.some(session => session.isUp()), // one in doubt takes nothing: whatever came would be sent away
+        open: binds().reduce((sum, state) => sum + state.open, 0),
         binds: { bound, wanted: open.length },
-        ...(lastError === undefined ? {} : { lastError }),
+        ...trouble,
       }
     },
     stop() {

@@ -1,5 +1,6 @@
 import type { Connection } from './connection.ts'
 import { type Draft, esmClass, type Pdu } from './pdu.ts'
+import { createQueue, type Queue } from './smsc-queue.ts'
 import { status } from './status.ts'
 
 export type SmscCounts = {
@@ -37,7 +38,7 @@ const AGAIN_AFTER_MS = 200
  * One timer for all: a timer for each of a million receipts would be the slowest thing here.
  */
 export function createLedger(counts: SmscCounts) {
-  const due = new Map<string, SmscReport[]>()
+  const due = new Map<string, Queue<SmscReport>>()
   const later = new Map<number, Waiting[]>()
   const receivers = new Map<string, Set<Receiver>>()
   let lastTick = tickOf(performance.now())
@@ -71,19 +72,19 @@ export function createLedger(counts: SmscCounts) {
     for (const receiver of receivers.get(systemId) ?? []) if (receiver.room() > 0) return receiver
   }
 
-  function queueOf(systemId: string): SmscReport[] {
-    const queue = due.get(systemId) ?? []
+  function queueOf(systemId: string): Queue<SmscReport> {
+    const queue = due.get(systemId) ?? createQueue()
     due.set(systemId, queue)
     return queue
   }
 
-  /** A queue is taken from its end: what waited longest waits longer, but a million of them cost nothing to move. */
+  /** What waited longest goes first. */
   function drain(systemId: string) {
     const queue = due.get(systemId)
-    while (queue && queue.length > 0) {
+    while (queue && queue.size > 0) {
       const receiver = receiverOf(systemId)
       if (!receiver) return
-      receiver.send(queue.pop()!)
+      receiver.send(queue.shift()!)
     }
   }
 

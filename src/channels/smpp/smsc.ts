@@ -4,6 +4,7 @@ import { isResponse } from './codec.ts'
 import { type Connection, createConnection } from './connection.ts'
 import type { BindMode } from './link.ts'
 import { commands, esmClass, type Pdu, type Tlvs } from './pdu.ts'
+import { createQueue, type Queue } from './smsc-queue.ts'
 import { createLedger, type SmscCounts, type SmscReport } from './smsc-reports.ts'
 import { status } from './status.ts'
 import { decodeInbound, encodeText, type InboundText, type LongMessages } from './text.ts'
@@ -15,7 +16,7 @@ export type SmscSettings = {
   tls?: { key: string; cert: string }
   /** Passwords by system id; without them everybody may bind. */
   accounts?: Record<string, string>
-  /** Most submissions a second of an account; more are throttled. */
+  /** Most submissions of an account in any second; more are throttled. */
   partsPerSecond?: number
   /** Time until a submission is answered. */
   answerMs?: number
@@ -93,7 +94,6 @@ export async function startSmsc(initial: SmscSettings = {}): Promise<Smsc> {
   const taken = new Map<string, number>()
   const bound = new Map<string, { now: number; most: number }>()
   const visitors = new Set<Visitor>()
-  const ledger = createLedger(counts)
   const limits = createLimits()
   const tried = new Set<string>()
   let lastId = (Date.now() % 1_000_000) * 1_000_000
@@ -106,6 +106,7 @@ export async function startSmsc(initial: SmscSettings = {}): Promise<Smsc> {
     server.once('error', reject)
     server.listen(settings.port ?? 0, settings.host ?? '127.0.0.1', resolve)
   })
+  const ledger = createLedger(counts) // which ticks: not before it is certain that there is somebody to stop it
 
   function welcome(socket: Socket) {
     counts.connections++
@@ -307,18 +308,17 @@ function answerToBind(visitor: Visitor, systemId: string, password: string, acco
   return accounts[systemId] === password ? status.ESME_ROK : status.ESME_RINVPASWD
 }
 
-/** Token buckets by account, as deep as a second. */
+/** By account: no more than so many in any second, wherever it begins. Those refused do not count. */
 function createLimits() {
-  const buckets = new Map<string, { tokens: number; at: number }>()
+  const lastSecond = new Map<string, Queue<number>>()
   return {
     allows(systemId: string, perSecond: number): boolean {
       const now = performance.now()
-      const bucket = buckets.get(systemId) ?? { tokens: perSecond, at: now }
-      bucket.tokens = Math.min(perSecond, bucket.tokens + ((now - bucket.at) * perSecond) / 1000)
-      bucket.at = now
-      buckets.set(systemId, bucket)
-      if (bucket.tokens < 1) return false
-      bucket.tokens--
+      const moments = lastSecond.get(systemId) ?? createQueue()
+      lastSecond.set(systemId, moments)
+      while (moments.size > 0 && moments.first()! <= now - 1000) moments.shift()
+      if (moments.size >= perSecond) return false
+      moments.push(now)
       return true
     },
   }

@@ -1,7 +1,8 @@
 import { errorCodes } from '../../base/error-codes.ts'
+import { plainWords } from '../../base/plain-words.ts'
 import type { Sent } from '../calling-channel.ts'
 import { type CallResult, retryAfterMs } from '../http-call.ts'
-import { plainWords } from '../provider-words.ts'
+import type { Limits } from '../limits.ts'
 
 export type Answered = Extract<CallResult, { kind: 'answered' }>
 
@@ -12,8 +13,6 @@ const FOREIGN_RETRY_MS = 60_000
 const LIMIT_RETRY_MS = 30_000
 /** A limit that asks for more than this is no matter of waiting. */
 const MOST_LIMIT_MS = 3600_000
-/** When so many different subscribers are refused in a row, the limit is not theirs but everyone's. */
-const LIMITED_FOR_ALL = 3
 
 /** The result when nobody answered. */
 export function unanswered({ kind, reason }: Exclude<CallResult, Answered>): Sent {
@@ -27,7 +26,7 @@ export function inTrouble({ status, headers }: Answered, now: Date): Sent | unde
   if (status < 500) return undefined
   const reason = `Telegram answered ${status}`
   const afterMs = status === 503 ? retryAfterMs(headers, now) : undefined
-  return afterMs === undefined ? { kind: 'unknown', reason } : { kind: 'busy', reason, retryAfterMs: afterMs }
+  return afterMs === undefined ? { kind: 'unknown', reason } : { kind: 'throttled', reason, retryAfterMs: afterMs }
 }
 
 /**
@@ -60,23 +59,11 @@ export function quoted(words: string, secrets: string[]): string {
   return plainWords(clean)
 }
 
-/**
- * Limits of one subscriber and limits of everyone look alike. So one refusal is the subscriber's own; refusals of
- * several subscribers in a row, with nobody let through between them, are everyone's.
- */
-export function createLimits() {
-  const limited = new Set<string>()
-  return {
-    passed: () => limited.clear(),
-
-    refused(subscriber: string, askedMs: number | undefined): Sent {
-      const waitMs = askedMs ?? LIMIT_RETRY_MS
-      const reason = `Telegram asks to wait ${Math.ceil(waitMs / 1000)} s`
-      if (waitMs > MOST_LIMIT_MS) return { kind: 'refused', errorCode: errorCodes.telegramLimit, reason }
-      if (limited.size < LIMITED_FOR_ALL) limited.add(subscriber)
-      return { kind: limited.size < LIMITED_FOR_ALL ? 'busy' : 'throttled', reason, retryAfterMs: waitMs }
-    },
-  }
+/** The result when a subscriber, or everyone, is written to too fast. */
+export function limited(limits: Limits, subscriber: string, askedMs = LIMIT_RETRY_MS): Sent {
+  const reason = `Telegram asks to wait ${Math.ceil(askedMs / 1000)} s`
+  if (askedMs > MOST_LIMIT_MS) return { kind: 'refused', errorCode: errorCodes.telegramLimit, reason }
+  return { kind: limits.areForAll(subscriber) ? 'throttled' : 'busy', reason, retryAfterMs: askedMs }
 }
 
 /** A number of seconds in an answer, as milliseconds; nothing when it is no such number. */

@@ -3,23 +3,22 @@ import { errorCodes } from '../../base/error-codes.ts'
 import { createCallingChannel, type Sent } from '../calling-channel.ts'
 import type { Channel, Feed, Outgoing } from '../channel.ts'
 import { type CallResult, call, objectOf, retryAfterMs } from '../http-call.ts'
+import { createLimits } from '../limits.ts'
 import type { RawSettings } from '../settings.ts'
 import {
   type Answered,
-  createLimits,
   foreign,
   inTrouble,
+  limited,
   misconfigured,
   quoted,
   refused,
   secondsAsMs,
   unanswered,
 } from './answers.ts'
-import { createDeliveries } from './deliveries.ts'
 import { readBotSettings } from './settings.ts'
 
 const MOST_CHARACTERS = 4096
-const DELIVERIES_RETRY_MS = 1000
 
 /** Private chats have positive numbers, groups negative ones; below 52 bits. */
 const chatId = /^-?\d{1,16}$/
@@ -51,16 +50,10 @@ export function createTelegramBot(raw: RawSettings, feed: Feed): Channel {
   const settings = readBotSettings(raw)
   const url = `${settings.baseUrl}/bot${settings.token}/sendMessage`
   const secrets = [settings.token, settings.token.slice(settings.token.indexOf(':') + 1)]
-  const deliveries = createDeliveries(feed)
   const limits = createLimits()
 
   async function send(message: Outgoing): Promise<Sent> {
-    return refuseTooLong(message) ?? waitForDeliveries() ?? (await sendToChats(message))
-  }
-
-  function waitForDeliveries(): Sent | undefined {
-    if (!deliveries.isFull()) return undefined
-    return { kind: 'busy', reason: 'deliveries wait to be recorded', retryAfterMs: DELIVERIES_RETRY_MS }
+    return refuseTooLong(message) ?? (await sendToChats(message))
   }
 
   /** Into the first chat that can be written to. */
@@ -98,17 +91,9 @@ export function createTelegramBot(raw: RawSettings, feed: Feed): Channel {
     const now = new Date()
     const trouble = inTrouble(called, now)
     if (trouble) return trouble
-    if (called.status === 429) return limits.refused(chat, askedWaitMs(called, now))
+    if (called.status === 429) return limited(limits, chat, askedWaitMs(called, now))
     limits.passed()
-    return wrongToken(called) ?? taken(called, chat, now) ?? refusedAs(called) ?? foreign(called)
-  }
-
-  function taken({ body }: Answered, chat: string, now: Date): Sent | undefined {
-    const { ok, result } = objectOf(body) as { ok?: unknown; result?: { message_id?: unknown } | null }
-    if (ok !== true || !Number.isSafeInteger(result?.message_id)) return undefined
-    const providerId = `${chat}:${result!.message_id}`
-    deliveries.add(providerId, now)
-    return { kind: 'accepted', providerIds: [providerId] }
+    return wrongToken(called) ?? taken(called) ?? refusedAs(called) ?? foreign(called)
   }
 
   function refusedAs({ body }: Answered): Sent | undefined {
@@ -121,12 +106,18 @@ export function createTelegramBot(raw: RawSettings, feed: Feed): Channel {
   const tellGone = ({ companyId, channelType, senderName }: Outgoing, address: string) =>
     feed.gone({ companyId, channelType, senderName, address }).catch(() => {})
 
-  return createCallingChannel({ window: settings.window, send, stop: deliveries.stop })
+  return createCallingChannel({ window: settings.window, send })
 }
 
 /** The token is part of the address, so that a wrong one may also be "not found". */
 const wrongToken = ({ status }: Answered) =>
   [401, 404, 421].includes(status) ? misconfigured(`Telegram does not know the bot (${status})`) : undefined
+
+/** No receipt will come, so nobody asks for its id. */
+function taken({ body }: Answered): Sent | undefined {
+  const { ok, result } = objectOf(body) as { ok?: unknown; result?: { message_id?: unknown } | null }
+  return ok === true && Number.isSafeInteger(result?.message_id) ? { kind: 'accepted', delivered: true } : undefined
+}
 
 /** Telegram counts characters, not the units of JavaScript; every character is at least one of these. */
 function refuseTooLong({ text }: Outgoing): Sent | undefined {

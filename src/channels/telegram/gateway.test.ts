@@ -139,7 +139,8 @@ describe('refusals', () => {
   test('a message that was sent already is not sent again', async () => {
     const { telegram, gateway } = await aGateway()
     telegram.plan(number, failure('MESSAGE_ALREADY_SENT'))
-    expect(await send(gateway, aMessage())).toMatchObject([{ kind: 'unknown' }])
+    const message = aMessage()
+    expect(await send(gateway, message)).toMatchObject([{ kind: 'unknown', taken: { 0: message.uuid } }])
   })
 
   test.each([

@@ -1,19 +1,11 @@
 import { errorCodes } from '../../base/error-codes.ts'
-import { createCallingChannel, type Sent } from '../calling-channel.ts'
+import { readId } from '../../base/plain-words.ts'
+import { createCallingChannel, type Sent, underOwnId } from '../calling-channel.ts'
 import type { Channel, Feed, Outgoing } from '../channel.ts'
 import { type CallResult, call, objectOf, retryAfterMs } from '../http-call.ts'
-import { readId } from '../provider-words.ts'
+import { createLimits } from '../limits.ts'
 import type { RawSettings } from '../settings.ts'
-import {
-  type Answered,
-  createLimits,
-  foreign,
-  inTrouble,
-  misconfigured,
-  quoted,
-  refused,
-  unanswered,
-} from './answers.ts'
+import { type Answered, foreign, inTrouble, limited, misconfigured, quoted, refused, unanswered } from './answers.ts'
 import { type GatewaySettings, LEAST_TTL_SECONDS, MOST_TTL_SECONDS, readGatewaySettings } from './settings.ts'
 
 /** What the Gateway API says no with. What is not here is refused by the channel. */
@@ -35,7 +27,7 @@ export function createTelegramGateway(raw: RawSettings, _feed: Feed): Channel {
     const code = codeOf(message, settings.codeLength)
     if (!code)
       return { kind: 'refused', errorCode: errorCodes.telegramContent, reason: 'the text has not one code in it' }
-    return read(await post(message, code), message.destination)
+    return underOwnId(read(await post(message, code), message.destination), message)
   }
 
   const post = (message: Outgoing, code: string) =>
@@ -53,7 +45,7 @@ export function createTelegramGateway(raw: RawSettings, _feed: Feed): Channel {
     if (trouble) return trouble
     const { ok, error, result } = objectOf(called.body)
     const flood = typeof error === 'string' ? floodWait.exec(error) : null
-    if (flood || called.status === 429) return limits.refused(destination, askedWaitMs(called, flood?.[1], now))
+    if (flood || called.status === 429) return limited(limits, destination, askedWaitMs(called, flood?.[1], now))
     limits.passed()
     if (ok === true) return taken(result) ?? foreign(called)
     if (ok === false && typeof error === 'string') return refusedAs(error)

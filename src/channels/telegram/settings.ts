@@ -1,9 +1,10 @@
-import { address, optional, type RawSettings, text, whole, wrongSetting } from '../settings.ts'
+import { plainName } from '../../base/bot-names.ts'
+import { address, onlyName, optional, type RawSettings, text, whole, wrongSetting } from '../settings.ts'
 
 /** How a gateway speaks to the Bot API, complete; `readBotSettings` fills in what its row does not say. */
 export type BotSettings = {
   token: string
-  /** What subscribers write to; without it, the bot's number. */
+  /** What subscribers write to, without the `@`: as it is set, else the only one of `senderNames`, else the bot's number. */
   botName: string
   /** What Telegram repeats in every webhook; without it, no webhook is believed. */
   webhookSecret: string | undefined
@@ -43,7 +44,7 @@ export function readBotSettings(raw: RawSettings): BotSettings {
   const token = matching(raw, 'token', /^\d{1,16}:[\w-]{20,100}$/, 'is no token of a bot')
   return {
     token,
-    botName: optional(raw, 'botName', botName) ?? token.slice(0, token.indexOf(':')),
+    botName: plainName(optional(raw, 'botName', botName) ?? onlyName(raw) ?? token.slice(0, token.indexOf(':'))),
     webhookSecret: optional(raw, 'webhookSecret', webhookSecret),
     baseUrl: address(raw, 'baseUrl', 'https://api.telegram.org'),
     ...pace(raw),
@@ -55,7 +56,7 @@ export function readGatewaySettings(raw: RawSettings): GatewaySettings {
     token: matching(raw, 'token', /^[\x21-\x7e]{1,500}$/, 'is no token'),
     baseUrl: address(raw, 'baseUrl', 'https://gatewayapi.telegram.org'),
     callbackUrl: optional(raw, 'callbackUrl', callbackUrl),
-    senderUsername: optional(raw, 'senderUsername', botName),
+    senderUsername: optional(raw, 'senderUsername', (from, name) => plainName(botName(from, name))),
     codeLength: optional(raw, 'codeLength', (from, name) => whole(from, name, 6, 4, 8)),
     ttlSeconds: optional(raw, 'ttlSeconds', (from, name) =>
       whole(from, name, MOST_TTL_SECONDS, LEAST_TTL_SECONDS, MOST_TTL_SECONDS),
@@ -70,8 +71,7 @@ const pace = (raw: RawSettings) => ({
   timeoutMs: whole(raw, 'timeoutMs', 30_000, 1, 300_000),
 })
 
-const botName = (raw: RawSettings, name: string) =>
-  matching(raw, name, /^@?\w{1,64}$/, 'is no name of Telegram').replace('@', '')
+const botName = (raw: RawSettings, name: string) => matching(raw, name, /^@?\w{1,64}$/, 'is no name of Telegram')
 
 const webhookSecret = (raw: RawSettings, name: string) =>
   matching(raw, name, /^[\w-]{1,256}$/, 'must be 1 to 256 of A-Z, a-z, 0-9, _ and -')

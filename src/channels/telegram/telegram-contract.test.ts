@@ -1,7 +1,6 @@
 import { afterEach, describe, expect } from 'vitest'
-import { errorCodes } from '../../base/error-codes.ts'
 import { channelContract, type SubjectOptions } from '../channel.contract.ts'
-import type { Channel, Feed, Receipt } from '../channel.ts'
+import type { Channel } from '../channel.ts'
 import { createTelegramBot } from './bot.ts'
 import { failure as gatewayFailure, startFakeGateway } from './fake-gateway.ts'
 import { startReceiver } from './fake-receiver.ts'
@@ -25,32 +24,18 @@ describe('a bot', () => {
   const token = '7000000001:AAFakeFakeFakeFakeFakeFakeFakeFakeFa'
   const chatOf = (destination: string) => `10${destination}`
 
+  const { undelivered: _, ...destinationsOfBot } = destinations // the Bot API never fails what it has taken
+
   async function aBot({ feed, answerMs = 0 }: SubjectOptions) {
     const telegram = await startFakeTelegram({ token, answerMs })
     atEnd.push(telegram.stop, () => expect(telegram.complaints).toEqual([]))
     telegram.plan(chatOf(destinations.refused), ...Array(50).fill(botFailure(400, 'Bad Request: chat not found')))
     telegram.plan(chatOf(destinations.busy), tooMany(1))
-    const inner = createTelegramBot({ token, baseUrl: telegram.url, window: 20 }, failing(feed))
+    const inner = createTelegramBot({ token, baseUrl: telegram.url, window: 20 }, feed)
     return { channel: writingUuids(inner), handed: () => telegram.taken.map(({ text }) => text) }
   }
 
-  /**
-   * The Bot API never fails what it has taken, so that nothing a bot does can be called undelivered: here, the
-   * receipt of that one chat is turned into a failure on its way.
-   */
-  const failing = (feed: Feed): Feed => ({
-    ...feed,
-    receipts: batch =>
-      feed.receipts(
-        batch.map((receipt): Receipt => {
-          const { providerId } = receipt.of as { providerId: string }
-          const isUndelivered = providerId.startsWith(`${chatOf(destinations.undelivered)}:`)
-          return isUndelivered ? { ...receipt, status: 'FAILED', errorCode: errorCodes.undelivered } : receipt
-        }),
-      ),
-  })
-
-  channelContract(aBot, destinations, destination => ({
+  channelContract(aBot, destinationsOfBot, destination => ({
     channelType: 'TELEGRAM',
     addresses: [chatOf(destination)],
   }))

@@ -69,8 +69,21 @@ describe('an update of the bot', () => {
     expect(read(message({ text: 'hi' }), { token, webhookSecret })).toMatchObject({ inbound: [{ to: '7000000001' }] })
   })
 
+  test.each([
+    ['romashka_bot', 'romashka_bot'],
+    [['@romashka_bot'], 'romashka_bot'],
+    ['romashka_bot, @tulip_bot', '7000000001'],
+  ])('or by the only name it carries messages of: of %j, %s', (senderNames, to) => {
+    const given = { token, webhookSecret, senderNames }
+    expect(read(message({ text: 'STOP' }), given)).toMatchObject({ inbound: [{ to }] })
+  })
+
   test('a text without a date is of now, and has no NUL', () => {
     expect(read(message({ text: 'a\0b', date: 'x' }))).toMatchObject({ inbound: [{ text: 'ab', receivedAt: now }] })
+  })
+
+  test('a text from the future is of now', () => {
+    expect(read(message({ text: 'a', date: nowSeconds + 60 }))).toMatchObject({ inbound: [{ receivedAt: now }] })
   })
 
   test.each(['/start', '/start ref_42', '/start@romashka_bot'])('%s opens the chat, and is no inbound', text => {
@@ -216,13 +229,20 @@ describe('a report of the Gateway API', () => {
     expect(read(report(status))).toEqual({ ...nothing, receipts })
   })
 
+  test('repeats our uuid, if that is what it was given', () => {
+    const payload = '01980000-0000-7000-8000-000000000001'
+    expect(read(report('delivered', { payload }))).toMatchObject({ receipts: [{ ownId: payload }] })
+    for (const other of ['order 17', `${payload}0`, 7, null])
+      expect(read(report('delivered', { payload: other }))).toEqual({ ...nothing, receipts: [receipt('DELIVERED')] })
+  })
+
   test('whether a code was entered rightly is not asked', () => {
     const verification_status = { status: 'code_invalid', updated_at: nowSeconds, code_entered: '1111' }
     expect(read(report('x', { delivery_status: undefined, verification_status }))).toEqual(nothing)
   })
 
-  test('a time that is none is now', () => {
-    const delivery_status = { status: 'delivered', updated_at: 1e300 }
+  test.each([1e300, nowSeconds + 60])('a time that is none, or is to come, is now: %d', updated_at => {
+    const delivery_status = { status: 'delivered', updated_at }
     expect(read(report('x', { delivery_status }))).toMatchObject({ receipts: [{ happenedAt: now }] })
   })
 

@@ -1,11 +1,11 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { errorCodes } from '../../base/error-codes.ts'
 import { normaliseNumber } from '../../base/phone-number.ts'
-import type { Inbound, Receipt } from '../channel.ts'
+import { readId } from '../../base/plain-words.ts'
+import type { Inbound } from '../channel.ts'
 import { objectOf } from '../http-call.ts'
-import { readId } from '../provider-words.ts'
 import type { RawSettings } from '../settings.ts'
-import type { ChatChange, ReadWebhook, WebhookResult } from '../webhook.ts'
+import { type ChatChange, type ReadWebhook, readOwnId, type ToldReceipt, type WebhookResult } from '../webhook.ts'
 import { readBotSettings, readGatewaySettings } from './settings.ts'
 
 type Fields = Record<string, unknown>
@@ -15,7 +15,7 @@ const FRESH_MS = 5 * 60_000
 
 const forged = (reason: string): WebhookResult => ({ kind: 'forged', reason })
 const unreadable = (reason: string): WebhookResult => ({ kind: 'unreadable', reason })
-const told = (what: { receipts?: Receipt[]; inbound?: Inbound[]; chats?: ChatChange[] }): WebhookResult => ({
+const told = (what: { receipts?: ToldReceipt[]; inbound?: Inbound[]; chats?: ChatChange[] }): WebhookResult => ({
   kind: 'told',
   receipts: [],
   inbound: [],
@@ -101,11 +101,11 @@ const signatureOf = (token: string, timestamp: string, body: Buffer) =>
 const isFresh = (timestamp: string, now: Date) =>
   /^\d{1,12}$/.test(timestamp) && Math.abs(now.getTime() - Number(timestamp) * 1000) <= FRESH_MS
 
-function readReport({ request_id: requestId, delivery_status: delivery }: Fields, now: Date): WebhookResult {
+function readReport({ request_id: requestId, delivery_status: delivery, payload }: Fields, now: Date): WebhookResult {
   const providerId = typeof requestId === 'string' ? readId(requestId) : undefined
   if (!providerId) return unreadable('no report of the Gateway API')
   if (!isFields(delivery)) return told({})
-  const of = { of: { providerId }, happenedAt: instantOf(delivery.updated_at, now) }
+  const of = { of: { providerId }, happenedAt: instantOf(delivery.updated_at, now), ...readOwnId(payload) }
   switch (delivery.status) {
     case 'delivered':
       return told({ receipts: [{ ...of, status: 'DELIVERED' }] })
@@ -125,7 +125,11 @@ function readReport({ request_id: requestId, delivery_status: delivery }: Fields
   }
 }
 
-const failed = (of: Pick<Receipt, 'of' | 'happenedAt'>, errorCode: number, operatorError: string): Receipt => ({
+const failed = (
+  of: Pick<ToldReceipt, 'of' | 'happenedAt' | 'ownId'>,
+  errorCode: number,
+  operatorError: string,
+): ToldReceipt => ({
   ...of,
   status: 'FAILED',
   errorCode,
@@ -151,8 +155,6 @@ const digestOf = (text: string) => createHash('sha256').update(text).digest()
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Seconds since 1970, in 32 bits; now when it is nothing of the kind. */
+/** Seconds since 1970; now when it is nothing of the kind, or lies ahead. */
 const instantOf = (seconds: unknown, now: Date) =>
-  Number.isSafeInteger(seconds) && Number(seconds) > 0 && Number(seconds) < 2 ** 32
-    ? new Date(Number(seconds) * 1000)
-    : now
+  Number.isSafeInteger(seconds) && Number(seconds) > 0 ? new Date(Math.min(Number(seconds) * 1000, now.getTime())) : now

@@ -1,7 +1,7 @@
 import { errorCodes } from '../../base/error-codes.ts'
+import { readId } from '../../base/plain-words.ts'
 import type { Sent } from '../calling-channel.ts'
 import { type CallResult, objectOf, retryAfterMs } from '../http-call.ts'
-import { readId } from '../provider-words.ts'
 
 type Answer = Extract<CallResult, { kind: 'answered' }>
 type CloudError = { code: number; subcode: unknown; isTransient: boolean }

@@ -1,4 +1,4 @@
-import { address, optional, type RawSettings, text, whole, wrongSetting } from '../settings.ts'
+import { address, onlyName, optional, type RawSettings, text, whole, wrongSetting } from '../settings.ts'
 
 /** How a gateway speaks to Meta's WhatsApp Cloud API, complete; `readSettings` fills in what its row does not say. */
 export type WhatsappSettings = {
@@ -16,7 +16,7 @@ export type WhatsappSettings = {
   /** The template that carries codes; without it, none can be sent here. */
   authenticationTemplate: string | undefined
   authenticationLanguage: string
-  /** To whom subscribers write, by our name for it; without it, the business phone number. */
+  /** To whom subscribers write: as it is set, else the only one of `senderNames`; without both, the business phone number. */
   senderName: string | undefined
   /** Most calls under way at once. */
   window: number
@@ -43,7 +43,7 @@ export function readSettings(raw: RawSettings): WhatsappSettings {
     templateLanguage,
     authenticationTemplate: optional(raw, 'authenticationTemplate', templateName),
     authenticationLanguage: language(raw, 'authenticationLanguage', templateLanguage),
-    senderName: optional(raw, 'senderName', senderName),
+    senderName: optional(raw, 'senderName', senderName) ?? onlyName(raw),
     // The ordinary throughput of a number is 80 messages a second, and an answer takes about half of one.
     window: whole(raw, 'window', 40, 1, 1000),
     timeoutMs: whole(raw, 'timeoutMs', 30_000, 1, 300_000),

@@ -143,12 +143,23 @@ describe('receipts', () => {
     })
   })
 
-  test.each([undefined, '', 'yesterday', '-5', '99999999999999', 1e300, {}])(
+  test.each([undefined, '', 'yesterday', '-5', '99999999999999', '9999999999', 1e300, {}])(
     'happened now when their time is %j',
     timestamp => {
       expect(status('delivered', { timestamp })).toMatchObject({ receipts: [{ happenedAt: now }] })
     },
   )
+
+  test('repeat our uuid, if that is what Meta was given', () => {
+    const uuid = '01980000-0000-7000-8000-000000000001'
+    expect(status('read', { biz_opaque_callback_data: uuid })).toMatchObject({
+      receipts: [{ ownId: uuid }, { ownId: uuid }],
+    })
+    for (const other of ['order 17', `${uuid}0`, 7, null]) {
+      const { receipts } = status('delivered', { biz_opaque_callback_data: other }) as { receipts: object[] }
+      expect(receipts).toEqual([{ of, status: 'DELIVERED', happenedAt: then }])
+    }
+  })
 
   test.each(['deleted', 'warning', 'constructor', ''])('of the kind %j are ignored', kind => {
     expect(status(kind)).toEqual(nothing)
@@ -191,6 +202,14 @@ describe('what subscribers write', () => {
   test('is written to our sender name when the gateway has one', () => {
     const notice = noticeOf(number, [{ messages: [{ ...message, type: 'text', text: { body: 'Hi' } }] }])
     expect(read(notice, { ...settings, senderName: 'Ромашка' })).toMatchObject({ inbound: [{ to: 'Ромашка' }] })
+  })
+
+  test('or, when it carries the messages of one name alone, to that name', () => {
+    const notice = noticeOf(number, [{ messages: [{ ...message, type: 'text', text: { body: 'Hi' } }] }])
+    const toOf = (more: object) => read(notice, { ...settings, ...more })
+    expect(toOf({ senderNames: 'ROMASHKA' })).toMatchObject({ inbound: [{ to: 'ROMASHKA' }] })
+    expect(toOf({ senderNames: ['ROMASHKA'], senderName: 'Ромашка' })).toMatchObject({ inbound: [{ to: 'Ромашка' }] })
+    expect(toOf({ senderNames: 'ROMASHKA,TULIP' })).toMatchObject({ inbound: [{ to: '74950000000' }] })
   })
 })
 

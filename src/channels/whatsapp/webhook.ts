@@ -1,9 +1,9 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { plainWords, readId } from '../../base/plain-words.ts'
 import type { Inbound, Receipt } from '../channel.ts'
 import { objectOf } from '../http-call.ts'
-import { plainWords, readId } from '../provider-words.ts'
 import type { RawSettings } from '../settings.ts'
-import type { ReadWebhook, WebhookRequest, WebhookResult } from '../webhook.ts'
+import { type ReadWebhook, readOwnId, type ToldReceipt, type WebhookRequest, type WebhookResult } from '../webhook.ts'
 import { errorCodeOf } from './answer.ts'
 import { readSettings, type WhatsappSettings } from './settings.ts'
 
@@ -70,10 +70,11 @@ function valuesIn(notice: Notice, phoneNumberId: string): Notice[] {
  * A message that is read was delivered, and when both happen at once Meta tells of the reading alone: so a reading
  * tells of both. That it was sent is known from the answer to our call.
  */
-function receiptsOf(status: Notice, now: Date): Receipt[] {
+function receiptsOf(status: Notice, now: Date): ToldReceipt[] {
   const providerId = idIn(status.id)
   if (!providerId) return []
-  const told = { of: { providerId }, happenedAt: timeIn(status.timestamp, now) }
+  const ownId = readOwnId(status.biz_opaque_callback_data)
+  const told = { of: { providerId }, happenedAt: timeIn(status.timestamp, now), ...ownId }
   switch (status.status) {
     case 'delivered':
       return [{ ...told, status: 'DELIVERED' }]
@@ -139,8 +140,8 @@ const idIn = (value: unknown) => (typeof value === 'string' ? readId(value) : un
 
 const digitsIn = (value: unknown): string => textIn(value).replace(/\D/g, '')
 
-/** Seconds since 1970, as text; what is no such thing happened when we heard of it. */
+/** Seconds since 1970, as text; what is no such thing, or lies ahead, happened when we heard of it. */
 function timeIn(value: unknown, now: Date): Date {
   const isSeconds = (typeof value === 'string' || typeof value === 'number') && /^\d{1,10}$/.test(String(value))
-  return isSeconds ? new Date(Number(value) * 1000) : now
+  return isSeconds ? new Date(Math.min(Number(value) * 1000, now.getTime())) : now
 }

@@ -126,7 +126,7 @@ describe('what Meta tells', () => {
       status: 'DELIVERED',
       happenedAt: new Date(1771200000_000),
     }
-    await eventually(() => expect(feed.taken).toEqual([receipt, receipt]))
+    await eventually(() => expect(feed.taken).toMatchObject([receipt, receipt]))
   })
 
   test('a message of which only the reading is told is delivered and read', async () => {

@@ -229,7 +229,7 @@ describe('an error of the Cloud API', () => {
     cloud.play({ do: 'error', code })
     const [result] = await send(aChannel(), aMessage())
     const reason = `WhatsApp error ${code}`
-    if (status >= 500) expect(result).toEqual({ kind: 'unknown', reason })
+    if (status >= 500) expect(result).toMatchObject({ kind: 'unknown', reason })
     else if (code in busyAfterMs) expect(result).toEqual({ kind: 'busy', reason, retryAfterMs: busyAfterMs[code] })
     else expect(result).toEqual({ kind: 'refused', errorCode: 456, reason, operatorError: String(code) })
     expect(cloud.requests).toHaveLength(1)
@@ -258,7 +258,7 @@ describe('an error of the Cloud API', () => {
 
   test.each([2, 131016, 130429, 190])('%i with 500 may have sent it, whatever else it says', async code => {
     cloud.play({ do: 'error', code, status: 500, headers: { 'retry-after': '21' }, with: { is_transient: true } })
-    expect(await send(aChannel(), aMessage())).toEqual([{ kind: 'unknown', reason: `WhatsApp error ${code}` }])
+    expect(await send(aChannel(), aMessage())).toMatchObject([{ kind: 'unknown', reason: `WhatsApp error ${code}` }])
   })
 
   test('one that nobody has heard of is a refusal', async () => {
@@ -311,7 +311,7 @@ describe('an answer that is none of the documented', () => {
     [404, {}, { kind: 'busy', retryAfterMs: 60_000 }],
   ])('a page with status %i and headers %o', async (status, headers, expected) => {
     cloud.play({ do: 'answer', status, headers: { ...page, ...headers }, body: '<h1>Sorry</h1>' })
-    expect(await send(aChannel(), aMessage())).toEqual([{ ...expected, reason: `WhatsApp answered ${status}` }])
+    expect(await send(aChannel(), aMessage())).toMatchObject([{ ...expected, reason: `WhatsApp answered ${status}` }])
   })
 
   test.each([
@@ -328,7 +328,7 @@ describe('an answer that is none of the documented', () => {
     `{"messages":[{"id":"${'w'.repeat(201)}"}]}`,
   ])('a success that says %j was taken, but cannot be followed', async body => {
     cloud.play({ do: 'answer', status: 200, body })
-    expect(await send(aChannel(), aMessage())).toEqual([{ kind: 'unknown', reason: 'taken without an id' }])
+    expect(await send(aChannel(), aMessage())).toMatchObject([{ kind: 'unknown', reason: 'taken without an id' }])
   })
 
   test.each(['{"error":null}', '{"error":"no"}', '{"error":{"code":"190"}}', '{"error":[]}'])(
@@ -350,10 +350,11 @@ describe('an answer that is none of the documented', () => {
 })
 
 describe('a connection that fails', () => {
-  test('no answer in time: it may have gone out, so it is not sent again', async () => {
+  test('no answer in time: it may have gone out, so it is not sent again, and its receipts will name our uuid', async () => {
     cloud.play({ do: 'silence' })
-    expect(await send(aChannel({ timeoutMs: 50 }), aMessage())).toEqual([
-      { kind: 'unknown', reason: 'no answer in time' },
+    const message = aMessage()
+    expect(await send(aChannel({ timeoutMs: 50 }), message)).toEqual([
+      { kind: 'unknown', reason: 'no answer in time', taken: { 0: message.uuid } },
     ])
     expect(cloud.requests).toHaveLength(1)
   })

@@ -1,5 +1,5 @@
 import { errorCodes } from '../../base/error-codes.ts'
-import { createCallingChannel, type Sent } from '../calling-channel.ts'
+import { createCallingChannel, type Sent, underOwnId } from '../calling-channel.ts'
 import type { Channel, Feed, Outgoing } from '../channel.ts'
 import { call } from '../http-call.ts'
 import type { RawSettings } from '../settings.ts'
@@ -26,7 +26,7 @@ async function send(message: Outgoing, settings: WhatsappSettings): Promise<Sent
     body,
     timeoutMs,
   })
-  return resultOf(result, new Date())
+  return underOwnId(resultOf(result, new Date()), message)
 }
 
 /** A code is of no use later: whoever asked for it should hear at once that it does not come this way. */

@@ -23,12 +23,19 @@ export async function blacklistedAmong(sql: Sql, companyId: number, numbers: str
 /** Whether a text is nothing but a wish to get no more. Words are given in capitals. */
 export const isStopWord = (text: string, stopWords: readonly string[]) => stopWords.includes(text.trim().toUpperCase())
 
+/** Who wants nothing more, by number, by the chat it was written from, or by both; and from which name. */
+export type Stop = { from?: string | undefined; chat?: string | undefined; to: string }
+
 /**
  * A subscriber wants nothing more from whoever writes under this name in the gateway's channel. A name that several
- * companies have stands for all of them: the subscriber cannot tell them apart. Returns those companies.
+ * companies have stands for all of them: the subscriber cannot tell them apart. A chat stands, for each company, for
+ * the numbers that it uploaded for it. Returns those companies.
  */
-export async function addStop(sql: Sql, gatewayId: number, { from, to }: { from: string; to: string }) {
-  const msisdn = normaliseNumber(from)
-  if (msisdn === undefined) return []
-  return (await store.insertStop(sql, gatewayId, to, msisdn)).map(({ companyId }) => companyId)
+export async function addStop(sql: Sql, gatewayId: number, { from, chat, to }: Stop): Promise<number[]> {
+  const msisdn = from === undefined ? undefined : normaliseNumber(from)
+  const stopped = [
+    ...(msisdn === undefined ? [] : await store.insertStop(sql, gatewayId, to, msisdn)),
+    ...(chat === undefined ? [] : await store.insertStopOfChat(sql, gatewayId, to, chat)),
+  ]
+  return [...new Set(stopped.map(({ companyId }) => companyId))]
 }

@@ -1,3 +1,4 @@
+import { spellingsOf } from '../../base/bot-names.ts'
 import type { Sql } from '../../db/sql.ts'
 
 export function upsertEntry(sql: Sql, companyId: number, msisdn: string, comment: string | null) {
@@ -23,11 +24,29 @@ export function insertStop(sql: Sql, gatewayId: number, senderName: string, msis
     insert into blacklist (company_id, msisdn, comment)
     select s.company_id, ${msisdn}, 'Asked by the subscriber'
     from gateways g join senders s using (channel_type)
-    where g.gateway_id = ${gatewayId} and s.sender_name = ${senderName} and s.status in ('APPROVED', 'CLOSED')
+    where g.gateway_id = ${gatewayId} and ${isCalled(sql, senderName)} and s.status in ('APPROVED', 'CLOSED')
     union -- names without registration are known by whoever uploaded their subscribers
     select s.company_id, ${msisdn}, 'Asked by the subscriber'
     from gateways g join subscribers s using (channel_type)
-    where g.gateway_id = ${gatewayId} and s.sender_name = ${senderName} and s.destination = ${msisdn}
-    on conflict (company_id, msisdn) do update set comment = coalesce(blacklist.comment, excluded.comment)
-    returning company_id as "companyId"`
+    where g.gateway_id = ${gatewayId} and ${isCalled(sql, senderName)} and s.destination = ${msisdn}
+    ${keepingComments(sql)}`
 }
+
+/** Each company by the number that it uploaded for the chat itself: nobody can speak for another's subscribers. */
+export function insertStopOfChat(sql: Sql, gatewayId: number, senderName: string, address: string) {
+  return sql<{ companyId: number }[]>`
+    insert into blacklist (company_id, msisdn, comment)
+    select distinct s.company_id, s.destination, 'Asked by the subscriber'
+    from gateways g join subscribers s using (channel_type)
+    where g.gateway_id = ${gatewayId} and ${isCalled(sql, senderName)} and s.address = ${address}
+    ${keepingComments(sql)}`
+}
+
+/** In a channel of bots in either spelling, elsewhere to the letter: `@SHOP` and `SHOP` may be two senders of SMS. */
+const isCalled = (sql: Sql, name: string) => sql`
+  s.sender_name = any(${spellingsOf('TELEGRAM', name)}::text[])
+  and (g.channel_type = 'TELEGRAM' or s.sender_name = ${name})`
+
+const keepingComments = (sql: Sql) => sql`
+  on conflict (company_id, msisdn) do update set comment = coalesce(blacklist.comment, excluded.comment)
+  returning company_id as "companyId"`

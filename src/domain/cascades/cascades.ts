@@ -1,4 +1,5 @@
 import { errorCodes } from '../../base/error-codes.ts'
+import { normaliseNumber } from '../../base/phone-number.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
 import type { Numbering } from '../numbering/numbering.ts'
@@ -62,8 +63,10 @@ async function writeSteps(sql: Transaction, companyId: number, steps: store.Next
 type Ready = { step: store.NextStep; draft: NewSingle }
 type Failed = { step: store.NextStep; single: NewSingle; errorCode: number }
 
-const wishOf = ({ cascadeUuid, step, planned }: store.NextStep): SingleWish => ({
-  ...planned.wish,
+/** The plan has the number as the client wrote it; a step that cannot be sent is kept under the same one as the others. */
+const wishOf = ({ cascadeUuid, step, planned: { wish } }: store.NextStep): SingleWish => ({
+  ...wish,
+  destination: normaliseNumber(wish.destination) ?? wish.destination,
   cascade: { uuid: cascadeUuid, step },
 })
 
@@ -129,4 +132,13 @@ export const stepsOf = (sql: Sql, companyId: number, uuids: string[]) => store.s
 export async function endCascades(sql: Transaction, companyId: number, cascadeUuids: string[], now: Date) {
   if (cascadeUuids.length === 0) return new Set<string>()
   return new Set((await store.endCascades(sql, companyId, cascadeUuids, now)).map(({ cascadeUuid }) => cascadeUuid))
+}
+
+const BATCH = 5000
+const MOST_BATCHES = 100
+
+/** Forgets cascades together with the months of their messages. */
+export async function forgetOldCascades(sql: Sql): Promise<void> {
+  let batches = 0
+  while ((await store.deleteOldCascades(sql, BATCH)).count === BATCH && ++batches < MOST_BATCHES);
 }

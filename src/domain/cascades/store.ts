@@ -3,23 +3,27 @@ import type { CascadePlan } from '../singles/single.ts'
 
 export type NextStep = { cascadeUuid: string; step: number; planned: CascadePlan[number] }
 
+/** One that was not stopped, neither by itself nor with its dispatch, and has steps left. `c` is the cascade. */
+const goesOn = (sql: Sql) => sql`
+  c.ended_at is null and c.next_step <= jsonb_array_length(c.steps) and not exists (
+    select from dispatches d
+    where d.company_id = c.company_id and d.dispatch_id = c.dispatch_id and d.ended_at is not null)`
+
 /** Takes the step after each of these, once: who comes second finds it taken. */
 export function takeNextSteps(sql: Sql, companyId: number, ended: { cascadeUuid: string; step: number }[]) {
   return sql<NextStep[]>`
     update cascades c set next_step = c.next_step + 1
     from unnest(${ended.map(({ cascadeUuid }) => cascadeUuid)}::uuid[], ${ended.map(({ step }) => step)}::int[]) q (uuid, step)
-    where c.company_id = ${companyId} and c.cascade_uuid = q.uuid and c.ended_at is null
-      and c.next_step = q.step + 1 and c.next_step <= jsonb_array_length(c.steps)
+    where c.company_id = ${companyId} and c.cascade_uuid = q.uuid and c.next_step = q.step + 1 and ${goesOn(sql)}
     returning c.cascade_uuid as "cascadeUuid", (q.step + 1)::int as step, c.steps -> q.step as planned`
 }
 
 /** Ends cascades; returns those that had steps left. */
 export function endCascades(sql: Sql, companyId: number, cascadeUuids: string[], now: Date) {
   return sql<{ cascadeUuid: string }[]>`
-    update cascades set ended_at = ${now}
-    where company_id = ${companyId} and cascade_uuid = any(${cascadeUuids}::uuid[]) and ended_at is null
-      and next_step <= jsonb_array_length(steps)
-    returning cascade_uuid as "cascadeUuid"`
+    update cascades c set ended_at = ${now}
+    where c.company_id = ${companyId} and c.cascade_uuid = any(${cascadeUuids}::uuid[]) and ${goesOn(sql)}
+    returning c.cascade_uuid as "cascadeUuid"`
 }
 
 export type OpenStep = {
@@ -40,4 +44,32 @@ export function selectSteps(sql: Sql, companyId: number, uuids: string[]) {
     from messages m join cascades c on c.company_id = m.company_id and c.cascade_uuid = m.cascade_uuid
     where m.company_id = ${companyId} and m.uuid = any(${sorted}::uuid[])
       and m.uuid between ${sorted[0]!} and ${sorted.at(-1)!}`
+}
+
+/**
+ * Those whose messages are in no month that is still attached: a later step may lie in a later month than the first.
+ * One that is younger than a hundred days may have a step to come, and so may one whose dispatch was started late and has
+ * not been COMPLETED for as long. Company by company, because that is how they are kept; `offset 0` has each one's
+ * messages looked up in their index, whatever the planner thinks of reading all of them instead.
+ */
+export function deleteOldCascades(sql: Sql, limit: number) {
+  return sql`
+    with months as (
+      select min(to_date(substring(t.relname from 10), 'YYYY_MM')) as first from pg_inherits i
+      join pg_class t on t.oid = i.inhrelid where i.inhparent = 'messages'::regclass),
+    bound as (
+      select uuid7_floor(least(first::timestamp at time zone 'UTC', now() - interval '100 days')) as least from months),
+    old as (
+      select o.* from companies k cross join bound b cross join lateral (
+        select c.company_id, c.cascade_uuid from cascades c
+        where c.company_id = k.company_id and c.cascade_uuid < b.least
+          and not exists (
+            select from dispatches d
+            where d.company_id = c.company_id and d.dispatch_id = c.dispatch_id
+              and (d.status <> 'COMPLETED' or d.completed_at > now() - interval '100 days') offset 0)
+          and not exists (
+            select from messages m where m.company_id = c.company_id and m.cascade_uuid = c.cascade_uuid offset 0)
+        limit ${limit}) o
+      limit ${limit})
+    delete from cascades c using old where c.company_id = old.company_id and c.cascade_uuid = old.cascade_uuid`
 }

@@ -1,12 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Content } from '../../base/content.ts'
 import { compileTemplate } from '../../base/text-template.ts'
 import { copyInto, copyText } from '../../db/copy.ts'
 import type { Transaction } from '../../db/sql.ts'
 import type { CascadeStep, Dispatch, Recipient } from './dispatch.ts'
+import { compileContent, type FillContent, withText } from './step-content.ts'
 
 const SLICE = 1000
 
-type Cascading = Pick<Dispatch, 'companyId' | 'cascade' | 'options' | 'centerId' | 'callbackUrl' | 'callbackEvents'>
+type Cascading = Pick<
+  Dispatch,
+  'companyId' | 'dispatchId' | 'cascade' | 'options' | 'centerId' | 'callbackUrl' | 'callbackEvents'
+>
 
 /**
  * Keeps, for every accepted recipient of a cascade dispatch, the whole plan with its own substitutions filled in: the
@@ -18,12 +23,12 @@ export function copyPlans(
   accepted: { uuid: string; destination: string; recipient: Recipient }[],
 ): Promise<void> {
   const planOf = planner(dispatch)
-  return copyInto(sql, 'cascades', ['company_id', 'cascade_uuid', 'steps', 'next_step'], async write => {
+  return copyInto(sql, 'cascades', ['company_id', 'cascade_uuid', 'dispatch_id', 'steps', 'next_step'], async write => {
     for (let from = 0; from < accepted.length; from += SLICE) {
       let rows = ''
       for (const each of accepted.slice(from, from + SLICE)) {
         const plan = copyText(JSON.stringify(planOf(each.destination, each.recipient)))
-        rows += `${dispatch.companyId}\t${each.uuid}\t${plan}\t2\n`
+        rows += `${dispatch.companyId}\t${each.uuid}\t${dispatch.dispatchId}\t${plan}\t2\n`
       }
       await write(rows)
       await nextTurn()
@@ -32,20 +37,31 @@ export function copyPlans(
 }
 
 function planner({ cascade, options, centerId, callbackUrl, callbackEvents }: Cascading) {
-  const steps = cascade!.map(step => ({ step, template: compileTemplate(step.text) }))
+  const steps = cascade!.map(step => ({
+    step,
+    template: compileTemplate(step.text),
+    fillContent: compileContent(step.content),
+  }))
   const { rate: _, rateTerm: __, localSendTime: ___, ...kept } = options ?? {}
 
   return (destination: string, { substitutions }: Recipient) =>
-    steps.map(({ step, template }) => {
-      const text = template.render(substitutions)! // whoever lacks a substitution was refused
+    steps.map(({ step, template, fillContent }) => {
+      const text = template.render(substitutions)! // whoever lacks a substitution for any step was refused
       const { channelType, senderName } = step
-      const said = { text, content: contentWith(step, text) }
+      const said = { text, content: contentOf(step, fillContent, substitutions, text) }
       const told = { callbackUrl, callbackEvents, externalId: null, centerId, trafficType: null, method: 'API' }
       const wish = { channelType, senderName, destination, ...said, ...told, options: { ...kept, ttl: step.ttl } }
       return { wish, condition: step.condition ?? 'not_delivered', ttlSeconds: step.ttl }
     })
 }
 
-/** The content of a step with the text as this recipient gets it. */
-const contentWith = ({ content }: CascadeStep, text: string) =>
-  content && 'text' in content ? { ...content, text } : content
+/** The content of a step as this recipient gets it. */
+function contentOf(
+  { content }: CascadeStep,
+  fillContent: FillContent | undefined,
+  substitutions: Recipient['substitutions'],
+  text: string,
+): Content | null {
+  const filled = fillContent ? (fillContent(substitutions) as Content) : content // as with the text
+  return filled && withText(filled, text)
+}

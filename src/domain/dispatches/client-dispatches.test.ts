@@ -20,8 +20,10 @@ import { eventually } from '../../testing/eventually.ts'
 import { aWorld, billingZone, someRecipients, type World } from '../../testing/world.ts'
 import { runnableLanes, takeChunk } from '../lanes/lanes.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
+import type { Finding } from '../sending/finding.ts'
 import { closeLease } from '../sending/leases.ts'
 import { recordFindings } from '../sending/recording.ts'
+import { endStopped } from '../sending/stopping.ts'
 import { addRecipients, createClientDispatch, requireShownDispatch } from './client-dispatches.ts'
 import type { CascadeStep, ClientDispatch, Recipient } from './dispatch.ts'
 import { endDueLanes, type Refuse } from './ending.ts'
@@ -434,5 +436,43 @@ describe('a cascade dispatch', () => {
       ])
     })
     await expectBooksInOrder(db.sql, made.world)
+  })
+
+  test('that the partner stopped can be stopped for good, and what waits of it ends', async () => {
+    const cascade = [
+      step({ channelType: 'VK', senderName: 'shop', text: 'Hello', condition: 'not_delivered', ttl: 3600 }),
+      step({ text: 'Hello again' }),
+    ]
+    const made = await aFilled(someRecipients(3), { channelType: 'VK', senderName: 'shop', cascade })
+    const { partner, companyId } = made.world
+    const now = new Date()
+    await start(made)
+    const rows = await db.sql<{ uuid: string }[]>`
+      select uuid from messages where dispatch_id = ${made.dispatchId} order by position`
+    const [gone, sent] = rows.map(({ uuid }) => uuid)
+    const cascades = { numbering: () => numbering, linkBase: 'http://localhost/s' }
+    const record = (...findings: Finding[]) =>
+      recordFindings(db.sql, companyId, findings, { billingZone, now, cascades })
+    const failed = { status: 'FAILED' as const, at: now }
+    await record({ uuid: gone!, sentAt: now, final: failed }, { uuid: sent!, sentAt: now }) // one goes on to its next step
+    await stopDispatch(db.sql, partner, made.dispatchId, { billingZone, now })
+
+    await end(made)
+    await expectBooksInOrder(db.sql, made.world)
+    await expect(end(made)).rejects.toMatchObject({ kind: 'dispatch_status' })
+    await endLanes()
+    await endStopped(db.sql, { billingZone, now })
+    await record({ uuid: sent!, final: failed })
+    const fates = await db.sql`
+      select cascade_step as step, status, error_code as code from messages where company_id = ${companyId}
+      order by cascade_step, sent_at nulls last, error_code`
+    expect(fates).toEqual([
+      { step: 1, status: 'FAILED', code: null },
+      { step: 1, status: 'FAILED', code: null },
+      { step: 1, status: 'FAILED', code: 454 },
+      { step: 2, status: 'FAILED', code: 454 },
+    ])
+    expect((await shown(made)).status).toBe('COMPLETED')
+    await expectPaid(db.sql, made.world, 0n)
   })
 })

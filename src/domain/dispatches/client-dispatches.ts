@@ -11,9 +11,9 @@ import type { ClientDispatch, ClientProgress, Dispatch, DispatchStatus, Recipien
 import { type Answer, addTo } from './dispatches.ts'
 import { type DispatchHome, inappropriateStatus } from './lifecycle.ts'
 import { requireUsableName } from './routing.ts'
-import { refusalOfTimes } from './schedule.ts'
+import { refusalOfDispatchTimes } from './schedule.ts'
 import * as store from './store.ts'
-import { templatesOf, trafficTypeOf } from './traffic.ts'
+import { aboutOf, templatesOf } from './traffic.ts'
 
 /**
  * Dispatches as the messaging API knows them: of one company, made without recipients under a name. They lie in the same
@@ -27,15 +27,15 @@ export async function createClientDispatch(
   request: { dispatch: ClientDispatch; once: Once; now: Date },
 ): Promise<{ dispatchId: number }> {
   const { dispatch } = request
-  const trafficType = trafficTypeOf(await templatesOf(pool, companyId), dispatch, undefined)
+  const about = aboutOf(await templatesOf(pool, companyId), dispatch, undefined)
   return once(pool, request.once, async sql => {
     await requireActive(sql, companyId)
-    const refusal = refusalOfTimes(dispatch.options, request.now)
+    const refusal = refusalOfDispatchTimes(dispatch.options, request.now)
     if (refusal) throw invalid(refusal)
     const senderIds = await registrationsOf(sql, companyId, dispatch)
     const [id] = await store.insertDispatchId(sql, companyId)
     const { dispatchId } = id!
-    await store.insertClientDispatch(sql, { companyId, dispatchId }, trafficType, { ...dispatch, senderIds })
+    await store.insertClientDispatch(sql, { companyId, dispatchId }, about, { ...dispatch, senderIds })
     return { dispatchId }
   })
 }

@@ -64,13 +64,15 @@ export type ClientDispatch = {
   cascade: CascadeStep[] | null
 }
 
-export type Dispatch = {
+/** What a dispatch is about, and the approved template that says so. */
+export type About = { trafficType: TrafficType; templateId: number | null }
+
+export type Dispatch = About & {
   companyId: number
   dispatchId: number
   name: string
   status: DispatchStatus
   channelType: ChannelType
-  trafficType: TrafficType
   text: string
   senderIds: number[]
   /** Of the messaging API's. */

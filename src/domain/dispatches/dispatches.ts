@@ -16,13 +16,24 @@ import { openPriceBook } from '../pricing/pricing.ts'
 import { sendersByIds, sendersCalled } from '../senders/senders.ts'
 import { shortUrlOf } from '../short-links/short-link.ts'
 import { saveLinks } from '../short-links/short-links.ts'
+import { templateAgain } from '../templates/matching.ts'
 import { copyPlans } from './cascade-plans.ts'
 import type { Dispatch, DispatchStatus, NewDispatch, Progress, Recipient } from './dispatch.ts'
-import { classifyAll, type Desk, emptyTally, type Intake, judgeRecipients, lanesFor, type Tally } from './intake.ts'
+import {
+  classifyAll,
+  type Desk,
+  emptyTally,
+  hasOwnContents,
+  type Intake,
+  judgeRecipients,
+  lanesFor,
+  type Tally,
+} from './intake.ts'
 import { type Routing, requireUsableName, requireUsableSenders, routeBy, routeFreely } from './routing.ts'
 import { laneTimes, zoneChooser } from './schedule.ts'
+import { compileContent } from './step-content.ts'
 import * as store from './store.ts'
-import { templatesOf, trafficTypeOf } from './traffic.ts'
+import { aboutOf, templatesOf, USUAL } from './traffic.ts'
 
 /** What is said of a request that added messages. */
 export type Acceptance = {
@@ -44,21 +55,21 @@ export async function createDispatch(
   numbering: Numbering,
   request: Request & { companyId: number; dispatch: NewDispatch },
 ): Promise<Acceptance> {
-  const dispatch = await withTrafficType(pool, request)
+  const dispatch = await withAbout(pool, request)
   return acceptOnce(pool, request, async sql => {
     const company = await requireActiveCompany(sql, request.partner, request.companyId)
     const gathered = await gather(sql, numbering, { ...request, dispatch, company })
     const [id] = await store.insertDispatchId(sql, company.companyId)
     const home = { companyId: company.companyId, dispatchId: id!.dispatchId, now: id!.now }
-    await store.insertDispatch(sql, home.companyId, home.dispatchId, gathered.intake.trafficType, request.dispatch)
+    await store.insertDispatch(sql, home.companyId, home.dispatchId, dispatch, request.dispatch)
     const tally = await takeIn(sql, home, { ...gathered, recipients: request.recipients, firstPosition: 0 })
     return { home, tally, currency: company.currency, firstPosition: 0 }
   })
 }
 
-async function withTrafficType(pool: Pool, request: Request & { companyId: number; dispatch: NewDispatch }) {
+async function withAbout(pool: Pool, request: Request & { companyId: number; dispatch: NewDispatch }) {
   const { companyId, dispatch, recipients } = request
-  return { ...dispatch, trafficType: trafficTypeOf(await templatesOf(pool, companyId), dispatch, recipients[0]) }
+  return { ...dispatch, ...aboutOf(await templatesOf(pool, companyId), dispatch, recipients[0]) }
 }
 
 /** Everything a created dispatch would say, and nothing stored. */
@@ -68,11 +79,12 @@ export async function tryDispatch(
   request: Request & { companyId: number; dispatch: NewDispatch },
 ): Promise<Acceptance> {
   const company = await requireActiveCompany(sql, request.partner, request.companyId)
-  const dispatch = await withTrafficType(sql, request)
+  const dispatch = await withAbout(sql, request)
   const { intake, numbers } = await gather(sql, numbering, { ...request, dispatch, company })
   const lanes = lanesFor(intake, numbers).map((lane, laneId) => ({ ...lane, laneId, tail: 0 }))
   const tally = emptyTally()
-  const desk = { intake, recipients: request.recipients, numbers, lanes, firstPosition: 0, uuidOf: () => NIL_UUID }
+  const { recipients } = request
+  const desk = { intake, recipients, numbers, lanes, usualLanes: lanes, firstPosition: 0, uuidOf: () => NIL_UUID }
   for await (const _ of judgeRecipients(desk, tally));
   return acceptanceOf({ home: { dispatchId: 0 }, tally, currency: company.currency })
 }
@@ -81,8 +93,9 @@ export async function tryDispatch(
 export async function addMessages(
   pool: Pool,
   numbering: Numbering,
-  request: Request & { dispatchId: number },
+  request: Request & { dispatchId: number; linkBase?: string },
 ): Promise<Acceptance> {
+  const { recipients, linkBase } = request
   const { companyId } = await requireDispatch(pool, request.partner, request.dispatchId)
   return acceptOnce(pool, request, async sql => {
     const [dispatch] = await store.lockDispatch(sql, companyId, request.dispatchId)
@@ -90,7 +103,8 @@ export async function addMessages(
       throw invalid(`The dispatch is ${dispatch!.status}: messages are added only while it is CREATED`)
 
     const company = await requireActiveCompany(sql, request.partner, companyId)
-    const tally = await addTo(sql, numbering, { dispatch: dispatch!, company, recipients: request.recipients })
+    const shortening = linkBase ? { linkBase } : {}
+    const tally = await addTo(sql, numbering, { dispatch: dispatch!, company, recipients, ...shortening })
     return { home: dispatch!, tally, currency: dispatch!.currency, firstPosition: dispatch!.messageCount }
   })
 }
@@ -121,7 +135,7 @@ export async function addTo(sql: Transaction, numbering: Numbering, addition: Ad
   )
 }
 
-type Named = Pick<Dispatch, 'channelType' | 'senderIds' | 'text' | 'trafficType'> &
+type Named = Pick<Dispatch, 'channelType' | 'senderIds' | 'text' | 'trafficType' | 'templateId'> &
   Partial<Pick<Dispatch, 'senderName' | 'options' | 'cascade'>>
 type Gathered = { intake: Intake; numbers: Classified[]; dispatch: Named; linkBase: string | undefined }
 
@@ -140,7 +154,14 @@ async function gather(
     channelType: dispatch.channelType,
     trafficType: dispatch.trafficType,
     template: compileTemplate(dispatch.text),
-    laterTexts: (dispatch.cascade ?? []).slice(1).map(({ text }) => compileTemplate(text)),
+    heldTo: await templateHeldTo(sql, companyId, dispatch),
+    content: dispatch.cascade?.[0]?.content ?? null,
+    fillContent: compileContent(dispatch.cascade?.[0]?.content),
+    laterSteps: (dispatch.cascade ?? []).slice(1).map(({ channelType, text, content }) => ({
+      channelType,
+      template: compileTemplate(text),
+      fillContent: compileContent(content),
+    })),
     routing,
     prices: await openPriceBook(sql, partnerId),
     blacklisted: await blacklistedAmong(sql, companyId, numbers.flatMap(digitsOf)),
@@ -148,6 +169,14 @@ async function gather(
     linkBase,
   }
   return { intake, numbers, dispatch, linkBase }
+}
+
+/**
+ * A text that does not fit the template which its dispatch goes by goes out as every text without one does. No other
+ * template is tried: a company may have hundreds of them, and a request as many thousands of recipients.
+ */
+async function templateHeldTo(sql: Sql, companyId: number, { templateId }: Named): Promise<Intake['heldTo']> {
+  return templateId === null ? undefined : templateAgain(sql, companyId, templateId)
 }
 
 /** Partners name senders, clients a name: what is registered under it with an operator serves that operator's numbers. */
@@ -167,7 +196,7 @@ const digitsOf = (number: Classified) => (number.kind === 'refused' ? [] : numbe
 /** What became of a recipient, in the order submitted. */
 export type Answer = { destination: string; uuid: string; errorCode: number | null }
 
-type Submitted = Omit<Desk, 'uuidOf' | 'lanes'> & Gathered & { cascading?: Dispatch; answers?: Answer[] }
+type Submitted = Omit<Desk, 'uuidOf' | 'lanes' | 'usualLanes'> & Gathered & { cascading?: Dispatch; answers?: Answer[] }
 
 /** Judges the recipients and writes their messages, counters, places and links. */
 async function takeIn(
@@ -177,10 +206,16 @@ async function takeIn(
 ): Promise<Tally> {
   const tally = emptyTally()
   const uuids = uuid7Batch(home.now, submitted.recipients.length)
-  const lanes = await makeLanes(sql, home, submitted)
-  const judged = judgeRecipients({ ...submitted, lanes, uuidOf: index => uuids[index]! }, tally)
-  await writeMessages(sql, home, submitted.answers ? answered(judged, submitted.answers) : judged)
-  await store.updateLaneTails(sql, home.companyId, lanes)
+  const { heldTo, trafficType } = submitted.intake
+  const lanes = await makeLanes(sql, home, submitted, trafficType)
+  const mayBeUsual = heldTo && priorityOf(trafficType) !== priorityOf(USUAL)
+  const usualLanes = mayBeUsual ? await makeLanes(sql, home, submitted, USUAL) : lanes
+  const judged = judgeRecipients({ ...submitted, lanes, usualLanes, uuidOf: index => uuids[index]! }, tally)
+  const written = submitted.answers ? answered(judged, submitted.answers) : judged
+  const hasTemplate = heldTo !== undefined
+  const hasContents = hasTemplate || hasOwnContents(submitted.intake)
+  await writeMessages(sql, { ...home, hasTemplate, hasContents }, written)
+  await store.updateLaneTails(sql, home.companyId, mayBeUsual ? [...lanes, ...usualLanes] : lanes)
   await keepLinks(sql, home, tally, submitted.linkBase)
   if (submitted.cascading) await copyPlans(sql, submitted.cascading, acceptedOf(submitted.recipients, uuids, tally))
   await store.addToDispatch(sql, home, {
@@ -206,8 +241,9 @@ async function makeLanes(
   sql: Sql,
   home: { companyId: number; dispatchId: number },
   { intake, numbers, dispatch }: Submitted,
+  trafficType: TrafficType,
 ): Promise<store.Lane[]> {
-  const { channelType, trafficType } = intake
+  const { channelType } = intake
   const lanes = lanesFor(intake, numbers).map(lane => ({ ...lane, ...laneTimes(dispatch.options ?? null, lane.zone) }))
   if (lanes.length === 0) return []
   const senderName = lanes[0]!.senderId === null ? (dispatch.senderName ?? null) : null

@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { mostCharacters, refusalOfText } from '../../base/channel-text.ts'
 import type { ChannelType, TrafficType } from '../../base/channel-types.ts'
+import type { Content } from '../../base/content.ts'
 import { formatMoney, type Money } from '../../base/money.ts'
 import { mostSmsCharacters, smsParts } from '../../base/sms-text.ts'
 import type { TextTemplate } from '../../base/text-template.ts'
@@ -7,10 +9,13 @@ import { type NewMessage, rejection } from '../messages/message.ts'
 import { type Classified, classify, type Numbering } from '../numbering/numbering.ts'
 import type { PriceBook } from '../pricing/pricing.ts'
 import { randomCode, type ShortLink, shortenLinks } from '../short-links/short-link.ts'
-import { MOST_PARTS, type Recipient } from './dispatch.ts'
+import { type ApprovedTemplate, fitTemplate, type Match, saidByTemplate } from '../templates/matching.ts'
+import { MOST_PARTS, MOST_TEMPLATE_CHARACTERS, type Recipient } from './dispatch.ts'
 import { brandIdOf, type Route, type Routing } from './routing.ts'
 import type { ZoneOf } from './schedule.ts'
+import { type FillContent, withText } from './step-content.ts'
 import type { Lane } from './store.ts'
+import { USUAL } from './traffic.ts'
 
 /** Large requests are worked through in slices, by number and by time: between two of them the process serves others. */
 const SLICE = 1000
@@ -21,8 +26,14 @@ export type Intake = {
   channelType: ChannelType
   trafficType: TrafficType
   template: TextTemplate
-  /** Of the further steps of a cascade: whoever cannot get one of them gets none. */
-  laterTexts: TextTemplate[]
+  /** The approved template that the dispatch goes by; a text that says something else is nothing special. */
+  heldTo?: ApprovedTemplate | undefined
+  /** What its messages show beyond their texts. */
+  content?: Content | null
+  /** Where each recipient has a content of its own. */
+  fillContent?: FillContent | undefined
+  /** The further ones of a cascade: whoever cannot get one of them gets none. */
+  laterSteps: { channelType: ChannelType; template: TextTemplate; fillContent?: FillContent | undefined }[]
   routing: Routing
   prices: PriceBook
   blacklisted: Set<string>
@@ -97,6 +108,8 @@ export type Desk = {
   /** Place of the first one in the dispatch. */
   firstPosition: number
   lanes: Lane[]
+  /** For texts that do not say what the dispatch is about; the same lanes where none of them is special. */
+  usualLanes: Lane[]
 }
 
 /**
@@ -115,11 +128,17 @@ export async function* judgeRecipients(desk: Desk, tally: Tally): AsyncGenerator
   }
 }
 
-function createJudge({ intake, recipients, numbers, uuidOf, firstPosition, lanes }: Desk, tally: Tally) {
-  const laneOf = laneFinder(lanes)
-  const priceOf = priceTable(intake)
-  const most = longestText(intake.channelType)
-  const { linkBase, zoneOf } = intake
+function createJudge(desk: Desk, tally: Tally) {
+  const { intake, recipients, numbers, uuidOf, firstPosition } = desk
+  const special = { trafficType: intake.trafficType, laneOf: laneFinder(desk.lanes), priceOf: priceTable(intake) }
+  const usual = {
+    trafficType: USUAL,
+    laneOf: laneFinder(desk.usualLanes),
+    priceOf: priceTable({ ...intake, trafficType: USUAL }),
+  }
+  const { linkBase, zoneOf, heldTo, fillContent } = intake
+  const most = mostRendered(intake.channelType, linkBase)
+  const sameForAll = hasOwnContents(intake) ? intake.content : undefined // but for its short links
 
   return (index: number): NewMessage => {
     const recipient = recipients[index]!
@@ -134,14 +153,21 @@ function createJudge({ intake, recipients, numbers, uuidOf, firstPosition, lanes
     const route = intake.routing.routeFor(number)
     if (!route) return refuse(rejection.noSender)
     const rendered = recipient.customText ?? intake.template.render(recipient.substitutions, most)
-    const isComplete = intake.laterTexts.every(later => later.render(recipient.substitutions, most) !== undefined)
-    if (rendered === undefined || !isComplete) return refuse(rejection.noSubstitution)
+    if (rendered === undefined) return refuse(rejection.noSubstitution)
+    if (rendered.length > most) return refuse(rejection.badText) // perhaps cut short
+    const filled = fillContent ? fillContent(recipient.substitutions) : sameForAll
+    if (typeof filled === 'number') return refuse(filled)
+    const wrongLater = refusalOfLater(intake, recipient)
+    if (wrongLater) return refuse(wrongLater)
     const { text, links } = linkBase ? shortenLinks(rendered, randomCode, linkBase) : { text: rendered, links: [] }
     const parts = partsOf(intake.channelType, text)
     if (parts === 0 || parts > MOST_PARTS) return refuse(rejection.badText)
+    const match = heldTo && matchOf(heldTo, text, rendered)
 
+    const own = filled && withText(linkBase ? withShortLinks(filled, links, linkBase) : filled, text)
     const brandId = brandIdOf(number)
     const { senderId } = route
+    const { trafficType, laneOf, priceOf } = heldTo && !match ? usual : special
     const lane = laneOf(senderId, brandId, zoneOf ? zoneOf(number) : null)
     const price = priceOf(route, number, parts)
     for (const link of links) tally.links.push({ ...link, messageUuid: uuid })
@@ -164,8 +190,59 @@ function createJudge({ intake, recipients, numbers, uuidOf, firstPosition, lanes
       brandId,
       destination: number.digits,
       text,
+      ...(heldTo ? { matched: { trafficType, templateId: match?.template.templateId ?? null } } : {}),
+      ...(heldTo || own ? { content: asTemplate(own ?? intake.content, text, match) ?? own ?? null } : {}),
     }
   }
+}
+
+/** Whether each message has a content of its own: filled for its recipient, or with short links that are its own. */
+export function hasOwnContents({ fillContent, content, linkBase }: Intake): boolean {
+  if (fillContent) return true
+  if (!linkBase || !content) return false
+  const links: { code: string; url: string }[] = []
+  withShortLinks(content, links, linkBase)
+  return links.length > 0
+}
+
+/** The links of a text may belong to its template, or stand at its places: there the short ones are wanted. */
+const matchOf = (template: ApprovedTemplate, text: string, rendered: string) =>
+  fitTemplate(template, text) ?? (text === rendered ? undefined : fitTemplate(template, rendered))
+
+/** Why somebody cannot get a later step of a cascade: each is held to what its own channel takes. */
+function refusalOfLater({ laterSteps, linkBase }: Intake, { substitutions }: Recipient): number | undefined {
+  for (const { channelType, template, fillContent } of laterSteps) {
+    const most = mostRendered(channelType, linkBase)
+    const rendered = template.render(substitutions, most)
+    if (rendered === undefined) return rejection.noSubstitution
+    if (rendered.length > most) return rejection.badText
+    const parts = partsOf(channelType, linkBase ? shortenLinks(rendered, randomCode, linkBase).text : rendered)
+    if (parts === 0 || parts > MOST_PARTS) return rejection.badText
+    const filled = fillContent?.(substitutions)
+    if (typeof filled === 'number') return filled
+  }
+}
+
+/** Links may be longer than what is sent in their place. */
+const mostRendered = (channelType: ChannelType, linkBase: string | undefined) =>
+  linkBase ? MOST_TEMPLATE_CHARACTERS : longestText(channelType)
+
+/** What fills a messenger's template has the short links of the text; one that stands there alone joins them. */
+function withShortLinks(content: Content, links: { code: string; url: string }[], linkBase: string): Content {
+  if (content.contentType !== 'template' || !content.parameters) return content
+  const codeOf = (url: string) => {
+    const link = links.find(known => known.url === url) ?? { code: randomCode(), url }
+    if (!links.includes(link)) links.push(link)
+    return link.code
+  }
+  return { ...content, parameters: content.parameters.map(text => shortenLinks(text, codeOf, linkBase).text) }
+}
+
+/** A messenger's own template goes out in place of a text that it says as well. */
+function asTemplate(content: Content | null | undefined, text: string, match: Match | undefined): Content | undefined {
+  if (!match) return undefined
+  const given = content ?? { contentType: 'text' as const, text }
+  return given.contentType === 'text' ? saidByTemplate({ ...given, text }, match) : undefined
 }
 
 /** A refused recipient is kept as it was submitted, so that its sender finds it again. */
@@ -191,17 +268,15 @@ function refused(
   }
 }
 
-/** Parts of the final text; over the limit without counting when no counting could bring it under. */
+/** Parts of the final text, none of what its channel does not take; more than allowed where counting is no use. */
 function partsOf(channelType: ChannelType, text: string): number {
-  if (text === '') return 0
+  if (refusalOfText(channelType, text)) return 0
   if (text.length > longestText(channelType)) return MOST_PARTS + 1
   return channelType === 'SMS' ? smsParts(text) : 1
 }
 
 const longestText = (channelType: ChannelType) =>
-  channelType === 'SMS' ? mostSmsCharacters(MOST_PARTS) : MOST_CHARACTERS
-
-const MOST_CHARACTERS = 4096 // of the channels that know no parts
+  channelType === 'SMS' ? mostSmsCharacters(MOST_PARTS) : mostCharacters(channelType)
 
 /** The lanes of a dispatch are few: one per name, brand and, where it matters, zone. */
 function laneFinder(lanes: Lane[]) {

@@ -57,14 +57,26 @@ export async function stopDispatch(pool: Pool, partner: Partner, dispatchId: num
   })
 }
 
-/** The same for good: what nobody has in hands is not held but becomes unsent, by and by (see `ending.ts`). */
+/**
+ * The same for good: what nobody has in hands is not held but becomes unsent, by and by (see `ending.ts`). No cascade of
+ * it goes on from now on, and the later steps that wait are stopped (see `sending/stopping.ts`). One that a partner
+ * stopped has let go of its reservation already.
+ */
 export function endDispatch(pool: Pool, home: DispatchHome, billing: Billing): Promise<void> {
   return underLocks(pool, home, billing, async (sql, dispatch) => {
-    if (dispatch.status !== 'STARTED') throw inappropriateStatus()
-    await stop(sql, dispatch, () => store.endLanes(sql, dispatch, errorCodes.stopped))
+    const end = () => store.endLanes(sql, dispatch, errorCodes.stopped)
+    if (dispatch.status === 'STARTED') await stop(sql, dispatch, end)
+    else if (dispatch.status === 'STOPPED' && !dispatch.endedAt) await end()
+    else if (!(await goesOn(sql, dispatch))) throw inappropriateStatus()
     await store.setEnded(sql, dispatch)
-    if (dispatch.cascade) await store.endCascades(sql, dispatch)
+    if (dispatch.cascade) await store.requestStops(sql, dispatch)
   })
+}
+
+/** One by cascade is COMPLETED with its first steps, for whoever counts recipients; others may still be to come. */
+async function goesOn(sql: Sql, dispatch: Dispatch): Promise<boolean> {
+  if (dispatch.status !== 'COMPLETED' || !dispatch.cascade || dispatch.endedAt) return false
+  return (await store.selectOpenCascade(sql, dispatch)).length > 0
 }
 
 export const inappropriateStatus = () => new AppError('dispatch_status', 'Inappropriate dispatch status')

@@ -1,11 +1,11 @@
 import type { Money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
-import type { ClientDispatch, Dispatch, DispatchStatus, NewDispatch } from './dispatch.ts'
+import type { About, ClientDispatch, Dispatch, DispatchStatus, NewDispatch } from './dispatch.ts'
 
 const columns = (sql: Sql) => sql`
   d.company_id as "companyId", d.dispatch_id as "dispatchId", d.name, d.status, d.channel_type as "channelType",
-  d.traffic_type as "trafficType", d.text, d.sender_ids as "senderIds", d.sender_name as "senderName",
-  d.center_id as "centerId", d.options, d.cascade, d.format, d.start_at as "startAt",
+  d.traffic_type as "trafficType", d.template_id as "templateId", d.text, d.sender_ids as "senderIds",
+  d.sender_name as "senderName", d.center_id as "centerId", d.options, d.cascade, d.format, d.start_at as "startAt",
   d.callback_url as "callbackUrl", d.callback_events as "callbackEvents",
   d.price_estimate as "priceEstimate",
   d.tariff_ids as "tariffIds", d.created_price as "createdPrice", d.message_count as "messageCount",
@@ -18,22 +18,16 @@ export function insertDispatchId(sql: Sql, companyId: number) {
     returning dispatch_id as "dispatchId", clock_timestamp() as now`
 }
 
-export function insertDispatch(
-  sql: Sql,
-  companyId: number,
-  dispatchId: number,
-  trafficType: string,
-  dispatch: NewDispatch,
-) {
+export function insertDispatch(sql: Sql, companyId: number, dispatchId: number, about: About, dispatch: NewDispatch) {
   const { schedule } = dispatch
   return sql`
     insert into dispatches (
-      company_id, dispatch_id, name, channel_type, traffic_type, text, sender_ids, start_at, offset_minutes, hours,
-      days, callback_url, callback_events)
+      company_id, dispatch_id, name, channel_type, traffic_type, template_id, text, sender_ids, start_at, offset_minutes,
+      hours, days, callback_url, callback_events)
     values (
-      ${companyId}, ${dispatchId}, ${dispatch.name}, ${dispatch.channelType}, ${trafficType}, ${dispatch.text},
-      ${dispatch.senderIds}, ${schedule?.startAt ?? null}, ${schedule?.offsetMinutes ?? null},
-      ${schedule?.hours ?? null}, ${schedule?.days ?? null}, ${dispatch.callbackUrl ?? null},
+      ${companyId}, ${dispatchId}, ${dispatch.name}, ${dispatch.channelType}, ${about.trafficType},
+      ${about.templateId}, ${dispatch.text}, ${dispatch.senderIds}, ${schedule?.startAt ?? null},
+      ${schedule?.offsetMinutes ?? null}, ${schedule?.hours ?? null}, ${schedule?.days ?? null}, ${dispatch.callbackUrl ?? null},
       ${dispatch.callbackEvents ?? null})`
 }
 
@@ -41,18 +35,18 @@ export function insertDispatch(
 export function insertClientDispatch(
   sql: Sql,
   home: { companyId: number; dispatchId: number },
-  trafficType: string,
+  about: About,
   dispatch: ClientDispatch & { senderIds: number[] },
 ) {
   const { options, cascade } = dispatch
   return sql`
     insert into dispatches (
-      company_id, dispatch_id, name, channel_type, traffic_type, text, sender_ids, sender_name, center_id, hours, days,
-      parts_per_second, options, cascade, format, callback_url, callback_events)
+      company_id, dispatch_id, name, channel_type, traffic_type, template_id, text, sender_ids, sender_name, center_id,
+      hours, days, parts_per_second, options, cascade, format, callback_url, callback_events)
     values (
-      ${home.companyId}, ${home.dispatchId}, ${dispatch.name}, ${dispatch.channelType}, ${trafficType}, ${dispatch.text},
-      ${dispatch.senderIds}, ${dispatch.senderName}, ${dispatch.centerId}, ${options.hours ?? null},
-      ${options.days ?? null}, ${dispatch.partsPerSecond}, ${sql.json(options)},
+      ${home.companyId}, ${home.dispatchId}, ${dispatch.name}, ${dispatch.channelType}, ${about.trafficType},
+      ${about.templateId}, ${dispatch.text}, ${dispatch.senderIds}, ${dispatch.senderName}, ${dispatch.centerId},
+      ${options.hours ?? null}, ${options.days ?? null}, ${dispatch.partsPerSecond}, ${sql.json(options)},
       ${cascade ? sql.json(cascade as never) : null}, 'messaging', ${dispatch.callbackUrl}, ${dispatch.callbackEvents})`
 }
 
@@ -133,7 +127,9 @@ export function selectAnswers(sql: Sql, dispatch: Dispatch, from: number, count:
 /** A short link that had to get another code is written anew into its message. */
 export function replaceInText(sql: Sql, companyId: number, uuid: string, before: string, after: string) {
   return sql`
-    update messages set text = replace(text, ${before}, ${after}) where company_id = ${companyId} and uuid = ${uuid}`
+    update messages set text = replace(text, ${before}, ${after}),
+      content = replace(content::text, ${before}, ${after})::jsonb
+    where company_id = ${companyId} and uuid = ${uuid}`
 }
 
 /** A dispatch of this partner, from its bare id. */
@@ -278,7 +274,10 @@ export type EndingLane = {
   lastUuid: string | null
 }
 
-/** Closes lanes whose end has come, for whoever asks: who takes them and dies leaves them to the next. */
+/**
+ * Closes lanes whose end has come, for whoever asks: who takes them and dies leaves them to the next. Nobody waits here
+ * for a row in use, so that whoever holds some lanes and wants others never waits for us in turn.
+ */
 export function claimEndingLanes(sql: Sql, now: Date, limit: number) {
   return sql<EndingLane[]>`
     update lanes l set open = false, ending_until = clock_timestamp() + interval '30 seconds'
@@ -286,8 +285,9 @@ export function claimEndingLanes(sql: Sql, now: Date, limit: number) {
       select e.company_id, e.lane_id, d.first_uuid, d.last_uuid from lanes e
       join dispatches d on d.company_id = e.company_id and d.dispatch_id = e.dispatch_id
       where e.end_at <= ${now} and e.ending_until < clock_timestamp() order by e.end_at limit ${limit}
+      for update of e skip locked
     ) due
-    where l.company_id = due.company_id and l.lane_id = due.lane_id and l.ending_until < clock_timestamp()
+    where l.company_id = due.company_id and l.lane_id = due.lane_id
     returning l.company_id as "companyId", l.lane_id as "laneId", l.tail,
       l.end_code as "errorCode", due.first_uuid as "firstUuid", due.last_uuid as "lastUuid"`
 }
@@ -324,11 +324,33 @@ export function finishLane(sql: Sql, { companyId, laneId, tail }: EndingLane) {
     delete from leases e using lane where e.company_id = lane.company_id and e.lane_id = lane.lane_id`
 }
 
-/** No further step of any of its recipients goes out. */
-export function endCascades(sql: Sql, { companyId, dispatchId, firstUuid, lastUuid }: Dispatch) {
+/** The later steps of its cascades that wait: whoever has one in hand looks once more, and the others are ended soon. */
+export function requestStops(sql: Sql, { companyId, dispatchId, firstUuid }: Dispatch) {
   return sql`
-    update cascades c set ended_at = now()
-    from messages m
-    where m.company_id = ${companyId} and m.dispatch_id = ${dispatchId} and m.uuid between ${firstUuid} and ${lastUuid}
-      and c.company_id = ${companyId} and c.cascade_uuid = m.uuid and c.ended_at is null`
+    insert into stop_requests (company_id, uuid)
+    select m.company_id, m.uuid ${laterSteps(sql, companyId, dispatchId, firstUuid)} and m.status = 'CREATED'
+    on conflict do nothing`
 }
+
+/** Something of its cascades that waits, that may fail with steps left, or that may still be read in time. */
+export function selectOpenCascade(sql: Sql, { companyId, dispatchId, firstUuid }: Dispatch) {
+  return sql`
+    (select 1 ${laterSteps(sql, companyId, dispatchId, firstUuid)} and (m.status = 'CREATED'
+        or m.status = 'SENT' and c.ended_at is null and m.cascade_step < jsonb_array_length(c.steps))
+    limit 1)
+    union all
+    (select 1 from message_timers t
+    join messages m on m.company_id = t.company_id and m.uuid = t.uuid
+    join cascades c on c.company_id = m.company_id and c.cascade_uuid = m.cascade_uuid
+    where t.company_id = ${companyId} and t.kind = 'step' and t.uuid >= ${firstUuid} and m.uuid >= ${firstUuid}
+      and c.dispatch_id = ${dispatchId} and c.ended_at is null and c.next_step = m.cascade_step + 1
+      and m.status = 'DELIVERED' and m.read_at is null
+      and c.steps -> (m.cascade_step - 1) ->> 'condition' = 'not_read'
+    limit 1)`
+}
+
+/** Found by the cascades that went on; the bound keeps the messages to the months that can have them. */
+const laterSteps = (sql: Sql, companyId: number, dispatchId: number, firstUuid: string | null) => sql`
+  from cascades c join messages m on m.company_id = c.company_id and m.cascade_uuid = c.cascade_uuid
+  where c.company_id = ${companyId} and c.dispatch_id = ${dispatchId} and c.next_step > 2
+    and m.company_id = ${companyId} and m.uuid >= ${firstUuid} and m.cascade_step > 1`

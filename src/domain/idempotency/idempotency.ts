@@ -11,15 +11,20 @@ export type Once = { owner: string; key: string; request: Buffer } | undefined
 /**
  * Runs a creating request in one transaction; with an Idempotency-Key at most once. The key's row commits with the
  * effect, and while the transaction runs an advisory lock stands for "in flight": after a crash both are gone, and
- * the next try starts clean. `answer` is what is said again to the same request.
+ * the next try starts clean. `answer` is what is said again to the same request; one without effect leaves the key free.
  */
-export function once<T>(pool: Pool, request: Once, work: (sql: Transaction) => Promise<T>): Promise<T> {
+export function once<T>(
+  pool: Pool,
+  request: Once,
+  work: (sql: Transaction) => Promise<T>,
+  hadEffect: (answer: T) => boolean = () => true,
+): Promise<T> {
   return pool.begin(async sql => {
     if (!request) return work(sql)
     const earlier = await earlierAnswer<T>(sql, request)
     if (earlier) return earlier.answer
     const answer = await work(sql)
-    await store.insertKey(sql, request, hashOf(request), JSON.stringify(answer))
+    if (hadEffect(answer)) await store.insertKey(sql, request, hashOf(request), JSON.stringify(answer))
     return answer
   }) as Promise<T>
 }

@@ -7,8 +7,7 @@ import { aCompany, anApprovedSender, aPartner, aSender, type TestPartner } from 
 import { blacklistedAmong } from '../blacklist/blacklist.ts'
 import { listCallbacks } from '../callbacks/callbacks.ts'
 import { setSwitches } from '../companies/companies.ts'
-import { centerCalled, defaultCenter, listCenters } from '../traffic-centers/traffic-centers.ts'
-import { moveDefault } from './centers.ts'
+import { centerCalled, defaultCenter, listCenters, moveDefault } from '../traffic-centers/traffic-centers.ts'
 import { heardWithin, type InboundMessage, takeInbound } from './inbound.ts'
 import { addRule, listRules, removeRule } from './rules.ts'
 
@@ -368,22 +367,6 @@ describe('the default center', () => {
     expect((await rows()).map(({ centerId }) => centerId)).toEqual([first.centerId, shop.centerId])
     expect(await defaults()).toEqual(['Shop'])
     expect(await moveDefault(db.sql, companyId, 'Shop')).toEqual({ ...shop, isDefault: true })
-  })
-
-  test('stays when the other one is unknown, or another company has it', async () => {
-    const other = await aCompany(db.sql, partner)
-    await centerCalled(db.sql, other, 'Theirs')
-    await defaultCenter(db.sql, companyId)
-    await expect(moveDefault(db.sql, companyId, 'Theirs')).rejects.toMatchObject({ kind: 'not_found' })
-    await expect(moveDefault(db.sql, 987_654, 'Default')).rejects.toMatchObject({ kind: 'not_found' })
-    expect(await defaults()).toEqual(['Default'])
-  })
-
-  test('is one, whoever chooses at the same time', async () => {
-    const called = ['A', 'B', 'C', 'D']
-    for (const one of called) await centerCalled(db.sql, companyId, one)
-    await Promise.all([...called, ...called].map(one => moveDefault(db.sql, companyId, one)))
-    expect(await defaults()).toEqual([expect.stringMatching(/^[A-D]$/)])
   })
 })
 

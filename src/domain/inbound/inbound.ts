@@ -38,13 +38,15 @@ export async function takeInbound(
   numbering?: Pick<Numbering, 'lookup'>,
 ): Promise<InboundOutcome> {
   const message = readable(written)
-  const from = await numberOf(sql, gatewayId, message)
-  if (from === undefined) return { kind: 'unknown subscriber' }
+  const { to, text } = message
+  const chat = chatOf(message)
+  const from = chat === undefined ? normaliseNumber(message.from) : await numberOfChat(sql, gatewayId, chat)
   return within(sql, async tx => {
-    const kept = await keep(tx, gatewayId, { ...message, from }, numbering)
-    if (!isStopWord(message.text, stopWords)) return kept ?? { kind: 'ignored' }
-    const companyIds = await addStop(tx, gatewayId, { from, to: message.to })
-    return { kind: 'stopped', companyIds, ...(kept?.kind === 'kept' ? { messageUuid: kept.messageUuid } : {}) }
+    const kept = from === undefined ? undefined : await keep(tx, gatewayId, { ...message, from }, numbering)
+    const stopped = isStopWord(text, stopWords) ? await addStop(tx, gatewayId, { from, chat, to }) : undefined
+    if (from === undefined && !stopped?.length) return { kind: 'unknown subscriber' }
+    if (!stopped) return kept ?? { kind: 'ignored' }
+    return { kind: 'stopped', companyIds: stopped, ...(kept?.kind === 'kept' ? { messageUuid: kept.messageUuid } : {}) }
   })
 }
 
@@ -62,9 +64,7 @@ function readable({ from, to, text, providerId, receivedAt }: InboundMessage): I
 
 const CHAT = 'chat:'
 
-async function numberOf(sql: Sql, gatewayId: number, { from, to }: InboundMessage): Promise<string | undefined> {
-  return from.startsWith(CHAT) ? numberOfChat(sql, gatewayId, from.slice(CHAT.length), to) : normaliseNumber(from)
-}
+const chatOf = ({ from }: InboundMessage) => (from.startsWith(CHAT) ? from.slice(CHAT.length) : undefined)
 
 /** A webhook has a transaction for everything it tells; a connection brings a pool. */
 const within = (sql: Sql, work: (sql: Transaction) => Promise<InboundOutcome>): Promise<InboundOutcome> =>

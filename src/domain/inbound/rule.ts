@@ -1,4 +1,5 @@
 import type { ChannelType } from '../../base/channel-types.ts'
+import { isHttpUrl } from '../../base/http-url.ts'
 
 /** Channels whose inbound messages are kept and told; what other channels bring in is heard for stop words alone. */
 export const inboundChannels = ['WHATSAPP'] as const satisfies ChannelType[]
@@ -31,7 +32,6 @@ const MOST_URL_CHARS = 2048
 
 /** Why an address cannot be told anything; undefined when it can. The same addresses that a message may name. */
 export function refusalOfUrl(url: string): string | undefined {
-  const isHttp = /^https?:\/\/[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/i.test(url) && URL.canParse(url)
-  if (!isHttp) return 'must be an http or https address'
+  if (!isHttpUrl(url)) return 'must be an http or https address'
   return url.length > MOST_URL_CHARS ? `must be at most ${MOST_URL_CHARS} characters` : undefined
 }

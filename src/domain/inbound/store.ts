@@ -1,5 +1,4 @@
 import type { Sql } from '../../db/sql.ts'
-import type { TrafficCenter } from '../traffic-centers/traffic-center.ts'
 import { type InboundChannel, type InboundRule, inboundChannels } from './rule.ts'
 
 export const selectNow = (sql: Sql) => sql<{ now: Date }[]>`select clock_timestamp() as now`
@@ -110,18 +109,3 @@ export function insertRule(sql: Sql, rule: Omit<InboundRule, 'ruleId'>) {
 
 export const deleteRule = (sql: Sql, companyId: number, ruleId: number) =>
   sql`delete from inbound_rules where company_id = ${companyId} and rule_id = ${ruleId}`
-
-// Which center is the default one -----------------------------------------------------------------------------------
-
-/** Two who choose at once do so one after the other. */
-export const lockCompany = (sql: Sql, companyId: number) =>
-  sql`select from companies where company_id = ${companyId} for no key update`
-
-export const clearDefaultCenter = (sql: Sql, companyId: number) =>
-  sql`update traffic_centers set is_default = false where company_id = ${companyId} and is_default`
-
-export function setDefaultCenter(sql: Sql, companyId: number, name: string) {
-  return sql<TrafficCenter[]>`
-    update traffic_centers set is_default = true where company_id = ${companyId} and name = ${name}
-    returning center_id as "centerId", company_id as "companyId", name, is_default as "isDefault"`
-}

@@ -94,7 +94,7 @@ test('the callback carries the message as GET /message shows it, byte for byte',
     senderName: name,
     destination: '79160000061',
     brand: 'MTS',
-    country: 'Russia',
+    country: 'Россия',
     region: 'Москва и Московская область',
     content: 'Здравствуйте! "7" \\ 🙂',
     specialContent: { contentType: 'text', text: 'Здравствуйте! "7" \\ 🙂' },
@@ -165,10 +165,10 @@ test('so does that of what a messenger tells by webhook, whatever operator the n
   await eventually(() => expect(told()).toHaveLength(4))
   expect(new Set(told().map(({ item }) => `${item.brand} ${item.country} ${item.content}`))).toEqual(
     new Set([
-      'BEELINE Russia I am 79030000061',
-      'TELE2 Russia I am 79770000061',
-      'MTS Russia I am 79160000061',
-      'null Belarus I am 375290000061',
+      'BEELINE Россия I am 79030000061',
+      'TELE2 Россия I am 79770000061',
+      'MTS Россия I am 79160000061',
+      'null Беларусь I am 375290000061',
     ]),
   )
   for (const { message_uuid, item } of told()) expect(await shown(message_uuid)).toEqual(item)

@@ -47,6 +47,8 @@ export type RunnableLane = {
   days: number[] | null
   /** What the messages of a dispatch show beyond their texts. */
   content: Content | null
+  /** Of a dispatch by cascade: how long its first step may be under way once it is handed over. */
+  ttlSeconds: number | null
   firstUuid: string | null
   lastUuid: string | null
 }

@@ -70,3 +70,12 @@ export async function splitLease(sql: Sql, lease: Lease, runs: Run[]): Promise<b
   if (count > 0 && runs.length > 0) await store.insertReturned(sql, lease, runs)
   return count > 0
 }
+
+const BATCH = 1000
+const MOST_BATCHES = 100
+
+/** A client may call itself something else in every message: lanes that stand empty do not stay for it. */
+export async function forgetIdleLanes(sql: Sql): Promise<void> {
+  let batches = 0
+  while ((await store.deleteIdleLanes(sql, BATCH)).count === BATCH && ++batches < MOST_BATCHES);
+}

@@ -13,7 +13,7 @@ const columns = (sql: Sql) => sql`
   s.parts_per_second as "senderRate", c.parts_per_second as "companyRate", d.parts_per_second as "dispatchRate",
   coalesce(l.start_at, d.start_at, case when l.zone is not null then 'epoch'::timestamptz end) as "startAt",
   l.end_at as "endAt", case when d.offset_minutes is null then l.zone end as zone, d.offset_minutes as "offsetMinutes",
-  d.hours, d.days, d.cascade -> 0 -> 'content' as content,
+  d.hours, d.days, d.cascade -> 0 -> 'content' as content, d.cascade -> 0 -> 'ttl' as "ttlSeconds",
   d.first_uuid as "firstUuid", d.last_uuid as "lastUuid"`
 
 /** What decides about a lane; those of a disabled company are left out. A name without registration has no sender. */
@@ -176,6 +176,22 @@ export function selectStranded(sql: Sql, limit: number) {
     from leases e join lanes l on l.company_id = e.company_id and l.lane_id = e.lane_id
     where e.worker is not null and e.until < clock_timestamp() and not l.open
     limit ${limit}`
+}
+
+/**
+ * Lanes of names that anybody may invent, from which nothing has gone for two days and in which nothing is left to be
+ * looked at. Whoever has something for one meanwhile either finds it changed under the lock, or makes it anew.
+ */
+export function deleteIdleLanes(sql: Sql, limit: number) {
+  return sql`
+    delete from lanes l using (
+      select i.company_id, i.lane_id from lanes i
+      where i.dispatch_id is null and i.sender_id is null and i.cursor = i.tail
+        and i.served_at < now() - interval '2 days'
+        and not exists (select from leases e where e.company_id = i.company_id and e.lane_id = i.lane_id)
+        and not exists (select from deadlines t where t.company_id = i.company_id and t.lane_id = i.lane_id)
+      limit ${limit} for update of i skip locked) idle
+    where l.company_id = idle.company_id and l.lane_id = idle.lane_id`
 }
 
 /** The ranges of a dispatch that are in somebody's hands. */

@@ -16,6 +16,19 @@ export type Wish = {
   burstSeconds?: number
 }
 
+const STRICT_BURST_SECONDS = 0.15
+
+/**
+ * At most so many in any one second, wherever it begins, as operators count: what a bucket may grant within a second is
+ * its burst and a second's filling, so the two together make the limit. Over a long time that is seven eighths of it. A
+ * smaller burst would cost more than it gains: what is not drawn in time runs over.
+ */
+export const withinAnySecond = (subject: string, perSecond: number): Wish => ({
+  subject,
+  perSecond: perSecond / (1 + STRICT_BURST_SECONDS),
+  burstSeconds: STRICT_BURST_SECONDS,
+})
+
 /** What was granted, and when to ask again if it was nothing (0 otherwise). */
 export type Draw = { parts: number; retryAfterMs: number }
 

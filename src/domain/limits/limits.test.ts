@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connect, type Pool } from '../../db/sql.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { eventually } from '../../testing/eventually.ts'
-import { drawParts, removeUnusedBuckets, returnParts, tryDrawParts, type Wish } from './limits.ts'
+import { bucketOf } from './limit.ts'
+import { drawParts, removeUnusedBuckets, returnParts, tryDrawParts, type Wish, withinAnySecond } from './limits.ts'
 
 const db = useDatabase()
 const DAY = 86_400
@@ -195,6 +196,14 @@ describe('the clock of the database', () => {
   })
 })
 
+describe('a limit within any second', () => {
+  test.each([1, 2, 3, 5, 6, 7, 10, 99, 1000, 1_000_000])('%i: a full burst and a second more never exceed it', rate => {
+    const { perSecond, burst } = bucketOf(withinAnySecond('gateway:1', rate))
+    expect(Math.floor(perSecond + burst + 1e-6)).toBeLessThanOrEqual(rate)
+    expect(perSecond).toBeGreaterThan(0.85 * rate)
+  })
+})
+
 describe('housekeeping', () => {
   const subjects = async () => (await db.sql`select subject from rate_buckets order by 1`).map(row => row.subject)
 
@@ -280,7 +289,7 @@ describe('several engines', () => {
 
   test.each([2, 10])('%i of them lose no part and invent none', async count => {
     const wish = { subject: 'gateway:3', perSecond: 100, burstSeconds: 3600 } // too large to run over meanwhile
-    await drawParts(db.sql, [wish], 1)
+    await drawParts(db.sql, [wish], 1000) // room for ten seconds
     const [first] = await db.sql`select tokens, filled_at::text as at from rate_buckets`
     const grants = await drawTogether(engines.slice(0, count), [wish], 700, 1000 / count)
     const [last] = await db.sql`

@@ -2,7 +2,7 @@ import type { Pool, Sql } from '../../db/sql.ts'
 import { type Bucket, bucketOf, type Draw, type Wish } from './limit.ts'
 import * as store from './store.ts'
 
-export type { Draw, Wish } from './limit.ts'
+export { type Draw, type Wish, withinAnySecond } from './limit.ts'
 
 type DrawOptions = {
   /**

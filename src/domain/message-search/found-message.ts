@@ -28,7 +28,6 @@ export type Wishes = {
 /** The hours of a partner's dispatch, read at the offset that its start carried. */
 export type DispatchHours = {
   startAt: Date | null
-  offsetMinutes: number | null
   hours: number[] | null
   days: number[] | null
 }

@@ -106,7 +106,7 @@ function messagesOf(company: number, senderId: number, dispatches: DispatchRow[]
     const base = { company_id: company, uuid: uuid!, destination: pick(destinations), text: pick(texts) }
     const kind = pick(['single', 'single', 'single', 'dispatch', 'dispatch', 'inbound', 'cascade'])
     if (kind === 'inbound') return inboundOf(base, created, pick)
-    return outboundOf(base, created, pick, senderId, kind === 'dispatch' ? pick(dispatches) : undefined, kind)
+    return outboundOf(base, created, pick, senderId, dispatches, kind)
   })
 }
 
@@ -153,9 +153,10 @@ function outboundOf(
   created: Date,
   pick: Pick,
   senderId: number,
-  dispatch: DispatchRow | undefined,
+  dispatches: DispatchRow[],
   kind: string,
 ): Known {
+  const dispatch = kind === 'dispatch' ? pick(dispatches) : undefined
   const word = pick(['sending', 'sent', 'delivered', 'undelivered', 'unsent'] as const)
   const isSent = word !== 'sending' && word !== 'unsent'
   const isFinal = word !== 'sending' && word !== 'sent'
@@ -177,14 +178,15 @@ function outboundOf(
     ...(dispatch ? {} : ownColumns(base, pick, kind)),
   }
   const own = row.options as { tags?: string[] | null } | undefined
+  const home = row.cascade_uuid === laterSteps ? dispatches[2]! : dispatch
   return {
     row,
     direction: 'outbound',
-    dispatchId: dispatch?.dispatch_id ?? null,
+    dispatchId: home?.dispatch_id ?? null,
     channelType: (row.channel_type ?? dispatch?.channel_type) as string,
     trafficType: (row.traffic_type ?? dispatch?.traffic_type) as string,
-    method: dispatch ? 'DISPATCH' : (row.sending_method as string),
-    centerId: (row.center_id ?? dispatch?.center_id ?? null) as number | null,
+    method: home ? 'DISPATCH' : (row.sending_method as string),
+    centerId: (row.center_id ?? home?.center_id ?? null) as number | null,
     senderName: (row.sender_name ?? dispatch?.sender_name ?? 'ROMASHKA') as string,
     tags: (own ?? dispatch?.options)?.tags ?? [],
     word,
@@ -204,28 +206,38 @@ const ownColumns = (base: Row, pick: Pick, kind: string) => ({
   sending_method: pick(['API', 'UI', 'VERIFIER_API', 'VERIFIER_WIDGET']),
   template_id: pick([null, 1, 2]),
   options: pick([{}, { tags: null }, { tags: ['зима'] }, { tags: ['sale', 'vip'], ttl: 60 }]),
-  ...(kind === 'cascade' ? { cascade_uuid: pick(cascades), cascade_step: pick([1, 2, 3]) } : {}),
+  ...(kind === 'cascade' ? cascadePlaceOf(pick) : {}),
 })
 
-const cascades = ['01900000-0000-7000-8000-000000000001', '01900000-0000-7000-8000-000000000002']
+/** The first step of the other cascade is a message of the third dispatch. */
+const laterSteps = '01900000-0000-7000-8000-000000000002'
+const cascades = ['01900000-0000-7000-8000-000000000001', laterSteps]
+
+function cascadePlaceOf(pick: Pick) {
+  const uuid = pick(cascades)
+  return { cascade_uuid: uuid, cascade_step: uuid === laterSteps ? pick([2, 3]) : pick([1, 2, 3]) }
+}
 
 const write = (table: string, rows: Record<string, unknown>[]) =>
   db.sql`
     insert into ${db.sql(table)}
     select * from jsonb_populate_recordset(null::${db.sql(table)}, ${db.sql.json(rows as never)})`
 
-/** Two are still under way; the third is through, its first messages known and the later steps behind them. */
+/** The third one goes by cascade: its later steps may lie far behind its own messages. */
 async function writeDispatches(dispatches: DispatchRow[], made: Known[]) {
   const { sql } = db
-  for (const [i, dispatch] of dispatches.entries()) {
+  for (const dispatch of dispatches) {
     const mine = made.filter(({ dispatchId }) => dispatchId === dispatch.dispatch_id).sort(byKey)
     await sql`
       insert into dispatches (company_id, dispatch_id, name, channel_type, traffic_type, text, sender_ids, sender_name,
         center_id, options, cascade, first_uuid, last_uuid)
       select company_id, dispatch_id, name, channel_type, traffic_type, text, '{}', sender_name, center_id,
-        options, cascade, ${mine[0]!.row.uuid}, ${mine.at(i === 2 ? 0 : -1)!.row.uuid}
+        options, cascade, ${mine[0]!.row.uuid}, ${mine.findLast(({ row }) => row.dispatch_id)!.row.uuid}
       from jsonb_populate_record(null::dispatches, ${sql.json(dispatch as never)})`
   }
+  await sql`
+    insert into cascades (company_id, cascade_uuid, dispatch_id, steps, next_step)
+    select ${dispatches[2]!.company_id as number}, ${laterSteps}, ${dispatches[2]!.dispatch_id}, '[{}, {}, {}]', 4`
 }
 
 const byKey = (a: Known, b: Known) => (a.row.uuid < b.row.uuid ? -1 : 1)
@@ -438,7 +450,10 @@ describe('pages', () => {
 
 test('a search that the database gives up is refused with advice, and any other failure is left as it is', async () => {
   const failing = (code: string) =>
-    ({ begin: () => Promise.reject(Object.assign(new Error('failed'), { code })) }) as unknown as Pool
+    ({
+      options: { max: 10 },
+      begin: () => Promise.reject(Object.assign(new Error('failed'), { code })),
+    }) as unknown as Pool
   const search = (pool: Pool) =>
     searchMessages(pool, companyId, { directions: ['outbound'], containing: 'x' }, { page: 1, perPage: 10 })
   await expect(search(failing('57014'))).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-import { AppError, invalid, notFound } from '../../base/errors.ts'
+import { invalid, notFound } from '../../base/errors.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import type { FoundMessage } from './found-message.ts'
 import {
@@ -15,6 +15,7 @@ import {
   uuidsAmong,
 } from './search.ts'
 import * as store from './store.ts'
+import { createTurnstile, type Turnstile } from './turnstile.ts'
 
 export const NEWEST_FIRST: Order = { by: 'createdTime', descending: true }
 const TIMEOUT_MS = 20_000
@@ -31,49 +32,82 @@ export async function searchMessages(
 ): Promise<Found> {
   const ways = await waysTo(pool, companyId, filter)
   if (ways.length === 0) return { total: 0, items: [] }
-  const search = (sql: Sql) => cutPage(sql, ways, order, (page - 1) * perPage, perPage)
-  const isWide = order.by !== 'createdTime' || ways.some(({ rest }) => rest)
-  return isWide ? bridled(pool, search) : search(pool)
+  const search: Search = (sql, beforeCount) => cutPage(sql, ways, order, (page - 1) * perPage, perPage, beforeCount)
+  const isFree = order.by === 'createdTime' && ways.every(({ key, rest }) => !rest && key?.column !== 'step_of')
+  if (isFree) return search(pool)
+  const { narrow, wide } = turnstilesOf(pool)
+  const turnstile = ways.every(isNarrow) ? narrow : wide
+  return turnstile.through(companyId, () => bridled(pool, search))
 }
 
+/** What such a key finds is mostly little; but a test number, or an id used again and again, may have a million. */
+const isNarrow = ({ key }: store.Way) =>
+  key !== undefined && ['uuid', 'external_id', 'destination', 'cascade_uuid'].includes(key.column)
+
+type Turnstiles = { narrow: Turnstile; wide: Turnstile }
+const turnstiles = new WeakMap<Pool, Turnstiles>()
+
+function turnstilesOf(pool: Pool): Turnstiles {
+  const known = turnstiles.get(pool)
+  if (known) return known
+  const made = makeTurnstiles(pool.options.max)
+  turnstiles.set(pool, made)
+  return made
+}
+
+const PATIENCE_MS = 3000
+
+/**
+ * Each search keeps a connection, and everybody else needs some: all of them together take no more than half of the
+ * pool, whatever its size, though one of either kind may always go. Narrow ones are over sooner: more may be in line.
+ */
+function makeTurnstiles(connections: number): Turnstiles {
+  const mostWide = Math.max(1, Math.floor(connections / 5))
+  const mostNarrow = Math.max(1, Math.floor(connections / 2) - mostWide)
+  const bounds = (most: number) => ({ most, mostOfOne: Math.ceil(most / 2), patienceMs: PATIENCE_MS })
+  return {
+    narrow: createTurnstile({ ...bounds(mostNarrow), mostWaitingOfOne: 50, mostWaiting: 200 }),
+    wide: createTurnstile({ ...bounds(mostWide), mostWaitingOfOne: 5, mostWaiting: 50 }),
+  }
+}
+
+type Search = (sql: Sql, beforeCount?: () => PromiseLike<unknown>) => Promise<Found>
+
 /** What ends within a page needs no second question about how much there is. */
-async function cutPage(sql: Sql, ways: store.Way[], order: Order, offset: number, limit: number): Promise<Found> {
+async function cutPage(
+  sql: Sql,
+  ways: store.Way[],
+  order: Order,
+  offset: number,
+  limit: number,
+  beforeCount?: () => PromiseLike<unknown>,
+): Promise<Found> {
   const items = await store.selectPage(sql, ways, order, offset, limit)
   const isEnd = items.length < limit && (items.length > 0 || offset === 0)
   if (isEnd) return { total: offset + items.length, items }
+  await beforeCount?.()
   const [counted] = await store.countUpTo(sql, ways, MOST_FOUND)
   return { total: counted!.total, items }
 }
 
 /**
  * A search by what no index knows may have to read everything a company ever sent. It is planned for its own values,
- * which decide whether the newest messages are enough, and gives up before it keeps the database from its work.
+ * which decide whether the newest messages are enough, and gives up before it keeps the database from its work: the
+ * database knows a time for each statement only, so the count is given what the page has left of it.
  */
-async function bridled<T>(pool: Pool, search: (sql: Sql) => Promise<T>): Promise<T> {
-  if (wideSearches >= MOST_WIDE) throw tooManyWide()
-  wideSearches += 1
+async function bridled(pool: Pool, search: Search): Promise<Found> {
   try {
     return (await pool.begin('read only', async sql => {
+      const begunAt = performance.now()
+      const leftMs = () => Math.max(1, Math.ceil(begunAt + TIMEOUT_MS - performance.now()))
       await store.bridleSearch(sql, TIMEOUT_MS)
-      return search(sql)
-    })) as T
+      return search(sql, () => store.bridleSearch(sql, leftMs()))
+    })) as Found
   } catch (error) {
     if ((error as { code?: string }).code === QUERY_CANCELED) throw tooWide()
     throw error
-  } finally {
-    wideSearches -= 1
   }
 }
-
-/** Each keeps a connection, and everybody else needs some. */
-const MOST_WIDE = 3
-let wideSearches = 0
-
-const tooManyWide = () =>
-  new AppError('too_many_requests', 'Too many wide searches at once: try again in a moment', {
-    retryAfterSeconds: 2,
-    limit: MOST_WIDE,
-  })
 
 const QUERY_CANCELED = '57014'
 const tooWide = () => invalid('The search takes too long: narrow it by time_from and time_to, or by destination')
@@ -146,9 +180,18 @@ async function outboundWays(sql: Sql, companyId: number, filter: Filter): Promis
     return [way({ column: 'destination', values: destinations }, { ...filter, destinations: undefined })]
   }
   if (dispatchIds) {
-    const bounds = await boundsOfDispatches(sql, companyId, dispatchIds)
-    if (!bounds) return []
-    return [way({ column: 'dispatch_id', values: dispatchIds }, others, time ? overlapOf(bounds, time) : bounds)]
+    const dispatches = await store.selectDispatchBounds(sql, companyId, dispatchIds)
+    if (dispatches.length === 0) return []
+    const { least, greatest } = boundsOf(dispatches.flatMap(({ firstUuid, lastUuid }) => [firstUuid, lastUuid]))
+    const within = (bounds: Bounds) => (time ? overlapOf(bounds, time) : bounds)
+    const cascading = dispatches.filter(({ isCascade }) => isCascade).map(({ dispatchId }) => dispatchId)
+    return [
+      way({ column: 'dispatch_id', values: dispatchIds }, others, within({ least, greatest })),
+      // Later steps are written after everything else.
+      ...(cascading.length > 0
+        ? [way({ column: 'step_of', values: cascading }, others, within(boundsFrom(least, null)))]
+        : []),
+    ]
   }
   return [way(undefined, others)]
 }
@@ -195,12 +238,4 @@ async function boundsInTime(sql: Sql, companyId: number, { from, to }: Filter): 
   const [unfinished] = from ? await store.selectFirstOfUnfinished(sql, companyId, from) : []
   const starts = from ? [leastSentFrom(from), ...(unfinished ? [unfinished.firstUuid] : [])] : []
   return boundsFrom(starts.sort()[0], to && greatestSentTo(to))
-}
-
-async function boundsOfDispatches(sql: Sql, companyId: number, dispatchIds: number[]): Promise<Bounds | undefined> {
-  const dispatches = await store.selectDispatchBounds(sql, companyId, dispatchIds)
-  const filled = dispatches.filter(({ firstUuid }) => firstUuid)
-  if (filled.length === 0) return undefined
-  const { least, greatest } = boundsOf(filled.flatMap(({ firstUuid, lastUuid }) => [firstUuid!, lastUuid!]))
-  return boundsFrom(least, filled.some(({ isCascade }) => isCascade) ? null : greatest)
 }

@@ -25,7 +25,8 @@ export type Way = {
 export type Key =
   /** Each value once. */
   | { column: 'uuid' | 'external_id' | 'destination' | 'cascade_uuid'; values: string[] }
-  | { column: 'dispatch_id'; values: number[] }
+  /** `step_of`: the later steps of a dispatch by cascade, whose own rows know only their cascade. */
+  | { column: 'dispatch_id' | 'step_of'; values: number[] }
 
 /** A page of what the ways find. What a dispatch says for its messages is read when the page has been cut. */
 export function selectPage(sql: Sql, ways: Way[], order: Order, offset: number, limit: number) {
@@ -70,11 +71,13 @@ export function countUpTo(sql: Sql, ways: Way[], most: number) {
     select count(*) as total from (select from (${union(sql, found)}) every_way limit ${most}) counted`
 }
 
-/** Where the messages of these dispatches lie. The later steps of cascades are written after everything else. */
+/** Where the messages of these dispatches lie, of those that have some. */
 export function selectDispatchBounds(sql: Sql, companyId: number, dispatchIds: number[]) {
-  return sql<{ firstUuid: string | null; lastUuid: string | null; isCascade: boolean }[]>`
-    select first_uuid as "firstUuid", last_uuid as "lastUuid", cascade is not null as "isCascade" from dispatches
-    where company_id = ${companyId} and dispatch_id = any(${dispatchIds}::bigint[])`
+  return sql<{ dispatchId: number; firstUuid: string; lastUuid: string; isCascade: boolean }[]>`
+    select dispatch_id as "dispatchId", first_uuid as "firstUuid", last_uuid as "lastUuid",
+      cascade is not null as "isCascade"
+    from dispatches
+    where company_id = ${companyId} and dispatch_id = any(${dispatchIds}::bigint[]) and first_uuid is not null`
 }
 
 /** The first key of a dispatch that may have sent something at that time or after it: one may lie for years. */
@@ -90,16 +93,24 @@ export const bridleSearch = (sql: Sql, timeoutMs: number) => sql`
   select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('statement_timeout', ${`${timeoutMs}ms`}, true)`
 
 const foundColumns = (sql: Sql) => sql`
-  m.direction, m.uuid, m.external_id as "externalId", m.dispatch_id as "dispatchId",
+  m.direction, m.uuid, m.external_id as "externalId", d.dispatch_id as "dispatchId",
   coalesce(m.channel_type, d.channel_type) as "channelType", coalesce(m.traffic_type, d.traffic_type) as "trafficType",
   ${methodOf(sql)} as method, m.template_id as "templateId", coalesce(m.center_id, d.center_id) as "centerId",
   coalesce(m.sender_name, s.sender_name, d.sender_name) as "senderName", m.destination, m.brand_id as "brandId",
-  m.text, m.content, coalesce(m.options, d.options) as wishes, d.start_at as "startAt",
-  d.offset_minutes as "offsetMinutes", d.hours, d.days, coalesce(m.callback_url, d.callback_url) as "callbackUrl",
+  m.text, coalesce(m.content, ${firstContentOf(sql)}) as content, coalesce(m.options, ${firstOptionsOf(sql)}) as wishes,
+  d.start_at as "startAt",
+  d.hours, d.days, coalesce(m.callback_url, d.callback_url) as "callbackUrl",
   coalesce(m.callback_events, d.callback_events) as "callbackEvents", m.parts, m.price,
   m.final_price as "finalPrice", c.currency, m.status, m.error_code as "errorCode", m.sent_at as "sentAt",
   m.final_at as "finalAt", m.read_at as "readAt", m.expires_at as "expiresAt", m.cascade_uuid as "cascadeUuid",
   m.cascade_step as "cascadeStep"`
+
+/** A dispatch by cascade says what its first step shows, with each one's own text in it, and how long it may try. */
+const firstContentOf = (sql: Sql) => sql`
+  case when m.cascade_step = 1 and jsonb_typeof(d.first_step -> 'content') = 'object' then d.first_step -> 'content' ||
+    case when d.first_step -> 'content' ? 'text' then jsonb_build_object('text', m.text) else '{}' end end`
+const firstOptionsOf = (sql: Sql) => sql`
+  case when m.cascade_step = 1 then d.options || jsonb_build_object('ttl', d.first_step -> 'ttl') else d.options end`
 
 /** What its dispatch, sender and company say, looked up for each message that is shown. */
 const withHome = (sql: Sql) => sql`
@@ -166,15 +177,20 @@ function inOrder(sql: Sql, { by, descending }: Order) {
 }
 
 const dispatchOf = (sql: Sql) => sql`
-  select channel_type, traffic_type, sender_name, center_id, options, start_at, offset_minutes, hours, days,
-    callback_url, callback_events
-  from dispatches where company_id = m.company_id and dispatch_id = m.dispatch_id`
+  select dispatch_id, channel_type, traffic_type, sender_name, center_id, options, start_at, offset_minutes, hours, days,
+    callback_url, callback_events, cascade -> 0 as first_step
+  from dispatches where company_id = m.company_id and dispatch_id = ${homeOf(sql)}`
+
+/** The dispatch of a message: its own or, of a later step, that of its cascade. */
+const homeOf = (sql: Sql) => sql`
+  coalesce(m.dispatch_id, (
+    select c.dispatch_id from cascades c where c.company_id = m.company_id and c.cascade_uuid = m.cascade_uuid))`
 
 const senderOf = (sql: Sql) =>
   sql`select sender_name from senders where company_id = m.company_id and sender_id = m.sender_id`
 
 const methodOf = (sql: Sql) => sql`
-  case when m.direction = 'inbound' then null when m.dispatch_id is not null then 'DISPATCH'
+  case when m.direction = 'inbound' then null when d.dispatch_id is not null then 'DISPATCH'
     else coalesce(m.sending_method, 'API') end`
 
 /**
@@ -185,7 +201,7 @@ function foundBy(sql: Sql, way: Way, columns: Fragment, order: Order, count: num
   const { key } = way
   const first = (value?: Fragment) => sql`
     select ${columns} from ${sql(way.table)} m where m.company_id = ${way.companyId}
-      ${key && value ? sql`and ${sql(`m.${key.column}`)} = ${value}` : sql``} ${conditionsOf(sql, way)}
+      ${key && value ? keyed(sql, way, key.column, value) : sql``} ${conditionsOf(sql, way)}
     ${inOrder(sql, order)} limit ${count}`
   if (!key) return first()
   if (key.values.length === 1) return first(sql`${key.values[0]!}`)
@@ -195,12 +211,20 @@ function foundBy(sql: Sql, way: Way, columns: Fragment, order: Order, count: num
     ${inOrder(sql, order)} limit ${count}`
 }
 
+const keyed = (sql: Sql, { companyId }: Way, column: Key['column'], value: Fragment) =>
+  column === 'step_of'
+    ? sql`and m.cascade_step > 1 and m.cascade_uuid in (
+        select c.cascade_uuid from cascades c
+        where c.company_id = ${companyId} and c.dispatch_id = ${value} and c.next_step > 2)`
+    : sql`and ${sql(`m.${column}`)} = ${value}`
+
 const arrayTypeOf = {
   uuid: 'uuid[]',
   external_id: 'text[]',
   destination: 'text[]',
   cascade_uuid: 'uuid[]',
   dispatch_id: 'bigint[]',
+  step_of: 'bigint[]',
 }
 
 const conditionsOf = (sql: Sql, way: Way) => sql`
@@ -210,16 +234,16 @@ const conditionsOf = (sql: Sql, way: Way) => sql`
 
 function outboundFilters(sql: Sql, filter: Filter) {
   const ofDispatch = (column: string) => sql`(
-    select ${sql(`d.${column}`)} from dispatches d where d.company_id = m.company_id and d.dispatch_id = m.dispatch_id)`
+    select ${sql(`d.${column}`)} from dispatches d where d.company_id = m.company_id and d.dispatch_id = ${homeOf(sql)})`
   return sql`
     ${commonFilters(sql, filter)}
     ${among(sql, sql`coalesce(m.channel_type, ${ofDispatch('channel_type')})`, filter.channelTypes)}
     ${among(sql, sql`coalesce(m.traffic_type, ${ofDispatch('traffic_type')})`, filter.trafficTypes)}
     ${among(sql, sql`coalesce(m.center_id, ${ofDispatch('center_id')})::text`, filter.centerIds?.map(String))}
     ${among(sql, sql`coalesce(m.sender_name, (${senderOf(sql)}), ${ofDispatch('sender_name')})`, filter.senderNames)}
-    ${among(sql, sql`case when m.dispatch_id is null then coalesce(m.sending_method, 'API') else 'DISPATCH' end`, filter.methods)}
+    ${among(sql, sql`case when ${homeOf(sql)} is null then coalesce(m.sending_method, 'API') else 'DISPATCH' end`, filter.methods)}
     ${among(sql, sql`m.external_id`, filter.externalIds)}
-    ${among(sql, sql`m.dispatch_id::text`, filter.dispatchIds?.map(String))}
+    ${among(sql, sql`${homeOf(sql)}::text`, filter.dispatchIds?.map(String))}
     ${among(sql, sql`m.template_id::text`, filter.templateIds?.map(String))}
     ${among(sql, sql`m.cascade_uuid::text`, filter.cascadeUuid === undefined ? undefined : [filter.cascadeUuid])}
     ${among(sql, statusWord(sql), filter.statuses)}
@@ -228,7 +252,7 @@ function outboundFilters(sql: Sql, filter: Filter) {
     ${between(sql, sql`coalesce(m.sent_at, m.final_at)`, filter)}
     ${is(sql, sql`m.status = 'CREATED'`, filter.isReadyToStop)}
     ${is(sql, sql`coalesce(m.cascade_step, 1) = 1`, filter.isRoot)}
-    ${is(sql, sql`m.dispatch_id is not null`, filter.isOfDispatch)}`
+    ${is(sql, sql`${homeOf(sql)} is not null`, filter.isOfDispatch)}`
 }
 
 /** The filters that an inbound message can pass; what it cannot have is looked at before. */

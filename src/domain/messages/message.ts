@@ -1,4 +1,6 @@
+import type { TrafficType } from '../../base/channel-types.ts'
 import type { Content } from '../../base/content.ts'
+import { errorCodes } from '../../base/error-codes.ts'
 import type { Money } from '../../base/money.ts'
 
 export const messageStatuses = ['CREATED', 'SENT', 'DELIVERED', 'FAILED'] as const
@@ -23,14 +25,10 @@ export type Message = {
   finalAt: Date | null
 }
 
-/** Why a recipient was refused at the door. Stable numbers: clients know them. */
-export const rejection = {
-  badNumber: 7401,
-  blacklisted: 7402,
-  noSender: 7403,
-  noSubstitution: 7404,
-  badText: 7405,
-} as const
+const { badNumber, blacklisted, noSender, noSubstitution, badText } = errorCodes
+
+/** Why a recipient was refused at the door. */
+export const rejection = { badNumber, blacklisted, noSender, noSubstitution, badText } as const
 
 /** A message as it is written when it is accepted, or refused at the door (then without a lane). */
 export type NewMessage = {
@@ -47,6 +45,10 @@ export type NewMessage = {
   brandId: number
   destination: string
   text: string | null
+  /** In a dispatch that goes by an approved template: what the message itself is, having matched it or not. */
+  matched?: { trafficType: TrafficType; templateId: number | null }
+  /** What it shows beyond its text, where that is not the same for the whole dispatch. */
+  content?: Content | null
 }
 
 /** A message on its way out, as the engine reads it. */
@@ -60,6 +62,10 @@ export type QueuedMessage = {
   senderName: string | null
   /** When it is of no use any more. */
   expiresAt: Date | null
+  /** Of one without such an end: what has not gone by then never goes. */
+  waitsUntil: Date | null
+  /** Of a cascade's step: how long it may be under way once it is handed over. */
+  ttlSeconds: number | null
   content: Content | null
   /** When a single message may go, if not at any time. */
   window: { hours: number[] | null; days: number[] | null; zone: string; endAt: string | null } | null

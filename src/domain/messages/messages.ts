@@ -126,10 +126,10 @@ export async function moveMessages(
   from: 'CREATED' | 'SENT',
   moves: Move[],
 ): Promise<Step[]> {
-  if (moves.length === 0) return []
   const wanted = new Map(moves.map(move => [move.uuid, move]))
-  const moved = await store.moveMessages(sql, companyId, from, [...wanted.values()])
-  return moved.map(message => {
+  const alike = [...Map.groupBy(wanted.values(), ({ to }) => to)]
+  const moved = await Promise.all(alike.map(([to, some]) => store.moveMessages(sql, companyId, from, to, some)))
+  return moved.flat().map(message => {
     const { to, sentAt, finalAt, errorCode } = wanted.get(message.uuid)!
     return {
       ...message,

@@ -1,3 +1,4 @@
+import { isPlain, plainId, plainWords } from '../../base/plain-words.ts'
 import type { CascadeContext } from '../cascades/cascades.ts'
 import type { ProviderReceipt } from './receipt.ts'
 
@@ -29,9 +30,6 @@ export function joinFindings(known: Finding, more: Finding): Finding {
   const ids = more.ids ?? known.ids
   return { ...more, ...known, ...(ids ? { ids } : {}) }
 }
-
-/** Longer than any real id or error, and short enough for an index. */
-const MOST_CHARS = 200
 
 /**
  * The last look at what operators wrote before it goes into the database: channels clean it themselves, but a single
@@ -70,15 +68,7 @@ function cleanIds(ids: Finding['ids']): Pick<Finding, 'ids'> {
   return !providerIds || providerIds.every(id => id === '') ? {} : { ids: { ...ids!, providerIds } }
 }
 
-function cleanId(id: string): string {
-  const clean = withoutControls(id)
-  return clean.length > MOST_CHARS ? '' : clean
-}
+const cleanId = (id: string) => plainId(id) ?? ''
 
 const cleanError = ({ operatorError }: { operatorError?: string | null }) =>
-  operatorError ? { operatorError: withoutControls(operatorError.slice(0, MOST_CHARS)) } : {}
-
-const withoutControls = (text: string) => text.replace(/\p{Cc}+/gu, '').toWellFormed()
-
-const isPlain = (text: string | null | undefined) =>
-  !text || (text.length <= MOST_CHARS && text.isWellFormed() && !/\p{Cc}/u.test(text))
+  operatorError ? { operatorError: plainWords(operatorError) } : {}

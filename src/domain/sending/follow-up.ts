@@ -1,6 +1,7 @@
 import { errorCodes } from '../../base/error-codes.ts'
 import type { Pool, Transaction } from '../../db/sql.ts'
 import { advanceCascades } from '../cascades/cascades.ts'
+import { laneTimes } from '../dispatches/schedule.ts'
 import { LIFETIME_MS } from '../messages/message.ts'
 import type { Step } from '../messages/messages.ts'
 import { type Telling, tell } from '../singles/telling.ts'
@@ -74,19 +75,25 @@ function timersOf(step: Step, of: store.ToldMessage): Timer[] {
 async function goOn(sql: Transaction, companyId: number, steps: Step[], known: Known, context: Context) {
   if (!context.cascades) return
   const ended = steps.flatMap(({ to, uuid, errorCode }) => {
-    const { cascadeUuid, cascadeStep, completeBy } = known.get(uuid)!
-    const isTooLate = completeBy !== null && completeBy <= context.now
-    if (to !== 'FAILED' || !cascadeUuid || errorCode === errorCodes.stopped || isTooLate) return []
+    const of = known.get(uuid)!
+    const { cascadeUuid, cascadeStep } = of
+    if (to !== 'FAILED' || !cascadeUuid || errorCode === errorCodes.stopped || isTooLate(of, context.now)) return []
     return [{ cascadeUuid, step: cascadeStep! }]
   })
   if (ended.length > 0) await advanceCascades(sql, companyId, ended, { ...context, ...context.cascades })
 }
 
-/** Notes that messages were read, once each, and tells their clients. */
+/** Past its completion nothing more of a cascade is written; one of a dispatch ends with the lane of its zone. */
+export function isTooLate({ completeBy, completionTime, zone }: store.ToldMessage, now: Date): boolean {
+  const end = completeBy ?? laneTimes(completionTime ? { localCompletionTime: completionTime } : null, zone).endAt
+  return end !== null && end <= now
+}
+
+/** Notes that messages were read, once each, and tells their clients. Where nobody can be seen reading, nobody was. */
 export async function noteReads(sql: Transaction, companyId: number, findings: Finding[], now: Date): Promise<void> {
   const reads = findings.flatMap(({ uuid, read }) => (read ? [{ uuid, at: read.at }] : []))
   if (reads.length === 0) return
-  const noted = await store.updateReads(sql, companyId, reads)
+  const noted = await store.updateReads(sql, companyId, READABLE, reads)
   if (noted.length === 0) return
   const known = await messagesOf(sql, companyId, noted)
   const tellings = noted.map(

@@ -18,7 +18,7 @@ export function selectTaken(
 ) {
   return sql<Pick<Submission, 'uuid' | 'part' | 'providerId'>[]>`
     select uuid, part, provider_id as "providerId" from submissions
-    where company_id = ${companyId} and uuid = any(${uuids}::uuid[]) and gateway_id = ${gatewayId}
+    where company_id = ${companyId} and uuid = any(${uuids}::uuid[]) and parts > 1 and gateway_id = ${gatewayId}
     order by day`
 }
 
@@ -52,16 +52,17 @@ export function selectEnds(sql: Sql, parts: Submission[]) {
     join (select distinct * from unnest(
       ${parts.map(({ companyId }) => companyId)}::bigint[], ${parts.map(({ uuid }) => uuid)}::uuid[])) q (company_id, uuid)
       on s.company_id = q.company_id and s.uuid = q.uuid
+    where s.parts > 1
     group by s.company_id, s.uuid
     having bool_or(s.status = 'FAILED') or count(distinct s.part) filter (where s.status = 'DELIVERED') >= max(s.parts)`
 }
 
 export function insertInbox(sql: Sql, gatewayId: number, receipts: ProviderReceipt[]) {
   return sql`
-    insert into receipt_inbox (gateway_id, provider_id, status, error_code, raw_code, happened_at)
+    insert into receipt_inbox (gateway_id, provider_id, own_id, status, error_code, raw_code, happened_at)
     select ${gatewayId}, q.* from unnest(
-      ${receipts.map(({ providerId }) => providerId)}::text[], ${receipts.map(({ status }) => status)}::text[],
-      ${receipts.map(({ errorCode }) => errorCode)}::int[],
+      ${receipts.map(({ providerId }) => providerId)}::text[], ${receipts.map(({ ownId }) => ownId ?? null)}::text[],
+      ${receipts.map(({ status }) => status)}::text[], ${receipts.map(({ errorCode }) => errorCode)}::int[],
       ${receipts.map(({ operatorError }) => operatorError ?? null)}::text[],
       ${receipts.map(({ happenedAt }) => happenedAt.toISOString())}::timestamptz[]) q`
 }
@@ -77,8 +78,8 @@ export function claimInbox(sql: Sql, limit: number) {
     where receipt_id in (
       select receipt_id from receipt_inbox where claimed_until < clock_timestamp() order by claimed_until limit ${limit})
       and claimed_until < clock_timestamp()
-    returning receipt_id as "receiptId", gateway_id as "gatewayId", provider_id as "providerId", status,
-      error_code as "errorCode", raw_code as "operatorError", happened_at as "happenedAt"`
+    returning receipt_id as "receiptId", gateway_id as "gatewayId", provider_id as "providerId",
+      own_id as "ownId", status, error_code as "errorCode", raw_code as "operatorError", happened_at as "happenedAt"`
 }
 
 export const deleteInbox = (sql: Sql, receiptIds: number[]) =>

@@ -12,12 +12,17 @@ export type MatchedReceipt = { companyId: number; finding: Finding }
  */
 export async function matchReceipts(sql: Sql, gatewayId: number, told: ProviderReceipt[]) {
   const receipts = cleanReceipts(told)
-  const byId = await submissionsOf(sql, gatewayId, [...new Set(receipts.map(({ providerId }) => providerId))])
+  const byId = await submissionsOf(sql, gatewayId, new Set(receipts.map(({ providerId }) => providerId)))
+  const byOwnId = await unansweredOf(
+    sql,
+    gatewayId,
+    receipts.filter(({ providerId }) => !byId.has(providerId)),
+  )
   const matched: MatchedReceipt[] = []
   const parts: (ProviderReceipt & store.Submission)[] = []
   const unmatched: ProviderReceipt[] = []
   for (const receipt of receipts) {
-    const submission = byId.get(receipt.providerId)
+    const submission = byId.get(receipt.providerId) ?? byOwnId.get(receipt.ownId ?? '')
     if (!submission) unmatched.push(receipt)
     else if (submission.parts === 1) matched.push(matchOf(submission, receipt))
     else parts.push({ ...receipt, ...submission, status: receipt.status === 'FAILED' ? 'FAILED' : 'DELIVERED' })
@@ -27,13 +32,19 @@ export async function matchReceipts(sql: Sql, gatewayId: number, told: ProviderR
 }
 
 /** Operators use their ids again: of several submissions under one id the newest counts that has no end yet. */
-async function submissionsOf(sql: Sql, gatewayId: number, providerIds: string[]) {
-  const found = await store.selectSubmissions(sql, gatewayId, providerIds)
+async function submissionsOf(sql: Sql, gatewayId: number, providerIds: Set<string>) {
+  const found = await store.selectSubmissions(sql, gatewayId, [...providerIds])
   const byId = new Map(found.map(submission => [submission.providerId, submission]))
   if (byId.size === found.length) return byId
   const open = new Set((await store.selectOpen(sql, found)).map(({ uuid }) => uuid))
   for (const submission of found) if (open.has(submission.uuid)) byId.set(submission.providerId, submission)
   return byId
+}
+
+/** What nobody knows by the operator's id may have been submitted without an answer: then it was kept under our own. */
+async function unansweredOf(sql: Sql, gatewayId: number, unknown: ProviderReceipt[]) {
+  const ownIds = new Set(unknown.flatMap(({ ownId }) => ownId ?? []))
+  return ownIds.size === 0 ? new Map<string, store.Submission>() : submissionsOf(sql, gatewayId, ownIds)
 }
 
 const matchOf = (

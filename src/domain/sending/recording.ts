@@ -41,8 +41,10 @@ export async function recordWithin(
   const month = monthOf(context.now, context.billingZone)
   const account = await lockAccount(sql, companyId, month)
   const steps = await takeSteps(sql, companyId, folded(findings))
-  const homes = await homesOf(sql, companyId, steps)
-  const costs = await settleDelivered(sql, companyId, month, steps)
+  const [homes, costs] = await Promise.all([
+    homesOf(sql, companyId, steps),
+    settleDelivered(sql, companyId, month, steps),
+  ])
   const held = await changeOfHolds(sql, companyId, steps, homes)
   const packages = await letGoOfCharged(sql, companyId, costs.filter(isPackage))
   await Promise.all([
@@ -78,10 +80,11 @@ function folded(findings: Finding[]): Finding[] {
 async function takeSteps(sql: Sql, companyId: number, findings: Finding[]): Promise<Step[]> {
   const submitted = findings.filter(({ sentAt, refused, final }) => sentAt || (refused && !final))
   const reported = findings.filter(({ sentAt, final }) => final && !sentAt)
-  const steps = [
-    ...(await moveMessages(sql, companyId, 'CREATED', submitted.map(moveOf))),
-    ...(await moveMessages(sql, companyId, 'SENT', reported.map(moveOf))),
-  ]
+  const moved = await Promise.all([
+    moveMessages(sql, companyId, 'CREATED', submitted.map(moveOf)),
+    moveMessages(sql, companyId, 'SENT', reported.map(moveOf)),
+  ])
+  const steps = moved.flat()
   const found = new Set(steps.map(({ uuid }) => uuid))
   const missing = findings.filter(({ uuid, final }) => final && !found.has(uuid))
   return missing.length === 0 ? steps : [...steps, ...(await takeMissing(sql, companyId, missing))]

@@ -13,12 +13,20 @@ export type Stoppable = {
 const asked = (sql: Sql, companyId: number, uuids: string[]) => {
   const sorted = uuids.toSorted()
   return sql`
-    select uuid, status, lane_id, seq, cascade_uuid, cascade_step, read_at from messages
+    select uuid, status, dispatch_id, lane_id, seq, cascade_uuid, cascade_step, read_at from messages
     where company_id = ${companyId} and uuid = any(${sorted}::uuid[])
       and uuid between ${sorted[0]!} and ${sorted.at(-1)!}
     union
-    select uuid, status, lane_id, seq, cascade_uuid, cascade_step, read_at from messages
+    select uuid, status, dispatch_id, lane_id, seq, cascade_uuid, cascade_step, read_at from messages
     where company_id = ${companyId} and cascade_uuid = any(${sorted}::uuid[]) and uuid >= ${sorted[0]!}`
+}
+
+/** Before their lanes, as whoever adds messages to a dispatch does: neither waits for the other with half of it in hand. */
+export function lockDispatchesOf(sql: Sql, companyId: number, uuids: string[]) {
+  return sql`
+    select from dispatches where company_id = ${companyId} and dispatch_id in (
+      select dispatch_id from (${asked(sql, companyId, uuids)}) a)
+    order by dispatch_id for update`
 }
 
 /** Whoever takes chunks passes over a lane that is locked. */
@@ -54,5 +62,21 @@ export function selectStopped(sql: Sql, companyId: number, uuids: string[]) {
     select uuid from stop_requests where company_id = ${companyId} and uuid = any(${uuids}::uuid[])`
 }
 
-export const deleteOldStops = (sql: Sql) =>
-  sql`delete from stop_requests where requested_at < now() - interval '100 days'`
+export type StopRequest = { companyId: number; uuid: string }
+
+export function selectRequests(sql: Sql, after: StopRequest, limit: number) {
+  return sql<StopRequest[]>`
+    select company_id as "companyId", uuid from stop_requests
+    where (company_id, uuid) > (${after.companyId}, ${after.uuid}::uuid) order by company_id, uuid limit ${limit}`
+}
+
+/** Nothing of theirs waits any more. */
+export function deleteRequests(sql: Sql, companyId: number, uuids: string[]) {
+  const sorted = uuids.toSorted()
+  return sql`
+    delete from stop_requests r
+    where r.company_id = ${companyId} and r.uuid = any(${sorted}::uuid[]) and not exists (
+      select from messages m
+      where m.company_id = ${companyId} and m.uuid = r.uuid and m.uuid between ${sorted[0]!} and ${sorted.at(-1)!}
+        and m.status = 'CREATED')`
+}

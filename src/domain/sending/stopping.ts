@@ -1,3 +1,4 @@
+import { isDatabaseAway } from '../../base/database-losses.ts'
 import { errorCodes } from '../../base/error-codes.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { endCascades } from '../cascades/cascades.ts'
@@ -22,6 +23,7 @@ export function stopMessages(
 ): Promise<StopOutcome[]> {
   return pool.begin(async sql => {
     await lockAccount(sql, companyId, monthOf(context.now, context.billingZone))
+    await store.lockDispatchesOf(sql, companyId, uuids)
     await store.lockLanesOf(sql, companyId, uuids) // so that a claim is wholly before this or after it
     const found = await store.selectStoppable(sql, companyId, uuids)
     const cascades = await endCascades(sql, companyId, goingOn(found), context.now)
@@ -68,4 +70,37 @@ export async function stoppedAmong(sql: Sql, companyId: number, uuids: string[])
   return new Set((await store.selectStopped(sql, companyId, uuids)).map(({ uuid }) => uuid))
 }
 
-export const forgetOldStops = (sql: Sql) => store.deleteOldStops(sql)
+const AT_ONCE = 1000
+
+/**
+ * Ends what is to be stopped and in nobody's hands: the later steps of a dispatch that was stopped for good, and what a
+ * worker was asked about and gave back. Requests of what waits no more are forgotten. The trouble of one company is none
+ * of the others': it is thrown when all have had their turn.
+ */
+export async function endStopped(pool: Pool, context: RecordingContext): Promise<void> {
+  const troubles: Error[] = []
+  let requests: store.StopRequest[] = []
+  do {
+    requests = await store.selectRequests(pool, requests.at(-1) ?? FIRST, AT_ONCE)
+    for (const [companyId, ofCompany] of Map.groupBy(requests, request => request.companyId)) {
+      const uuids = ofCompany.map(({ uuid }) => uuid)
+      await endRequested(pool, companyId, uuids, context).catch(cause => {
+        if (isDatabaseAway(cause)) throw cause
+        troubles.push(new Error(`company ${companyId}: ${uuids.length} stop requests failed`, { cause }))
+      })
+    }
+  } while (requests.length === AT_ONCE)
+  if (troubles.length > 0) throw new AggregateError(troubles, 'stop requests failed')
+}
+
+const FIRST: store.StopRequest = { companyId: 0, uuid: '00000000-0000-0000-0000-000000000000' }
+
+/** What is in hand is left alone without a lock: its worker asks for it again and again. */
+async function endRequested(pool: Pool, companyId: number, uuids: string[], context: RecordingContext) {
+  const found = await store.selectStoppable(pool, companyId, uuids)
+  const requested = new Set(uuids)
+  const waiting = found.filter(({ uuid, status }) => status === 'CREATED' && requested.has(uuid))
+  const free = uuidsOf(waiting, false)
+  if (free.length > 0) await stopMessages(pool, companyId, free, context)
+  await store.deleteRequests(pool, companyId, uuids)
+}

@@ -1,5 +1,6 @@
 import type { Money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
+import type { CascadeCondition } from '../singles/single.ts'
 import type { Told } from '../singles/telling.ts'
 
 export type Expiring = { uuid: string; status: 'CREATED' | 'SENT'; inHand: boolean }
@@ -33,7 +34,7 @@ export function selectOverdueWaiting(sql: Sql, now: Date, limit: number) {
     select m.company_id as "companyId", m.uuid from standing s
     join messages m on m.company_id = s.company_id and m.lane_id = s.lane_id and m.seq >= s.first_seq
       and m.seq < s.next_seq and m.uuid >= uuid7_floor(now() - interval '100 days')
-    where m.status = 'CREATED' and m.expires_at <= ${now}
+    where m.status = 'CREATED' and coalesce(m.waits_until, m.expires_at) <= ${now}
     limit ${limit}`
 }
 
@@ -45,11 +46,16 @@ export type ToldMessage = Told & {
   finalPrice: Money | null
   sentAt: Date | null
   readAt: Date | null
+  /** Of one with a ttl. */
   expiresAt: Date | null
   /** When nothing of it may be sent any more. */
   completeBy: Date | null
-  /** How long a step of a cascade may try. */
+  /** Of a dispatch, instead: on the clock of the zone. */
+  completionTime: string | null
+  zone: string | null
+  /** How long a step of a cascade may try, and what it waits for. */
   stepSeconds: number | null
+  condition: CascadeCondition | null
 }
 
 /** What must be known of messages to tell their clients: of dispatches, as the dispatch says. */
@@ -61,16 +67,20 @@ export function selectTold(sql: Sql, companyId: number, uuids: string[]) {
       coalesce(m.callback_events, d.callback_events, '{delivered}') as "callbackEvents",
       m.cascade_uuid as "cascadeUuid", m.cascade_step as "cascadeStep", coalesce(d.format, 'messaging') as format,
       m.status, m.parts, m.final_price as "finalPrice", m.sent_at as "sentAt", m.read_at as "readAt",
-      m.expires_at as "expiresAt", (m.options -> 'window' ->> 'endAt')::timestamptz as "completeBy", (c.steps -> (m.cascade_step - 1) ->> 'ttlSeconds')::int as "stepSeconds"
+      m.expires_at as "expiresAt", (m.options -> 'window' ->> 'endAt')::timestamptz as "completeBy",
+      d.options ->> 'localCompletionTime' as "completionTime", l.zone,
+      (c.steps -> (m.cascade_step - 1) ->> 'ttlSeconds')::int as "stepSeconds",
+      c.steps -> (m.cascade_step - 1) ->> 'condition' as condition
     from messages m
+    left join lanes l on l.company_id = m.company_id and l.lane_id = m.lane_id
     left join dispatches d on d.company_id = m.company_id and d.dispatch_id = m.dispatch_id
     left join cascades c on c.company_id = m.company_id and c.cascade_uuid = m.cascade_uuid
     where m.company_id = ${companyId} and m.uuid = any(${sorted}::uuid[])
       and m.uuid between ${sorted[0]!} and ${sorted.at(-1)!}`
 }
 
-/** The first word about reading counts. */
-export function updateReads(sql: Sql, companyId: number, reads: { uuid: string; at: Date }[]) {
+/** The first word about reading counts, in the channels in which it counts. */
+export function updateReads(sql: Sql, companyId: number, channels: string[], reads: { uuid: string; at: Date }[]) {
   const sorted = reads.map(({ uuid }) => uuid).toSorted()
   return sql<{ uuid: string; readAt: Date }[]>`
     update messages m set read_at = q.read_at
@@ -78,5 +88,8 @@ export function updateReads(sql: Sql, companyId: number, reads: { uuid: string; 
       ${reads.map(({ uuid }) => uuid)}::uuid[], ${reads.map(({ at }) => at.toISOString())}::timestamptz[]) q (uuid, read_at)
     where m.company_id = ${companyId} and m.uuid = q.uuid and m.uuid between ${sorted[0]!} and ${sorted.at(-1)!}
       and m.read_at is null and m.status = 'DELIVERED'
+      and coalesce(m.channel_type, (
+        select d.channel_type from dispatches d where d.company_id = m.company_id and d.dispatch_id = m.dispatch_id
+      )) = any(${channels}::text[])
     returning m.uuid, m.read_at as "readAt"`
 }

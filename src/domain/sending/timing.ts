@@ -1,8 +1,10 @@
 import type { Pool } from '../../db/sql.ts'
-import { advanceCascades, type CascadeContext, stepsOf } from '../cascades/cascades.ts'
+import { advanceCascades, type CascadeContext } from '../cascades/cascades.ts'
 import { monthOf } from '../ledger/account.ts'
 import { lockAccount } from '../ledger/ledger.ts'
 import { tell } from '../singles/telling.ts'
+import { dropTimers } from '../timers/timers.ts'
+import { isTooLate } from './follow-up.ts'
 import * as store from './timing-store.ts'
 
 /**
@@ -29,17 +31,30 @@ export function passSteps(pool: Pool, companyId: number, uuids: string[], contex
   return pool.begin(async sql => {
     // Under the lock: a reading that is being recorded just now counts.
     await lockAccount(sql, companyId, monthOf(context.now, context.billingZone))
-    const steps = await stepsOf(sql, companyId, uuids)
-    const unread = steps.filter(step => step.status === 'DELIVERED' && step.condition === 'not_read' && !step.readAt)
+    const steps = await store.selectTold(sql, companyId, uuids)
+    const unread = steps.flatMap(of => {
+      const { status, condition, readAt, cascadeUuid, cascadeStep } = of
+      const wantsNext = status === 'DELIVERED' && condition === 'not_read' && !readAt && !isTooLate(of, context.now)
+      return wantsNext ? [{ cascadeUuid: cascadeUuid!, step: cascadeStep! }] : []
+    })
     await advanceCascades(sql, companyId, unread, context)
     return steps.filter(({ status }) => status === 'SENT').map(({ uuid }) => uuid)
   }) as Promise<string[]>
 }
 
-/** Tells that messages were delivered and not read within their lifetime. */
-export async function tellUnread(pool: Pool, companyId: number, uuids: string[], now: Date): Promise<void> {
+/** Tells that messages were delivered and not read within their lifetime, once: with it their timers go. */
+export async function tellUnread(
+  pool: Pool,
+  companyId: number,
+  uuids: string[],
+  { billingZone, now }: Pick<CascadeContext, 'billingZone' | 'now'>,
+): Promise<void> {
   await pool.begin(async sql => {
-    const told = await store.selectTold(sql, companyId, uuids)
+    // Under the lock: a reading that is being recorded just now counts.
+    await lockAccount(sql, companyId, monthOf(now, billingZone))
+    const due = await dropTimers(sql, companyId, 'unread', uuids)
+    if (due.length === 0) return
+    const told = await store.selectTold(sql, companyId, due)
     const unread = told.filter(({ status, readAt }) => status === 'DELIVERED' && !readAt)
     const what = { kind: 'status' as const, status: 'unread' as const, at: now }
     await tell(

@@ -29,7 +29,7 @@ export const shortUrlOf = (base: string, code: string) => `${base}/${code}`
  */
 export function shortenLinks(
   text: string,
-  makeCode: () => string,
+  makeCode: (url: string) => string,
   base: string,
 ): { text: string; links: { code: string; url: string }[] } {
   const codes = new Map<string, string>()
@@ -37,7 +37,7 @@ export function shortenLinks(
   let end = 0
   for (const { at, url } of linksIn(text)) {
     if (url.startsWith(`${base}/`)) continue
-    const code = codes.get(url) ?? makeCode()
+    const code = codes.get(url) ?? makeCode(url)
     codes.set(url, code)
     short += text.slice(end, at) + shortUrlOf(base, code)
     end = at + url.length

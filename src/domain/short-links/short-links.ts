@@ -4,6 +4,8 @@ import * as store from './store.ts'
 
 const BATCH = 5000
 const MOST_TRIES = 5
+/** Of one housekeeping. */
+const MOST_BATCHES = 100
 
 /**
  * Shortens the links in the texts of new messages and keeps them, in the transaction that keeps the messages. Gives the
@@ -106,8 +108,13 @@ export async function clicksOf(sql: Sql, companyId: number, codes: string[]): Pr
   return new Map(codes.map(code => [code, counted.get(code) ?? 0]))
 }
 
-/** Forgets links made before a moment, with their clicks; one batch a call. Returns how many: call again until none. */
-export function forgetOldLinks(pool: Pool, before: Date): Promise<number> {
+/** Forgets links made before a moment, with their clicks, a batch at a time; the next housekeeping goes on. */
+export async function forgetOldLinks(pool: Pool, before: Date): Promise<void> {
+  let batches = 0
+  while ((await forgetBatch(pool, before)) === BATCH && ++batches < MOST_BATCHES);
+}
+
+function forgetBatch(pool: Pool, before: Date): Promise<number> {
   return pool.begin(async sql => {
     const links = await store.deleteOldLinks(sql, before, BATCH)
     await store.deleteClicks(sql, links)

@@ -7,7 +7,13 @@ import { type Classified, classify, type Numbering } from '../numbering/numberin
 import type { PriceBook } from '../pricing/pricing.ts'
 import { isInternational, type Sender, type SenderType, senderTypeOf } from '../senders/sender.ts'
 import { randomCode, shortenLinks } from '../short-links/short-link.ts'
-import { type ApprovedTemplate, type Match, matchingTemplate, messengerContentOf } from '../templates/matching.ts'
+import {
+  type ApprovedTemplate,
+  fitTemplate,
+  type Match,
+  matchingTemplate,
+  saidByTemplate,
+} from '../templates/matching.ts'
 import { scheduleOf } from './schedule.ts'
 import type { NewSingle, Refusal, SingleWish } from './single.ts'
 
@@ -56,9 +62,8 @@ export function draftSingle(desk: Desk, wish: SingleWish, now: Date): NewSingle 
   // The time of a step counts from its submission, not from now.
   const schedule = scheduleOf(wish.cascade ? { ...wish.options, ttl: null } : wish.options, number, now)
   if (typeof schedule === 'string') return refused(INVALID, schedule)
-  const { text, links } = wish.options.shortUrl
-    ? shortenLinks(wish.text, randomCode, desk.linkBase)
-    : { text: wish.text, links: [] }
+  const { shorten, links } = wish.options.shortUrl ? shortener(desk.linkBase) : AS_IT_IS
+  const text = shorten(wish.text)
   const parts = wish.channelType === 'SMS' ? smsParts(text) : 1
   if (text === '' || parts > MOST_PARTS) return refused(errorCodes.badText, `content: must be 1 to ${MOST_PARTS} parts`)
   // Most companies have no templates, and looking for one costs as much as all the rest.
@@ -77,7 +82,7 @@ export function draftSingle(desk: Desk, wish: SingleWish, now: Date): NewSingle 
     parts,
     tariffId,
     price: perPart * BigInt(parts),
-    content: contentOf(wish, match, text),
+    content: contentOf(wish, match, shorten),
     trafficType,
     templateId: match?.template.templateId ?? null,
     externalId: wish.externalId,
@@ -90,18 +95,41 @@ export function draftSingle(desk: Desk, wish: SingleWish, now: Date): NewSingle 
     completeBy: schedule.completeBy,
     expiresAt: schedule.expiresAt,
     endsEarly: schedule.endsEarly,
-    links,
+    links: links(),
     ...(wish.cascade ? { cascade: wish.cascade } : {}),
   }
 }
 
+type Shorten = (text: string) => string
+
+const AS_IT_IS = { shorten: (text: string) => text, links: () => [] }
+
+/** Shortens the links in the texts of one message: the same link has the same code wherever it stands. */
+function shortener(base: string) {
+  const codes = new Map<string, string>()
+  const codeOf = (url: string) => {
+    const code = codes.get(url) ?? randomCode()
+    codes.set(url, code)
+    return code
+  }
+  return {
+    shorten: (text: string) => shortenLinks(text, codeOf, base).text,
+    links: () => [...codes].map(([url, code]) => ({ code, url })),
+  }
+}
+
 /** A free text that a registered template of the messenger says as well goes out as that template. */
-function contentOf(wish: SingleWish, match: Match | undefined, text: string): NewSingle['content'] {
-  const content = wish.content && 'text' in wish.content ? { ...wish.content, text } : wish.content
-  const template = match && messengerContentOf(match)
-  if (!template || content?.contentType !== 'text') return content
-  const { contentType: _, ...filled } = template
-  return { ...content, template: filled }
+function contentOf(wish: SingleWish, match: Match | undefined, shorten: Shorten): NewSingle['content'] {
+  const content = contentWith(wish.content, shorten)
+  if (!match || content?.contentType !== 'text') return content
+  // A link that the template itself says cannot be shortened: then its places are filled as they were.
+  return saidByTemplate(content, fitTemplate(match.template, content.text) ?? match) ?? content
+}
+
+function contentWith(content: NewSingle['content'], shorten: Shorten): NewSingle['content'] {
+  if (content && 'text' in content) return { ...content, text: shorten(content.text) }
+  if (content?.contentType !== 'template' || !content.parameters) return content
+  return { ...content, parameters: content.parameters.map(shorten) }
 }
 
 const refused = (code: number, reason: string): Refusal => ({ kind: 'refused', why: 'invalid', code, reason })

@@ -135,6 +135,19 @@ describe('requests that come together', () => {
   })
 })
 
+test('more bytes than the line holds are sent away, those of later steps counted, and served once it is shorter', async () => {
+  const intake = anIntake()
+  const long = wish({ destination: 'nobody', text: 'я'.repeat(4096) })
+  const filling = Array.from({ length: 8192 }, () => long)
+  const waiting = intake.accept(world.companyId, filling)
+  const plan = Array.from({ length: 2 }, () => ({ wish: long, condition: 'not_read' as const, ttlSeconds: 60 }))
+  for (const more of [wish(), { ...wish({ text: '' }), cascade: { step: 1 as const, plan } }])
+    expect(() => intake.accept(world.companyId, [more])).toThrow('try again in a moment')
+  expect(() => intake.accept(world.companyId, [wish()], { owner: 'a', key: 'b', request: Buffer.from('') })).toThrow()
+  expect(await waiting).toHaveLength(8192)
+  await eventually(async () => expect(await intake.accept(world.companyId, [wish()])).toHaveLength(1))
+})
+
 test('more than the line holds is sent away, and served again once it is shorter', async () => {
   const intake = anIntake()
   const many = Array.from({ length: 50_001 }, () => wish({ destination: 'nobody' }))

@@ -22,7 +22,8 @@ export type IntakeContext = {
 /** With an Idempotency-Key a request is written alone, together with its key. */
 export type Intake = { accept(companyId: number, wishes: SingleWish[], once?: Once): Promise<Acceptance[]> }
 
-type Request = { wishes: SingleWish[]; answer: PromiseWithResolvers<Acceptance[]> }
+type Size = { messages: number; bytes: number }
+type Request = { wishes: SingleWish[]; size: Size; answer: PromiseWithResolvers<Acceptance[]> }
 type Line = { waiting: Request[]; hands: number }
 
 const MOST_AT_ONCE = 2000
@@ -30,6 +31,7 @@ const MOST_AT_ONCE = 2000
 const MOST_HANDS = 2
 /** More than this waits nowhere: who comes then is sent away to come again. */
 const MOST_WAITING = 50_000
+const MOST_WAITING_BYTES = 64 * 1024 * 1024
 const RETRY_AFTER_SECONDS = 2
 
 /**
@@ -40,32 +42,39 @@ const RETRY_AFTER_SECONDS = 2
 export function createIntake(context: IntakeContext): Intake {
   const lines = new Map<number, Line>()
   const bookOf = priceBooks(context.sql)
-  let waiting = 0
+  const waiting: Size = { messages: 0, bytes: 0 }
 
   function accept(companyId: number, wishes: SingleWish[], request?: Once): Promise<Acceptance[]> {
-    if (waiting + wishes.length > MOST_WAITING) throw tooBusy()
-    return request ? acceptOnce(companyId, wishes, request) : acceptInGroup(companyId, wishes)
+    const size = sizeOf(wishes)
+    if (waiting.messages + size.messages > MOST_WAITING || waiting.bytes + size.bytes > MOST_WAITING_BYTES)
+      throw tooBusy()
+    waiting.messages += size.messages
+    waiting.bytes += size.bytes
+    return request ? acceptOnce(companyId, wishes, request, size) : acceptInGroup(companyId, wishes, size)
   }
 
-  async function acceptOnce(companyId: number, wishes: SingleWish[], request: Once): Promise<Acceptance[]> {
+  function letGo({ messages, bytes }: Size) {
+    waiting.messages -= messages
+    waiting.bytes -= bytes
+  }
+
+  async function acceptOnce(companyId: number, wishes: SingleWish[], request: Once, size: Size): Promise<Acceptance[]> {
     const now = context.clock()
     const { sql, billingZone } = context
-    waiting += wishes.length
     try {
       const drafts = await draftAll(companyId, wishes, now)
       const accept = (tx: Transaction) => acceptWithin(tx, companyId, drafts.filter(isSingle), { billingZone, now })
-      return await once(sql, request, async tx => merged(drafts, await accept(tx)))
+      return await once(sql, request, async tx => merged(drafts, await accept(tx)), isAnyAccepted)
     } finally {
-      waiting -= wishes.length
+      letGo(size)
     }
   }
 
-  function acceptInGroup(companyId: number, wishes: SingleWish[]): Promise<Acceptance[]> {
-    const request = { wishes, answer: Promise.withResolvers<Acceptance[]>() }
+  function acceptInGroup(companyId: number, wishes: SingleWish[], size: Size): Promise<Acceptance[]> {
+    const request = { wishes, size, answer: Promise.withResolvers<Acceptance[]>() }
     const line = lines.get(companyId) ?? { waiting: [], hands: 0 }
     lines.set(companyId, line)
     line.waiting.push(request)
-    waiting += wishes.length
     if (line.hands < MOST_HANDS) void workOff(companyId, line)
     return request.answer.promise
   }
@@ -87,7 +96,7 @@ export function createIntake(context: IntakeContext): Intake {
       if (group.length === 1 || isDatabaseAway(error)) for (const { answer } of group) answer.reject(error)
       else for (const request of group) await write(companyId, [request]).catch(request.answer.reject)
     } finally {
-      waiting -= sizeOf(group)
+      for (const { size } of group) letGo(size)
     }
   }
 
@@ -112,7 +121,7 @@ export function createIntake(context: IntakeContext): Intake {
 
   async function deskOf(companyId: number, wishes: SingleWish[], now: Date): Promise<Desk> {
     const { sql, numbering, linkBase } = context
-    const names = [...new Set(wishes.flatMap(namesIn))]
+    const names = [...new Set(wishes.flatMap(stepsOf).map(({ senderName }) => senderName))]
     const [senders, templates, prices] = await Promise.all([
       sendersCalled(sql, companyId, names),
       approvedTemplates(sql, companyId, now),
@@ -124,8 +133,9 @@ export function createIntake(context: IntakeContext): Intake {
   return { accept }
 }
 
-const namesIn = ({ senderName, cascade }: SingleWish) =>
-  cascade && 'plan' in cascade ? cascade.plan.map(({ wish }) => wish.senderName) : [senderName]
+/** A cascade stands for all of its messages. */
+const stepsOf = (wish: SingleWish): SingleWish[] =>
+  wish.cascade && 'plan' in wish.cascade ? wish.cascade.plan.map(step => step.wish) : [wish]
 
 type Draft = NewSingle | Refusal
 
@@ -137,6 +147,9 @@ function merged(drafts: Draft[], accepted: Acceptance[]): Acceptance[] {
   return drafts.map(draft => (isSingle(draft) ? next.next().value! : draft))
 }
 
+/** A request of which everything was refused has done nothing: with its key it may come again. */
+const isAnyAccepted = (answers: Acceptance[]) => answers.some(({ kind }) => kind === 'accepted')
+
 /** As many requests as fit together; one is always taken whole. */
 function takeGroup({ waiting }: Line): Request[] {
   let count = 1
@@ -147,7 +160,20 @@ function takeGroup({ waiting }: Line): Request[] {
   return waiting.splice(0, count)
 }
 
-const sizeOf = (group: Request[]) => group.reduce((sum, { wishes }) => sum + wishes.length, 0)
+/** In memory a character takes two bytes. */
+function sizeOf(wishes: SingleWish[]): Size {
+  let characters = 0
+  for (const wish of wishes) for (const step of stepsOf(wish)) characters += charactersOf(step)
+  return { messages: wishes.length, bytes: 2 * characters }
+}
+
+/** Of everything that may be long. Most wishes are a plain text and little else, which costs nothing to add up. */
+function charactersOf({ text, content, callbackUrl, externalId, options: { tags } }: SingleWish): number {
+  let characters = text.length + (callbackUrl?.length ?? 0) + (externalId?.length ?? 0)
+  if (content) characters += JSON.stringify(content).length
+  if (tags) for (const tag of tags) characters += tag.length
+  return characters
+}
 
 const tooBusy = () =>
   new AppError('not_ready', 'Too many messages are being taken in: try again in a moment', {

@@ -1,31 +1,16 @@
-import { countryZoneOf } from '../../base/countries.ts'
-import { localTimeToInstant, nextOpening, type Zone } from '../../base/sending-window.ts'
+import { instantOf, refusalOfTimes } from '../../base/local-time.ts'
+import { nextOpening } from '../../base/sending-window.ts'
+import { LIFETIME_MS } from '../messages/message.ts'
 import type { Classified } from '../numbering/numbering.ts'
+import { zoneFor } from '../numbering/zone.ts'
 import type { SingleOptions } from './single.ts'
-
-export type Schedule = {
-  sendAt: Date | null
-  expiresAt: Date
-  endsEarly: boolean
-  completeBy: Date | null
-  window?: SingleOptions['window']
-}
-
-const MOSCOW = 'Europe/Moscow'
-const HOUR_MS = 3600_000
-const DAY_MS = 24 * HOUR_MS
-/** How long a message lives when nothing else is said. */
-const LIFETIME_MS = 25 * HOUR_MS
-const EARLIEST_MS = -12 * HOUR_MS
-const LATEST_MS = 7 * DAY_MS
-const LATEST_COMPLETION_MS = 70 * DAY_MS
 
 /**
  * When a message may go and when it ends. Local times and hours are those of the subscriber's region, or of Moscow when
  * the client says so. What is wrong with the times is told as a text.
  */
 export function scheduleOf(options: SingleOptions, number: Exclude<Classified, { kind: 'refused' }>, now: Date) {
-  const zone = zoneOf(options, number)
+  const zone = { name: zoneFor(options, number) }
   const wrong = refusalOfTimes(options, zone, now)
   if (wrong) return wrong
   const wanted = instantOf(options.localSendTime, zone)
@@ -41,41 +26,13 @@ export function scheduleOf(options: SingleOptions, number: Exclude<Classified, {
   }
 }
 
-/** Without an opening before its completion it waits until then, and ends. */
+/**
+ * Without an opening before its completion it waits until then, and ends. A ttl ends it, sent or not; without one its
+ * waiting ends at its completion, or after the common lifetime.
+ */
 function lifetime(opening: Date | undefined, completion: Date | null, ttl: number | null, now: Date) {
   const sendAt = opening && opening.getTime() <= now.getTime() ? null : (opening ?? completion)
-  const lifetimeMs = ttl === null ? LIFETIME_MS : ttl * 1000
-  return { sendAt, expiresAt: new Date((sendAt ?? now).getTime() + lifetimeMs), endsEarly: ttl !== null }
-}
-
-function zoneOf({ useLocalTime }: SingleOptions, number: Exclude<Classified, { kind: 'refused' }>) {
-  if (useLocalTime === false) return { name: MOSCOW }
-  return { name: number.kind === 'russian' ? number.place.zone : (countryZoneOf(number.country) ?? MOSCOW) }
-}
-
-const instantOf = (local: string | null | undefined, zone: Zone): Date | null =>
-  local ? (localTimeToInstant(local, zone) ?? null) : null
-
-/** The bare values are held against UTC, as clients of such services know it; only a completion that is past is not. */
-function refusalOfTimes(
-  { localSendTime, localCompletionTime }: SingleOptions,
-  zone: Zone,
-  now: Date,
-): string | undefined {
-  const send = bareTime(localSendTime)
-  const completion = bareTime(localCompletionTime)
-  if (send === undefined) return 'localSendTime: must be a time as YYYY-MM-DD hh:mm:ss'
-  if (completion === undefined) return 'localCompletionTime: must be a time as YYYY-MM-DD hh:mm:ss'
-  if (send !== null && (send < now.getTime() + EARLIEST_MS || send > now.getTime() + LATEST_MS)) {
-    return 'localSendTime: must be from 12 hours ago to 7 days from now'
-  }
-  if (completion === null) return undefined
-  if (completion > now.getTime() + LATEST_COMPLETION_MS) return 'localCompletionTime: must be within 70 days from now'
-  if (send !== null && completion < send) return 'localCompletionTime: must not be before localSendTime'
-  if (instantOf(localCompletionTime, zone)! <= now) return 'localCompletionTime: must not be in the past'
-}
-
-function bareTime(local: string | null | undefined): number | null | undefined {
-  if (local === null || local === undefined) return null
-  return localTimeToInstant(local, { offsetMinutes: 0 })?.getTime()
+  const lasting = (ms: number) => new Date((sendAt ?? now).getTime() + ms)
+  const expiresAt = ttl === null ? (completion ?? lasting(LIFETIME_MS)) : lasting(ttl * 1000)
+  return { sendAt, expiresAt, endsEarly: ttl !== null }
 }

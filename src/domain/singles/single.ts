@@ -82,8 +82,9 @@ export type NewSingle = {
   sendAt: Date | null
   /** What has not been sent by then is not sent. */
   completeBy: Date | null
+  /** When it ends if it ends early, sent or not; otherwise until when it may wait, and what was sent lives on. */
   expiresAt: Date
-  /** Whether its end was asked for, and is not only the common lifetime. */
+  /** Whether it has a ttl. */
   endsEarly: boolean
   links: Omit<ShortLink, 'messageUuid'>[]
   cascade?: CascadePlace

@@ -6,7 +6,7 @@ import { aWorld, billingZone, type World } from '../../testing/world.ts'
 import { verifyLedger } from '../audit/verify.ts'
 import { setBilling, topUp } from '../ledger/ledger.ts'
 import { recordFindings } from '../sending/recording.ts'
-import type { NewSingle } from './single.ts'
+import type { Acceptance, NewSingle } from './single.ts'
 import { acceptSingles } from './singles.ts'
 
 const db = useDatabase()
@@ -20,6 +20,7 @@ beforeAll(async () => {
 const single = ({ senders }: World, given: Partial<NewSingle> = {}): NewSingle => aSingle(senders[0]!, given)
 
 const accept = (of: World, singles: NewSingle[]) => acceptSingles(db.sql, of.companyId, singles, { billingZone, now })
+const uuidOf = (outcome: Acceptance | undefined) => (outcome?.kind === 'accepted' ? outcome.uuid : '')
 const reservedOf = async ({ companyId }: World) =>
   (await db.sql`select reserved from accounts where company_id = ${companyId}`)[0]!.reserved
 
@@ -61,6 +62,33 @@ test('what a prepaid company cannot pay for is refused, the rest of the batch is
   ])
   expect(await reservedOf(prepaid)).toBe(money('10.00'))
   expect(await verifyLedger(db.sql, { companyId: prepaid.companyId })).toEqual([])
+})
+
+test('what a client wrote is kept as it is, whatever characters it has', async () => {
+  const odd = 'a\tb\nc\\N\\.\rd'
+  const said = { destination: odd, text: odd, senderName: odd, externalId: odd, callbackUrl: odd }
+  const [kept] = await accept(world, [single(world, said)])
+  const [row] = await db.sql`
+    select destination, text, sender_name as "senderName", external_id as "externalId", callback_url as "callbackUrl"
+    from messages where uuid = ${uuidOf(kept)}`
+  expect(row).toEqual(said)
+})
+
+test('a drawn code that was taken meanwhile is replaced wherever the message says it', async () => {
+  const link = { code: 'Taken00001', url: 'https://shop.example/a' }
+  const free = { code: 'Free000001', url: 'https://shop.example/b' }
+  await accept(world, [single(world, { links: [link] })])
+  const says = 'a http://localhost/s/Taken00001, b http://localhost/s/Free000001'
+  const template = { templateId: 'sale:en', parameters: [says] }
+  const content = { contentType: 'text' as const, text: says, template }
+  const [kept] = await accept(world, [single(world, { text: says, content, links: [link, free] })])
+  const [row] = await db.sql`
+    select m.text, m.content, l.code from messages m join short_links l on l.message_uuid = m.uuid and l.url = ${link.url}
+    where m.uuid = ${uuidOf(kept)}`
+  const correct = says.replace(link.code, row!.code)
+  expect(correct).not.toBe(says)
+  expect(row!.text).toBe(correct)
+  expect(row!.content).toEqual({ ...content, text: correct, template: { ...template, parameters: [correct] } })
 })
 
 test('a hundred at once never hold more than the budget, and stand in their lane without a gap', async () => {

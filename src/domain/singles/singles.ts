@@ -81,9 +81,9 @@ async function keep(
     cascade && 'plan' in cascade ? [{ uuid: uuids[i]!, plan: cascade.plan }] : [],
   )
   // Sent together: every question that waits for the one before it makes the whole group wait.
-  const [rooms, texts] = await Promise.all([
+  const [rooms, said] = await Promise.all([
     roomFor(sql, companyId, singles),
-    textsWithLinks(sql, companyId, singles, uuids, now),
+    withLinks(sql, companyId, singles, uuids, now),
     setTimers(
       sql,
       companyId,
@@ -95,7 +95,7 @@ async function keep(
   ])
   const placed = singles.map((single, i): store.PlacedSingle => {
     const room = single.sendAt ? undefined : rooms.get(laneOf(single))!
-    return { ...single, text: texts[i]!, uuid: uuids[i]!, laneId: room?.laneId ?? null, seq: room ? room.next++ : null }
+    return { ...single, ...said[i]!, uuid: uuids[i]!, laneId: room?.laneId ?? null, seq: room ? room.next++ : null }
   })
   await store.copyMessages(sql, companyId, placed)
 }
@@ -157,20 +157,32 @@ async function roomFor(sql: Transaction, companyId: number, singles: (store.Lane
 }
 
 /** Links were shortened when the parts were counted; a code that was taken since is replaced, and is as long. */
-async function textsWithLinks(sql: Transaction, companyId: number, singles: NewSingle[], uuids: string[], now: Date) {
+async function withLinks(
+  sql: Transaction,
+  companyId: number,
+  singles: NewSingle[],
+  uuids: string[],
+  now: Date,
+): Promise<Said[]> {
   const links = singles.flatMap((single, i) => single.links.map(link => ({ ...link, messageUuid: uuids[i]! })))
-  if (links.length === 0) return singles.map(({ text }) => text)
+  if (links.length === 0) return singles
   const saved = (await saveLinks(sql, companyId, links, now)).values()
-  return singles.map(({ text, links: own }) =>
-    own.reduce((so, { code }) => so.replaceAll(code, saved.next().value!.code), text),
+  return singles.map(({ text, content, links: own }) =>
+    own.reduce((said, { code }) => withCode(said, code, saved.next().value!.code), { text, content }),
   )
 }
 
-/** What is to happen at a moment of its own: the common lifetime is looked after lane by lane. */
+type Said = Pick<NewSingle, 'text' | 'content'>
+
+/** The text, and whatever the content repeats of it. */
+const withCode = (said: Said, drawn: string, kept: string): Said =>
+  kept === drawn ? said : JSON.parse(JSON.stringify(said).replaceAll(drawn, kept))
+
+/** What is to happen at a moment of its own: the common lifetime, waiting or sent, is looked after lane by lane. */
 function timersOf({ uuid, sendAt, completeBy, expiresAt, endsEarly }: NewSingle & { uuid: string }): Timer[] {
   return [
     ...(sendAt ? [{ uuid, kind: 'send' as const, dueAt: sendAt }] : []),
     ...(completeBy ? [{ uuid, kind: 'complete' as const, dueAt: completeBy }] : []),
-    ...(endsEarly || sendAt ? [{ uuid, kind: 'expire' as const, dueAt: expiresAt }] : []),
+    ...(endsEarly ? [{ uuid, kind: 'expire' as const, dueAt: expiresAt }] : []),
   ]
 }

@@ -1,3 +1,4 @@
+import { spellingsOf } from '../../base/bot-names.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { Chat, Subscriber, SubscribersOf } from './subscriber.ts'
 
@@ -16,7 +17,7 @@ export function selectAddresses(sql: Sql, gatewayId: number, whose: SubscribersO
     from (
       select destination, address, created_at as since from subscribers
       where company_id = ${whose.companyId} and channel_type = ${whose.channelType}
-        and sender_name = ${whose.senderName} and destination = any(${destinations}::text[])
+        and sender_name = any(${spellings(whose)}::text[]) and destination = any(${destinations}::text[])
       union all
       select destination, address, seen_at from gateway_chats
       where gateway_id = ${gatewayId} and destination = any(${destinations}::text[])
@@ -32,12 +33,14 @@ export function selectChats(sql: Sql, gatewayId: number, destination: string) {
     order by gone, seen_at desc`
 }
 
-export function deleteAddress(sql: Sql, { companyId, channelType, senderName }: SubscribersOf, address: string) {
+export function deleteAddress(sql: Sql, whose: SubscribersOf, address: string) {
   return sql`
     delete from subscribers
-    where company_id = ${companyId} and channel_type = ${channelType} and sender_name = ${senderName}
-      and address = ${address}`
+    where company_id = ${whose.companyId} and channel_type = ${whose.channelType}
+      and sender_name = any(${spellings(whose)}::text[]) and address = ${address}`
 }
+
+const spellings = ({ channelType, senderName }: SubscribersOf) => spellingsOf(channelType, senderName)
 
 export const deleteChat = (sql: Sql, gatewayId: number, address: string) =>
   sql`delete from gateway_chats where gateway_id = ${gatewayId} and address = ${address}`
@@ -55,15 +58,8 @@ export function upsertChats(sql: Sql, gatewayId: number, chats: Chat[]) {
       gone = excluded.gone, seen_at = excluded.seen_at`
 }
 
-/** What the subscriber showed the bot comes before what a company says of its subscribers. */
-export function selectNumber(sql: Sql, gatewayId: number, address: string, senderName: string) {
+export function selectNumber(sql: Sql, gatewayId: number, address: string) {
   return sql<{ destination: string }[]>`
-    select destination from (
-      select 1 as rank, destination, seen_at as since from gateway_chats
-      where gateway_id = ${gatewayId} and address = ${address} and destination is not null
-      union all
-      select 2, s.destination, s.created_at from gateways g join subscribers s using (channel_type)
-      where g.gateway_id = ${gatewayId} and s.address = ${address} and s.sender_name = ${senderName}
-    ) known
-    order by rank, since desc limit 1`
+    select destination from gateway_chats
+    where gateway_id = ${gatewayId} and address = ${address} and destination is not null`
 }

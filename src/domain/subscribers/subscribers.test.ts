@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { useDatabase } from '../../testing/database.ts'
 import { aGateway } from '../../testing/engines.ts'
@@ -13,6 +14,7 @@ let gatewayId: number
 beforeEach(async () => {
   await db.sql`delete from gateways`
   await db.sql`delete from subscribers`
+  await db.sql`update senders set status = 'DENIED'`
   companyId = await aCompany(db.sql, await aPartner(db.sql))
   gatewayId = (await aGateway(db.sql, { channelType: 'TELEGRAM' })).gatewayId
 })
@@ -45,11 +47,18 @@ describe('a company saves its subscribers', () => {
       { destination: 'nobody', address: '501' },
       { destination: anna, address: '  ' },
       { destination: anna, address: 'a\0b' },
-      { destination: anna, address: 'x'.repeat(4097) },
+      { destination: anna, address: 'ж'.repeat(1001) },
+      { destination: anna, address: '\ud800' },
       { destination: anna, address: '503' },
     )
-    expect(saved).toEqual({ accepted: 1, rejected: 4 })
+    expect(saved).toEqual({ accepted: 1, rejected: 5 })
     expect(await addresses(anna)).toEqual(new Map([[anna, ['503']]]))
+  })
+
+  test('whose addresses have 2000 bytes and no more: that is what the database can look up', async () => {
+    const [most, more] = [randomBytes(1000).toString('hex'), randomBytes(1001).toString('hex')]
+    expect(await save({ destination: anna, address: most })).toEqual({ accepted: 1, rejected: 0 })
+    expect(await save({ destination: anna, address: more })).toEqual({ accepted: 0, rejected: 1 })
   })
 
   test('the same twice, in one batch or two, is one', async () => {
@@ -63,6 +72,15 @@ describe('a company saves its subscribers', () => {
     const many = Array.from({ length: 10_000 }, (_, i) => ({ destination: `7916${1_000_000 + i}`, address: `${i}` }))
     expect(await save(...many)).toEqual({ accepted: 10_000, rejected: 0 })
     await expect(save(...many, many[0]!)).rejects.toThrow('at most 10000 at once')
+  })
+
+  test('and finds and forgets them whether the bot is written with the sign or without it', async () => {
+    await save({ destination: anna, address: '501' })
+    const called = (senderName: string) => addressesOf(db.sql, gatewayId, companyId, 'TELEGRAM', senderName, [anna])
+    expect(await called('@shop_bot')).toEqual(new Map([[anna, ['501']]]))
+    const gone = { companyId, channelType: 'TELEGRAM', senderName: '@shop_bot', address: '501' }
+    await removeAddress(db.sql, gatewayId, gone)
+    expect(await called('shop_bot')).toEqual(new Map())
   })
 
   test('which are no other company’s and no other name’s', async () => {
@@ -125,12 +143,75 @@ test('an address that leads nowhere is forgotten, of that company and name alone
 })
 
 describe('a message from a chat', () => {
-  test('is from the number that the subscriber showed, or else the one that a company saved', async () => {
+  const stop = { from: 'chat:777', to: 'shop_bot', text: 'STOP', receivedAt: new Date() }
+  const aBot = () => anApprovedSender(db.sql, companyId, { channelType: 'TELEGRAM', senderName: 'shop_bot' })
+  const saveOf = (company: number, senderName: string, destination: string, channelType = 'TELEGRAM') =>
+    saveSubscribers(db.sql, company, { channelType, senderName, subscribers: [{ destination, address: '777' }] })
+
+  test('is from the number that the subscriber showed, whatever a company saved', async () => {
     await save({ destination: boris, address: '777' })
-    expect(await numberOfChat(db.sql, gatewayId, '777', 'shop_bot')).toBe(boris)
+    expect(await numberOfChat(db.sql, gatewayId, '777')).toBeUndefined()
     await noteChats(db.sql, gatewayId, [{ address: '777', destination: anna, gone: false }])
-    expect(await numberOfChat(db.sql, gatewayId, '777', 'shop_bot')).toBe(anna)
-    expect(await numberOfChat(db.sql, gatewayId, '778', 'shop_bot')).toBeUndefined()
+    expect(await numberOfChat(db.sql, gatewayId, '777')).toBe(anna)
+  })
+
+  test('that says stop is a stop of the number that was shown and of the one under which the company has it', async () => {
+    await save({ destination: boris, address: '777' })
+    expect(await takeInbound(db.sql, gatewayId, stop)).toEqual({ kind: 'stopped', companyIds: [companyId] })
+    expect(await blacklistedAmong(db.sql, companyId, [anna, boris])).toEqual(new Set([boris]))
+    await aBot()
+    await noteChats(db.sql, gatewayId, [{ address: '777', destination: anna, gone: false }])
+    expect(await takeInbound(db.sql, gatewayId, stop)).toEqual({ kind: 'stopped', companyIds: [companyId] })
+    expect(await blacklistedAmong(db.sql, companyId, [anna, boris])).toEqual(new Set([anna, boris]))
+  })
+
+  test('is not steered by what another company says of it', async () => {
+    await aBot()
+    await save({ destination: anna, address: '777' })
+    const other = await aCompany(db.sql, await aPartner(db.sql))
+    await saveOf(other, 'shop_bot', boris)
+    const { companyIds } = (await takeInbound(db.sql, gatewayId, stop)) as { companyIds: number[] }
+    expect(companyIds.toSorted()).toEqual([companyId, other].toSorted())
+    expect(await blacklistedAmong(db.sql, companyId, [anna, boris])).toEqual(new Set([anna]))
+    expect(await blacklistedAmong(db.sql, other, [anna, boris])).toEqual(new Set([boris]))
+  })
+
+  test('that only another company has uploaded is nothing to the company that has the name', async () => {
+    await aBot()
+    const other = await aCompany(db.sql, await aPartner(db.sql))
+    await saveOf(other, 'shop_bot', boris)
+    expect(await takeInbound(db.sql, gatewayId, stop)).toEqual({ kind: 'stopped', companyIds: [other] })
+    expect(await blacklistedAmong(db.sql, companyId, [boris])).toEqual(new Set())
+  })
+
+  test.each([
+    ['shop_bot', '@shop_bot'],
+    ['@shop_bot', 'shop_bot'],
+  ])('to %s is one to %s', async (to, senderName) => {
+    await saveOf(companyId, senderName, anna)
+    await saveOf(companyId, to, anna)
+    expect(await takeInbound(db.sql, gatewayId, { ...stop, to })).toEqual({
+      kind: 'stopped',
+      companyIds: [companyId],
+    })
+    expect(await blacklistedAmong(db.sql, companyId, [anna])).toEqual(new Set([anna]))
+
+    const other = await aCompany(db.sql, await aPartner(db.sql))
+    await anApprovedSender(db.sql, other, { channelType: 'TELEGRAM', senderName })
+    expect(await takeInbound(db.sql, gatewayId, { ...stop, to, from: boris })).toMatchObject({ companyIds: [other] })
+    expect(await blacklistedAmong(db.sql, other, [boris])).toEqual(new Set([boris]))
+  })
+
+  test('to a name of SMS is to that name alone, with the sign or without it', async () => {
+    const sms = await aGateway(db.sql, { name: 'sms', channelType: 'SMS' })
+    const other = await aCompany(db.sql, await aPartner(db.sql))
+    await anApprovedSender(db.sql, companyId, { channelType: 'SMS', senderName: '@SHOP' })
+    await anApprovedSender(db.sql, other, { channelType: 'SMS', senderName: 'SHOP' })
+    const written = { ...stop, from: anna }
+    expect(await takeInbound(db.sql, sms.gatewayId, { ...written, to: 'SHOP' })).toMatchObject({ companyIds: [other] })
+    expect(await takeInbound(db.sql, sms.gatewayId, { ...written, to: '@SHOP' })).toMatchObject({
+      companyIds: [companyId],
+    })
   })
 
   test('that says stop brings its number onto the blacklist', async () => {

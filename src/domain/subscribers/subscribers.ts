@@ -5,8 +5,8 @@ import * as store from './store.ts'
 import type { Chat, Subscriber, SubscribersOf } from './subscriber.ts'
 
 const MOST_AT_ONCE = 10_000
-/** A subscription of a browser is an address and two keys; tokens of apps have no bound that anyone promises. */
-const MOST_ADDRESS_CHARS = 4096
+/** What an index of the database can hold. A subscription of a browser, an address and two keys, is far below. */
+const MOST_ADDRESS_BYTES = 2000
 
 /** Those whose number or address is none are rejected; those that are known already count as accepted. */
 export async function saveSubscribers(
@@ -23,9 +23,12 @@ export async function saveSubscribers(
 
 function normalised({ destination, address }: Subscriber): Subscriber[] {
   const number = normaliseNumber(destination)
-  const isAddress = address.trim() !== '' && address.length <= MOST_ADDRESS_CHARS && !address.includes('\0')
-  return number !== undefined && isAddress ? [{ destination: number, address: address.trim() }] : []
+  const trimmed = address.trim()
+  return number !== undefined && isAddress(trimmed) ? [{ destination: number, address: trimmed }] : []
 }
+
+const isAddress = (text: string) =>
+  text !== '' && Buffer.byteLength(text) <= MOST_ADDRESS_BYTES && !text.includes('\0') && text.isWellFormed()
 
 /** Where a gateway finds the owners of numbers; the most promising address first. Who has none is not in the map. */
 export async function addressesOf(
@@ -62,8 +65,8 @@ export async function noteChats(sql: Sql, gatewayId: number, changes: Chat[]): P
 export const chatsOf = async (sql: Sql, gatewayId: number, destination: string): Promise<string[]> =>
   (await store.selectChats(sql, gatewayId, destination)).map(({ address }) => address)
 
-/** The number of whoever writes from a chat to this name, when anyone has told it. */
-export async function numberOfChat(sql: Sql, gatewayId: number, address: string, senderName: string) {
-  const [known] = await store.selectNumber(sql, gatewayId, address, senderName)
+/** The number that whoever writes from a chat has shown to the bot. What companies say of chats holds for them alone. */
+export async function numberOfChat(sql: Sql, gatewayId: number, address: string): Promise<string | undefined> {
+  const [known] = await store.selectNumber(sql, gatewayId, address)
   return known?.destination
 }

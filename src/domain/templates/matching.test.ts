@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Pool } from '../../db/sql.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aCompany, anApprovedSender, aPartner } from '../../testing/factories.ts'
-import { type ApprovedTemplate, approvedTemplates, matchingTemplate, messengerContentOf } from './matching.ts'
+import { type ApprovedTemplate, approvedTemplates, fitTemplate, matchingTemplate, saidByTemplate } from './matching.ts'
 import { denyTemplate, moveDueTemplates } from './moderation.ts'
 import { compilePattern } from './pattern.ts'
 import type { NewTemplate } from './template.ts'
@@ -30,18 +30,15 @@ describe('the template of a text', () => {
     expect(matchingTemplate(templates, { channelType: 'SMS', text: 'Распродажа!' })).toBeUndefined()
   })
 
-  test('of a messenger gives its own template, filled with what stands at the places', () => {
+  test('of a messenger goes out as its own template, filled with what stands at the places', () => {
     const given = { channelType: 'WHATSAPP', content: { name: 'order_ready', language: 'en_US' } } as const
-    const contentOf = (template: ApprovedTemplate) =>
-      messengerContentOf(
-        matchingTemplate([template], { channelType: template.channelType, text: 'Order 17 is ready' })!,
-      )
-    expect(contentOf(approved('Order %d is %w', given))).toEqual({
-      contentType: 'template',
-      templateId: 'order_ready:en_US',
-      parameters: ['17', 'ready'],
+    const content = { contentType: 'text', text: 'Order 17 is ready', footer: { text: 'Shop' } } as const
+    const said = (template: ApprovedTemplate) => saidByTemplate(content, fitTemplate(template, content.text)!)
+    expect(said(approved('Order %d is %w', given))).toEqual({
+      ...content,
+      template: { templateId: 'order_ready:en_US', parameters: ['17', 'ready'] },
     })
-    expect(contentOf(approved('Order %d is %w'))).toBeUndefined()
+    expect(said(approved('Order %d is %w'))).toBeUndefined()
   })
 
   test('is one of its channel', () => {

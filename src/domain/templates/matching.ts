@@ -1,5 +1,5 @@
 import type { ChannelType } from '../../base/channel-types.ts'
-import type { TemplateContent } from '../../base/content.ts'
+import type { TextContent } from '../../base/content.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import { compilePattern, type Effort, fitPattern, type Pattern, plainText } from './pattern.ts'
 import * as store from './store.ts'
@@ -41,10 +41,17 @@ export function matchingTemplate(
   return undefined
 }
 
-/** What the messenger is handed in place of a free text: its own template, filled. Undefined where it has none. */
-export function messengerContentOf({ template: { content }, values }: Match): TemplateContent | undefined {
-  if (!content) return undefined
-  return { contentType: 'template', templateId: `${content.name}:${content.language}`, parameters: values }
+/** Whether a text is still what the template says, and what then stands at its places. */
+export function fitTemplate(template: ApprovedTemplate, text: string): Match | undefined {
+  const values = fitPattern(template.compiled, plainText(text))
+  return values && { template, values }
+}
+
+/** A free text goes out as the messenger's own template that says the same, filled. Undefined where there is none. */
+export function saidByTemplate(content: TextContent, { template, values }: Match): TextContent | undefined {
+  if (!template.content) return undefined
+  const { name, language } = template.content
+  return { ...content, template: { templateId: `${name}:${language}`, parameters: values } }
 }
 
 const FRESH_MS = 1000
@@ -86,13 +93,20 @@ function keep(entries: Map<number, Entry>, companyId: number, entry: Entry) {
 
 /** The same, read anew: within a transaction, which must not ask for a second connection. */
 export async function loadTemplates(sql: Sql, companyId: number, now: Date): Promise<ApprovedTemplate[]> {
-  const templates = await store.selectApproved(sql, companyId, now)
-  return templates.map(({ templateId, channelType, templateType, senderName, content, pattern }) => ({
-    templateId,
-    channelType,
-    templateType,
-    senderName,
-    content,
-    compiled: compilePattern(pattern),
-  }))
+  return (await store.selectApproved(sql, companyId, now)).map(readyToMatch)
 }
+
+/** One that was matched before, whatever has become of it since: what it says was reviewed and stays. */
+export async function templateAgain(sql: Sql, companyId: number, templateId: number): Promise<ApprovedTemplate> {
+  const [template] = await store.selectTemplate(sql, companyId, templateId)
+  return readyToMatch(template!)
+}
+
+const readyToMatch = (template: Omit<ApprovedTemplate, 'compiled'> & Pick<Template, 'pattern'>): ApprovedTemplate => ({
+  templateId: template.templateId,
+  channelType: template.channelType,
+  templateType: template.templateType,
+  senderName: template.senderName,
+  content: template.content,
+  compiled: compilePattern(template.pattern),
+})

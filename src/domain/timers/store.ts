@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/sql.ts'
-import type { DueTimer, Timer } from './timer.ts'
+import type { DueTimer, Timer, TimerKind } from './timer.ts'
 
 /** The earlier moment stays when one is set twice. */
 export function upsertTimers(sql: Sql, companyId: number, timers: Timer[]) {
@@ -22,10 +22,9 @@ export function claimTimers(sql: Sql, now: Date, limit: number) {
     returning t.company_id as "companyId", t.uuid, t.kind`
 }
 
-export function deleteTimers(sql: Sql, timers: DueTimer[]) {
-  return sql`
-    delete from message_timers t using unnest(
-      ${timers.map(({ companyId }) => companyId)}::bigint[], ${timers.map(({ uuid }) => uuid)}::uuid[],
-      ${timers.map(({ kind }) => kind)}::text[]) q (company_id, uuid, kind)
-    where t.company_id = q.company_id and t.uuid = q.uuid and t.kind = q.kind`
+export function deleteTimers(sql: Sql, companyId: number, kind: TimerKind, uuids: string[]) {
+  return sql<{ uuid: string }[]>`
+    delete from message_timers
+    where company_id = ${companyId} and uuid = any(${uuids}::uuid[]) and kind = ${kind}
+    returning uuid`
 }

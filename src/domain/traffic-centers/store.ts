@@ -19,3 +19,16 @@ export function insertCenter(sql: Sql, companyId: number, name: string, isDefaul
     on conflict do nothing
     returning ${columns(sql)}`
 }
+
+/** Two who choose a default at once do so one after the other. */
+export const lockCompany = (sql: Sql, companyId: number) =>
+  sql`select from companies where company_id = ${companyId} for no key update`
+
+export const clearDefaultCenter = (sql: Sql, companyId: number) =>
+  sql`update traffic_centers set is_default = false where company_id = ${companyId} and is_default`
+
+export function setDefaultCenter(sql: Sql, companyId: number, name: string) {
+  return sql<TrafficCenter[]>`
+    update traffic_centers set is_default = true where company_id = ${companyId} and name = ${name}
+    returning ${columns(sql)}`
+}

@@ -1,7 +1,7 @@
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { useDatabase } from '../../testing/database.ts'
 import { aCompany, aPartner, type TestPartner } from '../../testing/factories.ts'
-import { centerCalled, defaultCenter, listCenters } from './traffic-centers.ts'
+import { centerCalled, defaultCenter, listCenters, moveDefault } from './traffic-centers.ts'
 
 const db = useDatabase()
 let partner: TestPartner
@@ -53,4 +53,34 @@ test.each(['', ' ', ' Shop', 'Shop ', 'x'.repeat(101)])('a center cannot be call
     message: 'center: must be 1 to 100 characters, without spaces around them',
   })
   expect(await listCenters(db.sql, companyId)).toEqual([])
+})
+
+describe('the default center', () => {
+  const defaultsOf = async (companyId: number) =>
+    (await listCenters(db.sql, companyId)).filter(({ isDefault }) => isDefault).map(center => center.name)
+
+  test('can be another one, and that one again', async () => {
+    const companyId = await aCompany(db.sql, partner)
+    const shop = await centerCalled(db.sql, companyId, 'Shop')
+    for (let times = 0; times < 2; times++)
+      expect(await moveDefault(db.sql, companyId, 'Shop')).toEqual({ ...shop, isDefault: true })
+    expect(await defaultsOf(companyId)).toEqual(['Shop'])
+  })
+
+  test('stays when the other one is unknown, or another company has it', async () => {
+    const [companyId, other] = [await aCompany(db.sql, partner), await aCompany(db.sql, partner)]
+    await centerCalled(db.sql, other, 'Theirs')
+    await defaultCenter(db.sql, companyId)
+    await expect(moveDefault(db.sql, companyId, 'Theirs')).rejects.toMatchObject({ kind: 'not_found' })
+    await expect(moveDefault(db.sql, 987_654, 'Default')).rejects.toMatchObject({ kind: 'not_found' })
+    expect(await defaultsOf(companyId)).toEqual(['Default'])
+  })
+
+  test('is one, whoever chooses at the same time', async () => {
+    const companyId = await aCompany(db.sql, partner)
+    const called = ['A', 'B', 'C', 'D']
+    for (const one of called) await centerCalled(db.sql, companyId, one)
+    await Promise.all([...called, ...called].map(one => moveDefault(db.sql, companyId, one)))
+    expect(await defaultsOf(companyId)).toEqual([expect.stringMatching(/^[A-D]$/)])
+  })
 })

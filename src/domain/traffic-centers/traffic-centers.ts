@@ -1,5 +1,5 @@
-import { invalid } from '../../base/errors.ts'
-import type { Sql } from '../../db/sql.ts'
+import { invalid, notFound } from '../../base/errors.ts'
+import type { Pool, Sql } from '../../db/sql.ts'
 import * as store from './store.ts'
 import { DEFAULT_CENTER_NAME, refusalOfCenterName, type TrafficCenter } from './traffic-center.ts'
 
@@ -22,6 +22,21 @@ export async function centerCalled(sql: Sql, companyId: number, name: string): P
   await defaultCenter(sql, companyId)
   const find = () => store.selectCenterByName(sql, companyId, name)
   return findOrInsert(find, () => store.insertCenter(sql, companyId, name, false))
+}
+
+/**
+ * Makes a center the default one: where what matches no rule belongs from now on, and keys and rules that are made
+ * without naming a center. What is there already stays where it is.
+ */
+export function moveDefault(pool: Pool, companyId: number, name: string): Promise<TrafficCenter> {
+  return pool.begin(async sql => {
+    if ((await store.lockCompany(sql, companyId)).count === 0) throw notFound('Company')
+    await defaultCenter(sql, companyId)
+    await store.clearDefaultCenter(sql, companyId)
+    const [center] = await store.setDefaultCenter(sql, companyId, name)
+    if (!center) throw notFound('Traffic center')
+    return center
+  }) as Promise<TrafficCenter>
 }
 
 type Rows = PromiseLike<TrafficCenter[]>

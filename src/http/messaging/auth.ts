@@ -15,6 +15,16 @@ declare module 'fastify' {
   }
 }
 
+/** For the reference: either will do. */
+export const securitySchemes = {
+  bearer: { type: 'http', scheme: 'bearer', description: 'The key as it is' },
+  basic: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'The key as it is; it is Base64 already, of what a program may ask for as a user and a password',
+  },
+}
+
 /**
  * Lets into this scope only requests with a key of one of these types, before their body is read. To be called before
  * the routes of the scope are made, so that the reference tells of it.
@@ -27,7 +37,11 @@ export function requireKey(api: FastifyInstance, { sql }: Context, ...types: Key
   })
   api.addHook('onRoute', route => {
     const description = [route.schema?.description, inWords(types)].filter(Boolean).join('\n\n')
-    route.schema = { security: [{ key: [] }], ...route.schema, description }
+    route.schema = {
+      security: Object.keys(securitySchemes).map(name => ({ [name]: [] })),
+      ...route.schema,
+      description,
+    }
   })
 }
 

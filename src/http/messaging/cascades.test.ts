@@ -1,7 +1,12 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { suspendSender } from '../../domain/senders/senders.ts'
-import type { Field } from '../../testing/conformance/endpoints.ts'
-import { commonBody, commonFields, MOMENT } from '../../testing/conformance/messaging-messages.ts'
+import {
+  cascadeBody,
+  cascadeFields,
+  cascadeSteps,
+  commonFields,
+  MOMENT,
+} from '../../testing/conformance/messaging-messages.ts'
 import { bodyMutations, without, withValue } from '../../testing/conformance/mutations.ts'
 import { printOfTables } from '../../testing/conformance/world.ts'
 import { anApprovedSender, aSender, numberOf } from '../../testing/factories.ts'
@@ -24,16 +29,8 @@ beforeEach(async () => {
   key = (await aKey(api.sql, world.companyId)).key
 })
 
-const viber = {
-  channelType: 'VIBER',
-  senderName: 'ROMASHKA',
-  content: { contentType: 'text', text: 'Hello' },
-  condition: 'not_read',
-  ttl: 60,
-}
-const last = { channelType: 'SMS', senderName: 'ROMASHKA', content: { text: 'Hello' } }
-const vk = { channelType: 'VK', senderName: 'anyone', content: 'Hello', condition: 'not_delivered', ttl: 3600 }
-const good = { ...commonBody, cascade: [viber, vk, last] }
+const { viber, vk, last } = cascadeSteps
+const good = cascadeBody
 const accepted = { messageUuid: expect.any(String), code: 201, externalMessageId: 'order-17' }
 
 const post = (body: unknown) =>
@@ -56,20 +53,7 @@ const steps = async () =>
   await api.sql`select cascade_uuid, steps, next_step from cascades where company_id = ${world.companyId}`
 
 describe('every input', () => {
-  const fields: Field[] = [
-    ...commonFields,
-    { path: 'cascade', kind: 'array', required: true, refused: [[], [last], Array(11).fill(vk)] },
-    { path: 'cascade[1]', kind: 'object' },
-    { path: 'cascade[0].channelType', kind: 'enum', required: true, refused: ['viber'] },
-    { path: 'cascade[2].senderName', kind: 'string', required: true, refused: ['', 'N'.repeat(65)] },
-    { path: 'cascade[0].content', kind: 'scalar', required: true, refused: [5, null, ''] },
-    { path: 'cascade[0].content.text', kind: 'string', required: true, refused: ['', 'x'.repeat(4097)] },
-    { path: 'cascade[1].content', kind: 'scalar', required: true, refused: ['x'.repeat(2049), ''] },
-    { path: 'cascade[0].condition', kind: 'enum', nullable: true, refused: ['NOT_READ', 'not_sent'] },
-    { path: 'cascade[0].ttl', kind: 'int', nullable: true, refused: [0, 29, 59, 86_401] },
-    { path: 'cascade[2].ttl', kind: 'int', nullable: true, refused: [60] },
-    { path: 'cascade[2].condition', kind: 'enum', nullable: true, refused: ['not_read', 'not_delivered'] },
-  ]
+  const fields = [...commonFields, ...cascadeFields]
   const described = { method: 'POST', path: '/message/cascade', status: 200, fields } as const
   const byField = Map.groupBy(bodyMutations(described), ({ names }) => names)
 

@@ -10,7 +10,16 @@ import type { Caller } from './auth.ts'
 import { checkerOf } from './check.ts'
 import { ContentSchema } from './content.ts'
 import { AcceptanceAnswer, answerItems, listOf, outcomesOf, validateHeadersAlone } from './messages.ts'
-import { Destination, Maybe, type MessageForm, readWish, SenderName, scheduleFields, tellingFields } from './wish.ts'
+import {
+  Destination,
+  Maybe,
+  type MessageForm,
+  readWish,
+  SenderName,
+  scheduleFields,
+  Ttl,
+  tellingFields,
+} from './wish.ts'
 
 const MOST_CASCADES = 1000
 const DEFAULT_TTL_SECONDS = 3600
@@ -20,7 +29,7 @@ export const Step = Type.Object({
   senderName: SenderName,
   content: ContentSchema,
   condition: Maybe(OneOf(cascadeConditions)),
-  ttl: Maybe(Type.Integer({ minimum: 30, maximum: 86_400 })),
+  ttl: Maybe(Ttl),
 })
 
 const Cascade = Type.Object({

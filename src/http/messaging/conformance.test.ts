@@ -1,14 +1,31 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { keyTypes } from '../../domain/keys/key.ts'
 import { formOf } from '../../testing/api.ts'
+import type { Field } from '../../testing/conformance/endpoints.ts'
+import { cascadeDispatch, plainDispatch, recipients } from '../../testing/conformance/messaging-dispatch.ts'
 import {
   type MessagingEndpoint,
   messagingEndpoints,
   nameOf,
   taken,
 } from '../../testing/conformance/messaging-endpoints.ts'
+import {
+  cascadeFields,
+  commonFields,
+  messageFields,
+  messageRows,
+} from '../../testing/conformance/messaging-messages.ts'
 import { aMessagingWorld, type MessagingSide, type MessagingWorld } from '../../testing/conformance/messaging-world.ts'
-import { asQuery, bodyMutations, queryMutations, without, withValue } from '../../testing/conformance/mutations.ts'
+import {
+  asQuery,
+  bodyMutations,
+  noJsonLike,
+  noTextsAt,
+  otherContentTypes,
+  queryMutations,
+  without,
+  withValue,
+} from '../../testing/conformance/mutations.ts'
 import { NOBODY, printOfTables } from '../../testing/conformance/world.ts'
 import { aKey, type MessagingCall, useMessagingApi } from '../../testing/messaging-api.ts'
 
@@ -72,25 +89,38 @@ function send(call: MessagingCall) {
 const startingWith = (path: string) => new RegExp(`^${path.replaceAll(/[.[\]]/g, '\\$&')}(:|\\[|\\.)`)
 const endpointCalled = (name: string) => messagingEndpoints.find(endpoint => nameOf(endpoint) === name)!
 
-describe('the table of endpoints', () => {
-  type Schema = { items?: Schema; properties?: Record<string, Schema> }
+describe('the tables', () => {
+  type Schema = { $ref?: string; anyOf?: Schema[]; items?: Schema; properties?: Record<string, Schema> }
   type Operation = {
     parameters?: { in: string; name: string }[]
     requestBody?: { content: Record<string, { schema: Schema }> }
     description: string
   }
+  type Document = { paths: Record<string, Record<string, Operation>>; components: { schemas: Record<string, Schema> } }
+  let document: Document
 
-  function fieldsIn(schema: Schema, path = ''): string[] {
-    const items = schema.items ? fieldsIn(schema.items, `${path}[]`) : []
-    const inside = Object.entries(schema.properties ?? {}).flatMap(([name, inner]) =>
-      fieldsIn(inner, path ? `${path}.${name}` : name),
+  beforeAll(async () => {
+    document = (await api.app.inject('/docs/messaging.json')).json()
+  })
+
+  /** Each field once, whichever of several forms has it. */
+  const fieldsIn = (schema: Schema) => [...new Set(pathsIn(schema))].sort()
+
+  function pathsIn({ $ref, anyOf = [], items, properties = {} }: Schema, path = ''): string[] {
+    if ($ref) return pathsIn(document.components.schemas[$ref.split('/').at(-1)!]!, path)
+    const inForms = anyOf.flatMap(form => pathsIn(form, path))
+    const inItems = items ? pathsIn(items, `${path}[]`) : []
+    const inside = Object.entries(properties).flatMap(([name, inner]) =>
+      pathsIn(inner, path ? `${path}.${name}` : name),
     )
-    return [...(path ? [path] : []), ...items, ...inside]
+    return [...(path ? [path] : []), ...inForms, ...inItems, ...inside]
   }
 
-  test.each(rows)('%s has every input that the served document describes, and no other', async (_, endpoint) => {
-    const { paths } = (await api.app.inject('/docs/messaging.json')).json()
-    const operation: Operation = paths[endpoint.path][endpoint.method.toLowerCase()]
+  const pathsOf = (fields: Field[]) => [...new Set(fields.map(({ path }) => path.replaceAll(/\[\d+\]/g, '[]')))].sort()
+  const jsonOf = (path: string) => document.paths[path]!.post!.requestBody!.content['application/json']!.schema
+
+  test.each(rows)('%s has every input that the served document describes, and no other', (_, endpoint) => {
+    const operation = document.paths[endpoint.path]![endpoint.method.toLowerCase()]!
     const parameters = (operation.parameters ?? []).filter(parameter => parameter.in === 'query')
     expect(parameters.map(({ name }) => name).sort()).toEqual(
       (endpoint.parameters ?? []).map(({ name }) => name).sort(),
@@ -100,9 +130,23 @@ describe('the table of endpoints', () => {
     const schema = endpoint.form
       ? content['multipart/form-data']!.schema.properties!.body!
       : (content['application/json']?.schema ?? {})
-    const fields = (endpoint.fields ?? []).map(({ path }) => path.replaceAll(/\[\d+\]/g, '[]'))
-    expect(fieldsIn(schema).sort()).toEqual(fields.sort())
+    expect(fieldsIn(schema)).toEqual(pathsOf(endpoint.fields ?? []))
     expect(operation.description).toContain(`Takes a key of the type ${endpoint.types.join(' or ')}.`)
+  })
+
+  const contents = messageRows.flatMap(row => row.fields)
+  const inStep = [...cascadeFields, ...contents.map(field => ({ ...field, path: `cascade[0].${field.path}` }))]
+
+  test.each([
+    ['/message', [...messageRows.flatMap(messageFields), ...contents]],
+    ['/message/cascade', [...commonFields, ...inStep]],
+    ['/dispatch', [...plainDispatch.fields!, ...cascadeDispatch.fields!, ...inStep]],
+    ['/dispatch/{id}/messages', recipients.fields!.filter(({ path }) => !path.includes('substitutions.'))],
+  ])('POST %s has every input that the served document describes, and no other', (path, fields) => {
+    const schema = jsonOf(path)
+    const single = schema.anyOf?.[0] ?? schema
+    expect(fieldsIn(single)).toEqual(pathsOf(fields).flatMap(path => path.replace(/^\[\]\.?/, '') || []))
+    if (schema.anyOf) expect(fieldsIn(schema.anyOf[1]!.items!)).toEqual(fieldsIn(single))
   })
 })
 
@@ -134,6 +178,11 @@ describe.each(rows)('%s', (_, endpoint) => {
 
   test.each(optional.map(field => field.path))('%s may be left out', async path => {
     const body = without(endpoint.body!(world.mine), path)
+    expect((await send(requestOf(endpoint, { body }))).status).toBe(status)
+  })
+
+  test.each(fields.filter(({ nullable }) => nullable).map(field => field.path))('%s may be null', async path => {
+    const body = withValue(endpoint.body!(world.mine), path, null)
     expect((await send(requestOf(endpoint, { body }))).status).toBe(status)
   })
 
@@ -261,17 +310,7 @@ describe('what belongs to someone else, or to nobody', () => {
 describe('bodies', () => {
   test.each(withBody)('%s refuses what is no JSON', async (_, endpoint) => {
     const good = JSON.stringify(endpoint.body!(world.mine))
-    for (const text of [
-      '{',
-      good.slice(0, -1),
-      `${good}}`,
-      'no json',
-      "{'a': 1}",
-      '{"a":1,}',
-      ' ',
-      '\ufeff{}',
-      'NaN',
-    ]) {
+    for (const text of noJsonLike(good)) {
       await expectRefused(requestOf(endpoint, { body: Buffer.from(text) }), 400, 4000, /^body: /)
     }
   })
@@ -288,7 +327,7 @@ describe('bodies', () => {
   })
 
   test.each(withJson)('%s refuses another content type', async (_, endpoint) => {
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'json', '']) {
+    for (const type of otherContentTypes) {
       await expectRefused(requestOf(endpoint, { headers: { 'content-type': type } }), 400, 4000, /^Content-Type: /)
     }
   })
@@ -300,16 +339,9 @@ describe('bodies', () => {
   )
 
   test.each(texts)('%s refuses a NUL, half a surrogate pair and broken UTF-8 in %s', async (_, path, endpoint) => {
-    const good = JSON.stringify(withValue(endpoint.body!(world.mine), path, 'MARK'))
-    const [head, tail] = good.split('MARK')
-    const with_ = (piece: string | Buffer) =>
-      Buffer.concat([head!, piece, tail!].map(part => Buffer.from(part as string)))
-    for (const piece of ['\\u0000', 'a\\u0000b', '\\ud83d', '\\uDE00\\uD83D']) {
-      await expectRefused(requestOf(endpoint, { body: with_(piece) }), 400, 4000, startingWith(path))
-    }
-    for (const bytes of [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xf0, 0x9f, 0x98]]) {
-      await expectRefused(requestOf(endpoint, { body: with_(Buffer.from(bytes)) }), 400, 4000, /^body: /)
-    }
+    const { escaped, raw } = noTextsAt(endpoint.body!(world.mine), path)
+    for (const body of escaped) await expectRefused(requestOf(endpoint, { body }), 400, 4000, startingWith(path))
+    for (const body of raw) await expectRefused(requestOf(endpoint, { body }), 400, 4000, /^body: /)
   })
 
   test.each(withJson)('%s refuses more than its limit', async (_, endpoint) => {

@@ -1,6 +1,8 @@
 import Type, { type TSchema } from 'typebox'
 import type { ChannelType } from '../../base/channel-types.ts'
 import type { Content, PushContent } from '../../base/content.ts'
+import { wordRules } from '../../base/content-words.ts'
+import { spokenCode } from '../../base/spoken-code.ts'
 import { OneOf } from '../schemas.ts'
 import { checkerOf } from './check.ts'
 
@@ -13,7 +15,7 @@ type Reader = { text?: TSchema; schema: TSchema; read(value: never): Said | stri
 const Absent = <T extends TSchema>(schema: T) =>
   Type.Optional(Type.Unsafe<Type.Static<T> | null>({ anyOf: [schema, { type: 'null' }] }))
 const Text = (most: number) => Type.String({ minLength: 1, maxLength: most })
-const Url = Type.String({ format: 'uri', maxLength: 2048 })
+const Url = Type.String({ format: 'uri', maxLength: wordRules.url.most })
 const Kind = <T extends string>(kind: T) => Type.Unsafe<T>({ type: 'string', const: kind })
 
 const MOST_TEXT = 4096
@@ -43,25 +45,29 @@ const Viber = Type.Object({
   contentType: Kind('text'),
   text: Text(MOST_TEXT),
   image: Absent(Url),
-  button: Absent(Type.Object({ text: Text(30), url: Url })),
+  button: Absent(Type.Object({ text: Text(wordRules.button.text.most), url: Url })),
 })
 
-const Buttons = Type.Array(Type.Object({ text: Text(25), url: Absent(Url), phone: Absent(Text(20)) }), { maxItems: 10 })
+const [button] = wordRules.buttons
+const Buttons = Type.Array(
+  Type.Object({ text: Text(button.text.most), url: Absent(Url), phone: Absent(Text(button.phone.most)) }),
+  { maxItems: 10 },
+)
 
 const Whatsapp = {
   text: Type.Object({
     contentType: Kind('text'),
     text: Text(MOST_TEXT),
-    header: Absent(Type.Object({ text: Text(60) })),
-    footer: Absent(Type.Object({ text: Text(60) })),
+    header: Absent(Type.Object({ text: Text(wordRules.header.text.most) })),
+    footer: Absent(Type.Object({ text: Text(wordRules.footer.text.most) })),
     buttons: Absent(Buttons),
   }),
   template: Type.Object({
     contentType: Kind('template'),
     templateId: Text(512),
-    parameters: Absent(Type.Array(Type.String({ maxLength: 1024 }), { maxItems: 50 })),
+    parameters: Absent(Type.Array(Type.String({ maxLength: wordRules.parameters[0].most }), { maxItems: 50 })),
   }),
-  authentication: Type.Object({ contentType: Kind('authentication'), code: Text(15) }),
+  authentication: Type.Object({ contentType: Kind('authentication'), code: Text(wordRules.code.most) }),
 }
 
 const Speech = Type.Object({
@@ -75,14 +81,11 @@ const Speech = Type.Object({
 const Push = Type.Object({
   contentType: Type.Optional(Type.Unsafe<unknown>({})),
   text: Text(MOST_TEXT),
-  title: Absent(Text(200)),
+  title: Absent(Text(wordRules.title.most)),
   url: Absent(Url),
   image: Absent(Url),
   data: Absent(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
 })
-
-/** 1234, 12-34, 1 2 3 4, 1, 2, 3, 4 */
-const CODE = /(?<!\d)(?:\d[\s,.–-]{0,3}){3,7}\d(?![\s,.–-]{0,3}\d)/
 
 /** What each channel takes as `content`. */
 const readers: Record<ChannelType, Reader> = {
@@ -113,7 +116,7 @@ const readers: Record<ChannelType, Reader> = {
   VOICECODE: {
     schema: Voicecode,
     read: (value: { contentType: 'text'; text: string }) =>
-      CODE.test(value.text) ? asGiven(Voicecode)(value) : 'content.text: must contain a code of 4 to 8 digits',
+      spokenCode(value.text) ? asGiven(Voicecode)(value) : 'content.text: must contain a code of 4 to 8 digits',
   },
   TEXT_TO_SPEECH: { schema: Speech, read: asGiven(Speech) },
   PUSH: {
@@ -191,8 +194,8 @@ function readWhatsapp(form: WhatsappForm): Said | string {
 const buttonOf = ({ text, url, phone }: GivenButton) => (url ? { text, url } : { text, phone: phone! })
 
 /** Of a template only its name and what fills its places are known to us. */
-function textOf(content: WhatsappContent): string {
-  if (content.contentType === 'text') return content.text
+export function textOf(content: Content): string {
+  if ('text' in content) return content.text
   if (content.contentType === 'authentication') return content.code
   return content.parameters?.length ? content.parameters.join(' ') : content.templateId
 }

@@ -3,6 +3,8 @@ import { money } from '../../base/money.ts'
 import { addToBlacklist } from '../../domain/blacklist/blacklist.ts'
 import { setBilling } from '../../domain/ledger/ledger.ts'
 import { suspendSender } from '../../domain/senders/senders.ts'
+import { approveTemplate } from '../../domain/templates/moderation.ts'
+import { createTemplate } from '../../domain/templates/templates.ts'
 import {
   cascadeDispatch,
   freeChannels,
@@ -130,9 +132,11 @@ describe('every input', () => {
     expect((await post('/dispatch', body)).status).toBe(200)
   })
 
+  // With a text that each of them takes once it is filled in: a flash call is nothing but its four digits.
   test.each(freeChannels)('any name is taken for %s', async channelType => {
     printed = undefined
-    expect((await post('/dispatch', { ...sale, channelType, senderName: 'Any name' })).status).toBe(200)
+    const body = { ...sale, channelType, senderName: 'Any name', text: '{code}' }
+    expect((await post('/dispatch', body)).status).toBe(200)
   })
 
   test('a list takes every status, and a page past the end is empty', async () => {
@@ -233,6 +237,126 @@ describe('the name', () => {
     expect(only(await post('/dispatch', { name: 'Cascade', cascade }))).toEqual(
       refusal(400, 4000, 'cascade[1].senderName: there is no such name for this channel'),
     )
+  })
+})
+
+describe('the text', () => {
+  const unfit = [
+    ['FLASHCALL', 'Any', 'Hello', 'must be 4 digits'],
+    ['FLASHCALL', 'Any', '12345', 'must be 4 digits'],
+    ['VOICECODE', 'voicecode', 'Your code is 12', 'must contain a code of 4 to 8 digits'],
+    ['VK', 'Shop', 'x'.repeat(2049), 'must have at most 2048 characters'],
+    ['TEXT_TO_SPEECH', '79160000001', 'x'.repeat(1001), 'must have at most 1000 characters'],
+    ['TELEGRAM', 'Shop', 'x'.repeat(4097), 'must have at most 4096 characters'],
+  ] as const
+
+  test.each(unfit)('%s without placeholders is held to its channel at once: %s, %.20s', async (...given) => {
+    const [channelType, senderName, text, reason] = given
+    expect(only(await post('/dispatch', { ...sale, channelType, senderName, text }))).toEqual(
+      refusal(400, 4000, `text: ${reason}`),
+    )
+  })
+
+  const formOf = { FLASHCALL: '{code}', VOICECODE: { contentType: 'text', text: 'Your code is {code}' } }
+  const names = { FLASHCALL: 'Any', VOICECODE: 'voicecode' }
+  const codes = ['1234', '12345', '123', 'word']
+  const taken = { FLASHCALL: [true, false, false, false], VOICECODE: [true, true, false, false] }
+
+  test.each(['FLASHCALL', 'VOICECODE'] as const)(
+    'with placeholders is held to %s for each recipient, in a cascade too',
+    async channelType => {
+      const content = formOf[channelType]
+      const text = typeof content === 'string' ? content : content.text
+      const senderName = names[channelType]
+      const sms = { channelType: 'SMS', senderName: 'sms_promo', content: 'Hello' }
+      const forms = [
+        { ...sale, channelType, senderName, text },
+        { name: 'Codes', cascade: [{ channelType, senderName, content }, sms] },
+        { name: 'Codes later', cascade: [sms, { channelType, senderName, content }] },
+      ]
+      for (const form of forms) {
+        const { body } = await post('/dispatch', form)
+        const added = await post(
+          `/dispatch/${body.dispatchId}/messages`,
+          codes.map(code => ({ destination: numberOf.MTS, substitutions: { code } })),
+        )
+        expect(added.body).toEqual(
+          taken[channelType].map(isTaken => ({
+            destination: numberOf.MTS,
+            ...(isTaken ? { messageUuid: expect.any(String) } : { errorCode: 7405 }),
+          })),
+        )
+      }
+    },
+  )
+
+  test('of a cascade without placeholders is held to its channel at once', async () => {
+    const cascade = [
+      { channelType: 'FLASHCALL', senderName: 'Any', content: 'Hello' },
+      { channelType: 'SMS', senderName: 'sms_promo', content: 'Hello' },
+    ]
+    expect(only(await post('/dispatch', { name: 'Cascade', cascade }))).toEqual(
+      refusal(400, 4000, expect.stringMatching(/^cascade\[0\]\.content: /)),
+    )
+  })
+
+  test('of a cascade with placeholders has as many characters as any other', async () => {
+    const step = (text: string) => ({
+      channelType: 'TELEGRAM',
+      senderName: 'Shop',
+      content: { contentType: 'text', text },
+    })
+    const sms = { channelType: 'SMS', senderName: 'sms_promo', content: 'Hello' }
+    const ask = (text: string) => post('/dispatch', { name: 'Cascade', cascade: [step(text), sms] })
+    expect((await ask(`{name}${'x'.repeat(9_994)}`)).status).toBe(200)
+    expect(only(await ask(`{name}${'x'.repeat(9_995)}`))).toEqual(
+      refusal(400, 4000, 'cascade[0].content.text: must have at most 10000 characters'),
+    )
+  })
+})
+
+/** A dispatch takes `localCompletionTime`; the ttl of POST /message is no field of it, and ignored as unknown ones are. */
+test('a ttl is not taken: messages show none', async () => {
+  const dispatchId = await aDispatch({ text: 'Hello', ttl: 60 })
+  await post(`/dispatch/${dispatchId}/messages`, { destination: numberOf.MTS })
+  expect((await get(`/message?dispatch_id=${dispatchId}`)).body.items).toMatchObject([{ ttl: null }])
+})
+
+test('without callbackEvents the end of each message is told', async () => {
+  const dispatchId = await aDispatch({ text: 'Hello', callbackUrl: 'https://client.example.com/hook' })
+  await post(`/dispatch/${dispatchId}/messages`, { destination: numberOf.MTS })
+  expect((await get(`/message?dispatch_id=${dispatchId}`)).body.items).toMatchObject([
+    { callbackUrl: 'https://client.example.com/hook', callbackEvents: ['delivered'] },
+  ])
+})
+
+test('messages show the template that their dispatch goes by, and are found by it', async () => {
+  const shop = await aWorld(api.sql)
+  const own = (await aKey(api.sql, shop.companyId)).key
+  const now = new Date()
+  const template = await api.sql.begin(sql =>
+    createTemplate(
+      sql,
+      shop.companyId,
+      {
+        channelType: 'SMS',
+        templateType: 'SERVICE',
+        pattern: 'Hello, %w',
+        senderId: null,
+        content: null,
+        dateFrom: new Date('2026-01-01T00:00:00Z'),
+        dateTo: null,
+      },
+      now,
+    ),
+  )
+  const { templateId } = await approveTemplate(api.sql, template.templateId, now)
+  const dispatchId = await aDispatch({}, own)
+  const { body } = await post(`/dispatch/${dispatchId}/messages`, [anna(numberOf.MTS)], {}, own)
+  const found = await get(`/message?template_id=${templateId}`, own)
+  expect(found.body).toMatchObject({
+    total: 1,
+    items: [{ messageUuid: body[0].messageUuid, templateId, trafficType: 'SERVICE', dispatchId }],
   })
 })
 
@@ -439,7 +563,21 @@ describe('with the partner API', () => {
       trafficCenterName: null,
       base: 2,
     })
+    const { body: messages } = await get(`/message?dispatch_id=${body.id}`)
+    const shown = { localSendTime: '2026-07-01 08:00:00', useLocalTime: false, hours: [1], days: [1] }
+    expect(messages.items).toMatchObject([shown, shown])
     expect((await partner('GET', `/dispatches/${body.id}`)).body.status).toBe('STARTED')
+  })
+
+  test('links are shortened there as well in what is added to ours', async () => {
+    const url = 'https://shop.example.com/sale?very=long&address=of-a-page'
+    const dispatchId = await aDispatch({ text: `Hello: ${url}`, shortUrl: true })
+    const messages = [{ destination: numberOf.MTS }]
+    const { body } = await partner('POST', `/dispatches/${dispatchId}/messages`, { messages })
+    const rows = await api.sql`
+      select m.text, 'Hello: http://localhost:8080/s/' || s.code as short, s.url
+      from messages m join short_links s on s.message_uuid = m.uuid where m.uuid = ${body.messages[0].messageUuid}`
+    expect(rows).toEqual([{ text: rows[0]?.short, short: expect.any(String), url }])
   })
 
   test('ours are shown there, take messages there, and one stopped for good does not start again', async () => {

@@ -1,7 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { refusalOfText } from '../../base/channel-text.ts'
 import { channelTypes } from '../../base/channel-types.ts'
 import { invalid } from '../../base/errors.ts'
+import { moscowTime } from '../../base/local-time.ts'
 import type { Pool } from '../../db/sql.ts'
 import {
   addRecipients,
@@ -23,7 +25,6 @@ import {
 } from '../../domain/dispatches/dispatch.ts'
 import type { Answer as RecipientAnswer } from '../../domain/dispatches/dispatches.ts'
 import { endDispatch, startCreatedDispatch } from '../../domain/dispatches/lifecycle.ts'
-import { moscowTime } from '../../domain/dispatches/schedule.ts'
 import { bodyLimits } from '../body.ts'
 import type { Context } from '../context.ts'
 import { IdempotencyHeader, onceOf } from '../idempotency.ts'
@@ -32,8 +33,8 @@ import { Answer, answers, ById, DateTime, ErrorAnswer, Id, NoBody, Nullable, One
 import type { Caller } from './auth.ts'
 import { Step } from './cascades.ts'
 import { checkerOf } from './check.ts'
-import { readContent } from './content.ts'
 import { validateHeadersAlone } from './messages.ts'
+import { hasPlaceholders, readStepContent } from './step-content.ts'
 import { Maybe, refusalOf, SenderName, scheduleFields, tellingFields } from './wish.ts'
 
 /** The most that may be asked for in each term. */
@@ -290,6 +291,8 @@ function plainOf({ channelType, senderName, text }: Form) {
   if (!text) throw invalid('text: is required')
   const wrong = refusalOf({ channelType, senderName })
   if (wrong) throw invalid(wrong)
+  const unfit = hasPlaceholders(text) ? undefined : refusalOfText(channelType, text)
+  if (unfit) throw invalid(`text: ${unfit}`)
   return { channelType, senderName, text }
 }
 
@@ -312,7 +315,7 @@ function stepOf(step: Type.Static<typeof Step>, index: number, { length }: unkno
   if (isLast && step.ttl) throw refuse('ttl: the last step has none')
   const wrong = refusalOf(step)
   if (wrong) throw refuse(wrong)
-  const said = readContent(channelType, step.content)
+  const said = readStepContent(channelType, step.content)
   if (typeof said === 'string') throw refuse(said)
   const wait = isLast
     ? { condition: null, ttl: null }

@@ -2,8 +2,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { FlashcallResult } from '../../domain/flashcalls/flashcall.ts'
 import { reportFlashcall } from '../../domain/flashcalls/flashcalls.ts'
+import { once } from '../../domain/idempotency/idempotency.ts'
 import type { Context } from '../context.ts'
+import { IdempotencyHeader, onceOf } from '../idempotency.ts'
 import { Answer, answers, OneOf } from '../schemas.ts'
+import { Maybe } from './wish.ts'
 
 /** What clients may say. One of the words has always been misspelt, and many of them say it so. */
 const results = {
@@ -17,7 +20,7 @@ const MOST_CODE_CHARACTERS = 20
 const Conversion = Type.Object({
   messageUuid: Type.String({ format: 'uuid' }),
   result: OneOf(Object.keys(results) as (keyof typeof results)[]),
-  code: Type.Optional(
+  code: Maybe(
     Type.Unsafe<string | number>({
       type: ['string', 'integer'],
       maxLength: MOST_CODE_CHARACTERS,
@@ -34,6 +37,7 @@ const schema = {
   description:
     'Whether the subscriber typed the code of the call. Kept once a message: a repeat changes nothing, except that ' +
     '`NUMBER_VERIFIED` replaces an earlier `WRONG_CODE`. `NUMBER_VERIFIERD` means the same as `NUMBER_VERIFIED`.',
+  headers: IdempotencyHeader,
   body: Conversion,
   response: answers(200, 'It is kept', Answer({})),
 }
@@ -41,10 +45,12 @@ const schema = {
 export const flashcallRoutes =
   ({ sql, clock }: Context): FastifyPluginAsyncTypebox =>
   async api => {
-    api.post('/flashcall-conversion', { schema }, async ({ caller, body }) => {
-      const { messageUuid: uuid, result, code } = body
-      const report = { uuid, result: results[result], code: code === undefined ? undefined : String(code) }
-      await reportFlashcall(sql, caller.companyId, report, clock())
-      return {}
+    api.post('/flashcall-conversion', { schema }, request => {
+      const { messageUuid: uuid, result, code } = request.body
+      const report = { uuid, result: results[result], code: code?.toString() }
+      return once(sql, onceOf(request), async tx => {
+        await reportFlashcall(tx, request.caller.companyId, report, clock())
+        return {}
+      })
     })
   }

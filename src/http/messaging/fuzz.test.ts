@@ -3,13 +3,15 @@ import { beforeAll, expect, test } from 'vitest'
 import { formOf } from '../../testing/api.ts'
 import {
   anyBytes,
+  anyContentType,
   anyHeader,
   anyJson,
   anyParameter,
   anyText,
   changed,
   someChanges,
-} from '../../testing/conformance/messaging-arbitraries.ts'
+} from '../../testing/conformance/arbitraries.ts'
+import { expectCivil } from '../../testing/conformance/civil.ts'
 import { type MessagingEndpoint, messagingEndpoints } from '../../testing/conformance/messaging-endpoints.ts'
 import { aMessagingWorld, type MessagingWorld } from '../../testing/conformance/messaging-world.ts'
 import { PDF } from '../../testing/conformance/world.ts'
@@ -33,16 +35,6 @@ beforeAll(async () => {
 
 const endpoint = fc.constantFrom(...messagingEndpoints)
 const bodied = fc.constantFrom(...messagingEndpoints.filter(({ body }) => body))
-const contentType = fc.constantFrom(
-  'application/json',
-  'application/json; charset=utf-16',
-  'multipart/form-data; boundary=x',
-  'multipart/form-data',
-  'text/plain',
-  '/',
-  ';',
-)
-
 type Request = {
   endpoint: MessagingEndpoint
   id?: string
@@ -67,20 +59,6 @@ async function send({ endpoint, id, query, body, headers, key }: Request) {
   expect(api.errors.slice(seen)).toEqual([])
   return answer
 }
-
-/** `api.call` has already held a success to the served document. */
-function expectCivil({ status, body, text }: { status: number; body: { error?: { code: number } }; text: string }) {
-  expect(status).toBeLessThan(500)
-  expect(text).not.toMatch(insides)
-  if (status < 300) {
-    expect(body).not.toHaveProperty('error')
-  } else {
-    expect(body).toEqual({ error: { code: expect.any(Number), msg: expect.any(String) } })
-    expect(Math.floor(body.error!.code / 10)).toBe(status)
-  }
-}
-
-const insides = /\bat \S+ \(|\.ts:\d|node_modules|PostgresError|syntax error at|relation "|insert into|select .* from/i
 
 const asJson = (value: unknown) => Buffer.from(JSON.stringify(value))
 const inForm = (content: string | Buffer) => formOf({ name: 'body', content })
@@ -110,7 +88,7 @@ test('any JSON at all', patience, () =>
 
 test('any bytes with any content type', patience, () =>
   fc.assert(
-    fc.asyncProperty(endpoint, anyBytes, contentType, async (endpoint, body, type) => {
+    fc.asyncProperty(endpoint, anyBytes, anyContentType, async (endpoint, body, type) => {
       await send({ endpoint, body, headers: { 'content-type': type } })
     }),
     limits,

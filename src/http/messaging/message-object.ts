@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { channelTypes, trafficTypes } from '../../base/channel-types.ts'
 import { countryNameOf } from '../../base/countries.ts'
+import { moscowTime } from '../../base/local-time.ts'
 import { type Money, moneyToNumber } from '../../base/money.ts'
 import { countryOf } from '../../domain/message-search/country.ts'
 import {
@@ -140,16 +141,13 @@ function presentWishes(message: FoundMessage) {
   }
 }
 
-/** A partner's dispatch keeps to the clock of whoever made it, not to the subscriber's. */
-const dispatchWishes = ({ startAt, offsetMinutes, hours, days }: DispatchHours): Wishes => ({
+/** A partner's dispatch shows its start by the clock of Moscow, as `useLocalTime: false` says and GET /dispatch does. */
+const dispatchWishes = ({ startAt, hours, days }: DispatchHours): Wishes => ({
   hours,
   days,
   useLocalTime: false,
-  localSendTime: startAt && localTime(startAt, offsetMinutes ?? 0),
+  localSendTime: startAt && moscowTime(startAt),
 })
-
-const localTime = (time: Date, offsetMinutes: number) =>
-  new Date(time.getTime() + offsetMinutes * 60_000).toISOString().slice(0, 19).replace('T', ' ')
 
 /** Until it is final the price is what is held, for all parts; of what costs nothing in the end no part is invoiced. */
 function priceOf({ price, finalPrice, parts, currency, direction }: FoundMessage) {

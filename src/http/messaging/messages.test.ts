@@ -4,6 +4,7 @@ import { money } from '../../base/money.ts'
 import { addToBlacklist } from '../../domain/blacklist/blacklist.ts'
 import { setBilling, topUp } from '../../domain/ledger/ledger.ts'
 import { suspendSender } from '../../domain/senders/senders.ts'
+import { eventually } from '../../testing/eventually.ts'
 import { anApprovedSender, aSender, numberOf } from '../../testing/factories.ts'
 import { aKey, useMessagingApi } from '../../testing/messaging-api.ts'
 import { aWorld, type World } from '../../testing/world.ts'
@@ -110,7 +111,7 @@ describe('a request', () => {
   test('of which nothing is right is refused as a whole', async () => {
     expect(await post([sms({ ttl: 1 }), sms({ destination: '12' })])).toMatchObject({
       status: 400,
-      body: { error: { code: 4000, msg: 'ttl: must be 30 to 86400' } },
+      body: { error: { code: 4000, msg: 'ttl: must be 60 to 86400' } },
     })
     expect(await post(sms({ destination: '12' }))).toMatchObject({ status: 400, body: { error: { code: 7401 } } })
     expect(await stored()).toHaveLength(0)
@@ -136,12 +137,84 @@ describe('a request', () => {
     expect(rows.map(({ uuid }) => uuid)).toEqual(body.items.map((item: { messageUuid: string }) => item.messageUuid))
   })
 
-  test('repeated with its Idempotency-Key is answered again and sends nothing', async () => {
-    const headers = { 'idempotency-key': 'k1' }
-    const first = await post([sms()], headers)
+  test.each([
+    ['SMS', 'ROMASHKA', 'Hello', 60],
+    ['FLASHCALL', 'anyone', '1234', 30],
+  ])('with a ttl out of the bounds of %s is told these', async (channelType, senderName, content, least) => {
+    for (const ttl of [-1, 0, 5, least - 1, 86_401, 1e300])
+      expect(await post(sms({ channelType, senderName, content, ttl }))).toMatchObject({
+        status: 400,
+        body: { error: { code: 4000, msg: `ttl: must be ${least} to 86400` } },
+      })
+  })
+})
+
+describe('an Idempotency-Key', () => {
+  const headers = { 'idempotency-key': 'k1' }
+  const cascade = {
+    destination: numberOf.MTS,
+    cascade: [
+      { channelType: 'VK', senderName: 'anyone', content: 'Hello' },
+      { channelType: 'SMS', senderName: 'ROMASHKA', content: 'Hello' },
+    ],
+  }
+  const requests: [string, object][] = [
+    ['/message', sms()],
+    ['/message/cascade', cascade],
+  ]
+  const send = (path: string, body: object) => api.call({ method: 'POST', path, body, key, headers })
+  const money402 = { status: 402, body: { error: { code: 4020 } } }
+  const payIn = (amount: string) =>
+    topUp(api.sql, world.companyId, { amount: money(amount) }, { billingZone: 'Europe/Moscow', now: new Date() })
+
+  test.each(requests)('of %s is answered again, and sends nothing', async (path, body) => {
+    const first = await send(path, [body])
     expect(first.status).toBe(200)
-    expect((await post([sms()], headers)).body).toEqual(first.body)
-    expect((await post([sms({ content: 'Other' })], headers)).status).toBe(422)
+    expect((await send(path, [body])).body).toEqual(first.body)
+    expect((await send(path, [body, body])).status).toBe(422)
+    expect(await stored()).toHaveLength(1)
+  })
+
+  test.each(requests)('of %s that was refused for want of money is free once there is some', async (path, body) => {
+    await setBilling(api.sql, world.companyId, 'PREPAID')
+    expect(await send(path, body)).toMatchObject(money402)
+    expect(await send(path, body)).toMatchObject(money402)
+    await payIn('100')
+    const first = await send(path, body)
+    expect(first).toMatchObject({ status: 200, body: { errors: false } })
+    expect((await send(path, body)).body).toEqual(first.body)
+    expect(await stored()).toHaveLength(1)
+  })
+
+  test('that was refused is free for a corrected request too', async () => {
+    expect((await send('/message', sms({ destination: '12' }))).status).toBe(400)
+    expect((await send('/message', sms())).status).toBe(200)
+  })
+
+  test('of a batch that was refused in part is used up: the same is said again, whatever has changed', async () => {
+    await setBilling(api.sql, world.companyId, 'PREPAID')
+    await payIn('12')
+    const batch = [sms({ ttl: 1 }), sms(), sms(), sms({ destination: 'nobody' })]
+    const first = await send('/message', batch)
+    expect(first.status).toBe(200)
+    expect(first.body.items.map(({ code }: { code: number }) => code)).toEqual([400, 201, 402, 400])
+    await payIn('100')
+    expect(await send('/message', batch)).toMatchObject({ status: 200, body: first.body })
+    expect(await stored()).toHaveLength(1)
+  })
+
+  test.each(requests)('of %s that is still in flight is 409', async (path, body) => {
+    let first: ReturnType<typeof send> | undefined
+    await api.sql.begin(async sql => {
+      await sql`select from accounts where company_id = ${world.companyId} for update`
+      first = send(path, body)
+      first.catch(() => {})
+      await eventually(async () => {
+        expect((await api.sql`select from pg_locks where not granted`).length).toBeGreaterThan(0)
+      })
+      expect(await send(path, body)).toMatchObject({ status: 409, body: { error: { code: 4090 } } })
+    })
+    expect((await first!).status).toBe(200)
     expect(await stored()).toHaveLength(1)
   })
 })

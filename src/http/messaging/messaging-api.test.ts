@@ -136,12 +136,14 @@ describe('the reference', () => {
   })
 
   test('asks for a key everywhere but for the ping, and says which', () => {
-    expect(document.components).toMatchObject({ securitySchemes: { key: { type: 'http', scheme: 'bearer' } } })
+    expect(document.components).toMatchObject({
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer' }, basic: { type: 'http', scheme: 'basic' } },
+    })
     for (const [path, item] of Object.entries(document.paths)) {
       for (const operation of Object.values(item)) {
         if (path === '/ping') expect(operation.security ?? [], path).toEqual([])
         else {
-          expect(operation.security, path).toEqual([{ key: [] }])
+          expect(operation.security, path).toEqual([{ bearer: [] }, { basic: [] }])
           expect(operation.description, path).toMatch(/Takes a key of the type [A-Z_]+( or [A-Z_]+)*\.$/)
         }
       }

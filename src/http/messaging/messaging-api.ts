@@ -4,13 +4,14 @@ import { createIntake, type Intake } from '../../domain/singles/intake.ts'
 import type { Context } from '../context.ts'
 import { describeApi } from '../openapi.ts'
 import { ErrorAnswer } from '../schemas.ts'
-import { requireKey } from './auth.ts'
+import { requireKey, securitySchemes } from './auth.ts'
 import { balanceRoutes } from './balance.ts'
 import { cascadeRoutes } from './cascades.ts'
 import { dispatchRoutes } from './dispatches.ts'
 import { flashcallRoutes } from './flashcall.ts'
 import { messageListRoutes } from './message-list.ts'
 import { messageRoutes } from './messages.ts'
+import { completeReference } from './reference.ts'
 import { referenceRoutes } from './references.ts'
 import { senderNameRoutes } from './sender-names.ts'
 import { stopRoutes } from './stop.ts'
@@ -59,7 +60,8 @@ export async function registerMessagingApi(app: FastifyInstance, given: Context)
           'spellings of `/api/v1/X`. What becomes of messages is told to `callbackUrl`, signed as Standard Webhooks are.',
         ].join('\n'),
         serverUrl: `${context.publicUrl}${PREFIX}`,
-        security: { key: { type: 'http', scheme: 'bearer' } },
+        security: securitySchemes,
+        complete: completeReference,
       })
       await registerRoutes(api, context)
       app.get('/docs/messaging.json', async () => api.swagger())

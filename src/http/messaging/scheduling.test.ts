@@ -41,8 +41,10 @@ async function kept(form: object, now: string) {
   const { status, body } = await post(form, now)
   expect({ status, body }).toMatchObject({ status: 200 })
   const [row] = await api.sql`
-    select send_at, expires_at from messages where company_id = ${companyId} and uuid = ${body.items[0].messageUuid}`
-  return { sendAt: row!.send_at?.toISOString() ?? null, expiresAt: row!.expires_at.toISOString() }
+    select send_at, expires_at, waits_until from messages
+    where company_id = ${companyId} and uuid = ${body.items[0].messageUuid}`
+  const time = (at: Date | null) => at?.toISOString() ?? null
+  return { sendAt: time(row!.send_at), expiresAt: time(row!.expires_at), waitsUntil: time(row!.waits_until) }
 }
 
 const sendAt = async (form: object, now: string) => (await kept(form, now)).sendAt
@@ -137,16 +139,42 @@ describe('bounds', () => {
     expect(await kept(having(least), now)).toEqual({
       sendAt: null,
       expiresAt: new Date(Date.parse(now) + least * 1000).toISOString(),
+      waitsUntil: null,
     })
     expect(await kept({ ...having(86_400), localSendTime: '2026-07-02 15:00:00' }, now)).toEqual({
       sendAt: '2026-07-02T12:00:00.000Z',
       expiresAt: '2026-07-03T12:00:00.000Z',
+      waitsUntil: null,
     })
     for (const ttl of [least - 1, 86_401]) {
       const { status, body } = await post(having(ttl), now)
       expect({ status, body }).toMatchObject({ status: 400, body: { error: { code: 4000 } } })
       expect(body.error.msg).toMatch(/^ttl: must be \d+ to 86400$/)
     }
+  })
+})
+
+describe('waiting', () => {
+  const now = '2026-07-01T12:00:00Z'
+  const localCompletionTime = '2026-07-04 15:00:00'
+
+  test('without a ttl ends 25 hours after the message may go, or when it must be completed', async () => {
+    expect(await kept({}, now)).toEqual({ sendAt: null, expiresAt: null, waitsUntil: '2026-07-02T13:00:00.000Z' })
+    expect(await kept({ localSendTime: '2026-07-02 15:00:00' }, now)).toEqual({
+      sendAt: '2026-07-02T12:00:00.000Z',
+      expiresAt: null,
+      waitsUntil: '2026-07-03T13:00:00.000Z',
+    })
+    const completed = { sendAt: null, expiresAt: null, waitsUntil: '2026-07-04T12:00:00.000Z' }
+    expect(await kept({ localCompletionTime }, now)).toEqual(completed)
+  })
+
+  test('with a ttl ends with it, however late the completion is', async () => {
+    expect(await kept({ localCompletionTime, ttl: 60 }, now)).toEqual({
+      sendAt: null,
+      expiresAt: '2026-07-01T12:01:00.000Z',
+      waitsUntil: null,
+    })
   })
 })
 
@@ -182,7 +210,8 @@ describe('hours and days', () => {
     const closed = { ...form, localCompletionTime: '2026-07-02 20:00:00' }
     expect(await kept(closed, '2026-07-01T12:00:00Z')).toEqual({
       sendAt: '2026-07-02T17:00:00.000Z',
-      expiresAt: '2026-07-03T18:00:00.000Z',
+      expiresAt: null,
+      waitsUntil: '2026-07-02T17:00:00.000Z',
     })
     const [timer] = await api.sql`select due_at from message_timers where kind = 'complete' order by uuid desc limit 1`
     expect(timer!.due_at.toISOString()).toBe('2026-07-02T17:00:00.000Z')
@@ -230,9 +259,12 @@ describe('a slow model, minute by minute', () => {
       if ((options.hours ?? [hour]).includes(hour) && (options.days ?? [weekday]).includes(weekday)) opening = ms
     }
     const sendAtMs = opening ?? end
-    const lives = sendAtMs + (options.ttl ?? 25 * 3600) * 1000
     const completeBy = end === Number.POSITIVE_INFINITY ? null : end
-    return { sendAt: sendAtMs <= nowMs ? null : sendAtMs, completeBy, expiresAt: lives }
+    const times = { sendAt: sendAtMs <= nowMs ? null : sendAtMs, completeBy }
+    // "Waiting ends at ttl or localCompletionTime, of a single message without either after 25 hours."
+    if (options.ttl) return { ...times, endsEarly: true, expiresAt: sendAtMs + options.ttl * 1000 }
+    if (options.localCompletionTime) return { ...times, endsEarly: false, expiresAt: end }
+    return { ...times, endsEarly: false, expiresAt: sendAtMs + 25 * 60 * MINUTE }
   }
 
   const zones: Record<string, string> = {
@@ -285,6 +317,7 @@ describe('a slow model, minute by minute', () => {
         const times = {
           sendAt: schedule.sendAt?.getTime() ?? null,
           completeBy: schedule.completeBy?.getTime() ?? null,
+          endsEarly: schedule.endsEarly,
           expiresAt: schedule.expiresAt.getTime(),
         }
         expect(times).toEqual(model(options, zone, now))

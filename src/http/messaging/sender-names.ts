@@ -25,8 +25,24 @@ import {
   SenderChangeBody,
 } from '../senders.ts'
 import { compileValidator, validationMessage } from '../validation.ts'
+import { Maybe } from './wish.ts'
 
-const NewSenderName = Type.Object(newSenderFields)
+const NewSenderName = Type.Object({
+  ...newSenderFields,
+  countryId: Maybe(newSenderFields.countryId),
+  description: Maybe(newSenderFields.description),
+  documentIds: Maybe(newSenderFields.documentIds),
+})
+
+/** All but `dateTo`: a closing date cannot be taken away, so null there is a mistake. */
+const changes = SenderChangeBody.properties
+const SenderNameChange = Type.Object({
+  senderName: Maybe(changes.senderName),
+  commonType: Maybe(changes.commonType),
+  dateFrom: Maybe(changes.dateFrom),
+  dateTo: changes.dateTo,
+  documentIds: Maybe(changes.documentIds),
+})
 
 const MOST_FILES = 10
 const FILES_LIMIT_BYTES = 2 * DOCUMENT_LIMIT_BYTES
@@ -70,7 +86,7 @@ const schemas = {
     ),
   },
   get: { tags, summary: 'Read a sender name', params: ById, response },
-  update: { tags, summary: 'Change or close a sender name', params: ById, body: SenderChangeBody, response },
+  update: { tags, summary: 'Change or close a sender name', params: ById, body: SenderNameChange, response },
 }
 
 export const senderNameRoutes =
@@ -105,7 +121,7 @@ export const senderNameRoutes =
 
     api.put('/sender-names/:id', { schema: schemas.update }, async ({ caller, params, body }) => {
       const sender = await requireSender(sql, caller.companyId, params.id)
-      const change = readSenderChange(body)
+      const change = readSenderChange(withoutNulls(body))
       const changed = { ...sender, ...change }
       if (change.senderName !== undefined) refuseBadName(changed)
       if (change.commonType ?? change.documentIds) {
@@ -127,7 +143,7 @@ type NewSenderRequest = {
 
 async function readRequest(request: FastifyRequest): Promise<NewSenderRequest> {
   const { json, files, sent } = request.isMultipart() ? await readParts(request) : readBody(request)
-  const sender = readNewSender(checked(json))
+  const sender = readNewSender(withoutNulls(checked(json)))
   refuseBadName(sender)
   refuseUndocumented(sender, files.length + sender.documentIds.length > 0)
   return { sender, files, sent }
@@ -170,6 +186,12 @@ function checked(json: unknown): Static<typeof NewSenderName> {
   if (!isNewSenderName(json)) throw invalid(validationMessage(isNewSenderName.errors as never, 'body'))
   return json as Static<typeof NewSenderName>
 }
+
+/** What both APIs read together knows no null. */
+const withoutNulls = <T extends object>(form: T) =>
+  Object.fromEntries(Object.entries(form).filter(([, value]) => value !== null)) as {
+    [K in keyof T]: Exclude<T[K], null>
+  }
 
 /** The rules of SMS and of MEGAFON hold for partners too, and stand in the domain. */
 function refuseBadName({ senderName, channelType }: Pick<Sender, 'senderName' | 'channelType'>) {

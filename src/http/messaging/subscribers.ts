@@ -1,8 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { once } from '../../domain/idempotency/idempotency.ts'
 import { saveSubscribers } from '../../domain/subscribers/subscribers.ts'
 import { MIB } from '../body.ts'
 import type { Context } from '../context.ts'
+import { IdempotencyHeader, onceOf } from '../idempotency.ts'
 import { Answer, answers, OneOf } from '../schemas.ts'
 
 /** Channels in which a subscriber has an address of its own, beside the number. */
@@ -11,8 +13,6 @@ const channelsWithSubscribers = ['TELEGRAM', 'PUSH', 'VK', 'VIBER', 'WHATSAPP'] 
 const MOST_SUBSCRIBERS = 10_000
 /** Ten thousand subscriptions of browsers, the longest addresses there are. */
 const BODY_LIMIT_BYTES = 16 * MIB
-/** What an index of the database can hold. */
-const MOST_ADDRESS_BYTES = 2000
 
 const ExternalId = Type.Unsafe<string | number>({
   type: ['string', 'integer'],
@@ -36,6 +36,7 @@ const schema = {
   description:
     'Up to 10,000 at once. One whose `destination` is no number, or whose `externalId` is empty or too long, is ' +
     'rejected; one that is known already counts as accepted.',
+  headers: IdempotencyHeader,
   body: Subscribers,
   response: answers(
     200,
@@ -47,17 +48,15 @@ const schema = {
 export const subscriberRoutes =
   ({ sql }: Context): FastifyPluginAsyncTypebox =>
   async api => {
-    api.post('/subscribers', { schema, bodyLimit: BODY_LIMIT_BYTES }, async ({ caller, body }) => {
+    api.post('/subscribers', { schema, bodyLimit: BODY_LIMIT_BYTES }, async request => {
+      const { caller, body } = request
       const { channelType, senderName } = body
-      const subscribers = body.subscribers
-        .map(({ destination, externalId }) => ({ destination, address: String(externalId) }))
-        .filter(({ address }) => Buffer.byteLength(address) <= MOST_ADDRESS_BYTES)
-      const tooLong = body.subscribers.length - subscribers.length
-      const { accepted, rejected } = await saveSubscribers(sql, caller.companyId, {
-        channelType,
-        senderName,
-        subscribers,
-      })
-      return { accepted, rejected: rejected + tooLong }
+      const subscribers = body.subscribers.map(({ destination, externalId }) => ({
+        destination,
+        address: String(externalId),
+      }))
+      return once(sql, onceOf(request), tx =>
+        saveSubscribers(tx, caller.companyId, { channelType, senderName, subscribers }),
+      )
     })
   }

@@ -21,6 +21,7 @@ import {
 import type { Context } from '../context.ts'
 import { IdempotencyHeader, onceOf } from '../idempotency.ts'
 import { Answer, answers, ById, DateTime, Id, Nullable, OneOf, Page, PerPage, SomeOf } from '../schemas.ts'
+import { Maybe } from './wish.ts'
 
 const Pattern = Type.String({
   minLength: 1,
@@ -35,7 +36,7 @@ const MessengerTemplate = Type.Object(messengerFields, {
 const common = {
   senderNameId: Type.Optional(Nullable(Id)),
   content: Type.Optional(Nullable(MessengerTemplate)),
-  dateFrom: Type.Optional(DateTime),
+  dateFrom: Maybe(DateTime),
   dateTo: Type.Optional(Nullable(DateTime)),
 }
 
@@ -47,8 +48,8 @@ const NewTemplateBody = Type.Object({
 })
 
 const TemplateChangeBody = Type.Object({
-  templateType: Type.Optional(OneOf(trafficTypes)),
-  pattern: Type.Optional(Pattern),
+  templateType: Maybe(OneOf(trafficTypes)),
+  pattern: Maybe(Pattern),
   ...common,
 })
 
@@ -149,10 +150,11 @@ const readNewTemplate = (
   pattern,
   senderId: senderNameId ?? null,
   content: messengerTemplateOf(content ?? null),
-  dateFrom: dateFrom === undefined ? now : timeOf(dateFrom),
+  dateFrom: dateFrom ? timeOf(dateFrom) : now,
   dateTo: timeOrNull(dateTo ?? null),
 })
 
+/** Null takes away what a template can be without; of the rest it says nothing. */
 const readChange = ({
   templateType,
   pattern,
@@ -161,11 +163,11 @@ const readChange = ({
   dateFrom,
   dateTo,
 }: Static<typeof TemplateChangeBody>): TemplateChange => ({
-  ...(templateType === undefined ? {} : { templateType }),
-  ...(pattern === undefined ? {} : { pattern }),
+  ...(templateType ? { templateType } : {}),
+  ...(pattern ? { pattern } : {}),
   ...(senderNameId === undefined ? {} : { senderId: senderNameId }),
   ...(content === undefined ? {} : { content: messengerTemplateOf(content) }),
-  ...(dateFrom === undefined ? {} : { dateFrom: timeOf(dateFrom) }),
+  ...(dateFrom ? { dateFrom: timeOf(dateFrom) } : {}),
   ...(dateTo === undefined ? {} : { dateTo: timeOrNull(dateTo) }),
 })
 

@@ -42,12 +42,15 @@ export const tellingFields = {
 export const SenderName = Type.String({ minLength: 1, maxLength: 64 })
 export const Destination = Type.String({ minLength: 1, maxLength: 64 })
 
+/** Its least value is the channel's own: `refusalOf` speaks of both bounds. */
+export const Ttl = Type.Integer({ description: '60 to 86400 seconds; of VOICECODE and FLASHCALL 30 to 86400' })
+
 const MessageSchema = Type.Object({
   channelType: OneOf(channelTypes),
   senderName: SenderName,
   destination: Destination,
   content: ContentSchema,
-  ttl: Maybe(Type.Integer({ minimum: 30, maximum: 86_400 })),
+  ttl: Maybe(Ttl),
   ...scheduleFields,
   ...tellingFields,
 })
@@ -60,6 +63,7 @@ export const Message = MessageSchema
 const check = checkerOf(MessageSchema, '')
 const LEAST_TTL: Partial<Record<ChannelType, number>> = { VOICECODE: 30, FLASHCALL: 30 }
 const USUAL_LEAST_TTL = 60
+const MOST_TTL = 86_400
 
 /** What a client asks for, or what is wrong with it. */
 export function readWish(value: unknown, caller: Caller): SingleWish | string {
@@ -71,7 +75,7 @@ export function readWish(value: unknown, caller: Caller): SingleWish | string {
 
 export function refusalOf({ channelType, senderName, ttl }: Pick<MessageForm, 'channelType' | 'senderName' | 'ttl'>) {
   const leastTtl = LEAST_TTL[channelType] ?? USUAL_LEAST_TTL
-  if (typeof ttl === 'number' && ttl < leastTtl) return `ttl: must be ${leastTtl} to 86400`
+  if (typeof ttl === 'number' && (ttl < leastTtl || ttl > MOST_TTL)) return `ttl: must be ${leastTtl} to ${MOST_TTL}`
   if (channelType === 'VOICECODE' && senderName.toLowerCase() !== 'voicecode') return 'senderName: must be voicecode'
   if (channelType === 'TEXT_TO_SPEECH' && !/^\d{11}$/.test(senderName))
     return 'senderName: must be a number of 11 digits'

@@ -172,7 +172,7 @@ const schemas = {
 }
 
 export const dispatchRoutes =
-  ({ sql, clock, numbering, billingZone }: Context): FastifyPluginAsyncTypebox =>
+  ({ sql, clock, numbering, billingZone, publicUrl }: Context): FastifyPluginAsyncTypebox =>
   async api => {
     const inTurn = createIngestQueue(sql.options.max)
     const bodyLimit = bodyLimits.recipients
@@ -198,6 +198,7 @@ export const dispatchRoutes =
           partner: request.partner,
           dispatchId: request.params.id,
           recipients: request.body.messages,
+          linkBase: `${publicUrl}/s`,
           once: onceOf(request),
         }
         return presentAcceptance(await addMessages(sql, numbering(), wanted))

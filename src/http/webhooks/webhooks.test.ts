@@ -3,8 +3,11 @@ import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { ChannelType } from '../../base/channel-types.ts'
+import { errorCodes } from '../../base/error-codes.ts'
 import { entryOf } from '../../channels/catalogue.ts'
 import { signed, startFakeProvider } from '../../channels/http/fake-provider.ts'
+import { startFakeTelegram } from '../../channels/telegram/fake-telegram.ts'
+import { startCloud } from '../../channels/whatsapp/fake-cloud.ts'
 import { blacklistedAmong } from '../../domain/blacklist/blacklist.ts'
 import type { Gateway } from '../../domain/gateways/gateway.ts'
 import { addGateway, changeGateway, removeGateway } from '../../domain/gateways/gateways.ts'
@@ -15,6 +18,7 @@ import { useDatabase } from '../../testing/database.ts'
 import { aGateway, completed, expectBooksInOrder, fatesOf, useEngines } from '../../testing/engines.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { aCompany, anApprovedSender, aPartner } from '../../testing/factories.ts'
+import { aKey } from '../../testing/messaging-api.ts'
 import { aDispatch, aWorld, someRecipients, start } from '../../testing/world.ts'
 import { type App, buildApp } from '../app.ts'
 
@@ -226,13 +230,9 @@ describe('who calls', () => {
 })
 
 describe('WhatsApp', () => {
-  const aWhatsapp = () =>
-    gatewayOf('whatsapp', 'WHATSAPP', {
-      phoneNumberId: '106540352242922',
-      accessToken: 'EAAG',
-      appSecret: 'shibboleth',
-      verifyToken: 'mellon',
-    })
+  const account = { phoneNumberId: '106540352242922', accessToken: 'EAAG', appSecret: 'shibboleth' }
+  const aWhatsapp = (given: Record<string, unknown> = {}) =>
+    gatewayOf('whatsapp', 'WHATSAPP', { ...account, verifyToken: 'mellon', ...given })
 
   test('asks whether the address is ours, and is answered in plain text', async () => {
     const { gatewayId } = await aWhatsapp()
@@ -275,6 +275,37 @@ describe('WhatsApp', () => {
     const answer = await tellStatuses(await aWhatsapp(), [{ id: 'wamid.1', status: 'delivered', note }])
     expect(answer.statusCode).toBe(200)
     expect(await inbox()).toMatchObject([{ providerId: 'wamid.1', status: 'DELIVERED' }])
+  })
+
+  test('tells the end of a message whose submission it never answered', async () => {
+    const world = await aWorld(db.sql)
+    const { companyId } = world
+    await anApprovedSender(db.sql, companyId, { channelType: 'WHATSAPP', senderName: 'ROMASHKA' })
+    const { key } = await aKey(db.sql, companyId)
+    const cloud = await startCloud({ ...account, apiVersion: 'v25.0', displayPhoneNumber: '74950000000' })
+    atEnd.push(() => cloud.stop())
+    cloud.play({ do: 'silence' })
+    const gateway = await aWhatsapp({ baseUrl: cloud.url, timeoutMs: 300, senderNames: 'ROMASHKA' })
+    const content = { contentType: 'template', templateId: 'hello', parameters: [] }
+    const sent = await app.inject({
+      method: 'POST',
+      url: '/api/v1/message',
+      headers: { authorization: `Bearer ${key}` },
+      payload: { channelType: 'WHATSAPP', senderName: 'ROMASHKA', destination: '79160001122', content },
+    })
+    const uuid = sent.json().items[0].messageUuid
+    await anEngine({ secret })
+    const statusIs = (status: string) =>
+      eventually(async () =>
+        expect(await db.sql`select status from messages where uuid = ${uuid}`).toEqual([{ status }]),
+      )
+    await statusIs('SENT')
+    const delivered = { id: 'wamid.7', status: 'delivered', biz_opaque_callback_data: uuid }
+    expect((await tellStatuses(gateway, [delivered])).statusCode).toBe(200)
+    await statusIs('DELIVERED')
+    await eventually(async () => expect(await inbox()).toEqual([]))
+    expect(cloud.requests).toHaveLength(1)
+    await expectBooksInOrder(db.sql, world)
   })
 
   test('tells that a message was read', async () => {
@@ -320,5 +351,44 @@ describe('a bot of Telegram', () => {
     )
     expect((await update(bot, { message_id: 5, date: 1_700_000_000, text: 'STOP' })).statusCode).toBe(200)
     expect(await blacklistedAmong(db.sql, companyId, ['79160001122'])).toEqual(new Set(['79160001122']))
+  })
+
+  test.each([
+    ['@shop_bot', { botName: 'shop_bot' }],
+    ['shop_bot', { senderNames: '@shop_bot' }],
+  ])('brings the stop of a chat that was uploaded under %s to its company: with %o', async (senderName, name) => {
+    const { companyId } = await aWorld(db.sql)
+    const { key } = await aKey(db.sql, companyId)
+    const [anna, boris] = ['79160001122', '79030001122']
+    const call = (path: string, payload: object) =>
+      app.inject({ method: 'POST', url: `/api/v1${path}`, headers: { authorization: `Bearer ${key}` }, payload })
+    const telegram = await startFakeTelegram({ token })
+    atEnd.push(() => telegram.stop())
+    const settings = { token, baseUrl: telegram.url, webhookSecret: 'mellon', ...name }
+    const bot = await gatewayOf('telegram', 'TELEGRAM', settings)
+    const subscribers = [
+      { destination: anna, externalId: 777 },
+      { destination: boris, externalId: 778 },
+    ]
+    expect((await call('/subscribers', { channelType: 'TELEGRAM', senderName, subscribers })).json()).toEqual({
+      accepted: 2,
+      rejected: 0,
+    })
+
+    const content = { contentType: 'text', text: 'News' }
+    const messages = [anna, boris].map(destination => ({ channelType: 'TELEGRAM', senderName, destination, content }))
+    expect((await call('/message', messages)).json()).toMatchObject({ errors: false })
+    expect((await update(bot, { message_id: 5, text: ' stop ' })).statusCode).toBe(200)
+    await anEngine({ secret })
+    await eventually(async () =>
+      expect(
+        await db.sql`select destination, status, error_code as "errorCode" from messages where company_id = ${companyId}
+          order by destination`,
+      ).toEqual([
+        { destination: boris, status: 'DELIVERED', errorCode: null },
+        { destination: anna, status: 'FAILED', errorCode: errorCodes.blacklisted },
+      ]),
+    )
+    expect(telegram.taken.map(({ chat }) => chat)).toEqual(['778'])
   })
 })

@@ -95,12 +95,12 @@ async function keep(context: Context, gatewayId: number, { receipts, inbound, ch
   }
 }
 
-/** Of the providers that call us, none knows our messages by another id than its own. */
+/** Of the providers that call us, each knows our messages by its own id; some repeat ours beside it. */
 function byProviderId(receipt: Told['receipts'][number]): ProviderReceipt[] {
-  const { of, status, happenedAt, errorCode, operatorError } = receipt
+  const { of, ownId, status, happenedAt, errorCode, operatorError } = receipt
   if (!('providerId' in of)) return []
   const told = { happenedAt, errorCode: errorCode ?? null, operatorError: operatorError ?? null }
-  return [{ providerId: of.providerId, status, ...told }]
+  return [{ providerId: of.providerId, ownId: ownId ?? null, status, ...told }]
 }
 
 // Whom it is for ----------------------------------------------------------------------------------------------------

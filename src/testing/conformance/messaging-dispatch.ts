@@ -1,65 +1,24 @@
 import { channelTypes } from '../../base/channel-types.ts'
 import { numberOf } from '../factories.ts'
 import type { Endpoint, Field, Parameter } from './endpoints.ts'
+import { scheduleBody, scheduleFields } from './messaging-messages.ts'
 
 /** What `/dispatch` of the messaging API takes, one row an input: what must be refused is derived from it. */
 
-const localTimes = [
-  '',
-  'today',
-  '2026-07-01T10:00:00',
-  '2026-07-01 10:00',
-  '2026-07-01 10:00:00Z',
-  '01.07.2026 10:00:00',
-]
 const longName = 'N'.repeat(256)
 
 const common: Field[] = [
   { path: 'name', kind: 'string', required: true, refused: ['', longName] },
   { path: 'rate', kind: 'int', nullable: true, refused: [0, -1, 600_001] },
-  { path: 'useLocalTime', kind: 'bool', nullable: true },
-  {
-    path: 'localSendTime',
-    kind: 'string',
-    nullable: true,
-    refused: [...localTimes, '2026-02-30 10:00:00', '2026-06-30 23:59:59', '2026-07-08 12:00:01'],
-  },
-  {
-    path: 'localCompletionTime',
-    kind: 'string',
-    nullable: true,
-    refused: [...localTimes, '2026-07-01 12:59:59', '2026-09-09 12:00:01', '2026-13-01 00:00:00'],
-  },
-  { path: 'hours', kind: 'array', nullable: true, refused: [[], [9, 9]] },
-  { path: 'hours[1]', kind: 'int', refused: [24, -1] },
-  { path: 'days', kind: 'array', nullable: true, refused: [[], [1, 2, 1]] },
-  { path: 'days[0]', kind: 'int', refused: [0, 8] },
-  { path: 'tags', kind: 'array', nullable: true },
-  { path: 'tags[0]', kind: 'string', refused: ['', 'two words', 'dash-ed', '#hash'] },
-  { path: 'shortUrl', kind: 'bool', nullable: true },
-  {
-    path: 'callbackUrl',
-    kind: 'string',
-    nullable: true,
-    refused: ['', 'ftp://example.com/', 'example.com', 'javascript:alert(1)', '/relative'],
-  },
-  { path: 'callbackEvents', kind: 'array', nullable: true, refused: [[]] },
-  { path: 'callbackEvents[0]', kind: 'enum', refused: ['DELIVERED', 'failed', 'inbound_sent'] },
+  { path: 'rateTerm', kind: 'scalar', refused: [true, 1.5, '', 'week'] },
+  ...scheduleFields,
 ]
 
 const commonBody = {
   name: 'Summer sale',
   rate: 600_000,
   rateTerm: 'minute',
-  useLocalTime: true,
-  localSendTime: '2026-07-01 13:00:00',
-  localCompletionTime: '2026-07-02 13:00:00',
-  hours: [0, 9, 23],
-  days: [1, 7],
-  tags: ['summer', 'лето_1'],
-  shortUrl: false,
-  callbackUrl: 'https://user:secret@callbacks.example.com:8443/tidings?shop=1',
-  callbackEvents: ['delivered', 'sent', 'read', 'price', 'click'],
+  ...scheduleBody,
 }
 
 /** The bodies are good at this moment. */

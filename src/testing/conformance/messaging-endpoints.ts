@@ -25,7 +25,7 @@ const paging: Parameter[] = [
 const someOf = (name: string, refused: string[]): Parameter => ({ name, kind: 'enum', repeatable: true, refused })
 
 const documentIds: Field[] = [
-  { path: 'documentIds', kind: 'array' },
+  { path: 'documentIds', kind: 'array', nullable: true },
   { path: 'documentIds[0]', kind: 'uuid' },
 ]
 const commonType = { path: 'commonType', kind: 'enum', refused: ['promo', 'START'] } as const
@@ -52,8 +52,8 @@ const newSenderName: Omit<MessagingEndpoint, 'form'> = {
     { ...commonType, required: true },
     { path: 'brand', kind: 'enum', required: true, refused: ['mts', 'YOTA'] },
     { path: 'dateFrom', kind: 'datetime', required: true },
-    { path: 'countryId', kind: 'int', refused: [...badIds, 2, 9999] },
-    { path: 'description', kind: 'string', refused: ['x'.repeat(2001)] },
+    { path: 'countryId', kind: 'int', nullable: true, refused: [...badIds, 2, 9999] },
+    { path: 'description', kind: 'string', nullable: true, refused: ['x'.repeat(2001)] },
     ...documentIds,
   ],
 }
@@ -69,7 +69,7 @@ const templateFields: Field[] = [
     refused: ['', 'Order', 'order ready', 'заказ', 'n'.repeat(513)],
   },
   { path: 'content.language', kind: 'string', required: true, refused: ['', 'russian', 'RU', 'ru-RU', 'ru_'] },
-  { path: 'dateFrom', kind: 'datetime' },
+  { path: 'dateFrom', kind: 'datetime', nullable: true },
   {
     path: 'dateTo',
     kind: 'datetime',
@@ -118,9 +118,9 @@ export const messagingEndpoints: MessagingEndpoint[] = [
       documentIds: [documentId],
     }),
     fields: [
-      { path: 'senderName', kind: 'string', refused: badSmsNames },
-      commonType,
-      { path: 'dateFrom', kind: 'datetime' },
+      { path: 'senderName', kind: 'string', nullable: true, refused: badSmsNames },
+      { ...commonType, nullable: true },
+      { path: 'dateFrom', kind: 'datetime', nullable: true },
       { path: 'dateTo', kind: 'datetime', refused: ['2026-01-31T23:59:59Z', '2026-02-01T00:00:00Z'] },
       ...documentIds,
     ],
@@ -175,8 +175,8 @@ export const messagingEndpoints: MessagingEndpoint[] = [
     id: side => side.templateId,
     body: templateBody,
     fields: [
-      { path: 'templateType', kind: 'enum', refused: ['service', 'COMMON'] },
-      { path: 'pattern', kind: 'string', refused: badPatterns },
+      { path: 'templateType', kind: 'enum', nullable: true, refused: ['service', 'COMMON'] },
+      { path: 'pattern', kind: 'string', nullable: true, refused: badPatterns },
       ...templateFields,
     ],
   },
@@ -190,7 +190,7 @@ export const messagingEndpoints: MessagingEndpoint[] = [
     fields: [
       { path: 'messageUuid', kind: 'uuid', required: true },
       { path: 'result', kind: 'enum', required: true, refused: ['number_verified', 'VERIFIED'] },
-      { path: 'code', kind: 'scalar', refused: [true, null, 1.5, -1, 2 ** 53, 'x'.repeat(21)] },
+      { path: 'code', kind: 'scalar', nullable: true, refused: [true, 1.5, -1, 2 ** 53, 'x'.repeat(21)] },
     ],
   },
   {

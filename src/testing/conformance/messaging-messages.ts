@@ -17,9 +17,8 @@ export type MessageRow = {
 const noTimes = ['', 'today', '2026-07-01T13:00:00', '2026-07-01 13:00', '2026-07-01 13:00:00Z', '01.07.2026 13:00:00']
 const noAddresses = ['', 'ftp://example.com/', 'example.com', 'javascript:alert(1)', '/relative', 'https://']
 
-/** When, how, and who is told: the same for single messages and cascades. */
-export const commonFields: Field[] = [
-  { path: 'destination', kind: 'string', required: true, refused: ['', '7'.repeat(65)] },
+/** When, how, and who is told: the same for single messages, cascades and dispatches. */
+export const scheduleFields: Field[] = [
   { path: 'useLocalTime', kind: 'bool', nullable: true },
   {
     path: 'localSendTime',
@@ -43,12 +42,9 @@ export const commonFields: Field[] = [
   { path: 'callbackUrl', kind: 'string', nullable: true, refused: noAddresses },
   { path: 'callbackEvents', kind: 'array', nullable: true, refused: [[]] },
   { path: 'callbackEvents[0]', kind: 'enum', refused: ['DELIVERED', 'failed', 'inbound_sent'] },
-  { path: 'externalMessageId', kind: 'string', nullable: true, refused: ['', 'x'.repeat(101)] },
-  { path: 'trafficType', kind: 'enum', nullable: true, refused: ['promo', 'AUTH'] },
 ]
 
-export const commonBody = {
-  destination: numberOf.MTS,
+export const scheduleBody = {
   useLocalTime: true,
   localSendTime: '2026-07-01 13:00:00',
   localCompletionTime: '2026-07-02 13:00:00',
@@ -58,6 +54,19 @@ export const commonBody = {
   shortUrl: false,
   callbackUrl: 'https://user:secret@callbacks.example.com:8443/tidings?shop=1',
   callbackEvents: ['delivered', 'sent', 'read', 'price', 'click'],
+}
+
+/** Of single messages and cascades. */
+export const commonFields: Field[] = [
+  { path: 'destination', kind: 'string', required: true, refused: ['', '7'.repeat(65)] },
+  ...scheduleFields,
+  { path: 'externalMessageId', kind: 'string', nullable: true, refused: ['', 'x'.repeat(101)] },
+  { path: 'trafficType', kind: 'enum', nullable: true, refused: ['promo', 'AUTH'] },
+]
+
+export const commonBody = {
+  destination: numberOf.MTS,
+  ...scheduleBody,
   externalMessageId: 'order-17',
   trafficType: 'SERVICE',
 }
@@ -229,6 +238,35 @@ export const messageRows: MessageRow[] = [
       },
     ],
   ),
+]
+
+/** Steps that are good, the last one in the last place. */
+export const cascadeSteps = {
+  viber: { channelType: 'VIBER', senderName: 'ROMASHKA', content: words, condition: 'not_read', ttl: 60 },
+  vk: { channelType: 'VK', senderName: 'anyone', content: 'Hello', condition: 'not_delivered', ttl: 3600 },
+  last: { channelType: 'SMS', senderName: 'ROMASHKA', content: { text: 'Hello' } },
+}
+
+export const cascadeBody = { ...commonBody, cascade: [cascadeSteps.viber, cascadeSteps.vk, cascadeSteps.last] }
+
+/** What `POST /message/cascade` takes besides. */
+export const cascadeFields: Field[] = [
+  {
+    path: 'cascade',
+    kind: 'array',
+    required: true,
+    refused: [[], [cascadeSteps.last], Array(11).fill(cascadeSteps.vk)],
+  },
+  { path: 'cascade[1]', kind: 'object' },
+  { path: 'cascade[0].channelType', kind: 'enum', required: true, refused: ['viber'] },
+  { path: 'cascade[2].senderName', kind: 'string', required: true, refused: ['', 'N'.repeat(65)] },
+  { path: 'cascade[0].content', kind: 'scalar', required: true, refused: [5, null, ''] },
+  { path: 'cascade[0].content.text', kind: 'string', required: true, refused: ['', 'x'.repeat(4097)] },
+  { path: 'cascade[1].content', kind: 'scalar', required: true, refused: ['x'.repeat(2049), ''] },
+  { path: 'cascade[0].condition', kind: 'enum', nullable: true, refused: ['NOT_READ', 'not_sent'] },
+  { path: 'cascade[0].ttl', kind: 'int', nullable: true, refused: [0, 29, 59, 86_401] },
+  { path: 'cascade[2].ttl', kind: 'int', nullable: true, refused: [60] },
+  { path: 'cascade[2].condition', kind: 'enum', nullable: true, refused: ['not_read', 'not_delivered'] },
 ]
 
 /** An object in an object in an object. */

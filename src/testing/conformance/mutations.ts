@@ -134,6 +134,31 @@ function wrongTexts({ kind, refused = [] }: Parameter): readonly string[] {
 export const asQuery = (pairs: [string, unknown][]) =>
   pairs.length === 0 ? '' : `?${pairs.map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`).join('&')}`
 
+/** Texts that are no JSON, though this one is. */
+export const noJsonLike = (good: string) => [
+  '{',
+  good.slice(0, -1),
+  `${good}}`,
+  'no json',
+  "{'a': 1}",
+  '{"a":1,}',
+  ' ',
+  '\ufeff{}',
+  'NaN',
+]
+
+export const otherContentTypes = ['text/plain', 'application/x-www-form-urlencoded', 'application/xml', 'json', '']
+
+/** A body with something at the path that is no text: escaped, refused by its path, and raw, which spoils the body. */
+export function noTextsAt(body: object, path: string): { escaped: Buffer[]; raw: Buffer[] } {
+  const [head, tail] = JSON.stringify(withValue(body, path, 'MARK')).split('MARK')
+  const having = (piece: Buffer) => Buffer.concat([Buffer.from(head!), piece, Buffer.from(tail!)])
+  return {
+    escaped: ['\\u0000', 'a\\u0000b', '\\ud83d', '\\uDE00\\uD83D'].map(piece => having(Buffer.from(piece))),
+    raw: [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xf0, 0x9f, 0x98]].map(bytes => having(Buffer.from(bytes))),
+  }
+}
+
 // Paths within a body ---------------------------------------------------------------------------------------------
 
 type Tree = Record<string, unknown>

@@ -10,12 +10,15 @@ const nasty = fc.constantFrom(
   '\ud800',
   '\u2028',
   "'; drop table senders; --",
+  '`id`',
   '{{7*7}}',
   '%00',
   '%w{1,99999999}',
   '../../etc/passwd',
   '__proto__',
   'constructor',
+  'toString',
+  '-0',
   '1e999',
   '9999999999999999999999',
   '2026-07-01T10:00:00Z',
@@ -49,7 +52,7 @@ export const anyBytes = fc.oneof(
 export const anyParameter = fc.oneof(
   anyText,
   anyNumber.map(String),
-  fc.constantFrom('1', '2', 'true', 'null', '[]', '%'),
+  fc.constantFrom('1', '2', '10', 'true', 'null', '[]', '%'),
 )
 
 /** What a header may hold without being refused by HTTP itself. */
@@ -59,6 +62,17 @@ export const anyHeader = fc.string({
     .map(code => String.fromCharCode(code)),
   maxLength: 300,
 })
+
+export const anyContentType = fc.constantFrom(
+  'application/json',
+  'application/json; charset=utf-8',
+  'application/json; charset=utf-16',
+  'multipart/form-data; boundary=x',
+  'multipart/form-data',
+  'text/plain',
+  '/',
+  ';',
+)
 
 /** One change to a good body: a field replaced, added, removed or wrapped, however deep. */
 export type BodyChange = { at: number; to: unknown; how: 'replace' | 'add' | 'remove' | 'wrap' }

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { moscowTime, refusalOfTimes } from './local-time.ts'
+
+const now = new Date('2026-07-01T12:00:00Z')
+const moscow = { name: 'Europe/Moscow' }
+
+test.each([
+  ['localSendTime', '2026-07-01 00:00:00', '2026-06-30 23:59:59'],
+  ['localSendTime', '2026-07-08 12:00:00', '2026-07-08 12:00:01'],
+  ['localSendTime', '2026-07-02 10:00:00', '2026-07-02 25:00:00'],
+  ['localCompletionTime', '2026-09-09 12:00:00', '2026-09-09 12:00:01'],
+  ['localCompletionTime', '2026-07-01 15:00:01', '2026-07-01 15:00:00'],
+  ['localCompletionTime', '2026-07-03 10:00:00', 'tomorrow'],
+])('%s may be %s and not %s', (field, good, bad) => {
+  expect(refusalOfTimes({ [field]: good }, moscow, now)).toBeUndefined()
+  expect(refusalOfTimes({ [field]: bad }, moscow, now)).toMatch(new RegExp(`^${field}: must `))
+})
+
+test('a completion is past by the clock of its zone, and never before the time to send', () => {
+  const times = { localCompletionTime: '2026-07-01 14:30:00' }
+  expect(refusalOfTimes(times, moscow, now)).toBe('localCompletionTime: must not be in the past')
+  expect(refusalOfTimes(times, { name: 'Europe/Kaliningrad' }, now)).toBeUndefined()
+  expect(refusalOfTimes({ ...times, localSendTime: '2026-07-01 14:30:01' }, { name: 'Europe/London' }, now)).toBe(
+    'localCompletionTime: must not be before localSendTime',
+  )
+})
+
+test('nothing said is nothing wrong', () => {
+  expect(refusalOfTimes({ localSendTime: null, localCompletionTime: null }, moscow, now)).toBeUndefined()
+})
+
+test('a moment is told by the clock of Moscow', () => {
+  expect(moscowTime(new Date('2026-07-01T21:05:09Z'))).toBe('2026-07-02 00:05:09')
+})

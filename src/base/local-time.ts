@@ -1,0 +1,47 @@
+import { localTimeToInstant, type Zone } from './sending-window.ts'
+
+/** Times as clients write them, `YYYY-MM-DD hh:mm:ss`: on the subscriber's clock, or on that of Moscow. */
+export type LocalTimes = { localSendTime?: string | null; localCompletionTime?: string | null }
+
+export const MOSCOW = 'Europe/Moscow'
+const HOUR_MS = 3600_000
+const DAY_MS = 24 * HOUR_MS
+const EARLIEST_MS = -12 * HOUR_MS
+const LATEST_MS = 7 * DAY_MS
+const LATEST_COMPLETION_MS = 70 * DAY_MS
+
+export const instantOf = (local: string | null | undefined, zone: Zone): Date | null =>
+  local ? (localTimeToInstant(local, zone) ?? null) : null
+
+/**
+ * What is wrong with the times. The bare values are held against UTC, as clients of such services know it; only whether
+ * the completion is past is seen on the clock of a zone.
+ */
+export function refusalOfTimes(
+  { localSendTime, localCompletionTime }: LocalTimes,
+  zone: Zone,
+  now: Date,
+): string | undefined {
+  const send = bareTime(localSendTime)
+  const completion = bareTime(localCompletionTime)
+  if (send === undefined) return 'localSendTime: must be a time as YYYY-MM-DD hh:mm:ss'
+  if (completion === undefined) return 'localCompletionTime: must be a time as YYYY-MM-DD hh:mm:ss'
+  if (send !== null && (send < now.getTime() + EARLIEST_MS || send > now.getTime() + LATEST_MS)) {
+    return 'localSendTime: must be from 12 hours ago to 7 days from now'
+  }
+  if (completion === null) return undefined
+  if (completion > now.getTime() + LATEST_COMPLETION_MS) return 'localCompletionTime: must be within 70 days from now'
+  if (send !== null && completion < send) return 'localCompletionTime: must not be before localSendTime'
+  if (instantOf(localCompletionTime, zone)! <= now) return 'localCompletionTime: must not be in the past'
+}
+
+/** Null where none is said, undefined where it is no time. */
+function bareTime(local: string | null | undefined): number | null | undefined {
+  if (local === null || local === undefined) return null
+  return localTimeToInstant(local, { offsetMinutes: 0 })?.getTime()
+}
+
+/** The time that a clock in Moscow shows. */
+export const moscowTime = (moment: Date): string => moscowClock.format(moment)
+
+const moscowClock = new Intl.DateTimeFormat('sv-SE', { timeZone: MOSCOW, dateStyle: 'short', timeStyle: 'medium' })

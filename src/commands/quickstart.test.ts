@@ -1,0 +1,224 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventually } from '../testing/eventually.ts'
+import { type Service, startService, useDataFolders } from '../testing/processes.ts'
+
+/** What the pages say to paste is run as it stands, on a fresh demo, and prints what the pages say in its essentials. */
+
+const project = fileURLToPath(new URL('../../', import.meta.url))
+const has = (program: string) => spawnSync(program, ['--version']).status === 0
+const hasCurl = has('curl') && has('bash')
+const hasPython = has('python3')
+/** Some ten seconds in all; a busy machine may need more. */
+const PATIENT = { timeout: 120_000 }
+
+type Block = { language: string; text: string; printed: string | undefined }
+
+const aDataFolder = useDataFolders()
+const receiving: ReturnType<typeof spawn>[] = []
+let folder: string
+let service: Service
+let env: Record<string, string>
+/** What the page calls port 9000, by the language of the receiver. */
+const ports: Record<string, string> = {}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tidings-pages-'))
+  await mkdir(join(folder, 'bin'))
+  await symlink(join(project, 'bin/tidings'), join(folder, 'bin/tidings'))
+  const data = await aDataFolder()
+  service = await startService(['serve'], { TIDINGS_DATA: data, TIDINGS_CALLBACK_ALLOW: '127.0.0.0/8' })
+  env = {
+    PATH: process.env.PATH!,
+    HOME: tmpdir(),
+    TIDINGS_DATA: data,
+    NODE_COMPILE_CACHE: join(project, 'node_modules/.cache/tidings-tests'),
+    TIDINGS_API: `${service.url}/api/v1`,
+    TIDINGS_KEY: service.demo!.key!,
+  }
+  env.CALLBACK_SECRET = (await shell('bin/tidings callback secret --company 1')).trim()
+})
+
+afterAll(async () => {
+  for (const child of receiving) child.kill()
+  service?.child.kill('SIGTERM')
+  await service?.ended
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** The blocks of a page, each with the one that says what it prints. */
+async function blocksOf(page: string, from = '', to = ''): Promise<Block[]> {
+  const whole = await readFile(join(project, page), 'utf8')
+  const end = to ? whole.indexOf(to) : whole.length
+  const programs = /^```(sh|ts|python)\n(.*?)^```$(?:\n\n```(?:json)?\n(.*?)^```$)?/gms
+  return [...whole.slice(whole.indexOf(from), end).matchAll(programs)].map(([, language, text, printed]) => ({
+    language: language!,
+    text: text!,
+    printed,
+  }))
+}
+
+const ofLanguage = (blocks: Block[], language: string) => blocks.filter(block => block.language === language)
+
+/** In place of what a reader fills in. */
+const filledIn = (text: string) =>
+  text
+    .replaceAll('http://localhost:8080', service.url)
+    .replaceAll("'the one printed at the first start'", `'${service.demo!.password}'`)
+    .replaceAll(/'the key (printed at the first start|that was printed)'/g, `'${service.demo!.key}'`)
+    .replace(/^bin\/tidings key create.*$/m, '$& | tee made')
+    .replaceAll("'the key just made'", "$(sed -n 's/^Key [0-9]*: //p' made)")
+
+async function run(program: string, words: string[], input = ''): Promise<string> {
+  const child = spawn(program, words, { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] })
+  const text = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', piece => {
+      text[name] += piece
+    })
+  }
+  child.stdin.end(input)
+  const [code] = await once(child, 'close')
+  expect({ code, stderr: text.stderr }, `${program} ${words.join(' ')}\n${text.stdout}`).toEqual({
+    code: 0,
+    stderr: '',
+  })
+  return text.stdout
+}
+
+const shell = (text: string) => run('bash', ['-eu', '-o', 'pipefail'], text)
+
+const MARK = '=== the next block ==='
+/** Where a page waits a second or two, the tests wait until nothing is under way, however busy the machine is. */
+const patience = (waiting: number) => `
+sleep() {
+  command sleep $1
+  until curl -s -H "Authorization: Bearer $TIDINGS_KEY" "$TIDINGS_API/message?status=sending&status=sent&per_page=1" |
+    grep -q '"total":[0-${waiting}],'; do command sleep 0.2; done
+}
+`
+
+/** All blocks in one shell, for they go on from each other. */
+async function printedBy(blocks: Block[], waiting: number): Promise<string[]> {
+  const script = blocks.map(({ text }) => `${filledIn(text)}\necho; echo '${MARK}'\n`)
+  return (await shell(patience(waiting) + script.join(''))).split(MARK)
+}
+
+const isPassing = (word: string) => /[0-9a-f]{8}-[0-9a-f]{4}|\d{4}-\d\d-\d\d|\w{20}|\d\.\d|\.\.\.|\/s\/\w/.test(word)
+const ownNames = ['id', 'dispatchId', 'trafficCenterId', 'RUB', 'total', 'createdTime']
+
+/** Every member that the page shows, and every line of plain text, but for ids, times and amounts. */
+function expectEssentials(output: string, { text, printed = '' }: Block) {
+  const squeezed = (lines: string) => lines.replaceAll(/\s+/g, ' ')
+  const members = [...printed.matchAll(/"(\w+)":("[^"]*"|-?[\d.]+|true|false|null)(?=[,}\]\s])/g)]
+  const lasting = members.filter(([, name, value]) => !ownNames.includes(name!) && !isPassing(value!))
+  const lines = members.length > 0 ? [] : printed.split('\n').filter(line => !/^\.*$/.test(line) && !isPassing(line))
+  for (const wanted of [...lasting.map(([member]) => member), ...lines]) {
+    expect(squeezed(output), text).toContain(squeezed(wanted))
+  }
+}
+
+/** `waiting`: how many messages are for another day. */
+async function expectPageHolds(blocks: Block[], waiting = 0) {
+  const printed = await printedBy(blocks, waiting)
+  expect(printed).toHaveLength(blocks.length + 1)
+  for (const [i, block] of blocks.entries()) expectEssentials(printed[i]!, block)
+}
+
+async function startReceiver(language: 'python' | 'ts'): Promise<() => string> {
+  ports[language] = await aFreePort()
+  const [block] = ofLanguage(await blocksOf('docs/callbacks.md'), language)
+  const file = join(folder, language === 'python' ? 'receiver.py' : 'receiver.mts')
+  await writeFile(file, block!.text.replaceAll('9000', ports[language]))
+  const child = spawn(language === 'python' ? 'python3' : process.execPath, [file], { cwd: folder, env })
+  receiving.push(child)
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', piece => (output += piece))
+  return () => output
+}
+
+async function aFreePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return String(port)
+}
+
+/** The words that all pages begin with, and what a page says itself. */
+async function shellPage(page: string, receiver: 'python' | 'ts' = 'ts'): Promise<Block[]> {
+  const words = ofLanguage(await blocksOf('docs/quickstart/README.md'), 'sh').filter(({ text }) => /^AUTH=/.test(text))
+  const own = ofLanguage(await blocksOf(page), 'sh').filter(({ text }) => !text.includes('receiver.py'))
+  expect(words).toHaveLength(1)
+  return [...words, ...own].map(block => ({ ...block, text: block.text.replaceAll('9000', ports[receiver] ?? '') }))
+}
+
+describe.skipIf(!hasCurl).concurrent('with curl', PATIENT, () => {
+  test('docs/quickstart/sms.md, with a receiver that checks who calls', async () => {
+    const receiver = hasPython ? 'python' : 'ts'
+    const received = await startReceiver(receiver)
+    await expectPageHolds(await shellPage('docs/quickstart/sms.md', receiver))
+    await eventually(() => {
+      for (const event of ['sent', 'delivered', 'price']) {
+        expect(received()).toMatch(new RegExp(`'?callback_event'?: '${event}', *'?external_message_id'?: 'order-18'`))
+      }
+    })
+  })
+
+  test('docs/quickstart/whatsapp.md, with a receiver of what subscribers write', async () => {
+    const received = await startReceiver('ts')
+    await expectPageHolds(await shellPage('docs/quickstart/whatsapp.md'))
+    await eventually(() => expect(received()).toMatch(/callback_event: 'inbound_sent'(?s:.*)When do you open\?/))
+  })
+
+  test.each(['cascade', 'codes-by-call'])('docs/quickstart/%s.md', async page => {
+    await expectPageHolds(await shellPage(`docs/quickstart/${page}.md`))
+  })
+
+  test('README.md, the first message and the first dispatch', async () => {
+    const all = await blocksOf('README.md', '## A first message', '## What works today')
+    const blocks = ofLanguage(all, 'sh')
+    expect(blocks.length).toBeGreaterThan(6)
+    await expectPageHolds(blocks)
+  })
+})
+
+/** After those above, for README.md makes the first dispatch. */
+describe.concurrent('and then', PATIENT, () => {
+  const pages = ['sms', 'cascade', 'codes-by-call', 'whatsapp']
+
+  test.skipIf(!hasCurl)('docs/messaging-api.md', async () => {
+    await expectPageHolds(ofLanguage(await blocksOf('docs/messaging-api.md'), 'sh'), 1)
+  })
+
+  test.each(pages)('docs/quickstart/%s.md in TypeScript', async page => {
+    await expectProgramHolds(page, 'ts', process.execPath, `${page}.mts`)
+  })
+
+  test.skipIf(!hasPython).each(pages)('docs/quickstart/%s.md in Python', async page => {
+    await expectProgramHolds(page, 'python', 'python3', `${page}.py`)
+  })
+})
+
+async function expectProgramHolds(page: string, language: string, program: string, file: string) {
+  const [block, ...more] = ofLanguage(await blocksOf(`docs/quickstart/${page}.md`), language)
+  expect(more).toEqual([])
+  await writeFile(join(folder, file), block!.text)
+  const output = await run(program, [file])
+  expect(output).toMatch(ends[page]!)
+  expectEssentials(output, block!)
+}
+
+/** What the pages promise of both languages in words. */
+const ends: Record<string, RegExp> = {
+  sms: /^accepted as \S{36}\n(?s:.*)delivered\s*$/,
+  cascade: /^1 VIBER undelivered\n2 SMS undelivered\n$/,
+  'codes-by-call': /^\S{36} NUMBER_VERIFIED\n$/,
+  whatsapp: /^Your order 17 is ready\. delivered read\n17 delivered read\n471100 delivered read\n$/,
+}

@@ -1,0 +1,250 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { money } from '../../base/money.ts'
+import { useDatabase } from '../../testing/database.ts'
+import { aChannel, aGateway, useEngines } from '../../testing/engines.ts'
+import { eventually } from '../../testing/eventually.ts'
+import { anApprovedSender } from '../../testing/factories.ts'
+import { aWorld, billingZone, type World } from '../../testing/world.ts'
+import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
+import { approveTemplate, denyTemplate } from '../templates/moderation.ts'
+import type { NewTemplate } from '../templates/template.ts'
+import { createTemplate } from '../templates/templates.ts'
+import { addRecipients, createClientDispatch } from './client-dispatches.ts'
+import type { ClientDispatch, Recipient } from './dispatch.ts'
+import { addMessages, createDispatch, tryDispatch } from './dispatches.ts'
+import { startCreatedDispatch } from './lifecycle.ts'
+
+/** What a dispatch is about, by the approved template that its texts match. */
+
+const db = useDatabase()
+const { anEngine } = useEngines(db)
+let numbering: Numbering
+
+beforeAll(async () => {
+  numbering = await loadNumbering(db.sql)
+})
+
+const PRICES = { TRANSACT: '2', PROMO: '5' }
+
+/** A company with a template for orders, and prices that tell its texts from all others. */
+async function aShop(given: Partial<NewTemplate> = {}): Promise<World & { templateId: number }> {
+  const world = await aWorld(db.sql)
+  for (const [trafficType, price] of Object.entries(PRICES)) {
+    const [row] = await db.sql<{ tariffId: number }[]>`
+      insert into tariffs (partner_id, sender_type, brand, traffic_type, pricing_model, currency)
+      values (${world.partner.partnerId}, 'COMMON', null, ${trafficType}, 'FIXED', 'RUB')
+      returning tariff_id as "tariffId"`
+    await db.sql`
+      insert into tariff_steps (tariff_id, from_count, price)
+      values (${row!.tariffId}, 0, ${db.sql.typed.money(money(price))})`
+  }
+  return { ...world, templateId: await aTemplate(world.companyId, given) }
+}
+
+async function aTemplate(companyId: number, given: Partial<NewTemplate>): Promise<number> {
+  const template: NewTemplate = {
+    channelType: 'SMS',
+    templateType: 'TRANSACT',
+    pattern: 'Order %d is ready',
+    senderId: null,
+    content: null,
+    dateFrom: new Date('2026-01-01T00:00:00Z'),
+    dateTo: null,
+    ...given,
+  }
+  const { templateId } = await db.sql.begin(sql => createTemplate(sql, companyId, template, new Date()))
+  await approveTemplate(db.sql, templateId, new Date())
+  return templateId
+}
+
+const aSale: ClientDispatch = {
+  name: 'Orders',
+  channelType: 'SMS',
+  senderName: 'ROMASHKA',
+  text: 'Order {x} is ready',
+  centerId: null,
+  partsPerSecond: null,
+  options: {},
+  callbackUrl: null,
+  callbackEvents: null,
+  cascade: null,
+}
+
+const MTS = '79160000077'
+const to = (x: string): Recipient => ({ destination: MTS, substitutions: { x } })
+const FITS = to('17')
+const ADVERTISING = to('17! 90% off everything')
+
+async function ofClient({ companyId }: World, recipients: Recipient[], given: Partial<ClientDispatch> = {}) {
+  const request = { dispatch: { ...aSale, ...given }, once: undefined, now: new Date() }
+  const home = { companyId, ...(await createClientDispatch(db.sql, companyId, request)) }
+  const answers = await addToClient(home, recipients)
+  return { ...home, answers }
+}
+
+const addToClient = (home: { companyId: number; dispatchId: number }, recipients: Recipient[]) =>
+  addRecipients(db.sql, numbering, home, { recipients, linkBase: 'http://localhost/s', once: undefined })
+
+const requestOf = ({ partner, companyId, senders }: World, recipients: Recipient[], text = aSale.text) => ({
+  partner,
+  companyId,
+  recipients,
+  once: undefined,
+  dispatch: {
+    name: 'Orders',
+    channelType: 'SMS' as const,
+    text,
+    senderIds: senders.map(({ senderId }) => senderId),
+    schedule: undefined,
+    callbackUrl: undefined,
+    callbackEvents: undefined,
+  },
+})
+
+const ofPartner = (world: World, recipients: Recipient[], text?: string) =>
+  createDispatch(db.sql, numbering, requestOf(world, recipients, text))
+
+/** What became of the recipients: their type, template, price and place among the lanes. */
+const judged = (dispatchId: number) => db.sql`
+  select m.error_code as code, coalesce(m.traffic_type, d.traffic_type) as type, m.template_id as template, m.price,
+    l.priority
+  from messages m join dispatches d using (company_id, dispatch_id)
+  left join lanes l on l.company_id = m.company_id and l.lane_id = m.lane_id
+  where m.dispatch_id = ${dispatchId} order by m.position`
+
+const transact = (template: number) => ({ code: null, type: 'TRANSACT', template, price: money('2'), priority: 1 })
+const promo = { code: null, type: 'PROMO', template: null, price: money('5'), priority: 3 }
+
+describe('of the messaging API', () => {
+  test('has the type, price and place of the template that its text matches', async () => {
+    const shop = await aShop()
+    const { dispatchId } = await ofClient(shop, [FITS, to('18')])
+    expect(await judged(dispatchId)).toEqual([transact(shop.templateId), transact(shop.templateId)])
+  })
+
+  test('keeps whoever gets another text than the template says, with the usual type, price and place', async () => {
+    const shop = await aShop()
+    const { dispatchId, answers } = await ofClient(shop, [FITS, ADVERTISING])
+    expect(answers.map(({ errorCode }) => errorCode)).toEqual([null, null])
+    expect(await judged(dispatchId)).toEqual([transact(shop.templateId), promo])
+  })
+
+  test('goes with the advertising, whatever it says, when its text matches none', async () => {
+    const { dispatchId } = await ofClient(await aShop(), [FITS, ADVERTISING], { text: 'Your order {x} is ready' })
+    expect(await judged(dispatchId)).toEqual([promo, promo])
+  })
+
+  test('is held to its template although that was denied meanwhile', async () => {
+    const shop = await aShop()
+    const { answers: _, ...home } = await ofClient(shop, [FITS])
+    await denyTemplate(db.sql, shop.templateId, undefined, new Date())
+    await addToClient(home, [FITS, ADVERTISING])
+    expect((await judged(home.dispatchId)).slice(1)).toEqual([transact(shop.templateId), promo])
+  })
+
+  test('with links matches by the text as it was written, and as it goes out', async () => {
+    const shop = await aShop({ pattern: 'Order %d is at https://shop.example/orders' })
+    const { companyId, templateId } = shop
+    const see = await aTemplate(companyId, { pattern: 'See %w now' })
+    const literal = { text: 'Order {x} is at https://shop.example/orders', options: { shortUrl: true } }
+    const written = await ofClient(shop, [FITS, ADVERTISING], literal)
+    expect(await judged(written.dispatchId)).toEqual([transact(templateId), promo])
+    const link = to('https://shop.example/orders/17')
+    const { dispatchId } = await ofClient(shop, [link], { text: 'See {x} now', options: { shortUrl: true } })
+    expect(await judged(dispatchId)).toEqual([transact(see)])
+  })
+})
+
+describe('of the partner API', () => {
+  test('keeps every recipient; a text that does not fit the template has the usual type, price and place', async () => {
+    const shop = await aShop()
+    const other = { destination: MTS, customText: 'Everything must go' }
+    const { dispatchId, success, estimate } = await ofPartner(shop, [FITS, other, ADVERTISING])
+    expect({ success, estimate }).toEqual({ success: 3, estimate: '12.0000' })
+    expect(await judged(dispatchId)).toEqual([transact(shop.templateId), promo, promo])
+    await addMessages(db.sql, numbering, {
+      partner: shop.partner,
+      dispatchId,
+      recipients: [other, FITS],
+      once: undefined,
+    })
+    expect((await judged(dispatchId)).slice(3)).toEqual([promo, transact(shop.templateId)])
+    const lanes = await db.sql`
+      select l.lane_id from lanes l where l.dispatch_id = ${dispatchId} and l.tail <> (
+        select count(*) from messages m where m.company_id = l.company_id and m.lane_id = l.lane_id)`
+    expect(lanes).toEqual([])
+  })
+
+  test('is about what its own text says, not about what its first recipient gets instead', async () => {
+    const shop = await aShop({ pattern: 'Order %d for %w' })
+    const person = { destination: MTS, substitutions: { x: '17', y: 'Anna' } }
+    const sale = await ofPartner(shop, [{ ...person, customText: 'Order 17 for Anna' }, person], 'Sale! {x}')
+    expect(await judged(sale.dispatchId)).toEqual([promo, promo])
+    const orders = await ofPartner(shop, [{ ...person, customText: 'Sale!' }, person], 'Order {x} for {y}')
+    expect(await judged(orders.dispatchId)).toEqual([promo, transact(shop.templateId)])
+  })
+
+  test('a dry run tells the same price', async () => {
+    const shop = await aShop()
+    const { estimate } = await tryDispatch(db.sql, numbering, requestOf(shop, [FITS, ADVERTISING]))
+    expect(estimate).toBe('7.0000')
+  })
+
+  test('without a matching template is advertising', async () => {
+    const { dispatchId } = await ofPartner(await aShop(), [FITS], 'Sale! Order {x}')
+    expect(await judged(dispatchId)).toEqual([promo])
+  })
+})
+
+describe('over WhatsApp', () => {
+  const senderName = 'Orders'
+  const content = { name: 'order_ready', language: 'ru' }
+  const whatsapp = { channelType: 'WHATSAPP' as const, senderName }
+
+  /** What the messenger is handed; it takes free texts only from those who were written to. */
+  async function handedOver(world: World, recipients: Recipient[], given: Partial<ClientDispatch> = {}) {
+    await anApprovedSender(db.sql, world.companyId, whatsapp)
+    const messenger = aChannel(() => ({ kind: 'accepted' }))
+    await aGateway(db.sql, { ...whatsapp, name: 'whatsapp', connector: 'whatsapp' })
+    const { answers: _, ...home } = await ofClient(world, recipients, { ...whatsapp, ...given })
+    await startCreatedDispatch(db.sql, home, { billingZone, now: new Date() })
+    await anEngine({ connect: messenger.connect })
+    await eventually(async () => {
+      const waiting = await db.sql`
+        select from messages where dispatch_id = ${home.dispatchId} and status = 'CREATED'`
+      expect(waiting).toHaveLength(0)
+    })
+    return messenger.handed.map(({ text, content: said }) => ({ text, content: said }))
+  }
+
+  const ready = (x: string) => ({ templateId: 'order_ready:ru', parameters: [x] })
+
+  test('a text that a template of the messenger says goes out as that template, filled for each recipient', async () => {
+    const shop = await aShop({ channelType: 'WHATSAPP', content })
+    expect(await handedOver(shop, [FITS, to('18')])).toEqual(
+      ['17', '18'].map(x => ({
+        text: `Order ${x} is ready`,
+        content: { contentType: 'text', text: `Order ${x} is ready`, template: ready(x) },
+      })),
+    )
+  })
+
+  test('what else a cascade’s first step shows stays with it', async () => {
+    const shop = await aShop({ channelType: 'WHATSAPP', content })
+    const footer = { text: 'Shop' }
+    const first = { contentType: 'text' as const, text: aSale.text, footer }
+    const cascade = [
+      { ...whatsapp, text: aSale.text, content: first, condition: 'not_delivered' as const, ttl: 3600 },
+      { channelType: 'SMS' as const, senderName: 'sms_promo', text: 'Hi', content: null, condition: null, ttl: null },
+    ]
+    const text = 'Order 17 is ready'
+    expect(await handedOver(shop, [FITS], { cascade })).toEqual([
+      { text, content: { contentType: 'text', text, footer, template: ready('17') } },
+    ])
+  })
+
+  test('without one of the messenger’s own it is a free text, and nobody gets it who has not written', async () => {
+    const shop = await aShop({ channelType: 'WHATSAPP' })
+    expect(await handedOver(shop, [FITS])).toEqual([])
+  })
+})

@@ -1,0 +1,84 @@
+import { expect, test, vi } from 'vitest'
+import { createTurnstile } from './turnstile.ts'
+
+const limits = { most: 3, mostOfOne: 2, mostWaiting: 4, mostWaitingOfOne: 2, patienceMs: 60_000 }
+
+/** Visits that last until they are ended, and who is inside. */
+function visits(given: Partial<typeof limits> = {}) {
+  const turnstile = createTurnstile({ ...limits, ...given })
+  const inside: string[] = []
+  return {
+    inside,
+    visit(companyId: number, name: string) {
+      const { promise, resolve: end, reject: fail } = Promise.withResolvers<void>()
+      const done = turnstile
+        .through(companyId, async () => {
+          inside.push(name)
+          await promise
+          return name
+        })
+        .finally(() => inside.includes(name) && inside.splice(inside.indexOf(name), 1))
+      done.catch(() => {})
+      return { done, end, fail }
+    },
+  }
+}
+
+const settled = () => new Promise(resolve => setImmediate(resolve))
+const tooMany = { kind: 'too_many_requests', retryAfterSeconds: 2, limit: 2 }
+
+test('one company takes no more than its share, and others find room beside it', async () => {
+  const { visit, inside } = visits()
+  for (const name of ['a1', 'a2', 'a3']) visit(1, name)
+  visit(2, 'b1')
+  await settled()
+  expect(inside).toEqual(['a1', 'a2', 'b1'])
+})
+
+test('whoever waits comes in when there is room, first those who came first', async () => {
+  const { visit, inside } = visits()
+  const [a1] = [visit(1, 'a1'), visit(1, 'a2')]
+  const b1 = visit(2, 'b1')
+  visit(1, 'a3')
+  visit(2, 'b2')
+  b1.end()
+  await expect(b1.done).resolves.toBe('b1')
+  await settled()
+  expect(inside).toEqual(['a1', 'a2', 'b2']) // a3 came first, and its company has its share
+  a1!.end()
+  await settled()
+  expect(inside).toEqual(['a2', 'b2', 'a3'])
+})
+
+test('one that fails makes room as well, and its failure is its own', async () => {
+  const { visit, inside } = visits({ mostOfOne: 1 })
+  const first = visit(1, 'first')
+  visit(1, 'second')
+  first.fail(new Error('failed'))
+  await expect(first.done).rejects.toThrow('failed')
+  await settled()
+  expect(inside).toEqual(['second'])
+})
+
+test('the line is short: who comes then is sent away at once, and told when to come again', async () => {
+  const { visit, inside } = visits()
+  for (let i = 0; i < 4; i++) visit(1, `a${i}`)
+  await expect(visit(1, 'a4').done).rejects.toMatchObject(tooMany)
+  for (let i = 0; i < 3; i++) visit(2, `b${i}`)
+  await expect(visit(3, 'c').done).rejects.toMatchObject(tooMany)
+  expect(inside).toEqual(['a0', 'a1', 'b0'])
+})
+
+test('nobody waits longer than a moment, and who was sent away is not let in afterwards', async () => {
+  vi.useFakeTimers()
+  const { visit, inside } = visits({ mostOfOne: 1, patienceMs: 3000 })
+  const first = visit(1, 'first')
+  const second = visit(1, 'second')
+  await vi.advanceTimersByTimeAsync(3000)
+  vi.useRealTimers()
+  await expect(second.done).rejects.toMatchObject({ kind: 'too_many_requests' })
+  first.end()
+  await first.done
+  await settled()
+  expect(inside).toEqual([])
+})

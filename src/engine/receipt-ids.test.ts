@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto'
+import { pino } from 'pino'
+import { afterEach, expect, test } from 'vitest'
+import type { Channel, Feed, Outgoing, Receipt, SendResult } from '../channels/channel.ts'
+import { type SmscSettings, startSmsc } from '../channels/smpp/smsc.ts'
+import { keepReceiptIds, learntReceiptIds } from '../domain/gateways/binds.ts'
+import type { Gateway } from '../domain/gateways/gateway.ts'
+import { useDatabase } from '../testing/database.ts'
+import { aGateway } from '../testing/engines.ts'
+import { eventually } from '../testing/eventually.ts'
+import { connectSmpp } from './binds.ts'
+import { connectOnce } from './connectors.ts'
+
+const db = useDatabase()
+const log = pino({ level: 'silent' })
+const atEnd: (() => unknown)[] = []
+
+afterEach(async () => {
+  for (const end of atEnd.splice(0).reverse()) await end()
+  await db.sql`delete from gateways`
+})
+
+async function anSmsc(settings: SmscSettings = {}) {
+  const smsc = await startSmsc({ answerIds: 'hex', receiptIds: 'decimal', ...settings })
+  atEnd.push(() => smsc.stop())
+  return smsc
+}
+
+/** A gateway whose operator writes ids in two ways, and nothing says in which. */
+const aSmppGateway = (port: number, binds = 1) =>
+  aGateway(db.sql, {
+    connector: 'smpp',
+    settings: { host: '127.0.0.1', port, systemId: 'tidings', password: 'secret', binds, drainMs: 500 },
+  })
+
+/** A connection to it, and the ids by which it names the messages of its receipts. */
+function connected(connect: (feed: Feed) => Channel) {
+  const receipts: Receipt[] = []
+  const channel = connect({
+    async receipts(batch) {
+      receipts.push(...batch)
+    },
+    async inbound() {},
+    async gone() {},
+  })
+  atEnd.push(() => channel.stop())
+  const idsReceipted = () => receipts.map(({ of }) => ('uuid' in of ? of.uuid : of.providerId)).sort()
+  return { channel, idsReceipted, up: () => eventually(() => expect(channel.health().up).toBe(true)) }
+}
+
+function anEnginesConnection(gateway: Gateway) {
+  const worker = randomUUID()
+  return { worker, ...connected(feed => connectSmpp({ sql: db.sql, log, worker }, gateway, feed)) }
+}
+
+/** Their numbers differ in the digits by which a receipt is told to be theirs. */
+const someMessages = (count: number, from = 0): Outgoing[] =>
+  Array.from({ length: count }, (_, i) => ({
+    companyId: 1,
+    uuid: randomUUID(),
+    channelType: 'SMS',
+    senderName: 'Tidings',
+    destination: String(79_161_000_000 + from + i),
+    text: 'Hello',
+    parts: 1,
+    attempts: 0,
+  }))
+
+/** The ids under which the operator took them. */
+async function send(channel: Channel, messages: Outgoing[]): Promise<string[]> {
+  const ids: string[] = []
+  const take = (_: number, result: SendResult) =>
+    ids.push(...(result.kind === 'accepted' ? (result.providerIds ?? []) : []))
+  await channel.submit(messages, take, () => true)
+  expect(ids).toHaveLength(messages.length)
+  return ids.sort()
+}
+
+/** An engine has looked twice: the first time may have begun before. */
+async function looksAround(worker: string) {
+  for (let look = 0; look < 2; look++) {
+    const before = await leaseOf(worker)
+    await eventually(async () => expect(await leaseOf(worker)).not.toBe(before))
+  }
+}
+
+const leaseOf = async (worker: string) =>
+  (await db.sql<{ until: string }[]>`select until::text from gateway_binds where worker = ${worker}`)[0]?.until
+
+test('what one engine learns while others are at work, they know as well', async () => {
+  const smsc = await anSmsc()
+  const gateway = await aSmppGateway(smsc.port, 2)
+  const learner = anEnginesConnection(gateway)
+  await learner.up() // who is there first gets the receipts, as long as it is there
+  const other = anEnginesConnection(gateway)
+  await other.up()
+  await send(learner.channel, someMessages(1))
+  await eventually(async () => expect(await learntReceiptIds(db.sql, gateway.gatewayId)).toBe('hex-decimal'))
+  await looksAround(other.worker)
+
+  smsc.behave({ receiptMs: 1500 })
+  const ids = await send(learner.channel, someMessages(100, 1))
+  await learner.channel.stop()
+  await eventually(() => expect(smsc.counts.receiptsAcknowledged).toBe(101))
+  expect(other.idsReceipted().length).toBeGreaterThan(0)
+  expect(ids).toEqual(expect.arrayContaining(other.idsReceipted()))
+})
+
+test('a connection for one message names those of the engines as they do', async () => {
+  const smsc = await anSmsc({ receiptMs: 1000 })
+  const gateway = await aSmppGateway(smsc.port)
+  await keepReceiptIds(db.sql, gateway.gatewayId, 'hex-decimal')
+  const engine = anEnginesConnection(gateway)
+  await engine.up()
+  const ids = await send(engine.channel, someMessages(20))
+  await engine.channel.stop()
+
+  const once = connected(feed => connectOnce({ sql: db.sql, log }, gateway, feed))
+  await eventually(() => expect(smsc.counts.receiptsAcknowledged).toBe(20))
+  expect(once.idsReceipted().length).toBeGreaterThan(0)
+  expect(ids).toEqual(expect.arrayContaining(once.idsReceipted()))
+})

@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto'
+import { pino } from 'pino'
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Feed } from '../channels/channel.ts'
+import { startSmsc } from '../channels/smpp/smsc.ts'
+import type { Gateway } from '../domain/gateways/gateway.ts'
+import { loadNumbering, type Numbering } from '../domain/numbering/numbering.ts'
+import { useDatabase } from '../testing/database.ts'
+import { aGateway, completed, useEngines } from '../testing/engines.ts'
+import { aDispatch, aWorld, someRecipients, start, type World } from '../testing/world.ts'
+import { connectGateway } from './connectors.ts'
+
+const db = useDatabase()
+const atEnd: (() => unknown)[] = []
+afterEach(async () => {
+  for (const end of atEnd.splice(0).reverse()) await end()
+})
+const { anEngine } = useEngines(db)
+let numbering: Numbering
+let world: World
+
+beforeAll(async () => {
+  numbering = await loadNumbering(db.sql)
+})
+
+beforeEach(async () => {
+  world = await aWorld(db.sql)
+})
+
+const log = pino({ level: 'silent' })
+const PATIENT_MS = 40_000
+const connect = (gateway: Gateway, feed: Feed) =>
+  connectGateway({ sql: db.sql, log, worker: randomUUID() }, gateway, feed)
+
+/** The rate that was agreed with an operator, who refuses whatever is above it in any second. */
+test.each([
+  ['one engine', 1],
+  ['two engines', 2],
+])(
+  'a gateway’s rate is kept in every second, and a strict operator has nothing to refuse: %s',
+  async (_, engines) => {
+    const smsc = await startSmsc({ partsPerSecond: 100 })
+    atEnd.push(() => smsc.stop())
+    await aGateway(db.sql, {
+      connector: 'smpp',
+      partsPerSecond: 100,
+      settings: { host: '127.0.0.1', port: smsc.port, systemId: 'tidings', binds: 2 },
+    })
+    const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(400))
+    for (let count = 0; count < engines; count++) await anEngine({ connect })
+    await start(db.sql, world, dispatchId)
+    const { messages } = await completed(db.sql, world, dispatchId, PATIENT_MS)
+    expect(messages).toMatchObject({ total: 400, delivered: 400 })
+    // What is drawn in time may arrive a moment later, when the machine is busy; with a burst of a second it was a third.
+    expect(smsc.counts.throttled).toBeLessThanOrEqual(8)
+  },
+  60_000,
+)

@@ -1,0 +1,68 @@
+import Type, { type TSchema } from 'typebox'
+import { channelTypes } from '../../base/channel-types.ts'
+import { Answer, DateTime, OneOf } from '../schemas.ts'
+import { MessageObject } from './message-object.ts'
+
+/** What is told to `callbackUrl` and to the addresses of inbound rules, for the reference. */
+
+const Uuid = Type.String({ format: 'uuid' })
+const Whole = Type.Integer()
+
+const named = <T extends string>(event: T) => ({
+  message_uuid: Uuid,
+  channel_type: OneOf(channelTypes),
+  callback_event: Type.Unsafe<T>({ type: 'string', const: event }),
+})
+
+const ofMessage = <T extends string>(event: T) => ({
+  ...named(event),
+  external_message_id: Type.Optional(Type.String({ description: 'As it was given' })),
+  cascade_message_uuid: Type.Optional(Type.String({ format: 'uuid', description: 'The first message of its cascade' })),
+  cascade_step: Type.Optional(Type.Integer({ minimum: 1 })),
+})
+
+const status = (statuses: string[]) => ({ status: OneOf(statuses), status_time: DateTime })
+
+/** By the event that `callbackEvents` asks for. */
+export const callbackSchemas: Record<string, TSchema> = {
+  sent: Answer({ ...ofMessage('sent'), ...status(['sent']) }),
+  delivered: Answer({
+    ...ofMessage('delivered'),
+    ...status(['delivered', 'undelivered', 'unsent']),
+    error_code: Type.Optional(Type.Integer({ description: 'One of those of GET /references/error-codes' })),
+  }),
+  read: Answer({ ...ofMessage('read'), ...status(['read', 'unread']) }),
+  price: Answer({
+    ...ofMessage('price'),
+    parts: Whole,
+    price: Type.Number(),
+    currency: Type.String({ description: 'ISO 4217' }),
+    price_time: DateTime,
+  }),
+  click: Answer({ ...ofMessage('click'), url: Type.String(), short_url: Type.String(), click_time: DateTime }),
+  inbound_sent: Answer({ ...named('inbound_sent'), ...status(['inbound_sent']), item: MessageObject }),
+}
+
+const header = (name: string, description: string) => ({
+  name,
+  in: 'header',
+  required: true,
+  description,
+  schema: { type: 'string' },
+})
+
+export const callbackOperation = {
+  tags: ['Callbacks'],
+  summary: 'What becomes of messages, and what subscribers write',
+  description:
+    'To `callbackUrl` of messages and dispatches, and to the addresses of inbound rules. An array may hold events of ' +
+    'several kinds and messages. Without an answer from 200 to 299 within 15 seconds an event is sent again every 5 ' +
+    'minutes, for a day. Signed as Standard Webhooks are.',
+  security: [],
+  parameters: [
+    header('webhook-id', 'The same events have the same id'),
+    header('webhook-timestamp', 'When this try was made, in seconds since 1970'),
+    header('webhook-signature', '`v1,` and the HMAC-SHA256 over `id.timestamp.body`'),
+  ],
+  responses: { '2XX': { description: 'Taken' } },
+}

@@ -1,0 +1,54 @@
+import { beforeAll, expect, test } from 'vitest'
+import { eventually } from '../../testing/eventually.ts'
+import { numberOf } from '../../testing/factories.ts'
+import { aKey, useMessagingApi } from '../../testing/messaging-api.ts'
+import { aWorld } from '../../testing/world.ts'
+
+/** Searches that may read everything a company ever sent: one company's leave room for the others'. */
+
+const api = useMessagingApi()
+let slow: string
+let other: string
+
+beforeAll(async () => {
+  slow = (await aKey(api.sql, (await aWorld(api.sql)).companyId)).key
+  other = (await aKey(api.sql, (await aWorld(api.sql)).companyId)).key
+})
+
+const search = (key: string, filter: string) => api.call({ method: 'GET', path: `/message?${filter}`, key })
+
+/** Nobody reads an inbound message until it is over. */
+async function whileInboundIsLocked(work: () => Promise<void>) {
+  await api.sql.begin(async sql => {
+    await sql`lock table inbound_messages in access exclusive mode`
+    await work()
+  })
+}
+
+const inHand = async () =>
+  (await api.sql`select from pg_locks where not granted and relation = 'inbound_messages'::regclass`).length
+
+test('a company with many gets 429 and when to come again; another one searches meanwhile', async () => {
+  const wide = 'direction=inbound&content=hello'
+  let answers: ReturnType<typeof search>[] = []
+  await whileInboundIsLocked(async () => {
+    answers = Array.from({ length: 7 }, () => search(slow, wide)) // two search, five wait
+    await eventually(async () => expect(await inHand()).toBe(2))
+    const refused = await search(slow, wide)
+    expect(refused).toMatchObject({
+      status: 429,
+      headers: {
+        'retry-after': '2',
+        'ratelimit-limit': '2',
+        'ratelimit-remaining': '0',
+        'ratelimit-reset': '2',
+      },
+      body: { error: { code: 4290 } },
+    })
+    expect((await search(other, 'content=hello')).status).toBe(200)
+    // What a key finds is little: such searches are not counted.
+    expect((await search(slow, `destination=${numberOf.MTS}&content=hello`)).status).toBe(200)
+    expect((await search(slow, 'external_message_id=order-1&sort=sentTime')).status).toBe(200)
+  })
+  for (const answer of answers) expect((await answer).status).toBe(200)
+})

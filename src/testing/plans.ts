@@ -1,0 +1,89 @@
+import { expect } from 'vitest'
+import { connect, type Pool } from '../db/sql.ts'
+import type { TestDatabase } from './database.ts'
+
+/**
+ * How the database carries out what our code asks: the statements are taken from the driver while the code runs, and
+ * explained with the parameters they had.
+ */
+
+type Statement = { text: string; parameters: unknown[]; types: number[] }
+export type Read = { table: string; index: string | undefined; rows: number }
+/** Planned for these very parameters, and for any. */
+export const planModes = ['force_custom_plan', 'force_generic_plan'] as const
+type PlanMode = (typeof planModes)[number]
+
+type Node = {
+  'Node Type': string
+  'Relation Name'?: string
+  'Index Name'?: string
+  'Actual Loops': number
+  'Actual Rows': number
+  'Rows Removed by Filter'?: number
+  Plans?: Node[]
+}
+
+/** What the work's first statement about something reads, each table with the index by which (none: the whole of it). */
+export async function readsOf(
+  db: TestDatabase,
+  mode: PlanMode,
+  work: (sql: Pool) => Promise<unknown>,
+  about: RegExp,
+): Promise<Read[]> {
+  const statement = (await statementsOf(db.url, work)).find(({ text }) => about.test(text))
+  expect(statement, `no statement about ${about}`).toBeDefined()
+  return readsIn(await planOf(db.sql, statement!, mode))
+}
+
+/** The statements that the work sends, in order. */
+async function statementsOf(url: string, work: (sql: Pool) => Promise<unknown>): Promise<Statement[]> {
+  const pool = connect(url, { max: 1 })
+  await pool`select 1`
+  const statements: Statement[] = []
+  const debug = (_: number, text: string, parameters: unknown[], types: number[]) =>
+    statements.push({ text, parameters, types })
+  Object.assign(pool.options, { debug })
+  await work(pool)
+  await pool.end()
+  return statements
+}
+
+async function planOf(sql: Pool, { text, parameters, types }: Statement, mode: PlanMode): Promise<Node[]> {
+  const values = parameters.map(value => (value === null ? 'null' : literal(String(value))))
+  return sql.begin(async tx => {
+    await tx`select set_config('plan_cache_mode', ${mode}, true)`
+    await tx.unsafe(`prepare hot${listOf(await typeNames(sql, types))} as ${text}`)
+    const [row] = await tx.unsafe(`explain (analyze, format json) execute hot${listOf(values)}`)
+    await tx.unsafe('deallocate hot')
+    return nodesOf(row!['QUERY PLAN'][0].Plan)
+  }) as Promise<Node[]>
+}
+
+const listOf = (words: string[]) => (words.length > 0 ? ` (${words.join(', ')})` : '')
+
+const literal = (text: string) => `'${text.replaceAll("'", "''")}'`
+
+const typeNames = (sql: Pool, types: number[]): Promise<string[]> =>
+  Promise.all(
+    types.map(async type => (type ? (await sql`select ${type}::oid::regtype::text as name`)[0]!.name : 'unknown')),
+  )
+
+const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
+
+const readsIn = (nodes: Node[]): Read[] =>
+  nodes
+    .filter(node => node['Relation Name'] && node['Actual Loops'] > 0)
+    .map(node => ({ table: node['Relation Name']!, index: indexOf(node), rows: rowsOf(node) }))
+
+/** A bitmap scan names its index one step below. */
+const indexOf = (node: Node): string | undefined => node['Index Name'] ?? node.Plans?.map(indexOf).find(Boolean)
+
+const rowsOf = (node: Node) =>
+  Math.round((node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'])
+
+/** The table of the messages of so many months ago. */
+export function monthBack(back: number): string {
+  const now = new Date()
+  const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back, 1))
+  return `messages_${month.toISOString().slice(0, 7).replace('-', '_')}`
+}
