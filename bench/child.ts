@@ -31,11 +31,18 @@ export async function startChild(file: string, env: Record<string, string>): Pro
 }
 
 async function answerOf(child: ChildProcess, file: string) {
-  const ended = once(child, 'exit').then(() => {
+  const listening = new AbortController()
+  const { signal } = listening
+  const ended = once(child, 'exit', { signal }).then(() => {
     throw new Error(`${file} ended on its own`)
   })
-  const [answer] = await Promise.race([once(child, 'message'), ended])
-  return answer
+  try {
+    const [answer] = await Promise.race([once(child, 'message', { signal }), ended])
+    return answer
+  } finally {
+    ended.catch(() => {}) // nobody listens for it any more
+    listening.abort()
+  }
 }
 
 /** The child's half: it lives as long as its parent holds on to it, whatever keys are pressed. */
