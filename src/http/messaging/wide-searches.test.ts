@@ -32,23 +32,24 @@ test('a company with many gets 429 and when to come again; another one searches 
   const wide = 'direction=inbound&content=hello'
   let answers: ReturnType<typeof search>[] = []
   await whileInboundIsLocked(async () => {
-    answers = Array.from({ length: 7 }, () => search(slow, wide)) // two search, five wait
-    await eventually(async () => expect(await inHand()).toBe(2))
+    answers = Array.from({ length: 6 }, () => search(slow, wide)) // one searches, five wait
+    await eventually(async () => expect(await inHand()).toBe(1))
     const refused = await search(slow, wide)
     expect(refused).toMatchObject({
       status: 429,
       headers: {
         'retry-after': '2',
-        'ratelimit-limit': '2',
+        'ratelimit-limit': '1',
         'ratelimit-remaining': '0',
         'ratelimit-reset': '2',
       },
       body: { error: { code: 4290 } },
     })
     expect((await search(other, 'content=hello')).status).toBe(200)
-    // What a key finds is little: such searches are not counted.
+    // What a key finds is little: such searches have places of their own.
     expect((await search(slow, `destination=${numberOf.MTS}&content=hello`)).status).toBe(200)
     expect((await search(slow, 'external_message_id=order-1&sort=sentTime')).status).toBe(200)
   })
-  for (const answer of answers) expect((await answer).status).toBe(200)
+  expect((await answers[0]!).status).toBe(200)
+  for (const waited of answers.slice(1)) expect([200, 429]).toContain((await waited).status) // no longer than a moment
 })
