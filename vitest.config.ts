@@ -6,7 +6,7 @@ export default defineConfig({
     globalSetup: ['src/testing/global-setup.ts'],
     reporters: ['default', './src/testing/summary-reporter.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 3, // on two cores: many tests mostly wait
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },
