@@ -12,7 +12,7 @@ const HISTORY = 5_000_000
 const MONTHS_BACK = 12
 /**
  * How many messages a number has got: the answer shows them all, while the floor shows one. It decides the last ratio:
- * 0.78 with 3 and 0.27 with 10, measured among 200,000 messages on a busy machine.
+ * 0.87 with 3 among all of them; 0.27 with 10, among 200,000 on a busy machine.
  */
 const PER_DESTINATION = 3
 const BATCH = 50_000

@@ -7,7 +7,8 @@ import { matchReceipts } from '../domain/sending/receipts.ts'
 import { useDatabase } from '../testing/database.ts'
 import { aGateway, fatesOf } from '../testing/engines.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start, type World } from '../testing/world.ts'
-import { createRecorder, SetAside } from './recorder.ts'
+import { createRecorder } from './recorder.ts'
+import { SetAside } from './set-aside.ts'
 
 const db = useDatabase()
 let numbering: Numbering

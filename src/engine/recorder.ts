@@ -5,6 +5,7 @@ import type { Pool } from '../db/sql.ts'
 import type { Finding, RecordingContext } from '../domain/sending/finding.ts'
 import { recordFindings } from '../domain/sending/recording.ts'
 import { createDesk, type Desk, type Entry } from './desk.ts'
+import { SetAside } from './set-aside.ts'
 
 /** While more than this of what we did wait to be written, nothing new is submitted. Receipts have bounds of their own. */
 const MOST_WAITING = 6000
@@ -12,9 +13,6 @@ const RETRY_MS = 250
 const PATIENCE_MS = 10_000
 /** So often a batch is tried as a whole when the database is there and does not take it. */
 const WHOLE_TRIES = 3
-
-/** The database does not take this finding, and never will: nobody needs to bring it again. */
-export class SetAside extends Error {}
 
 export type Recorder = {
   /**

@@ -14,6 +14,7 @@ import { useDatabase } from '../testing/database.ts'
 import { aChannel, aClock, aGateway, expectBooksInOrder, useEngines } from '../testing/engines.ts'
 import { eventually } from '../testing/eventually.ts'
 import { anApprovedSender } from '../testing/factories.ts'
+import { aWish } from '../testing/wishes.ts'
 import { aWorld, billingZone, type World } from '../testing/world.ts'
 
 /** What a gateway is handed, and what its answer makes of a message. */
@@ -39,21 +40,7 @@ const HOUR_MS = 60 * MINUTE_MS
 const later = (ms: number) => new Date(clock().getTime() + ms)
 const move = (ms: number) => clock.set(later(ms).toISOString())
 
-const wish = (given: Partial<SingleWish> = {}): SingleWish => ({
-  channelType: 'SMS',
-  senderName: 'ROMASHKA',
-  destination: '79160000077',
-  text: 'Hello',
-  content: null,
-  trafficType: null,
-  externalId: null,
-  centerId: null,
-  method: 'API',
-  options: {},
-  callbackUrl: null,
-  callbackEvents: null,
-  ...given,
-})
+const wish = (given: Partial<SingleWish> = {}) => aWish({ destination: '79160000077', ...given })
 
 async function accept(...wishes: SingleWish[]): Promise<string[]> {
   const intake = createIntake({ sql: db.sql, clock, numbering: () => numbering, billingZone, linkBase })

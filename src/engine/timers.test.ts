@@ -8,7 +8,8 @@ import { setTimers, type TimerKind } from '../domain/timers/timers.ts'
 import { useDatabase } from '../testing/database.ts'
 import { aSingle } from '../testing/factories.ts'
 import { aWorld, billingZone, type World } from '../testing/world.ts'
-import { type Recorder, SetAside } from './recorder.ts'
+import type { Recorder } from './recorder.ts'
+import { SetAside } from './set-aside.ts'
 import { endWaiting, seeToTimers } from './timers.ts'
 
 /** Timers that are due together: the trouble of one is none of the others'. */

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { submitTo } from '../../testing/submitting.ts'
 import { aFeed } from '../channel.contract.ts'
-import type { Channel, Feed, Gone, Outgoing, SendResult } from '../channel.ts'
+import type { Feed, Gone, Outgoing } from '../channel.ts'
 import { createTelegramBot } from './bot.ts'
 import { type Deed, json } from './fake-server.ts'
 import { failure, startFakeTelegram, tooMany } from './fake-telegram.ts'
@@ -43,23 +44,11 @@ const aMessage = (given: Partial<Outgoing> = {}): Outgoing => ({
   ...given,
 })
 
-async function send(channel: Channel, ...messages: Outgoing[]): Promise<SendResult[]> {
-  const results: SendResult[] = []
-  await channel.submit(
-    messages,
-    (index, result) => {
-      results[index] = result
-    },
-    () => true,
-  )
-  return results
-}
-
 describe('what is sent', () => {
   test('a text goes to the chat as it is, in whatever script', async () => {
     const { telegram, bot } = await aBot()
     const text = 'Доброе утро, Вера! <b>5 < 6</b> _и_ *так далее* 🌼'
-    await send(bot, aMessage({ text }))
+    await submitTo(bot, aMessage({ text }))
     expect(telegram.taken).toEqual([{ chat, text }])
   })
 
@@ -74,7 +63,7 @@ describe('what is sent', () => {
         { text: 'News', url: 'https://news.example/1?a=b' },
       ],
     }
-    await send(bot, aMessage({ text: 'Choose', content }))
+    await submitTo(bot, aMessage({ text: 'Choose', content }))
     expect(telegram.taken).toEqual([
       {
         chat,
@@ -89,14 +78,14 @@ describe('what is sent', () => {
 
   test('content without buttons has no keyboard', async () => {
     const { telegram, bot } = await aBot()
-    await send(bot, aMessage({ content: { contentType: 'text', text: 'x', buttons: null, button: null } }))
-    await send(bot, aMessage({ content: { contentType: 'authentication', code: '1234' } }))
+    await submitTo(bot, aMessage({ content: { contentType: 'text', text: 'x', buttons: null, button: null } }))
+    await submitTo(bot, aMessage({ content: { contentType: 'authentication', code: '1234' } }))
     expect(telegram.taken.map(({ keyboard }) => keyboard)).toEqual([undefined, undefined])
   })
 
   test('4096 characters are taken however many bytes they have, and 4097 are refused without asking', async () => {
     const { telegram, bot } = await aBot()
-    const results = await send(bot, aMessage({ text: '🌼'.repeat(4096) }), aMessage({ text: 'a'.repeat(4097) }))
+    const results = await submitTo(bot, aMessage({ text: '🌼'.repeat(4096) }), aMessage({ text: 'a'.repeat(4097) }))
     expect(results).toMatchObject([{ kind: 'accepted' }, { kind: 'refused', errorCode: 152 }])
     expect(telegram.requests()).toBe(1)
   })
@@ -106,7 +95,7 @@ describe('what is sent', () => {
     const { telegram, bot } = await aBot({}, feed)
     telegram.plan('2', failure(400, 'Bad Request: chat not found'))
     telegram.plan('3', failure(500, 'Internal Server Error'))
-    const results = await send(bot, aMessage(), aMessage({ addresses: ['2'] }), aMessage({ addresses: ['3'] }))
+    const results = await submitTo(bot, aMessage(), aMessage({ addresses: ['2'] }), aMessage({ addresses: ['3'] }))
     expect(results).toEqual([
       { kind: 'accepted', delivered: true },
       expect.objectContaining({ kind: 'refused' }),
@@ -120,7 +109,7 @@ describe('what is sent', () => {
 describe('chats', () => {
   test.each([[undefined], [[]], [['@news', '', '12 34', 'chat']]])('addresses %j are no chat: 150', async addresses => {
     const { telegram, bot } = await aBot()
-    const [result] = await send(bot, aMessage({ addresses }))
+    const [result] = await submitTo(bot, aMessage({ addresses }))
     expect(result).toMatchObject({ kind: 'refused', errorCode: 150 })
     expect(telegram.requests()).toBe(0)
   })
@@ -129,7 +118,7 @@ describe('chats', () => {
     const { telegram, bot, gone } = await aBot()
     telegram.plan('1', failure(403, 'Forbidden: bot was blocked by the user'))
     telegram.plan('2', failure(403, 'Forbidden: user is deactivated'))
-    const [result] = await send(bot, aMessage({ addresses: ['1', '2', '3', '4'] }))
+    const [result] = await submitTo(bot, aMessage({ addresses: ['1', '2', '3', '4'] }))
     expect(result).toMatchObject({ kind: 'accepted' })
     expect(telegram.taken.map(message => message.chat)).toEqual(['3'])
     expect(gone).toEqual([{ companyId: 7, channelType: 'TELEGRAM', senderName: 'romashka_bot', address: '2' }])
@@ -138,7 +127,7 @@ describe('chats', () => {
   test('a chat that may have the message ends it: no other gets it', async () => {
     const { telegram, bot } = await aBot()
     telegram.plan('1', failure(500, 'Internal Server Error'))
-    expect(await send(bot, aMessage({ addresses: ['1', '2'] }))).toMatchObject([{ kind: 'unknown' }])
+    expect(await submitTo(bot, aMessage({ addresses: ['1', '2'] }))).toMatchObject([{ kind: 'unknown' }])
     expect(telegram.taken).toEqual([])
   })
 
@@ -149,7 +138,7 @@ describe('chats', () => {
     telegram.plan('-1', moved(-1001))
     telegram.plan('-2', moved(-1002))
     telegram.plan('-1002', moved(-1003))
-    const results = await send(bot, aMessage({ addresses: ['-1'] }), aMessage({ addresses: ['-2'] }))
+    const results = await submitTo(bot, aMessage({ addresses: ['-1'] }), aMessage({ addresses: ['-2'] }))
     expect(results).toMatchObject([{ kind: 'accepted' }, { kind: 'refused', errorCode: 456 }])
     expect(telegram.taken.map(message => message.chat)).toEqual(['-1001'])
     expect(gone).toEqual([])
@@ -164,7 +153,7 @@ describe('chats', () => {
       () => bot.stop(),
     )
     telegram.plan(chat, failure(400, 'Bad Request: chat not found'))
-    expect(await send(bot, aMessage())).toMatchObject([{ kind: 'refused', errorCode: 150 }])
+    expect(await submitTo(bot, aMessage())).toMatchObject([{ kind: 'refused', errorCode: 150 }])
   })
 })
 
@@ -192,7 +181,7 @@ describe('refusals', () => {
   ])('%i "%s" is %i', async (status, description, errorCode, isGone) => {
     const { telegram, bot, gone } = await aBot()
     telegram.plan(chat, failure(status, description))
-    const [result] = await send(bot, aMessage())
+    const [result] = await submitTo(bot, aMessage())
     expect(result).toEqual({
       kind: 'refused',
       errorCode,
@@ -207,24 +196,24 @@ describe('limits', () => {
   test('a limit asks to come back when it says', async () => {
     const { telegram, bot } = await aBot()
     telegram.plan(chat, tooMany(17))
-    const results = [...(await send(bot, aMessage())), ...(await send(bot, aMessage()))]
+    const results = [...(await submitTo(bot, aMessage())), ...(await submitTo(bot, aMessage()))]
     expect(results).toMatchObject([{ kind: 'busy', retryAfterMs: 17_000 }, { kind: 'accepted' }])
   })
 
   test('one chat that is limited again and again holds up nobody else', async () => {
     const { telegram, bot } = await aBot()
     telegram.plan(chat, tooMany(60), tooMany(60), tooMany(60), tooMany(60))
-    for (let n = 0; n < 4; n++) expect(await send(bot, aMessage())).toMatchObject([{ kind: 'busy' }])
-    expect(await send(bot, aMessage({ addresses: ['2'] }))).toMatchObject([{ kind: 'accepted' }])
+    for (let n = 0; n < 4; n++) expect(await submitTo(bot, aMessage())).toMatchObject([{ kind: 'busy' }])
+    expect(await submitTo(bot, aMessage({ addresses: ['2'] }))).toMatchObject([{ kind: 'accepted' }])
   })
 
   test('three chats limited in a row pause everyone', async () => {
     const { telegram, bot } = await aBot()
     for (const limited of ['1', '2', '3']) {
       telegram.plan(limited, tooMany(60))
-      await send(bot, aMessage({ addresses: [limited] }))
+      await submitTo(bot, aMessage({ addresses: [limited] }))
     }
-    const [result] = await send(bot, aMessage({ addresses: ['4'] }))
+    const [result] = await submitTo(bot, aMessage({ addresses: ['4'] }))
     expect(result).toMatchObject({ kind: 'busy', reason: 'Telegram asks to wait 60 s' })
     expect(telegram.requests()).toBe(3)
   })
@@ -233,8 +222,8 @@ describe('limits', () => {
     const { telegram, bot } = await aBot()
     for (const limited of ['1', '2', '3', '4']) {
       telegram.plan(limited, tooMany(60))
-      await send(bot, aMessage({ addresses: [limited] }))
-      await send(bot, aMessage())
+      await submitTo(bot, aMessage({ addresses: [limited] }))
+      await submitTo(bot, aMessage())
     }
     expect(telegram.taken).toHaveLength(4)
   })
@@ -242,16 +231,16 @@ describe('limits', () => {
   test('a limit of an hour is waited for; a longer one refuses: 151', async () => {
     const { telegram, bot } = await aBot()
     telegram.plan(chat, tooMany(3600), tooMany(3601))
-    expect(await send(bot, aMessage())).toMatchObject([{ kind: 'busy', retryAfterMs: 3600_000 }])
-    expect(await send(bot, aMessage())).toMatchObject([{ kind: 'refused', errorCode: 151 }])
+    expect(await submitTo(bot, aMessage())).toMatchObject([{ kind: 'busy', retryAfterMs: 3600_000 }])
+    expect(await submitTo(bot, aMessage())).toMatchObject([{ kind: 'refused', errorCode: 151 }])
   })
 
   test('a limit without a time takes it from the header, or half a minute', async () => {
     const { telegram, bot } = await aBot()
     const bare = { status: 429, body: '<h1>429</h1>' }
     telegram.plan(chat, { ...bare, headers: { 'retry-after': '9' } }, bare)
-    expect(await send(bot, aMessage())).toMatchObject([{ kind: 'busy', retryAfterMs: 9000 }])
-    expect(await send(bot, aMessage())).toMatchObject([{ kind: 'busy', retryAfterMs: 30_000 }])
+    expect(await submitTo(bot, aMessage())).toMatchObject([{ kind: 'busy', retryAfterMs: 9000 }])
+    expect(await submitTo(bot, aMessage())).toMatchObject([{ kind: 'busy', retryAfterMs: 30_000 }])
   })
 })
 
@@ -278,15 +267,15 @@ describe('trouble', () => {
   ])('%s', async (_, deed, expected) => {
     const { telegram, bot, gone } = await aBot({ timeoutMs: 300 })
     telegram.plan(chat, deed)
-    expect(await send(bot, aMessage())).toMatchObject([expected])
+    expect(await submitTo(bot, aMessage())).toMatchObject([expected])
     expect(gone).toEqual([])
   })
 
   test('503 with a time pauses everyone until then', async () => {
     const { telegram, bot } = await aBot()
     telegram.plan(chat, unavailable(503, { 'retry-after': '60' }))
-    await send(bot, aMessage())
-    expect(await send(bot, aMessage({ addresses: ['2'] }))).toMatchObject([
+    await submitTo(bot, aMessage())
+    expect(await submitTo(bot, aMessage({ addresses: ['2'] }))).toMatchObject([
       { kind: 'busy', reason: 'Telegram answered 503' },
     ])
     expect(bot.health().up).toBe(false)
@@ -296,7 +285,7 @@ describe('trouble', () => {
   test('nobody there is busy', async () => {
     const { telegram, bot } = await aBot()
     await telegram.stop()
-    expect(await send(bot, aMessage())).toMatchObject([{ kind: 'busy', reason: 'the call failed: ECONNREFUSED' }])
+    expect(await submitTo(bot, aMessage())).toMatchObject([{ kind: 'busy', reason: 'the call failed: ECONNREFUSED' }])
   })
 
   test.each([
@@ -306,8 +295,8 @@ describe('trouble', () => {
     const { telegram } = await aBot()
     const bot = createTelegramBot({ token: wrong, baseUrl: telegram.url + path }, aFeed())
     atEnd.push(() => bot.stop())
-    expect(await send(bot, aMessage())).toMatchObject([{ kind: 'busy', retryAfterMs: 300_000 }])
-    expect(await send(bot, aMessage())).toMatchObject([{ kind: 'busy', retryAfterMs: expect.any(Number) }])
+    expect(await submitTo(bot, aMessage())).toMatchObject([{ kind: 'busy', retryAfterMs: 300_000 }])
+    expect(await submitTo(bot, aMessage())).toMatchObject([{ kind: 'busy', retryAfterMs: expect.any(Number) }])
     expect(telegram.requests()).toBe(1)
     expect(bot.health().lastError).toMatch(/does not know the bot/)
   })
@@ -331,7 +320,7 @@ describe('secrets', () => {
   ])('the token is in no word about %s', async (_, deed) => {
     const { telegram, bot } = await aBot({ timeoutMs: 300 })
     telegram.plan(chat, deed)
-    const results = await send(bot, aMessage())
+    const results = await submitTo(bot, aMessage())
     const words = JSON.stringify([results, bot.health()])
     expect(results[0]!.kind).not.toBe('accepted')
     for (const part of [token, secret, secret.slice(0, 12)]) expect(words).not.toContain(part)
@@ -340,19 +329,19 @@ describe('secrets', () => {
   test('nor when nobody is there', async () => {
     const { telegram, bot } = await aBot()
     await telegram.stop()
-    expect(JSON.stringify([await send(bot, aMessage()), bot.health()])).not.toContain(secret)
+    expect(JSON.stringify([await submitTo(bot, aMessage()), bot.health()])).not.toContain(secret)
   })
 
   test('what Telegram says is cut', async () => {
     const { telegram, bot } = await aBot()
     telegram.plan(chat, failure(400, 'y'.repeat(10_000)))
-    const [result] = await send(bot, aMessage())
+    const [result] = await submitTo(bot, aMessage())
     expect(JSON.stringify(result).length).toBeLessThan(1000)
   })
 
   test('and has no control characters in it', async () => {
     const { telegram, bot } = await aBot()
     telegram.plan(chat, failure(400, 'Bad\nRequest:\u001b[2J\0odd'))
-    expect(await send(bot, aMessage())).toMatchObject([{ operatorError: 'Bad Request: [2J odd' }])
+    expect(await submitTo(bot, aMessage())).toMatchObject([{ operatorError: 'Bad Request: [2J odd' }])
   })
 })

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { submitTo } from '../../testing/submitting.ts'
 import { aFeed } from '../channel.contract.ts'
-import type { Channel, Outgoing, Receipt, SendResult } from '../channel.ts'
+import type { Outgoing, Receipt, SendResult } from '../channel.ts'
 import { failure, startFakeGateway } from './fake-gateway.ts'
 import { startReceiver } from './fake-receiver.ts'
 import { type Deed, json } from './fake-server.ts'
@@ -41,23 +42,11 @@ const aMessage = (given: Partial<Outgoing> = {}): Outgoing => ({
   ...given,
 })
 
-async function send(channel: Channel, ...messages: Outgoing[]): Promise<SendResult[]> {
-  const results: SendResult[] = []
-  await channel.submit(
-    messages,
-    (index, result) => {
-      results[index] = result
-    },
-    () => true,
-  )
-  return results
-}
-
 describe('what is sent', () => {
   test('the number with a plus, the code and our uuid', async () => {
     const { telegram, gateway } = await aGateway()
     const message = aMessage()
-    expect(await send(gateway, message)).toEqual([{ kind: 'accepted', providerIds: ['request1'] }])
+    expect(await submitTo(gateway, message)).toEqual([{ kind: 'accepted', providerIds: ['request1'] }])
     expect(telegram.taken).toEqual([{ phone_number: number, code: '271828', payload: message.uuid }])
   })
 
@@ -67,7 +56,7 @@ describe('what is sent', () => {
       senderUsername: '@romashka',
       ttlSeconds: 120,
     })
-    await send(gateway, aMessage())
+    await submitTo(gateway, aMessage())
     expect(telegram.taken).toMatchObject([
       { callback_url: 'http://127.0.0.1:9/hooks/1', sender_username: 'romashka', ttl: 120 },
     ])
@@ -76,7 +65,7 @@ describe('what is sent', () => {
   test('a time to live within what Telegram takes, from the end of the message', async () => {
     const { telegram, gateway } = await aGateway({ ttlSeconds: 120 })
     const inSeconds = (seconds: number) => ({ expiresAt: new Date(Date.now() + seconds * 1000) })
-    for (const seconds of [-5, 10, 100_000, 600]) await send(gateway, aMessage(inSeconds(seconds)))
+    for (const seconds of [-5, 10, 100_000, 600]) await submitTo(gateway, aMessage(inSeconds(seconds)))
     const ttls = telegram.taken.map(({ ttl }) => ttl!)
     expect(ttls.slice(0, 3)).toEqual([30, 30, 3600])
     expect(ttls[3]).toBeGreaterThan(500)
@@ -102,7 +91,7 @@ describe('the code', () => {
     ['', undefined],
   ])('of "%s" is %s', async (text, code, codeLength) => {
     const { telegram, gateway } = await aGateway({ codeLength })
-    const [result] = await send(gateway, aMessage({ text }))
+    const [result] = await submitTo(gateway, aMessage({ text }))
     expect(result).toMatchObject(code ? { kind: 'accepted' } : { kind: 'refused', errorCode: 152 })
     expect(telegram.taken.map(taken => taken.code)).toEqual(code ? [code] : [])
   })
@@ -110,7 +99,7 @@ describe('the code', () => {
   test('an authentication has it on its own', async () => {
     const { telegram, gateway } = await aGateway()
     const content = { contentType: 'authentication' as const, code: '5566' }
-    await send(gateway, aMessage({ text: 'In 2026 your code is 5566', content }))
+    await submitTo(gateway, aMessage({ text: 'In 2026 your code is 5566', content }))
     expect(telegram.taken).toMatchObject([{ code: '5566' }])
   })
 })
@@ -132,15 +121,15 @@ describe('refusals', () => {
     const { telegram, gateway } = await aGateway()
     telegram.plan(number, failure(error), failure(error, 400))
     const expected = { kind: 'refused', errorCode, reason: `Telegram: ${error}`, operatorError: error }
-    expect(await send(gateway, aMessage())).toEqual([expected])
-    expect(await send(gateway, aMessage())).toEqual([expected])
+    expect(await submitTo(gateway, aMessage())).toEqual([expected])
+    expect(await submitTo(gateway, aMessage())).toEqual([expected])
   })
 
   test('a message that was sent already is not sent again', async () => {
     const { telegram, gateway } = await aGateway()
     telegram.plan(number, failure('MESSAGE_ALREADY_SENT'))
     const message = aMessage()
-    expect(await send(gateway, message)).toMatchObject([{ kind: 'unknown', taken: { 0: message.uuid } }])
+    expect(await submitTo(gateway, message)).toMatchObject([{ kind: 'unknown', taken: { 0: message.uuid } }])
   })
 
   test.each([
@@ -155,8 +144,8 @@ describe('refusals', () => {
   ])('%s is for us to put right: everyone waits', async error => {
     const { telegram, gateway } = await aGateway()
     telegram.plan(number, failure(error))
-    expect(await send(gateway, aMessage())).toMatchObject([{ kind: 'busy', retryAfterMs: 300_000 }])
-    expect(await send(gateway, aMessage({ destination: '79160000002' }))).toMatchObject([{ kind: 'busy' }])
+    expect(await submitTo(gateway, aMessage())).toMatchObject([{ kind: 'busy', retryAfterMs: 300_000 }])
+    expect(await submitTo(gateway, aMessage({ destination: '79160000002' }))).toMatchObject([{ kind: 'busy' }])
     expect(telegram.taken).toEqual([])
     expect(gateway.health().lastError).toContain(error)
   })
@@ -165,7 +154,7 @@ describe('refusals', () => {
     const { telegram } = await aGateway()
     const gateway = createTelegramGateway({ token: 'AAWrong', baseUrl: telegram.url }, aFeed())
     atEnd.push(() => gateway.stop())
-    expect(await send(gateway, aMessage())).toMatchObject([
+    expect(await submitTo(gateway, aMessage())).toMatchObject([
       { kind: 'busy', reason: 'Telegram: ACCESS_TOKEN_INVALID', retryAfterMs: 300_000 },
     ])
   })
@@ -176,24 +165,24 @@ describe('limits', () => {
     const { telegram, gateway } = await aGateway()
     telegram.plan(number, failure('FLOOD_WAIT_42'), failure('FLOOD_WAIT'), failure('FLOOD_WAIT_9', 429))
     const waits = []
-    for (let n = 0; n < 3; n++) waits.push(...(await send(gateway, aMessage())))
+    for (let n = 0; n < 3; n++) waits.push(...(await submitTo(gateway, aMessage())))
     expect(waits).toMatchObject([
       { kind: 'busy', retryAfterMs: 42_000 },
       { kind: 'busy', retryAfterMs: 30_000 },
       { kind: 'busy', retryAfterMs: 9000 },
     ])
-    expect(await send(gateway, aMessage())).toMatchObject([{ kind: 'accepted' }])
+    expect(await submitTo(gateway, aMessage())).toMatchObject([{ kind: 'accepted' }])
   })
 
   test('three numbers in a row pause everyone; more than an hour refuses: 151', async () => {
     const { telegram, gateway } = await aGateway()
     telegram.plan(number, failure('FLOOD_WAIT_3601'))
-    expect(await send(gateway, aMessage())).toMatchObject([{ kind: 'refused', errorCode: 151 }])
+    expect(await submitTo(gateway, aMessage())).toMatchObject([{ kind: 'refused', errorCode: 151 }])
     for (const limited of ['79160000011', '79160000012', '79160000013']) {
       telegram.plan(`+${limited}`, failure('FLOOD_WAIT_60'))
-      await send(gateway, aMessage({ destination: limited }))
+      await submitTo(gateway, aMessage({ destination: limited }))
     }
-    expect(await send(gateway, aMessage())).toMatchObject([{ kind: 'busy', reason: 'Telegram asks to wait 60 s' }])
+    expect(await submitTo(gateway, aMessage())).toMatchObject([{ kind: 'busy', reason: 'Telegram asks to wait 60 s' }])
     expect(telegram.taken).toEqual([])
   })
 })
@@ -228,13 +217,13 @@ describe('trouble', () => {
   ])('%s', async (_, deed, expected) => {
     const { telegram, gateway } = await aGateway({ timeoutMs: 300 })
     telegram.plan(number, deed)
-    expect(await send(gateway, aMessage())).toMatchObject([expected])
+    expect(await submitTo(gateway, aMessage())).toMatchObject([expected])
   })
 
   test('nobody there is busy', async () => {
     const { telegram, gateway } = await aGateway()
     await telegram.stop()
-    expect(await send(gateway, aMessage())).toMatchObject([{ kind: 'busy' }])
+    expect(await submitTo(gateway, aMessage())).toMatchObject([{ kind: 'busy' }])
   })
 
   test.each<[string, Deed]>([
@@ -246,7 +235,7 @@ describe('trouble', () => {
   ])('the token is in no word about %s', async (_, deed) => {
     const { telegram, gateway } = await aGateway()
     telegram.plan(number, deed)
-    const results = await send(gateway, aMessage())
+    const results = await submitTo(gateway, aMessage())
     expect(results[0]!.kind).not.toBe('accepted')
     expect(JSON.stringify([results, gateway.health()])).not.toContain(token)
   })
@@ -266,7 +255,7 @@ test('reports come to the callback address as receipts, told again until they ar
   telegram.become('+79160000003', 'revoked')
   const results: SendResult[] = []
   for (const to of [destination, '79160000002', '79160000003'])
-    results.push(...(await send(gateway, aMessage({ destination: to }))))
+    results.push(...(await submitTo(gateway, aMessage({ destination: to }))))
   await telegram.quiet()
 
   const of = (index: number) => ({ providerId: (results[index] as { providerIds: string[] }).providerIds[0] })

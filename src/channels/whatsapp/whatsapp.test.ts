@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Content } from '../../base/content.ts'
 import { eventually } from '../../testing/eventually.ts'
+import { submitTo } from '../../testing/submitting.ts'
 import { aFeed } from '../channel.contract.ts'
-import type { Channel, Outgoing, SendResult } from '../channel.ts'
+import type { Channel, Outgoing } from '../channel.ts'
 import { type Cloud, documentedErrors, startCloud } from './fake-cloud.ts'
 import { readSettings, secretSettings } from './settings.ts'
 import { createWhatsapp } from './whatsapp.ts'
@@ -56,24 +57,12 @@ const aMessage = (given: Partial<Outgoing> = {}): Outgoing => ({
   ...given,
 })
 
-async function send(channel: Channel, ...batch: Outgoing[]): Promise<SendResult[]> {
-  const results: SendResult[] = []
-  await channel.submit(
-    batch,
-    (index, result) => {
-      results[index] = result
-    },
-    () => true,
-  )
-  return results
-}
-
 describe('a message on the wire', () => {
   const head = '{"messaging_product":"whatsapp","recipient_type":"individual","to":"+79161234567",'
   const tail = `,"biz_opaque_callback_data":"${uuid}"}`
 
   async function sent(given: Partial<Outgoing>, settings: Record<string, unknown> = {}) {
-    const [result] = await send(aChannel(settings), aMessage(given))
+    const [result] = await submitTo(aChannel(settings), aMessage(given))
     expect(cloud.complaints).toEqual([])
     expect(result).toEqual({ kind: 'accepted', providerIds: [cloud.messages[0]!.id] })
     const { body } = cloud.messages[0]!
@@ -189,7 +178,7 @@ describe('a message on the wire', () => {
 
   test('a code without a template for codes is refused, and nothing is sent', async () => {
     const content = { contentType: 'authentication' as const, code: '0429' }
-    expect(await send(aChannel(), aMessage({ content }))).toMatchObject([{ kind: 'refused', errorCode: 456 }])
+    expect(await submitTo(aChannel(), aMessage({ content }))).toMatchObject([{ kind: 'refused', errorCode: 456 }])
     expect(cloud.requests).toEqual([])
   })
 })
@@ -227,7 +216,7 @@ const throttling = [2, 4, 80007, 130429, 131016, 131048, 131057]
 describe('an error of the Cloud API', () => {
   test.each(documentedErrors)('$code $title', async ({ code, status }) => {
     cloud.play({ do: 'error', code })
-    const [result] = await send(aChannel(), aMessage())
+    const [result] = await submitTo(aChannel(), aMessage())
     const reason = `WhatsApp error ${code}`
     if (status >= 500) expect(result).toMatchObject({ kind: 'unknown', reason })
     else if (code in busyAfterMs) expect(result).toEqual({ kind: 'busy', reason, retryAfterMs: busyAfterMs[code] })
@@ -240,8 +229,8 @@ describe('an error of the Cloud API', () => {
     async code => {
       const channel = aChannel()
       cloud.play({ do: 'error', code, status: 400 })
-      await send(channel, aMessage())
-      const [next] = await send(channel, aMessage())
+      await submitTo(channel, aMessage())
+      const [next] = await submitTo(channel, aMessage())
       expect(next!.kind).toBe(throttling.includes(code) ? 'busy' : 'accepted')
       expect(cloud.requests).toHaveLength(throttling.includes(code) ? 1 : 2)
     },
@@ -251,40 +240,44 @@ describe('an error of the Cloud API', () => {
     const channel = aChannel()
     cloud.play({ do: 'error', code, status: 503, headers: { 'retry-after': '21' } })
     const reason = `WhatsApp error ${code}`
-    expect(await send(channel, aMessage())).toEqual([{ kind: 'busy', reason, retryAfterMs: 21_000 }])
-    expect(await send(channel, aMessage())).toMatchObject([{ kind: 'busy', reason }])
+    expect(await submitTo(channel, aMessage())).toEqual([{ kind: 'busy', reason, retryAfterMs: 21_000 }])
+    expect(await submitTo(channel, aMessage())).toMatchObject([{ kind: 'busy', reason }])
     expect(cloud.requests).toHaveLength(1)
   })
 
   test.each([2, 131016, 130429, 190])('%i with 500 may have sent it, whatever else it says', async code => {
     cloud.play({ do: 'error', code, status: 500, headers: { 'retry-after': '21' }, with: { is_transient: true } })
-    expect(await send(aChannel(), aMessage())).toMatchObject([{ kind: 'unknown', reason: `WhatsApp error ${code}` }])
+    expect(await submitTo(aChannel(), aMessage())).toMatchObject([
+      { kind: 'unknown', reason: `WhatsApp error ${code}` },
+    ])
   })
 
   test('one that nobody has heard of is a refusal', async () => {
     cloud.play({ do: 'error', code: 139999 })
-    expect(await send(aChannel(), aMessage())).toMatchObject([{ kind: 'refused', operatorError: '139999' }])
+    expect(await submitTo(aChannel(), aMessage())).toMatchObject([{ kind: 'refused', operatorError: '139999' }])
   })
 
   test('one that calls itself transient is asked again', async () => {
     cloud.play({ do: 'error', code: 1, with: { is_transient: true } })
-    expect(await send(aChannel(), aMessage())).toMatchObject([{ kind: 'busy', retryAfterMs: 10_000 }])
+    expect(await submitTo(aChannel(), aMessage())).toMatchObject([{ kind: 'busy', retryAfterMs: 10_000 }])
   })
 
   test('an unknown template is refused although it is a 404', async () => {
     const content = { contentType: 'template' as const, templateId: 'nothing' }
-    expect(await send(aChannel(), aMessage({ content }))).toMatchObject([{ kind: 'refused', operatorError: '132001' }])
+    expect(await submitTo(aChannel(), aMessage({ content }))).toMatchObject([
+      { kind: 'refused', operatorError: '132001' },
+    ])
   })
 
   test('a wrong id of the number lets messages wait', async () => {
-    expect(await send(aChannel({ phoneNumberId: '1' }), aMessage())).toMatchObject([
+    expect(await submitTo(aChannel({ phoneNumberId: '1' }), aMessage())).toMatchObject([
       { kind: 'busy', reason: 'WhatsApp error 100', retryAfterMs: 60_000 },
     ])
   })
 
   test('a wrong token lets messages wait, makes the channel be down, and is told to nobody', async () => {
     const channel = aChannel({ accessToken: 'EAAJB-wrong' })
-    const results = await send(channel, ...Array.from({ length: 10 }, () => aMessage()))
+    const results = await submitTo(channel, ...Array.from({ length: 10 }, () => aMessage()))
     expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(['busy']))
     expect(channel.health()).toMatchObject({ up: false, lastError: 'WhatsApp error 190' })
     expect(JSON.stringify([results, channel.health()])).not.toContain('EAAJB')
@@ -311,7 +304,9 @@ describe('an answer that is none of the documented', () => {
     [404, {}, { kind: 'busy', retryAfterMs: 60_000 }],
   ])('a page with status %i and headers %o', async (status, headers, expected) => {
     cloud.play({ do: 'answer', status, headers: { ...page, ...headers }, body: '<h1>Sorry</h1>' })
-    expect(await send(aChannel(), aMessage())).toMatchObject([{ ...expected, reason: `WhatsApp answered ${status}` }])
+    expect(await submitTo(aChannel(), aMessage())).toMatchObject([
+      { ...expected, reason: `WhatsApp answered ${status}` },
+    ])
   })
 
   test.each([
@@ -328,14 +323,14 @@ describe('an answer that is none of the documented', () => {
     `{"messages":[{"id":"${'w'.repeat(201)}"}]}`,
   ])('a success that says %j was taken, but cannot be followed', async body => {
     cloud.play({ do: 'answer', status: 200, body })
-    expect(await send(aChannel(), aMessage())).toMatchObject([{ kind: 'unknown', reason: 'taken without an id' }])
+    expect(await submitTo(aChannel(), aMessage())).toMatchObject([{ kind: 'unknown', reason: 'taken without an id' }])
   })
 
   test.each(['{"error":null}', '{"error":"no"}', '{"error":{"code":"190"}}', '{"error":[]}'])(
     'an error that says %j is nobody’s word on the message',
     async body => {
       cloud.play({ do: 'answer', status: 400, body })
-      expect(await send(aChannel(), aMessage())).toMatchObject([{ kind: 'busy' }])
+      expect(await submitTo(aChannel(), aMessage())).toMatchObject([{ kind: 'busy' }])
     },
   )
 
@@ -343,7 +338,7 @@ describe('an answer that is none of the documented', () => {
     const headers = { 'retry-after': '21' }
     cloud.play({ do: 'error', code: 131056, status: 429, headers }, { do: 'error', code: 130429, status: 429, headers })
     const channel = aChannel()
-    const results = [await send(channel, aMessage()), await send(channel, aMessage())]
+    const results = [await submitTo(channel, aMessage()), await submitTo(channel, aMessage())]
     expect(results).toMatchObject([[{ kind: 'busy', retryAfterMs: 21_000 }], [{ kind: 'busy', retryAfterMs: 21_000 }]])
     expect(cloud.requests).toHaveLength(2)
   })
@@ -353,7 +348,7 @@ describe('a connection that fails', () => {
   test('no answer in time: it may have gone out, so it is not sent again, and its receipts will name our uuid', async () => {
     cloud.play({ do: 'silence' })
     const message = aMessage()
-    expect(await send(aChannel({ timeoutMs: 50 }), message)).toEqual([
+    expect(await submitTo(aChannel({ timeoutMs: 50 }), message)).toEqual([
       { kind: 'unknown', reason: 'no answer in time', taken: { 0: message.uuid } },
     ])
     expect(cloud.requests).toHaveLength(1)
@@ -361,13 +356,13 @@ describe('a connection that fails', () => {
 
   test('a reset after the request was read: the same', async () => {
     cloud.play({ do: 'reset' })
-    expect(await send(aChannel(), aMessage())).toMatchObject([{ kind: 'unknown' }])
+    expect(await submitTo(aChannel(), aMessage())).toMatchObject([{ kind: 'unknown' }])
     expect(cloud.requests).toHaveLength(1)
   })
 
   test('a reset before anything was read is no refusal: the message waits or counts as sent, by what we saw of it', async () => {
     cloud.resetConnections(1)
-    const [result] = await send(aChannel(), aMessage())
+    const [result] = await submitTo(aChannel(), aMessage())
     expect(['busy', 'unknown']).toContain(result!.kind)
     expect(cloud.requests).toHaveLength(0)
   })
@@ -375,7 +370,7 @@ describe('a connection that fails', () => {
   test('nobody listens: it has not been sent, and is asked again', async () => {
     const channel = aChannel()
     await cloud.stop()
-    expect(await send(channel, aMessage())).toEqual([
+    expect(await submitTo(channel, aMessage())).toEqual([
       { kind: 'busy', reason: 'the call failed: ECONNREFUSED', retryAfterMs: 5000 },
     ])
   })
@@ -383,10 +378,10 @@ describe('a connection that fails', () => {
   test('the channel is up again after it', async () => {
     const channel = aChannel()
     cloud.play(...Array.from({ length: 5 }, () => ({ do: 'reset' as const })))
-    await send(channel, ...Array.from({ length: 5 }, () => aMessage()))
+    await submitTo(channel, ...Array.from({ length: 5 }, () => aMessage()))
     expect(channel.health().up).toBe(false)
     await eventually(() => expect(channel.health().up).toBe(true))
-    expect(await send(channel, aMessage())).toMatchObject([{ kind: 'accepted' }])
+    expect(await submitTo(channel, aMessage())).toMatchObject([{ kind: 'accepted' }])
   })
 })
 

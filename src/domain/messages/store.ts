@@ -208,7 +208,7 @@ export function sumCreated(sql: Sql, range: Range, bounds: Bounds) {
 /**
  * Moves messages that are in the given state, once each: a repeated or late step finds nothing to move. The bounds
  * beside the list keep the statement to the months that have these messages. Times go as milliseconds and what no
- * message has goes as an empty list: the parameters of this statement were a third of what it cost us.
+ * message has goes as an empty list: much of what this statement costs us is writing its parameters.
  */
 export function moveMessages(sql: Sql, companyId: number, from: 'CREATED' | 'SENT', to: Move['to'], moves: Move[]) {
   const uuids = moves.map(({ uuid }) => uuid)

@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { useDatabase } from '../../testing/database.ts'
+import { aWish } from '../../testing/wishes.ts'
 import { aWorld, billingZone, type World } from '../../testing/world.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { createIntake } from './intake.ts'
@@ -20,21 +21,8 @@ beforeEach(async () => {
 })
 
 /** To nobody: taken in and refused, so that nothing of it comes to the database. */
-const wish = (given: Partial<SingleWish> = {}): SingleWish => ({
-  channelType: 'PUSH',
-  senderName: 'ROMASHKA',
-  destination: 'nobody',
-  text: 'x',
-  content: null,
-  trafficType: null,
-  externalId: null,
-  centerId: null,
-  method: 'API',
-  options: {},
-  callbackUrl: null,
-  callbackEvents: null,
-  ...given,
-})
+const wish = (given: Partial<SingleWish> = {}) =>
+  aWish({ channelType: 'PUSH', destination: 'nobody', text: 'x', ...given })
 
 const anIntake = () =>
   createIntake({

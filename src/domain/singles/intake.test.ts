@@ -2,12 +2,11 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Pool } from '../../db/sql.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { eventually } from '../../testing/eventually.ts'
-import { numberOf } from '../../testing/factories.ts'
+import { aWish } from '../../testing/wishes.ts'
 import { aWorld, billingZone, type World } from '../../testing/world.ts'
 import { verifyLedger } from '../audit/verify.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { createIntake } from './intake.ts'
-import type { SingleWish } from './single.ts'
 
 /** Requests that are written together: what happens to one is none of its neighbours' business. */
 
@@ -21,22 +20,6 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   world = await aWorld(db.sql)
-})
-
-const wish = (given: Partial<SingleWish> = {}): SingleWish => ({
-  channelType: 'SMS',
-  senderName: 'ROMASHKA',
-  destination: numberOf.MTS,
-  text: 'Hello',
-  content: null,
-  trafficType: null,
-  externalId: null,
-  centerId: null,
-  method: 'API',
-  options: {},
-  callbackUrl: null,
-  callbackEvents: null,
-  ...given,
 })
 
 const anIntake = (sql: Pool = db.sql) =>
@@ -56,7 +39,7 @@ describe('requests that come together', () => {
     const intake = anIntake()
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
-        intake.accept(world.companyId, [wish({ text: `${i}` }), wish({ destination: 'nobody' })]),
+        intake.accept(world.companyId, [aWish({ text: `${i}` }), aWish({ destination: 'nobody' })]),
       ),
     )
     for (const answer of answers) expect(answer).toMatchObject([{ kind: 'accepted' }, { kind: 'refused', code: 7401 }])
@@ -76,7 +59,7 @@ describe('requests that come together', () => {
     try {
       const intake = anIntake()
       const texts = ['a', 'b', 'poison', 'c', 'd']
-      const answers = await Promise.allSettled(texts.map(text => intake.accept(world.companyId, [wish({ text })])))
+      const answers = await Promise.allSettled(texts.map(text => intake.accept(world.companyId, [aWish({ text })])))
       expect(answers.map(({ status }) => status)).toEqual([
         'fulfilled',
         'fulfilled',
@@ -86,7 +69,7 @@ describe('requests that come together', () => {
       ])
       expect((await kept()).map(({ text }) => text)).toEqual(['a', 'b', 'c', 'd'])
       expect(await verifyLedger(db.sql, { companyId: world.companyId })).toEqual([])
-      expect(await intake.accept(world.companyId, [wish({ text: 'e' })])).toMatchObject([{ kind: 'accepted' }])
+      expect(await intake.accept(world.companyId, [aWish({ text: 'e' })])).toMatchObject([{ kind: 'accepted' }])
     } finally {
       await db.sql.unsafe('drop trigger refuse_poison on messages; drop function refuse_poison')
     }
@@ -97,9 +80,9 @@ describe('requests that come together', () => {
     expect(prices.length).toBeGreaterThan(0)
     const intake = anIntake()
     const [one, other, third] = await Promise.allSettled([
-      intake.accept(world.companyId, [wish()]),
-      intake.accept(world.companyId, [wish({ channelType: 'WEASY', senderName: 'x' })]),
-      intake.accept(world.companyId, [wish()]),
+      intake.accept(world.companyId, [aWish()]),
+      intake.accept(world.companyId, [aWish({ channelType: 'WEASY', senderName: 'x' })]),
+      intake.accept(world.companyId, [aWish()]),
     ])
     expect([one!.status, other!.status, third!.status]).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect(await kept()).toHaveLength(2)
@@ -120,8 +103,8 @@ describe('requests that come together', () => {
     }) as Pool
     const intake = anIntake(losing)
     const answers = await Promise.allSettled([
-      intake.accept(world.companyId, [wish({ text: 'a' })]),
-      intake.accept(world.companyId, [wish({ text: 'b' })]),
+      intake.accept(world.companyId, [aWish({ text: 'a' })]),
+      intake.accept(world.companyId, [aWish({ text: 'b' })]),
     ])
     expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     expect((await kept()).map(({ text }) => text)).toEqual(['a', 'b'])
@@ -130,27 +113,27 @@ describe('requests that come together', () => {
 
   test('for a company that is not there are refused, and the next one is not', async () => {
     const intake = anIntake()
-    await expect(intake.accept(999_999_999, [wish()])).rejects.toThrow('not found')
-    expect(await intake.accept(world.companyId, [wish()])).toMatchObject([{ kind: 'accepted' }])
+    await expect(intake.accept(999_999_999, [aWish()])).rejects.toThrow('not found')
+    expect(await intake.accept(world.companyId, [aWish()])).toMatchObject([{ kind: 'accepted' }])
   })
 })
 
 test('more bytes than the line holds are sent away, those of later steps counted, and served once it is shorter', async () => {
   const intake = anIntake()
-  const long = wish({ destination: 'nobody', text: 'я'.repeat(4096) })
+  const long = aWish({ destination: 'nobody', text: 'я'.repeat(4096) })
   const filling = Array.from({ length: 8192 }, () => long)
   const waiting = intake.accept(world.companyId, filling)
   const plan = Array.from({ length: 2 }, () => ({ wish: long, condition: 'not_read' as const, ttlSeconds: 60 }))
-  for (const more of [wish(), { ...wish({ text: '' }), cascade: { step: 1 as const, plan } }])
+  for (const more of [aWish(), { ...aWish({ text: '' }), cascade: { step: 1 as const, plan } }])
     expect(() => intake.accept(world.companyId, [more])).toThrow('try again in a moment')
-  expect(() => intake.accept(world.companyId, [wish()], { owner: 'a', key: 'b', request: Buffer.from('') })).toThrow()
+  expect(() => intake.accept(world.companyId, [aWish()], { owner: 'a', key: 'b', request: Buffer.from('') })).toThrow()
   expect(await waiting).toHaveLength(8192)
-  await eventually(async () => expect(await intake.accept(world.companyId, [wish()])).toHaveLength(1))
+  await eventually(async () => expect(await intake.accept(world.companyId, [aWish()])).toHaveLength(1))
 })
 
 test('more than the line holds is sent away, and served again once it is shorter', async () => {
   const intake = anIntake()
-  const many = Array.from({ length: 50_001 }, () => wish({ destination: 'nobody' }))
+  const many = Array.from({ length: 50_001 }, () => aWish({ destination: 'nobody' }))
   expect(() => intake.accept(world.companyId, many)).toThrow('try again in a moment')
   expect(await intake.accept(world.companyId, many.slice(1))).toHaveLength(50_000)
   await eventually(async () => expect(await intake.accept(world.companyId, many.slice(1))).toHaveLength(50_000))

@@ -1,0 +1,14 @@
+import type { Channel, Outgoing, SendResult } from '../channels/channel.ts'
+
+/** Hands messages to a channel; tells what became of each. */
+export async function submitTo(channel: Channel, ...messages: Outgoing[]): Promise<SendResult[]> {
+  const results: SendResult[] = []
+  await channel.submit(
+    messages,
+    (index, result) => {
+      results[index] = result
+    },
+    () => true,
+  )
+  return results
+}

@@ -1,0 +1,19 @@
+import type { SingleWish } from '../domain/singles/single.ts'
+import { numberOf } from './factories.ts'
+
+/** A single message as its client wants it: plain, and at once. */
+export const aWish = (given: Partial<SingleWish> = {}): SingleWish => ({
+  channelType: 'SMS',
+  senderName: 'ROMASHKA',
+  destination: numberOf.MTS,
+  text: 'Hello',
+  content: null,
+  trafficType: null,
+  externalId: null,
+  centerId: null,
+  method: 'API',
+  options: {},
+  callbackUrl: null,
+  callbackEvents: null,
+  ...given,
+})
