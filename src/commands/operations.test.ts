@@ -129,7 +129,7 @@ describe('tariffs', () => {
       'senderType,brand,trafficType,pricingModel,from,price',
       'GOLD,,,FIXED,0,1',
     )
-    await refused(['tariff', 'import', bad], /bad-tariffs\.csv: Tariff 1: senderType "GOLD" is none of/)
+    await refused(['tariff', 'import', bad], /bad-tariffs\.csv: line 2: senderType "GOLD" is none of/)
   })
 })
 

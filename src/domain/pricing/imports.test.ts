@@ -7,9 +7,11 @@ import { listTariffs, openPriceBook, tariffsByIds } from './pricing.ts'
 
 const db = useDatabase()
 let partner: TestPartner
+let withoutTariffs: TestPartner
 
 beforeAll(async () => {
   partner = await aPartner(db.sql)
+  withoutTariffs = await aPartner(db.sql)
 })
 
 const question = {
@@ -80,6 +82,19 @@ test.each([
   ['an unknown brand', { ...fixed('1'), brand: 'NONE' }, 'brand "NONE"'],
   ['a price that is no amount', fixed('cheap'), 'price "cheap"'],
   ['a negative price', fixed('-1'), 'price "-1"'],
+  ['a price beyond all bounds', fixed('1e99'), 'price "1e99" is not an amount from 0 to 1000000'],
+  ['the same as a number', { ...fixed('1'), steps: [{ from: 0, price: 1e99 }] }, 'price "1e+99" is not an amount'],
+  ['a price just above the bound', fixed('1000000.0001'), 'price "1000000.0001" is not an amount from 0 to 1000000'],
+  ['a fifth place', fixed('0.00001'), 'price "0.00001" is not an amount from 0 to 1000000 with at most four places'],
+  ['a fifth place as a number', { ...fixed('1'), steps: [{ from: 0, price: 1e-7 }] }, 'price "1e-7" is not an amount'],
+  ['a price in hexadecimal', fixed('0x10'), 'price "0x10"'],
+  ['no price', fixed(''), 'price "" is not an amount'],
+  ['a count that is not whole', { ...fixed('1'), steps: [{ from: '1e3', price: 1 }] }, 'from "1e3" is not a count'],
+  [
+    'a package beyond all bounds',
+    { ...fixed('1'), pricingModel: 'MAU', steps: [{ from: 0, price: 1, priceMauBatch: '1e99' }] },
+    'priceMauBatch "1e99" is not an amount from 0 to 1000000000',
+  ],
   ['no steps', { ...fixed('1'), steps: [] }, 'no steps'],
   ['a first step above 1', { ...fixed('1'), steps: [{ from: 5, price: 1 }] }, 'from 0 or 1'],
   [
@@ -95,15 +110,27 @@ test.each([
   ],
   ['a package outside MAU', { ...fixed('1'), steps: [{ from: 0, price: 1, priceMauBatch: 5 }] }, 'priceMauBatch'],
 ])('%s is refused, and nothing of the file is taken', async (_, row, words) => {
-  const other = await aPartner(db.sql)
   const good = { ...fixed('1'), brand: 'BEELINE' }
-  await expect(importTariffs(db.sql, other.login, [good, row])).rejects.toThrow(words)
-  expect(await db.sql`select from tariffs where partner_id = ${other.partnerId}`).toHaveLength(0)
+  await expect(importTariffs(db.sql, withoutTariffs.login, [good, row])).rejects.toThrow(words)
+  expect(await db.sql`select from tariffs where partner_id = ${withoutTariffs.partnerId}`).toHaveLength(0)
 })
 
 test('two tariffs for one place are refused, and so is an unknown partner', async () => {
   await expect(importTariffs(db.sql, partner.login, [fixed('1'), fixed('2')])).rejects.toThrow('two tariffs')
   await expect(importTariffs(db.sql, 'nobody', [fixed('1')])).rejects.toThrow('no partner "nobody"')
+})
+
+test('a mistake in a CSV file is told with its line and field', async () => {
+  const lines = (...rows: string[]) => ['senderType,brand,trafficType,pricingModel,from,price', ...rows].join('\n')
+  const refusal = (text: string) =>
+    importTariffs(db.sql, undefined, readTariffFile(text)).then(
+      () => 'nothing',
+      error => error.message,
+    )
+  const good = 'PRO,MTS,PROMO,SCALED,1,5.90'
+  expect(await refusal(lines(good, '', 'PRO,MTS,PROMO,SCALED,101,1e99'))).toMatch(/^line 4: price "1e99" is not/)
+  expect(await refusal(lines(good, 'START,,,FIXED,0,0.00001'))).toMatch(/^line 3: price "0\.00001" is not an amount/)
+  expect(await refusal(lines('GOLD,,,FIXED,0,1'))).toMatch(/^line 2: senderType "GOLD" is none of/)
 })
 
 test('a CSV file has a line a step, a JSON file a list', async () => {
@@ -122,8 +149,8 @@ PRO;MTS;PROMO;SCALED;1;5.90;\r
 "PRO";"MTS";"PROMO";"SCALED";101;5;\r
 START;;;MAU;1;1.2;900\r
 `
-  expect(readTariffFile(csv)).toEqual(rows)
-  expect(readTariffFile(csv.replaceAll(';', ','))).toEqual(rows)
+  expect(readTariffFile(csv)).toMatchObject(rows)
+  expect(readTariffFile(csv.replaceAll(';', ','))).toMatchObject(rows)
   expect(readTariffFile(JSON.stringify(rows))).toEqual(rows)
   expect(() => readTariffFile('brand,price\nMTS,1')).toThrow('no senderType')
   expect(() => readTariffFile('[{"brand": 1}]')).toThrow('JSON')

@@ -1,6 +1,6 @@
 import { type TrafficType, trafficTypes } from '../../base/channel-types.ts'
 import { UsageError } from '../../base/errors.ts'
-import { type Money, money } from '../../base/money.ts'
+import { formatMoney, type Money, money } from '../../base/money.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import { brands } from '../numbering/brand.ts'
 import { partnerWithLogin } from '../partners/partners.ts'
@@ -9,13 +9,19 @@ import { currentTariffs } from './pricing.ts'
 import * as store from './store.ts'
 import { type PricingModel, pricingModels, type Tariff, type TariffStep } from './tariff.ts'
 
-/** A tariff as it stands in a file: absent, null and empty mean "any"; amounts are decimals. */
+/** A tariff as it stands in a file: absent, null and empty mean "any"; amounts are decimals. Of a CSV file with lines. */
 export type TariffRow = {
+  line?: number
   senderType: string
   brand?: string | null
   trafficType?: string | null
   pricingModel: string
-  steps: { from: number | string; price: number | string; priceMauBatch?: number | string | null }[]
+  steps: {
+    line?: number
+    from: number | string
+    price: number | string
+    priceMauBatch?: number | string | null
+  }[]
 }
 
 export type TariffImport = { added: number; replaced: number; unchanged: number }
@@ -63,7 +69,7 @@ const wordsOf = (steps: TariffStep[]) =>
   steps.map(({ from, price, priceMauBatch }) => `${from}:${price}:${priceMauBatch}`).join()
 
 function readTariffs(rows: TariffRow[]): NewTariff[] {
-  const tariffs = rows.map((row, index) => readTariff(row, `Tariff ${index + 1}`))
+  const tariffs = rows.map((row, index) => readTariff(row, placeIn(row, `Tariff ${index + 1}`)))
   const places = new Set<string>()
   for (const place of tariffs.map(placeOf)) {
     if (places.has(place)) throw new UsageError(`There are two tariffs for ${place}.`)
@@ -71,6 +77,9 @@ function readTariffs(rows: TariffRow[]): NewTariff[] {
   }
   return tariffs
 }
+
+/** Where in the file a mistake is: the line of a CSV file, else which tariff of the list. */
+const placeIn = ({ line }: { line?: number }, otherwise: string) => (line === undefined ? otherwise : `line ${line}`)
 
 function readTariff(row: TariffRow, where: string): NewTariff {
   const senderType = oneOf<SenderType>(row.senderType, senderTypes, `${where}: senderType`)
@@ -104,24 +113,32 @@ function readSteps(rows: TariffRow['steps'], pricingModel: PricingModel, where: 
   return steps
 }
 
-function readStep({ from, price, priceMauBatch }: TariffRow['steps'][number], where: string): TariffStep {
-  const count = Number(from)
-  if (!Number.isSafeInteger(count) || count < 0) throw new UsageError(`${where}: from "${from}" is not a count.`)
+function readStep(row: TariffRow['steps'][number], tariff: string): TariffStep {
+  const { from, price, priceMauBatch } = row
+  const where = placeIn(row, tariff)
+  if (!/^\d{1,15}$/.test(String(from))) throw new UsageError(`${where}: from "${from}" is not a count.`)
   const hasPackage = priceMauBatch !== undefined && priceMauBatch !== null && priceMauBatch !== ''
   return {
-    from: count,
-    price: readAmount(price, `${where}: price`),
-    priceMauBatch: hasPackage ? readAmount(priceMauBatch, `${where}: priceMauBatch`) : null,
+    from: Number(from),
+    price: readAmount(price, MOST_FOR_PART, `${where}: price`),
+    priceMauBatch: hasPackage ? readAmount(priceMauBatch, MOST_FOR_PACKAGE, `${where}: priceMauBatch`) : null,
   }
 }
 
-function readAmount(value: number | string, what: string): Money {
-  try {
-    const amount = money(value)
-    if (amount >= 0n) return amount
-  } catch {}
-  throw new UsageError(`${what} "${value}" is not an amount.`)
+/** Far above any real price, and low enough that the sum of a large dispatch fits into the database. */
+const MOST_FOR_PART = money('1000000')
+const MOST_FOR_PACKAGE = money('1000000000')
+
+/** The amount as it is written: digits with at most four places. Rounding would change a price without a word. */
+function readAmount(value: number | string, most: Money, what: string): Money {
+  const amount = /^\d{1,15}(\.\d{1,4})?$/.test(String(value)) ? money(value) : undefined
+  if (amount !== undefined && amount <= most) return amount
+  throw new UsageError(
+    `${what} "${value}" is not an amount from 0 to ${wholeOf(most)} with at most four places, such as 5.90.`,
+  )
 }
+
+const wholeOf = (amount: Money) => formatMoney(amount).split('.')[0]
 
 /**
  * A file of tariffs: JSON, a list of rows, or CSV with a line a step under the heading
@@ -143,24 +160,26 @@ function readJson(content: string): TariffRow[] {
 const COLUMNS = ['senderType', 'brand', 'trafficType', 'pricingModel', 'from', 'price', 'priceMauBatch'] as const
 
 function readCsv(content: string): TariffRow[] {
-  const [heading = '', ...lines] = content.split(/\r?\n/).filter(line => line.trim() !== '')
+  const [heading = '', ...rest] = content.split(/\r?\n/)
+  const lines = rest.map((text, index) => ({ text, line: index + 2 })).filter(({ text }) => text.trim() !== '')
   const separator = heading.includes(';') ? ';' : ','
   const names = fieldsOf(heading, separator)
   const missing = COLUMNS.find(name => name !== 'priceMauBatch' && !names.includes(name))
   if (missing) throw new UsageError(`The heading of the file has no ${missing}: it must be ${COLUMNS.join(separator)}.`)
   const tariffs = new Map<string, TariffRow>()
-  for (const line of lines) {
-    const fields = fieldsOf(line, separator)
+  for (const { text, line } of lines) {
+    const fields = fieldsOf(text, separator)
     const field = (name: (typeof COLUMNS)[number]) => fields[names.indexOf(name)] ?? ''
     const key = COLUMNS.slice(0, 4).map(field).join('/')
-    const tariff = tariffs.get(key) ?? tariffOf(field)
-    tariff.steps.push({ from: field('from'), price: field('price'), priceMauBatch: field('priceMauBatch') })
+    const tariff = tariffs.get(key) ?? tariffOf(line, field)
+    tariff.steps.push({ line, from: field('from'), price: field('price'), priceMauBatch: field('priceMauBatch') })
     tariffs.set(key, tariff)
   }
   return [...tariffs.values()]
 }
 
-const tariffOf = (field: (name: (typeof COLUMNS)[number]) => string): TariffRow => ({
+const tariffOf = (line: number, field: (name: (typeof COLUMNS)[number]) => string): TariffRow => ({
+  line,
   senderType: field('senderType'),
   brand: field('brand'),
   trafficType: field('trafficType'),
