@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Logger, pino } from 'pino'
+import { printableJsonLine } from '../base/printable.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/database.ts'
 import { addSimulators } from '../domain/gateways/gateways.ts'
@@ -201,5 +202,8 @@ const endOf = (child: ChildProcess) =>
   )
 
 /** Log lines go to stderr; stdout is for what a command has to say. */
-const makeLog = (config: Config, role: string): Logger =>
-  pino({ level: config.logLevel, base: { role, pid: process.pid } }, pino.destination(2))
+function makeLog(config: Config, role: string): Logger {
+  const stderr = pino.destination(2)
+  const write = (line: string) => void stderr.write(printableJsonLine(line))
+  return pino({ level: config.logLevel, base: { role, pid: process.pid } }, { write })
+}
