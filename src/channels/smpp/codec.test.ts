@@ -223,14 +223,31 @@ describe('the framer', () => {
     ['absurd', 0xffffffff],
     ['shorter than a header', 15],
     ['nothing', 0],
-  ])('a length that is %s breaks off, once, and names the sequence', (_, length) => {
-    const bytes = Buffer.from(encode({ command: 'enquire_link', sequence: 77 }))
-    bytes.writeUInt32BE(length, 0)
-    for (const sizes of [[1], [7], [1000]]) {
-      const { read, broken } = frame(cut(Buffer.concat([bytes, bytes, bytes]), sizes))
-      expect(read).toEqual([])
-      expect(broken).toMatchObject([{ sequence: 77, status: status.ESME_RINVCMDLEN }])
-    }
+  ])(
+    'a length that is %s breaks off at its fourth byte, once, and names the sequence when it is there',
+    (_, length) => {
+      const bytes = Buffer.from(encode({ command: 'enquire_link', sequence: 77 }))
+      bytes.writeUInt32BE(length, 0)
+      for (const [size, sequence] of [
+        [1, 0],
+        [7, 0],
+        [1000, 77],
+      ] as const) {
+        const { read, broken } = frame(cut(Buffer.concat([bytes, bytes, bytes]), [size]))
+        expect(read).toEqual([])
+        expect(broken).toMatchObject([{ sequence, status: status.ESME_RINVCMDLEN }])
+      }
+      expect(frame([bytes.subarray(0, 3)]).broken).toEqual([])
+      expect(frame([bytes.subarray(0, 2), bytes.subarray(2, 4)]).broken).toHaveLength(1)
+    },
+  )
+
+  test.each([
+    ['TLS', '1503030002', 'the other side speaks TLS, and this connection does not: set tls=true'],
+    ['HTTP', '485454502f', 'the other side speaks HTTP, not SMPP: check host and port'],
+    ['SSH', '5353482d32', 'a PDU of 1397966893 octets'],
+  ])('a peer that speaks %s is told by its first bytes', (_, first, reason) => {
+    expect(frame([Buffer.from(first, 'hex')]).broken).toMatchObject([{ reason }])
   })
 
   test('says nothing after it was stopped, even in the middle of a chunk', () => {

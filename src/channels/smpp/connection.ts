@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { encode, isResponse } from './codec.ts'
 import { createFramer } from './framer.ts'
 import type { Draft, Malformed, Pdu } from './pdu.ts'
+import { socketErrorReason } from './socket-errors.ts'
 
 export type ConnectionHandlers = {
   onPdu(pdu: Pdu): void
@@ -24,6 +25,8 @@ export type Connection = {
   destroy(reason: string): void
 }
 
+export const CLOSED_BY_PEER = 'closed by the other side'
+
 /** More than this unsent, and we read no further: whoever does not listen is not listened to. */
 const MOST_UNSENT_BYTES = 1024 * 1024
 const CLOSE_WITHIN_MS = 1000
@@ -42,8 +45,8 @@ export function createConnection(socket: Socket, handlers: ConnectionHandlers): 
   socket.setNoDelay(true)
   socket.on('data', chunk => framer.push(chunk as Buffer))
   socket.on('drain', unclog)
-  socket.on('error', error => note(error.message))
-  socket.on('end', () => note('closed by the other side'))
+  socket.on('error', error => note(socketErrorReason(error)))
+  socket.on('end', () => note(CLOSED_BY_PEER))
   socket.on('close', () => {
     framer.stop()
     handlers.onClosed(closedBecause ?? 'the connection was closed')

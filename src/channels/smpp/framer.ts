@@ -2,6 +2,9 @@ import { decode, HEADER_BYTES, readInt32 } from './codec.ts'
 import type { Malformed, Pdu } from './pdu.ts'
 import { status } from './status.ts'
 
+/** The first field of every PDU is its length, itself included. */
+const LENGTH_BYTES = 4
+
 /** A PDU with a message_payload of its full 64 KiB, and room for its fields. */
 export const MOST_PDU_BYTES = 0x10000 + 4096
 
@@ -15,8 +18,8 @@ export type Framer = {
 
 /**
  * Cuts a stream into PDUs, however it arrives. A PDU that cannot be read is told as `malformed` and the stream goes
- * on behind it; a length that cannot be true leaves nothing to go on from: it is told to `onBroken`, once, and the
- * rest of the stream is ignored. Holds at most one PDU, and allocates no more than its length once that is believed.
+ * on behind it; a length that cannot be true leaves nothing to go on from: it is told to `onBroken`, once, as soon as
+ * its four bytes are there, and the rest of the stream is ignored. Holds at most one PDU, and allocates no more than its length once that is believed.
  */
 export function createFramer(
   onPdu: (pdu: Pdu | Malformed) => void,
@@ -35,7 +38,7 @@ export function createFramer(
   /** Takes a whole PDU straight from the chunk, or begins to hold one. */
   function take(chunk: Buffer, at: number): number {
     const rest = chunk.length - at
-    if (rest < HEADER_BYTES) return hold(HEADER_BYTES, chunk, at)
+    if (rest < LENGTH_BYTES) return hold(LENGTH_BYTES, chunk, at)
     const length = readInt32(chunk, at)
     if (!isBelievable(length)) return breakOff(chunk, at)
     if (rest < length) return hold(length, chunk, at)
@@ -56,7 +59,7 @@ export function createFramer(
     return at + taken
   }
 
-  /** The buffer is full: it was only the header, or it is the PDU. */
+  /** The buffer is full: it has the length alone, or the whole PDU. */
   function complete(buffer: Buffer) {
     const length = readInt32(buffer, 0)
     if (!isBelievable(length)) return breakOff(buffer, 0)
@@ -75,10 +78,10 @@ export function createFramer(
     stop()
     onBroken({
       command: 'malformed',
-      id: readInt32(buffer, at + 4),
+      id: fieldOf(buffer, at + ID_AT),
       status: status.ESME_RINVCMDLEN,
-      sequence: readInt32(buffer, at + 12),
-      reason: `a PDU of ${readInt32(buffer, at)} octets`,
+      sequence: fieldOf(buffer, at + SEQUENCE_AT),
+      reason: reasonOf(readInt32(buffer, at)),
     })
     return buffer.length
   }
@@ -96,4 +99,20 @@ export function createFramer(
       return heldBytes
     },
   }
+}
+
+const ID_AT = 4
+const SEQUENCE_AT = 12
+
+/** A field of the header, or 0 when it has not arrived: SMPP says 0 for what is not known. */
+const fieldOf = (buffer: Buffer, at: number) => (buffer.length >= at + 4 ? readInt32(buffer, at) : 0)
+
+/** The first bytes of a TLS record (a handshake or an alert, version 3.x) and of an HTTP answer. */
+const isTls = (length: number) => /^1[56]03/.test(length.toString(16).padStart(8, '0'))
+const HTTP = Buffer.from('HTTP').readUInt32BE()
+
+function reasonOf(length: number): string {
+  if (isTls(length)) return 'the other side speaks TLS, and this connection does not: set tls=true'
+  if (length === HTTP) return 'the other side speaks HTTP, not SMPP: check host and port'
+  return `a PDU of ${length} octets`
 }

@@ -1,7 +1,7 @@
 import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { isResponse } from './codec.ts'
-import { type Connection, createConnection } from './connection.ts'
+import { CLOSED_BY_PEER, type Connection, createConnection } from './connection.ts'
 import { commands, type Draft, type Malformed, type Pdu } from './pdu.ts'
 import { status, statusName } from './status.ts'
 
@@ -60,6 +60,7 @@ export type Link = {
   destroy(reason: string): void
 }
 
+const NO_TLS_YET = 'TLS handshake (the other side may not speak TLS on this port)'
 const INTERFACE_VERSION = 0x34
 const MOST_SEQUENCE = 0x7fffffff
 /** So many deliveries may wait for the database; then we stop reading until half of them are answered. */
@@ -98,7 +99,7 @@ export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
   const ticking = setInterval(tick, Math.min(Math.max(options.requestMs / 10, 10), 1000))
 
   function giveUp() {
-    const missing = requests.size === 0 ? 'connection' : `answer to bind_${options.mode}`
+    const missing = requests.size > 0 ? `answer to bind_${options.mode}` : socket.connecting ? 'connection' : NO_TLS_YET
     connection.destroy(`no ${missing} within ${options.connectMs} ms`)
   }
 
@@ -236,7 +237,7 @@ export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
     clearInterval(ticking)
     const open = [...requests.values()]
     requests.clear()
-    handlers.onClosed(reason, bindStatus)
+    handlers.onClosed(reason === CLOSED_BY_PEER && !isBound ? closedBeforeBind(options) : reason, bindStatus)
     for (const { done } of open) done({ kind: 'lost', reason })
   }
 
@@ -270,6 +271,10 @@ function dial({ host, port, tls }: LinkOptions, onConnected: () => void): Socket
   // Said aloud: NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would switch the verification off otherwise.
   return connectTls({ host, port, ...trusted, minVersion: 'TLSv1.2', rejectUnauthorized: true }, onConnected)
 }
+
+/** Many servers that expect TLS say nothing to a peer that does not begin with it. */
+const closedBeforeBind = ({ mode, tls }: LinkOptions) =>
+  `${CLOSED_BY_PEER} before it answered bind_${mode}: check the port${tls ? '' : ', and set tls=true when the operator expects TLS'}`
 
 const reasonOf = (answer: Answer) => ('reason' in answer ? answer.reason : '')
 

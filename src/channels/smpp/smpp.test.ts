@@ -861,6 +861,22 @@ describe('against a peer that misbehaves', () => {
     expect(kindsOf(await send(channel, [aMessage()]))).toEqual(['accepted'])
   })
 
+  test('one that sends a few bytes of rubbish is left at once, however long it could take to answer', async () => {
+    let isFirst = true
+    const { port } = await aPeer((pdu, say) => {
+      if (pdu.command !== 'submit_sm' || !isFirst) return accept(pdu, say)
+      isFirst = false
+      say(Buffer.from('hello'))
+    })
+    const { channel, up } = aChannel(port, { requestMs: 300_000, enquireMs: 300_000 })
+    await up()
+    expect(await send(channel, [aMessage()])).toMatchObject([
+      { kind: 'lost', reason: expect.stringMatching(/^malformed: a PDU of/) },
+    ])
+    await up()
+    expect(kindsOf(await send(channel, [aMessage()]))).toEqual(['accepted'])
+  })
+
   test('endless rubbish is cut off, and its sender gets another chance', async () => {
     const rubbish = encode({ command: 'enquire_link', sequence: 1 })
     rubbish.writeUInt32BE(0x5555, 4)
@@ -1125,7 +1141,7 @@ const hasOpenssl = (() => {
 })()
 
 /** A certificate for 127.0.0.1 and the authority that signed it. */
-function makeCertificates() {
+function makeCertificates({ expired = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'tidings-tls-'))
   const file = (name: string) => join(folder, name)
   const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'ignore' })
@@ -1154,12 +1170,14 @@ function makeCertificates() {
     '-extfile',
     file('san'),
     '-days',
-    '2',
+    expired ? '-1' : '2',
   ]
   openssl('x509', '-req', '-in', file('csr.pem'), ...signed, '-out', file('cert.pem'))
-  const [ca, key, cert] = ['ca.pem', 'key.pem', 'cert.pem'].map(name => readFileSync(file(name), 'utf8'))
+  const [ca, caKey, key, cert] = ['ca.pem', 'ca.key', 'key.pem', 'cert.pem'].map(name =>
+    readFileSync(file(name), 'utf8'),
+  )
   rmSync(folder, { recursive: true })
-  return { ca: ca!, key: key!, cert: cert! }
+  return { ca: ca!, caKey: caKey!, key: key!, cert: cert! }
 }
 
 describe.skipIf(!hasOpenssl)('over TLS', () => {
@@ -1172,9 +1190,15 @@ describe.skipIf(!hasOpenssl)('over TLS', () => {
     await eventually(() => expect(trusted.receipts.length).toBe(3))
 
     const untrusting = aChannel(smsc.port, { tls: true })
-    await eventually(() => expect(untrusting.channel.health().lastError).toContain('unable to verify'))
+    await eventually(() =>
+      expect(untrusting.channel.health().lastError).toMatch(/authority that is not trusted here: set tlsCa/),
+    )
     const misled = aChannel(smsc.port, { tls: true, tlsCa: ca, tlsServerName: 'another.example' })
-    await eventually(() => expect(misled.channel.health().lastError).toContain('does not match'))
+    await eventually(() =>
+      expect(misled.channel.health().lastError).toMatch(
+        /is not for "another.example", but for .*DNS:smsc.example: set tlsServerName/,
+      ),
+    )
     expect(smsc.counts.binds).toBe(1)
   })
 
@@ -1184,8 +1208,35 @@ describe.skipIf(!hasOpenssl)('over TLS', () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
     atEnd.push(() => vi.unstubAllEnvs())
     const { channel } = aChannel(smsc.port, { tls: true })
-    await eventually(() => expect(channel.health().lastError).toContain('unable to verify'))
+    await eventually(() => expect(channel.health().lastError).toMatch(/authority that is not trusted here/))
     expect(smsc.counts.binds).toBe(0)
+  })
+
+  test('a certificate that has expired, or is self-signed, is named as such', async () => {
+    const { ca, key, cert } = makeCertificates({ expired: true })
+    const { smsc } = await anSmsc({ tls: { key, cert } })
+    const late = aChannel(smsc.port, { tls: true, tlsCa: ca })
+    await eventually(() => expect(late.channel.health().lastError).toMatch(/has expired: the operator must renew it/))
+
+    const { ca: ownCert, caKey: ownKey } = makeCertificates()
+    const { smsc: alone } = await anSmsc({ tls: { key: ownKey, cert: ownCert } })
+    const { channel } = aChannel(alone.port, { tls: true })
+    await eventually(() => expect(channel.health().lastError).toMatch(/is self-signed: set tlsCa to that certificate/))
+  })
+
+  test('TLS on one side alone is named, whichever side it is', async () => {
+    const { smsc: plain } = await anSmsc()
+    const encrypting = aChannel(plain.port, { tls: true })
+    await eventually(() => expect(encrypting.channel.health().lastError).toMatch(/does not speak TLS on this port/))
+
+    const { key, cert } = makeCertificates()
+    const { smsc: encrypted } = await anSmsc({ tls: { key, cert } })
+    const { channel } = aChannel(encrypted.port)
+    await eventually(() => expect(channel.health().lastError).toMatch(/set tls=true when the operator expects TLS/))
+
+    const { port: silent } = await aPeer(() => {})
+    const waiting = aChannel(silent, { tls: true, connectMs: 100 })
+    await eventually(() => expect(waiting.channel.health().lastError).toMatch(/no TLS handshake .* within 100 ms/))
   })
 
   test('the package smpp as the server', async () => {

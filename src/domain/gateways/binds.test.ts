@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { useDatabase } from '../../testing/database.ts'
+import { aGateway } from '../../testing/engines.ts'
+import { eventually } from '../../testing/eventually.ts'
+import { keepReceiptIds, shareBinds } from './binds.ts'
+import { removeGateway } from './gateways.ts'
+
+const db = useDatabase()
+const worker = randomUUID()
+
+test('a worker of a gateway that was removed gets no binds, and no error', async () => {
+  const { gatewayId } = await aGateway(db.sql)
+  expect(await shareBinds(db.sql, gatewayId, worker, 2)).toEqual({ binds: [1, 2], tooMany: [] })
+  await removeGateway(db.sql, gatewayId)
+  expect(await shareBinds(db.sql, gatewayId, worker, 2)).toEqual({ binds: [], tooMany: [] })
+  await keepReceiptIds(db.sql, gatewayId, 'same')
+})
+
+test('neither does a worker that asks while the gateway is being removed', async () => {
+  const { gatewayId } = await aGateway(db.sql)
+  await shareBinds(db.sql, gatewayId, worker, 2)
+  const asking = await db.sql.begin(async sql => {
+    await removeGateway(sql, gatewayId)
+    const asked = [shareBinds(db.sql, gatewayId, worker, 2), keepReceiptIds(db.sql, gatewayId, 'same')]
+    for (const answer of asked) answer.catch(() => {}) // looked at below
+    await eventually(async () => expect(await waitingForLocks()).toBe(2))
+    return { asked }
+  })
+  expect(await Promise.all(asking.asked)).toEqual([{ binds: [], tooMany: [] }, undefined])
+})
+
+async function waitingForLocks(): Promise<number> {
+  const [row] = await db.sql<{ count: number }[]>`
+    select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  return row!.count
+}
