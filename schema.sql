@@ -582,6 +582,7 @@ create table partners (
   password_hash text not null,
   currency      text default 'RUB'::text not null,
   created_at    timestamp with time zone default now() not null,
+  disabled_at   timestamp with time zone,
   constraint partners_pkey PRIMARY KEY (partner_id),
   constraint partners_login_key UNIQUE (login)
 );

@@ -364,8 +364,8 @@ describe('beside a running service', () => {
     const anna = ['--login', 'anna', '--password']
     expect(await answerOf(['partner', 'create', ...anna, 'a word'], env)).toEqual({ partnerId: 2, login: 'anna' })
     expect(await answerOf(['partner', 'list'], env)).toEqual([
-      { partnerId: 1, login: 'demo', currency: 'RUB' },
-      { partnerId: 2, login: 'anna', currency: 'RUB' },
+      { partnerId: 1, login: 'demo', currency: 'RUB', disabled: false },
+      { partnerId: 2, login: 'anna', currency: 'RUB', disabled: false },
     ])
     await logIn(service.partnerApi, 'anna', 'a word')
     await refused(['partner', 'create', ...anna, 'other'], /A partner with the login "anna" exists already/)

@@ -1,3 +1,4 @@
+import type { ListedPartner } from '../domain/partners/partner.ts'
 import { changePassword, createPartner, listPartners } from '../domain/partners/partners.ts'
 import { noPartner, orAdvise } from './advice.ts'
 import { type Command, withDatabase } from './command.ts'
@@ -16,13 +17,7 @@ export const partnerCommands: Command[] = [
     run: ({ config, print }) =>
       withDatabase(config, async ({ sql }) => {
         const partners = await listPartners(sql)
-        print(
-          partners,
-          table(
-            ['ID', 'CURRENCY', 'LOGIN'],
-            partners.map(({ partnerId, currency, login }) => [partnerId, currency, login]),
-          ),
-        )
+        print(partners.map(present), tableOf(partners))
       }),
   },
   {
@@ -50,3 +45,16 @@ export const partnerCommands: Command[] = [
     },
   },
 ]
+
+const present = ({ partnerId, login, currency, disabledAt }: ListedPartner) => ({
+  partnerId,
+  login,
+  currency,
+  disabled: disabledAt !== null,
+})
+
+const tableOf = (partners: ListedPartner[]) =>
+  table(
+    ['ID', 'CURRENCY', 'STATE', 'LOGIN'],
+    partners.map(p => [p.partnerId, p.currency, p.disabledAt ? 'disabled' : 'active', p.login]),
+  )

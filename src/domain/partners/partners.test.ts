@@ -3,8 +3,21 @@ import { describe, expect, test } from 'vitest'
 import { connect } from '../../db/sql.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aPartner, type TestPartner } from '../../testing/factories.ts'
-import { FAILURE_WINDOW_MS, FAILURES_ALLOWED, TOKEN_LIFETIME_MS } from './partner.ts'
-import { changePassword, createPartner, createTokenReader, forgetOldLogins, logIn } from './partners.ts'
+import { FAILURE_WINDOW_MS, FAILURES_ALLOWED, refusalOfLogin, refusalOfPassword, TOKEN_LIFETIME_MS } from './partner.ts'
+import {
+  changePassword,
+  changeStaffPassword,
+  createPartner,
+  createStaff,
+  createTokenReader,
+  disablePartner,
+  enablePartner,
+  forgetOldLogins,
+  listPartners,
+  listStaff,
+  logIn,
+  unlockPartner,
+} from './partners.ts'
 import { hashPassword, isPassword } from './password.ts'
 
 const db = useDatabase()
@@ -74,6 +87,87 @@ describe('a partner', () => {
       kind: 'not_found',
       message: 'There is no partner with the login "nobody"',
     })
+  })
+})
+
+describe('a disabled partner', () => {
+  test('loses its tokens at once, cannot log in, and can again when it is enabled', async () => {
+    const [partner, other] = [await aPartner(db.sql), await aPartner(db.sql)]
+    const node = createTokenReader(db.sql, () => new Date())
+    await disablePartner(db.sql, partner.login)
+    expect([await node(partner.token), (await node(other.token))?.login]).toEqual([undefined, other.login])
+    await expect(enter(partner)).rejects.toMatchObject({ kind: 'bad_credentials' })
+    const shown = (await listPartners(db.sql)).find(({ login }) => login === partner.login)
+    expect(shown!.disabledAt).toBeInstanceOf(Date)
+
+    await disablePartner(db.sql, partner.login)
+    await enablePartner(db.sql, partner.login)
+    expect(await node(partner.token)).toBeUndefined()
+    await expect(enter(partner)).resolves.toBeDefined()
+  })
+
+  test('gets no token from a login whose password was checked before', async () => {
+    const partner = await aPartner(db.sql)
+    await db.sql`update partners set disabled_at = now() where partner_id = ${partner.partnerId}`
+    expect(await partnerOf(partner.token, new Date())).toBeUndefined()
+    await db.sql`delete from partner_tokens where partner_id = ${partner.partnerId}`
+    await expect(enter(partner)).rejects.toMatchObject({ kind: 'bad_credentials' })
+    expect(await tokensOf(partner)).toBe(0)
+  })
+
+  test('must exist', async () => {
+    for (const change of [disablePartner, enablePartner, unlockPartner]) {
+      await expect(change(db.sql, 'nobody')).rejects.toMatchObject({ kind: 'not_found' })
+    }
+  })
+})
+
+test('a member of staff is listed and gets a new password', async () => {
+  const { staffId } = await createStaff(db.sql, 'olga', 'correct horse')
+  expect(await listStaff(db.sql)).toMatchObject([{ staffId, login: 'olga', createdAt: expect.any(Date) }])
+  await changeStaffPassword(db.sql, 'olga', 'battery staple')
+  const [row] = await db.sql`select password_hash as hash from staff where login = 'olga'`
+  expect(await isPassword('battery staple', row!.hash)).toBe(true)
+  await expect(changeStaffPassword(db.sql, 'nobody', 'x')).rejects.toMatchObject({ kind: 'not_found' })
+})
+
+describe('what may be given', () => {
+  test.each(['anna', 'A', 'anna.k-2_x', '7', 'anna@example.com', 'a+b@mail.example.co.uk', `${'a'.repeat(64)}`])(
+    'login %s',
+    login => expect(refusalOfLogin(login)).toBeUndefined(),
+  )
+
+  test.each([
+    '',
+    ' anna',
+    'anna ',
+    'an na',
+    'анна',
+    '-anna',
+    'anna.',
+    'anna@',
+    'anna@localhost',
+    'a@b@example.com',
+    'an\nna',
+    '\u202eanna',
+    'a'.repeat(65),
+    `${'a'.repeat(190)}@example.com`,
+    '<b>',
+  ])('not as a login: %j', login =>
+    expect(refusalOfLogin(login)).toMatch(/^must be a plain name .* or an e-mail address$/),
+  )
+
+  test.each<[string, RegExp | undefined]>([
+    ['correct horse', undefined],
+    ['пароль 🔑🔑🔑', undefined],
+    ['123456789', /10 to 1024 characters/],
+    ['🔑🔑🔑🔑🔑', /10 to 1024 characters/],
+    ['x'.repeat(1025), /10 to 1024 characters/],
+    ['correct\thorse', /control characters/],
+    [' correct horse', /begin or end with a space/],
+  ])('password %j', (password, refusal) => {
+    if (refusal) expect(refusalOfPassword(password)).toMatch(refusal)
+    else expect(refusalOfPassword(password)).toBeUndefined()
   })
 })
 
@@ -214,6 +308,14 @@ describe('guessing', () => {
     }
     const partner = await aPartner(db.sql)
     await expect(enter(partner, { address })).rejects.toMatchObject(slowedDown)
+    await expect(enter(partner)).resolves.toBeDefined()
+  })
+
+  test('is forgotten when staff unlock the login', async () => {
+    const partner = await aPartner(db.sql)
+    await guess(partner, FAILURES_ALLOWED)
+    await expect(enter(partner)).rejects.toMatchObject(slowedDown)
+    await unlockPartner(db.sql, partner.login)
     await expect(enter(partner)).resolves.toBeDefined()
   })
 

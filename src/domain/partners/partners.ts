@@ -1,7 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { AppError, invalid, notFound } from '../../base/errors.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
-import { FAILURE_WINDOW_MS, FAILURES_ALLOWED, type Partner, TOKEN_LIFETIME_MS } from './partner.ts'
+import {
+  FAILURE_WINDOW_MS,
+  FAILURES_ALLOWED,
+  type ListedPartner,
+  type Partner,
+  type StaffMember,
+  TOKEN_LIFETIME_MS,
+} from './partner.ts'
 import { hashPassword, isPassword } from './password.ts'
 import * as store from './store.ts'
 
@@ -16,10 +23,32 @@ export async function changePassword(pool: Pool, login: string, password: string
   const passwordHash = await hashPassword(password)
   await pool.begin(async sql => {
     const [partner] = await store.updatePassword(sql, login, passwordHash)
-    if (!partner) throw new AppError('not_found', `There is no partner with the login "${login}"`)
+    if (!partner) throw unknownPartner(login)
     await store.deleteTokens(sql, partner.partnerId)
   })
 }
+
+/** A disabled partner cannot log in, and its tokens end at once. Its companies and their keys stay as they are. */
+export async function disablePartner(pool: Pool, login: string): Promise<void> {
+  await pool.begin(async sql => {
+    const [partner] = await store.setDisabled(sql, login, true)
+    if (!partner) throw unknownPartner(login)
+    await store.deleteTokens(sql, partner.partnerId)
+  })
+}
+
+export async function enablePartner(sql: Sql, login: string): Promise<void> {
+  const [partner] = await store.setDisabled(sql, login, false)
+  if (!partner) throw unknownPartner(login)
+}
+
+/** Forgets the failed logins of a partner, so that its next try is checked at once. */
+export async function unlockPartner(sql: Sql, login: string): Promise<void> {
+  if (!(await partnerWithLogin(sql, login))) throw unknownPartner(login)
+  await store.deleteFailures(sql, [`login:${login}`])
+}
+
+const unknownPartner = (login: string) => new AppError('not_found', `There is no partner with the login "${login}"`)
 
 export async function createStaff(sql: Sql, login: string, password: string): Promise<{ staffId: number }> {
   const [created] = await store.insertStaff(sql, login, await hashPassword(password))
@@ -27,12 +56,19 @@ export async function createStaff(sql: Sql, login: string, password: string): Pr
   return created
 }
 
+export const listStaff = (sql: Sql): Promise<StaffMember[]> => store.selectAllStaff(sql)
+
+export async function changeStaffPassword(sql: Sql, login: string, password: string): Promise<void> {
+  const { count } = await store.updateStaffPassword(sql, login, await hashPassword(password))
+  if (count === 0) throw new AppError('not_found', `There is no member of staff with the login "${login}"`)
+}
+
 export async function partnerWithLogin(sql: Sql, login: string): Promise<Partner | undefined> {
   const [partner] = await store.selectPartner(sql, login)
   return partner
 }
 
-export const listPartners = (sql: Sql): Promise<Partner[]> => store.selectPartners(sql)
+export const listPartners = (sql: Sql): Promise<ListedPartner[]> => store.selectPartners(sql)
 
 export async function requirePartner(sql: Sql, partnerId: number): Promise<Partner> {
   const [partner] = await store.selectPartnerById(sql, partnerId)

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/sql.ts'
-import type { Partner } from './partner.ts'
+import type { ListedPartner, Partner, StaffMember } from './partner.ts'
 
 type Account = Partner & { passwordHash: string }
 
@@ -17,7 +17,8 @@ export function selectPartner(sql: Sql, login: string) {
 }
 
 export const selectPartners = (sql: Sql) =>
-  sql<Partner[]>`select partner_id as "partnerId", login, currency from partners order by partner_id`
+  sql<ListedPartner[]>`
+    select partner_id as "partnerId", login, currency, disabled_at as "disabledAt" from partners order by partner_id`
 
 export const selectPartnerById = (sql: Sql, partnerId: number) =>
   sql<Partner[]>`select partner_id as "partnerId", login, currency from partners where partner_id = ${partnerId}`
@@ -28,15 +29,24 @@ export function updatePassword(sql: Sql, login: string, passwordHash: string) {
     returning partner_id as "partnerId"`
 }
 
+/** Disabling twice keeps the first moment. */
+export function setDisabled(sql: Sql, login: string, disabled: boolean) {
+  return sql<{ partnerId: number }[]>`
+    update partners set disabled_at = case when ${disabled} then coalesce(disabled_at, clock_timestamp()) end
+    where login = ${login}
+    returning partner_id as "partnerId"`
+}
+
 /**
- * Writes a token only while the password is still the one that was checked: a password changed meanwhile has
- * already deleted the tokens it knew of, and this one must not outlive it.
+ * Writes a token only while the password is still the one that was checked and the partner is not disabled: a change
+ * made meanwhile has already deleted the tokens it knew of, and this one must not outlive it.
  */
 export function insertToken(sql: Sql, account: Account, tokenHash: Buffer, expiresAt: Date) {
   return sql`
     insert into partner_tokens (token_hash, partner_id, expires_at)
     select ${tokenHash}, partner_id, ${expiresAt} from partners
     where partner_id = ${account.partnerId} and password_hash = ${account.passwordHash}
+      and disabled_at is null
     for share`
 }
 
@@ -50,7 +60,7 @@ export function selectPartnersByToken(sql: Sql, tokenHashes: string[], now: Date
     select encode(t.token_hash, 'hex') as "tokenHash", partner_id as "partnerId", p.login, p.currency
     from partner_tokens t join partners p using (partner_id)
     where t.token_hash = any(array(select decode(hash, 'hex') from unnest(${tokenHashes}::text[]) hash))
-      and t.expires_at > ${now}`
+      and t.expires_at > ${now} and p.disabled_at is null`
 }
 
 export function insertStaff(sql: Sql, login: string, passwordHash: string) {
@@ -62,6 +72,9 @@ export function insertStaff(sql: Sql, login: string, passwordHash: string) {
 
 export const selectStaff = (sql: Sql, login: string) =>
   sql<{ passwordHash: string }[]>`select password_hash as "passwordHash" from staff where login = ${login}`
+
+export const selectAllStaff = (sql: Sql) =>
+  sql<StaffMember[]>`select staff_id as "staffId", login, created_at as "createdAt" from staff order by staff_id`
 
 export const updateStaffPassword = (sql: Sql, login: string, passwordHash: string) =>
   sql`update staff set password_hash = ${passwordHash} where login = ${login}`
@@ -84,6 +97,9 @@ export function selectBlockingWindow(sql: Sql, subjects: string[], limit: number
     where subject = any(${subjects}) and failures >= ${limit} and window_started_at > ${windowStart}
     order by window_started_at desc limit 1`
 }
+
+export const deleteFailures = (sql: Sql, subjects: string[]) =>
+  sql`delete from login_failures where subject = any(${subjects})`
 
 export const deleteOldFailures = (sql: Sql, windowStart: Date) =>
   sql`delete from login_failures where window_started_at <= ${windowStart}`
