@@ -2,7 +2,7 @@ import type { Demo } from './demo.ts'
 
 export type Addresses = { url: string; partnerApi: string; messagingApi: string; docs: string }
 
-/** What a person reads when the service is up: where it is, who may log in, and a line to try. */
+/** What a person reads when the service is up: where it is, who may log in, and lines to try. */
 export function bannerOf(addresses: Addresses, place: string, demo: Demo | undefined): string {
   const lines = [
     'Tidings is up.',
@@ -45,11 +45,15 @@ function tryLines({ partnerApi }: Addresses, demo: Demo): string[] {
     text: 'Hello, {name}!',
     messages: [{ destination: '79160000001', substitutions: { name: 'Anna' } }],
   })
+  const auth = '-H "Authorization: Bearer $TOKEN"'
+  const json = "-H 'Content-Type: application/json'"
   return [
-    'Try it: get a token, then create a priced dispatch.',
+    'Try it: get a token, create a priced dispatch, send it, and see what became of it.',
     '',
-    `  TOKEN=$(curl -s ${partnerApi}/auth/token -H 'Content-Type: application/json' -d ${quoted(login)} | cut -d '"' -f 4)`,
-    `  curl -s ${partnerApi}/dispatches -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d ${quoted(dispatch)}`,
+    `  TOKEN=$(curl -s ${partnerApi}/auth/token ${json} -d ${quoted(login)} | cut -d '"' -f 4)`,
+    `  DISPATCH=$(curl -s ${partnerApi}/dispatches ${auth} ${json} -d ${quoted(dispatch)} | cut -d : -f 2 | cut -d , -f 1)`,
+    `  curl -s -X POST ${partnerApi}/dispatches/$DISPATCH/start ${auth}; sleep 1`,
+    `  curl -s "${partnerApi}/messages?dispatchId=$DISPATCH" ${auth}`,
   ]
 }
 
