@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import * as authorize from './authorize.ts'
 import * as callbacks from './callbacks.ts'
+import * as commandStart from './command-start.ts'
 import * as depth from './depth.ts'
 import * as engine from './engine.ts'
 import * as engineHistory from './engine-history.ts'
@@ -33,6 +34,7 @@ const benches: Bench[] = [
   smppCodec,
   smpp,
   smppMemory,
+  commandStart,
   { name: 'text', about: 'nanoseconds to fill in a text and count its parts', run: text.run },
   { name: 'numbering', about: 'nanoseconds to find the operator and region of a number', run: numbering.run },
 ]

@@ -10,6 +10,7 @@ import { type Child, startChild } from './child.ts'
 
 /** What a bench plays on: a fresh database with every commit on disk, and a partner with a name at each operator. */
 export type Stage = {
+  url: string
   sql: Pool
   partner: TestPartner
   companyId: number
@@ -63,6 +64,7 @@ async function setStage(cleanups: (() => Promise<unknown>)[]): Promise<Stage> {
     return child
   }
   return {
+    url: server.url,
     sql,
     partner,
     companyId,

@@ -157,6 +157,18 @@ function importsIn(file: string, text: string): Import[] {
     }))
 }
 
+/** Everything that is loaded before the first line of a file runs: files below `src`, and packages by their names. */
+function loadedWith(file: string, loaded = new Set<string>()): Set<string> {
+  loaded.add(file)
+  for (const [, , what = '', from] of readFileSync(join(src, file), 'utf8').matchAll(STATEMENT)) {
+    const path = from!.startsWith('.') ? join(dirname(file), from!).replaceAll(sep, '/') : from!
+    if (isTypesOnly(what) || path.startsWith('node:') || loaded.has(path)) continue
+    if (path === from) loaded.add(path)
+    else loadedWith(path, loaded)
+  }
+  return loaded
+}
+
 function isTypesOnly(what: string): boolean {
   if (/^type\s/.test(what)) return true
   const names = /^\{([^}]*)\}$/.exec(what.trim())?.[1]
@@ -191,6 +203,17 @@ describe('the house', () => {
 
   test('there are no circles', () => {
     expect(circleIn(sources)).toEqual([])
+  })
+
+  test('a command loads no package, database, server or engine before it runs', () => {
+    const loaded = [...loadedWith('main.ts')]
+    expect(loaded).toContain('commands/definitions/companies.ts')
+    expect(loaded.filter(path => !/^(main|config)\.ts$|^(base|commands|domain|channels)\//.test(path))).toEqual([])
+    expect(loaded.filter(path => path.startsWith('commands/') && !path.startsWith('commands/definitions/'))).toEqual([
+      'commands/all-commands.ts',
+      'commands/command-line.ts',
+      'commands/failure.ts',
+    ])
   })
 
   test('every file lies in a room, and every slice has its place in the order', () => {

@@ -2,7 +2,8 @@ import { createECDH, generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { readers } from '../http/webhooks/readers.ts'
-import { catalogue, connectorNames, entryOf } from './catalogue.ts'
+import { catalogue, entryOf } from './catalogue.ts'
+import { connectorNames } from './connector-names.ts'
 
 const whsec = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 

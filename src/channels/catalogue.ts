@@ -1,5 +1,6 @@
 import { plainName } from '../base/bot-names.ts'
 import { type ChannelType, channelTypes } from '../base/channel-types.ts'
+import type { ConnectorName } from './connector-names.ts'
 import { secretSettings as httpSecrets, readSettings as readHttp } from './http/settings.ts'
 import { secretSettings as pushSecrets, readSettings as readPush } from './push/settings.ts'
 import { flag, namesIn, type RawSettings, SENDER_NAMES, whole, wrongSetting } from './settings.ts'
@@ -49,11 +50,7 @@ export const catalogue = {
   },
   http: { channels: channelTypes, secrets: httpSecrets, check: strictly(readHttp), hasWebhook: true },
   push: { channels: ['PUSH'], secrets: pushSecrets, check: strictly(readPush), hasWebhook: false },
-} satisfies Record<string, ConnectorEntry>
-
-export type ConnectorName = keyof typeof catalogue
-
-export const connectorNames = Object.keys(catalogue) as ConnectorName[]
+} satisfies Record<ConnectorName, ConnectorEntry>
 
 export const isConnector = (name: string): name is ConnectorName => Object.hasOwn(catalogue, name)
 

@@ -1,32 +1,27 @@
-import { callbackCommands } from './callbacks.ts'
 import type { Command } from './command.ts'
-import { companyCommands } from './companies.ts'
-import { configCommand } from './config.ts'
-import { gatewayCommands } from './gateways.ts'
-import { inboundCommands } from './inbound.ts'
-import { keyCommands } from './keys.ts'
-import { ledgerCommands } from './ledger.ts'
-import { migrateCommand } from './migrate.ts'
-import { monthCommands } from './months.ts'
-import { numberingCommands } from './numbering.ts'
-import { partnerCommands } from './partners.ts'
-import { sendCommand } from './send.ts'
-import { senderCommands } from './senders.ts'
-import { apiCommand, engineCommand, serveCommand } from './serve.ts'
-import { simulatorCommands } from './simulator.ts'
-import { smscCommand } from './smsc.ts'
-import { staffCommands } from './staff.ts'
-import { tariffCommands } from './tariffs.ts'
-import { templateCommands } from './templates.ts'
+import { bookCommands } from './definitions/books.ts'
+import { callbackCommands } from './definitions/callbacks.ts'
+import { companyCommands } from './definitions/companies.ts'
+import { gatewayCommands } from './definitions/gateways.ts'
+import { inboundCommands } from './definitions/inbound.ts'
+import { keyCommands } from './definitions/keys.ts'
+import { numberingCommands } from './definitions/numbering.ts'
+import { partnerCommands } from './definitions/partners.ts'
+import { sendCommands } from './definitions/send.ts'
+import { senderCommands } from './definitions/senders.ts'
+import { serviceCommands } from './definitions/service.ts'
+import { simulationCommands } from './definitions/simulation.ts'
+import { staffCommands } from './definitions/staff.ts'
+import { tariffCommands } from './definitions/tariffs.ts'
+import { templateCommands } from './definitions/templates.ts'
 
-/** Everything that `tidings` can be told to do, in the order of its help. */
+/**
+ * Every command of `tidings`, in the order of its help. A file of `definitions/` holds names, summaries and options, and
+ * imports the code of a command when the command runs: `tidings --help` loads no database driver and no HTTP server.
+ */
 export const commands: Command[] = [
-  serveCommand,
-  apiCommand,
-  engineCommand,
-  migrateCommand,
-  configCommand,
-  sendCommand,
+  ...serviceCommands,
+  ...sendCommands,
   ...partnerCommands,
   ...staffCommands,
   ...companyCommands,
@@ -34,12 +29,10 @@ export const commands: Command[] = [
   ...senderCommands,
   ...templateCommands,
   ...tariffCommands,
-  ...ledgerCommands,
-  ...monthCommands,
+  ...bookCommands,
   ...gatewayCommands,
   ...callbackCommands,
   ...inboundCommands,
-  ...simulatorCommands,
-  smscCommand,
+  ...simulationCommands,
   ...numberingCommands,
 ]

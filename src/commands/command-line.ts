@@ -46,7 +46,7 @@ function helpOf(command: Command): string {
   const options = { ...command.options, json: { about: 'Print JSON' }, help: { about: 'Print this help' } }
   const named = Object.entries<Option>(options).map(([name, option]) => ({
     left: `--${name}${option.value ? ` ${option.value}` : ''}`,
-    right: option.about + (option.required ? ' (required)' : '') + (option.many ? ' (may be repeated)' : ''),
+    right: option.about + notesOn(option),
   }))
   const positional = (command.arguments ?? []).map(({ name, about }) => ({ left: name, right: about }))
   const rows = [...positional, ...named]
@@ -55,6 +55,12 @@ function helpOf(command: Command): string {
   return [`Usage: ${usage}`, '', command.about, '', ...rows.map(row => `  ${row.left.padEnd(width)}${row.right}`)].join(
     '\n',
   )
+}
+
+function notesOn({ required, many, default: usual }: Option): string {
+  const notes = [required && 'required', many && 'may be repeated', usual !== undefined && `default: ${usual}`]
+  const given = notes.filter(Boolean)
+  return given.length > 0 ? ` (${given.join(', ')})` : ''
 }
 
 function readCall(command: Command, words: string[], env: NodeJS.ProcessEnv): Call {
@@ -82,9 +88,9 @@ function readCall(command: Command, words: string[], env: NodeJS.ProcessEnv): Ca
 }
 
 function parseWords(command: Command, words: string[]) {
-  const known = Object.entries(command.options ?? {}).map(([name, { value, many }]) => [
+  const known = Object.entries(command.options ?? {}).map(([name, { value, many, default: usual }]) => [
     name,
-    { type: value ? ('string' as const) : ('boolean' as const), multiple: many ?? false },
+    { type: value ? ('string' as const) : ('boolean' as const), multiple: many ?? false, default: usual },
   ])
   try {
     return parseArgs({

@@ -8,6 +8,8 @@ export type Option = {
   /** What stands for the value in the help, e.g. `N`; an option without one is a switch. */
   value?: string
   required?: boolean
+  /** The value when the option is not given. */
+  default?: string
   /** It may be given several times. */
   many?: boolean
 }

@@ -6,45 +6,17 @@ import type { Company } from '../domain/companies/company.ts'
 import { type Account, billingModes, monthOf } from '../domain/ledger/account.ts'
 import { listAccounts, setBilling, topUp } from '../domain/ledger/ledger.ts'
 import { noCompany, orAdvise } from './advice.ts'
-import { type Call, type Command, withDatabase } from './command.ts'
+import { type Call, withDatabase } from './command.ts'
 import { idOption } from './command-line.ts'
 import { amountOption, choiceOption, rateOption } from './options.ts'
 import { table } from './table.ts'
 
-const company = { value: 'N', about: 'The company: `tidings company list` shows them', required: true }
-
-export const companyCommands: Command[] = [
-  {
-    name: 'company list',
-    about: 'Lists the companies of all partners, with their balance, what is reserved and what they spent this month.',
-    run: ({ config, print }) =>
-      withDatabase(config, async ({ sql }) => {
-        const companies = await withAccounts(sql, config.billingZone)
-        print(companies.map(present), tableOf(companies))
-      }),
-  },
-  {
-    name: 'company topup',
-    about: 'Adds money that came in to the balance of a company.',
-    options: {
-      company,
-      amount: { value: 'AMOUNT', about: "How much, in the company's currency: 1500.50", required: true },
-      note: { value: 'TEXT', about: 'What stands beside it in the books' },
-    },
-    run: topUpCompany,
-  },
-  {
-    name: 'company set',
-    about: 'Changes how a company pays, whether subscribers may write to it, and how fast it sends.',
-    options: {
-      company,
-      billing: { value: 'MODE', about: 'prepaid: not below zero; postpaid: limited by its budget alone' },
-      inbound: { value: 'SWITCH', about: 'on or off: whether subscribers may write to it' },
-      rate: { value: 'RATE', about: 'Most parts of all its dispatches a second, or none' },
-    },
-    run: setCompany,
-  },
-]
+export async function listAll({ config, print }: Call) {
+  await withDatabase(config, async ({ sql }) => {
+    const companies = await withAccounts(sql, config.billingZone)
+    print(companies.map(present), tableOf(companies))
+  })
+}
 
 type WithAccount = Company & Omit<Account, 'budget' | 'currency'>
 
@@ -54,7 +26,7 @@ async function withAccounts(sql: Pool, billingZone: string): Promise<WithAccount
   return (await listAllCompanies(sql)).map(company => ({ ...byCompany.get(company.companyId)!, ...company }))
 }
 
-async function topUpCompany(call: Call) {
+export async function topUpOne(call: Call) {
   const companyId = idOption(call, 'company')
   const amount = amountOption(call, 'amount')
   const { note } = call.options
@@ -72,7 +44,7 @@ async function topUpCompany(call: Call) {
   })
 }
 
-async function setCompany(call: Call) {
+export async function setOne(call: Call) {
   const companyId = idOption(call, 'company')
   const billing = choiceOption(call, 'billing', billingModes)
   const inbound = choiceOption(call, 'inbound', ['on', 'off'])

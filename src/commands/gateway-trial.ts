@@ -19,17 +19,15 @@ import type { Call } from './command.ts'
 
 const CONNECT_MS = 10_000
 const LOOK_EVERY_MS = 20
-const USUAL_WAIT_SECONDS = 10
 const MOST_WAIT_SECONDS = 600
 
 type Trial = { to: string; sender: string; text: string; waitMs: number; stopWords: readonly string[] }
 
 export function readTrial({ options, config }: Call): Trial {
-  const wait = options.wait ?? String(USUAL_WAIT_SECONDS)
+  const { to, sender, text, wait = '' } = options
   if (!/^\d{1,3}$/.test(wait) || Number(wait) > MOST_WAIT_SECONDS) {
     throw new UsageError(`--wait must be from 0 to ${MOST_WAIT_SECONDS} seconds, not "${wait}".`)
   }
-  const { to, sender, text } = options
   return { to: to!, sender: sender!, text: text!, waitMs: Number(wait) * 1000, stopWords: config.stopWords }
 }
 

@@ -1,5 +1,6 @@
 import { UsageError } from '../base/errors.ts'
-import { catalogue, connectorNames, isConnector } from '../channels/catalogue.ts'
+import { catalogue, isConnector } from '../channels/catalogue.ts'
+import { connectorNames } from '../channels/connector-names.ts'
 import type { Config } from '../config.ts'
 import type { Database } from '../db/database.ts'
 import type { Pool } from '../db/sql.ts'
@@ -8,7 +9,7 @@ import { addGateway, changeGateway, listGateways, removeGateway, requireGateway 
 import { gatewayStates, partsPerSecondOf } from '../domain/gateways/states.ts'
 import { brandIds, brandOf, OTHER_BRAND_ID } from '../domain/numbering/brand.ts'
 import { noGateway, orAdvise } from './advice.ts'
-import { type Call, type Command, withDatabase } from './command.ts'
+import { type Call, withDatabase } from './command.ts'
 import { changeBySettings, keepingOf, readSettings, type Setting, secretsOf } from './gateway-settings.ts'
 import { presentTrial, readTrial, trialInWords, tryGateway } from './gateway-trial.ts'
 import { channelOption, choiceOption, rateOption } from './options.ts'
@@ -17,90 +18,17 @@ import { table } from './table.ts'
 const OTHER = 'OTHER'
 const brandNames = [...Object.keys(brandIds), OTHER]
 
-const gateway = { value: 'GATEWAY', about: 'Its id or name: `tidings gateway list` shows them', required: true }
-const shared = {
-  brands: { value: 'BRANDS', about: `Operators it serves, of ${brandNames.join(',')}; any for all of them` },
-  rate: { value: 'RATE', about: 'Most parts a second, or none' },
-  name: { value: 'NAME', about: 'What it is called' },
-  set: { value: 'KEY=VALUE', about: 'A setting of the connector, or KEY=@FILE; null removes it', many: true },
+export async function listAll({ config, print }: Call) {
+  await withDatabase(config, async ({ sql }) => {
+    const [gateways, states] = await Promise.all([listGateways(sql), gatewayStates(sql)])
+    print(
+      gateways.map(one => ({ ...present(one, config), state: presentState(states.get(one.gatewayId)) })),
+      tableOf(gateways, states, config),
+    )
+  })
 }
 
-export const gatewayCommands: Command[] = [
-  {
-    name: 'gateway list',
-    about: 'Lists the gateways: the ways to the operators.',
-    run: ({ config, print }) =>
-      withDatabase(config, async ({ sql }) => {
-        const [gateways, states] = await Promise.all([listGateways(sql), gatewayStates(sql)])
-        print(
-          gateways.map(one => ({ ...present(one, config), state: presentState(states.get(one.gatewayId)) })),
-          tableOf(gateways, states, config),
-        )
-      }),
-  },
-  {
-    name: 'gateway add',
-    about: 'Adds a gateway; running engines use it within a second.',
-    options: {
-      channel: { value: 'CHANNEL', about: 'The channel it serves, e.g. SMS', required: true },
-      connector: { value: 'CONNECTOR', about: `How it is reached: ${connectorNames.join(', ')}`, required: true },
-      ...shared,
-    },
-    run: addOne,
-  },
-  {
-    name: 'gateway set',
-    about: 'Changes a gateway; what is not named stays as it is.',
-    options: { gateway, ...shared },
-    run: setOne,
-  },
-  {
-    name: 'gateway pause',
-    about: 'Hands nothing more to a gateway; others of the same operators take over, or messages wait.',
-    options: { gateway },
-    run: call =>
-      changeOne(
-        call,
-        () => ({ paused: true }),
-        ({ name }) => `Gateway ${name} is paused.`,
-      ),
-  },
-  {
-    name: 'gateway resume',
-    about: 'Ends the pause of a gateway.',
-    options: { gateway },
-    run: call =>
-      changeOne(
-        call,
-        () => ({ paused: false }),
-        ({ name }) => `Gateway ${name} is at work again.`,
-      ),
-  },
-  {
-    name: 'gateway remove',
-    about: 'Removes a gateway; in demo mode the simulated operators come back at the next start.',
-    options: { gateway },
-    run: call =>
-      onGateway(call, async ({ sql }, { gatewayId, name }) => {
-        await removeGateway(sql, gatewayId)
-        call.print({ gatewayId, name }, `Gateway ${name} was removed.`)
-      }),
-  },
-  {
-    name: 'gateway test',
-    about: 'Sends one message through a gateway, beside the engines; nothing is billed or stored.',
-    options: {
-      gateway,
-      to: { value: 'NUMBER', about: 'To whom; with a bot also chat:ID, with push an address', required: true },
-      sender: { value: 'NAME', about: 'The sender name', required: true },
-      text: { value: 'TEXT', about: 'What it says', required: true },
-      wait: { value: 'SECONDS', about: 'How long to wait for receipts; 10 unless told' },
-    },
-    run: testOne,
-  },
-]
-
-async function addOne(call: Call) {
+export async function addOne(call: Call) {
   const channelType = channelOption(call)!
   const connector = choiceOption(call, 'connector', connectorNames)!
   const { channels, check } = catalogue[connector]
@@ -142,7 +70,7 @@ async function addUnnamed(sql: Pool, wanted: Omit<NewGateway, 'name'>, keeping: 
   }
 }
 
-async function setOne(call: Call) {
+export async function setOne(call: Call) {
   const { name, brands, rate } = call.options
   if ([name, brands, rate, call.lists.set].every(given => given === undefined)) {
     throw new UsageError('There is nothing to change: give --brands, --rate, --name or --set.')
@@ -155,6 +83,20 @@ async function setOne(call: Call) {
   )
 }
 
+export const pauseOne = (call: Call) =>
+  changeOne(
+    call,
+    () => ({ paused: true }),
+    ({ name }) => `Gateway ${name} is paused.`,
+  )
+
+export const resumeOne = (call: Call) =>
+  changeOne(
+    call,
+    () => ({ paused: false }),
+    ({ name }) => `Gateway ${name} is at work again.`,
+  )
+
 const changeOne = (call: Call, changeOf: (gateway: Gateway) => GatewayChange, sentence: (changed: Gateway) => string) =>
   onGateway(call, async ({ sql, secret }, gateway) => {
     const keeping = keepingOf(secret, gateway.connector)
@@ -162,8 +104,14 @@ const changeOne = (call: Call, changeOf: (gateway: Gateway) => GatewayChange, se
     call.print(present(changed, call.config), sentence(changed))
   })
 
+export const removeOne = (call: Call) =>
+  onGateway(call, async ({ sql }, { gatewayId, name }) => {
+    await removeGateway(sql, gatewayId)
+    call.print({ gatewayId, name }, `Gateway ${name} was removed.`)
+  })
+
 /** What was not taken is a failure of the command, too: scripts ask for its exit code. */
-async function testOne(call: Call) {
+export async function testOne(call: Call) {
   const trial = readTrial(call)
   await onGateway(call, async (database, gateway) => {
     const outcome = await tryGateway(database, gateway, trial)

@@ -8,78 +8,12 @@ import { addRule, type ListedRule, listRules, removeRule } from '../domain/inbou
 import { refusalOfCenterName, type TrafficCenter } from '../domain/traffic-centers/traffic-center.ts'
 import { centerCalled, defaultCenter, listCenters, moveDefault } from '../domain/traffic-centers/traffic-centers.ts'
 import { noCompany, orAdvise } from './advice.ts'
-import { type Call, type Command, withDatabase } from './command.ts'
+import { type Call, withDatabase } from './command.ts'
 import { idOption } from './command-line.ts'
 import { choiceOption, optionalId } from './options.ts'
 import { table } from './table.ts'
 
-const company = { value: 'N', about: 'The company: `tidings company list` shows them', required: true }
-
-export const inboundCommands: Command[] = [
-  {
-    name: 'inbound rule add',
-    about: "Says where a company's inbound messages belong and which address is told of them; from now on.",
-    options: {
-      company,
-      channel: { value: 'CHANNEL', about: inboundChannels.join(', '), required: true },
-      sender: { value: 'NAME', about: 'Only what is written to this sender name; else to any', many: true },
-      url: { value: 'URL', about: 'The address that gets the callbacks', required: true },
-      center: { value: 'NAME', about: 'The traffic center, made if it is new; else the default one' },
-    },
-    run: addOne,
-  },
-  {
-    name: 'inbound rule list',
-    about: 'Lists the rules for inbound messages, the oldest first: of those that fit, a message takes the first.',
-    options: { company: { value: 'N', about: 'Only those of one company' } },
-    run: listSome,
-  },
-  {
-    name: 'inbound rule remove',
-    about: 'Removes a rule for inbound messages; what came in stays where it is.',
-    options: {
-      company,
-      rule: { value: 'ID', about: 'The rule: `tidings inbound rule list` shows them', required: true },
-    },
-    run: removeOne,
-  },
-  {
-    name: 'inbound center list',
-    about: 'Lists the traffic centers of a company.',
-    options: { company },
-    run: call =>
-      onCompany(call, async (sql, { companyId }) => {
-        await defaultCenter(sql, companyId)
-        const centers = await listCenters(sql, companyId)
-        call.print(centers.map(presentCenter), centersTable(centers))
-      }),
-  },
-  {
-    name: 'inbound center add',
-    about: 'Adds a traffic center to a company; one that it has already stays as it is.',
-    options: { company, name: { value: 'NAME', about: 'How it is called', required: true } },
-    async run(call) {
-      const name = centerOption(call, 'name')!
-      await onCompany(call, async (sql, { companyId }) => printCenter(call, await centerCalled(sql, companyId, name)))
-    },
-  },
-  {
-    name: 'inbound center default',
-    about: 'Makes a traffic center the one for inbound messages that fit no rule; from now on.',
-    options: {
-      company,
-      name: { value: 'NAME', about: 'The center: `tidings inbound center list` shows them', required: true },
-    },
-    async run(call) {
-      const name = centerOption(call, 'name')!
-      await onCompany(call, async (sql, { companyId }) =>
-        printCenter(call, await orAdvise(noCenter(companyId, name), moveDefault(sql, companyId, name))),
-      )
-    },
-  },
-]
-
-async function addOne(call: Call) {
+export async function addOne(call: Call) {
   const channelType = choiceOption(call, 'channel', inboundChannels)!
   const callbackUrl = urlOption(call)
   const center = centerOption(call, 'center')
@@ -105,7 +39,7 @@ function centerOption(call: Call, name: string): string | undefined {
   return center
 }
 
-async function listSome(call: Call) {
+export async function listSome(call: Call) {
   const companyId = optionalId(call, 'company')
   await withDatabase(call.config, async ({ sql }) => {
     if (companyId !== undefined) await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId))
@@ -114,12 +48,31 @@ async function listSome(call: Call) {
   })
 }
 
-async function removeOne(call: Call) {
+export async function removeOne(call: Call) {
   const ruleId = idOption(call, 'rule')
   await onCompany(call, async (sql, { companyId }) => {
     await orAdvise(noRule(companyId, ruleId), removeRule(sql, companyId, ruleId))
     call.print({ companyId, ruleId }, `Rule ${ruleId} is removed.`)
   })
+}
+
+export const listCompanyCenters = (call: Call) =>
+  onCompany(call, async (sql, { companyId }) => {
+    await defaultCenter(sql, companyId)
+    const centers = await listCenters(sql, companyId)
+    call.print(centers.map(presentCenter), centersTable(centers))
+  })
+
+export async function addCenter(call: Call) {
+  const name = centerOption(call, 'name')!
+  await onCompany(call, async (sql, { companyId }) => printCenter(call, await centerCalled(sql, companyId, name)))
+}
+
+export async function makeCenterDefault(call: Call) {
+  const name = centerOption(call, 'name')!
+  await onCompany(call, async (sql, { companyId }) =>
+    printCenter(call, await orAdvise(noCenter(companyId, name), moveDefault(sql, companyId, name))),
+  )
 }
 
 async function onCompany(call: Call, work: (sql: Pool, company: Company) => Promise<void>) {

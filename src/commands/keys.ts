@@ -16,66 +16,12 @@ import {
 } from '../domain/keys/keys.ts'
 import { refusalOfCenterName } from '../domain/traffic-centers/traffic-center.ts'
 import { noCompany, orAdvise } from './advice.ts'
-import { type Call, type Command, withDatabase } from './command.ts'
+import { type Call, withDatabase } from './command.ts'
 import { idOption } from './command-line.ts'
 import { choiceOption, optionalId } from './options.ts'
 import { table } from './table.ts'
 
-const key = { value: 'ID', about: 'The key: `tidings key list` shows them', required: true }
-const addresses = {
-  value: 'LIST',
-  about: 'Addresses and networks it may be used from, separated by commas; any for no limit',
-}
-
-export const keyCommands: Command[] = [
-  {
-    name: 'key create',
-    about: 'Makes an API key of a company and shows its value, this once.',
-    options: {
-      company: { value: 'N', about: 'The company: `tidings company list` shows them', required: true },
-      type: { value: 'TYPE', about: keyTypes.join(', '), required: true },
-      addresses,
-      center: { value: 'NAME', about: 'Of a MESSAGE key, its traffic center, made if it is new; else the default' },
-    },
-    run: createOne,
-  },
-  {
-    name: 'key list',
-    about: 'Lists the API keys; their values are known to nobody.',
-    options: { company: { value: 'N', about: 'Only those of one company' } },
-    run: listSome,
-  },
-  {
-    name: 'key set',
-    about: 'Changes from where an API key may be used; at once.',
-    options: { key, addresses: { ...addresses, required: true } },
-    async run(call) {
-      const list = addressesOption(call)!
-      await changeOne(call, (sql, companyId, keyId) => restrictKey(sql, companyId, keyId, list))
-    },
-  },
-  {
-    name: 'key deactivate',
-    about: 'Stops an API key at once.',
-    options: { key },
-    run: call => changeOne(call, deactivateKey),
-  },
-  {
-    name: 'key activate',
-    about: 'Lets a deactivated API key be used again.',
-    options: { key },
-    run: call => changeOne(call, activateKey),
-  },
-  {
-    name: 'key reissue',
-    about: 'Gives an API key a new value and shows it, this once; the old one stops at once.',
-    options: { key },
-    run: call =>
-      onKey(call, async (sql, companyId, keyId) => printValue(call, await reissueKey(sql, companyId, keyId))),
-  },
-]
-
-async function createOne(call: Call) {
+export async function createOne(call: Call) {
   const companyId = idOption(call, 'company')
   const type = choiceOption(call, 'type', keyTypes)!
   const center = centerOption(call)
@@ -109,7 +55,7 @@ function addressesOption(call: Call): string[] | undefined {
 const printValue = (call: Call, shown: ShownKey) =>
   call.print(shown, `Key ${shown.keyId}: ${shown.key}\nKeep it: it is not shown again.`)
 
-async function listSome(call: Call) {
+export async function listSome(call: Call) {
   const companyId = optionalId(call, 'company')
   await withDatabase(call.config, async ({ sql }) => {
     if (companyId !== undefined) await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId))
@@ -117,6 +63,17 @@ async function listSome(call: Call) {
     call.print(keys.map(present), tableOf(keys))
   })
 }
+
+export async function restrictOne(call: Call) {
+  const list = addressesOption(call)!
+  await changeOne(call, (sql, companyId, keyId) => restrictKey(sql, companyId, keyId, list))
+}
+
+export const deactivateOne = (call: Call) => changeOne(call, deactivateKey)
+export const activateOne = (call: Call) => changeOne(call, activateKey)
+
+export const reissueOne = (call: Call) =>
+  onKey(call, async (sql, companyId, keyId) => printValue(call, await reissueKey(sql, companyId, keyId)))
 
 const changeOne = (call: Call, change: (sql: Pool, companyId: number, keyId: number) => Promise<Key>) =>
   onKey(call, async (sql, companyId, keyId) => {

@@ -1,27 +1,16 @@
 import { UsageError } from '../base/errors.ts'
 import { detachMonth, listMonths, type Month } from '../domain/messages/months.ts'
-import { type Call, type Command, withDatabase } from './command.ts'
+import { type Call, withDatabase } from './command.ts'
 import { table } from './table.ts'
 
-export const monthCommands: Command[] = [
-  {
-    name: 'month list',
-    about: 'Lists the months of messages: how many there are, and whether they can be detached.',
-    run: ({ config, print }) =>
-      withDatabase(config, async ({ sql }) => {
-        const months = await listMonths(sql, new Date())
-        print(months, tableOf(months))
-      }),
-  },
-  {
-    name: 'month detach',
-    about: 'Closes a month into sums and takes its messages out of the service; their table stays, to be archived.',
-    options: { month: { value: 'MONTH', about: 'Which one, e.g. 2026-05', required: true } },
-    run: detachOne,
-  },
-]
+export async function listAll({ config, print }: Call) {
+  await withDatabase(config, async ({ sql }) => {
+    const months = await listMonths(sql, new Date())
+    print(months, tableOf(months))
+  })
+}
 
-async function detachOne(call: Call) {
+export async function detachOne(call: Call) {
   const month = monthOption(call)
   await withDatabase(call.config, async ({ sql }) => {
     const outcome = await detachMonth(sql, month, new Date())

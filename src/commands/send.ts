@@ -21,7 +21,7 @@ import { isInternational, type Sender } from '../domain/senders/sender.ts'
 import { listSenders } from '../domain/senders/senders.ts'
 import { isEngineAtWork } from '../domain/sending/engines.ts'
 import { noCompany, orAdvise } from './advice.ts'
-import { type Call, type Command, withDatabase } from './command.ts'
+import { type Call, withDatabase } from './command.ts'
 import { idOption } from './command-line.ts'
 import { channelOption, idsOption } from './options.ts'
 import { barOf, countOf, createPace, durationOf } from './progress.ts'
@@ -33,24 +33,7 @@ const STANDSTILL_MS = 2000
 const LINE_EVERY_MS = 5000
 const LONGEST_NAME = 255
 
-export const sendCommand: Command = {
-  name: 'send',
-  about:
-    'Sends a text to the numbers of a CSV file and follows it to the end; within a day, the same command again goes on where an interrupted one stopped.',
-  arguments: [
-    { name: 'FILE', about: 'CSV with a heading: a column `destination` (or the first one), others for {name}' },
-  ],
-  options: {
-    company: { value: 'N', about: 'The company that sends: `tidings company list` shows them', required: true },
-    name: { value: 'NAME', about: 'What the dispatch is called', required: true },
-    text: { value: 'TEXT', about: 'The text, with {column} where a field of the file belongs', required: true },
-    senders: { value: 'IDS', about: "Sender names, as ID,ID; without them the company's approved ones, one a brand" },
-    channel: { value: 'CHANNEL', about: 'SMS unless told otherwise' },
-  },
-  run: send,
-}
-
-async function send(call: Call) {
+export async function send(call: Call) {
   const order = orderIn(call)
   const survey = await surveyRecipients(order.file)
   refuseMissingColumns(order, survey)
@@ -92,7 +75,7 @@ function orderIn(call: Call): Order {
     companyId: idOption(call, 'company'),
     name,
     text,
-    channelType: channelOption(call) ?? 'SMS',
+    channelType: channelOption(call)!,
     senderIds: idsOption(call, 'senders'),
   }
 }

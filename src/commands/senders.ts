@@ -5,57 +5,29 @@ import { approveSender, denySender, rejectSender } from '../domain/senders/moder
 import type { Sender } from '../domain/senders/sender.ts'
 import { listAllSenders, setSenderRate } from '../domain/senders/senders.ts'
 import { noSender, orAdvise } from './advice.ts'
-import { type Call, type Command, withDatabase } from './command.ts'
+import { type Call, withDatabase } from './command.ts'
 import { idOption } from './command-line.ts'
 import { optionalId, rateOption } from './options.ts'
 import { table } from './table.ts'
 
-const sender = { value: 'ID', about: 'The sender name: `tidings sender list` shows them', required: true }
-const NO_COMMENT = 'Rejected'
-const comment = { value: 'TEXT', about: 'What the partner reads as managerComment' }
+export async function listSome(call: Call) {
+  const companyId = optionalId(call, 'company')
+  await withDatabase(call.config, async ({ sql }) => {
+    const senders = await listAllSenders(sql, companyId)
+    call.print(senders.map(present), tableOf(senders))
+  })
+}
 
-export const senderCommands: Command[] = [
-  {
-    name: 'sender list',
-    about: 'Lists sender names, those waiting for review first.',
-    options: { company: { value: 'N', about: 'Only those of one company' } },
-    async run(call) {
-      const companyId = optionalId(call, 'company')
-      await withDatabase(call.config, async ({ sql }) => {
-        const senders = await listAllSenders(sql, companyId)
-        call.print(senders.map(present), tableOf(senders))
-      })
-    },
-  },
-  {
-    name: 'sender approve',
-    about: 'Passes what is left of the review; the name is APPROVED once its first day has come.',
-    options: { sender, comment },
-    run: call =>
-      decide(call, async (sql, senderId) =>
-        approveSender(sql, senderId, await senderFeeTable(sql), new Date(), call.options.comment),
-      ),
-  },
-  {
-    name: 'sender reject',
-    about: 'Sends a name under review back to the partner, with a comment.',
-    options: { sender, comment: { ...comment, about: `${comment.about}; without one "${NO_COMMENT}"` } },
-    run: call =>
-      decide(call, (sql, senderId) => rejectSender(sql, senderId, call.options.comment ?? NO_COMMENT, new Date())),
-  },
-  {
-    name: 'sender deny',
-    about: 'Forbids a name for good.',
-    options: { sender, comment },
-    run: call => decide(call, (sql, senderId) => denySender(sql, senderId, call.options.comment, new Date())),
-  },
-  {
-    name: 'sender set',
-    about: 'Changes how fast messages go out under a name; running engines follow at once.',
-    options: { sender, rate: { value: 'RATE', about: 'Most parts a second, or none' } },
-    run: setSender,
-  },
-]
+export const approveOne = (call: Call) =>
+  decide(call, async (sql, senderId) =>
+    approveSender(sql, senderId, await senderFeeTable(sql), new Date(), call.options.comment),
+  )
+
+export const rejectOne = (call: Call) =>
+  decide(call, (sql, senderId) => rejectSender(sql, senderId, call.options.comment!, new Date()))
+
+export const denyOne = (call: Call) =>
+  decide(call, (sql, senderId) => denySender(sql, senderId, call.options.comment, new Date()))
 
 async function decide(call: Call, decision: (sql: Pool, senderId: number) => Promise<Sender>) {
   const senderId = idOption(call, 'sender')
@@ -65,7 +37,7 @@ async function decide(call: Call, decision: (sql: Pool, senderId: number) => Pro
   })
 }
 
-async function setSender(call: Call) {
+export async function setOne(call: Call) {
   const senderId = idOption(call, 'sender')
   const rate = rateOption(call)
   if (rate === undefined) throw new UsageError('There is nothing to change: give --rate.')

@@ -8,72 +8,60 @@ import type { Config } from '../config.ts'
 import type { Database } from '../db/database.ts'
 import { addSimulators } from '../domain/gateways/gateways.ts'
 import { watchNumbering } from '../domain/numbering/numbering.ts'
-import { startEngine } from '../engine/engine.ts'
 import { type Addresses, bannerOf } from './banner.ts'
-import { type Command, openMigrated } from './command.ts'
+import { type Call, openMigrated } from './command.ts'
 import { makeDemo } from './demo.ts'
 import { freePort, openDoors, urlOf } from './doors.ts'
 
 const clock = () => new Date()
 
-export const serveCommand: Command = {
-  name: 'serve',
-  about: 'Runs everything: the HTTP server here, the engine in a process of its own.',
-  async run({ config, print }) {
-    const log = makeLog(config, 'api')
-    await withService(config, { exclusive: true }, async (database, stopped) => {
-      const api = await startApi(config, database, log)
-      let engine: Engine | undefined
-      try {
-        // Only now: a port in use must not leave a password behind that nobody has seen.
-        const demo = config.demo ? await makeDemo(database.sql, config.demoPassword, clock()) : undefined
-        engine = keepEngine(log)
-        print({ ...api.addresses, data: database.place, demo }, bannerOf(api.addresses, database.place, demo))
-        await stopped
-      } finally {
-        await Promise.all([api.stop(), engine?.stop()])
-      }
-    })
-  },
+export async function serve({ config, print }: Call) {
+  const log = makeLog(config, 'api')
+  await withService(config, { exclusive: true }, async (database, stopped) => {
+    const api = await startApi(config, database, log)
+    let engine: Engine | undefined
+    try {
+      // Only now: a port in use must not leave a password behind that nobody has seen.
+      const demo = config.demo ? await makeDemo(database.sql, config.demoPassword, clock()) : undefined
+      engine = keepEngine(log)
+      print({ ...api.addresses, data: database.place, demo }, bannerOf(api.addresses, database.place, demo))
+      await stopped
+    } finally {
+      await Promise.all([api.stop(), engine?.stop()])
+    }
+  })
 }
 
-export const apiCommand: Command = {
-  name: 'api',
-  about: 'Runs the HTTP server alone; any number of them share one database.',
-  async run({ config, print }) {
-    const log = makeLog(config, 'api')
-    await withService(config, {}, async (database, stopped) => {
-      const api = await startApi(config, database, log)
-      print({ ...api.addresses, data: database.place }, bannerOf(api.addresses, database.place, undefined))
-      await stopped
-      await api.stop()
-    })
-  },
+export async function serveApi({ config, print }: Call) {
+  const log = makeLog(config, 'api')
+  await withService(config, {}, async (database, stopped) => {
+    const api = await startApi(config, database, log)
+    print({ ...api.addresses, data: database.place }, bannerOf(api.addresses, database.place, undefined))
+    await stopped
+    await api.stop()
+  })
 }
 
-export const engineCommand: Command = {
-  name: 'engine',
-  about: 'Runs the engine alone; any number of them share one database.',
-  async run({ config, print }) {
-    const log = makeLog(config, 'engine')
-    await withService(config, {}, async (database, stopped) => {
-      if (config.demo) await addSimulators(database.sql)
-      const { moderation, billingZone, stopWords } = config
-      const callbacks = {
-        retrySeconds: config.callbackRetrySeconds,
-        allow: config.callbackAllow,
-        sourceIp: config.callbackSourceIp,
-      }
-      const { sql, secret } = database
-      const publicUrl = config.publicUrl ?? urlOf(config.host, config.port)
-      const context = { sql, secret, clock, log, moderation, billingZone, callbacks, stopWords, publicUrl }
-      const engine = await startEngine({ ...context, keepMonths: config.keepMonths })
-      // As a child of `serve` it says nothing; the parent prints for both.
-      if (!process.send) print({ engine: 'started', data: database.place }, `The engine is up, on ${database.place}.`)
-      await stopped
-      await engine.stop()
-    })
-  },
+export async function runEngine({ config, print }: Call) {
+  const { startEngine } = await import('../engine/engine.ts')
+  const log = makeLog(config, 'engine')
+  await withService(config, {}, async (database, stopped) => {
+    if (config.demo) await addSimulators(database.sql)
+    const { moderation, billingZone, stopWords } = config
+    const callbacks = {
+      retrySeconds: config.callbackRetrySeconds,
+      allow: config.callbackAllow,
+      sourceIp: config.callbackSourceIp,
+    }
+    const { sql, secret } = database
+    const publicUrl = config.publicUrl ?? urlOf(config.host, config.port)
+    const context = { sql, secret, clock, log, moderation, billingZone, callbacks, stopWords, publicUrl }
+    const engine = await startEngine({ ...context, keepMonths: config.keepMonths })
+    // As a child of `serve` it says nothing; the parent prints for both.
+    if (!process.send) print({ engine: 'started', data: database.place }, `The engine is up, on ${database.place}.`)
+    await stopped
+    await engine.stop()
+  })
 }
 
 /** Opens the database for a long-running service, waits for the word to stop, and closes it cleanly. */

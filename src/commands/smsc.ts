@@ -1,30 +1,10 @@
 import { UsageError } from '../base/errors.ts'
 import { type Smsc, type SmscSettings, startSmsc } from '../channels/smpp/smsc.ts'
-import type { Call, Command } from './command.ts'
+import type { Call } from './command.ts'
 
-const DEFAULT_PORT = 2775
 const COUNT_EVERY_MS = 3000
 
-export const smscCommand: Command = {
-  name: 'smsc',
-  about: 'Runs an SMSC to test against, until it is interrupted; it takes everything and delivers nothing.',
-  options: {
-    port: { value: 'N', about: `The port to listen on; ${DEFAULT_PORT} unless told, 0 for any that is free` },
-    host: { value: 'ADDRESS', about: 'The address to listen on; 127.0.0.1 unless told' },
-    account: { value: 'ACCOUNT', about: 'Who may bind, as ID:PASSWORD; without it, everybody', many: true },
-    rate: { value: 'N', about: 'Parts a second an account may submit; more are throttled' },
-    'receipt-ms': { value: 'N', about: 'A receipt comes anywhere up to so long after the answer; at once unless told' },
-    'fail-rate': { value: 'X', about: 'Share of messages not delivered, from 0 to 1' },
-    'throttle-rate': { value: 'X', about: 'Share of submissions answered with "too fast"' },
-    'disconnect-rate': { value: 'X', about: 'Share of submissions at which the connection is cut' },
-    'duplicate-rate': { value: 'X', about: 'Share of receipts that come twice' },
-    'early-rate': { value: 'X', about: 'Share of receipts that come before the answer' },
-    'missing-rate': { value: 'X', about: 'Share of receipts that never come' },
-  },
-  run: runSmsc,
-}
-
-async function runSmsc(call: Call) {
+export async function runSmsc(call: Call) {
   const settings = settingsOf(call)
   const interrupted = new Promise<void>(resolve => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
@@ -43,11 +23,11 @@ function settingsOf(call: Call): SmscSettings & { host: string } {
   const accounts = (call.lists.account ?? []).map(readAccount)
   const partsPerSecond = wholeOption(call, 'rate', 1, 10_000_000)
   return {
-    host: call.options.host ?? '127.0.0.1',
-    port: wholeOption(call, 'port', 0, 65_535) ?? DEFAULT_PORT,
+    host: call.options.host!,
+    port: wholeOption(call, 'port', 0, 65_535)!,
     ...(accounts.length > 0 ? { accounts: Object.fromEntries(accounts) } : {}),
     ...(partsPerSecond === undefined ? {} : { partsPerSecond }),
-    receiptMs: wholeOption(call, 'receipt-ms', 0, 24 * 3600_000) ?? 0,
+    receiptMs: wholeOption(call, 'receipt-ms', 0, 24 * 3600_000)!,
     failRate: shareOption(call, 'fail-rate'),
     throttleRate: shareOption(call, 'throttle-rate'),
     disconnectRate: shareOption(call, 'disconnect-rate'),
@@ -75,7 +55,7 @@ function wholeOption(call: Call, name: string, least: number, most: number): num
 }
 
 function shareOption(call: Call, name: string): number {
-  const text = call.options[name] ?? '0'
+  const text = call.options[name]!
   const share = Number(text)
   if (!/^\d?(\.\d+)?$/.test(text) || !(share >= 0 && share <= 1)) {
     throw new UsageError(`--${name} must be a share from 0 to 1, not "${text}".`)

@@ -10,43 +10,30 @@ import { importTariffs, readTariffFile } from '../domain/pricing/imports.ts'
 import { currentTariffs, listTariffs, openPriceBook } from '../domain/pricing/pricing.ts'
 import type { Tariff } from '../domain/pricing/tariff.ts'
 import { noPartner } from './advice.ts'
-import { type Call, type Command, withDatabase } from './command.ts'
+import { type Call, withDatabase } from './command.ts'
 import { withFile } from './file.ts'
 import { table } from './table.ts'
 
-const COLUMNS = 'senderType,brand,trafficType,pricingModel,from,price,priceMauBatch'
+export async function listInForce(call: Call) {
+  await withDatabase(call.config, async ({ sql }) => {
+    const partner = await partnerIn(call, sql)
+    const tariffs = partner ? await listTariffs(sql, partner.partnerId, {}) : await currentTariffs(sql, null)
+    const others = await otherPrices(sql)
+    call.print({ tariffs: tariffs.map(present), ...presentOthers(others) }, textOf(tariffs, others))
+  })
+}
 
-export const tariffCommands: Command[] = [
-  {
-    name: 'tariff list',
-    about: 'Lists the tariffs of SMS to Russian numbers, and the prices of other channels and countries.',
-    options: { partner: { value: 'LOGIN', about: 'As this partner sees them: its own before the general ones' } },
-    run: call =>
-      withDatabase(call.config, async ({ sql }) => {
-        const partner = await partnerIn(call, sql)
-        const tariffs = partner ? await listTariffs(sql, partner.partnerId, {}) : await currentTariffs(sql, null)
-        const others = await otherPrices(sql)
-        call.print({ tariffs: tariffs.map(present), ...presentOthers(others) }, textOf(tariffs, others))
-      }),
-  },
-  {
-    name: 'tariff import',
-    about: 'Loads tariffs from a file, all of them or none; those that it does not name stay as they are.',
-    arguments: [{ name: 'FILE', about: `A JSON list like \`tariffs\` of \`tariff list --json\`, or CSV: ${COLUMNS}` }],
-    options: { partner: { value: 'LOGIN', about: "The partner's own tariffs; without it the general ones" } },
-    async run(call) {
-      await withFile(call.arguments[0]!, async source => {
-        const rows = readTariffFile(await text(source))
-        await withDatabase(call.config, async ({ sql }) => {
-          const partner = await partnerIn(call, sql)
-          const done = await importTariffs(sql, partner?.login, rows)
-          const { added, replaced, unchanged } = done
-          call.print(done, `${added} tariffs were added, ${replaced} replaced, ${unchanged} are as before.`)
-        })
-      })
-    },
-  },
-]
+export async function importFile(call: Call) {
+  await withFile(call.arguments[0]!, async source => {
+    const rows = readTariffFile(await text(source))
+    await withDatabase(call.config, async ({ sql }) => {
+      const partner = await partnerIn(call, sql)
+      const done = await importTariffs(sql, partner?.login, rows)
+      const { added, replaced, unchanged } = done
+      call.print(done, `${added} tariffs were added, ${replaced} replaced, ${unchanged} are as before.`)
+    })
+  })
+}
 
 async function partnerIn({ options }: Call, sql: Pool): Promise<Partner | undefined> {
   if (options.partner === undefined) return undefined

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
-import { type ConnectorName, isConnector } from '../channels/catalogue.ts'
+import { isConnector } from '../channels/catalogue.ts'
 import type { Channel, Feed } from '../channels/channel.ts'
+import type { ConnectorName } from '../channels/connector-names.ts'
 import { createHttpGateway } from '../channels/http/http.ts'
 import { createPush } from '../channels/push/push.ts'
 import { createSimulator, type Outbox, type SimulatorSettings } from '../channels/simulator/simulator.ts'

@@ -1,0 +1,67 @@
+import { connectorNames } from '../../channels/connector-names.ts'
+import { brands } from '../../domain/numbering/brand.ts'
+import type { Command } from '../command.ts'
+
+const gateways = () => import('../gateways.ts')
+
+const gateway = { value: 'GATEWAY', about: 'Its id or name: `tidings gateway list` shows them', required: true }
+const shared = {
+  brands: { value: 'BRANDS', about: `Operators it serves, of ${[...brands, 'OTHER'].join(',')}; any for all of them` },
+  rate: { value: 'RATE', about: 'Most parts a second, or none' },
+  name: { value: 'NAME', about: 'What it is called' },
+  set: { value: 'KEY=VALUE', about: 'A setting of the connector, or KEY=@FILE; null removes it', many: true },
+}
+
+export const gatewayCommands: Command[] = [
+  {
+    name: 'gateway list',
+    about: 'Lists the gateways: the ways to the operators.',
+    run: async call => (await gateways()).listAll(call),
+  },
+  {
+    name: 'gateway add',
+    about: 'Adds a gateway; running engines use it within a second.',
+    options: {
+      channel: { value: 'CHANNEL', about: 'The channel it serves, e.g. SMS', required: true },
+      connector: { value: 'CONNECTOR', about: `How it is reached: ${connectorNames.join(', ')}`, required: true },
+      ...shared,
+    },
+    run: async call => (await gateways()).addOne(call),
+  },
+  {
+    name: 'gateway set',
+    about: 'Changes a gateway; what is not named stays as it is.',
+    options: { gateway, ...shared },
+    run: async call => (await gateways()).setOne(call),
+  },
+  {
+    name: 'gateway pause',
+    about: 'Hands nothing more to a gateway; others of the same operators take over, or messages wait.',
+    options: { gateway },
+    run: async call => (await gateways()).pauseOne(call),
+  },
+  {
+    name: 'gateway resume',
+    about: 'Ends the pause of a gateway.',
+    options: { gateway },
+    run: async call => (await gateways()).resumeOne(call),
+  },
+  {
+    name: 'gateway remove',
+    about: 'Removes a gateway; in demo mode the simulated operators come back at the next start.',
+    options: { gateway },
+    run: async call => (await gateways()).removeOne(call),
+  },
+  {
+    name: 'gateway test',
+    about: 'Sends one message through a gateway, beside the engines; nothing is billed or stored.',
+    options: {
+      gateway,
+      to: { value: 'NUMBER', about: 'To whom; with a bot also chat:ID, with push an address', required: true },
+      sender: { value: 'NAME', about: 'The sender name', required: true },
+      text: { value: 'TEXT', about: 'What it says', required: true },
+      wait: { value: 'SECONDS', about: 'How long to wait for receipts', default: '10' },
+    },
+    run: async call => (await gateways()).testOne(call),
+  },
+]

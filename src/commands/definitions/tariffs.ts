@@ -1,0 +1,21 @@
+import type { Command } from '../command.ts'
+
+const tariffs = () => import('../tariffs.ts')
+
+const COLUMNS = 'senderType,brand,trafficType,pricingModel,from,price,priceMauBatch'
+
+export const tariffCommands: Command[] = [
+  {
+    name: 'tariff list',
+    about: 'Lists the tariffs of SMS to Russian numbers, and the prices of other channels and countries.',
+    options: { partner: { value: 'LOGIN', about: 'As this partner sees them: its own before the general ones' } },
+    run: async call => (await tariffs()).listInForce(call),
+  },
+  {
+    name: 'tariff import',
+    about: 'Loads tariffs from a file, all of them or none; those that it does not name stay as they are.',
+    arguments: [{ name: 'FILE', about: `A JSON list like \`tariffs\` of \`tariff list --json\`, or CSV: ${COLUMNS}` }],
+    options: { partner: { value: 'LOGIN', about: "The partner's own tariffs; without it the general ones" } },
+    run: async call => (await tariffs()).importFile(call),
+  },
+]
