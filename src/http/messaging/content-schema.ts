@@ -57,8 +57,8 @@ const forms: Record<ChannelType, Schema[]> = {
     object('WHATSAPP: a text', {
       contentType: kind('text'),
       text: text(4096),
-      'header?': object('A header', { text: text(60) }),
-      'footer?': object('A footer', { text: text(60) }),
+      'header?': object('A header; without a text there is none', { 'text?': text(60) }),
+      'footer?': object('A footer; without a text there is none', { 'text?': text(60) }),
       'buttons?': { type: 'array', maxItems: 10, items: button },
     }),
     object('WHATSAPP: a template', {

@@ -58,8 +58,8 @@ const Whatsapp = {
   text: Type.Object({
     contentType: Kind('text'),
     text: Text(MOST_TEXT),
-    header: Absent(Type.Object({ text: Text(wordRules.header.text.most) })),
-    footer: Absent(Type.Object({ text: Text(wordRules.footer.text.most) })),
+    header: Absent(Type.Object({ text: Absent(Text(wordRules.header.text.most)) })),
+    footer: Absent(Type.Object({ text: Absent(Text(wordRules.footer.text.most)) })),
     buttons: Absent(Buttons),
   }),
   template: Type.Object({
@@ -177,7 +177,12 @@ const whatsappChecks = {
 }
 
 type WhatsappContent = Extract<Content, { contentType: keyof typeof whatsappChecks }>
-type WhatsappForm = WhatsappContent & { buttons?: GivenButton[] | null }
+type WhatsappForm = WhatsappContent & {
+  header?: GivenLine | null
+  footer?: GivenLine | null
+  buttons?: GivenButton[] | null
+}
+type GivenLine = { text?: string | null }
 type GivenButton = { text: string; url?: string | null; phone?: string | null }
 
 function readWhatsapp(form: WhatsappForm): Said | string {
@@ -186,8 +191,13 @@ function readWhatsapp(form: WhatsappForm): Said | string {
   const value = onlyKnown(Whatsapp[form.contentType], form) as WhatsappForm
   const bad = value.buttons?.findIndex(({ url, phone }) => !url === !phone) ?? -1
   if (bad >= 0) return `content.buttons[${bad}]: must have either url or phone`
-  const content = value.buttons ? { ...value, buttons: value.buttons.map(buttonOf) } : value
+  const content = { ...value, ...linesOf(value), ...(value.buttons && { buttons: value.buttons.map(buttonOf) }) }
   return { text: textOf(content), content }
+}
+
+/** A header or footer whose text is null is none: public clients send it so. */
+function linesOf({ header, footer }: WhatsappForm) {
+  return { ...(header && !header.text && { header: null }), ...(footer && !footer.text && { footer: null }) }
 }
 
 /** A member may be null; the one that counts is kept. */

@@ -35,7 +35,7 @@ import { Step } from './cascades.ts'
 import { checkerOf } from './check.ts'
 import { validateHeadersAlone } from './messages.ts'
 import { hasPlaceholders, readStepContent } from './step-content.ts'
-import { Maybe, refusalOf, SenderName, scheduleFields, tellingFields } from './wish.ts'
+import { eventsOf, Maybe, onlySet, refusalOf, SenderName, scheduleFields, tellingFields } from './wish.ts'
 
 /** The most that may be asked for in each term. */
 const MOST_BY_TERM = { second: 10_000, minute: 600_000, hour: 36_000_000, day: 864_000_000 } as const
@@ -74,7 +74,7 @@ const NewDispatchBody = Type.Object({
   tags: Tags,
   shortUrl,
   callbackUrl,
-  callbackEvents: Maybe(Type.Array(OneOf(clientEvents), { minItems: 1 })),
+  callbackEvents: Maybe(Type.Array(OneOf(clientEvents))),
 })
 
 type Form = Type.Static<typeof NewDispatchBody>
@@ -280,7 +280,7 @@ function dispatchOf(form: Form, { trafficCenterId }: Caller): ClientDispatch {
     partsPerSecond: partsPerSecondOf(form),
     options: optionsOf(form),
     callbackUrl: form.callbackUrl ?? null,
-    callbackEvents: form.callbackUrl ? [...new Set(form.callbackEvents ?? ['delivered' as const])] : null,
+    callbackEvents: form.callbackUrl ? eventsOf(form.callbackEvents) : null,
     cascade,
   }
 }
@@ -349,8 +349,7 @@ function perSecond(field: string, rate: number, term: RateTerm): number {
 /** Kept as said; what was not said is left out. */
 function optionsOf(form: Form): DispatchOptions {
   const { hours, days, localSendTime, localCompletionTime, rate, rateTerm } = form
-  const said = { tags: form.tags, hours, days, localSendTime, localCompletionTime, rate, rateTerm }
-  const given = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined && value !== null))
+  const given = onlySet({ tags: form.tags, hours, days, localSendTime, localCompletionTime, rate, rateTerm })
   return { ...given, useLocalTime: form.useLocalTime ?? true, shortUrl: form.shortUrl ?? false }
 }
 

@@ -10,8 +10,9 @@ import { ContentSchema, readContent } from './content.ts'
 export const Maybe = <T extends TSchema>(schema: T) =>
   Type.Optional(Type.Unsafe<Type.Static<T> | null>({ anyOf: [schema, { type: 'null' }] }))
 
-const Hours = Type.Array(Type.Integer({ minimum: 0, maximum: 23 }), { minItems: 1, uniqueItems: true })
-const Days = Type.Array(Type.Integer({ minimum: 1, maximum: 7 }), { minItems: 1, uniqueItems: true })
+const EMPTY = 'An empty array is as good as absent'
+const Hours = Type.Array(Type.Integer({ minimum: 0, maximum: 23 }), { uniqueItems: true, description: EMPTY })
+const Days = Type.Array(Type.Integer({ minimum: 1, maximum: 7 }), { uniqueItems: true, description: EMPTY })
 const LocalTime = Type.String({
   pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$',
   description: 'a time as YYYY-MM-DD hh:mm:ss',
@@ -30,11 +31,12 @@ export const tellingFields = {
   tags: Maybe(
     Type.Array(Type.String({ pattern: '^[\\p{L}\\p{N}_]{1,100}$', description: 'letters, digits and _' }), {
       maxItems: 100,
+      description: EMPTY,
     }),
   ),
   shortUrl: Maybe(Type.Boolean()),
   callbackUrl: Maybe(Type.String({ format: 'uri', maxLength: 2048 })),
-  callbackEvents: Maybe(Type.Array(OneOf(singleEvents), { minItems: 1 })),
+  callbackEvents: Maybe(Type.Array(OneOf(singleEvents))),
   externalMessageId: Maybe(Type.String({ minLength: 1, maxLength: 100 })),
   trafficType: Maybe(OneOf(trafficTypes)),
 }
@@ -95,14 +97,25 @@ function wishOf(form: MessageForm, caller: Caller): SingleWish | string {
     method: 'API',
     options: optionsOf(form),
     callbackUrl: form.callbackUrl ?? null,
-    callbackEvents: form.callbackUrl ? [...new Set(form.callbackEvents ?? ['delivered' as const])] : null,
+    callbackEvents: form.callbackUrl ? eventsOf(form.callbackEvents) : null,
   }
 }
+
+/** The end of a message is told unless the client chose events: an empty list chooses none. */
+export const eventsOf = <T extends string>(events: T[] | null | undefined): (T | 'delivered')[] =>
+  events && events.length > 0 ? [...new Set(events)] : ['delivered']
 
 /** Kept as said; what was not said is left out. */
 export function optionsOf(form: Partial<MessageForm>): SingleWish['options'] {
   const { tags, ttl, hours, days, localSendTime, localCompletionTime } = form
-  const said = { tags, ttl, hours, days, localSendTime, localCompletionTime }
-  const given = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined && value !== null))
+  const given = onlySet({ tags, ttl, hours, days, localSendTime, localCompletionTime })
   return { ...given, useLocalTime: form.useLocalTime ?? true, shortUrl: form.shortUrl ?? false }
 }
+
+/** The members that the client set. Public clients send `[]` for a list that is not set. */
+export const onlySet = <T extends object>(members: T) =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => isSet(value))) as {
+    [Name in keyof T]?: NonNullable<T[Name]>
+  }
+
+const isSet = (value: unknown) => value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)

@@ -32,15 +32,15 @@ export const scheduleFields: Field[] = [
     nullable: true,
     refused: [...noTimes, '2026-07-01 12:59:59', '2026-09-09 12:00:01', '2026-13-01 00:00:00'],
   },
-  { path: 'hours', kind: 'array', nullable: true, refused: [[], [9, 9]] },
+  { path: 'hours', kind: 'array', nullable: true, refused: [[9, 9]] },
   { path: 'hours[1]', kind: 'int', refused: [24, -1] },
-  { path: 'days', kind: 'array', nullable: true, refused: [[], [1, 2, 1]] },
+  { path: 'days', kind: 'array', nullable: true, refused: [[1, 2, 1]] },
   { path: 'days[0]', kind: 'int', refused: [0, 8] },
   { path: 'tags', kind: 'array', nullable: true, refused: [Array.from({ length: 101 }, (_, i) => `tag${i}`)] },
   { path: 'tags[0]', kind: 'string', refused: ['', 'two words', 'dash-ed', '#hash', 'x'.repeat(101)] },
   { path: 'shortUrl', kind: 'bool', nullable: true },
   { path: 'callbackUrl', kind: 'string', nullable: true, refused: noAddresses },
-  { path: 'callbackEvents', kind: 'array', nullable: true, refused: [[]] },
+  { path: 'callbackEvents', kind: 'array', nullable: true },
   { path: 'callbackEvents[0]', kind: 'enum', refused: ['DELIVERED', 'failed', 'inbound_sent'] },
 ]
 
@@ -106,6 +106,7 @@ const textOrObject = (most: number): Field => ({
   required: true,
   refused: [5, 1.5, true, null, '', 'x'.repeat(most + 1)],
 })
+const line = (path: string): Field => ({ path, kind: 'string', nullable: true, refused: ['', 'x'.repeat(61)] })
 const address = (path: string): Field => ({ path, kind: 'string', nullable: true, refused: noAddresses })
 
 function row(channelType: ChannelType, senderName: string, content: unknown, fields: Field[], name = ''): MessageRow {
@@ -153,9 +154,9 @@ export const messageRows: MessageRow[] = [
       kindOf('tts', 'Text'),
       text(4096),
       { path: 'content.header', kind: 'object', nullable: true },
-      text(60, 'content.header.text'),
+      line('content.header.text'),
       { path: 'content.footer', kind: 'object', nullable: true },
-      text(60, 'content.footer.text'),
+      line('content.footer.text'),
       {
         path: 'content.buttons',
         kind: 'array',
@@ -278,14 +279,14 @@ export function nested(levels: number): object {
 
 /** Values that are inside the bounds, by the name of their row. */
 export const taken: { row: string; path: string; values: readonly unknown[] }[] = [
-  { row: 'SMS', path: 'hours', values: [null, [0], Array.from({ length: 24 }, (_, i) => i)] },
-  { row: 'SMS', path: 'days', values: [null, [7], [1, 2, 3, 4, 5, 6, 7]] },
+  { row: 'SMS', path: 'hours', values: [null, [], [0], Array.from({ length: 24 }, (_, i) => i)] },
+  { row: 'SMS', path: 'days', values: [null, [], [7], [1, 2, 3, 4, 5, 6, 7]] },
   { row: 'SMS', path: 'ttl', values: [null, 60, 86_400] },
   { row: 'FLASHCALL', path: 'ttl', values: [30, 86_400] },
   { row: 'VOICECODE', path: 'ttl', values: [30] },
   { row: 'SMS', path: 'localSendTime', values: [null, '2026-07-01 00:00:00', '2026-07-02 13:00:00'] },
   { row: 'SMS', path: 'localCompletionTime', values: [null, '2026-07-01 15:00:01', '2026-09-09 12:00:00'] },
-  { row: 'SMS', path: 'callbackEvents', values: [null, ['delivered'], ['click', 'click']] },
+  { row: 'SMS', path: 'callbackEvents', values: [null, [], ['delivered'], ['click', 'click']] },
   { row: 'SMS', path: 'callbackUrl', values: [null, 'http://192.0.2.7:8080/', 'HTTP://EXAMPLE.COM/a?b=c#d'] },
   { row: 'SMS', path: 'tags', values: [null, [], ['x'.repeat(100)]] },
   { row: 'SMS', path: 'externalMessageId', values: [null, '🌼'.repeat(100)] },
@@ -303,6 +304,8 @@ export const taken: { row: string; path: string; values: readonly unknown[] }[] 
   { row: 'TEXT_TO_SPEECH', path: 'content.speed', values: [null, 0.5, 2, 1] },
   { row: 'WHATSAPP text', path: 'content.buttons[0].phone', values: [null] },
   { row: 'WHATSAPP text', path: 'content.buttons', values: [null, []] },
+  { row: 'WHATSAPP text', path: 'content.header', values: [null, {}, { text: null }] },
+  { row: 'WHATSAPP text', path: 'content.footer', values: [null, {}, { text: null }] },
   { row: 'WHATSAPP template', path: 'content.parameters', values: [null, []] },
   { row: 'PUSH', path: 'content.data', values: [null, {}, nested(20), { __proto__: null, constructor: 1 }] },
 ]
