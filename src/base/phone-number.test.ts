@@ -15,6 +15,12 @@ describe('normalising', () => {
     ['+49 151 12345678', '4915112345678'],
     ['+89161234567', '79161234567'], // a common slip
     ['8916123456', '8916123456'], // ten digits: not how Russians dial
+    ['9161234567', '79161234567'], // without its country code
+    ['(916) 123-45-67', '79161234567'],
+    ['+9161234567', '9161234567'], // India
+    ['+95 9 123 4567', '9591234567'], // Myanmar
+    ['916123456', '916123456'], // nine digits
+    ['4951234567', '4951234567'], // a landline without its country code: it could be anywhere
     ['85212345678', '85212345678'], // Hong Kong
     ['+84 912 345 678', '84912345678'], // Vietnam
     ['84951234567', '74951234567'], // Moscow
@@ -45,11 +51,11 @@ describe('normalising', () => {
     expect(normaliseNumber(written(32 * 1024 * 1024))).toBeUndefined()
   })
 
-  test('a normalised number stays as it is', () => {
+  test('a normalised number stays as it is with a plus before it', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[0-9 +()-]{0,20}$/), raw => {
         const digits = normaliseNumber(raw)
-        if (digits !== undefined) expect(normaliseNumber(digits)).toBe(digits)
+        if (digits !== undefined) expect(normaliseNumber(`+${digits}`)).toBe(digits)
       }),
     )
   })
@@ -60,7 +66,7 @@ describe('normalising', () => {
         fc.stringMatching(/^[0-9]{5,15}$/),
         fc.array(fc.constantFrom(' ', '-', '(', ')')),
         (digits, signs) => {
-          const decorated = `+${[...digits].map((digit, i) => digit + (signs[i] ?? '')).join('')}`
+          const decorated = [...digits].map((digit, i) => digit + (signs[i] ?? '')).join('')
           expect(normaliseNumber(decorated)).toBe(normaliseNumber(digits))
         },
       ),

@@ -10,15 +10,26 @@ const RUSSIAN_LENGTH = 11
 const plain = /^[0-9]+$/
 const decoration = /[\s()[\]\-\u2010-\u2015\u2212]/g
 
-/** The digits of a number as people write it, or nothing when it is no number. */
+/**
+ * The digits of a number as people write it, country code first, or nothing when it is no number. Some digits mean one
+ * number with `+` and another without, so a number that was normalised is never normalised again: write `+` before it.
+ */
 export function normaliseNumber(raw: string): string | undefined {
   if (raw.length > LONGEST_WRITTEN) return undefined // before it is read through: it may be of any length
   const digits = plain.test(raw) ? raw : undecorated(raw)
   if (digits === undefined || digits.length < SHORTEST || digits.length > LONGEST) return undefined
+  if (isWithoutCountryCode(digits, raw)) return `7${digits}`
   return digits.length === RUSSIAN_LENGTH && dialledInRussia.test(digits) && !isVietnam(raw)
     ? `7${digits.slice(1)}`
     : digits
 }
+
+/**
+ * Ten digits that begin with 9 are a Russian mobile number without its country code, as Russian address books keep it.
+ * Foreign numbers of that form (India, Pakistan, Myanmar) need their plus.
+ */
+const isWithoutCountryCode = (digits: string, raw: string) =>
+  digits.length === RUSSIAN_LENGTH - 1 && digits[0] === '9' && !raw.includes('+')
 
 /** 8 is how Russians dial each other; their numbers go on with 3, 4, 8 or 9. What else begins with 8 is Asia. */
 const dialledInRussia = /^8[3489]/

@@ -29,7 +29,7 @@ export async function writeInbound(call: Call) {
   const from = normaliseNumber(call.options.from!)
   if (from === undefined) throw new UsageError(`--from must be a phone number, not "${call.options.from}".`)
   await withDatabase(call.config, async ({ sql }) => {
-    await writeSimulatedInbound(sql, channel, { from, to, text })
+    await writeSimulatedInbound(sql, channel, { from: `+${from}`, to, text })
     call.print({ channel, from, to, text }, `${from} writes to ${to}.`)
   })
 }

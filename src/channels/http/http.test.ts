@@ -311,7 +311,7 @@ describe('what the provider tells', () => {
     const written = { id: 'in-1', from: '+79160000001', to: 'ROMASHKA', text: 'STOP', at }
     await provider.tell(receiver.url, { events: [{ id: 'p-1', status: 'read', at }], inbound: [written] }, 2)
     const receipt = { of: { providerId: 'p-1' }, status: 'READ', happenedAt: new Date(at) }
-    const message = { from: '79160000001', to: 'ROMASHKA', text: 'STOP', receivedAt: new Date(at), providerId: 'in-1' }
+    const message = { from: '+79160000001', to: 'ROMASHKA', text: 'STOP', receivedAt: new Date(at), providerId: 'in-1' }
     expect(feed.taken).toEqual([receipt, receipt])
     expect(inbound).toEqual([message, message])
   })

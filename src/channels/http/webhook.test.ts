@@ -70,9 +70,9 @@ describe('what is told', () => {
     expect([happenedAt(undefined), happenedAt(null), happenedAt('2030-01-01T00:00:00Z')]).toEqual([now, now, now])
   })
 
-  test('what a subscriber wrote has the number in digits, and nothing that a database cannot keep', () => {
+  test('what a subscriber wrote has the number as the provider wrote it, and nothing that a database cannot keep', () => {
     expect(read(written({ from: ' +79160000001 ', text: 'a\0b\ud800c' }))).toMatchObject({
-      inbound: [{ from: '79160000001', to: 'SHOP', text: 'ab\ufffdc', receivedAt: new Date(at), providerId: 'in-1' }],
+      inbound: [{ from: '+79160000001', to: 'SHOP', text: 'ab\ufffdc', receivedAt: new Date(at), providerId: 'in-1' }],
     })
     expect(read(written({ text: '' }))).toMatchObject({ inbound: [{ text: '' }] })
     expect(read(written({ text: 'x'.repeat(20_000) }))).toMatchObject({ inbound: [{ text: 'x'.repeat(10_000) }] })

@@ -82,16 +82,13 @@ function readInbound(message: Record<string, unknown>, now: Date): Inbound | und
   const [from, to] = [readAddress(message.from), readAddress(message.to)]
   if (!providerId || !receivedAt || !from || !to || typeof message.text !== 'string') return undefined
   const text = message.text.replaceAll('\0', '').slice(0, MOST_TEXT_CHARS).toWellFormed()
-  return { from, to, text, receivedAt, providerId }
+  return { from, to: to.replace(/^\+(?=\d+$)/, ''), text, receivedAt, providerId }
 }
 
-/** A number or a name. A number may be written with a plus. */
+/** A number or a name. A number may be written with a plus, which tells foreign numbers from Russian ones. */
 function readAddress(value: unknown): string | undefined {
   if (typeof value !== 'string' || /\p{Cc}/u.test(value)) return undefined
-  const address = value
-    .trim()
-    .replace(/^\+(?=\d+$)/, '')
-    .toWellFormed()
+  const address = value.trim().toWellFormed()
   return address !== '' && address.length <= MOST_ADDRESS_CHARS ? address : undefined
 }
 

@@ -172,7 +172,7 @@ describe('receipts', () => {
 
 describe('what subscribers write', () => {
   const message = { from: '79161234567', id: 'wamid.7', timestamp: '1771200000' }
-  const inbound = { from: '79161234567', to: '74950000000', receivedAt: then, providerId: 'wamid.7' }
+  const inbound = { from: '+79161234567', to: '74950000000', receivedAt: then, providerId: 'wamid.7' }
 
   test.each([
     [{ type: 'text', text: { body: 'Привет' } }, 'Привет'],
@@ -308,7 +308,7 @@ describe('whatever comes', () => {
           expect(['DELIVERED', 'READ', 'FAILED']).toContain(status)
         }
         for (const { from, text, receivedAt } of result.inbound) {
-          expect(from).toMatch(/^\d+$/)
+          expect(from).toMatch(/^\+\d+$/)
           expect(text).not.toContain('\0')
           expect(receivedAt.getTime()).toBeGreaterThanOrEqual(0)
         }

@@ -105,7 +105,8 @@ function inboundOf(message: Notice, to: string, now: Date): Inbound[] {
   if (!from || message.type === 'reaction' || message.type === 'system') return []
   const providerId = idIn(message.id)
   const receivedAt = timeIn(message.timestamp, now)
-  return [{ from, to, text: wordsIn(message), receivedAt, ...(providerId ? { providerId } : {}) }]
+  // Meta writes every number with its country code and without the plus.
+  return [{ from: `+${from}`, to, text: wordsIn(message), receivedAt, ...(providerId ? { providerId } : {}) }]
 }
 
 /** The words in it. A voice message, a place, a picture without a caption have none, and still are messages. */

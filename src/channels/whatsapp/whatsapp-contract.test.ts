@@ -153,7 +153,7 @@ describe('what Meta tells', () => {
     })
     expect(inbound).toEqual([
       {
-        from: '79161234567',
+        from: '+79161234567',
         to: '74950000000',
         text: 'Стоп',
         receivedAt: new Date(1771200000_000),

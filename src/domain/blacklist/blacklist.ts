@@ -1,4 +1,3 @@
-import { normaliseNumber } from '../../base/phone-number.ts'
 import type { Sql } from '../../db/sql.ts'
 import * as store from './store.ts'
 
@@ -23,7 +22,7 @@ export async function blacklistedAmong(sql: Sql, companyId: number, numbers: str
 /** Whether a text is nothing but a wish to get no more. Words are given in capitals. */
 export const isStopWord = (text: string, stopWords: readonly string[]) => stopWords.includes(text.trim().toUpperCase())
 
-/** Who wants nothing more, by number, by the chat it was written from, or by both; and from which name. */
+/** Who wants nothing more, by number (in digits, country code first), by the chat it was written from, or by both; and from which name. */
 export type Stop = { from?: string | undefined; chat?: string | undefined; to: string }
 
 /**
@@ -32,9 +31,8 @@ export type Stop = { from?: string | undefined; chat?: string | undefined; to: s
  * the numbers that it uploaded for it. Returns those companies.
  */
 export async function addStop(sql: Sql, gatewayId: number, { from, chat, to }: Stop): Promise<number[]> {
-  const msisdn = from === undefined ? undefined : normaliseNumber(from)
   const stopped = [
-    ...(msisdn === undefined ? [] : await store.insertStop(sql, gatewayId, to, msisdn)),
+    ...(from === undefined ? [] : await store.insertStop(sql, gatewayId, to, from)),
     ...(chat === undefined ? [] : await store.insertStopOfChat(sql, gatewayId, to, chat)),
   ]
   return [...new Set(stopped.map(({ companyId }) => companyId))]

@@ -63,10 +63,8 @@ async function writeSteps(sql: Transaction, companyId: number, steps: store.Next
 type Ready = { step: store.NextStep; draft: NewSingle }
 type Failed = { step: store.NextStep; single: NewSingle; errorCode: number }
 
-/** The plan has the number as the client wrote it; a step that cannot be sent is kept under the same one as the others. */
 const wishOf = ({ cascadeUuid, step, planned: { wish } }: store.NextStep): SingleWish => ({
   ...wish,
-  destination: normaliseNumber(wish.destination) ?? wish.destination,
   cascade: { uuid: cascadeUuid, step },
 })
 
@@ -78,11 +76,15 @@ function failureOf(step: store.NextStep, single: NewSingle, outcome: { kind: 'ac
 /** Codes of the API itself mean nothing for a message. */
 const messageCodeOf = ({ code }: Refusal) => (code >= 7000 ? code : errorCodes.refusedByChannel)
 
-/** What is known of a step whose name or number turned out to be unusable. */
+/**
+ * What is known of a step whose name or number turned out to be unusable. The plan has the number as the client wrote
+ * it; the step is kept under the same one as the others.
+ */
 function undraftable(step: store.NextStep): NewSingle {
   const wish = wishOf(step)
   return {
     ...wish,
+    destination: normaliseNumber(wish.destination) ?? wish.destination,
     senderId: null,
     brandId: 0,
     priority: 3,

@@ -44,13 +44,21 @@ function planner({ cascade, options, centerId, callbackUrl, callbackEvents }: Ca
   }))
   const { rate: _, rateTerm: __, localSendTime: ___, ...kept } = options ?? {}
 
+  // With a plus: the digits alone could be read as another number when the step is written.
   return (destination: string, { substitutions }: Recipient) =>
     steps.map(({ step, template, fillContent }) => {
       const text = template.render(substitutions)! // whoever lacks a substitution for any step was refused
       const { channelType, senderName } = step
       const said = { text, content: contentOf(step, fillContent, substitutions, text) }
       const told = { callbackUrl, callbackEvents, externalId: null, centerId, trafficType: null, method: 'API' }
-      const wish = { channelType, senderName, destination, ...said, ...told, options: { ...kept, ttl: step.ttl } }
+      const wish = {
+        channelType,
+        senderName,
+        destination: `+${destination}`,
+        ...said,
+        ...told,
+        options: { ...kept, ttl: step.ttl },
+      }
       return { wish, condition: step.condition ?? 'not_delivered', ttlSeconds: step.ttl }
     })
 }

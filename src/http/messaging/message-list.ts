@@ -141,7 +141,10 @@ function refuseUnknownCountry(code: string | undefined) {
 
 const distinct = (values: string[] | undefined) => values && [...new Set(values)]
 
-/** A number is kept as its digits; what was refused for being no number, as it was written. */
-const spellingsOf = (written: string) => [normaliseNumber(written) ?? written, written]
+/**
+ * A number is kept as its digits; what was refused for being no number, as it was written. A plus that was not escaped
+ * in the address arrives as a space.
+ */
+const spellingsOf = (written: string) => [normaliseNumber(written.replace(/^ /, '+')) ?? written, written]
 
 const timeOf = (text: string | undefined) => (text === undefined ? undefined : readTimestamp(text)!.time)
