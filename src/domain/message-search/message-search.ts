@@ -55,19 +55,20 @@ function turnstilesOf(pool: Pool): Turnstiles {
   return made
 }
 
-const PATIENCE_MS = 3000
+/** Most searches take some 10 ms, so that a company's 200 are through before their time is over. */
+const waitingBounds = { patienceMs: 3000, mostWaitingOfOne: 200, mostWaiting: 2000 }
 
 /**
  * Each search keeps a connection, and everybody else needs some: all of them together take no more than half of the
- * pool, whatever its size, though one of either kind may always go. Narrow ones are over sooner: more may be in line.
+ * pool, whatever its size, though one of either kind may always go.
  */
 function makeTurnstiles(connections: number): Turnstiles {
   const mostWide = Math.max(1, Math.floor(connections / 5))
   const mostNarrow = Math.max(1, Math.floor(connections / 2) - mostWide)
-  const bounds = (most: number) => ({ most, mostOfOne: Math.ceil(most / 2), patienceMs: PATIENCE_MS })
+  const bounds = (most: number) => ({ most, mostOfOne: Math.ceil(most / 2), ...waitingBounds })
   return {
-    narrow: createTurnstile({ ...bounds(mostNarrow), mostWaitingOfOne: 50, mostWaiting: 200 }),
-    wide: createTurnstile({ ...bounds(mostWide), mostWaitingOfOne: 5, mostWaiting: 50 }),
+    narrow: createTurnstile(bounds(mostNarrow)),
+    wide: createTurnstile(bounds(mostWide)),
   }
 }
 

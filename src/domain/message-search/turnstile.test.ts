@@ -60,7 +60,22 @@ test('one that fails makes room as well, and its failure is its own', async () =
   expect(inside).toEqual(['second'])
 })
 
-test('the line is short: who comes then is sent away at once, and told when to come again', async () => {
+test('companies that wait take turns, however many searches each has', async () => {
+  const { visit, inside } = visits({ most: 2, mostOfOne: 1, mostWaitingOfOne: 10, mostWaiting: 100 })
+  const running = [visit(1, 'a0'), visit(2, 'b0')]
+  const later = ['a1', 'a2', 'b1', 'b2', 'c1'].map(name => [name, visit('abc'.indexOf(name[0]!) + 1, name)] as const)
+  running[0]!.end()
+  await settled()
+  expect(inside).toEqual(['b0', 'a1'])
+  running[1]!.end()
+  await settled()
+  expect(inside).toEqual(['a1', 'b1'])
+  later[0]![1].end()
+  await settled()
+  expect(inside).toEqual(['b1', 'c1']) // a2 and b2 came before it, and their companies have had a turn
+})
+
+test('more waiting searches than memory has room for are refused at once, and told when to come again', async () => {
   const { visit, inside } = visits()
   for (let i = 0; i < 4; i++) visit(1, `a${i}`)
   await expect(visit(1, 'a4').done).rejects.toMatchObject(tooMany)

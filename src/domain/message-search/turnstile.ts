@@ -4,7 +4,7 @@ export type TurnstileLimits = {
   /** At once, of everybody and of one company. */
   most: number
   mostOfOne: number
-  /** In line; each for a while only. */
+  /** Waiting, each for `patienceMs` at most. */
   mostWaiting: number
   mostWaitingOfOne: number
   patienceMs: number
@@ -12,57 +12,79 @@ export type TurnstileLimits = {
 
 export type Turnstile = { through<T>(companyId: number, work: () => Promise<T>): Promise<T> }
 
-type Waiting = { companyId: number; letIn: () => void }
+type Waiting = { letIn: () => void }
 
 const RETRY_AFTER_SECONDS = 2
 
 /**
- * Lets a few through at a time, and of one company fewer than of all, so that one that asks without end keeps nobody
- * else out. Who finds no room waits in line for a moment, and is then sent away to come again.
+ * Lets a few searches through at a time, and of one company fewer than of all. A search that finds no room waits for up
+ * to `patienceMs`, then it is refused. Companies that wait take turns, so that a company with many waiting searches does
+ * not use up the patience of the others. The bounds on waiting searches are for memory alone.
  */
 export function createTurnstile(limits: TurnstileLimits): Turnstile {
-  const inside: number[] = []
-  const line: Waiting[] = []
+  return new FairTurnstile(limits)
+}
 
-  const hasRoom = (companyId: number) => inside.length < limits.most && countOf(inside, companyId) < limits.mostOfOne
+class FairTurnstile implements Turnstile {
+  readonly #limits: TurnstileLimits
+  /** The company of each search that runs. */
+  readonly #inside: number[] = []
+  /** Waiting searches by company. The order of the companies is the order of their turns; none has an empty list. */
+  readonly #waiting = new Map<number, Waiting[]>()
+  #waitingCount = 0
 
-  async function comeIn(companyId: number): Promise<void> {
-    if (hasRoom(companyId)) inside.push(companyId)
-    else await waitInLine(companyId)
+  constructor(limits: TurnstileLimits) {
+    this.#limits = limits
   }
 
-  function waitInLine(companyId: number): Promise<void> {
-    const ofOne = line.filter(waiting => waiting.companyId === companyId).length
-    if (line.length >= limits.mostWaiting || ofOne >= limits.mostWaitingOfOne) throw tooMany(limits)
+  async through<T>(companyId: number, work: () => Promise<T>): Promise<T> {
+    if (this.#hasRoom(companyId)) this.#inside.push(companyId)
+    else await this.#wait(companyId)
+    try {
+      return await work()
+    } finally {
+      this.#leave(companyId)
+    }
+  }
+
+  #hasRoom(companyId: number) {
+    const { most, mostOfOne } = this.#limits
+    return this.#inside.length < most && countOf(this.#inside, companyId) < mostOfOne
+  }
+
+  #wait(companyId: number): Promise<void> {
+    const own = this.#waiting.get(companyId) ?? []
+    const { mostWaiting, mostWaitingOfOne, patienceMs } = this.#limits
+    if (this.#waitingCount >= mostWaiting || own.length >= mostWaitingOfOne) throw tooMany(this.#limits)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const waiting = { companyId, letIn: resolve }
-    line.push(waiting)
+    const waiting = { letIn: resolve }
+    own.push(waiting)
+    this.#waiting.set(companyId, own)
+    this.#waitingCount += 1
     const patience = setTimeout(() => {
-      line.splice(line.indexOf(waiting), 1)
-      reject(tooMany(limits))
-    }, limits.patienceMs)
+      own.splice(own.indexOf(waiting), 1)
+      this.#waitingCount -= 1
+      if (own.length === 0) this.#waiting.delete(companyId)
+      reject(tooMany(this.#limits))
+    }, patienceMs)
     return promise.finally(() => clearTimeout(patience))
   }
 
-  /** Whoever is first in line and has room now takes the place. */
-  function leave(companyId: number) {
-    inside.splice(inside.indexOf(companyId), 1)
-    const next = line.findIndex(waiting => hasRoom(waiting.companyId))
-    if (next < 0) return
-    const [first] = line.splice(next, 1)
-    inside.push(first!.companyId)
-    first!.letIn()
+  #leave(companyId: number) {
+    this.#inside.splice(this.#inside.indexOf(companyId), 1)
+    for (const [next, own] of this.#waiting) {
+      if (this.#hasRoom(next)) return this.#letIn(next, own)
+    }
   }
 
-  return {
-    async through(companyId, work) {
-      await comeIn(companyId)
-      try {
-        return await work()
-      } finally {
-        leave(companyId)
-      }
-    },
+  /** Lets the oldest search of the company in; the company's next turn comes after all others'. */
+  #letIn(companyId: number, own: Waiting[]) {
+    const first = own.shift()!
+    this.#waiting.delete(companyId)
+    if (own.length > 0) this.#waiting.set(companyId, own)
+    this.#waitingCount -= 1
+    this.#inside.push(companyId)
+    first.letIn()
   }
 }
 
