@@ -107,6 +107,16 @@ test.each(['complete', 'expire'] as const)(
   },
 )
 
+test('a message that waits for its hours ends with its ttl, and is not sent when they begin', async () => {
+  const tomorrow = new Date(now.getTime() + 24 * 3_600_000)
+  const uuids = await accept(1, { sendAt: tomorrow, expiresAt: hourAgo, endsEarly: true })
+  await seeToTimers(context(aRecorder()))
+  const [message] = await db.sql`select status, error_code from messages where uuid = ${uuids[0]!}`
+  expect(message).toEqual({ status: 'FAILED', error_code: 453 })
+  await seeToTimers({ ...context(aRecorder()), clock: () => tomorrow })
+  expect((await db.sql`select lane_id from messages where uuid = ${uuids[0]!}`)[0]).toEqual({ lane_id: null })
+})
+
 test('one that cannot be seen to now stays, and the others do not wait for it', async () => {
   const uuids = await accept(3)
   await setDue('expire', uuids)

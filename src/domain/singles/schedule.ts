@@ -19,20 +19,26 @@ export function scheduleOf(options: SingleOptions, number: Exclude<Classified, {
   const opening = nextOpening({ ...window, hours: window.hours ?? null, days: window.days ?? null }, now)
   const { hours = null, days = null } = options
   const endAt = completion?.toISOString() ?? null
+  const sendAt = opening && opening <= now ? null : (opening ?? completion)
   return {
-    ...lifetime(opening, completion, options.ttl ?? null, now),
+    sendAt,
+    ...ending(options.ttl ?? null, { now, wanted, sendAt, completion }),
     completeBy: completion,
     ...(hours || days || endAt ? { window: { hours, days, zone: zone.name, endAt } } : {}),
   }
 }
 
+type Moments = { now: Date; wanted: Date | null; sendAt: Date | null; completion: Date | null }
+
 /**
- * Without an opening before its completion it waits until then, and ends. A ttl ends it, sent or not; without one its
- * waiting ends at its completion, or after the common lifetime.
+ * A ttl counts from acceptance, or from the wanted time of sending, and ends the message whether it was sent or still
+ * waits for its hours and days: a code must not go out the next morning. Without a ttl waiting ends at the completion,
+ * or after the common lifetime, which counts from the moment at which the message may go.
  */
-function lifetime(opening: Date | undefined, completion: Date | null, ttl: number | null, now: Date) {
-  const sendAt = opening && opening.getTime() <= now.getTime() ? null : (opening ?? completion)
-  const lasting = (ms: number) => new Date((sendAt ?? now).getTime() + ms)
-  const expiresAt = ttl === null ? (completion ?? lasting(LIFETIME_MS)) : lasting(ttl * 1000)
-  return { sendAt, expiresAt, endsEarly: ttl !== null }
+function ending(ttl: number | null, { now, wanted, sendAt, completion }: Moments) {
+  if (ttl === null) return { expiresAt: completion ?? later(sendAt ?? now, LIFETIME_MS), endsEarly: false }
+  const start = wanted && wanted > now ? wanted : now
+  return { expiresAt: later(start, ttl * 1000), endsEarly: true }
 }
+
+const later = (time: Date, ms: number) => new Date(time.getTime() + ms)

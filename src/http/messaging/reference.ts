@@ -43,7 +43,10 @@ function complete(schema: Schema, isTemplate: boolean) {
 const whenAbsent: Record<string, object> = {
   useLocalTime: { default: true, description: "Whether times are on the subscriber's clock; false: on that of Moscow" },
   shortUrl: { default: false, description: 'Whether links in the text become short ones' },
-  callbackEvents: { default: ['delivered'], description: 'Which events are told, when there is a callbackUrl' },
+  callbackEvents: {
+    default: ['delivered'],
+    description: 'Which events are told, when there is a callbackUrl; an empty array is as good as absent',
+  },
   condition: { default: 'not_delivered', description: 'When the next step goes out; the last step has none' },
 }
 
@@ -54,7 +57,7 @@ function completeMessage(schema: Schema, properties: Record<string, Schema>, isT
   const bounds = '60 to 86400 seconds, for FLASHCALL and VOICECODE from 30'
   const ttl = properties.condition
     ? { default: 3600, description: `How long the step has, ${bounds}; the last step has none` }
-    : { description: `How long it has, ${bounds}; 25 hours unless given` }
+    : { description: `How long it has from acceptance or localSendTime on, ${bounds}; 25 hours unless given` }
   Object.assign(properties.ttl!, ttl)
   schema.allOf = channelTypes.map(channel => ({
     if: { required: ['channelType'], properties: { channelType: { const: channel } } },

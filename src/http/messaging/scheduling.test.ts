@@ -169,6 +169,24 @@ describe('waiting', () => {
     expect(await kept({ localCompletionTime }, now)).toEqual(completed)
   })
 
+  test('for hours and days ends with the ttl, counted from acceptance or from the wanted time', async () => {
+    const tomorrow = { hours: [9], ttl: 60 }
+    expect(await kept(tomorrow, now)).toEqual({
+      sendAt: '2026-07-02T06:00:00.000Z',
+      expiresAt: '2026-07-01T12:01:00.000Z',
+      waitsUntil: null,
+    })
+    expect(await kept({ ...tomorrow, localSendTime: '2026-07-02 20:00:00' }, now)).toEqual({
+      sendAt: '2026-07-03T06:00:00.000Z',
+      expiresAt: '2026-07-02T17:01:00.000Z',
+      waitsUntil: null,
+    })
+    // A wanted time that is past means now.
+    expect((await kept({ ...tomorrow, localSendTime: '2026-07-01 09:00:00' }, now)).expiresAt).toBe(
+      '2026-07-01T12:01:00.000Z',
+    )
+  })
+
   test('with a ttl ends with it, however late the completion is', async () => {
     expect(await kept({ localCompletionTime, ttl: 60 }, now)).toEqual({
       sendAt: null,
@@ -262,7 +280,9 @@ describe('a slow model, minute by minute', () => {
     const completeBy = end === Number.POSITIVE_INFINITY ? null : end
     const times = { sendAt: sendAtMs <= nowMs ? null : sendAtMs, completeBy }
     // "Waiting ends at ttl or localCompletionTime, of a single message without either after 25 hours."
-    if (options.ttl) return { ...times, endsEarly: true, expiresAt: sendAtMs + options.ttl * 1000 }
+    // A ttl counts while the message waits for its hours and days, too.
+    const start = Math.max(nowMs, wanted)
+    if (options.ttl) return { ...times, endsEarly: true, expiresAt: start + options.ttl * 1000 }
     if (options.localCompletionTime) return { ...times, endsEarly: false, expiresAt: end }
     return { ...times, endsEarly: false, expiresAt: sendAtMs + 25 * 60 * MINUTE }
   }
