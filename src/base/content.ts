@@ -14,6 +14,10 @@ export type TextContent = {
   template?: Omit<TemplateContent, 'contentType'>
 }
 
+/** Whether WhatsApp takes it only within 24 hours of the subscriber's last message: no template, and no code. */
+export const isFreeText = (content: Content | undefined) =>
+  !content || (content.contentType === 'text' && !content.template)
+
 export type Button = { text: string; url: string } | { text: string; phone: string }
 
 /** A template registered with the messenger, with what fills its places. */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Content } from '../base/content.ts'
+import { type Content, isFreeText } from '../base/content.ts'
 import { errorCodes } from '../base/error-codes.ts'
 import { nextOpening } from '../base/sending-window.ts'
 import type { Outgoing, SendResult } from '../channels/channel.ts'
@@ -115,9 +115,7 @@ function refuseUnwanted(work: Work, messages: Attempt[], unwanted: Unwanted): At
 
 const ANSWER_MS = 24 * 3600_000
 
-const isFreeText = (content: Content | undefined) => !content || (content.contentType === 'text' && !content.template)
-
-/** WhatsApp takes free texts only for a day after the subscriber wrote; its simulated operators do not insist. */
+/** WhatsApp takes free texts only for a day after the subscriber wrote; its simulated operators insist for a test number. */
 async function refuseUnasked(work: Work, messages: Attempt[], { gateway }: LiveGateway, now: Date): Promise<Attempt[]> {
   const { sql, lane } = work
   if (lane.channelType !== 'WHATSAPP' || gateway.connector === 'simulator') return messages

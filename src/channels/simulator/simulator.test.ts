@@ -78,6 +78,24 @@ test('a message of three parts gets a receipt for each', async () => {
   )
 })
 
+test('the number 0010 has not written: WhatsApp takes templates and codes for it, and no free text', async () => {
+  const { channel } = aSimulator({})
+  const to = (given: Partial<Outgoing>) => aMessage({ destination: '79160000010', ...given })
+  const whatsapp = (content: NonNullable<Outgoing['content']>) => to({ channelType: 'WHATSAPP', content })
+  const results = await resultsOf(channel, [
+    to({ channelType: 'WHATSAPP' }),
+    whatsapp({ contentType: 'text', text: 'Hello' }),
+    whatsapp({ contentType: 'text', text: 'Hello', template: { templateId: 'hello' } }),
+    whatsapp({ contentType: 'template', templateId: 'hello' }),
+    whatsapp({ contentType: 'authentication', code: '4321' }),
+    to({ channelType: 'SMS' }),
+    to({ channelType: 'VIBER' }),
+  ])
+  const kinds = results.map(result => (result?.kind === 'refused' ? result.errorCode : result?.kind))
+  expect(kinds).toEqual([456, 456, 'accepted', 'accepted', 'accepted', 'accepted', 'accepted'])
+  await channel.stop()
+})
+
 test('rates decide by chance: all refused, all busy, all undelivered', async () => {
   const batch = Array.from({ length: 20 }, () => aMessage())
   const kindsOf = async (settings: SimulatorSettings) =>

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { isFreeText } from '../../base/content.ts'
 import { errorCodes } from '../../base/error-codes.ts'
 import type { Channel, Feed, Outgoing, Receipt, SendResult } from '../channel.ts'
 
@@ -98,12 +99,17 @@ function answerTo(message: Outgoing, settings: SimulatorSettings): SendResult {
   const ending = endingOf(message.destination)
   if (ending === '0004') return { kind: 'refused', errorCode: errorCodes.refusedByChannel, reason: 'test number' }
   if (ending === '0009' && message.attempts === 0) return { kind: 'busy', reason: 'test number', retryAfterMs: 500 }
+  if (ending === '0010' && hasNotWritten(message)) return { kind: 'refused', ...notWritten }
   if (isTestEnding(ending)) return { kind: 'accepted' }
   if (happens(settings.refuseRate))
     return { kind: 'refused', errorCode: errorCodes.refusedByChannel, reason: 'by chance' }
   if (happens(settings.busyRate)) return { kind: 'busy', reason: 'by chance', retryAfterMs: 200 }
   return { kind: 'accepted' }
 }
+
+/** As WhatsApp does with a subscriber who has not written within 24 hours; other channels know nothing of it. */
+const hasNotWritten = ({ channelType, content }: Outgoing) => channelType === 'WHATSAPP' && isFreeText(content)
+const notWritten = { errorCode: errorCodes.refusedByChannel, reason: 'test number: has not written within 24 hours' }
 
 const isTestEnding = (ending: string) => /^000[1-9]$/.test(ending)
 const happens = (rate: number | undefined) => rate !== undefined && rate > 0 && Math.random() < rate

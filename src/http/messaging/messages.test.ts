@@ -80,6 +80,43 @@ describe('a request', () => {
     expect(row!.center_id).toEqual(expect.any(Number))
   })
 
+  test('with empty lists, as public clients send them, has nothing set', async () => {
+    const callbackUrl = 'https://client.example/hook'
+    const { body } = await post(sms({ hours: [], days: [], tags: [], callbackUrl, callbackEvents: [] }))
+    const [row] = await stored()
+    expect(row).toMatchObject({
+      options: { useLocalTime: true, shortUrl: false },
+      callback_events: ['delivered'],
+      send_at: null,
+    })
+    expect(Object.keys(row!.options).sort()).toEqual(['shortUrl', 'useLocalTime'])
+    const shown = await api.call({ method: 'GET', path: `/message/${body.items[0].messageUuid}`, key })
+    expect(shown.body).toMatchObject({ hours: null, days: null, tags: null, callbackEvents: ['delivered'] })
+  })
+
+  test('reads ten digits that begin with 9 as a Russian number, unless a plus says otherwise', async () => {
+    await post([
+      sms({ destination: '9160000001' }),
+      sms({ destination: '(916) 000-00-02' }),
+      sms({ channelType: 'VK', senderName: 'shop', destination: '+95 9 123 4567' }),
+    ])
+    const destinations = (await stored()).map(({ destination }) => destination)
+    expect(destinations).toEqual(['79160000001', '79160000002', '9591234567'])
+    const found = (written: string) =>
+      api.call({ method: 'GET', path: `/message?destination=${written}`, key }).then(({ body }) => body.total)
+    expect(await found('9160000001')).toBe(1)
+    expect(await found('%2B9591234567')).toBe(1)
+    expect(await found('+9591234567')).toBe(1) // a plus that is not escaped
+  })
+
+  test('whose header and footer have the text null has neither', async () => {
+    const content = { contentType: 'text', text: 'Hello', header: { text: null }, footer: { text: null } }
+    expect((await post(sms({ channelType: 'WHATSAPP', senderName: 'SHOP', content }))).status).toBe(400) // no such name
+    await anApprovedSender(api.sql, world.companyId, { senderName: 'SHOP', channelType: 'WHATSAPP' })
+    expect((await post(sms({ channelType: 'WHATSAPP', senderName: 'SHOP', content }))).status).toBe(200)
+    expect((await stored())[0]).toMatchObject({ content: { ...content, header: null, footer: null } })
+  })
+
   test('the same externalMessageId may come twice', async () => {
     expect(await post([sms({ externalMessageId: 'a' }), sms({ externalMessageId: 'a' })])).toMatchObject({
       status: 200,
