@@ -7,8 +7,25 @@ export async function addToBlacklist(sql: Sql, companyId: number, msisdn: string
   await store.upsertEntry(sql, companyId, msisdn, comment ?? null)
 }
 
-export async function removeFromBlacklist(sql: Sql, companyId: number, msisdn: string) {
-  await store.deleteEntry(sql, companyId, msisdn)
+/** Says whether the number was on it. */
+export async function removeFromBlacklist(sql: Sql, companyId: number, msisdn: string): Promise<boolean> {
+  const { count } = await store.deleteEntry(sql, companyId, msisdn)
+  return count > 0
+}
+
+export type BlacklistEntry = { msisdn: string; comment: string | null; createdAt: Date }
+
+/** The newest entries of a company's blacklist, and how many there are in all. */
+export async function listBlacklist(
+  sql: Sql,
+  companyId: number,
+  limit: number,
+): Promise<{ total: number; items: BlacklistEntry[] }> {
+  const [[count], items] = await Promise.all([
+    store.countEntries(sql, companyId),
+    store.selectNewest(sql, companyId, limit),
+  ])
+  return { total: count!.total, items }
 }
 
 /** Which of these numbers are on the company's blacklist. Most companies have none: that costs one small question. */

@@ -10,6 +10,15 @@ export function upsertEntry(sql: Sql, companyId: number, msisdn: string, comment
 export const deleteEntry = (sql: Sql, companyId: number, msisdn: string) =>
   sql`delete from blacklist where company_id = ${companyId} and msisdn = ${msisdn}`
 
+export const countEntries = (sql: Sql, companyId: number) =>
+  sql<{ total: number }[]>`select count(*) as total from blacklist where company_id = ${companyId}`
+
+export function selectNewest(sql: Sql, companyId: number, limit: number) {
+  return sql<{ msisdn: string; comment: string | null; createdAt: Date }[]>`
+    select msisdn, comment, created_at as "createdAt" from blacklist where company_id = ${companyId}
+    order by created_at desc, msisdn limit ${limit}`
+}
+
 export const selectAnyEntry = (sql: Sql, companyId: number) =>
   sql`select 1 from blacklist where company_id = ${companyId} limit 1`
 

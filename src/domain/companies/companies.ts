@@ -1,7 +1,7 @@
 import { invalid, notFound } from '../../base/errors.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { Partner } from '../partners/partner.ts'
-import type { Company, CompanyChange, CompanySwitches, NewCompany } from './company.ts'
+import type { Company, CompanyChange, CompanyStatus, CompanySwitches, NewCompany } from './company.ts'
 import * as store from './store.ts'
 
 export async function createCompany(sql: Sql, partner: Partner, company: NewCompany): Promise<{ companyId: number }> {
@@ -43,6 +43,12 @@ export async function requireAnyCompany(sql: Sql, companyId: number): Promise<Co
   const [company] = await store.selectAnyCompany(sql, companyId)
   if (!company) throw notFound('Company')
   return company
+}
+
+/** For staff. Its running dispatches pause while it is DISABLED and go on when it is ACTIVE again. */
+export async function setCompanyStatus(sql: Sql, companyId: number, status: CompanyStatus): Promise<void> {
+  const { partnerId } = await requireAnyCompany(sql, companyId)
+  await store.updateCompany(sql, partnerId, companyId, { status })
 }
 
 /** For staff. Running engines follow within a second. */

@@ -67,7 +67,10 @@ export async function createDispatch(
   })
 }
 
-async function withAbout(pool: Pool, request: Request & { companyId: number; dispatch: NewDispatch }) {
+async function withAbout(
+  pool: Pool,
+  request: { companyId: number; dispatch: NewDispatch; recipients: readonly Recipient[] },
+) {
   const { companyId, dispatch, recipients } = request
   return { ...dispatch, ...aboutOf(await templatesOf(pool, companyId), dispatch, recipients[0]) }
 }
@@ -78,15 +81,33 @@ export async function tryDispatch(
   numbering: Numbering,
   request: Request & { companyId: number; dispatch: NewDispatch },
 ): Promise<Acceptance> {
+  const judge = await createTrial(sql, numbering, { ...request, firstRecipient: request.recipients[0] })
+  return judge(request.recipients)
+}
+
+/** Judges recipients, and notes what would become of each when a list is given for the answers. */
+export type Trial = (recipients: Recipient[], answers?: Answer[]) => Promise<Acceptance>
+
+/**
+ * The same for recipients that come in batches: each batch is judged as if it were added to the dispatch that the first
+ * recipient began.
+ */
+export async function createTrial(
+  sql: Pool,
+  numbering: Numbering,
+  request: { partner: Partner; companyId: number; dispatch: NewDispatch; firstRecipient: Recipient | undefined },
+): Promise<Trial> {
+  const { firstRecipient } = request
   const company = await requireActiveCompany(sql, request.partner, request.companyId)
-  const dispatch = await withAbout(sql, request)
-  const { intake, numbers } = await gather(sql, numbering, { ...request, dispatch, company })
-  const lanes = lanesFor(intake, numbers).map((lane, laneId) => ({ ...lane, laneId, tail: 0 }))
-  const tally = emptyTally()
-  const { recipients } = request
-  const desk = { intake, recipients, numbers, lanes, usualLanes: lanes, firstPosition: 0, uuidOf: () => NIL_UUID }
-  for await (const _ of judgeRecipients(desk, tally));
-  return acceptanceOf({ home: { dispatchId: 0 }, tally, currency: company.currency })
+  const dispatch = await withAbout(sql, { ...request, recipients: firstRecipient ? [firstRecipient] : [] })
+  return async (recipients, answers = []) => {
+    const { intake, numbers } = await gather(sql, numbering, { dispatch, company, recipients })
+    const lanes = lanesFor(intake, numbers).map((lane, laneId) => ({ ...lane, laneId, tail: 0 }))
+    const tally = emptyTally()
+    const desk = { intake, recipients, numbers, lanes, usualLanes: lanes, firstPosition: 0, uuidOf: () => NIL_UUID }
+    for await (const _ of answered(judgeRecipients(desk, tally), answers));
+    return acceptanceOf({ home: { dispatchId: 0 }, tally, currency: company.currency })
+  }
 }
 
 /** Adds messages to a dispatch that has not been started. */
@@ -353,6 +374,21 @@ export async function requireDispatchProgress(sql: Sql, partner: Partner, dispat
   if (!dispatch) throw notFound('Dispatch')
   return withProgress(dispatch)
 }
+
+/** For staff: a dispatch of whichever company. */
+export async function requireAnyDispatch(sql: Sql, dispatchId: number): Promise<Dispatch & Progress & InOperation> {
+  const [dispatch] = await store.selectAnyDispatchWithSums(sql, dispatchId)
+  if (!dispatch) throw notFound('Dispatch')
+  return { ...withProgress(dispatch), ...inOperation(dispatch) }
+}
+
+/** Messages that no operator has yet, and those whose receipt is still to come. */
+export type InOperation = { waiting: number; awaitingReceipt: number }
+
+const inOperation = (d: store.DispatchWithSums): InOperation => ({
+  waiting: d.createdMessages,
+  awaitingReceipt: d.sentMessages,
+})
 
 export async function listDispatches(
   sql: Sql,

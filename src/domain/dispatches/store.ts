@@ -193,6 +193,15 @@ export function selectDispatchWithSums(sql: Sql, partnerId: number, dispatchId: 
     where i.dispatch_id = ${dispatchId} and c.partner_id = ${partnerId}`
 }
 
+export function selectAnyDispatchWithSums(sql: Sql, dispatchId: number) {
+  return sql<DispatchWithSums[]>`
+    select ${columns(sql)}, sums.* from dispatch_ids i
+    join dispatches d on d.company_id = i.company_id and d.dispatch_id = i.dispatch_id
+    join companies c on c.company_id = d.company_id
+    ${withSums(sql)}
+    where i.dispatch_id = ${dispatchId}`
+}
+
 export function selectDispatchOfWithSums(sql: Sql, companyId: number, dispatchId: number) {
   return sql<DispatchWithSums[]>`
     select ${columns(sql)}, sums.* from dispatches d join companies c using (company_id)

@@ -29,6 +29,12 @@ export function once<T>(
   }) as Promise<T>
 }
 
+/** What the same request was answered before; undefined when it was not made, or too long ago. */
+export async function answerBefore<T>(sql: Sql, request: NonNullable<Once>): Promise<T | undefined> {
+  const [row] = await store.selectKey(sql, request, KEY_LIFETIME_HOURS)
+  return row?.requestHash.equals(hashOf(request)) ? (JSON.parse(row.answer) as T) : undefined
+}
+
 async function earlierAnswer<T>(sql: Sql, request: NonNullable<Once>): Promise<{ answer: T } | undefined> {
   const [lock] = await store.tryLock(sql, request)
   if (!lock!.taken) throw new AppError('in_flight', 'A request with this Idempotency-Key is still being processed')

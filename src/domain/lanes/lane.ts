@@ -53,6 +53,9 @@ export type RunnableLane = {
   lastUuid: string | null
 }
 
+/** A lane with messages left to send, as it is shown to people: also one that may not go now. */
+export type WaitingLane = RunnableLane & { isCompanyActive: boolean; isSuspended: boolean }
+
 /** When a lane may send; undefined when it may at any time. */
 export function windowOf({
   startAt,

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/sql.ts'
-import type { Lease, Run, RunnableLane } from './lane.ts'
+import type { Lease, Run, RunnableLane, WaitingLane } from './lane.ts'
 import * as store from './store.ts'
 
 export const runnableLanes = (sql: Sql, now: Date, limit: number): Promise<RunnableLane[]> =>
@@ -28,6 +28,10 @@ const inTurn = (a: RunnableLane, b: RunnableLane) => (a.servedAt === b.servedAt 
 
 export const postponeLane = (sql: Sql, lane: { companyId: number; laneId: number }, until: Date) =>
   store.postponeLane(sql, lane, until)
+
+/** Open lanes of a dispatch with messages left to send, to tell people why they do not go. */
+export const waitingLanes = (sql: Sql, companyId: number, dispatchId: number): Promise<WaitingLane[]> =>
+  store.selectWaiting(sql, companyId, dispatchId)
 
 export const strandedLeases = (sql: Sql, limit: number) => store.selectStranded(sql, limit)
 

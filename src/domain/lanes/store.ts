@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/sql.ts'
-import { LEASE_SECONDS, type Lease, type Run, type RunnableLane } from './lane.ts'
+import { LEASE_SECONDS, type Lease, type Run, type RunnableLane, type WaitingLane } from './lane.ts'
 
 export type Page = { limit: number; offset: number }
 
@@ -200,4 +200,19 @@ export function selectHeldRanges(sql: Sql, companyId: number, dispatchId: number
     select e.lane_id as "laneId", e.first_seq as "firstSeq", e.next_seq as "nextSeq"
     from leases e join lanes l on l.company_id = e.company_id and l.lane_id = e.lane_id
     where e.company_id = ${companyId} and l.dispatch_id = ${dispatchId} and e.worker is not null`
+}
+
+/** Open lanes of a dispatch with messages left to send, whatever may be in their way. */
+export function selectWaiting(sql: Sql, companyId: number, dispatchId: number) {
+  return sql<WaitingLane[]>`
+    select ${columns(sql)}, l.tail - l.cursor as waiting, c.status = 'ACTIVE' as "isCompanyActive",
+      coalesce(s.suspended, false) as "isSuspended"
+    from lanes l
+    join companies c on c.company_id = l.company_id
+    left join senders s on s.company_id = l.company_id and s.sender_id = l.sender_id
+    left join dispatches d on d.company_id = l.company_id and d.dispatch_id = l.dispatch_id
+    where l.company_id = ${companyId} and l.dispatch_id = ${dispatchId} and l.open
+      and (l.cursor < l.tail
+        or exists (select from leases e where e.company_id = l.company_id and e.lane_id = l.lane_id))
+    order by l.lane_id`
 }

@@ -64,6 +64,13 @@ export function topUp(
   }) as Promise<Money>
 }
 
+/** The account as it stands now, without a lock: to be shown. */
+export async function accountOf(sql: Sql, companyId: number, month: string): Promise<Account> {
+  const [account] = await store.selectAccount(sql, companyId, month)
+  if (!account) throw notFound('Company')
+  return account
+}
+
 /** For staff: every company's account, with what it spent in the month. */
 export const listAccounts = (sql: Sql, month: string): Promise<(Account & { companyId: number })[]> =>
   store.selectAccounts(sql, month)

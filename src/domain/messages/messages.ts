@@ -83,6 +83,12 @@ export async function* everyMessage(
   }
 }
 
+/** Why messages of a dispatch failed, the most frequent reason first. */
+export const failuresOf = (
+  sql: Sql,
+  home: store.MessageHome,
+): Promise<{ errorCode: number | null; messages: number }[]> => store.countFailures(sql, home)
+
 export const acceptedMessages = (sql: Sql, home: store.MessageHome, from: number, count: number) =>
   store.selectAccepted(sql, home, from, count)
 

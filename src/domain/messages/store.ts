@@ -110,6 +110,14 @@ export function selectByPosition(sql: Sql, home: MessageHome, from: number, coun
     order by position`
 }
 
+export function countFailures(sql: Sql, home: MessageHome) {
+  return sql<{ errorCode: number | null; messages: number }[]>`
+    select error_code as "errorCode", count(*) as messages from messages
+    where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}
+      and uuid between ${home.firstUuid} and ${home.lastUuid} and status = 'FAILED'
+    group by error_code order by messages desc, error_code`
+}
+
 /** Messages of one status within the given blocks, in the order submitted. */
 export function selectFromBlocks(
   sql: Sql,
