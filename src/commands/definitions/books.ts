@@ -1,13 +1,13 @@
 import type { Command } from '../command.ts'
 
-const months = () => import('../months.ts')
+const months = () => import('../books/months.ts')
 
 export const bookCommands: Command[] = [
   {
     name: 'ledger verify',
     about: 'Recomputes all money from the messages; lists what differs and ends with 1 when anything does.',
     options: { company: { value: 'N', about: 'Only the books of one company' } },
-    run: async call => (await import('../ledger.ts')).verify(call),
+    run: async call => (await import('../books/ledger.ts')).verify(call),
   },
   {
     name: 'month list',

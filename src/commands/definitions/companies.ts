@@ -1,6 +1,6 @@
 import type { Command } from '../command.ts'
 
-const companies = () => import('../companies.ts')
+const companies = () => import('../companies/companies.ts')
 
 const company = { value: 'N', about: 'The company: `tidings company list` shows them', required: true }
 

@@ -2,7 +2,7 @@ import { connectorNames } from '../../channels/connector-names.ts'
 import { brands } from '../../domain/numbering/brand.ts'
 import type { Command } from '../command.ts'
 
-const gateways = () => import('../gateways.ts')
+const gateways = () => import('../operators/gateways.ts')
 
 const gateway = { value: 'GATEWAY', about: 'Its id or name: `tidings gateway list` shows them', required: true }
 const shared = {

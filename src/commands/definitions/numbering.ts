@@ -1,6 +1,6 @@
 import type { Command } from '../command.ts'
 
-const numbering = () => import('../numbering.ts')
+const numbering = () => import('../operators/numbering.ts')
 
 export const numberingCommands: Command[] = [
   {

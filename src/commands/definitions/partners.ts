@@ -1,6 +1,6 @@
 import type { Command } from '../command.ts'
 
-const partners = () => import('../partners.ts')
+const partners = () => import('../people/partners.ts')
 
 const credentials = {
   login: { value: 'LOGIN', about: 'The login of the partner', required: true },

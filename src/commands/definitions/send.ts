@@ -15,6 +15,6 @@ export const sendCommands: Command[] = [
       senders: { value: 'IDS', about: "Sender names, as ID,ID; without them the company's approved ones, one a brand" },
       channel: { value: 'CHANNEL', about: 'The channel', default: 'SMS' },
     },
-    run: async call => (await import('../send.ts')).send(call),
+    run: async call => (await import('../send/send.ts')).send(call),
   },
 ]

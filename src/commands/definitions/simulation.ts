@@ -1,6 +1,6 @@
 import type { Command } from '../command.ts'
 
-const simulator = () => import('../simulator.ts')
+const simulator = () => import('../operators/simulator.ts')
 
 export const simulationCommands: Command[] = [
   {
@@ -35,6 +35,6 @@ export const simulationCommands: Command[] = [
       'early-rate': { value: 'X', about: 'Share of receipts that come before the answer', default: '0' },
       'missing-rate': { value: 'X', about: 'Share of receipts that never come', default: '0' },
     },
-    run: async call => (await import('../smsc.ts')).runSmsc(call),
+    run: async call => (await import('../operators/smsc.ts')).runSmsc(call),
   },
 ]

@@ -8,6 +8,6 @@ export const staffCommands: Command[] = [
       login: { value: 'LOGIN', about: 'The login', required: true },
       password: { value: 'PASSWORD', about: 'The password', required: true },
     },
-    run: async call => (await import('../staff.ts')).createOne(call),
+    run: async call => (await import('../people/staff.ts')).createOne(call),
   },
 ]

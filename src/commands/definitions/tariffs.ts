@@ -1,6 +1,6 @@
 import type { Command } from '../command.ts'
 
-const tariffs = () => import('../tariffs.ts')
+const tariffs = () => import('../books/tariffs.ts')
 
 const COLUMNS = 'senderType,brand,trafficType,pricingModel,from,price,priceMauBatch'
 

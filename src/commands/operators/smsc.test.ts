@@ -3,10 +3,10 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Channel, Feed, Outgoing, Receipt, SendResult } from '../channels/channel.ts'
-import { createConnection } from '../channels/smpp/connection.ts'
-import { createSmpp } from '../channels/smpp/smpp.ts'
-import { eventually } from '../testing/eventually.ts'
+import type { Channel, Feed, Outgoing, Receipt, SendResult } from '../../channels/channel.ts'
+import { createConnection } from '../../channels/smpp/connection.ts'
+import { createSmpp } from '../../channels/smpp/smpp.ts'
+import { eventually } from '../../testing/eventually.ts'
 import {
   expectSentence,
   firstOutput,
@@ -16,7 +16,7 @@ import {
   startService,
   stop,
   useDataFolders,
-} from '../testing/processes.ts'
+} from '../../testing/processes.ts'
 
 const PATIENT = 30_000
 const atEnd: (() => unknown)[] = []
@@ -238,7 +238,7 @@ const aDataFolder = useDataFolders()
 
 /** In their order, the words of each as a shell would read them; the SMSC on a port that is free. */
 async function commandsOfTheDocument(port: number): Promise<string[][]> {
-  const document = await readFile(new URL('../../docs/smsc.md', import.meta.url), 'utf8')
+  const document = await readFile(new URL('../../../docs/smsc.md', import.meta.url), 'utf8')
   const lines = document.split('\n').filter(line => line.startsWith('tidings '))
   return lines.map(line =>
     [...line.matchAll(/'([^']*)'|(\S+)/g)]

@@ -1,7 +1,7 @@
-import { UsageError } from '../base/errors.ts'
-import { detachMonth, listMonths, type Month } from '../domain/messages/months.ts'
-import { type Call, withDatabase } from './command.ts'
-import { table } from './table.ts'
+import { UsageError } from '../../base/errors.ts'
+import { detachMonth, listMonths, type Month } from '../../domain/messages/months.ts'
+import { type Call, withDatabase } from '../command.ts'
+import { table } from '../table.ts'
 
 export async function listAll({ config, print }: Call) {
   await withDatabase(config, async ({ sql }) => {

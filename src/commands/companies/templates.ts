@@ -1,12 +1,12 @@
-import type { Pool } from '../db/sql.ts'
-import { approveTemplate, denyTemplate, rejectTemplate } from '../domain/templates/moderation.ts'
-import type { Template } from '../domain/templates/template.ts'
-import { listAllTemplates } from '../domain/templates/templates.ts'
-import { orAdvise } from './advice.ts'
-import { type Call, withDatabase } from './command.ts'
-import { idOption } from './command-line.ts'
-import { optionalId } from './options.ts'
-import { table } from './table.ts'
+import type { Pool } from '../../db/sql.ts'
+import { approveTemplate, denyTemplate, rejectTemplate } from '../../domain/templates/moderation.ts'
+import type { Template } from '../../domain/templates/template.ts'
+import { listAllTemplates } from '../../domain/templates/templates.ts'
+import { orAdvise } from '../advice.ts'
+import { type Call, withDatabase } from '../command.ts'
+import { idOption } from '../command-line.ts'
+import { optionalId } from '../options.ts'
+import { table } from '../table.ts'
 
 export async function listSome(call: Call) {
   const companyId = optionalId(call, 'company')

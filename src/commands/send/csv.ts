@@ -1,4 +1,4 @@
-import { UsageError } from '../base/errors.ts'
+import { UsageError } from '../../base/errors.ts'
 
 /** A row of a CSV file, and the line on which it begins. */
 export type Row = { line: number; fields: string[] }

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { setSwitches } from '../domain/companies/companies.ts'
-import { local, useCallbackSender } from '../testing/callback-sender.ts'
-import { aGateway, useEngines } from '../testing/engines.ts'
-import { eventually } from '../testing/eventually.ts'
-import { aCompany, anApprovedSender } from '../testing/factories.ts'
-import { commands } from './all-commands.ts'
-import { runCommandLine } from './command-line.ts'
+import { setSwitches } from '../../domain/companies/companies.ts'
+import { local, useCallbackSender } from '../../testing/callback-sender.ts'
+import { aGateway, useEngines } from '../../testing/engines.ts'
+import { eventually } from '../../testing/eventually.ts'
+import { aCompany, anApprovedSender } from '../../testing/factories.ts'
+import { commands } from '../all-commands.ts'
+import { runCommandLine } from '../command-line.ts'
 
 const world = useCallbackSender()
 const { db, aReceiver } = world

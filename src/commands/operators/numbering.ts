@@ -1,6 +1,6 @@
-import { importPorted, importRegister } from '../domain/numbering/imports.ts'
-import { type Call, withDatabase } from './command.ts'
-import { withFile } from './file.ts'
+import { importPorted, importRegister } from '../../domain/numbering/imports.ts'
+import { type Call, withDatabase } from '../command.ts'
+import { withFile } from '../file.ts'
 
 export const importRanges = ({ config, arguments: [file], print, progress }: Call) =>
   withFile(file!, source =>

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { UsageError } from '../base/errors.ts'
-import { catalogue, entryOf, isConnector } from '../channels/catalogue.ts'
-import type { GatewayChange, Keeping } from '../domain/gateways/gateway.ts'
-import { gatewayKey } from '../domain/gateways/secrets.ts'
-import { MOST_PARTS_PER_SECOND } from './options.ts'
+import { UsageError } from '../../base/errors.ts'
+import { catalogue, entryOf, isConnector } from '../../channels/catalogue.ts'
+import type { GatewayChange, Keeping } from '../../domain/gateways/gateway.ts'
+import { gatewayKey } from '../../domain/gateways/secrets.ts'
+import { MOST_PARTS_PER_SECOND } from '../options.ts'
 
 /** What one `--set` says: a name, and a text that stands as it is when it comes from a file. */
 export type Setting = { name: string; text: string; isFromFile: boolean }

@@ -1,9 +1,9 @@
-import type { ListedPartner } from '../domain/partners/partner.ts'
-import { changePassword, createPartner, listPartners } from '../domain/partners/partners.ts'
-import { noPartner, orAdvise } from './advice.ts'
-import { type Call, withDatabase } from './command.ts'
+import type { ListedPartner } from '../../domain/partners/partner.ts'
+import { changePassword, createPartner, listPartners } from '../../domain/partners/partners.ts'
+import { noPartner, orAdvise } from '../advice.ts'
+import { type Call, withDatabase } from '../command.ts'
+import { table } from '../table.ts'
 import { credentialsIn } from './credentials.ts'
-import { table } from './table.ts'
 
 export async function listAll({ config, print }: Call) {
   await withDatabase(config, async ({ sql }) => {

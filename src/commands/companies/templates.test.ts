@@ -1,9 +1,9 @@
 import { beforeAll, expect, test, vi } from 'vitest'
-import { createTemplate } from '../domain/templates/templates.ts'
-import { useDatabase } from '../testing/database.ts'
-import { aCompany, anApprovedSender, aPartner } from '../testing/factories.ts'
-import { runCommandLine } from './command-line.ts'
-import { templateCommands } from './definitions/templates.ts'
+import { createTemplate } from '../../domain/templates/templates.ts'
+import { useDatabase } from '../../testing/database.ts'
+import { aCompany, anApprovedSender, aPartner } from '../../testing/factories.ts'
+import { runCommandLine } from '../command-line.ts'
+import { templateCommands } from '../definitions/templates.ts'
 
 const db = useDatabase()
 let companyId: number

@@ -1,8 +1,8 @@
-import { UsageError } from '../base/errors.ts'
-import type { Pool } from '../db/sql.ts'
-import { requireAnyCompany } from '../domain/companies/companies.ts'
-import { refusalOfAddresses } from '../domain/keys/address-list.ts'
-import { type Key, keyTypes } from '../domain/keys/key.ts'
+import { UsageError } from '../../base/errors.ts'
+import type { Pool } from '../../db/sql.ts'
+import { requireAnyCompany } from '../../domain/companies/companies.ts'
+import { refusalOfAddresses } from '../../domain/keys/address-list.ts'
+import { type Key, keyTypes } from '../../domain/keys/key.ts'
 import {
   activateKey,
   companyOfKey,
@@ -13,13 +13,13 @@ import {
   reissueKey,
   restrictKey,
   type ShownKey,
-} from '../domain/keys/keys.ts'
-import { refusalOfCenterName } from '../domain/traffic-centers/traffic-center.ts'
-import { noCompany, orAdvise } from './advice.ts'
-import { type Call, withDatabase } from './command.ts'
-import { idOption } from './command-line.ts'
-import { choiceOption, optionalId } from './options.ts'
-import { table } from './table.ts'
+} from '../../domain/keys/keys.ts'
+import { refusalOfCenterName } from '../../domain/traffic-centers/traffic-center.ts'
+import { noCompany, orAdvise } from '../advice.ts'
+import { type Call, withDatabase } from '../command.ts'
+import { idOption } from '../command-line.ts'
+import { choiceOption, optionalId } from '../options.ts'
+import { table } from '../table.ts'
 
 export async function createOne(call: Call) {
   const companyId = idOption(call, 'company')

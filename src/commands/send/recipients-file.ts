@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { UsageError } from '../base/errors.ts'
-import { normaliseNumber } from '../base/phone-number.ts'
-import type { Recipient } from '../domain/dispatches/dispatch.ts'
+import { UsageError } from '../../base/errors.ts'
+import { normaliseNumber } from '../../base/phone-number.ts'
+import type { Recipient } from '../../domain/dispatches/dispatch.ts'
+import { withFile } from '../file.ts'
 import { type Row, readRows } from './csv.ts'
-import { withFile } from './file.ts'
 
 /** What a file of recipients holds: it is read to its end once before anything is done with it. */
 export type Survey = { columns: string[]; recipients: number; digest: string }

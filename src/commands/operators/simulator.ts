@@ -1,9 +1,9 @@
-import { UsageError } from '../base/errors.ts'
-import { normaliseNumber } from '../base/phone-number.ts'
-import { simulatorOutbox, writeSimulatedInbound } from '../domain/gateways/gateways.ts'
-import { type Call, withDatabase } from './command.ts'
-import { channelOption } from './options.ts'
-import { table } from './table.ts'
+import { UsageError } from '../../base/errors.ts'
+import { normaliseNumber } from '../../base/phone-number.ts'
+import { simulatorOutbox, writeSimulatedInbound } from '../../domain/gateways/gateways.ts'
+import { type Call, withDatabase } from '../command.ts'
+import { channelOption } from '../options.ts'
+import { table } from '../table.ts'
 
 export async function listOutbox({ config, print }: Call) {
   await withDatabase(config, async ({ sql }) => {

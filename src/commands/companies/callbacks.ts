@@ -1,7 +1,12 @@
-import { callbackSecretOf, listCallbackAttempts, listCallbacks, replayCallback } from '../domain/callbacks/callbacks.ts'
-import { type Call, withDatabase } from './command.ts'
-import { idOption } from './command-line.ts'
-import { table } from './table.ts'
+import {
+  callbackSecretOf,
+  listCallbackAttempts,
+  listCallbacks,
+  replayCallback,
+} from '../../domain/callbacks/callbacks.ts'
+import { type Call, withDatabase } from '../command.ts'
+import { idOption } from '../command-line.ts'
+import { table } from '../table.ts'
 
 const LISTED = 100
 

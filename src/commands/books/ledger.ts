@@ -1,9 +1,9 @@
-import { type Difference, verifyLedger } from '../domain/audit/verify.ts'
-import { requireAnyCompany } from '../domain/companies/companies.ts'
-import { noCompany, orAdvise } from './advice.ts'
-import { type Call, withDatabase } from './command.ts'
-import { optionalId } from './options.ts'
-import { table } from './table.ts'
+import { type Difference, verifyLedger } from '../../domain/audit/verify.ts'
+import { requireAnyCompany } from '../../domain/companies/companies.ts'
+import { noCompany, orAdvise } from '../advice.ts'
+import { type Call, withDatabase } from '../command.ts'
+import { optionalId } from '../options.ts'
+import { table } from '../table.ts'
 
 export async function verify(call: Call) {
   const companyId = optionalId(call, 'company')

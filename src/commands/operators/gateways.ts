@@ -1,19 +1,25 @@
-import { UsageError } from '../base/errors.ts'
-import { catalogue, isConnector } from '../channels/catalogue.ts'
-import { connectorNames } from '../channels/connector-names.ts'
-import type { Config } from '../config.ts'
-import type { Database } from '../db/database.ts'
-import type { Pool } from '../db/sql.ts'
-import type { Gateway, GatewayChange, GatewayState, Keeping, NewGateway } from '../domain/gateways/gateway.ts'
-import { addGateway, changeGateway, listGateways, removeGateway, requireGateway } from '../domain/gateways/gateways.ts'
-import { gatewayStates, partsPerSecondOf } from '../domain/gateways/states.ts'
-import { brandIds, brandOf, OTHER_BRAND_ID } from '../domain/numbering/brand.ts'
-import { noGateway, orAdvise } from './advice.ts'
-import { type Call, withDatabase } from './command.ts'
+import { UsageError } from '../../base/errors.ts'
+import { catalogue, isConnector } from '../../channels/catalogue.ts'
+import { connectorNames } from '../../channels/connector-names.ts'
+import type { Config } from '../../config.ts'
+import type { Database } from '../../db/database.ts'
+import type { Pool } from '../../db/sql.ts'
+import type { Gateway, GatewayChange, GatewayState, Keeping, NewGateway } from '../../domain/gateways/gateway.ts'
+import {
+  addGateway,
+  changeGateway,
+  listGateways,
+  removeGateway,
+  requireGateway,
+} from '../../domain/gateways/gateways.ts'
+import { gatewayStates, partsPerSecondOf } from '../../domain/gateways/states.ts'
+import { brandIds, brandOf, OTHER_BRAND_ID } from '../../domain/numbering/brand.ts'
+import { noGateway, orAdvise } from '../advice.ts'
+import { type Call, withDatabase } from '../command.ts'
+import { channelOption, choiceOption, rateOption } from '../options.ts'
+import { table } from '../table.ts'
 import { changeBySettings, keepingOf, readSettings, type Setting, secretsOf } from './gateway-settings.ts'
 import { presentTrial, readTrial, trialInWords, tryGateway } from './gateway-trial.ts'
-import { channelOption, choiceOption, rateOption } from './options.ts'
-import { table } from './table.ts'
 
 const OTHER = 'OTHER'
 const brandNames = [...Object.keys(brandIds), OTHER]

@@ -1,5 +1,5 @@
-import { createStaff } from '../domain/partners/partners.ts'
-import { type Call, withDatabase } from './command.ts'
+import { createStaff } from '../../domain/partners/partners.ts'
+import { type Call, withDatabase } from '../command.ts'
 import { credentialsIn } from './credentials.ts'
 
 export async function createOne({ config, options, print }: Call) {

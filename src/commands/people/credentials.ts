@@ -1,4 +1,4 @@
-import { UsageError } from '../base/errors.ts'
+import { UsageError } from '../../base/errors.ts'
 
 const LONGEST_LOGIN = 200
 const LONGEST_PASSWORD = 1024 // what the API takes when logging in
