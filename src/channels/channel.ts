@@ -52,11 +52,16 @@ export type Inbound = { from: string; to: string; text: string; receivedAt: Date
 /** An address of a subscriber that leads nowhere any more. */
 export type Gone = Pick<Outgoing, 'companyId' | 'channelType' | 'senderName'> & { address: string }
 
+/** The id under which an operator took a part of a message, told after the message was reported as `unknown`. */
+export type LateAnswer = { companyId: number; uuid: string; part: number; parts: number; providerId: string }
+
 /** Where a channel tells what comes in. Each resolves when it is safe in the database: then it may be acknowledged. */
 export type Feed = {
   receipts(batch: Receipt[]): Promise<void>
   inbound(message: Inbound): Promise<void>
   gone(address: Gone): Promise<void>
+  /** Lets receipts find a message whose answer came too late. */
+  late?(answer: LateAnswer): Promise<void>
 }
 
 /** How a way out is doing, for people: `binds` where there are connections that can be up one by one. */

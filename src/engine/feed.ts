@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Feed, Inbound, Receipt } from '../channels/channel.ts'
+import type { Feed, Inbound, LateAnswer, Receipt } from '../channels/channel.ts'
 import type { Pool } from '../db/sql.ts'
 import { takeInbound } from '../domain/inbound/inbound.ts'
 import type { Numbering } from '../domain/numbering/numbering.ts'
@@ -39,8 +39,16 @@ export function feedOf(context: FeedContext, gatewayId: number): Feed {
       await Promise.all(noted)
     },
     inbound: message => takeAndTell(context, gatewayId, message),
+    late: answer => noteLate(context, gatewayId, answer),
     gone: address => removeAddress(context.sql, gatewayId, address),
   }
+}
+
+/** The message counts as sent already: only its id is new. The receipt that names it may be kept already, and finds it. */
+async function noteLate({ recorder }: FeedContext, gatewayId: number, answer: LateAnswer) {
+  const { companyId, uuid, part, parts, providerId } = answer
+  const providerIds = Array.from({ length: parts }, (_, place) => (place === part ? providerId : undefined))
+  await recorder.note(companyId, { uuid, ids: { gatewayId, providerIds } }).catch(unlessSetAside)
 }
 
 async function takeAndTell({ sql, log, stopWords, numbering }: FeedContext, gatewayId: number, message: Inbound) {

@@ -97,6 +97,23 @@ test('a receipt that comes before its id is committed finds its message', async 
   await expectPaid(db.sql, world, priceEstimate)
 })
 
+test('a receipt that was acknowledged before the answer to its submission came, much too late, finds its message', async () => {
+  const operator = aChannel(() => ({ kind: 'unknown', reason: 'no answer' }))
+  const dispatchId = await aSentDispatch(operator as never, 1, 'Съешь же ещё этих мягких французских булок. '.repeat(2))
+  await operator.feed().receipts([receipt('a'), receipt('b')])
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 1 })
+
+  const [message] = await db.sql<{ uuid: string }[]>`select uuid from messages where dispatch_id = ${dispatchId}`
+  const late = { companyId: world.companyId, uuid: message!.uuid, parts: 2 }
+  await Promise.all([
+    operator.feed().late!({ ...late, part: 0, providerId: 'a' }),
+    operator.feed().late!({ ...late, part: 1, providerId: 'b' }),
+  ])
+  await eventually(async () => expect(await fatesOf(db.sql, dispatchId)).toEqual({ DELIVERED: 1 }))
+  await eventually(async () => expect(await db.sql`select from receipt_inbox`).toHaveLength(0))
+  await expectBooksInOrder(db.sql, world)
+})
+
 test('a receipt that names our own id before anyone recorded the message counts as sent and delivered', async () => {
   const operator = aChannel(async ({ companyId, uuid }) => {
     void operator.feed().receipts([{ of: { companyId, uuid }, status: 'DELIVERED', happenedAt: new Date() }])

@@ -18,6 +18,8 @@ export type Connection = {
   /** Stops and resumes reading, so that the other side waits with more. */
   hold(): void
   release(): void
+  /** How often something was read. */
+  readonly reads: number
   /** Whether what is sent now can still arrive. */
   readonly isOpen: boolean
   /** Sends what is waiting, then closes. */
@@ -36,14 +38,15 @@ const CLOSE_WITHIN_MS = 1000
  * cannot be read is answered with generic_nack; a length that cannot be true is too, and ends the connection.
  */
 export function createConnection(socket: Socket, handlers: ConnectionHandlers): Connection {
-  const framer = createFramer(read, breakOff)
+  const framer = createFramer(handOn, breakOff)
   let outbox: Buffer[] = []
   let closedBecause: string | undefined
   let isHeld = false
   let isClogged = false
+  let reads = 0
 
   socket.setNoDelay(true)
-  socket.on('data', chunk => framer.push(chunk as Buffer))
+  socket.on('data', read)
   socket.on('drain', unclog)
   socket.on('error', error => note(socketErrorReason(error)))
   socket.on('end', () => note(CLOSED_BY_PEER))
@@ -52,7 +55,12 @@ export function createConnection(socket: Socket, handlers: ConnectionHandlers): 
     handlers.onClosed(closedBecause ?? 'the connection was closed')
   })
 
-  function read(pdu: Pdu | Malformed) {
+  function read(chunk: Buffer) {
+    reads++
+    framer.push(chunk)
+  }
+
+  function handOn(pdu: Pdu | Malformed) {
     if (pdu.command !== 'malformed') return handlers.onPdu(pdu)
     if (!isResponse(pdu.id)) refuse(pdu)
     handlers.onMalformed(pdu)
@@ -115,6 +123,9 @@ export function createConnection(socket: Socket, handlers: ConnectionHandlers): 
     release() {
       isHeld = false
       if (!isClogged) socket.resume()
+    },
+    get reads() {
+      return reads
     },
     get isOpen() {
       return closedBecause === undefined && socket.writable

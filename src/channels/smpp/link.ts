@@ -35,9 +35,11 @@ export type LinkHandlers = {
   onClosed(reason: string, bindStatus?: number): void
 }
 
+export type Answered = { kind: 'answered'; status: number; messageId: string }
+
 /** What became of a request. */
 export type Answer =
-  | { kind: 'answered'; status: number; messageId: string }
+  | Answered
   | { kind: 'silent'; reason: string } // no answer in time, though the other side lives
   | { kind: 'unreadable'; reason: string } // an answer that says nothing
   | { kind: 'lost'; reason: string } // the connection went first
@@ -46,8 +48,11 @@ type RequestCommand = 'submit_sm' | 'enquire_link' | 'unbind' | `bind_${BindMode
 export type RequestDraft = { [C in RequestCommand]: Omit<Draft<C>, 'sequence' | 'status'> }[RequestCommand]
 
 export type Link = {
-  /** Throws a RangeError, before anything is sent, for what cannot be encoded. */
-  request(draft: RequestDraft, done: (answer: Answer) => void): void
+  /**
+   * Throws a RangeError, before anything is sent, for what cannot be encoded. `late` is told an answer that comes after
+   * the request was called silent.
+   */
+  request(draft: RequestDraft, done: (answer: Answer) => void, late?: (answer: Answered) => void): void
   /** Bound, and not about to end. */
   readonly isUp: boolean
   /** An answer is overdue and nothing was heard since: we are asking whether the other side is there. */
@@ -69,7 +74,15 @@ const UNBIND_WITHIN_MS = 2000
 /** So many PDUs in a row that cannot be read, and there is no sense in reading on. */
 const MOST_MALFORMED = 100
 
-type OpenRequest = { command: RequestCommand; done: (answer: Answer) => void; sentAt: number }
+/** So many requests that were called silent may still be answered. */
+const MOST_SILENT = 20_000
+
+type OpenRequest = {
+  command: RequestCommand
+  done: (answer: Answer) => void
+  late: ((answer: Answered) => void) | undefined
+  sentAt: number
+}
 
 /**
  * One connection to an SMSC, from connecting to its end: binds, matches answers to requests, keeps the time of each,
@@ -79,9 +92,14 @@ type OpenRequest = { command: RequestCommand; done: (answer: Answer) => void; se
  * side lives and may have taken it. What was heard before says nothing, for a connection dies under traffic. When
  * nothing was, we ask `enquire_link` first; if that stays without answer too, the connection is dead and everything
  * open is `lost`. As long as we do not know, nothing more is to be sent.
+ *
+ * Our own delays do not count against the other side. The clock leaves out the time in which this process stood still, and
+ * no time-out is judged before everything that has arrived is read: an answer may lie in the socket behind megabytes of
+ * receipts. An answer that comes after all of this is still told, as late.
  */
 export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
   const requests = new Map<number, OpenRequest>()
+  const silent = new Map<number, OpenRequest>()
   let sequence = 0
   let unanswered = 0
   let isBound = false
@@ -90,13 +108,15 @@ export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
   let isInDoubt = false
   let malformedInRow = 0
   let bindStatus: number | undefined
-  const clock = createClock()
+  const tickMs = tickOf(options)
+  const clock = createClock(STALL_TICKS * tickMs)
+  const dialledAt = clock.now()
   let heardAt = 0
+  let isReadingUp = false
 
   const socket = dial(options, bind)
   const connection: Connection = createConnection(socket, { onPdu, onMalformed, onClosed })
-  const binding = setTimeout(giveUp, options.connectMs)
-  const ticking = setInterval(tick, Math.min(Math.max(options.requestMs / 10, 10), 1000))
+  const ticking = setInterval(tick, tickMs)
 
   function giveUp() {
     const missing = requests.size > 0 ? `answer to bind_${options.mode}` : socket.connecting ? 'connection' : NO_TLS_YET
@@ -115,7 +135,6 @@ export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
   }
 
   function bound(answer: Answer) {
-    clearTimeout(binding)
     if (answer.kind !== 'answered') return connection.destroy(reasonOf(answer))
     if (answer.status === status.ESME_ROK) {
       isBound = true
@@ -125,10 +144,11 @@ export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
     connection.close(`bind refused: ${statusName(answer.status)}`)
   }
 
-  function request(draft: RequestDraft, done: (answer: Answer) => void) {
+  function request(draft: RequestDraft, done: (answer: Answer) => void, late?: (answer: Answered) => void) {
     sequence = sequence === MOST_SEQUENCE ? 1 : sequence + 1
     connection.send({ ...draft, sequence } as Draft)
-    requests.set(sequence, { command: draft.command, done, sentAt: clock.now() })
+    silent.delete(sequence)
+    requests.set(sequence, { command: draft.command, done, late, sentAt: clock.now() })
   }
 
   function onPdu(pdu: Pdu) {
@@ -178,14 +198,19 @@ export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
   const refuse = (pdu: Pdu) =>
     connection.send({ command: 'generic_nack', status: status.ESME_RINVCMDID, sequence: pdu.sequence })
 
-  /** An answer to nothing came too late; whoever asked has been told. */
   function settle(pdu: Pdu) {
     const asked = take(pdu.sequence)
-    if (!asked) return
+    if (!asked) return settleLate(pdu)
     if (pdu.command !== 'generic_nack' && pdu.command !== `${asked.command}_resp`)
       return asked.done({ kind: 'unreadable', reason: `${asked.command} was answered with ${pdu.command}` })
-    const messageId = 'messageId' in pdu ? pdu.messageId : ''
-    asked.done({ kind: 'answered', status: statusOf(pdu), messageId })
+    asked.done(answeredBy(pdu))
+  }
+
+  /** The request was called silent: what it is about counts as handed over, but its id is still of use. */
+  function settleLate(pdu: Pdu) {
+    const asked = silent.get(pdu.sequence)
+    silent.delete(pdu.sequence)
+    if (asked && pdu.command === `${asked.command}_resp`) asked.late?.(answeredBy(pdu))
   }
 
   function take(of: number): OpenRequest | undefined {
@@ -202,10 +227,36 @@ export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
   }
 
   function tick() {
-    if (clock.isStopped || !isBound) return
-    if (clock.now() - heardAt >= options.enquireMs) probe()
+    clock.now() // looks at the time, so that only a process that stands still looks seldom
+    if (clock.isStopped || isReadingUp || !isAnythingDue()) return
+    isReadingUp = true
+    const readsBefore = connection.reads
+    // Timers come before reads, and this after them: when nothing was read in between, nothing is left to read.
+    setImmediate(() => {
+      isReadingUp = false
+      if (!isClosed && !clock.isStopped) judge(connection.reads === readsBefore)
+    })
+  }
+
+  const isAnythingDue = () => isBindDue() || isQuiet() || firstDue() !== undefined
+  const isBindDue = () => !isBound && clock.now() - dialledAt >= options.connectMs
+  const isQuiet = () => isBound && clock.now() - heardAt >= options.enquireMs
+
+  /** How long the oldest request waits, when it is due. */
+  function firstDue(): number | undefined {
+    if (!isBound) return undefined
+    const [first] = requests.values()
+    const waitedMs = first ? clock.now() - first.sentAt : 0
+    return waitedMs >= options.requestMs ? waitedMs : undefined
+  }
+
+  /** Where something is always there to be read, requests get their time once more, and are judged then. */
+  function judge(isAllRead: boolean) {
+    if (isAllRead && isBindDue()) return giveUp()
+    if (isQuiet()) probe()
+    if (!isAllRead && (firstDue() ?? 0) < 2 * options.requestMs) return
     for (const [of, asked] of requests) {
-      if (clock.now() - asked.sentAt < options.requestMs || isClosed) break
+      if (clock.now() - asked.sentAt < options.requestMs || isClosed || !isBound) break
       endOverdue(of, asked)
     }
   }
@@ -215,6 +266,8 @@ export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
     if (asked.command !== 'submit_sm') return connection.destroy(reason)
     if (heardAt < asked.sentAt + options.requestMs) return doubt()
     requests.delete(of)
+    silent.set(of, asked)
+    if (silent.size > MOST_SILENT) silent.delete(silent.keys().next().value!)
     asked.done({ kind: 'silent', reason })
   }
 
@@ -233,7 +286,6 @@ export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
 
   function onClosed(reason: string) {
     isClosed = true
-    clearTimeout(binding)
     clearInterval(ticking)
     const open = [...requests.values()]
     requests.clear()
@@ -278,25 +330,53 @@ const closedBeforeBind = ({ mode, tls }: LinkOptions) =>
 
 const reasonOf = (answer: Answer) => ('reason' in answer ? answer.reason : '')
 
+const answeredBy = (pdu: Pdu): Answered => ({
+  kind: 'answered',
+  status: statusOf(pdu),
+  messageId: 'messageId' in pdu ? pdu.messageId : '',
+})
+
 /** A nack says no, even one that forgot to say why. */
 const statusOf = (pdu: Pdu) =>
   pdu.command === 'generic_nack' && pdu.status === status.ESME_ROK ? status.ESME_RUNKNOWNERR : pdu.status
 
-/** Stands still while we do not read: what we have not looked at is not late. */
-function createClock() {
-  let stoppedAt: number | undefined
-  let lostMs = 0
+/** Often enough for the shortest of the times. */
+const tickOf = ({ requestMs, connectMs }: LinkOptions) =>
+  Math.min(Math.max(Math.min(requestMs, connectMs) / 10, LEAST_TICK_MS), MOST_TICK_MS)
+
+const LEAST_TICK_MS = 10
+const MOST_TICK_MS = 1000
+/** A process that has not looked at the clock for so many ticks stood still. */
+const STALL_TICKS = 2
+
+/**
+ * Stands still while we do not read: what we have not looked at is not late. It goes on by no more than `mostStepMs` from
+ * one look to the next, so that the time in which the process was frozen or busy does not count.
+ */
+function createClock(mostStepMs: number) {
+  let time = 0
+  let lookedAt = performance.now()
+  let isStopped = false
+
+  function now(): number {
+    const at = performance.now()
+    if (!isStopped) time += Math.min(at - lookedAt, mostStepMs)
+    lookedAt = at
+    return time
+  }
+
   return {
-    now: () => (stoppedAt ?? performance.now()) - lostMs,
+    now,
     stop() {
-      stoppedAt ??= performance.now()
+      now()
+      isStopped = true
     },
     go() {
-      if (stoppedAt !== undefined) lostMs += performance.now() - stoppedAt
-      stoppedAt = undefined
+      now()
+      isStopped = false
     },
     get isStopped() {
-      return stoppedAt !== undefined
+      return isStopped
     },
   }
 }

@@ -1,9 +1,9 @@
 import { errorCodes } from '../../base/error-codes.ts'
 import { plainId } from '../../base/plain-words.ts'
-import type { Channel, Outgoing, SendResult } from '../channel.ts'
+import type { Channel, Feed, Outgoing, SendResult } from '../channel.ts'
 import { destinationOf, sourceOf } from './addresses.ts'
 import { classOfRefusal, errorCodeOf } from './failure.ts'
-import type { Answer } from './link.ts'
+import type { Answer, Answered } from './link.ts'
 import type { MessageIds } from './message-ids.ts'
 import type { Session, SubmitDraft } from './session.ts'
 import type { SmppSettings } from './settings.ts'
@@ -63,7 +63,12 @@ export type Outbox = Pick<Channel, 'submit'> & {
  * Takes batches, and hands their messages over part by part to whichever session has most room. Batches take turns,
  * so that a single code does not wait behind a bulk.
  */
-export function createOutbox(settings: SmppSettings, sessions: () => Session[], ids: MessageIds): Outbox {
+export function createOutbox(
+  settings: SmppSettings,
+  sessions: () => Session[],
+  ids: MessageIds,
+  feed: Pick<Feed, 'late'> = {},
+): Outbox {
   const jobs: Job[] = []
   const ready: { sending: Sending; part: number }[] = []
   let turn = 0
@@ -149,12 +154,14 @@ export function createOutbox(settings: SmppSettings, sessions: () => Session[], 
     sending.waiting--
     if (sending.refused) return finishIfDone(sending)
     sending.out++
+    const settle = (answer: Answer) => {
+      sending.out--
+      note(sending, part, answer)
+      finishIfDone(sending)
+    }
     try {
-      session.submit(draftOf(sending.message, sending.parts.drafts[part]!, settings), answer => {
-        sending.out--
-        note(sending, part, answer)
-        finishIfDone(sending)
-      })
+      const draft = draftOf(sending.message, sending.parts.drafts[part]!, settings)
+      session.submit(draft, settle, answer => tellLate(sending, part, answer))
     } catch (error) {
       if (!(error instanceof RangeError)) throw error
       sending.out--
@@ -170,6 +177,15 @@ export function createOutbox(settings: SmppSettings, sessions: () => Session[], 
       sending.silent = answer.reason
     } else if (answer.status === status.ESME_ROK) noteYes(sending, part, answer.messageId)
     else noteNo(sending, answer.status)
+  }
+
+  /** Its message has been reported as handed over; with the id, its receipt finds it all the same. */
+  function tellLate({ message, parts }: Sending, part: number, answer: Answered) {
+    const id = answer.status === status.ESME_ROK ? plainId(answer.messageId) : undefined
+    if (id === undefined) return
+    const { companyId, uuid, destination } = message
+    const providerId = ids.submitted(id, destination)
+    void feed.late?.({ companyId, uuid, part, parts: parts.done.length, providerId }).catch(() => {})
   }
 
   /** Taken without an id, no receipt will ever find it. */

@@ -1,4 +1,12 @@
-import { type Answer, type Delivery, type Link, type LinkOptions, openLink, type RequestDraft } from './link.ts'
+import {
+  type Answer,
+  type Answered,
+  type Delivery,
+  type Link,
+  type LinkOptions,
+  openLink,
+  type RequestDraft,
+} from './link.ts'
 import { createPace } from './pace.ts'
 import { status } from './status.ts'
 
@@ -28,7 +36,8 @@ export type SubmitDraft = Extract<RequestDraft, { command: 'submit_sm' }>
 export type SessionState = 'connecting' | 'bound' | 'waiting' | 'stopped'
 
 export type Session = {
-  submit(draft: SubmitDraft, done: (answer: Answer) => void): void
+  /** `late` is told an answer that comes after the submission was called silent. */
+  submit(draft: SubmitDraft, done: (answer: Answer) => void, late: (answer: Answered) => void): void
   /** How many more submissions it takes now. */
   room(): number
   /** How long it will surely take none: a pause, or the time until it tries to connect again. */
@@ -106,12 +115,13 @@ export function createSession(options: SessionOptions, listener: SessionListener
     retrying = setTimeout(connect, waitMs)
   }
 
-  function submit(draft: SubmitDraft, done: (answer: Answer) => void) {
-    link!.request(draft, answer => {
+  function submit(draft: SubmitDraft, done: (answer: Answer) => void, late: (answer: Answered) => void) {
+    const settle = (answer: Answer) => {
       if (answer.kind === 'answered') keepPace(answer.status)
       done(answer)
       listener.onChange()
-    })
+    }
+    link!.request(draft, settle, late)
   }
 
   function keepPace(code: number) {

@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -6,7 +7,7 @@ import { join } from 'node:path'
 import smppPackage, { type PDU as PackagePdu, type Session as PackageSession } from 'smpp'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { eventually } from '../../testing/eventually.ts'
-import type { Channel, Feed, Inbound, Outgoing, Receipt, SendResult } from '../channel.ts'
+import type { Channel, Feed, Inbound, LateAnswer, Outgoing, Receipt, SendResult } from '../channel.ts'
 import { encode } from './codec.ts'
 import { createFramer } from './framer.ts'
 import { openLink } from './link.ts'
@@ -955,6 +956,62 @@ describe('against a peer that misbehaves', () => {
     })
     expect(receiptIds(receipts).sort()).toEqual(['777', '778'])
   })
+})
+
+/** An SMSC in a process of its own, which goes on while this one stands still. */
+async function anSmscProcess(settings: SmscSettings) {
+  const module = JSON.stringify(new URL('smsc.ts', import.meta.url).href)
+  const script = `
+    import { startSmsc } from ${module}
+    const smsc = await startSmsc(${JSON.stringify(settings)})
+    console.log(smsc.port)`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  atEnd.push(() => child.kill('SIGKILL'))
+  const [port] = await once(child.stdout, 'data')
+  return { port: Number(port) }
+}
+
+/** Nothing happens in this process for so long, as when it is frozen. */
+const standStill = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+
+describe('a process that stands still', () => {
+  test.each<[string, SmscSettings]>([
+    ['answers', {}],
+    ['answers behind receipts, more than we read at once', { earlyReceiptRate: 1 }],
+  ])('finds all that came meanwhile, and calls nothing silent: %s', async (_, settings) => {
+    const { port } = await anSmscProcess({ answerMs: 200, ...settings })
+    const receiving = aFeed({ receipts: () => new Promise(resolve => setTimeout(resolve, 5)) })
+    const timing = { requestMs: 400, enquireMs: 400, window: 10_000, receiptIds: 'same' }
+    const { channel, up, receipts, events } = aChannel(port, timing, receiving)
+    await up()
+    const sending = send(channel, many(6000)) // 180 KB of answers, 1.2 MB of receipts
+    await eventually(() => expect(channel.health().open).toBeGreaterThan(0))
+    standStill(1500)
+    expect(new Set(kindsOf(await sending))).toEqual(new Set(['accepted']))
+    await eventually(() => expect(receipts.length).toBe(6000))
+    expect(events.map(({ kind }) => kind)).toEqual(['bound'])
+  })
+})
+
+test('an answer that comes after all is told as late, with the id that its receipt names', async () => {
+  let submitted: Pdu | Malformed | undefined
+  let answer: (draft: Draft) => void = () => {}
+  const { port } = await aPeer((pdu, say) => {
+    if (pdu.command !== 'submit_sm') return accept(pdu, say)
+    submitted = pdu
+    answer = say
+  })
+  const told: LateAnswer[] = []
+  const receiving = aFeed()
+  receiving.feed.late = async late => void told.push(late)
+  const { channel, up } = aChannel(port, { requestMs: 50 }, receiving)
+  await up()
+  const message = aMessage()
+  expect(kindsOf(await send(channel, [message]))).toEqual(['unknown'])
+  answer({ command: 'submit_sm_resp', sequence: submitted!.sequence, messageId: '00AB' })
+  await eventually(() =>
+    expect(told).toEqual([{ companyId: 1, uuid: message.uuid, part: 0, parts: 1, providerId: 'ab' }]),
+  )
 })
 
 describe('receipts with a "done date"', () => {

@@ -43,7 +43,7 @@ export function createSmpp(
   const leaving = new Set<Session>()
   let senders: Session[] = []
   let trouble: Pick<Health, 'lastError' | 'lastErrorAt'> = {}
-  const outbox = createOutbox(settings, () => senders, ids)
+  const outbox = createOutbox(settings, () => senders, ids, feed)
   let stopping: Promise<void> | undefined
 
   void setBinds(firstBinds ?? settings.binds)

@@ -27,8 +27,15 @@ export type RecordingContext = {
 
 /** The first word about an end counts, later ones are repeats; but the later ids are those of an attempt that got on. */
 export function joinFindings(known: Finding, more: Finding): Finding {
-  const ids = more.ids ?? known.ids
+  const ids = joinIds(known.ids, more.ids)
   return { ...more, ...known, ...(ids ? { ids } : {}) }
+}
+
+/** The ids of parts may be told one after another: a later one does not take the place of those beside it. */
+function joinIds(known: Finding['ids'], more: Finding['ids']): Finding['ids'] {
+  if (!known || !more || known.gatewayId !== more.gatewayId) return more ?? known
+  if (known.providerIds.length !== more.providerIds.length) return more
+  return { ...more, providerIds: more.providerIds.map((id, part) => id || (known.providerIds[part] ?? id)) }
 }
 
 /**
