@@ -7,7 +7,9 @@ export default defineConfig({
     reporters: ['default', './src/testing/summary-reporter.ts'],
     pool: 'forks',
     maxWorkers: 3, // on two cores: many tests mostly wait
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    isolate: false, // files share a process and its modules: starting and loading them anew took a tenth of all time
+    // Generous: a limit only decides how long a failing test takes, and a busy machine may be twenty times slower.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
   },
 })

@@ -30,7 +30,15 @@ async function startServer() {
   const dataDir = await mkdtemp(join(tmpdir(), 'tidings-test-'))
   const server = await openEmbeddedServer({
     dataDir,
-    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: '200' },
+    settings: {
+      fsync: 'off',
+      synchronous_commit: 'off',
+      full_page_writes: 'off',
+      wal_level: 'minimal',
+      max_wal_senders: '0',
+      autovacuum: 'off', // hundreds of small databases live for seconds each
+      max_connections: '200',
+    },
   })
   return {
     url: server.url,

@@ -26,7 +26,8 @@ import {
   without,
   withValue,
 } from '../../testing/conformance/mutations.ts'
-import { NOBODY, printOfTables } from '../../testing/conformance/world.ts'
+import { useTraces } from '../../testing/conformance/traces.ts'
+import { NOBODY } from '../../testing/conformance/world.ts'
 import { aKey, type MessagingCall, useMessagingApi } from '../../testing/messaging-api.ts'
 
 /**
@@ -35,6 +36,7 @@ import { aKey, type MessagingCall, useMessagingApi } from '../../testing/messagi
  */
 
 const api = useMessagingApi()
+const { expectNoTraceOf, mayChange } = useTraces(api)
 let world: MessagingWorld
 
 beforeAll(async () => {
@@ -67,22 +69,17 @@ function requestOf(endpoint: MessagingEndpoint, change: Change = {}): MessagingC
 const sentAs = ({ form }: MessagingEndpoint, content: string | Buffer) =>
   form ? formOf({ name: 'body', content }) : { body: content, headers: json }
 
-/** Sends what must be refused, and looks at every table before and after. */
+/** Sends a request that must be refused and change no table. */
 async function expectRefused(call: MessagingCall, status: number, code: number, msg: string | RegExp = /./) {
-  const before = printed ?? (await printOfTables(api.sql))
+  await expectNoTraceOf(`${call.method} ${call.path} ${String(call.body).slice(0, 500)}`)
   const answer = await api.call(call)
-  printed = await printOfTables(api.sql)
   expect(answer.body).toEqual({ error: { code, msg: expect.stringMatching(msg) } })
   expect(answer.status).toBe(status)
-  expect(printed).toEqual(before)
 }
 
-/** The print after one refusal serves as the one before the next, unless something else happened in between. */
-let printed: Record<string, string> | undefined
-
-/** Sends what may change something. */
-function send(call: MessagingCall) {
-  printed = undefined
+/** Sends a request that may change something. */
+async function send(call: MessagingCall) {
+  await mayChange()
   return api.call(call)
 }
 
@@ -233,8 +230,8 @@ describe('who may ask', () => {
   })
 
   test.each(rows)('%s from an address outside the list is 4013', async (_, endpoint) => {
+    await mayChange()
     const { key } = await aKey(api.sql, world.mine.companyId, endpoint.types[0]!, { addresses: ['192.0.2.0/24'] })
-    printed = undefined
     await expectRefused({ ...requestOf(endpoint, { key }), address: '198.51.100.7' }, 401, 4013, /^IP not allowed$/)
   })
 

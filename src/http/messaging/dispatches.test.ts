@@ -15,7 +15,7 @@ import {
   taken,
 } from '../../testing/conformance/messaging-dispatch.ts'
 import { asQuery, bodyMutations, queryMutations, withValue } from '../../testing/conformance/mutations.ts'
-import { printOfTables } from '../../testing/conformance/world.ts'
+import { useTraces } from '../../testing/conformance/traces.ts'
 import { aSender, numberOf } from '../../testing/factories.ts'
 import { aKey, useMessagingApi } from '../../testing/messaging-api.ts'
 import { aWorld, type World } from '../../testing/world.ts'
@@ -71,7 +71,7 @@ const only = ({ status, body }: { status: number; body: unknown }) => ({ status,
 
 describe('every input', () => {
   let dispatchId: number
-  let printed: Record<string, string> | undefined
+  const { expectNoTraceOf, mayChange } = useTraces(api)
 
   beforeAll(async () => {
     api.now = new Date(MOMENT)
@@ -79,13 +79,11 @@ describe('every input', () => {
   })
 
   async function expectRefused(call: () => ReturnType<typeof post>, names: string) {
-    const before = printed ?? (await printOfTables(api.sql))
+    await expectNoTraceOf(`a wrong ${names}`)
     const answer = await call()
-    printed = await printOfTables(api.sql)
     expect(answer.body).toEqual({ error: { code: 4000, msg: expect.any(String) } })
     expect(answer.body.error.msg).toMatch(new RegExp(`^${names.replaceAll(/[.[\]]/g, '\\$&')}(:|\\[|\\.)`))
     expect(answer.status).toBe(400)
-    expect(printed).toEqual(before)
   }
 
   const creating = [plainDispatch, cascadeDispatch].flatMap((endpoint, i) =>
@@ -127,14 +125,14 @@ describe('every input', () => {
   const inside = taken.flatMap(({ path, values }) => values.map(value => [path, value] as const))
 
   test.each(inside)('%s %j is taken', async (path, value) => {
-    printed = undefined
+    await mayChange()
     const body = withValue(plainDispatch.body!(undefined as never), path, value)
     expect((await post('/dispatch', body)).status).toBe(200)
   })
 
   // With a text that each of them takes once it is filled in: a flash call is nothing but its four digits.
   test.each(freeChannels)('any name is taken for %s', async channelType => {
-    printed = undefined
+    await mayChange()
     const body = { ...sale, channelType, senderName: 'Any name', text: '{code}' }
     expect((await post('/dispatch', body)).status).toBe(200)
   })

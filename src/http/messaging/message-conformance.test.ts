@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { money } from '../../base/money.ts'
 import { verifyLedger } from '../../domain/audit/verify.ts'
 import { keyTypes } from '../../domain/keys/key.ts'
@@ -90,8 +90,14 @@ describe.each(messageRows.map(row => [row.name, row] as const))('%s', (_, row) =
     expect(body.items).toHaveLength(bodies.length)
   })
 
-  test.each(all)('a wrong %s is 4000, alone', async (path, mutations) => {
-    await leavingNoTrace(async () => {
+  describe('alone, and no table changes', () => {
+    let before: Record<string, string>
+    beforeAll(async () => {
+      before = await printOfTables(api.sql)
+    })
+    afterAll(async () => expect(await printOfTables(api.sql)).toEqual(before))
+
+    test.each(all)('a wrong %s is 4000', async (path, mutations) => {
       for (const { body } of mutations) await expectRefused(call(body(row.body)), 400, 4000, startingWith(path))
     })
   })

@@ -13,17 +13,8 @@ import {
   without,
   withValue,
 } from '../../testing/conformance/mutations.ts'
-import {
-  aDispatch,
-  aWorld,
-  JPG,
-  NOBODY,
-  PDF,
-  PNG,
-  printOfTables,
-  type Side,
-  type World,
-} from '../../testing/conformance/world.ts'
+import { useTraces } from '../../testing/conformance/traces.ts'
+import { aDispatch, aWorld, JPG, NOBODY, PDF, PNG, type Side, type World } from '../../testing/conformance/world.ts'
 import { aPartner, numberOf } from '../../testing/factories.ts'
 
 /**
@@ -33,6 +24,7 @@ import { aPartner, numberOf } from '../../testing/factories.ts'
  */
 
 const api = usePartnerApi()
+const { expectNoTraceOf, mayChange } = useTraces(api, ['login_failures'])
 let world: World
 
 beforeAll(async () => {
@@ -62,24 +54,18 @@ function requestOf(endpoint: Endpoint, change: Change = {}): Call {
   }
 }
 
-/** Sends what must be refused, and looks at every table before and after. */
+/** Sends a request that must be refused and change no table. */
 async function expectRefused(call: Call, status: number, code: number, msg: string | RegExp = /./) {
-  const before = printed ?? (await print())
+  await expectNoTraceOf(`${call.method} ${call.path} ${String(call.body).slice(0, 500)}`)
   const answer = await api.call(call)
-  printed = await print()
   expect(answer.body).toEqual({ error: { code, msg: expect.stringMatching(msg) } })
   expect(answer.status).toBe(status)
   expect(answer.headers['content-type']).toMatch(/^application\/json(;|$)/)
-  expect(printed).toEqual(before)
 }
 
-/** The print after one refusal serves as the one before the next, unless something else happened in between. */
-let printed: Record<string, string> | undefined
-const print = () => printOfTables(api.sql, ['login_failures'])
-
-/** Sends what may change something. */
-function send(call: Call) {
-  printed = undefined
+/** Sends a request that may change something. */
+async function send(call: Call) {
+  await mayChange()
   return api.call(call)
 }
 
@@ -270,9 +256,9 @@ describe('who may ask', () => {
   let revokedToken: string | undefined
   async function revoked() {
     if (revokedToken) return revokedToken
+    await mayChange()
     const partner = await aPartner(api.sql)
     await changePassword(api.sql, partner.login, 'another horse')
-    printed = undefined
     revokedToken = partner.token
     return revokedToken
   }
@@ -313,6 +299,7 @@ describe('who may ask', () => {
   })
 
   test('a new password ends every earlier token, and gets a new one', async () => {
+    await mayChange()
     const partner = await aPartner(api.sql)
     const ask = async (token: string) => (await send({ method: 'GET', path: '/company', token })).status
     const logIn = (password: string) =>
@@ -336,13 +323,12 @@ describe('who may ask', () => {
   ])('%s gets no token', async (_, body) => {
     const login = body.login === 'mine' ? world.mine.partner.login : body.login
     const call: Call = { method: 'POST', path: '/auth/token', body: { ...body, login }, address: '192.0.2.77' }
-    const before = await print()
-    const answer = await send(call)
+    await expectNoTraceOf(`a token for ${login.slice(0, 100)}`)
+    const answer = await api.call(call)
     expect(answer.body).toEqual({ error: { code: expect.any(Number), msg: expect.any(String) } })
     if (answer.status !== 400) {
       expect([answer.status, answer.body]).toEqual([401, { error: { code: 4012, msg: 'Bad credentials' } }])
     }
-    expect(await print()).toEqual(before)
   })
 
   test('a login of a million characters is not even read', async () => {
