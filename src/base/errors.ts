@@ -11,8 +11,10 @@ export type AppErrorKind =
   | 'access_denied'
   | 'dispatch_status' // the messaging API's "Inappropriate dispatch status"
   | 'not_found'
+  | 'method_not_allowed'
   | 'in_flight' // the same Idempotency-Key is being processed
   | 'too_large'
+  | 'unsupported_encoding' // a Content-Encoding that we do not unpack
   | 'key_reused' // the same Idempotency-Key with another body
   | 'too_many_requests'
   | 'not_ready'

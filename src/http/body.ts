@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { invalid } from '../base/errors.ts'
+import { AppError, invalid } from '../base/errors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -14,6 +14,11 @@ export const MIB = 1024 * KIB
 
 /** How large a body may be. A route that is not named here takes what any form filled in by hand would need. */
 export const bodyLimits = { usual: MIB, token: 16 * KIB, messages: 16 * MIB, recipients: 32 * MIB }
+
+export const tooLargeFor = (limitBytes: number) =>
+  new AppError('too_large', `The request body is larger than ${inWords(limitBytes)}`)
+
+const inWords = (sizeBytes: number) => (sizeBytes < MIB ? `${sizeBytes / KIB} KiB` : `${sizeBytes / MIB} MiB`)
 
 /**
  * JSON bodies. An empty one counts as none, whatever its content type says. Text that PostgreSQL cannot keep (a NUL,

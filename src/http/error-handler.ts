@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { isDatabaseAway } from '../base/database-losses.ts'
 import { AppError, type AppErrorKind } from '../base/errors.ts'
-import { KIB, MIB } from './body.ts'
+import { tooLargeFor } from './body.ts'
 import { validationMessage } from './validation.ts'
 
 type Answer = { status: number; code: number }
@@ -16,8 +16,10 @@ const answers: Record<AppErrorKind, Answer> = {
   access_denied: { status: 403, code: 4030 },
   dispatch_status: { status: 403, code: 4031 },
   not_found: { status: 404, code: 4040 },
+  method_not_allowed: { status: 405, code: 4050 },
   in_flight: { status: 409, code: 4090 },
   too_large: { status: 413, code: 4130 },
+  unsupported_encoding: { status: 415, code: 4150 },
   key_reused: { status: 422, code: 4220 },
   too_many_requests: { status: 429, code: 4290 },
   not_ready: { status: 503, code: 5030 },
@@ -25,17 +27,42 @@ const answers: Record<AppErrorKind, Answer> = {
 
 export const errorBody = (code: number, msg: string) => ({ error: { code, msg } })
 
+/** Where a person reads what a code means. */
+export const helpLink = (code: number) => `</docs/errors#${code}>; rel="help"`
+
+/** The error object, and the headers that every one of them has. */
+export function sendError(reply: FastifyReply, status: number, code: number, msg: string) {
+  reply.header('link', helpLink(code))
+  if (status === 401) reply.header('www-authenticate', 'Bearer realm="Tidings"')
+  return reply.code(status).send(errorBody(code, msg))
+}
+
+/** By nginx's custom, the status in the log for a client that hung up before the answer. */
+const CLIENT_CLOSED_REQUEST = 499
+
 /** Every answer that is not a success leaves through here. */
 export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
+  // Requests that the router cannot read reach no hook.
+  reply.header('x-request-id', request.id)
+  if (isClientGone(request)) return sendError(reply, CLIENT_CLOSED_REQUEST, 4000, 'The client closed the connection')
   const known = asAppError(error, request)
   if (!known) {
     request.log.error({ err: error, method: request.method, route: request.routeOptions.url }, 'request.failed')
-    return reply.code(500).send(errorBody(5000, 'Something went wrong on our side'))
+    return sendError(reply, 500, 5000, 'Something went wrong on our side')
   }
-  if (known.kind === 'not_ready') request.log.warn({ err: error, route: request.routeOptions.url }, 'request.unready')
+  if (known.kind === 'not_ready') logUnready(error, request)
   const { status, code } = answers[known.kind]
   if (known.retryAfterSeconds !== undefined) addRetryHeaders(reply, known)
-  return reply.code(status).send(errorBody(code, known.message))
+  return sendError(reply, status, code, known.message)
+}
+
+/** Nothing sent now would arrive; what failed is only that its body or its answer was cut off. */
+const isClientGone = ({ raw }: FastifyRequest) => raw.destroyed && !raw.complete
+
+/** A refusal of our own says all in its message; for anything else the cause matters. */
+function logUnready(error: FastifyError, request: FastifyRequest) {
+  const why = error instanceof AppError ? { reason: error.message } : { err: error }
+  request.log.warn({ ...why, route: request.routeOptions.url }, 'request.unready')
 }
 
 function addRetryHeaders(reply: FastifyReply, error: AppError) {
@@ -65,11 +92,8 @@ const refusedBySchema = (error: FastifyError) =>
 
 const frameworkErrors: Record<string, (request: FastifyRequest) => AppError> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new AppError('invalid', 'Content-Type: must be application/json'),
-  FST_ERR_CTP_BODY_TOO_LARGE: ({ routeOptions }) =>
-    new AppError('too_large', `The request body is larger than ${inWords(routeOptions.bodyLimit)}`),
+  FST_ERR_CTP_BODY_TOO_LARGE: ({ routeOptions }) => tooLargeFor(routeOptions.bodyLimit),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => new AppError('invalid', 'Content-Length: does not match the body'),
   FST_ERR_BAD_URL: () => new AppError('not_found', 'Not found'),
   FST_ERR_MAX_PARAM_LENGTH: () => new AppError('not_found', 'Not found'),
 }
-
-const inWords = (sizeBytes: number) => (sizeBytes < MIB ? `${sizeBytes / KIB} KiB` : `${sizeBytes / MIB} MiB`)

@@ -40,4 +40,4 @@ export const answers = <S extends number, T extends TSchema>(status: S, descript
   ({ [status]: { ...schema, description }, default: ErrorAnswer }) as unknown as Record<S, T>
 
 /** A POST without a body takes none, an empty one, or `{}`. */
-export const NoBody = Type.Unsafe<Record<string, never> | null>({ type: ['object', 'null'] })
+export const NoBody = Type.Unsafe<Record<string, never> | null>({ type: ['object', 'null'], properties: {} })

@@ -294,11 +294,16 @@ describe('what belongs to someone else, or to nobody', () => {
     ['POST', '/sender-names/1'],
     ['PUT', '/sender-names'],
     ['PATCH', '/templates/1'],
-    ['GET', '/Templates'],
-    ['GET', '/references'],
     ['POST', '/references/error-codes'],
     ['GET', '/flashcall-conversion'],
     ['GET', '/subscribers'],
+  ] as const)('%s %s is 4050', async (method, path) => {
+    await expectRefused({ method, path, key: world.mine.keys.ENTITY }, 405, 4050)
+  })
+
+  test.each([
+    ['GET', '/Templates'],
+    ['GET', '/references'],
   ] as const)('%s %s is 4040', async (method, path) => {
     await expectRefused({ method, path, key: world.mine.keys.ENTITY }, 404, 4040)
   })

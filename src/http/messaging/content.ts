@@ -3,6 +3,7 @@ import type { ChannelType } from '../../base/channel-types.ts'
 import type { Content, PushContent } from '../../base/content.ts'
 import { wordRules } from '../../base/content-words.ts'
 import { spokenCode } from '../../base/spoken-code.ts'
+import { BY_CHANNEL } from '../ignored-fields.ts'
 import { OneOf } from '../schemas.ts'
 import { checkerOf } from './check.ts'
 
@@ -210,8 +211,13 @@ export function textOf(content: Content): string {
   return content.parameters?.length ? content.parameters.join(' ') : content.templateId
 }
 
-/** For the reference. */
+const knownFields = Object.fromEntries(
+  Object.entries(readers).map(([channelType, { schema }]) => [channelType, schema]),
+) as Record<ChannelType, TSchema>
+
+/** For the reference, and for naming fields that the channel does not know. */
 export const ContentSchema = Type.Unsafe<unknown>({
   description: 'By channel: see the messaging API guide',
   anyOf: [{ type: 'string' }, { type: 'integer' }, { type: 'object' }],
+  [BY_CHANNEL]: { ...knownFields, WHATSAPP: { anyOf: Object.values(Whatsapp) } },
 })

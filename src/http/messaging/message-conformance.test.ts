@@ -261,8 +261,8 @@ describe.each([
     }
   })
 
-  test.each(['PUT', 'PATCH', 'DELETE'] as const)('by %s is 4040', async method => {
-    await expectRefused(to({ method }), 404, 4040)
+  test.each(['PUT', 'PATCH', 'DELETE'] as const)('by %s is 4050', async method => {
+    await expectRefused(to({ method }), 405, 4050)
   })
 
   test('is reached by all three spellings, with and without a slash at the end', async () => {

@@ -4,7 +4,7 @@ import { invalid } from '../../base/errors.ts'
 import type { Intake } from '../../domain/singles/intake.ts'
 import type { Acceptance, Refusal } from '../../domain/singles/single.ts'
 import { bodyLimits } from '../body.ts'
-import { errorBody } from '../error-handler.ts'
+import { errorBody, sendError } from '../error-handler.ts'
 import { IdempotencyHeader, onceOf } from '../idempotency.ts'
 import { Answer, answers } from '../schemas.ts'
 import { compileValidator } from '../validation.ts'
@@ -82,7 +82,7 @@ export function answerItems(reply: FastifyReply, forms: unknown[], outcomes: Acc
   const refusals = outcomes.filter(outcome => outcome.kind === 'refused')
   if (refusals.length === outcomes.length) {
     const first = refusals[0]!
-    return reply.code(statusOf(first)).send(errorBody(first.code, first.reason))
+    return sendError(reply, statusOf(first), first.code, first.reason)
   }
   return { errors: refusals.length > 0, items: outcomes.map((outcome, i) => itemOf(outcome, idIn(forms[i]))) }
 }

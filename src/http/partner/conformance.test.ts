@@ -458,6 +458,11 @@ describe('what belongs to someone else, or to nobody', () => {
     ['POST', '/senders/1/suspended'],
     ['GET', '/Company'],
     ['GET', '/company//1'],
+  ] as const)('%s %s is 4040', async (method, path) => {
+    await expectRefused({ method, path, token: world.mine.partner.token }, 404, 4040)
+  })
+
+  test.each([
     ['GET', '/dispatches/1/messages'],
     ['GET', '/auth/token'],
     ['DELETE', '/company/1'],
@@ -472,8 +477,8 @@ describe('what belongs to someone else, or to nobody', () => {
     ['POST', '/price/tariffs'],
     ['PUT', '/dispatches/1/start'],
     ['GET', '/dispatches/1/start'],
-  ] as const)('%s %s is 4040', async (method, path) => {
-    await expectRefused({ method, path, token: world.mine.partner.token }, 404, 4040)
+  ] as const)('%s %s is 4050', async (method, path) => {
+    await expectRefused({ method, path, token: world.mine.partner.token }, 405, 4050)
   })
 })
 

@@ -470,7 +470,7 @@ describe('around the API', () => {
       const answer = await fetchText(path, { method, headers })
       const names = [...answer.headers.keys()].filter(name => name.startsWith('access-control-'))
       expect(names, `${method} ${path}`).toEqual([])
-      if (method === 'OPTIONS') expect(JSON.parse(answer.text).error.code).toBe(4040)
+      if (method === 'OPTIONS') expect(JSON.parse(answer.text).error.code).toBe(4050)
     }
   })
 

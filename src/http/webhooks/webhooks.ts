@@ -11,7 +11,14 @@ import { keepReceipts } from '../../domain/sending/receipts.ts'
 import { noteChats } from '../../domain/subscribers/subscribers.ts'
 import { MIB } from '../body.ts'
 import type { Context } from '../context.ts'
-import { readerOf, type Told } from './readers.ts'
+import { type ReadWebhook, readerOf, type Told } from './readers.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** At `/webhooks/{gatewayId}` only: the gateway that the request is for. */
+    gateway: Remembered
+  }
+}
 
 /** Meta's webhooks have up to 3 MB. */
 const BODY_LIMIT = 4 * MIB
@@ -28,15 +35,19 @@ export function registerWebhooks(app: FastifyInstance, context: Context) {
 
   app.register(async scope => {
     takeBodiesAsTheyAre(scope)
-    scope.route<{ Params: { gatewayId: string } }>({
+    // Before the body is read: strangers cannot make us keep bodies for gateways that do not exist.
+    scope.decorateRequest('gateway')
+    scope.addHook('onRequest', async request => {
+      request.gateway = await gateways.require((request.params as { gatewayId: string }).gatewayId)
+    })
+    scope.route({
       method: ['GET', 'POST'],
       url: '/webhooks/:gatewayId',
       bodyLimit: BODY_LIMIT,
-      exposeHeadRoute: false,
       handler: async (request, reply) => {
-        const { gatewayId, connector, settings } = await gateways.require(request.params.gatewayId)
-        const read = readerOf(connector)
-        if (!read) throw notFound('Gateway')
+        const { gatewayId, read, settings } = request.gateway
+        // Some providers report by GET: a HEAD says that the gateway is there, and records nothing.
+        if (request.method === 'HEAD') return {}
         const result = read(settings, asItArrived(request), clock())
         switch (result.kind) {
           case 'told':
@@ -105,7 +116,7 @@ function byProviderId(receipt: Told['receipts'][number]): ProviderReceipt[] {
 
 // Whom it is for ----------------------------------------------------------------------------------------------------
 
-type Remembered = Pick<Gateway, 'gatewayId' | 'connector'> & { settings: Settings; at: number }
+type Remembered = { gatewayId: number; read: ReadWebhook; settings: Settings; at: number }
 
 /** Gateways with their settings complete, good for a second: a burst of webhooks asks the database once. */
 function rememberGateways(sql: Sql, key: BoxKey) {
@@ -114,9 +125,10 @@ function rememberGateways(sql: Sql, key: BoxKey) {
   async function find(id: string): Promise<Remembered> {
     const gateway = /^[1-9]\d{0,14}$/.test(id) ? await findGateway(sql, Number(id)) : undefined
     known.delete(id)
-    if (!gateway) throw notFound('Gateway')
-    const { gatewayId, connector } = gateway
-    const found = { gatewayId, connector, settings: settingsOf(gateway, key), at: performance.now() }
+    const read = gateway && readerOf(gateway.connector)
+    if (!read) throw notFound('Gateway')
+    const { gatewayId } = gateway
+    const found = { gatewayId, read, settings: settingsOf(gateway, key), at: performance.now() }
     known.set(id, found)
     return found
   }

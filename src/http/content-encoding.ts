@@ -1,0 +1,55 @@
+import { Transform } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify'
+import { AppError, invalid } from '../base/errors.ts'
+import { tooLargeFor } from './body.ts'
+
+/**
+ * Accepts bodies compressed with gzip and refuses every other encoding. The body limit of the route holds for the
+ * unpacked bytes: unpacking stops at the limit, so a small body that unpacks to gigabytes costs no memory.
+ */
+export function acceptGzipBodies(app: FastifyInstance) {
+  app.addHook('preParsing', async (request, _, payload) => {
+    const encoding = encodingOf(request)
+    if (encoding === 'identity') return payload
+    if (encoding !== 'gzip' && encoding !== 'x-gzip') throw unsupported('Content-Encoding: must be gzip or absent')
+    if (isForm(request)) throw unsupported('Content-Encoding: must be absent with multipart/form-data')
+    return unpacked(payload, request)
+  })
+}
+
+const encodingOf = ({ headers }: FastifyRequest) => headers['content-encoding']?.trim().toLowerCase() || 'identity'
+
+/** Forms are read from the socket piece by piece, without the limits of a JSON body. */
+const isForm = ({ headers }: FastifyRequest) => /^\s*multipart\//i.test(headers['content-type'] ?? '')
+
+const unsupported = (message: string) => new AppError('unsupported_encoding', message)
+
+function unpacked(payload: RequestPayload, request: FastifyRequest): RequestPayload {
+  const { bodyLimit } = request.routeOptions
+  let sizeBytes = 0
+  const bounded: Transform & { receivedEncodedLength: number } = Object.assign(
+    new Transform({
+      transform(chunk: Buffer, _, done) {
+        sizeBytes += chunk.length
+        if (sizeBytes > bodyLimit) done(tooLargeFor(bodyLimit))
+        else done(null, chunk)
+      },
+    }),
+    // The framework compares it with Content-Length, which counts the bytes before unpacking.
+    { receivedEncodedLength: 0 },
+  )
+  const gunzip = createGunzip()
+  payload.on('data', (chunk: Buffer) => {
+    bounded.receivedEncodedLength += chunk.length
+  })
+  payload.once('error', error => bounded.destroy(error))
+  gunzip.once('error', () => bounded.destroy(invalid('body: is not valid gzip')))
+  // Whatever ended it: no further byte is unpacked, and the rest of the request is thrown away as it arrives.
+  bounded.once('close', () => {
+    payload.unpipe(gunzip)
+    payload.resume()
+    gunzip.destroy()
+  })
+  return payload.pipe(gunzip).pipe(bounded)
+}
