@@ -78,7 +78,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     name: 'TIDINGS_DATA',
     read: text => text,
     default: undefined,
-    defaultText: '.tidings',
+    defaultText: "`.tidings` in the project's folder",
     about: 'Folder of the embedded server and of the secrets made for it.',
   },
   demo: {

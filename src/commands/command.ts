@@ -1,7 +1,7 @@
+import { UsageError } from '../base/errors.ts'
 import type { Config } from '../config.ts'
-import type { Database } from '../db/database.ts'
-import { openDatabase } from '../db/database.ts'
-import { type Migration, migrate } from '../db/migrate.ts'
+import { type Database, type Opening, openDatabase } from '../db/database.ts'
+import { isMigrated, type Migration, migrate } from '../db/migrate.ts'
 
 export type Option = {
   about: string
@@ -38,14 +38,14 @@ export type Command = {
 
 /**
  * Opens the database for a command's own time, its schema up to date. A signal ends the work, not the cleaning up;
- * `farewell` may say what is left of it.
+ * `farewell` may say what is left of it. Only a command with `create` makes a database where there is none.
  */
 export async function withDatabase<T>(
   config: Config,
   work: (database: Database & { applied: Migration[] }) => Promise<T>,
-  farewell: () => void = () => {},
+  { farewell = () => {}, create = false }: { farewell?: () => void; create?: boolean } = {},
 ): Promise<T> {
-  const { database, applied } = await openMigrated(config)
+  const { database, applied } = await openMigrated(config, { create })
   let hasLeft = false
   const leave = () => {
     hasLeft = true
@@ -70,12 +70,18 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
  * Brings the schema up to date and opens the database anew: a client learns the types of the database when it connects,
  * and one from before a migration would not know those that it made.
  */
-export async function openMigrated(config: Config, options: { exclusive?: boolean } = {}) {
-  const before = await openDatabase(config)
+export async function openMigrated(config: Config, opening: Opening) {
+  const before = await openDatabase(config, { ...opening, exclusive: false })
   try {
+    if (!opening.create) await refuseEmpty(before)
     const applied = await migrate(before.sql)
-    return { applied, database: await openDatabase(config, options) }
+    return { applied, database: await openDatabase(config, opening) }
   } finally {
     await before.close()
   }
+}
+
+async function refuseEmpty({ sql, place }: Database) {
+  if (await isMigrated(sql)) return
+  throw new UsageError(`There is no Tidings data in ${place}: \`tidings serve\` or \`tidings migrate\` makes it.`)
 }

@@ -252,9 +252,9 @@ describe('a mistake in the words is told in one sentence', () => {
     expectSentence(await run(['company', 'list'], { PORT: 'http' }), /PORT must be a whole number/)
   })
 
-  test.each(['/dev/null/x', '/proc/x'])('and a data folder that cannot be, such as %s', async folder => {
+  test.each(['/dev/null/x', '/proc/x'])('and a data folder that cannot be made, such as %s', async folder => {
     expectSentence(
-      await run(['company', 'list'], { TIDINGS_DATA: folder }),
+      await run(['migrate'], { TIDINGS_DATA: folder }),
       new RegExp(`The data folder ${folder} cannot be written by this user`),
     )
   })

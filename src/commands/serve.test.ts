@@ -436,6 +436,8 @@ describe('a database of ones own', () => {
       timeout: PATIENT,
     }, async () => {
       const demo = { ...env, DATABASE_URL: await aDatabase(), TIDINGS_DEMO: 'true', TIDINGS_MODERATION: 'auto' }
+      expectSentence(await run(['company', 'list'], demo), /There is no Tidings data in the database of DATABASE_URL/)
+      await answerOf(['migrate'], demo)
       await answerOf(['staff', 'create', '--login', 'staff', '--password', 'older than the demo'], demo)
       const services = await Promise.all([startService(['serve'], demo), startService(['serve'], demo)])
       const made = services.filter(service => service.demo!.key)

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { type Logger, pino } from 'pino'
 import { printableJsonLine } from '../base/printable.ts'
 import type { Config } from '../config.ts'
-import type { Database } from '../db/database.ts'
+import type { Database, Opening } from '../db/database.ts'
 import { addSimulators } from '../domain/gateways/gateways.ts'
 import { watchNumbering } from '../domain/numbering/numbering.ts'
 import { type Addresses, bannerOf } from './banner.ts'
@@ -17,7 +17,7 @@ const clock = () => new Date()
 
 export async function serve({ config, print }: Call) {
   const log = makeLog(config, 'api')
-  await withService(config, { exclusive: true }, async (database, stopped) => {
+  await withService(config, { create: true, exclusive: true }, async (database, stopped) => {
     const api = await startApi(config, database, log)
     let engine: Engine | undefined
     try {
@@ -34,7 +34,7 @@ export async function serve({ config, print }: Call) {
 
 export async function serveApi({ config, print }: Call) {
   const log = makeLog(config, 'api')
-  await withService(config, {}, async (database, stopped) => {
+  await withService(config, { create: config.databaseUrl !== undefined }, async (database, stopped) => {
     const api = await startApi(config, database, log)
     print({ ...api.addresses, data: database.place }, bannerOf(api.addresses, database.place, undefined))
     await stopped
@@ -45,7 +45,7 @@ export async function serveApi({ config, print }: Call) {
 export async function runEngine({ config, print }: Call) {
   const { startEngine } = await import('../engine/engine.ts')
   const log = makeLog(config, 'engine')
-  await withService(config, {}, async (database, stopped) => {
+  await withService(config, { create: config.databaseUrl !== undefined }, async (database, stopped) => {
     if (config.demo) await addSimulators(database.sql)
     const { moderation, billingZone, stopWords } = config
     const callbacks = {
@@ -67,11 +67,11 @@ export async function runEngine({ config, print }: Call) {
 /** Opens the database for a long-running service, waits for the word to stop, and closes it cleanly. */
 async function withService(
   config: Config,
-  options: { exclusive?: boolean },
+  opening: Opening,
   work: (database: Database, stopped: Promise<void>) => Promise<void>,
 ) {
   const stopped = untilStopped()
-  const { database } = await openMigrated(config, options)
+  const { database } = await openMigrated(config, opening)
   try {
     await work(database, stopped)
   } finally {

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { UsageError } from '../base/errors.ts'
-import { defaultDataDir, openEmbeddedServer } from './embedded.ts'
+import { projectDir } from '../base/project.ts'
+import { defaultDataDir, openEmbeddedServer, requireCluster, writeOnce } from './embedded.ts'
+import { isMigrated } from './migrate.ts'
 import { checkServer, connect, type Pool } from './sql.ts'
 
 export type DatabaseSettings = {
@@ -20,12 +22,19 @@ export type Database = {
   close(): Promise<void>
 }
 
+export type Opening = {
+  /** Makes the embedded database where there is none. Otherwise an empty folder is told in one sentence. */
+  create?: boolean
+  /** For `serve`: one instance to a data folder. */
+  exclusive?: boolean
+}
+
 /**
  * Opens the database the settings name: the server behind DATABASE_URL, or the embedded one, found running or
- * started for our own time. `exclusive` is for `serve`: one instance to a data folder.
+ * started for our own time.
  */
-export function openDatabase(settings: DatabaseSettings, options: { exclusive?: boolean } = {}): Promise<Database> {
-  return settings.databaseUrl ? openRemote(settings, settings.databaseUrl) : openEmbedded(settings, options)
+export function openDatabase(settings: DatabaseSettings, opening: Opening): Promise<Database> {
+  return settings.databaseUrl ? openRemote(settings, settings.databaseUrl) : openEmbedded(settings, opening)
 }
 
 async function openRemote(settings: DatabaseSettings, url: string): Promise<Database> {
@@ -44,29 +53,40 @@ async function openRemote(settings: DatabaseSettings, url: string): Promise<Data
   return { sql, secret: settings.secret, place: 'the database of DATABASE_URL', close: () => sql.end({ timeout: 5 }) }
 }
 
-async function openEmbedded(settings: DatabaseSettings, options: { exclusive?: boolean }): Promise<Database> {
-  const dataDir = resolve(settings.dataDir ?? defaultDataDir(process.cwd()))
-  const server = await openEmbeddedServer({ dataDir, exclusive: options.exclusive ?? false })
+async function openEmbedded(settings: DatabaseSettings, { create, exclusive }: Opening): Promise<Database> {
+  const dataDir = resolve(settings.dataDir ?? defaultDataDir(projectDir))
+  if (!create) await requireCluster(dataDir)
+  const server = await openEmbeddedServer({ dataDir, exclusive: exclusive ?? false })
   const sql = connect(server.url, { max: settings.databaseConnections })
-  return {
-    sql,
-    secret: settings.secret ?? (await keptSecret(dataDir)),
-    place: dataDir,
-    async close() {
-      await sql.end({ timeout: 5 })
-      await server.release()
-    },
+  async function close() {
+    await sql.end({ timeout: 5 })
+    await server.release()
+  }
+  try {
+    return { sql, secret: settings.secret ?? (await keptSecret(dataDir, sql)), place: dataDir, close }
+  } catch (error) {
+    await close()
+    throw error
   }
 }
 
-/** The secret of a data folder: made once, readable by its owner alone. */
-async function keptSecret(dataDir: string): Promise<string> {
+/**
+ * The secret of a data folder, readable by its owner alone. It is made before the first table: a database with tables
+ * and without the file has lost it, and a new one could not open what the old one has encrypted.
+ */
+async function keptSecret(dataDir: string, sql: Pool): Promise<string> {
   const path = join(dataDir, 'secret')
-  await mkdir(dataDir, { recursive: true })
-  await writeFile(path, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' }).catch(ignoreExisting)
+  const kept = (await readFile(path, 'utf8').catch(ignoreMissing))?.trim()
+  if (kept) return kept
+  if (await isMigrated(sql)) {
+    throw new UsageError(
+      `The file ${path} is missing or empty, and the passwords of gateways were encrypted with it: put it back from a backup, or set TIDINGS_SECRET to what was in it.`,
+    )
+  }
+  await writeOnce(path, randomBytes(32).toString('base64url'))
   return (await readFile(path, 'utf8')).trim()
 }
 
-function ignoreExisting(error: NodeJS.ErrnoException) {
-  if (error.code !== 'EEXIST') throw error
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error
 }

@@ -44,6 +44,15 @@ export function clusterUrl(cluster: Cluster, port: number) {
   return `postgres://tidings:${cluster.password}@127.0.0.1:${port}/tidings`
 }
 
+/** For commands that only use a database: asks nothing of the system but whether the folder has one. */
+export async function requireCluster(dataDir: string) {
+  const found = await stat(join(dataDir, 'postgres/PG_VERSION')).catch((error: NodeJS.ErrnoException) => error.code)
+  if (found !== 'ENOENT' && found !== 'ENOTDIR') return
+  throw new UsageError(
+    `There is no Tidings data in ${dataDir}: \`tidings serve\` makes it, or set TIDINGS_DATA to the folder that has it.`,
+  )
+}
+
 /** Everything that can be known and put right before a server is looked for. */
 export async function prepareCluster(wantedDir: string, settings: Record<string, string>): Promise<Cluster> {
   const binaryPackage = await findBinaryPackage()
@@ -128,7 +137,7 @@ async function checkVersion(dir: string, { major }: BinaryPackage) {
 /** One password for everyone who opens the folder, also when several do so for the first time at once. */
 async function readPassword(dir: string, file: string): Promise<string> {
   try {
-    if (!(await isInitialised(dir))) await offerPassword(file)
+    if (!(await isInitialised(dir))) await writeOnce(file, randomBytes(24).toString('base64url'))
     return (await readFile(file, 'utf8')).trim()
   } catch (error) {
     throw new UsageError(
@@ -137,10 +146,11 @@ async function readPassword(dir: string, file: string): Promise<string> {
   }
 }
 
-async function offerPassword(file: string) {
+/** A file for its owner alone, whole or not there at all; one that is there already stays as it is. */
+export async function writeOnce(file: string, text: string) {
   const draft = `${file}.new-${process.pid}-${randomBytes(4).toString('hex')}`
   try {
-    await writeFile(draft, randomBytes(24).toString('base64url'), { mode: 0o600, flush: true })
+    await writeFile(draft, text, { mode: 0o600, flush: true })
     await link(draft, file)
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error

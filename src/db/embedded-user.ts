@@ -12,12 +12,12 @@ export type ServerUser = { uid: number; gid: number }
 export const SYSTEM_DIR = '/var/lib/tidings'
 const NOBODY: ServerUser = { uid: 65534, gid: 65534 }
 
-/** `.tidings` in the working folder, unless the system user we need as root could not get there. */
-export function defaultDataDir(cwd: string): string {
-  const dataDir = join(resolve(cwd), '.tidings')
+/** `.tidings` in the given folder, unless the system user we need as root could not get there. */
+export function defaultDataDir(folder: string): string {
+  const dataDir = join(resolve(folder), '.tidings')
   if (!isRoot()) return dataDir
   const user = ownerOf(join(dataDir, 'postgres')) ?? findSystemUser() ?? NOBODY
-  return canEnter(resolve(cwd), user) ? dataDir : join(SYSTEM_DIR, nameAfter(resolve(cwd)))
+  return canEnter(resolve(folder), user) ? dataDir : join(SYSTEM_DIR, nameAfter(resolve(folder)))
 }
 
 /** Readable, and never the same for two folders. */

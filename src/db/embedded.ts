@@ -6,6 +6,7 @@ import { UsageError } from '../base/errors.ts'
 import { type Cluster, clusterUrl, prepareCluster } from './embedded-cluster.ts'
 import { findPostmaster, logTail, startPostmaster, stopPostmaster } from './embedded-postmaster.ts'
 
+export { requireCluster, writeOnce } from './embedded-cluster.ts'
 export { defaultDataDir } from './embedded-user.ts'
 
 /**

@@ -30,6 +30,13 @@ export async function migrate(pool: Pool): Promise<Migration[]> {
   return applied
 }
 
+/** Whether Tidings has ever made its tables here. */
+export async function isMigrated(sql: Sql): Promise<boolean> {
+  const [table] = await sql<{ exists: boolean }[]>`select to_regclass('schema_migrations') is not null as exists`
+  if (!table!.exists) return false
+  return (await sql`select from schema_migrations limit 1`).length > 0
+}
+
 export async function readMigrations(): Promise<Migration[]> {
   const names = (await readdir(folder)).filter(name => /^\d{4}-.*\.sql$/.test(name)).sort()
   return Promise.all(

@@ -54,7 +54,7 @@ export async function send(call: Call) {
       talk.end()
       call.print(summaryOf(done), sentenceAbout(done))
     },
-    () => talk.leave(farewell),
+    { farewell: () => talk.leave(farewell) },
   )
 }
 

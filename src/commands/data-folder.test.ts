@@ -1,0 +1,123 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chmod, cp, mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { projectDir } from '../base/project.ts'
+import {
+  answerOf,
+  type Ended,
+  type Env,
+  expectNothingRunning,
+  expectSentence,
+  run,
+  start,
+  useDataFolders,
+} from '../testing/processes.ts'
+
+const PATIENT = 60_000
+const NOBODY = { uid: 65534, gid: 65534 }
+const aDataFolder = useDataFolders()
+
+/** A migrated data folder that no process uses. */
+let migrated: string
+
+beforeAll(async () => {
+  migrated = await aDataFolder()
+  await answerOf(['migrate'], { TIDINGS_DATA: migrated })
+}, PATIENT)
+
+/** Owners and modes included: PostgreSQL's own user must have its files. */
+const copyData = (to: string) => execFileSync('cp', ['-a', migrated, to])
+
+describe('a folder without data', () => {
+  test.each(['company list', 'api', 'engine', 'ledger verify'])('tidings %s says so', async command => {
+    const folder = await aDataFolder()
+    const ended = await run(command.split(' '), { TIDINGS_DATA: folder })
+    expectSentence(ended, new RegExp(`There is no Tidings data in ${folder}: \`tidings serve\` makes it`))
+    expect(existsSync(folder)).toBe(false)
+  })
+
+  test('is told to a user who may not write there, too', async context => {
+    if (process.getuid?.() !== 0) return context.skip('only root can become another user')
+    const folder = await aDataFolder()
+    const listed = await start(['company', 'list'], { TIDINGS_DATA: folder }, NOBODY).ended
+    if (/Cannot find module|Permission denied/.test(listed.stderr))
+      return context.skip('nobody cannot reach the project')
+    expectSentence(listed, /There is no Tidings data in/)
+    expectSentence(await start(['migrate'], { TIDINGS_DATA: folder }, NOBODY).ended, /cannot be written by this user/)
+    expect(existsSync(folder)).toBe(false)
+  })
+})
+
+describe('without TIDINGS_DATA', () => {
+  let project: string
+  let elsewhere: string
+
+  /** A copy of the project, so that the folder in which people work on it is not touched. */
+  beforeAll(async () => {
+    const folder = dirname(await aDataFolder())
+    project = join(folder, 'project')
+    elsewhere = join(folder, 'elsewhere')
+    await Promise.all([mkdir(project), mkdir(elsewhere)])
+    for (const part of ['bin', 'src', 'migrations', 'package.json']) {
+      await cp(join(projectDir, part), join(project, part), {
+        recursive: true,
+        filter: path => !path.endsWith('.test.ts'),
+      })
+    }
+    await symlink(join(projectDir, 'node_modules'), join(project, 'node_modules'))
+    await symlink('../project/bin/tidings', join(elsewhere, 'tidings'))
+    await chmod(elsewhere, 0o555)
+  })
+
+  function runFromElsewhere(words: string[], env: Env = {}): Ended {
+    const { status, signal, stdout, stderr } = spawnSync('./tidings', words, {
+      cwd: elsewhere,
+      env: { PATH: process.env.PATH, ...env },
+      encoding: 'utf8',
+    })
+    return { code: status, signal, stdout, stderr }
+  }
+
+  test("the data is looked for in the project's folder, through a link and from anywhere", {
+    timeout: PATIENT,
+  }, async () => {
+    for (const _ of ['once', 'twice']) {
+      expectSentence(
+        runFromElsewhere(['company', 'list']),
+        new RegExp(`There is no Tidings data in ${project}/\\.tidings: `),
+      )
+    }
+    expect(existsSync(join(project, '.tidings'))).toBe(false)
+
+    copyData(join(project, '.tidings'))
+    for (const _ of ['once', 'twice']) {
+      expect(runFromElsewhere(['company', 'list', '--json'])).toMatchObject({ code: 0, stdout: '[]\n', stderr: '' })
+    }
+    expect(existsSync(join(elsewhere, '.tidings'))).toBe(false)
+    await expectNothingRunning(project)
+  })
+})
+
+describe('a lost secret', () => {
+  test('is told with what to do, and no other is made', { timeout: PATIENT }, async () => {
+    const folder = await aDataFolder()
+    copyData(folder)
+    const [file, aside] = [join(folder, 'secret'), join(folder, 'secret.aside')]
+    const secret = await readFile(file, 'utf8')
+    await rename(file, aside)
+    const sentence = new RegExp(
+      `The file ${file} is missing or empty.*: put it back from a backup, or set TIDINGS_SECRET`,
+    )
+    expectSentence(await run(['serve'], { TIDINGS_DATA: folder, PORT: '0' }), sentence)
+    expect(existsSync(file)).toBe(false)
+    await writeFile(file, '')
+    expectSentence(await run(['company', 'list'], { TIDINGS_DATA: folder }), sentence)
+
+    expect(await answerOf(['company', 'list'], { TIDINGS_DATA: folder, TIDINGS_SECRET: secret })).toEqual([])
+    await rename(aside, file)
+    expect(await answerOf(['company', 'list'], { TIDINGS_DATA: folder })).toEqual([])
+    await expectNothingRunning(folder)
+  })
+})
