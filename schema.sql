@@ -844,6 +844,13 @@ create table template_moves (
   constraint template_moves_company_id_template_id_fkey FOREIGN KEY (company_id, template_id) REFERENCES templates(company_id, template_id)
 );
 
+create table template_versions (
+  company_id bigint not null,
+  version    bigint not null,
+  constraint template_versions_pkey PRIMARY KEY (company_id),
+  constraint template_versions_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
+);
+
 create table templates (
   company_id      bigint not null,
   template_id     bigint not null,

@@ -11,20 +11,25 @@ export type TextContent = {
   footer?: { text: string } | null
   buttons?: Button[] | null
   /** The messenger's own template that says the same, found by us: it may go out at any time. */
-  template?: Omit<TemplateContent, 'contentType'>
+  template?: MessengerTemplateCall
 }
+
+/** A template as the messenger knows it, `name` or `name:language`, and the values of its places. */
+export type MessengerTemplateCall = { templateId: string; parameters?: string[] | null }
 
 /** Whether WhatsApp takes it only within 24 hours of the subscriber's last message: no template, and no code. */
 export const isFreeText = (content: Content | undefined) =>
-  !content || (content.contentType === 'text' && !content.template)
+  content?.contentType !== 'authentication' && !messengerTemplateOf(content)
 
 export type Button = { text: string; url: string } | { text: string; phone: string }
 
-/** A template registered with the messenger, with what fills its places. */
+/** A template and the values of its places. A number is the id of a template registered here, a string its name at Meta. */
 export type TemplateContent = {
   contentType: 'template'
-  templateId: string
+  templateId: string | number
   parameters?: string[] | null
+  /** The same template as the messenger knows it, where it is registered here with its name. */
+  template?: MessengerTemplateCall
 }
 
 export type AuthenticationContent = { contentType: 'authentication'; code: string }
@@ -44,4 +49,15 @@ export type PushContent = {
   url?: string | null
   image?: string | null
   data?: Record<string, unknown> | null
+}
+
+/**
+ * The messenger's own template that carries the content. Undefined for free text, which includes a template registered
+ * here without a name at Meta.
+ */
+export function messengerTemplateOf(content: Content | null | undefined): MessengerTemplateCall | undefined {
+  if (content?.contentType !== 'text' && content?.contentType !== 'template') return undefined
+  if (content.template || content.contentType === 'text') return content.template
+  const { templateId, parameters } = content
+  return typeof templateId === 'string' ? { templateId, ...(parameters ? { parameters } : {}) } : undefined
 }

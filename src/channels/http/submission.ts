@@ -1,4 +1,4 @@
-import type { Content } from '../../base/content.ts'
+import { type Content, messengerTemplateOf } from '../../base/content.ts'
 import { spokenCode } from '../../base/spoken-code.ts'
 import type { Outgoing } from '../channel.ts'
 
@@ -53,7 +53,7 @@ function contentOf({ channelType, text, content }: Outgoing): Members {
     case 'VIBER':
       return membersOf(content, ['image', 'button'])
     case 'WHATSAPP':
-      return membersOf(content, ['templateId', 'parameters', 'code', 'header', 'footer', 'buttons'])
+      return membersOf(withMessengerTemplate(content), whatsappMembers)
     case 'TEXT_TO_SPEECH':
       return membersOf(content, ['sex', 'speed'])
     case 'PUSH':
@@ -63,10 +63,16 @@ function contentOf({ channelType, text, content }: Outgoing): Members {
   }
 }
 
+const whatsappMembers = ['templateId', 'parameters', 'code', 'header', 'footer', 'buttons']
+
+/** The provider knows a template by its name with the messenger; one without a name goes as its text. */
+const withMessengerTemplate = (content: Content | undefined) =>
+  content?.contentType === 'template' ? messengerTemplateOf(content) : content
+
 const withCode = (code: string, form: RegExp, impossible: string): Members => (form.test(code) ? { code } : impossible)
 
 /** Those that are there, in this order; members that are null are as good as absent. */
-function membersOf(content: Content | undefined, names: string[]): Record<string, unknown> {
+function membersOf(content: object | undefined, names: string[]): Record<string, unknown> {
   const given = new Map(Object.entries(content ?? {}))
   return Object.fromEntries(
     names.flatMap(name => ((given.get(name) ?? null) === null ? [] : [[name, given.get(name)]])),

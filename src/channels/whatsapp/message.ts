@@ -1,4 +1,10 @@
-import type { AuthenticationContent, Button, TemplateContent, TextContent } from '../../base/content.ts'
+import {
+  type AuthenticationContent,
+  type Button,
+  type MessengerTemplateCall,
+  messengerTemplateOf,
+  type TextContent,
+} from '../../base/content.ts'
 import type { Outgoing } from '../channel.ts'
 import type { WhatsappSettings } from './settings.ts'
 
@@ -32,13 +38,12 @@ export function bodyOf(message: Outgoing, settings: WhatsappSettings): string | 
 
 function payloadOf(message: Outgoing, settings: WhatsappSettings): Payload | undefined {
   const { content, text } = message
+  const template = messengerTemplateOf(content)
+  if (template) return templateOf(template, settings)
   switch (content?.contentType) {
-    case 'template':
-      return templateOf(content, settings)
     case 'authentication':
       return authenticationOf(content, settings)
     case 'text':
-      if (content.template) return templateOf({ contentType: 'template', ...content.template }, settings)
       return interactiveOf(text, content) ?? plain(linesOf(text, content))
     default:
       return plain(text)
@@ -82,7 +87,10 @@ function linesOf(text: string, { header, footer, buttons }: TextContent): string
 const lineOf = (button: Button) => `${button.text}: ${'url' in button ? button.url : button.phone}`
 
 /** `name`, or `name:language`: names have no colon. */
-function templateOf({ templateId, parameters }: TemplateContent, { templateLanguage }: WhatsappSettings): Payload {
+function templateOf(
+  { templateId, parameters }: MessengerTemplateCall,
+  { templateLanguage }: WhatsappSettings,
+): Payload {
   const [name, language] = templateId.split(':', 2)
   const components = parameters?.length ? [{ type: 'body', parameters: parameters.map(parameterOf) }] : undefined
   return {

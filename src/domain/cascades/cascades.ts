@@ -9,7 +9,7 @@ import { type Desk, draftSingle } from '../singles/draft.ts'
 import type { NewSingle, Refusal, SingleWish } from '../singles/single.ts'
 import { acceptWithin, keepFailed } from '../singles/singles.ts'
 import { type Telling, tell } from '../singles/telling.ts'
-import { loadTemplates } from '../templates/matching.ts'
+import { currentTemplates } from '../templates/approved.ts'
 import * as store from './store.ts'
 
 export type CascadeContext = {
@@ -115,14 +115,14 @@ async function openDesk(
   sql: Transaction,
   companyId: number,
   steps: store.NextStep[],
-  { numbering, linkBase, now }: CascadeContext,
+  { pool, numbering, linkBase, now }: CascadeContext,
 ): Promise<Desk> {
   const names = [...new Set(steps.map(({ planned }) => planned.wish.senderName))]
   const { partnerId } = await requireAnyCompany(sql, companyId)
-  const [senders, prices, templates] = await Promise.all([
+  const [senders, prices, { templates }] = await Promise.all([
     sendersCalled(sql, companyId, names),
     openPriceBook(sql, partnerId),
-    loadTemplates(sql, companyId, now),
+    currentTemplates(sql, pool, companyId, now),
   ])
   return { senders, prices, templates, numbering: numbering(), linkBase }
 }

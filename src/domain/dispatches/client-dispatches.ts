@@ -5,15 +5,16 @@ import type { Company } from '../companies/company.ts'
 import { type Once, once } from '../idempotency/idempotency.ts'
 import type { Numbering } from '../numbering/numbering.ts'
 import { sendersCalled } from '../senders/senders.ts'
+import { currentTemplates } from '../templates/approved.ts'
 import type { TrafficCenter } from '../traffic-centers/traffic-center.ts'
 import { listCenters } from '../traffic-centers/traffic-centers.ts'
 import type { ClientDispatch, ClientProgress, Dispatch, DispatchStatus, Recipient } from './dispatch.ts'
 import { type Answer, addTo } from './dispatches.ts'
 import { type DispatchHome, inappropriateStatus } from './lifecycle.ts'
+import { withNamedTemplates } from './named-templates.ts'
 import { requireUsableName } from './routing.ts'
 import { refusalOfDispatchTimes } from './schedule.ts'
 import * as store from './store.ts'
-import { aboutOf, templatesOf } from './traffic.ts'
 
 /**
  * Dispatches as the messaging API knows them: of one company, made without recipients under a name. They lie in the same
@@ -26,10 +27,10 @@ export async function createClientDispatch(
   companyId: number,
   request: { dispatch: ClientDispatch; once: Once; now: Date },
 ): Promise<{ dispatchId: number }> {
-  const { dispatch } = request
-  const about = aboutOf(await templatesOf(pool, companyId), dispatch, undefined)
   return once(pool, request.once, async sql => {
     await requireActive(sql, companyId)
+    const { templates } = await currentTemplates(sql, pool, companyId, request.now)
+    const { dispatch, about } = await withNamedTemplates(sql, companyId, templates, request.dispatch)
     const refusal = refusalOfDispatchTimes(dispatch.options, request.now)
     if (refusal) throw invalid(refusal)
     const senderIds = await registrationsOf(sql, companyId, dispatch)

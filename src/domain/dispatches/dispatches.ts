@@ -16,9 +16,9 @@ import { openPriceBook } from '../pricing/pricing.ts'
 import { sendersByIds, sendersCalled } from '../senders/senders.ts'
 import { shortUrlOf } from '../short-links/short-link.ts'
 import { saveLinks } from '../short-links/short-links.ts'
-import { templateAgain } from '../templates/matching.ts'
+import { currentTemplates, templateAgain } from '../templates/approved.ts'
 import { copyPlans } from './cascade-plans.ts'
-import type { Dispatch, DispatchStatus, NewDispatch, Progress, Recipient } from './dispatch.ts'
+import type { CascadeStep, Dispatch, DispatchStatus, NewDispatch, Progress, Recipient } from './dispatch.ts'
 import {
   classifyAll,
   type Desk,
@@ -26,14 +26,16 @@ import {
   hasOwnContents,
   type Intake,
   judgeRecipients,
+  type LaterStep,
   lanesFor,
   type Tally,
 } from './intake.ts'
+import { templatesNamedBy } from './named-templates.ts'
 import { type Routing, requireUsableName, requireUsableSenders, routeBy, routeFreely } from './routing.ts'
 import { laneTimes, zoneChooser } from './schedule.ts'
 import { compileContent } from './step-content.ts'
 import * as store from './store.ts'
-import { aboutOf, templatesOf, USUAL } from './traffic.ts'
+import { aboutOf, USUAL } from './traffic.ts'
 
 /** What is said of a request that added messages. */
 export type Acceptance = {
@@ -55,9 +57,9 @@ export async function createDispatch(
   numbering: Numbering,
   request: Request & { companyId: number; dispatch: NewDispatch },
 ): Promise<Acceptance> {
-  const dispatch = await withAbout(pool, request)
   return acceptOnce(pool, request, async sql => {
     const company = await requireActiveCompany(sql, request.partner, request.companyId)
+    const dispatch = await withAbout(sql, pool, request)
     const gathered = await gather(sql, numbering, { ...request, dispatch, company })
     const [id] = await store.insertDispatchId(sql, company.companyId)
     const home = { companyId: company.companyId, dispatchId: id!.dispatchId, now: id!.now }
@@ -68,11 +70,13 @@ export async function createDispatch(
 }
 
 async function withAbout(
+  sql: Sql,
   pool: Pool,
   request: { companyId: number; dispatch: NewDispatch; recipients: readonly Recipient[] },
 ) {
   const { companyId, dispatch, recipients } = request
-  return { ...dispatch, ...aboutOf(await templatesOf(pool, companyId), dispatch, recipients[0]) }
+  const { templates } = await currentTemplates(sql, pool, companyId, new Date())
+  return { ...dispatch, ...aboutOf(templates, dispatch, recipients[0]) }
 }
 
 /** Everything a created dispatch would say, and nothing stored. */
@@ -99,7 +103,7 @@ export async function createTrial(
 ): Promise<Trial> {
   const { firstRecipient } = request
   const company = await requireActiveCompany(sql, request.partner, request.companyId)
-  const dispatch = await withAbout(sql, { ...request, recipients: firstRecipient ? [firstRecipient] : [] })
+  const dispatch = await withAbout(sql, sql, { ...request, recipients: firstRecipient ? [firstRecipient] : [] })
   return async (recipients, answers = []) => {
     const { intake, numbers } = await gather(sql, numbering, { dispatch, company, recipients })
     const lanes = lanesFor(intake, numbers).map((lane, laneId) => ({ ...lane, laneId, tail: 0 }))
@@ -178,11 +182,7 @@ async function gather(
     heldTo: await templateHeldTo(sql, companyId, dispatch),
     content: dispatch.cascade?.[0]?.content ?? null,
     fillContent: compileContent(dispatch.cascade?.[0]?.content),
-    laterSteps: (dispatch.cascade ?? []).slice(1).map(({ channelType, text, content }) => ({
-      channelType,
-      template: compileTemplate(text),
-      fillContent: compileContent(content),
-    })),
+    laterSteps: await laterStepsOf(sql, companyId, (dispatch.cascade ?? []).slice(1)),
     routing,
     prices: await openPriceBook(sql, partnerId),
     blacklisted: await blacklistedAmong(sql, companyId, numbers.flatMap(digitsOf)),
@@ -190,6 +190,17 @@ async function gather(
     linkBase,
   }
   return { intake, numbers, dispatch, linkBase }
+}
+
+async function laterStepsOf(sql: Sql, companyId: number, steps: CascadeStep[]): Promise<LaterStep[]> {
+  const namedOf = await templatesNamedBy(sql, companyId, steps)
+  return steps.map(({ channelType, text, content }) => ({
+    channelType,
+    template: compileTemplate(text),
+    content,
+    fillContent: compileContent(content),
+    named: namedOf(content),
+  }))
 }
 
 /**

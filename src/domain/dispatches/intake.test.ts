@@ -142,6 +142,8 @@ describe('in a dispatch that goes by a template', () => {
     templateId: 7,
     channelType: 'SMS' as const,
     templateType: 'TRANSACT' as const,
+    pattern: 'Order %d is ready',
+    dateTo: null,
     senderName: null,
     content: null,
     compiled: compilePattern('Order %d is ready'),

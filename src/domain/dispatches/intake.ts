@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { mostCharacters, refusalOfText } from '../../base/channel-text.ts'
 import type { ChannelType, TrafficType } from '../../base/channel-types.ts'
-import type { Content } from '../../base/content.ts'
+import type { Content, TemplateContent } from '../../base/content.ts'
 import { formatMoney, type Money } from '../../base/money.ts'
 import { mostSmsCharacters, smsParts } from '../../base/sms-text.ts'
 import type { TextTemplate } from '../../base/text-template.ts'
@@ -10,6 +10,8 @@ import { type Classified, classify, type Numbering } from '../numbering/numberin
 import type { PriceBook } from '../pricing/pricing.ts'
 import { randomCode, type ShortLink, shortenLinks } from '../short-links/short-link.ts'
 import { type ApprovedTemplate, fitTemplate, type Match, saidByTemplate } from '../templates/matching.ts'
+import { fillTemplate, withMessengerTemplate } from '../templates/named.ts'
+import { fillPlaces, placesIn } from '../templates/pattern.ts'
 import { MOST_PARTS, MOST_TEMPLATE_CHARACTERS, type Recipient } from './dispatch.ts'
 import { brandIdOf, type Route, type Routing } from './routing.ts'
 import type { ZoneOf } from './schedule.ts'
@@ -33,7 +35,7 @@ export type Intake = {
   /** Where each recipient has a content of its own. */
   fillContent?: FillContent | undefined
   /** The further ones of a cascade: whoever cannot get one of them gets none. */
-  laterSteps: { channelType: ChannelType; template: TextTemplate; fillContent?: FillContent | undefined }[]
+  laterSteps: LaterStep[]
   routing: Routing
   prices: PriceBook
   blacklisted: Set<string>
@@ -41,6 +43,15 @@ export type Intake = {
   zoneOf?: ZoneOf | undefined
   /** Where short links lead through, if links are to be shortened. */
   linkBase?: string | undefined
+}
+
+export type LaterStep = {
+  channelType: ChannelType
+  template: TextTemplate
+  content?: Content | null
+  fillContent?: FillContent | undefined
+  /** The registered template that the content names by its id: its values must fit. */
+  named?: ApprovedTemplate | undefined
 }
 
 /** What a request came to. */
@@ -136,9 +147,9 @@ function createJudge(desk: Desk, tally: Tally) {
     laneOf: laneFinder(desk.usualLanes),
     priceOf: priceTable({ ...intake, trafficType: USUAL }),
   }
-  const { linkBase, zoneOf, heldTo, fillContent } = intake
-  const most = mostRendered(intake.channelType, linkBase)
-  const sameForAll = hasOwnContents(intake) ? intake.content : undefined // but for its short links
+  const { zoneOf, heldTo, content } = intake
+  const isNamed = heldTo && content?.contentType === 'template' && hasPlacesFor(heldTo, content)
+  const say = isNamed ? namedSayer(intake, heldTo, content) : textSayer(intake)
 
   return (index: number): NewMessage => {
     const recipient = recipients[index]!
@@ -152,22 +163,17 @@ function createJudge(desk: Desk, tally: Tally) {
     if (intake.blacklisted.has(number.digits)) return refuse(rejection.blacklisted)
     const route = intake.routing.routeFor(number)
     if (!route) return refuse(rejection.noSender)
-    const rendered = recipient.customText ?? intake.template.render(recipient.substitutions, most)
-    if (rendered === undefined) return refuse(rejection.noSubstitution)
-    if (rendered.length > most) return refuse(rejection.badText) // perhaps cut short
-    const filled = fillContent ? fillContent(recipient.substitutions) : sameForAll
-    if (typeof filled === 'number') return refuse(filled)
+    const said = say(recipient)
+    if (typeof said === 'number') return refuse(said)
     const wrongLater = refusalOfLater(intake, recipient)
     if (wrongLater) return refuse(wrongLater)
-    const { text, links } = linkBase ? shortenLinks(rendered, randomCode, linkBase) : { text: rendered, links: [] }
+    const { text, links, template } = said
     const parts = partsOf(intake.channelType, text)
     if (parts === 0 || parts > MOST_PARTS) return refuse(rejection.badText)
-    const match = heldTo && matchOf(heldTo, text, rendered)
 
-    const own = filled && withText(linkBase ? withShortLinks(filled, links, linkBase) : filled, text)
     const brandId = brandIdOf(number)
     const { senderId } = route
-    const { trafficType, laneOf, priceOf } = heldTo && !match ? usual : special
+    const { trafficType, laneOf, priceOf } = heldTo && !template ? usual : special
     const lane = laneOf(senderId, brandId, zoneOf ? zoneOf(number) : null)
     const price = priceOf(route, number, parts)
     for (const link of links) tally.links.push({ ...link, messageUuid: uuid })
@@ -190,8 +196,63 @@ function createJudge(desk: Desk, tally: Tally) {
       brandId,
       destination: number.digits,
       text,
-      ...(heldTo ? { matched: { trafficType, templateId: match?.template.templateId ?? null } } : {}),
-      ...(heldTo || own ? { content: asTemplate(own ?? intake.content, text, match) ?? own ?? null } : {}),
+      ...(heldTo ? { matched: { trafficType, templateId: template?.templateId ?? null } } : {}),
+      ...(heldTo || said.content ? { content: said.content } : {}),
+    }
+  }
+}
+
+/** The text and content of one recipient, and the approved template that they fit; or why the recipient gets none. */
+type Said = {
+  text: string
+  links: { code: string; url: string }[]
+  content: Content | null
+  template?: ApprovedTemplate | undefined
+}
+
+/** Dispatches made before names were looked up may go by a template that only their words matched. */
+const hasPlacesFor = ({ pattern }: ApprovedTemplate, { parameters }: TemplateContent) =>
+  placesIn(pattern).length === (parameters ?? []).length
+
+/** For texts that the dispatch or the recipient brings. */
+function textSayer(intake: Intake): (recipient: Recipient) => Said | number {
+  const { heldTo, linkBase, fillContent } = intake
+  const most = mostRendered(intake.channelType, linkBase)
+  const sameForAll = hasOwnContents(intake) ? intake.content : undefined // but for its short links
+
+  return ({ customText, substitutions }) => {
+    const rendered = customText ?? intake.template.render(substitutions, most)
+    if (rendered === undefined) return rejection.noSubstitution
+    if (rendered.length > most) return rejection.badText // perhaps cut short
+    const filled = fillContent ? fillContent(substitutions) : sameForAll
+    if (typeof filled === 'number') return filled
+    const { text, links } = linkBase ? shortenLinks(rendered, randomCode, linkBase) : { text: rendered, links: [] }
+    const match = heldTo && matchOf(heldTo, text, rendered)
+    const own = filled && withText(linkBase ? withShortLinks(filled, links, linkBase) : filled, text)
+    const content = asTemplate(own ?? intake.content, text, match) ?? own ?? null
+    return { text, links, content, template: match?.template }
+  }
+}
+
+/** For a first step that names a registered template: its text is the template's, filled for each recipient. */
+function namedSayer(
+  { fillContent, linkBase }: Intake,
+  template: ApprovedTemplate,
+  given: TemplateContent,
+): (recipient: Recipient) => Said | number {
+  return ({ customText, substitutions }) => {
+    const content = fillContent ? (fillContent(substitutions) as TemplateContent | number) : given
+    if (typeof content === 'number') return content
+    const filled = fillTemplate(template, content.parameters ?? [])
+    if (typeof customText === 'string' || 'wrong' in filled) return rejection.badText
+    if (!filled.fits && typeof given.templateId === 'number') return rejection.badText
+    const links: Said['links'] = []
+    const short = linkBase ? (withShortLinks(content, links, linkBase) as TemplateContent) : content
+    return {
+      text: fillPlaces(template.pattern, short.parameters ?? []),
+      links,
+      content: withMessengerTemplate(short, template),
+      template: filled.fits ? template : undefined,
     }
   }
 }
@@ -211,16 +272,22 @@ const matchOf = (template: ApprovedTemplate, text: string, rendered: string) =>
 
 /** Why somebody cannot get a later step of a cascade: each is held to what its own channel takes. */
 function refusalOfLater({ laterSteps, linkBase }: Intake, { substitutions }: Recipient): number | undefined {
-  for (const { channelType, template, fillContent } of laterSteps) {
+  for (const { channelType, template, content, fillContent, named } of laterSteps) {
     const most = mostRendered(channelType, linkBase)
     const rendered = template.render(substitutions, most)
     if (rendered === undefined) return rejection.noSubstitution
     if (rendered.length > most) return rejection.badText
     const parts = partsOf(channelType, linkBase ? shortenLinks(rendered, randomCode, linkBase).text : rendered)
     if (parts === 0 || parts > MOST_PARTS) return rejection.badText
-    const filled = fillContent?.(substitutions)
+    const filled = fillContent ? fillContent(substitutions) : content
     if (typeof filled === 'number') return filled
+    if (named && filled?.contentType === 'template' && !fitsNamed(named, filled)) return rejection.badText
   }
+}
+
+function fitsNamed(template: ApprovedTemplate, { parameters }: TemplateContent): boolean {
+  const filled = fillTemplate(template, parameters ?? [])
+  return !('wrong' in filled) && filled.fits
 }
 
 /** Links may be longer than what is sent in their place. */

@@ -41,7 +41,7 @@ async function aShop(given: Partial<NewTemplate> = {}): Promise<World & { templa
   return { ...world, templateId: await aTemplate(world.companyId, given) }
 }
 
-async function aTemplate(companyId: number, given: Partial<NewTemplate>): Promise<number> {
+async function aTemplate(companyId: number, given: Partial<NewTemplate> = {}): Promise<number> {
   const template: NewTemplate = {
     channelType: 'SMS',
     templateType: 'TRANSACT',
@@ -194,6 +194,22 @@ describe('of the partner API', () => {
     const { dispatchId } = await ofPartner(await aShop(), [FITS], 'Sale! Order {x}')
     expect(await judged(dispatchId)).toEqual([promo])
   })
+})
+
+test('a dispatch made right after an approval or a denial goes by it, in both APIs', async () => {
+  const shop = await aShop({ pattern: 'Nothing like it' })
+  const typesOf = async () => {
+    const mine = await ofClient(shop, [FITS])
+    const partners = await ofPartner(shop, [FITS])
+    const { estimate } = await tryDispatch(db.sql, numbering, requestOf(shop, [FITS]))
+    return [...(await judged(mine.dispatchId)), ...(await judged(partners.dispatchId)), estimate]
+  }
+  for (let round = 0; round < 2; round++) {
+    expect(await typesOf()).toEqual([promo, promo, '5.0000'])
+    const templateId = await aTemplate(shop.companyId)
+    expect(await typesOf()).toEqual([transact(templateId), transact(templateId), '2.0000'])
+    await denyTemplate(db.sql, templateId, undefined, new Date())
+  }
 })
 
 describe('over WhatsApp', () => {

@@ -1,14 +1,10 @@
 import type { ChannelType, TrafficType } from '../../base/channel-types.ts'
 import { compileTemplate } from '../../base/text-template.ts'
-import type { Pool } from '../../db/sql.ts'
-import { type ApprovedTemplate, approvedTemplates, matchingTemplate } from '../templates/matching.ts'
+import { type ApprovedTemplate, matchingTemplate } from '../templates/matching.ts'
 import type { About, Recipient } from './dispatch.ts'
 
 /** What a dispatch is about when no template says so, and a message that does not fit it. */
 export const USUAL: TrafficType = 'PROMO'
-
-/** Asks the pool, so before a transaction begins. */
-export const templatesOf = (pool: Pool, companyId: number) => approvedTemplates(pool, companyId, new Date())
 
 /**
  * What a dispatch is about: the type of the approved template that its text can match. A placeholder may stand for a

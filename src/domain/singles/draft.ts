@@ -1,4 +1,6 @@
+import { refusalOfText } from '../../base/channel-text.ts'
 import { trafficTypes } from '../../base/channel-types.ts'
+import type { TemplateContent } from '../../base/content.ts'
 import { errorCodes } from '../../base/error-codes.ts'
 import { smsParts } from '../../base/sms-text.ts'
 import { needsNoRegistration } from '../dispatches/routing.ts'
@@ -14,6 +16,8 @@ import {
   matchingTemplate,
   saidByTemplate,
 } from '../templates/matching.ts'
+import { fillNamed, withMessengerTemplate } from '../templates/named.ts'
+import { fillPlaces } from '../templates/pattern.ts'
 import { scheduleOf } from './schedule.ts'
 import type { NewSingle, Refusal, SingleWish } from './single.ts'
 
@@ -21,6 +25,8 @@ import type { NewSingle, Refusal, SingleWish } from './single.ts'
 export type Desk = {
   senders: Sender[]
   templates: ApprovedTemplate[]
+  /** Why templates that messages name by their ids cannot be used, where that is known. */
+  unusableTemplates?: ReadonlyMap<number, string>
   prices: PriceBook
   numbering: Numbering
   /** Where short links lead through. */
@@ -63,12 +69,12 @@ export function draftSingle(desk: Desk, wish: SingleWish, now: Date): NewSingle 
   const schedule = scheduleOf(wish.cascade ? { ...wish.options, ttl: null } : wish.options, number, now)
   if (typeof schedule === 'string') return refused(INVALID, schedule)
   const { shorten, links } = wish.options.shortUrl ? shortener(desk.linkBase) : AS_IT_IS
-  const text = shorten(wish.text)
+  const said = saidBy(desk, wish, shorten)
+  if ('kind' in said) return said
+  const { text, content, template } = said
   const parts = wish.channelType === 'SMS' ? smsParts(text) : 1
   if (text === '' || parts > MOST_PARTS) return refused(errorCodes.badText, `content: must be 1 to ${MOST_PARTS} parts`)
-  // Most companies have no templates, and looking for one costs as much as all the rest.
-  const match = desk.templates.length > 0 ? matchingTemplate(desk.templates, wish) : undefined
-  const trafficType = trafficTypeOf(wish, match?.template.templateType)
+  const trafficType = trafficTypeOf(wish, template?.templateType)
   const { tariffId, perPart } = priceOf(desk.prices, wish, number, name, trafficType)
 
   return {
@@ -82,9 +88,9 @@ export function draftSingle(desk: Desk, wish: SingleWish, now: Date): NewSingle 
     parts,
     tariffId,
     price: perPart * BigInt(parts),
-    content: contentOf(wish, match, shorten),
+    content,
     trafficType,
-    templateId: match?.template.templateId ?? null,
+    templateId: template?.templateId ?? null,
     externalId: wish.externalId,
     centerId: wish.centerId,
     method: wish.method,
@@ -118,6 +124,32 @@ function shortener(base: string) {
   }
 }
 
+/** The text and content as they go out, and the approved template that the message goes by. */
+type Said = Pick<NewSingle, 'text' | 'content'> & { template?: ApprovedTemplate | undefined }
+
+function saidBy(desk: Desk, wish: SingleWish, shorten: Shorten): Said | Refusal {
+  if (wish.content?.contentType === 'template') return saidByNamed(desk, wish, wish.content, shorten)
+  // Most companies have no templates, and looking for one costs as much as all the rest.
+  const match = desk.templates.length > 0 ? matchingTemplate(desk.templates, wish) : undefined
+  return { text: shorten(wish.text), content: contentOf(wish, match, shorten), template: match?.template }
+}
+
+/** A content that names a template. The values are checked as the client wrote them, before links are shortened. */
+function saidByNamed(desk: Desk, wish: SingleWish, content: TemplateContent, shorten: Shorten): Said | Refusal {
+  const filled = fillNamed(desk.templates, content, wish.senderName)
+  const short = content.parameters ? { ...content, parameters: content.parameters.map(shorten) } : content
+  if (!filled) return { text: shorten(wish.text), content: short }
+  if ('wrong' in filled) return refused(INVALID, whyUnusableIn(desk, content) ?? filled.wrong)
+  const { template, fits } = filled
+  const text = fillPlaces(template.pattern, short.parameters ?? [])
+  const tooLong = refusalOfText(wish.channelType, text)
+  if (tooLong) return refused(INVALID, `content.parameters: the filled text ${tooLong}`)
+  return { text, content: withMessengerTemplate(short, template), template: fits ? template : undefined }
+}
+
+const whyUnusableIn = ({ unusableTemplates }: Desk, { templateId }: TemplateContent) =>
+  typeof templateId === 'number' ? unusableTemplates?.get(templateId) : undefined
+
 /** A free text that a registered template of the messenger says as well goes out as that template. */
 function contentOf(wish: SingleWish, match: Match | undefined, shorten: Shorten): NewSingle['content'] {
   const content = contentWith(wish.content, shorten)
@@ -126,11 +158,8 @@ function contentOf(wish: SingleWish, match: Match | undefined, shorten: Shorten)
   return saidByTemplate(content, fitTemplate(match.template, content.text) ?? match) ?? content
 }
 
-function contentWith(content: NewSingle['content'], shorten: Shorten): NewSingle['content'] {
-  if (content && 'text' in content) return { ...content, text: shorten(content.text) }
-  if (content?.contentType !== 'template' || !content.parameters) return content
-  return { ...content, parameters: content.parameters.map(shorten) }
-}
+const contentWith = (content: NewSingle['content'], shorten: Shorten): NewSingle['content'] =>
+  content && 'text' in content ? { ...content, text: shorten(content.text) } : content
 
 const refused = (code: number, reason: string): Refusal => ({ kind: 'refused', why: 'invalid', code, reason })
 

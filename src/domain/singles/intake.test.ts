@@ -6,6 +6,8 @@ import { aWish } from '../../testing/wishes.ts'
 import { aWorld, billingZone, type World } from '../../testing/world.ts'
 import { verifyLedger } from '../audit/verify.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
+import { approveTemplate, denyTemplate } from '../templates/moderation.ts'
+import { createTemplate } from '../templates/templates.ts'
 import { createIntake } from './intake.ts'
 
 /** Requests that are written together: what happens to one is none of its neighbours' business. */
@@ -115,6 +117,60 @@ describe('requests that come together', () => {
     const intake = anIntake()
     await expect(intake.accept(999_999_999, [aWish()])).rejects.toThrow('not found')
     expect(await intake.accept(world.companyId, [aWish()])).toMatchObject([{ kind: 'accepted' }])
+  })
+})
+
+describe('a template that is approved while a message is being accepted', () => {
+  const template = {
+    channelType: 'SMS',
+    templateType: 'TRANSACT',
+    pattern: 'Parcel %d is here',
+    senderId: null,
+    content: null,
+    dateFrom: new Date('2026-01-01T00:00:00Z'),
+    dateTo: null,
+  } as const
+
+  /** Runs the work in every transaction, before anything else in it: when the message has been drafted. */
+  const interrupted = (work: (time: number) => Promise<unknown>) => {
+    let begun = 0
+    return new Proxy(db.sql, {
+      get(target, name) {
+        if (name !== 'begin') return Reflect.get(target, name)
+        return async (accept: Parameters<Pool['begin']>[1]) => {
+          await work(++begun)
+          return target.begin(accept as never)
+        }
+      },
+    }) as Pool
+  }
+
+  const typesOf = () => db.sql`
+    select traffic_type as type, template_id as template from messages where company_id = ${world.companyId}`
+
+  test('acts on it', async () => {
+    const { companyId } = world
+    const { templateId } = await db.sql.begin(tx => createTemplate(tx, companyId, template, new Date()))
+    const intake = anIntake(
+      interrupted(async time => time === 1 && (await approveTemplate(db.sql, templateId, new Date()))),
+    )
+    const wish = aWish({ text: 'Parcel 17 is here' })
+    expect(await intake.accept(companyId, [wish])).toMatchObject([{ kind: 'accepted' }])
+    expect(await typesOf()).toEqual([{ type: 'TRANSACT', template: templateId }])
+    expect(await verifyLedger(db.sql, { companyId })).toEqual([])
+  })
+
+  test('and approved and denied without end lets the client come again, with nothing written', async () => {
+    const { companyId } = world
+    const intake = anIntake(
+      interrupted(async () => {
+        const { templateId } = await db.sql.begin(tx => createTemplate(tx, companyId, template, new Date()))
+        await approveTemplate(db.sql, templateId, new Date())
+        await denyTemplate(db.sql, templateId, undefined, new Date())
+      }),
+    )
+    await expect(intake.accept(companyId, [aWish()])).rejects.toMatchObject({ kind: 'not_ready' })
+    expect(await typesOf()).toEqual([])
   })
 })
 

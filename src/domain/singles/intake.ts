@@ -6,7 +6,8 @@ import { type Once, once } from '../idempotency/idempotency.ts'
 import type { Numbering } from '../numbering/numbering.ts'
 import { openPriceBook, type PriceBook } from '../pricing/pricing.ts'
 import { sendersCalled } from '../senders/senders.ts'
-import { approvedTemplates } from '../templates/matching.ts'
+import { approvedTemplates, forgetTemplates, refuseChangedTemplates, TemplatesChanged } from '../templates/approved.ts'
+import { whyTemplatesAreUnusable } from '../templates/templates.ts'
 import { type Desk, draftWhole } from './draft.ts'
 import type { Acceptance, NewSingle, Refusal, SingleWish } from './single.ts'
 import { acceptSingles, acceptWithin } from './singles.ts'
@@ -33,6 +34,8 @@ const MOST_HANDS = 2
 const MOST_WAITING = 50_000
 const MOST_WAITING_BYTES = 64 * 1024 * 1024
 const RETRY_AFTER_SECONDS = 2
+/** Each further try means that a template changed within the few milliseconds of the one before. */
+const MOST_TRIES = 10
 
 /**
  * Group commit: requests that come while a company's last ones are being written are written together, in one
@@ -59,15 +62,33 @@ export function createIntake(context: IntakeContext): Intake {
   }
 
   async function acceptOnce(companyId: number, wishes: SingleWish[], request: Once, size: Size): Promise<Acceptance[]> {
-    const now = context.clock()
-    const { sql, billingZone } = context
     try {
-      const drafts = await draftAll(companyId, wishes, now)
-      const accept = (tx: Transaction) => acceptWithin(tx, companyId, drafts.filter(isSingle), { billingZone, now })
-      return await once(sql, request, async tx => merged(drafts, await accept(tx)), isAnyAccepted)
+      return await withFreshTemplates(companyId, () => acceptOnceDrafted(companyId, wishes, request))
     } finally {
       letGo(size)
     }
+  }
+
+  async function acceptOnceDrafted(companyId: number, wishes: SingleWish[], request: Once): Promise<Acceptance[]> {
+    const now = context.clock()
+    const { sql, billingZone } = context
+    const { drafts, templatesVersion } = await draftAll(companyId, wishes, now)
+    const accept = (tx: Transaction) =>
+      acceptWithin(tx, companyId, drafts.filter(isSingle), { billingZone, now, templatesVersion })
+    return once(sql, request, async tx => merged(drafts, await accept(tx)), isAnyAccepted)
+  }
+
+  /** Drafts are made again when templates were approved or ended since the templates were read. */
+  async function withFreshTemplates<T>(companyId: number, draftAndAccept: () => Promise<T>): Promise<T> {
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      try {
+        return await draftAndAccept()
+      } catch (error) {
+        if (!(error instanceof TemplatesChanged)) throw error
+        forgetTemplates(context.sql, companyId)
+      }
+    }
+    throw tooBusy()
   }
 
   function acceptInGroup(companyId: number, wishes: SingleWish[], size: Size): Promise<Acceptance[]> {
@@ -101,33 +122,46 @@ export function createIntake(context: IntakeContext): Intake {
   }
 
   async function write(companyId: number, group: Request[]) {
-    const now = context.clock()
-    const { sql, billingZone } = context
-    const drafts = await draftAll(
-      companyId,
-      group.flatMap(request => request.wishes),
-      now,
-    )
-    const singles = drafts.filter(isSingle)
-    const accepted = singles.length > 0 ? await acceptSingles(sql, companyId, singles, { billingZone, now }) : []
-    const answers = merged(drafts, accepted)
+    const wishes = group.flatMap(request => request.wishes)
+    const answers = await withFreshTemplates(companyId, () => acceptDrafted(companyId, wishes))
     for (const request of group) request.answer.resolve(answers.splice(0, request.wishes.length))
   }
 
-  async function draftAll(companyId: number, wishes: SingleWish[], now: Date) {
-    const desk = await deskOf(companyId, wishes, now)
-    return wishes.map(wish => draftWhole(desk, wish, now))
+  async function acceptDrafted(companyId: number, wishes: SingleWish[]): Promise<Acceptance[]> {
+    const now = context.clock()
+    const { sql, billingZone } = context
+    const { drafts, templatesVersion } = await draftAll(companyId, wishes, now)
+    const singles = drafts.filter(isSingle)
+    if (singles.length > 0) {
+      return merged(drafts, await acceptSingles(sql, companyId, singles, { billingZone, now, templatesVersion }))
+    }
+    // Without an accepting transaction a refusal could rest on templates of up to a second ago.
+    if (wishes.some(isOfTemplate)) await refuseChangedTemplates(sql, companyId, templatesVersion)
+    return merged(drafts, [])
   }
 
-  async function deskOf(companyId: number, wishes: SingleWish[], now: Date): Promise<Desk> {
+  async function draftAll(companyId: number, wishes: SingleWish[], now: Date) {
+    const { desk, templatesVersion } = await deskOf(companyId, wishes, now)
+    return { drafts: wishes.map(wish => draftWhole(desk, wish, now)), templatesVersion }
+  }
+
+  async function deskOf(
+    companyId: number,
+    wishes: SingleWish[],
+    now: Date,
+  ): Promise<{ desk: Desk; templatesVersion: number }> {
     const { sql, numbering, linkBase } = context
     const names = [...new Set(wishes.flatMap(stepsOf).map(({ senderName }) => senderName))]
-    const [senders, templates, prices] = await Promise.all([
+    const [senders, { templates, version: templatesVersion }, prices] = await Promise.all([
       sendersCalled(sql, companyId, names),
       approvedTemplates(sql, companyId, now),
       bookOf(companyId),
     ])
-    return { senders, templates, prices, numbering: numbering(), linkBase }
+    const desk = { senders, templates, prices, numbering: numbering(), linkBase }
+    const unknown = templateIdsIn(wishes).filter(id => !templates.some(({ templateId }) => templateId === id))
+    if (unknown.length === 0) return { desk, templatesVersion }
+    const unusableTemplates = await whyTemplatesAreUnusable(sql, companyId, unknown)
+    return { desk: { ...desk, unusableTemplates }, templatesVersion }
   }
 
   return { accept }
@@ -136,6 +170,15 @@ export function createIntake(context: IntakeContext): Intake {
 /** A cascade stands for all of its messages. */
 const stepsOf = (wish: SingleWish): SingleWish[] =>
   wish.cascade && 'plan' in wish.cascade ? wish.cascade.plan.map(step => step.wish) : [wish]
+
+const isOfTemplate = (wish: SingleWish) => stepsOf(wish).some(({ content }) => content?.contentType === 'template')
+
+/** The templates that messages name by their ids. */
+function templateIdsIn(wishes: SingleWish[]): number[] {
+  const contents = wishes.flatMap(stepsOf).map(({ content }) => content)
+  const ids = contents.flatMap(content => (content?.contentType === 'template' ? [content.templateId] : []))
+  return [...new Set(ids.filter(id => typeof id === 'number'))]
+}
 
 type Draft = NewSingle | Refusal
 

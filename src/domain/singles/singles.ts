@@ -6,16 +6,19 @@ import { blacklistedAmong } from '../blacklist/blacklist.ts'
 import { type Account, monthOf } from '../ledger/account.ts'
 import { changeReserved, lockAccount, refusalOf } from '../ledger/ledger.ts'
 import { saveLinks } from '../short-links/short-links.ts'
+import { TemplatesChanged } from '../templates/approved.ts'
 import { setTimers, type Timer } from '../timers/timers.ts'
 import type { Acceptance, NewSingle, Refusal } from './single.ts'
 import * as store from './store.ts'
 
-export type AcceptContext = { billingZone: string; now: Date }
+/** `templatesVersion`: of the templates that the messages were drafted with, unless these were read in the transaction. */
+export type AcceptContext = { billingZone: string; now: Date; templatesVersion?: number }
 
 /**
  * Accepts single messages of one company, any number in one transaction: each holds its price from now on, or is
  * refused because its number is on the blacklist or the company cannot pay for it, and takes its place at the end of
- * its lane. One that is refused does not hinder the others.
+ * its lane. One that is refused does not hinder the others. Throws TemplatesChanged, and accepts nothing, when a
+ * template was approved or ended since the messages were drafted.
  */
 export function acceptSingles(
   pool: Pool,
@@ -31,16 +34,17 @@ export async function acceptWithin(
   sql: Transaction,
   companyId: number,
   singles: NewSingle[],
-  { billingZone, now }: AcceptContext,
+  { billingZone, now, templatesVersion }: AcceptContext,
 ): Promise<Acceptance[]> {
   const numbers = singles.map(({ destination }) => destination)
-  const [account, blacklisted, [clock]] = await Promise.all([
+  const [account, blacklisted, [read]] = await Promise.all([
     lockAccount(sql, companyId, monthOf(now, billingZone)),
     blacklistedAmong(sql, companyId, numbers),
-    store.selectNow(sql),
+    store.selectNowAndVersion(sql, companyId),
   ])
+  if (templatesVersion !== undefined && read!.templatesVersion !== templatesVersion) throw new TemplatesChanged()
   const { accepted, refusals, sum } = judge(account, blacklisted, singles)
-  const uuids = uuid7Batch(clock!.now, accepted.length)
+  const uuids = uuid7Batch(read!.now, accepted.length)
   await keep(sql, companyId, accepted, uuids, sum, now)
 
   const uuidOf = new Map(accepted.map((single, i) => [single, uuids[i]!]))

@@ -3,6 +3,12 @@ import { copyInto, copyText } from '../../db/copy.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import type { CascadePlan, NewSingle } from './single.ts'
 
+/** The version of the company's templates is read along: it costs no statement of its own. */
+export const selectNowAndVersion = (sql: Sql, companyId: number) =>
+  sql<{ now: Date; templatesVersion: number }[]>`
+    select clock_timestamp() as now,
+      coalesce((select version from template_versions where company_id = ${companyId}), 0) as "templatesVersion"`
+
 export const selectNow = (sql: Sql) => sql<{ now: Date }[]>`select clock_timestamp() as now`
 
 export type LaneKey = Pick<NewSingle, 'channelType' | 'senderId' | 'senderName' | 'brandId' | 'priority'>

@@ -1,14 +1,12 @@
 import type { ChannelType } from '../../base/channel-types.ts'
 import type { TextContent } from '../../base/content.ts'
-import type { Pool, Sql } from '../../db/sql.ts'
-import { compilePattern, type Effort, fitPattern, type Pattern, plainText } from './pattern.ts'
-import * as store from './store.ts'
+import { type Effort, fitPattern, type Pattern, plainText } from './pattern.ts'
 import type { Template } from './template.ts'
 
 /** An approved template, ready to be held against texts. */
 export type ApprovedTemplate = Pick<
   Template,
-  'templateId' | 'channelType' | 'templateType' | 'senderName' | 'content'
+  'templateId' | 'channelType' | 'templateType' | 'pattern' | 'senderName' | 'content' | 'dateTo'
 > & { compiled: Pattern }
 
 /** What stands at the template's places is what a messenger's own template is filled with. */
@@ -53,60 +51,3 @@ export function saidByTemplate(content: TextContent, { template, values }: Match
   const { name, language } = template.content
   return { ...content, template: { templateId: `${name}:${language}`, parameters: values } }
 }
-
-const FRESH_MS = 1000
-const MOST_COMPANIES = 1000
-
-type Entry = { loadedAt: number; templates: Promise<ApprovedTemplate[]> }
-
-/** By the pool they came from, so that two databases in one process do not mix. */
-const loaded = new WeakMap<Pool, Map<number, Entry>>()
-
-/**
- * The templates of a company that are approved and valid now, the most urgent first, kept for at most a second. It asks
- * the pool: look them up before a transaction begins, not within one.
- */
-export async function approvedTemplates(pool: Pool, companyId: number, now: Date): Promise<ApprovedTemplate[]> {
-  const entries = loaded.get(pool) ?? new Map<number, Entry>()
-  loaded.set(pool, entries)
-  const kept = entries.get(companyId)
-  if (kept && isFresh(kept, now)) return kept.templates
-
-  const entry = { loadedAt: now.getTime(), templates: loadTemplates(pool, companyId, now) }
-  keep(entries, companyId, entry)
-  try {
-    return await entry.templates
-  } catch (error) {
-    if (entries.get(companyId) === entry) entries.delete(companyId) // the next one asks again
-    throw error
-  }
-}
-
-const isFresh = ({ loadedAt }: Entry, now: Date) => Math.abs(now.getTime() - loadedAt) < FRESH_MS
-
-/** A map keeps the order in which entries came: the first is the oldest. */
-function keep(entries: Map<number, Entry>, companyId: number, entry: Entry) {
-  entries.delete(companyId)
-  entries.set(companyId, entry)
-  if (entries.size > MOST_COMPANIES) entries.delete(entries.keys().next().value!)
-}
-
-/** The same, read anew: within a transaction, which must not ask for a second connection. */
-export async function loadTemplates(sql: Sql, companyId: number, now: Date): Promise<ApprovedTemplate[]> {
-  return (await store.selectApproved(sql, companyId, now)).map(readyToMatch)
-}
-
-/** One that was matched before, whatever has become of it since: what it says was reviewed and stays. */
-export async function templateAgain(sql: Sql, companyId: number, templateId: number): Promise<ApprovedTemplate> {
-  const [template] = await store.selectTemplate(sql, companyId, templateId)
-  return readyToMatch(template!)
-}
-
-const readyToMatch = (template: Omit<ApprovedTemplate, 'compiled'> & Pick<Template, 'pattern'>): ApprovedTemplate => ({
-  templateId: template.templateId,
-  channelType: template.channelType,
-  templateType: template.templateType,
-  senderName: template.senderName,
-  content: template.content,
-  compiled: compilePattern(template.pattern),
-})

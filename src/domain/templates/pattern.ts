@@ -53,6 +53,15 @@ function placeOf(letter: string, bounds: string | undefined): Place {
   return bounds === undefined ? { kind: 'number' } : { kind: 'digits', most }
 }
 
+/** The places of a pattern as they are written, in their order. */
+export const placesIn = (pattern: string): string[] => pattern.match(PLACE) ?? []
+
+/** The pattern with a value at each place. */
+export function fillPlaces(pattern: string, values: readonly string[]): string {
+  let next = 0
+  return pattern.replaceAll(PLACE, () => values[next++]!)
+}
+
 /** Units are compared as numbers: a string for each character would have to be made first. */
 function literal(text: string): Literal {
   const units = Uint16Array.from({ length: text.length }, (_, at) => text.charCodeAt(at))

@@ -41,6 +41,12 @@ export function selectTemplate(sql: Sql, companyId: number, templateId: number) 
     select ${columns(sql)} ${fromTemplates(sql)} where t.company_id = ${companyId} and t.template_id = ${templateId}`
 }
 
+export function selectTemplatesByIds(sql: Sql, companyId: number, templateIds: number[]) {
+  return sql<Template[]>`
+    select ${columns(sql)} ${fromTemplates(sql)}
+    where t.company_id = ${companyId} and t.template_id = any(${templateIds}::bigint[])`
+}
+
 export function selectTemplateForUpdate(sql: Sql, companyId: number, templateId: number) {
   return sql<Template[]>`
     select ${columns(sql)} ${fromTemplates(sql)}
@@ -87,6 +93,13 @@ export function updateTemplate(sql: Sql, template: Template, change: TemplateCha
     where company_id = ${template.companyId} and template_id = ${template.templateId}`
 }
 
+const newVersion = (sql: Sql, first: ReturnType<Sql>) => sql`
+  insert into template_versions (company_id, version) ${first}
+  on conflict (company_id) do update set version = template_versions.version + 1`
+
+/** A change of an approved template is a new version as well. */
+export const insertVersion = (sql: Sql, companyId: number) => newVersion(sql, sql`values (${companyId}::bigint, 1)`)
+
 export type Move = {
   companyId: number
   templateId: number
@@ -99,8 +112,12 @@ export type Move = {
   now: Date
 }
 
-/** Moves a template, once: only from the state it was seen in, and as it was seen. The move itself is kept as a row. */
+/**
+ * Moves a template, once: only from the state it was seen in, and as it was seen. The move itself is kept as a row. A
+ * move into or out of APPROVED is a new version of the company's approved templates.
+ */
 export function moveTemplate(sql: Sql, move: Move) {
+  const isNewVersion = move.from === 'APPROVED' || move.to === 'APPROVED'
   return sql`
     with moved as (
       update templates set
@@ -110,6 +127,7 @@ export function moveTemplate(sql: Sql, move: Move) {
       where company_id = ${move.companyId} and template_id = ${move.templateId} and status = ${move.from}
         ${move.seen ? unchanged(sql, move.seen) : sql``}
       returning company_id, template_id)
+    ${isNewVersion ? sql`, versions as (${newVersion(sql, sql`select company_id, 1 from moved`)})` : sql``}
     insert into template_moves (company_id, template_id, from_status, to_status, moved_by, comment, moved_at)
     select company_id, template_id, ${move.from}, ${move.to}, ${move.by}, ${move.comment ?? null}, ${move.now}
     from moved`
@@ -152,11 +170,21 @@ export function selectAllTemplates(sql: Sql, companyId: number | undefined) {
     order by t.status >= 'APPROVED', t.template_id`
 }
 
-/** What messages of a company may match now, the most urgent first. */
-export function selectApproved(sql: Sql, companyId: number, now: Date) {
-  return sql<Template[]>`
-    select ${columns(sql)} ${fromTemplates(sql)}
-    where t.company_id = ${companyId} and t.status = 'APPROVED'
-      and t.date_from <= ${now} and (t.date_to is null or t.date_to > ${now})
+export const selectVersion = (sql: Sql, companyId: number) =>
+  sql<{ version: number }[]>`
+    select coalesce(max(version), 0) as version from template_versions where company_id = ${companyId}`
+
+export type ApprovedRow = { version: number } & (Template | { templateId: null })
+
+/**
+ * What messages of a company may match, the most urgent first, and the version of it, in one statement. A template is
+ * APPROVED only after its first moment has come, so `date_from` is not compared with the clock of another process.
+ */
+export function selectApproved(sql: Sql, companyId: number) {
+  return sql<ApprovedRow[]>`
+    select v.version, ${columns(sql)}
+    from (select coalesce(max(version), 0) as version from template_versions where company_id = ${companyId}) v
+    left join (templates t left join senders s on s.company_id = t.company_id and s.sender_id = t.sender_id)
+      on t.company_id = ${companyId} and t.status = 'APPROVED'
     order by array_position('{AUTHORIZE,TRANSACT,SERVICE,PROMO}', t.template_type), t.template_id`
 }

@@ -2,6 +2,7 @@ import { invalid, notFound } from '../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { refuseBadDates } from '../senders/sender.ts'
 import { sendersByIds } from '../senders/senders.ts'
+import { whyUnusable } from './named.ts'
 import { compilePattern } from './pattern.ts'
 import * as store from './store.ts'
 import {
@@ -73,6 +74,18 @@ export async function requireTemplate(sql: Sql, companyId: number, templateId: n
   return template
 }
 
+/** Why each of these templates cannot be used, although a message names it by its id. */
+export async function whyTemplatesAreUnusable(
+  sql: Sql,
+  companyId: number,
+  templateIds: number[],
+): Promise<Map<number, string>> {
+  if (templateIds.length === 0) return new Map()
+  const known = await store.selectTemplatesByIds(sql, companyId, templateIds)
+  const byId = new Map(known.map(template => [template.templateId, template]))
+  return new Map(templateIds.map(id => [id, whyUnusable(id, byId.get(id))]))
+}
+
 /** Changes a template as far as its state allows; one that was rejected goes back into review. */
 export async function changeTemplate(
   pool: Pool,
@@ -93,6 +106,7 @@ export async function changeTemplate(
     if (change.senderId) await refuseBadSender(sql, companyId, changed)
 
     await store.updateTemplate(sql, template, change)
+    if (template.status === 'APPROVED') await store.insertVersion(sql, companyId)
     if (template.status === 'REJECTED') await resubmit(sql, template, now)
     return requireTemplate(sql, companyId, templateId)
   }) as Promise<Template>

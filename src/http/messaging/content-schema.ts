@@ -63,7 +63,17 @@ const forms: Record<ChannelType, Schema[]> = {
     }),
     object('WHATSAPP: a template', {
       contentType: kind('template'),
-      templateId: { ...text(512), description: "The template's name with the messenger, and its language: `sale:en`" },
+      templateId: {
+        anyOf: [
+          {
+            type: 'integer',
+            minimum: 1,
+            maximum: Number.MAX_SAFE_INTEGER,
+            description: 'The id that POST /templates answered',
+          },
+          { ...text(512), description: "The template's own name at Meta, and its language: `sale:en`" },
+        ],
+      },
       'parameters?': { type: 'array', maxItems: 50, items: { type: 'string', maxLength: 1024 } },
     }),
     object('WHATSAPP: a code', { contentType: kind('authentication'), code: text(15) }),

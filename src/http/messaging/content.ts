@@ -65,7 +65,14 @@ const Whatsapp = {
   }),
   template: Type.Object({
     contentType: Kind('template'),
-    templateId: Text(512),
+    // A number is the id that POST /templates answered, a string the template's own name at Meta.
+    templateId: Type.Unsafe<string | number>({
+      type: ['string', 'integer'],
+      minLength: 1,
+      maxLength: 512,
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+    }),
     parameters: Absent(Type.Array(Type.String({ maxLength: wordRules.parameters[0].most }), { maxItems: 50 })),
   }),
   authentication: Type.Object({ contentType: Kind('authentication'), code: Text(wordRules.code.most) }),
@@ -204,11 +211,11 @@ function linesOf({ header, footer }: WhatsappForm) {
 /** A member may be null; the one that counts is kept. */
 const buttonOf = ({ text, url, phone }: GivenButton) => (url ? { text, url } : { text, phone: phone! })
 
-/** Of a template only its name and what fills its places are known to us. */
+/** Of a template only its name and the values of its places are known here; its text is filled in at acceptance. */
 export function textOf(content: Content): string {
   if ('text' in content) return content.text
   if (content.contentType === 'authentication') return content.code
-  return content.parameters?.length ? content.parameters.join(' ') : content.templateId
+  return content.parameters?.length ? content.parameters.join(' ') : String(content.templateId)
 }
 
 const knownFields = Object.fromEntries(

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { money } from '../../base/money.ts'
-import { approveTemplate } from '../../domain/templates/moderation.ts'
+import { approveTemplate, denyTemplate } from '../../domain/templates/moderation.ts'
 import type { NewTemplate } from '../../domain/templates/template.ts'
 import { createTemplate } from '../../domain/templates/templates.ts'
 import { numberOf } from '../../testing/factories.ts'
@@ -76,6 +76,29 @@ describe('the traffic type', () => {
       priority: 0,
     })
     expect(await kept(sms('Buy now'))).toEqual(promo)
+  })
+
+  test('follows an approval and a denial at once: the next message has it, or has it no more', async () => {
+    for (let round = 0; round < 3; round++) {
+      expect(await kept(sms('Parcel 17 is here'))).toEqual(promo) // reads the templates as they are
+      const parcel = await aTemplate('TRANSACT', 'Parcel %d is here')
+      expect(await kept(sms('Parcel 17 is here'))).toMatchObject({ templateId: parcel, price: money('3.20') })
+      await denyTemplate(api.sql, parcel, undefined, new Date())
+      expect(await kept(sms('Parcel 17 is here'))).toEqual(promo)
+    }
+  })
+
+  test('follows an approval at once with an Idempotency-Key too', async () => {
+    const headers = (key: string) => ({ 'idempotency-key': key })
+    const post = (key_: string) =>
+      api.call({ method: 'POST', path: '/message', body: sms('Parcel 17 is here'), key, headers: headers(key_) })
+    const typeOf = async ({ body }: Awaited<ReturnType<typeof post>>) =>
+      (await api.call({ method: 'GET', path: `/message/${body.items[0].messageUuid}`, key })).body.trafficType
+    expect(await typeOf(await post('before'))).toBe('PROMO')
+    await aTemplate('TRANSACT', 'Parcel %d is here')
+    const first = await post('after')
+    expect(await typeOf(first)).toBe('TRANSACT')
+    expect((await post('after')).body).toEqual(first.body)
   })
 
   test('that is claimed holds, but AUTHORIZE only with a template of that type', async () => {

@@ -179,7 +179,12 @@ export const messageRows: MessageRow[] = [
     'ROMASHKA',
     { contentType: 'template', templateId: 'sale', parameters: ['Anna', '10'] },
     [
-      text(512, 'content.templateId'),
+      {
+        path: 'content.templateId',
+        kind: 'scalar',
+        required: true,
+        refused: ['', 'x'.repeat(513), 0, -1, 1.5, 2 ** 53, true, null],
+      },
       { path: 'content.parameters', kind: 'array', nullable: true, refused: [Array(51).fill('x')] },
       { path: 'content.parameters[1]', kind: 'string', refused: ['x'.repeat(1025)] },
     ],

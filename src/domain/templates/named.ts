@@ -1,0 +1,127 @@
+import type { MessengerTemplateCall, TemplateContent } from '../../base/content.ts'
+import { type ApprovedTemplate, fitTemplate } from './matching.ts'
+import { compilePattern, fillPlaces, fitPattern, placesIn, plainText } from './pattern.ts'
+import type { Template } from './template.ts'
+
+/** A template that a content names, by its id here or by its name at Meta, filled with the content's parameters. */
+export type FilledTemplate = {
+  template: ApprovedTemplate
+  /** The text that the subscriber reads. */
+  text: string
+  /** Whether every value is what its place stands for. If not, the text is not the one that was approved. */
+  fits: boolean
+}
+
+/** What is wrong with a named template, by the field of the content. */
+export type WrongTemplate = { wrong: string }
+
+/**
+ * The approved template that a content names, or why it cannot be used. Undefined for a name at Meta that is not
+ * registered here. An id must fit in full. A name that is registered must have the right number of parameters, because
+ * Meta refuses any other number; Meta takes other values, so such a content goes out, but not as the approved text.
+ */
+export function fillNamed(
+  templates: readonly ApprovedTemplate[],
+  content: TemplateContent,
+  senderName: string | undefined,
+): FilledTemplate | WrongTemplate | undefined {
+  const found = namedBy(templates, content, senderName)
+  if (!found || 'wrong' in found) return found
+  const filled = fillTemplate(found.template, content.parameters ?? [])
+  if ('wrong' in filled || filled.fits || typeof content.templateId === 'string') return filled
+  return { wrong: wrongParameter(found.template, content.parameters ?? []) }
+}
+
+function namedBy(
+  templates: readonly ApprovedTemplate[],
+  { templateId, parameters }: TemplateContent,
+  senderName: string | undefined,
+): { template: ApprovedTemplate } | WrongTemplate | undefined {
+  if (typeof templateId === 'number') return withId(templates, templateId, senderName)
+  const called = templates.filter(template => isCalled(template, templateId) && serves(template, senderName))
+  const languages = new Set(called.map(({ content }) => content!.language))
+  if (languages.size > 1) return { wrong: severalLanguages(templateId, languages) }
+  // One template of Meta may be registered with several texts: the first that the values fit counts.
+  const values = parameters ?? []
+  const fitting = called.find(template => {
+    const filled = fillTemplate(template, values)
+    return !('wrong' in filled) && filled.fits
+  })
+  const template = fitting ?? called.find(({ pattern }) => placesIn(pattern).length === values.length) ?? called[0]
+  return template && { template }
+}
+
+function withId(templates: readonly ApprovedTemplate[], templateId: number, senderName: string | undefined) {
+  const template = templates.find(each => each.templateId === templateId)
+  if (template?.channelType !== 'WHATSAPP') return { wrong: whyUnusable(templateId, template) }
+  if (serves(template, senderName)) return { template }
+  return { wrong: `content.templateId: template ${templateId} is for the sender name ${template.senderName}` }
+}
+
+const serves = (template: ApprovedTemplate, senderName: string | undefined) =>
+  template.senderName === null || template.senderName === senderName
+
+/** `name`, or `name:language`: names have no colon. Only templates of WHATSAPP have a content. */
+function isCalled({ content }: ApprovedTemplate, templateId: string): boolean {
+  const [name, language] = templateId.split(':', 2)
+  return content !== null && content.name === name && (!language || content.language === language)
+}
+
+const severalLanguages = (name: string, languages: Set<string>) =>
+  `content.templateId: "${name}" is registered in several languages: write one of ` +
+  [...languages].map(language => `"${name}:${language}"`).join(', ')
+
+/** Why a message cannot go by the template with this id. `known`: as it is registered, if the company has it. */
+export function whyUnusable(
+  templateId: number,
+  known: (Pick<Template, 'channelType'> & Partial<Pick<Template, 'status'>>) | undefined,
+): string {
+  const at = `content.templateId: template ${templateId}`
+  if (!known) {
+    return (
+      `content.templateId: the company has no template ${templateId}: use an id that POST /templates answered, ` +
+      "or the template's own name at Meta as a string"
+    )
+  }
+  if (known.channelType !== 'WHATSAPP') return `${at} is for ${known.channelType}: use one for WHATSAPP`
+  if (known.status === 'APPROVED') return `${at} is not valid today: see its dateFrom and dateTo`
+  const isOver = known.status === 'CLOSED' || known.status === 'DENIED' || known.status === 'REJECTED'
+  return `${at} is ${known.status}: ${isOver ? 'use one that is APPROVED' : 'it can be used once it is APPROVED'}`
+}
+
+/** Fills a template, whatever the values are; only their number must be right. */
+export function fillTemplate(template: ApprovedTemplate, values: readonly string[]): FilledTemplate | WrongTemplate {
+  const places = placesIn(template.pattern)
+  if (places.length !== values.length) {
+    const inWords = places.length > 0 ? ` (${places.join(', ')})` : ''
+    return {
+      wrong: `content.parameters: template ${template.templateId} has ${places.length} places${inWords}, not ${values.length}`,
+    }
+  }
+  const text = fillPlaces(template.pattern, values)
+  return { template, text, fits: fitTemplate(template, text) !== undefined }
+}
+
+function wrongParameter({ templateId, pattern }: ApprovedTemplate, values: readonly string[]): string {
+  const places = placesIn(pattern)
+  const at = places.findIndex((place, i) => !fitPattern(compilePattern(place), plainText(values[i]!)))
+  if (at < 0) return `content.parameters: do not fit the text of template ${templateId}`
+  return `content.parameters[${at}]: must be ${inWords(places[at]!)}, as template ${templateId} says (${places[at]})`
+}
+
+function inWords(place: string): string {
+  const most = /\d+(?=\}$)/.exec(place)?.[0]
+  if (place.startsWith('%w')) return most ? `1 to ${most} words` : 'one word'
+  return most ? `1 to ${most} digits` : 'a number'
+}
+
+/** The content with the template as the messenger knows it; the same content where it has no name there. */
+export function withMessengerTemplate(content: TemplateContent, { content: own }: ApprovedTemplate): TemplateContent {
+  if (!own) return content
+  const { parameters } = content
+  const call: MessengerTemplateCall = {
+    templateId: `${own.name}:${own.language}`,
+    ...(parameters ? { parameters } : {}),
+  }
+  return { ...content, template: call }
+}
