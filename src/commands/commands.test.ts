@@ -50,7 +50,19 @@ const expected: Record<string, string[]> = {
   engine: [],
   migrate: [],
   config: [],
-  send: ['FILE', '--company N', '--name NAME', '--text TEXT', '--senders IDS', '--channel CHANNEL'],
+  send: [
+    'FILE',
+    '--company N',
+    '--name NAME',
+    '--text TEXT',
+    '--column NAME',
+    '--senders IDS',
+    '--channel CHANNEL',
+    '--unique',
+    '--rejected FILE',
+    '--dry-run',
+    '--yes',
+  ],
   'partner list': [],
   'partner create': ['--login LOGIN', '--password PASSWORD'],
   'partner password': ['--login LOGIN', '--password PASSWORD'],
@@ -140,7 +152,7 @@ const addGateway = ['gateway', 'add', '--channel', 'SMS', '--connector', 'simula
 const createKey = ['key', 'create', '--company', '1', '--type']
 const addRule = ['inbound', 'rule', 'add', '--company', '1']
 const inbound = ['simulator', 'inbound', '--channel', 'SMS', '--to', 'X', '--text', 'y']
-const order = ['--company', '1', '--name', 'News', '--text', 'Hello!']
+const order = ['--company', '1', '--name', 'News', '--text', 'Hello!', '--yes']
 
 /** None of these gets as far as a database. */
 describe('a mistake in the words is told in one sentence', () => {

@@ -3,47 +3,37 @@ import { UsageError } from '../../base/errors.ts'
 /** A row of a CSV file, and the line on which it begins. */
 export type Row = { line: number; fields: string[] }
 
+export const separators = [',', ';', '\t'] as const
+export type Separator = (typeof separators)[number]
+
+/** Longer than any real row: most likely a quotation mark is not closed, and the rest of the file would be one field. */
+const LONGEST_ROW = 100_000
+
 /**
- * The rows of a CSV file in UTF-8, its heading among them, without the empty ones. Fields are separated by commas or
- * semicolons, whichever the first line has more of; one in quotation marks may contain both, and line ends.
+ * The rows of a CSV file, its heading among them, without the empty ones. A field in quotation marks may contain
+ * separators and line ends. The line `sep=;`, which spreadsheets put in front, is no row.
  */
-export async function* readRows(source: AsyncIterable<Buffer>): AsyncGenerator<Row> {
-  let parser: Parser | undefined
-  let begun = ''
-  for await (const piece of decoded(source)) {
-    begun += piece
-    if (!parser && !/[\r\n]/.test(begun)) continue
-    parser ??= createParser(separatorOf(begun))
-    yield* parser.push(begun)
-    begun = ''
-  }
-  parser ??= createParser(separatorOf(begun))
-  yield* parser.push(begun)
-  yield* parser.end()
+export async function* readRows(text: AsyncIterable<string>, separator: Separator): AsyncGenerator<Row> {
+  const parser = createParser(separator)
+  for await (const piece of text) yield* parser.push(piece).filter(isNoHint)
+  yield* parser.end().filter(isNoHint)
 }
 
-/** Without the byte order mark that spreadsheets put in front. */
-async function* decoded(source: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  const decode = (piece?: Buffer) => {
-    try {
-      return piece ? decoder.decode(piece, { stream: true }) : decoder.decode()
-    } catch {
-      throw new UsageError('The file is not written in UTF-8: save it as "CSV UTF-8".')
-    }
-  }
-  for await (const piece of source) {
-    const text = decode(piece)
-    if (text.includes('\0')) throw new UsageError('The file is no text: there are zero bytes in it.')
-    yield text
-  }
-  yield decode()
+const isNoHint = ({ line, fields }: Row) => line > 1 || !hint.test(fields[0]!)
+const hint = /^sep=(.?)$/i
+
+/** The separator that the first line has most of, outside quotation marks; or the one that it names. */
+export function separatorOf(firstLine: string): Separator {
+  const named = separators.find(separator => firstLine.toLowerCase() === `sep=${separator}`)
+  if (named) return named
+  const bare = firstLine.replaceAll(/"[^"]*"/g, '')
+  const counted = separators.map(separator => ({ separator, count: bare.split(separator).length }))
+  return counted.reduce((most, next) => (next.count > most.count ? next : most)).separator
 }
 
-function separatorOf(text: string): string {
-  const bare = text.split(/[\r\n]/, 1)[0]!.replaceAll(/"[^"]*"/g, '')
-  return bare.split(';').length > bare.split(',').length ? ';' : ','
-}
+/** A row as a line of a CSV file. */
+export const csvLine = (fields: string[], separator: Separator): string =>
+  `${fields.map(text => (/["\r\n,;\t]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)).join(separator)}\r\n`
 
 type Parser = { push(text: string): Row[]; end(): Row[] }
 
@@ -56,11 +46,15 @@ function createParser(separator: string): Parser {
   let isBegun = false // something of the field has been seen, if only its quotation mark
   let line = 1
   let firstLine = 1
+  let length = 0
   let afterReturn = false
 
   function take(sign: string) {
     const isLineEnd = sign === '\r' || (sign === '\n' && !afterReturn)
     if (isLineEnd) line += 1
+    if (++length > LONGEST_ROW) {
+      throw new UsageError(`line ${firstLine}: the row is too long; perhaps a quotation mark is not closed.`)
+    }
     if (place === 'quoted') takeQuoted(sign)
     else if (place === 'after quote' && sign === '"') reopen()
     else takePlain(sign, isLineEnd)
@@ -109,6 +103,7 @@ function createParser(separator: string): Parser {
     if (fields.some(text => text.trim() !== '')) rows.push({ line: firstLine, fields })
     fields = []
     firstLine = line
+    length = 0
   }
 
   function handOver(): Row[] {

@@ -1,89 +1,145 @@
-import { createHash } from 'node:crypto'
 import { UsageError } from '../../base/errors.ts'
 import { normaliseNumber } from '../../base/phone-number.ts'
+import { printable } from '../../base/printable.ts'
 import type { Recipient } from '../../domain/dispatches/dispatch.ts'
 import { withFile } from '../file.ts'
-import { type Row, readRows } from './csv.ts'
+import { type Row, readRows, type Separator, separatorOf } from './csv.ts'
+import { createDuplicateFinder, type Duplicates } from './duplicates.ts'
+import { decoded, type Encoding, inspectText } from './text-file.ts'
 
-/** What a file of recipients holds: it is read to its end once before anything is done with it. */
-export type Survey = { columns: string[]; recipients: number; digest: string }
-
-export function surveyRecipients(path: string): Promise<Survey> {
-  return withFile(path, async source => {
-    const hash = createHash('sha256')
-    let heading: Heading | undefined
-    let recipients = 0
-    for await (const row of readRows(passing(source, hash))) {
-      if (heading) {
-        refuseExcess(heading, row)
-        recipients += 1
-      } else heading = readHeading(row)
-    }
-    if (!heading || recipients === 0) throw new UsageError('The file has no recipients below its heading.')
-    return { columns: heading.names, recipients, digest: hash.digest('hex') }
-  })
+/** What a file of recipients holds. The file is read to its end once before anything is done with it. */
+export type RecipientsFile = {
+  path: string
+  encoding: Encoding
+  separator: Separator
+  /** Names of the columns, and the one that holds the numbers. */
+  columns: string[]
+  numberColumn: number
+  rows: number
+  duplicates: Duplicates
+  /** Of the bytes: the same file has the same. */
+  digest: string
 }
 
-/** The recipients in their order, so many at once. */
+/** A row of the file, and the recipient that it stands for. */
+export type RecipientRow = { fields: string[]; recipient: Recipient }
+
+export async function openRecipients(path: string, wantedColumn: string | undefined): Promise<RecipientsFile> {
+  const { encoding, firstLine, digest } = await withFile(path, inspectText)
+  const form = { path, encoding, separator: separatorOf(firstLine) }
+  const finder = createDuplicateFinder()
+  try {
+    return await withFile(path, async source => {
+      let heading: Heading | undefined
+      let rows = 0
+      for await (const row of readRows(decoded(source, encoding), form.separator)) {
+        if (heading) {
+          refuseExcess(heading, row)
+          const digits = normaliseNumber(numberIn(heading, row))
+          if (digits !== undefined) finder.add(rows, digits)
+          rows += 1
+        } else heading = readHeading(row, wantedColumn)
+      }
+      if (!heading || rows === 0) throw new UsageError('The file has no recipients below its heading.')
+      return { ...form, ...heading, rows, duplicates: finder.find(), digest }
+    })
+  } finally {
+    finder.close()
+  }
+}
+
+/** The rows in their order, so many at once; with `unique` without those that repeat a number. */
 export function eachRecipients(
-  path: string,
-  atOnce: number,
-  work: (batch: Recipient[], first: number) => Promise<void>,
-) {
-  return withFile(path, async source => {
-    let heading: Heading | undefined
-    let batch: Recipient[] = []
+  file: RecipientsFile,
+  { atOnce, unique }: { atOnce: number; unique: boolean },
+  work: (batch: RecipientRow[], first: number) => Promise<void>,
+): Promise<void> {
+  return withFile(file.path, async source => {
+    let batch: RecipientRow[] = []
     let first = 0
-    const hand = async () => {
+    let place = -1 // of the heading
+    const handOver = async () => {
       if (batch.length > 0) await work(batch, first)
       first += batch.length
       batch = []
     }
-    for await (const row of readRows(source)) {
-      if (heading) batch.push(recipientOf(heading, row))
-      else heading = readHeading(row)
-      if (batch.length === atOnce) await hand()
+    for await (const { fields } of readRows(decoded(source, file.encoding), file.separator)) {
+      const isWanted = place >= 0 && !(unique && file.duplicates.has(place))
+      if (isWanted) batch.push({ fields, recipient: recipientOf(file, fields) })
+      place += 1
+      if (batch.length === atOnce) await handOver()
     }
-    await hand()
+    await handOver()
   })
 }
 
-async function* passing(source: AsyncIterable<Buffer>, hash: { update(piece: Buffer): unknown }) {
-  for await (const piece of source) {
-    hash.update(piece)
-    yield piece
+type Heading = Pick<RecipientsFile, 'columns' | 'numberColumn'>
+
+function readHeading({ fields }: Row, wanted: string | undefined): Heading {
+  const columns = fields.map(name => name.trim())
+  if (columns.some(name => normaliseNumber(name) !== undefined)) {
+    throw new UsageError('The file begins with a number: its first line must be a heading such as phone,name.')
   }
+  const twice = columns.find((name, place) => name !== '' && columns.indexOf(name) !== place)
+  if (twice !== undefined) throw new UsageError(`The heading has the column "${printable(twice)}" twice.`)
+  return { columns, numberColumn: wanted === undefined ? numberColumnOf(columns) : columnCalled(columns, wanted) }
 }
 
-type Heading = { names: string[]; destination: number }
+/** How people call the column with the numbers, without spaces and signs. */
+const numberNames = new Set(
+  [
+    'destination phone phones phonenumber phoneno tel telephone telephonenumber mobile mobilephone mobilenumber',
+    'cell cellphone msisdn number recipient',
+    'телефон телефоны телефонномер номертелефона номертел номер номера тел моб мобильный мобильныйтелефон',
+    'мобильныйномер сотовый сотовыйтелефон контактныйтелефон получатель абонент',
+  ]
+    .join(' ')
+    .split(' '),
+)
 
-function readHeading({ fields }: Row): Heading {
-  const names = fields.map(name => name.trim())
-  if (names.some(name => normaliseNumber(name) !== undefined)) {
-    throw new UsageError('The file begins with a number: its first line must be a heading such as destination,name.')
-  }
-  const twice = names.find((name, place) => name !== '' && names.indexOf(name) !== place)
-  if (twice !== undefined) throw new UsageError(`The heading has the column "${twice}" twice.`)
-  return {
-    names,
-    destination: Math.max(
-      0,
-      names.findIndex(name => name.toLowerCase() === 'destination'),
-    ),
-  }
+const plainName = (name: string) => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
+
+/** The only column with a known name. Without one, or with several, nothing is guessed. */
+function numberColumnOf(columns: string[]): number {
+  const found = columns.filter(name => numberNames.has(plainName(name)))
+  if (found.length === 1) return columns.indexOf(found[0]!)
+  const what =
+    found.length === 0
+      ? `no column that is known to hold phone numbers, only ${listOf(columns)}`
+      : `several columns that may hold the phone numbers: ${listOf(found)}`
+  throw new UsageError(`The heading has ${what}: say which one it is with --column NAME.`)
+}
+
+function columnCalled(columns: string[], wanted: string): number {
+  const exact = columns.indexOf(wanted.trim())
+  const place = exact >= 0 ? exact : columns.findIndex(name => plainName(name) === plainName(wanted) && name !== '')
+  if (place >= 0) return place
+  throw new UsageError(`The heading has no column "${printable(wanted)}", only ${listOf(columns)}.`)
+}
+
+const LISTED = 20
+const LONGEST_SHOWN = 60
+
+function listOf(columns: string[]): string {
+  const shown = columns.slice(0, LISTED).map(name => `"${printable(name.slice(0, LONGEST_SHOWN))}"`)
+  return shown.join(', ') + (columns.length > LISTED ? ` and ${columns.length - LISTED} more` : '')
 }
 
 /** Most likely a separator that should stand in quotation marks: the texts would be wrong. */
-function refuseExcess({ names }: Heading, { line, fields }: Row) {
-  if (fields.slice(names.length).some(text => text.trim() !== '')) {
-    throw new UsageError(`line ${line}: has ${fields.length} fields, and the heading ${names.length}.`)
+function refuseExcess({ columns }: Heading, { line, fields }: Row) {
+  if (fields.slice(columns.length).some(text => text.trim() !== '')) {
+    throw new UsageError(`line ${line}: has ${fields.length} fields, and the heading ${columns.length}.`)
   }
 }
 
+const numberIn = ({ numberColumn }: Heading, { fields }: Pick<Row, 'fields'>) => (fields[numberColumn] ?? '').trim()
+
 /** A field that a short row does not have is no substitution; an empty one is an empty text. */
-function recipientOf({ names, destination }: Heading, { fields }: Row): Recipient {
-  const columns = names.flatMap((name, place) =>
-    place === destination || name === '' || fields[place] === undefined ? [] : [[name, fields[place]] as const],
+function recipientOf(heading: Heading, fields: string[]): Recipient {
+  const substitutions = heading.columns.flatMap((name, place) =>
+    place === heading.numberColumn || name === '' || fields[place] === undefined
+      ? []
+      : [[name, fields[place]] as const],
   )
-  return { destination: (fields[destination] ?? '').trim(), substitutions: Object.fromEntries(columns) }
+  return { destination: numberIn(heading, { fields }), substitutions: Object.fromEntries(substitutions) }
 }

@@ -1,0 +1,83 @@
+import { AppError, UsageError } from '../../base/errors.ts'
+import type { Dispatch, Recipient } from '../../domain/dispatches/dispatch.ts'
+import { addMessages, createDispatch, requireDispatch } from '../../domain/dispatches/dispatches.ts'
+import { startDispatch } from '../../domain/dispatches/lifecycle.ts'
+import { answerBefore } from '../../domain/idempotency/idempotency.ts'
+import type { Job } from './order.ts'
+import { barOf, countOf } from './progress.ts'
+import { eachRecipients } from './recipients-file.ts'
+import type { Talk } from './talk.ts'
+
+const AT_ONCE = 10_000
+
+/** The dispatch that an earlier run of the same command made of the same file. */
+export async function earlierDispatch(job: Job): Promise<Dispatch | undefined> {
+  const answer = await answerBefore<{ dispatchId: number }>(job.sql, onceOf(job, 'create'))
+  return answer && requireDispatch(job.sql, job.partner, answer.dispatchId)
+}
+
+/**
+ * Brings in the recipients, 10,000 a request. The first request creates the dispatch, or finds the one that an earlier
+ * run created. The messages of a dispatch are in the order of the file, so their number tells which requests are
+ * missing.
+ */
+export async function handIn(job: Job, talk: Talk, begun: (dispatchId: number) => void): Promise<number> {
+  const { sql, order, file, partner } = job
+  const total = order.isUnique ? file.rows - file.duplicates.count : file.rows
+  let dispatch: Dispatch | undefined
+  await eachRecipients(file, { atOnce: AT_ONCE, unique: order.isUnique }, async (rows, first) => {
+    const recipients = rows.map(({ recipient }) => recipient)
+    if (!dispatch) {
+      const dispatchId = await create(job, recipients)
+      begun(dispatchId)
+      dispatch = await requireDispatch(sql, partner, dispatchId)
+    }
+    if (first >= dispatch.messageCount) await add(job, dispatch.dispatchId, recipients, first)
+    const brought = Math.max(first + recipients.length, dispatch.messageCount)
+    talk.show(`${barOf(brought, total)} ${countOf(brought)} of ${countOf(total)} recipients`)
+  })
+  return dispatch!.dispatchId
+}
+
+async function create(job: Job, recipients: Recipient[]): Promise<number> {
+  const { sql, numbering, partner, dispatch } = job
+  const { companyId } = job.order
+  const request = { partner, companyId, dispatch, recipients, once: onceOf(job, 'create') }
+  return (await unlessBusy(createDispatch(sql, numbering, request))).dispatchId
+}
+
+async function add(job: Job, dispatchId: number, recipients: Recipient[], first: number) {
+  const { sql, numbering, partner } = job
+  const once = onceOf(job, `${dispatchId}/${first}`)
+  await unlessBusy(addMessages(sql, numbering, { partner, dispatchId, recipients, once }))
+}
+
+const onceOf = ({ order, key }: Job, what: string) => ({
+  owner: `company:${order.companyId}`,
+  key: `send/${key}/${what}`,
+  request: Buffer.from(key),
+})
+
+async function unlessBusy<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof AppError && error.kind === 'in_flight') {
+      throw new UsageError('The same command is already at work on this file.')
+    }
+    throw error
+  }
+}
+
+export async function startOnce({ sql, partner }: Job, dispatchId: number, billingZone: string) {
+  const { status } = await requireDispatch(sql, partner, dispatchId)
+  if (status === 'COMPLETED') return
+  try {
+    await startDispatch(sql, partner, dispatchId, { billingZone, now: new Date() })
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    throw new UsageError(
+      `Dispatch ${dispatchId} was created and cannot be started: ${error.message}. The same command tries again.`,
+    )
+  }
+}

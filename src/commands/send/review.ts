@@ -1,0 +1,157 @@
+import { errorDescriptions } from '../../base/error-codes.ts'
+import { UsageError } from '../../base/errors.ts'
+import { type Money, money, moneyToNumber } from '../../base/money.ts'
+import { printable } from '../../base/printable.ts'
+import { compileTemplate } from '../../base/text-template.ts'
+import type { Recipient } from '../../domain/dispatches/dispatch.ts'
+import { type Answer, createTrial, type Trial } from '../../domain/dispatches/dispatches.ts'
+import { type Account, monthOf } from '../../domain/ledger/account.ts'
+import { accountOf, refusalOf } from '../../domain/ledger/ledger.ts'
+import { shownAmount } from '../money.ts'
+import { confirm } from '../terminal.ts'
+import type { Job } from './order.ts'
+import { barOf, countOf } from './progress.ts'
+import { eachRecipients, type RecipientRow } from './recipients-file.ts'
+import { createRejectedFile, type RejectedFile } from './rejected-file.ts'
+import type { Talk } from './talk.ts'
+
+/** What would become of a file: everything that a person wants to know before it is sent. */
+export type Review = {
+  recipients: number
+  accepted: number
+  parts: number
+  price: Money
+  currency: string
+  rejected: Map<number, number>
+  rejectedPath: string | undefined
+  account: Account
+  example: { destination: string; text: string } | undefined
+}
+
+const AT_ONCE = 10_000
+
+/** Judges every row as the dispatch would, and stores nothing but the file of rejected rows. */
+export async function reviewRecipients(job: Job, billingZone: string, talk: Talk): Promise<Review> {
+  const { order, file } = job
+  const rejectedFile = createRejectedFile(order.rejectedPath, file)
+  const review = await emptyReview(job, billingZone)
+  let trial: Trial | undefined
+  try {
+    await eachRecipients(file, { atOnce: AT_ONCE, unique: order.isUnique }, async rows => {
+      trial ??= await openTrial(job, rows[0]!.recipient)
+      const answers: Answer[] = []
+      const { success, parts, estimate } = await trial(recipientsOf(rows), answers)
+      review.recipients += rows.length
+      review.accepted += success
+      review.parts += parts
+      review.price += money(estimate)
+      review.example ??= exampleOf(job, rows, answers)
+      await keepRejected(review, rejectedFile, rows, answers)
+      talk.show(
+        `${barOf(review.recipients, file.rows)} ${countOf(review.recipients)} of ${countOf(file.rows)} rows checked`,
+      )
+    })
+    review.rejectedPath = await rejectedFile.finish()
+    talk.end()
+    return review
+  } catch (error) {
+    await rejectedFile.discard()
+    throw error
+  }
+}
+
+async function emptyReview({ sql, order }: Job, billingZone: string): Promise<Review> {
+  const account = await accountOf(sql, order.companyId, monthOf(new Date(), billingZone))
+  const { currency } = account
+  const nothing = { recipients: 0, accepted: 0, parts: 0, price: 0n, rejected: new Map(), rejectedPath: undefined }
+  return { ...nothing, currency, account, example: undefined }
+}
+
+const openTrial = ({ sql, numbering, partner, order, dispatch }: Job, firstRecipient: Recipient) =>
+  createTrial(sql, numbering, { partner, companyId: order.companyId, dispatch, firstRecipient })
+
+const recipientsOf = (rows: RecipientRow[]) => rows.map(({ recipient }) => recipient)
+
+function exampleOf({ order }: Job, rows: RecipientRow[], answers: Answer[]): Review['example'] {
+  const place = answers.findIndex(({ errorCode }) => errorCode === null)
+  if (place < 0) return undefined
+  const text = compileTemplate(order.text).render(rows[place]!.recipient.substitutions, Number.POSITIVE_INFINITY)
+  return text === undefined ? undefined : { destination: answers[place]!.destination, text }
+}
+
+async function keepRejected(review: Review, file: RejectedFile, rows: RecipientRow[], answers: Answer[]) {
+  for (const [place, { errorCode }] of answers.entries()) {
+    if (errorCode === null) continue
+    review.rejected.set(errorCode, (review.rejected.get(errorCode) ?? 0) + 1)
+    await file.add(rows[place]!.fields, errorCode, reasonOf(errorCode))
+  }
+}
+
+export const reasonOf = (errorCode: number | null) =>
+  errorCode === null ? 'Failed' : (errorDescriptions[errorCode] ?? `Error ${errorCode}`)
+
+/** Refuses what could not be sent, and asks a person about the rest. */
+export async function confirmReview(job: Job, review: Review): Promise<void> {
+  refuseNothingAccepted(review)
+  const refusal = refusalOf(review.account, review.price)
+  if (refusal) throw new UsageError(`${refusal}: nothing was sent.`)
+  if (job.order.isConfirmed) return
+  const price = shownAmount(review.price, review.currency)
+  const isWanted = await confirm(`Send ${countOf(review.accepted)} messages for at most ${price}?`)
+  if (!isWanted) throw new UsageError('Nothing was sent.')
+}
+
+function refuseNothingAccepted({ accepted, rejected, rejectedPath }: Review) {
+  if (accepted > 0) return
+  const reasons = [...rejected].map(([errorCode, count]) => `${countOf(count)} x "${reasonOf(errorCode)}"`)
+  const where = rejectedPath ? `; the rows are in ${rejectedPath}` : ''
+  throw new UsageError(`No recipient was accepted and nothing was sent: ${reasons.join(', ')}${where}.`)
+}
+
+export function reviewInWords({ file, order }: Job, review: Review): string {
+  const { account, price, currency } = review
+  const separator = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' }[file.separator]
+  const lines: [string, string][] = [
+    ['File', `${file.path}: ${countOf(file.rows)} rows in ${file.encoding}, separated by ${separator}`],
+    ['Numbers', `in the column "${file.columns[file.numberColumn]}"`],
+    ['Accepted', `${countOf(review.accepted)} recipients, ${countOf(review.parts)} parts`],
+    ['Rejected', countOf(review.recipients - review.accepted)],
+    ...[...review.rejected].map(([code, count]): [string, string] => [
+      '',
+      `${countOf(count)} x ${code} ${reasonOf(code)}`,
+    ]),
+    ...(review.rejectedPath ? ([['', `their rows are in ${review.rejectedPath}`]] as [string, string][]) : []),
+    ['Duplicates', duplicatesInWords(file.duplicates.count, order.isUnique)],
+    ['Price', `at most ${shownAmount(price, currency)}`],
+    ['Balance', balanceInWords(account)],
+    ...(review.example
+      ? ([['First text', `to ${review.example.destination}: ${review.example.text}`]] as [string, string][])
+      : []),
+  ]
+  return lines.map(([name, text]) => `${name.padEnd(12)}${printable(text)}`.trimEnd()).join('\n')
+}
+
+function duplicatesInWords(count: number, isUnique: boolean): string {
+  if (count === 0) return 'none'
+  return `${countOf(count)} rows repeat a number${isUnique ? ' and are left out' : ': --unique leaves them out'}`
+}
+
+function balanceInWords({ balance, reserved, spent, budget, billing, currency }: Account): string {
+  const free = budget === null ? [] : [`${shownAmount(budget - spent - reserved, currency)} of the monthly budget left`]
+  const held = reserved > 0n ? [`${shownAmount(reserved, currency)} of it reserved`] : []
+  return [`${shownAmount(balance, currency)} (${billing})`, ...held, ...free].join(', ')
+}
+
+export const presentReview = ({ file }: Job, review: Review) => ({
+  rows: file.rows,
+  encoding: file.encoding,
+  column: file.columns[file.numberColumn],
+  recipients: review.recipients,
+  accepted: review.accepted,
+  parts: review.parts,
+  rejected: [...review.rejected].map(([errorCode, count]) => ({ errorCode, reason: reasonOf(errorCode), count })),
+  rejectedFile: review.rejectedPath ?? null,
+  duplicates: file.duplicates.count,
+  price: { total: moneyToNumber(review.price), currency: review.currency },
+  balance: { value: moneyToNumber(review.account.balance), currency: review.currency },
+})
