@@ -16,7 +16,7 @@ const has = (program: string) => spawnSync(program, ['--version']).status === 0
 const hasCurl = has('curl') && has('bash')
 const hasPython = has('python3')
 /** Some ten seconds in all; a busy machine may need more. */
-const PATIENT = { timeout: 120_000 }
+const PATIENT = { timeout: 240_000 }
 
 type Block = { language: string; text: string; printed: string | undefined }
 

@@ -42,7 +42,7 @@ beforeAll(async () => {
     where company_id = ${companyId} and external_id = ${`order-${companyId}-2`}`
   message = found!
   await sql`vacuum analyze`
-}, 120_000)
+})
 
 /** The n-th is of `n % (months + 1)` months ago; every one has an id of the client's own. */
 const singles = (company: number, count: number) => db.sql`

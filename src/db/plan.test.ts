@@ -47,7 +47,7 @@ beforeAll(async () => {
   oldDispatchId = await aLargeDispatch()
   await moveBack(oldDispatchId, 2, 1)
   await sql`analyze`
-}, 120_000)
+})
 
 /** Companies of others with their names, dispatches, tokens and blacklists: what a full scan would have to read. */
 async function manyNeighbours() {

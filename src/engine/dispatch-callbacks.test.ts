@@ -126,7 +126,7 @@ describe('a dispatch', () => {
   test('of many messages tells in arrays of up to a hundred, each event once', async () => {
     await startOne()
     const { uuids } = await send(someRecipients(250), { callbackEvents: ['delivered'] })
-    await eventually(() => expect(arrays.flat()).toHaveLength(250), { withinMs: 10_000 })
+    await eventually(() => expect(arrays.flat()).toHaveLength(250))
     expect(arrays.length).toBeLessThan(250)
     expect(Math.max(...arrays.map(array => array.length))).toBeLessThanOrEqual(100)
     expect(new Set(arrays.flat().map(event => event.message_uuid))).toEqual(new Set(uuids))

@@ -48,14 +48,11 @@ test('a started dispatch goes out, is delivered, settled and completed', async (
   await start(db.sql, world, dispatchId)
   await anEngine()
 
-  const dispatch = await eventually(
-    async () => {
-      const found = await requireDispatchProgress(db.sql, world.partner, dispatchId)
-      expect(found.status).toBe('COMPLETED')
-      return found
-    },
-    { withinMs: 10_000 },
-  )
+  const dispatch = await eventually(async () => {
+    const found = await requireDispatchProgress(db.sql, world.partner, dispatchId)
+    expect(found.status).toBe('COMPLETED')
+    return found
+  })
 
   expect(dispatch.messages).toEqual({ total: 5000, delivered: 5000, failed: 0, pending: 0 })
   const [account] = await db.sql`select * from accounts where company_id = ${world.companyId}`

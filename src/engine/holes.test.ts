@@ -62,7 +62,7 @@ describe('writers', () => {
     const next = accept(slow, 10) // waits for the slow one
 
     await accept(other, 10)
-    await eventually(async () => expect(await statusesOf(other)).toEqual({ DELIVERED: 10 }), { withinMs: 1500 })
+    await eventually(async () => expect(await statusesOf(other)).toEqual({ DELIVERED: 10 }))
     expect(await statusesOf(slow)).toEqual({ DELIVERED: 10 })
 
     committing.resolve()
@@ -202,28 +202,33 @@ describe('outcomes', () => {
     const { world, dispatchId } = await through(operator, 40)
     await eventually(() => expect(operator.handed.length).toBeGreaterThan(20))
     isBroken = false
-    // Long before the lease of the broken chunk would have run out.
-    await eventually(async () => expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 40 }), { withinMs: 4000 })
+    // The engine gives the broken chunk back itself: no lease runs out meanwhile.
+    let expired = 0
+    await eventually(async () => {
+      expired += (await db.sql`select from leases where worker is not null and until < clock_timestamp()`).length
+      expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 40 })
+    })
+    expect(expired).toBe(0)
     expect(operator.handed.length).toBeLessThan(60)
     await expectBooksInOrder(db.sql, world)
   })
 
   test('a busy operator is asked again, later and later; the others of the chunk are not held up', async () => {
     const tries = new Map<string, number[]>()
+    let othersAreSent = false
     const operator = aChannel(({ uuid, attempts, destination }) => {
       tries.set(uuid, [...(tries.get(uuid) ?? []), performance.now()])
-      const isBusy = destination.endsWith('177') && attempts < 3
+      const isBusy = destination.endsWith('177') && (attempts < 3 || !othersAreSent)
       return isBusy ? { kind: 'busy', reason: 'throttled', retryAfterMs: 100 } : { kind: 'accepted' }
     })
     const { world, dispatchId } = await through(operator, 400)
-    await eventually(async () => expect((await fatesOf(db.sql, dispatchId)).SENT).toBeGreaterThanOrEqual(360), {
-      withinMs: 1500,
-    })
+    await eventually(async () => expect((await fatesOf(db.sql, dispatchId)).SENT).toBe(360))
+    othersAreSent = true
     await eventually(async () => expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 400 }))
     const busy = [...tries.values()].filter(times => times.length > 1)
     expect(busy).toHaveLength(40)
     for (const times of busy) {
-      expect(times).toHaveLength(4)
+      expect(times.length).toBeGreaterThanOrEqual(4)
       const [first, second, third] = times.slice(1).map((time, i) => time - times[i]!)
       expect(first).toBeGreaterThanOrEqual(99)
       expect(second).toBeGreaterThanOrEqual(199)

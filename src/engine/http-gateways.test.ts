@@ -77,4 +77,4 @@ test('what an idempotent provider may have taken goes to it alone: another never
   const times = ({ provider }: typeof first) => provider.taken.filter(({ text }) => text === 'In trouble').length
   expect([times(first), times(second)]).toEqual([1, 0])
   await expectBooksInOrder(db.sql, world)
-}, 30_000)
+})

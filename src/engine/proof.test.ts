@@ -57,7 +57,7 @@ test('an engine killed twenty times loses nothing, doubles at most its window, a
     await db.sql`update leases set until = '-infinity' where worker is not null`
   }
   await anEngineProcess()
-  const dispatch = await completed(db.sql, world, dispatchId, 60_000)
+  const dispatch = await completed(db.sql, world, dispatchId)
 
   expect(dispatch.messages).toEqual({ total: 20_000, delivered: 20_000, failed: 0, pending: 0 })
   const { times, messages } = await handedOver(db.sql, dispatchId)
@@ -65,4 +65,4 @@ test('an engine killed twenty times loses nothing, doubles at most its window, a
   expect(Math.max(...windows)).toBeLessThanOrEqual(WINDOW)
   expect(times - messages).toBeLessThanOrEqual(windows.reduce((sum, window) => sum + window))
   await expectPaid(db.sql, world, dispatch.priceEstimate)
-}, 240_000)
+})

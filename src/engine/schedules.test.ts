@@ -28,49 +28,50 @@ const moscow = (startAt: string, given: Partial<Schedule> = {}): Schedule => ({
   ...given,
 })
 
-/** What was handed over at each of these moments of the Moscow clock. */
-async function handedAt(schedule: Schedule, moments: string[]) {
-  const clock = aClock(`${moments[0]}+03:00`)
+/** Expects that nothing is handed over at the closed moments of the Moscow clock, and everything at the open one. */
+async function expectHanded(schedule: Schedule, { closed, open }: { closed: string[]; open: string }) {
+  const clock = aClock(`${closed[0]}+03:00`)
   const operator = aChannel(() => ({ kind: 'refused', errorCode: 456, reason: 'no' }))
   await aGateway(db.sql)
   const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(8), { schedule })
   await start(db.sql, world, dispatchId)
   await anEngine({ connect: operator.connect, clock })
-  const handed: number[] = []
-  for (const moment of moments) {
+  for (const moment of closed) {
     clock.set(`${moment}+03:00`)
     await pause(350)
-    handed.push(operator.handed.length)
+    expect(operator.handed).toHaveLength(0)
   }
+  clock.set(`${open}+03:00`)
+  await eventually(() => expect(operator.handed).toHaveLength(8))
+  await completed(db.sql, world, dispatchId)
   await expectBooksInOrder(db.sql, world)
-  return handed
 }
 
 test('nothing goes before its start', async () => {
   const schedule = moscow('2026-08-01T10:00:00')
-  const moments = ['2026-07-31T23:59:59', '2026-08-01T09:59:59', '2026-08-01T10:00:00']
-  expect(await handedAt(schedule, moments)).toEqual([0, 0, 8])
+  await expectHanded(schedule, {
+    closed: ['2026-07-31T23:59:59', '2026-08-01T09:59:59'],
+    open: '2026-08-01T10:00:00',
+  })
 })
 
 test('across midnight: hours 23 and 0 of Friday and Saturday', async () => {
   const schedule = moscow('2026-07-01T00:00:00', { hours: [23, 0], days: [5, 6] })
-  const moments = [
-    '2026-07-02T23:30:00', // Thursday
-    '2026-07-03T22:59:59', // Friday
-    '2026-07-04T00:30:00', // Saturday
-  ]
-  expect(await handedAt(schedule, moments)).toEqual([0, 0, 8])
+  const [thursday, friday, saturday] = ['2026-07-02T23:30:00', '2026-07-03T22:59:59', '2026-07-04T00:30:00'] as const
+  await expectHanded(schedule, { closed: [thursday, friday], open: saturday })
 })
 
 test('the day is that of the local clock: half past midnight of a Saturday is no Friday', async () => {
   const schedule = moscow('2026-07-01T00:00:00', { hours: [0], days: [5] })
-  expect(await handedAt(schedule, ['2026-07-04T00:30:00', '2026-07-10T00:00:00'])).toEqual([0, 8])
+  await expectHanded(schedule, { closed: ['2026-07-04T00:30:00'], open: '2026-07-10T00:00:00' })
 })
 
 test('across a week end: nine to six on working days', async () => {
   const schedule = moscow('2026-07-01T00:00:00', { hours: [9, 10, 11, 12, 13, 14, 15, 16, 17], days: [1, 2, 3, 4, 5] })
-  const moments = ['2026-07-03T18:00:00', '2026-07-04T10:00:00', '2026-07-06T08:59:59', '2026-07-06T09:00:00']
-  expect(await handedAt(schedule, moments)).toEqual([0, 0, 0, 8])
+  await expectHanded(schedule, {
+    closed: ['2026-07-03T18:00:00', '2026-07-04T10:00:00', '2026-07-06T08:59:59'],
+    open: '2026-07-06T09:00:00',
+  })
 })
 
 test('a window that closes inside a chunk stops it there, and the rest goes when it opens again', async () => {
@@ -111,6 +112,6 @@ test('three hundred dispatches that wait for their day do not stand in the way o
   const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(40))
   await start(db.sql, world, dispatchId)
   await anEngine({ connect: operator.connect, clock })
-  await completed(db.sql, world, dispatchId, 5000)
+  await completed(db.sql, world, dispatchId)
   expect(operator.handed).toHaveLength(40)
 })

@@ -102,7 +102,7 @@ test('of a message in the hands of an engine that was killed, the parts whose id
     [long, { 0: 'first' }],
     [other, undefined],
   ])
-}, 30_000)
+})
 
 /** In a process of its own. Its operator takes the first part of a long message, and never answers the others. */
 async function anEngineThatTakesTheFirstPart() {

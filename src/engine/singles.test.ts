@@ -134,7 +134,7 @@ describe('a single message', () => {
     await isStatus(waiting!, 'FAILED', 453)
     await eventually(() => expect(eventsOf(waiting!)).toEqual(['unsent', 'price']))
     await expectBooksInOrder(db.sql, world)
-  }, 20_000)
+  })
 
   test('without a time of its own ends after 25 hours, though its lane stands still', async () => {
     const [uuid] = await accept(wish({ senderName: 'sms_promo' }), wish({ senderName: 'sms_promo' }))
@@ -145,7 +145,7 @@ describe('a single message', () => {
     const [account] = await db.sql`select reserved from accounts where company_id = ${world.companyId}`
     expect(account!.reserved).toBe(0n)
     await expectBooksInOrder(db.sql, world)
-  }, 20_000)
+  })
 
   test('with a time of its own goes when that has come', async () => {
     await aGateway(db.sql, {})
@@ -181,7 +181,7 @@ describe('a single message', () => {
     shiftMs = postponed!.due_at.getTime() - Date.now() + 1000
     await isStatus(uuid!, 'DELIVERED')
     await expectBooksInOrder(db.sql, world)
-  }, 30_000)
+  })
 
   test('past its completion is not sent any more, and what was sent before lives on', async () => {
     const { gatewayId } = await aGateway(db.sql, {})
@@ -200,7 +200,7 @@ describe('a single message', () => {
       ).toEqual([])
     })
     expect((await rowOf(sent!)).status).toBe('SENT')
-  }, 30_000)
+  })
 
   test('that was read is told as read, one that was not as unread when its lifetime is over', async () => {
     await aGateway(db.sql, { channelType: 'VIBER' })
@@ -236,7 +236,7 @@ describe('a stop', () => {
       expect(await db.sql`select from simulator_messages where uuid = any(${stopped}::uuid[])`).toHaveLength(0)
     }
     await expectBooksInOrder(db.sql, world)
-  }, 30_000)
+  })
 
   test('asked for in the hands of a worker is seen to before it is handed over', async () => {
     const [uuid] = await accept(wish())

@@ -19,8 +19,6 @@ beforeEach(async () => {
   world = await aWorld(db.sql)
 })
 
-const PATIENT_MS = 40_000
-
 test.each([
   ['one engine', 1],
   ['two engines', 2],
@@ -36,16 +34,15 @@ test.each([
     await start(db.sql, world, short)
     await start(db.sql, world, long)
 
-    const { messages } = await completed(db.sql, world, long, PATIENT_MS)
+    const { messages } = await completed(db.sql, world, long)
     expect(messages).toMatchObject({ total: 16, delivered: 16 })
     expect((await progressOf(db.sql, world, short)).messages.pending).toBeGreaterThan(30)
-    expect((await completed(db.sql, world, short, PATIENT_MS)).messages).toMatchObject({ total: 160, delivered: 160 })
+    expect((await completed(db.sql, world, short)).messages).toMatchObject({ total: 160, delivered: 160 })
     expect((await leasesSoFar()) - before).toBeLessThan(200)
-    // What was drawn in time may arrive a moment later, when the machine is busy.
-    expect(await mostPartsInASecond()).toBeLessThanOrEqual(rate + 3)
+    // Parts that were drawn in time may arrive together on a busy machine; with a burst of a second it was twice the rate.
+    expect(await mostPartsInASecond()).toBeLessThanOrEqual(1.5 * rate)
     await expectBooksInOrder(db.sql, world)
   },
-  90_000,
 )
 
 /** Every chunk has a lease, and what comes back of one has another. */

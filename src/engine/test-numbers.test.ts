@@ -25,10 +25,8 @@ test.each([false, true])(
     const dispatchId = await aDispatch(db.sql, numbering, world, recipients)
     await start(db.sql, world, dispatchId)
 
-    await eventually(
-      async () =>
-        expect((await progressOf(db.sql, world, dispatchId)).messages).toMatchObject({ delivered: 7, failed: 2 }),
-      { withinMs: 12_000 },
+    await eventually(async () =>
+      expect((await progressOf(db.sql, world, dispatchId)).messages).toMatchObject({ delivered: 7, failed: 2 }),
     )
     const rows = await db.sql`
     select right(destination, 4) as ending, concat_ws(' ', status, error_code) as fate,

@@ -119,18 +119,12 @@ export function aChannel(answerTo: (message: Outgoing) => Answer | Promise<Answe
 export const progressOf = (sql: Pool, world: World, dispatchId: number) =>
   requireDispatchProgress(sql, world.partner, dispatchId)
 
-export function completed(sql: Pool, world: World, dispatchId: number, withinMs = 20_000) {
-  return eventually(
-    async () => {
-      const dispatch = await progressOf(sql, world, dispatchId)
-      expect({ status: dispatch.status, pending: dispatch.messages.pending }).toEqual({
-        status: 'COMPLETED',
-        pending: 0,
-      })
-      return dispatch
-    },
-    { withinMs },
-  )
+export function completed(sql: Pool, world: World, dispatchId: number) {
+  return eventually(async () => {
+    const dispatch = await progressOf(sql, world, dispatchId)
+    expect({ status: dispatch.status, pending: dispatch.messages.pending }).toEqual({ status: 'COMPLETED', pending: 0 })
+    return dispatch
+  })
 }
 
 /** What the simulated operators were handed of a dispatch: how many messages, and how often in all. */

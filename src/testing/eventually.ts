@@ -1,11 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { expect } from 'vitest'
+
+const LIMIT_MS = 90_000
 
 /**
  * Waits for a condition: repeats the check until it stops throwing. The limit is generous, because it only decides how
  * long a failing test takes: on a busy machine everything may be twenty times slower than on a quiet one.
  */
-export async function eventually<T>(check: () => T | Promise<T>, options: { withinMs?: number } = {}): Promise<T> {
-  const deadline = performance.now() + (options.withinMs ?? 90_000)
+export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {
+  const deadline = performance.now() + LIMIT_MS
   for (;;) {
     try {
       return await check()
@@ -14,4 +17,14 @@ export async function eventually<T>(check: () => T | Promise<T>, options: { with
     }
     await pause(20)
   }
+}
+
+/** Waits until a value stays the same for half a second, and gives it. */
+export async function settled<T>(read: () => T | Promise<T>): Promise<T> {
+  return eventually(async () => {
+    const before = await read()
+    await pause(500)
+    expect(await read()).toEqual(before)
+    return before
+  })
 }

@@ -81,7 +81,7 @@ export async function startService(words: string[], env: Env, user?: User): Prom
 
 /** What it has printed, once it has printed that. */
 export async function firstOutput(running: Running, wanted: RegExp): Promise<string> {
-  const isThere = eventually(() => expect(running.stdout()).toMatch(wanted), { withinMs: 60_000 })
+  const isThere = eventually(() => expect(running.stdout()).toMatch(wanted))
   const isGone = running.ended.then(({ stdout, stderr }) => {
     if (!wanted.test(stdout)) throw new Error(`tidings ended early: ${stderr}`)
   })

@@ -174,7 +174,7 @@ describe('counters and places', () => {
       }),
       { numRuns: 15 },
     )
-  }, 60_000)
+  })
 
   /** Each request speaks of its own messages, in the order submitted; keys rise within it, and in time from one to the next. */
   function expectAcceptancesOf(messages: readonly Row[], acceptances: Awaited<ReturnType<typeof create>>[]) {

@@ -270,9 +270,7 @@ describe('failures', () => {
         )
       }
     }
-    await eventually(async () => expect(new Set(await statuses())).toEqual(new Set(['DELIVERED'])), {
-      withinMs: 20_000,
-    })
+    await eventually(async () => expect(new Set(await statuses())).toEqual(new Set(['DELIVERED'])))
     expect(taken.size).toBe(120)
     for (const told of taken.values()) expect(told).toEqual(['sent', 'delivered', 'read'])
   })

@@ -24,7 +24,7 @@ import { useMessagingApi } from '../../testing/messaging-api.ts'
 
 const RUNS = 120
 const limits = { numRuns: RUNS, interruptAfterTimeLimit: 6_000, endOnFailure: false }
-const patience = { timeout: 60_000 }
+const patience = { timeout: 240_000 }
 
 const api = useMessagingApi()
 let world: MessagingWorld

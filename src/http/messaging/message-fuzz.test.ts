@@ -24,7 +24,7 @@ import { aWorld, type World } from '../../testing/world.ts'
 
 const RUNS = 150
 const limits = { numRuns: RUNS, interruptAfterTimeLimit: 8_000, endOnFailure: false }
-const patience = { timeout: 60_000 }
+const patience = { timeout: 240_000 }
 
 const api = useMessagingApi()
 let world: World
