@@ -153,13 +153,17 @@ describe('a content', () => {
     })
   })
 
-  test('nested deeper than any stack is no trouble, known or not', async () => {
-    const deep = `${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`
+  test('nested deeper than any message needs is refused, known or not', async () => {
+    const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
     const bodyWith = (content: string) =>
       Buffer.from(JSON.stringify({ ...sms, content: 'MARK' }).replace('"MARK"', content))
-    expect((await api.call(call(bodyWith(`{"text":"Hello","junk":${deep}}`)))).status).toBe(200)
-    await expectRefused(call(bodyWith(deep)), 400, 4000, /^content\.text: /)
-    const push = bodyWith(`{"text":"Hello","data":${deep}}`).toString().replace('"SMS"', '"PUSH"')
+    expect((await api.call(call(bodyWith(`{"text":"Hello","junk":${nested(30)}}`)))).status).toBe(200)
+    const tooDeep = /^body: must be at most 32 levels deep$/
+    await expectRefused(call(bodyWith(`{"text":"Hello","junk":${nested(31)}}`)), 400, 4000, tooDeep)
+    await expectRefused(call(bodyWith(nested(200_000))), 400, 4000, tooDeep)
+    const push = bodyWith(`{"text":"Hello","data":${nested(21)}}`)
+      .toString()
+      .replace('"SMS"', '"PUSH"')
     await expectRefused(call(Buffer.from(push)), 400, 4000, /^content\.data: /)
   })
 

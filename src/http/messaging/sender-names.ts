@@ -10,10 +10,10 @@ import { once } from '../../domain/idempotency/idempotency.ts'
 import { brands } from '../../domain/numbering/brand.ts'
 import { type NewSender, refuseBadViberName, type Sender, senderStatuses } from '../../domain/senders/sender.ts'
 import { createSender, hasDocuments, pageOfSenders, requireSender, updateSender } from '../../domain/senders/senders.ts'
-import { parseJson } from '../body.ts'
 import type { Context } from '../context.ts'
 import { acceptForms, allButBody, type FormPart, readForm } from '../forms.ts'
 import { IdempotencyHeader, onceOf } from '../idempotency.ts'
+import { parseJson } from '../json/parse.ts'
 import { Answer, answers, ById, Page, PerPage, SomeOf } from '../schemas.ts'
 import {
   CountryCode,
@@ -159,7 +159,7 @@ async function readParts(request: FastifyRequest) {
   const files = parts.filter(({ name, filename }) => name !== 'body' && (filename !== undefined || FILE.test(name)))
   for (const file of files) refuseBadFile(file)
   if (files.length > MOST_FILES) throw invalid(`file${MOST_FILES + 1}: must be at most ${MOST_FILES} files`)
-  return { json: parseJson(body.content), files, sent: bytesOf(body, ...files) }
+  return { json: await parseJson(body.content), files, sent: bytesOf(body, ...files) }
 }
 
 const FILE = /^file\d*$/
