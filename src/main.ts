@@ -1,3 +1,4 @@
+import { printable } from './base/printable.ts'
 import { commands } from './commands/all-commands.ts'
 import { runCommandLine } from './commands/command-line.ts'
 import { sentenceOf } from './commands/failure.ts'
@@ -12,6 +13,6 @@ try {
 } catch (error) {
   const sentence = sentenceOf(error)
   if (sentence === undefined) throw error
-  process.stderr.write(`tidings: ${sentence}\n`)
+  process.stderr.write(`tidings: ${printable(sentence)}\n`)
   process.exitCode = 1
 }

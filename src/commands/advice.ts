@@ -14,3 +14,5 @@ export const noSender = (senderId: number) => `There is no sender ${senderId}: \
 export const noGateway = (called: string) => `There is no gateway "${called}": \`tidings gateway list\` shows them.`
 export const noPartner = (login: string) =>
   `There is no partner with the login "${login}": \`tidings partner list\` shows them.`
+export const noStaff = (login: string) =>
+  `There is no member of staff with the login "${login}": \`tidings staff list\` shows them.`

@@ -1,10 +1,14 @@
+import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { UsageError } from '../base/errors.ts'
+import { printable, printableJsonLine } from '../base/printable.ts'
 import { loadConfig } from '../config.ts'
 import type { Call, Command, Option } from './command.ts'
 
 /** Runs the command that the words name; tells in one sentence what is wrong with them otherwise. */
-export async function runCommandLine(commands: Command[], words: string[], env: NodeJS.ProcessEnv): Promise<void> {
+export async function runCommandLine(commands: Command[], given: string[], env: NodeJS.ProcessEnv): Promise<void> {
+  if (given[0] === '--version' || given[0] === '-v') return printVersion(given.includes('--json'))
+  const words = given[0] === 'help' ? [...given.slice(1), '--help'] : given
   const command = commandIn(commands, words)
   if (!command) return printOverview(commands, words)
   const rest = words.slice(command.name.split(' ').length)
@@ -14,6 +18,11 @@ export async function runCommandLine(commands: Command[], words: string[], env: 
 
 const commandIn = (commands: Command[], words: string[]) =>
   commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '))
+
+function printVersion(asJson: boolean) {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  write(asJson ? JSON.stringify({ version }) : `tidings ${version}`)
+}
 
 /** No command was named: help was asked for, or a mistake was made. */
 function printOverview(commands: Command[], words: string[]) {
@@ -38,13 +47,14 @@ function overviewOf(commands: Command[]): string {
     '',
     ...lines,
     '',
-    'Every command takes --help and --json. Settings come from the environment: `tidings config` shows them.',
+    'Every command takes --help and --json; `tidings help COMMAND` is the same, and `tidings --version` tells the version.',
+    'Settings come from the environment: `tidings config` shows them.',
   ].join('\n')
 }
 
 function helpOf(command: Command): string {
   const options = { ...command.options, json: { about: 'Print JSON' }, help: { about: 'Print this help' } }
-  const named = Object.entries<Option>(options).map(([name, option]) => ({
+  const named = shownOptions(options).map(([name, option]) => ({
     left: `--${name}${option.value ? ` ${option.value}` : ''}`,
     right: option.about + notesOn(option),
   }))
@@ -56,6 +66,8 @@ function helpOf(command: Command): string {
     '\n',
   )
 }
+
+const shownOptions = (options: Record<string, Option>) => Object.entries(options).filter(([, { removed }]) => !removed)
 
 function notesOn({ required, many, default: usual }: Option): string {
   const notes = [required && 'required', many && 'may be repeated', usual !== undefined && `default: ${usual}`]
@@ -80,12 +92,15 @@ function readCall(command: Command, words: string[], env: NodeJS.ProcessEnv): Ca
     lists,
     switches,
     arguments: positionals,
-    print: (value, text) => write(switches.json ? JSON.stringify(value) : text),
+    print: (value, text) => write(switches.json ? printableJsonLine(JSON.stringify(value)) : printableLines(text)),
     progress: text => {
       if (process.stderr.isTTY) process.stderr.write(`\r${text}\x1b[K`)
     },
   }
 }
+
+/** What is printed may hold stored text: of control characters only our line ends reach the terminal. */
+const printableLines = (text: string) => text.split('\n').map(printable).join('\n')
 
 function parseWords(command: Command, words: string[]) {
   const known = Object.entries(command.options ?? {}).map(([name, { value, many, default: usual }]) => [
@@ -110,6 +125,8 @@ const firstSentence = (message: string) => `${message.split(/\. |\n/)[0]!.replac
 
 function refuseMissing(command: Command, values: Record<string, unknown>, positionals: string[]) {
   const options = Object.entries(command.options ?? {})
+  const removed = options.find(([name, option]) => option.removed && values[name] !== undefined)
+  if (removed) throw new UsageError(`--${removed[0]} ${removed[1].removed}`)
   const missing = options.find(([name, option]) => option.required && values[name] === undefined)
   const empty = options.find(([name]) => [values[name]].flat().includes(''))
   if (empty) throw new UsageError(`--${empty[0]} must not be empty.`)

@@ -12,6 +12,8 @@ export type Option = {
   default?: string
   /** It may be given several times. */
   many?: boolean
+  /** It was an option once: the sentence, after its name, that tells what to use now. */
+  removed?: string
 }
 
 export type Call = {

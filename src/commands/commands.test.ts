@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { UsageError } from '../base/errors.ts'
@@ -23,6 +23,7 @@ import {
   stop,
   untilStatus,
   useDataFolders,
+  withPassword,
 } from '../testing/processes.ts'
 import { commands } from './all-commands.ts'
 import { runCommandLine } from './command-line.ts'
@@ -64,9 +65,14 @@ const expected: Record<string, string[]> = {
     '--yes',
   ],
   'partner list': [],
-  'partner create': ['--login LOGIN', '--password PASSWORD'],
-  'partner password': ['--login LOGIN', '--password PASSWORD'],
-  'staff create': ['--login LOGIN', '--password PASSWORD'],
+  'partner create': ['--login LOGIN', '--password-file FILE'],
+  'partner password': ['--login LOGIN', '--password-file FILE'],
+  'partner disable': ['LOGIN'],
+  'partner enable': ['LOGIN'],
+  'partner unlock': ['LOGIN'],
+  'staff list': [],
+  'staff create': ['--login LOGIN', '--password-file FILE'],
+  'staff password': ['--login LOGIN', '--password-file FILE'],
   'company list': [],
   'callback list': ['--company N'],
   'callback attempts': ['--company N', '--callback ID'],
@@ -136,9 +142,22 @@ describe('help', () => {
 
   test.each(Object.entries(expected))('tidings %s --help lists every option', async (name, options) => {
     const stdout = await printedBy([...name.split(' '), '--help'])
-    expect(stdout).toMatch(new RegExp(`^Usage: tidings ${name}( FILE)? \\[OPTIONS\\]\\n\\n\\S.*\\.\\n\\n`))
+    expect(stdout).toMatch(new RegExp(`^Usage: tidings ${name}( [A-Z]+)? \\[OPTIONS\\]\\n\\n\\S.*\\.\\n\\n`))
     const listed = [...stdout.matchAll(/^ {2}(\S+(?: [A-Z=]+)?) {2,}\S/gm)].map(([, option]) => option)
     expect(listed.sort()).toEqual([...options, '--json', '--help'].sort())
+  })
+
+  test('`help COMMAND` is the same as `COMMAND --help`', async () => {
+    expect(await printedBy(['help', 'sender', 'approve'])).toBe(await printedBy(['sender', 'approve', '--help']))
+    expect(await printedBy(['help', 'sender'])).toBe(await printedBy(['sender', '--help']))
+    expect(await printedBy(['help'])).toBe(await printedBy(['--help']))
+    await expect(printedBy(['help', 'fly'])).rejects.toThrow('There is no command "fly"')
+  })
+
+  test('the version is the one of the package', async () => {
+    const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'))
+    expect(await printedBy(['--version'])).toBe(`tidings ${version}\n`)
+    expect(JSON.parse(await printedBy(['--version', '--json']))).toEqual({ version })
   })
 
   test('a group lists its own commands', async () => {
@@ -160,20 +179,29 @@ describe('a mistake in the words is told in one sentence', () => {
     [['fly'], /There is no command "fly"/],
     [['fly', '--help'], /There is no command "fly"/],
     [['--fast'], /There is no command "--fast"/],
-    [['partner'], /`tidings partner` needs one more word: partner list, partner create, partner password/],
+    [
+      ['partner'],
+      /`tidings partner` needs one more word: partner list, partner create, partner password, partner disable/,
+    ],
     [['partner', 'forget'], /`tidings partner` needs one more word/],
     [['company', 'list', '--fast'], /Unknown option '--fast'\. `tidings company list --help`/],
     [['company', 'list', 'all'], /"all" is one word too many/],
     [['company', 'list', '--json=yes'], /--json' does not take an argument/],
-    [['partner', 'create', '--login', 'anna'], /--password is required/],
-    [['partner', 'create', '--password', 'word'], /--login is required/],
-    [['partner', 'create', '--login', '--password', 'word'], /'--login' argument is ambiguous/],
-    [['partner', 'create', '--login', 'anna', '--password'], /'--password <value>' argument missing/],
-    [['partner', 'create', '--login', '', '--password', 'word'], /--login must not be empty/],
-    [['partner', 'create', '--login', ' anna', '--password', 'word'], /--login must be 1 to 200 characters/],
-    [['partner', 'create', '--login', 'a'.repeat(201), '--password', 'word'], /--login must be 1 to 200 characters/],
-    [['partner', 'create', '--login', 'anna', '--password', 'w'.repeat(1025)], /--password must be 1 to 1024/],
-    [['staff', 'create', '--login', 'anna', '--password', ''], /--password must not be empty/],
+    [['partner', 'create', '--login', 'anna'], /There is no terminal to ask for the password: --password-file FILE/],
+    [['partner', 'create', '--login', 'anna', '--password', 'correct horse'], /^--password would show the password to/],
+    [['partner', 'create', '--password-file', '/dev/null'], /--login is required/],
+    [['partner', 'create', '--login', '--password-file', '/dev/null'], /'--login' argument is ambiguous/],
+    [['partner', 'create', '--login', 'anna', '--password-file'], /'--password-file <value>' argument missing/],
+    [['partner', 'create', '--login', '', '--password-file', '/dev/null'], /--login must not be empty/],
+    [
+      ['partner', 'create', '--login', ' anna', '--password-file', '/dev/null'],
+      /--login must be a plain name .* or an/,
+    ],
+    [['partner', 'create', '--login', 'anna', '--password-file', '/dev/null'], /The password must be 10 to 1024/],
+    [['partner', 'create', '--login', 'anna', '--password-file', '/nowhere'], /There is no file "\/nowhere"/],
+    [['partner', 'create', '--login', 'anna', '--password-file', '/'], /"\/" cannot be read: EISDIR/],
+    [['staff', 'create', '--login', 'anna anna', '--password-file', '/dev/null'], /--login must be a plain name/],
+    [['partner', 'disable'], /LOGIN is missing/],
     [
       ['key', 'create', '--company', 'first', '--type', 'MESSAGE'],
       /--company must be a whole number above zero, not "first"/,
@@ -257,7 +285,10 @@ describe('a mistake in the words is told in one sentence', () => {
   })
 
   test('on stderr, with exit code 1', async () => {
-    expectSentence(await run(['partner', 'create', '--login', 'anna'], {}), /--password is required/)
+    expectSentence(
+      await run(['partner', 'create', '--login', 'anna'], {}),
+      /There is no terminal to ask for the password/,
+    )
   })
 
   test('a wrong setting as well', async () => {
@@ -319,7 +350,7 @@ describe('without a service', () => {
   })
 
   test('also when it fails, and what one command made the next one finds', { timeout: PATIENT }, async () => {
-    const create = ['partner', 'create', '--login', 'anna', '--password', 'a word']
+    const create = ['partner', 'create', '--login', 'anna', ...(await withPassword(folder, 'correct horse'))]
     expect(await answerOf(create, env)).toEqual({ partnerId: 1, login: 'anna' })
     expectSentence(await run(create, env), /A partner with the login "anna" exists already/)
     await expectNothingRunning(folder)
@@ -372,27 +403,46 @@ describe('beside a running service', () => {
 
   const refused = async (words: string[], sentence: RegExp) => expectSentence(await run(words, env), sentence)
 
-  test('partner create and partner password', { timeout: PATIENT }, async () => {
-    const anna = ['--login', 'anna', '--password']
-    expect(await answerOf(['partner', 'create', ...anna, 'a word'], env)).toEqual({ partnerId: 2, login: 'anna' })
+  test('partners are created, get passwords, and are disabled and unlocked', { timeout: PATIENT }, async () => {
+    const [first, second] = [await withPassword(folder, 'correct horse'), await withPassword(folder, 'battery staple')]
+    const create = ['partner', 'create', '--login', 'anna', ...first]
+    expect(await answerOf(create, env)).toEqual({ partnerId: 2, login: 'anna' })
     expect(await answerOf(['partner', 'list'], env)).toEqual([
       { partnerId: 1, login: 'demo', currency: 'RUB', disabled: false },
       { partnerId: 2, login: 'anna', currency: 'RUB', disabled: false },
     ])
-    await logIn(service.partnerApi, 'anna', 'a word')
-    await refused(['partner', 'create', ...anna, 'other'], /A partner with the login "anna" exists already/)
-    expect(await answerOf(['partner', 'password', ...anna, 'other'], env)).toEqual({ login: 'anna' })
-    await logIn(service.partnerApi, 'anna', 'other')
+    await refused(create, /A partner with the login "anna" exists already/)
+    expect(await answerOf(['partner', 'password', '--login', 'anna', ...second], env)).toEqual({ login: 'anna' })
+    const anna = await logIn(service.partnerApi, 'anna', 'battery staple')
     await refused(
-      ['partner', 'password', '--login', 'boris', '--password', 'x'],
+      ['partner', 'password', '--login', 'boris', ...first],
       /There is no partner with the login "boris": `tidings partner list` shows them/,
     )
+
+    expect((await anna('GET', '/company')).status).toBe(200)
+    expect(await answerOf(['partner', 'disable', 'anna'], env)).toEqual({ login: 'anna', disabled: true })
+    expect((await anna('GET', '/company')).status).toBe(401)
+    await refused(['partner', 'disable', 'boris'], /There is no partner with the login "boris"/)
+    expect(await answerOf(['partner', 'enable', 'anna'], env)).toEqual({ login: 'anna', disabled: false })
+    expect(await answerOf(['partner', 'unlock', 'anna'], env)).toEqual({ login: 'anna' })
+    await logIn(service.partnerApi, 'anna', 'battery staple')
   })
 
-  test('staff create', async () => {
-    const words = ['staff', 'create', '--login', 'olga', '--password', 'a word']
-    expect(await answerOf(words, env)).toEqual({ staffId: expect.any(Number), login: 'olga' })
-    await refused(words, /A staff member with the login "olga" exists already/)
+  test('staff are created, listed and get passwords', { timeout: PATIENT }, async () => {
+    const password = await withPassword(folder, 'correct horse')
+    const words = ['staff', 'create', '--login', 'olga@example.com', ...password]
+    expect(await answerOf(words, env)).toEqual({ staffId: expect.any(Number), login: 'olga@example.com' })
+    await refused(words, /A staff member with the login "olga@example.com" exists already/)
+    expect((await answerOf(['staff', 'list'], env)).map(({ login }: { login: string }) => login)).toEqual([
+      'staff',
+      'olga@example.com',
+    ])
+    const change = ['staff', 'password', '--login', 'olga@example.com', ...password]
+    expect(await answerOf(change, env)).toEqual({ login: 'olga@example.com' })
+    await refused(
+      ['staff', 'password', '--login', 'ivan', ...password],
+      /There is no member of staff .*"ivan": `tidings/,
+    )
   })
 
   test('company list', async () => {

@@ -32,6 +32,7 @@ import {
   stop,
   untilStatus,
   useDataFolders,
+  withPassword,
 } from '../testing/processes.ts'
 
 const PATIENT = 240_000
@@ -386,7 +387,7 @@ describe('a database of ones own', () => {
     })
 
     test('the engine submits what the API took, and by default waits for staff', async () => {
-      await answerOf(['partner', 'create', '--login', 'vesna', '--password', 'first word'], env)
+      await answerOf(['partner', 'create', '--login', 'vesna', ...(await withPassword(folder, 'first word'))], env)
       client = await logIn(apis[0]!.partnerApi, 'vesna', 'first word')
       const company = { name: 'Весна', counteragentType: 'LEGAL', counteragentInn: '7700000025' }
       const { body } = await client('POST', '/company', { company })
@@ -400,7 +401,7 @@ describe('a database of ones own', () => {
     test('a password changed by command ends the tokens on every process at once', async () => {
       const clients = apis.map(api => clientOf(api.partnerApi, client.token))
       for (const ask of clients) expect((await ask('GET', '/company')).status).toBe(200)
-      await answerOf(['partner', 'password', '--login', 'vesna', '--password', 'second word'], env)
+      await answerOf(['partner', 'password', '--login', 'vesna', ...(await withPassword(folder, 'second word'))], env)
       for (const ask of clients) {
         expect(await ask('GET', '/company')).toMatchObject({ status: 401, body: { error: { code: 4010 } } })
       }
@@ -438,7 +439,7 @@ describe('a database of ones own', () => {
       const demo = { ...env, DATABASE_URL: await aDatabase(), TIDINGS_DEMO: 'true', TIDINGS_MODERATION: 'auto' }
       expectSentence(await run(['company', 'list'], demo), /There is no Tidings data in the database of DATABASE_URL/)
       await answerOf(['migrate'], demo)
-      await answerOf(['staff', 'create', '--login', 'staff', '--password', 'older than the demo'], demo)
+      await answerOf(['staff', 'create', '--login', 'staff', ...(await withPassword(folder, 'older than demo'))], demo)
       const services = await Promise.all([startService(['serve'], demo), startService(['serve'], demo)])
       const made = services.filter(service => service.demo!.key)
       expect(made).toHaveLength(1)

@@ -1,8 +1,8 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, expect } from 'vitest'
@@ -53,6 +53,15 @@ export async function answerOf(words: string[], env: Env) {
   const { code, stdout, stderr } = await run([...words, '--json'], env)
   expect({ code, stderr }, `tidings ${words.join(' ')}`).toEqual({ code: 0, stderr: '' })
   return JSON.parse(stdout)
+}
+
+let passwordFiles = 0
+
+/** The words that give a password to a command: it is read from a file beside the data folder. */
+export async function withPassword(folder: string, password: string): Promise<string[]> {
+  const path = join(dirname(folder), `password-${passwordFiles++}`)
+  await writeFile(path, `${password}\n`)
+  return ['--password-file', path]
 }
 
 /** A mistake is told in one sentence on stderr, with exit code 1 and without a word about where in our code. */
