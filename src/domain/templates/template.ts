@@ -30,6 +30,9 @@ export type Template = {
   createdAt: Date
 }
 
+/** A sender name as a client writes it, instead of its id. Brand and country choose among several registrations of it. */
+export type GivenName = { senderName: string; brand?: Brand | undefined; countryCode?: string | undefined }
+
 export type NewTemplate = Pick<
   Template,
   'channelType' | 'templateType' | 'pattern' | 'senderId' | 'content' | 'dateFrom' | 'dateTo'

@@ -1,11 +1,13 @@
+import type { ChannelType } from '../../base/channel-types.ts'
 import { invalid, notFound } from '../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
-import { refuseBadDates } from '../senders/sender.ts'
-import { sendersByIds } from '../senders/senders.ts'
+import { refuseBadDates, type Sender } from '../senders/sender.ts'
+import { sendersByIds, sendersCalled } from '../senders/senders.ts'
 import { whyUnusable } from './named.ts'
 import { compilePattern } from './pattern.ts'
 import * as store from './store.ts'
 import {
+  type GivenName,
   type NewTemplate,
   refuseBadContent,
   refuseForbiddenChange,
@@ -21,13 +23,13 @@ export const MOST_TEMPLATES = 500
 export async function createTemplate(
   sql: Transaction,
   companyId: number,
-  template: NewTemplate,
+  given: NewTemplate & { givenName?: GivenName | undefined },
   now: Date,
 ): Promise<Template> {
-  compilePattern(template.pattern)
-  refuseBadContent(template.content, template.channelType)
-  refuseBadDates(template, now)
-  await refuseBadSender(sql, companyId, template)
+  compilePattern(given.pattern)
+  refuseBadContent(given.content, given.channelType)
+  refuseBadDates(given, now)
+  const template = { ...given, senderId: await senderIdOf(sql, companyId, given) }
 
   const templateId = await insertOneMore(sql, companyId, template)
   return requireTemplate(sql, companyId, templateId)
@@ -41,20 +43,54 @@ async function insertOneMore(sql: Transaction, companyId: number, template: NewT
   return made.templateId
 }
 
+type BoundTo = Pick<Template, 'senderId' | 'channelType'> & { givenName?: GivenName | undefined }
+
 /** A template is bound to a name of its own company and channel, and not to one that can never send again. */
-async function refuseBadSender(
+async function senderIdOf(
   sql: Sql,
   companyId: number,
-  { senderId, channelType }: Pick<Template, 'senderId' | 'channelType'>,
-) {
-  if (senderId === null) return
+  { senderId, channelType, givenName }: BoundTo,
+): Promise<number | null> {
+  const sender =
+    senderId !== null
+      ? await senderWithId(sql, companyId, senderId, channelType)
+      : givenName && (await senderCalled(sql, companyId, channelType, givenName))
+  if (!sender) return null
+  if (isOver(sender)) throw invalid(`${senderId ? 'senderNameId' : 'senderName'}: the sender name is ${sender.status}`)
+  if (givenName && givenName.senderName !== sender.senderName) {
+    throw invalid(
+      `senderName: sender name ${senderId} is ${sender.senderName}; give one of senderName and senderNameId`,
+    )
+  }
+  return sender.senderId
+}
+
+async function senderWithId(sql: Sql, companyId: number, senderId: number, channelType: ChannelType): Promise<Sender> {
   const [sender] = await sendersByIds(sql, companyId, [senderId])
   if (!sender) throw invalid(`senderNameId: there is no sender name ${senderId}`)
   if (sender.channelType !== channelType) throw invalid(`senderNameId: is a name of ${sender.channelType}`)
-  if (sender.status === 'DENIED' || sender.status === 'CLOSED') {
-    throw invalid(`senderNameId: the sender name is ${sender.status}`)
-  }
+  return sender
 }
+
+/** Of several registrations of a name the oldest that can be used: a template serves all registrations of its name. */
+async function senderCalled(sql: Sql, companyId: number, channelType: ChannelType, given: GivenName): Promise<Sender> {
+  const called = (await sendersCalled(sql, companyId, [given.senderName])).filter(
+    sender =>
+      sender.channelType === channelType &&
+      (!given.brand || sender.brand === given.brand) &&
+      (!given.countryCode || sender.countryCode === given.countryCode),
+  )
+  const [first] = called.toSorted((a, b) => usefulness(a) - usefulness(b) || a.senderId - b.senderId)
+  if (first) return first
+  const where = [given.brand, given.countryCode].filter(Boolean).join(', ')
+  throw invalid(
+    `senderName: the company has no sender name ${given.senderName} for ${channelType}${where && ` (${where})`}: ` +
+      'register it first, or leave senderName out to serve every name',
+  )
+}
+
+const isOver = ({ status }: Sender) => status === 'DENIED' || status === 'CLOSED'
+const usefulness = (sender: Sender) => (sender.status === 'APPROVED' ? 0 : isOver(sender) ? 2 : 1)
 
 /** Pages count from 1. */
 export async function listTemplates(
@@ -90,26 +126,38 @@ export async function whyTemplatesAreUnusable(
 export async function changeTemplate(
   pool: Pool,
   { companyId, templateId }: Pick<Template, 'companyId' | 'templateId'>,
-  given: TemplateChange,
+  { givenName, ...given }: TemplateChange & { givenName?: GivenName | undefined },
   now: Date,
 ): Promise<Template> {
-  const change = withoutUndefined(given)
   return pool.begin(async sql => {
     const [template] = await store.selectTemplateForUpdate(sql, companyId, templateId)
     if (!template) throw notFound('Template')
 
+    const change = withoutUndefined({ ...given, ...(await namedSender(sql, template, given, givenName)) })
     refuseForbiddenChange(template, change)
     const changed = { ...template, ...change }
     if (change.pattern !== undefined) compilePattern(change.pattern)
     if (change.content) refuseBadContent(change.content, template.channelType)
     if (change.dateFrom || change.dateTo) refuseBadDates(changed, now)
-    if (change.senderId) await refuseBadSender(sql, companyId, changed)
 
     await store.updateTemplate(sql, template, change)
     if (template.status === 'APPROVED') await store.insertVersion(sql, companyId)
     if (template.status === 'REJECTED') await resubmit(sql, template, now)
     return requireTemplate(sql, companyId, templateId)
   }) as Promise<Template>
+}
+
+/** The sender that a change binds the template to. The name that it is bound to already is no change. */
+async function namedSender(
+  sql: Sql,
+  template: Template,
+  { senderId }: TemplateChange,
+  givenName: GivenName | undefined,
+): Promise<Pick<TemplateChange, 'senderId'>> {
+  if (!senderId && !givenName) return senderId === null ? { senderId } : {}
+  if (!senderId && givenName?.senderName === template.senderName) return { senderId: undefined }
+  const { companyId, channelType } = template
+  return { senderId: await senderIdOf(sql, companyId, { senderId: senderId ?? null, channelType, givenName }) }
 }
 
 const withoutUndefined = (change: TemplateChange): TemplateChange =>

@@ -69,6 +69,41 @@ describe('a new template', () => {
     expect(body).toEqual(refusal(/^senderNameId: is a name of WHATSAPP$/))
   })
 
+  test('given a sender name without its id is bound to that name', async () => {
+    const inMts = await aSender(api.sql, side.companyId, { senderName: 'FIALKA', brand: 'MTS' })
+    const inTele2 = await aSender(api.sql, side.companyId, { senderName: 'FIALKA', brand: 'TELE2' })
+    await aSender(api.sql, side.companyId, { senderName: 'FIALKA', channelType: 'VIBER' })
+    const bound = async (given: object) => {
+      const { status, body } = await post(aTemplate({ senderName: 'FIALKA', ...given }))
+      expect(status).toBe(201)
+      return [body.senderNameId, body.senderName, body.brand]
+    }
+    expect(await bound({})).toEqual([inMts.senderId, 'FIALKA', 'MTS'])
+    expect(await bound({ senderNameId: null, brand: null })).toEqual([inMts.senderId, 'FIALKA', 'MTS'])
+    expect(await bound({ brand: 'TELE2', countryCode: 'RU' })).toEqual([inTele2.senderId, 'FIALKA', 'TELE2'])
+    expect(await bound({ senderNameId: inTele2.senderId })).toEqual([inTele2.senderId, 'FIALKA', 'TELE2'])
+    await api.sql`update senders set status = 'CLOSED' where sender_id = ${inMts.senderId}`
+    expect(await bound({})).toEqual([inTele2.senderId, 'FIALKA', 'TELE2'])
+  })
+
+  test('given a sender name that it cannot be bound to is refused', async () => {
+    const foreign = await aMessagingSide(api.sql)
+    await aSender(api.sql, foreign.companyId, { senderName: 'CHUZHOY' })
+    const over = await aSender(api.sql, side.companyId, { senderName: 'MIMOZA' })
+    await api.sql`update senders set status = 'DENIED' where sender_id = ${over.senderId}`
+    const refusalOf = async (given: object) => (await post(aTemplate(given))).body.error.msg
+    expect(await refusalOf({ senderName: 'CHUZHOY' })).toBe(
+      'senderName: the company has no sender name CHUZHOY for SMS: register it first, or leave senderName out to serve every name',
+    )
+    expect(await refusalOf({ senderName: 'ROMASHKA', brand: 'BEELINE' })).toMatch(
+      /^senderName: the company has no sender name ROMASHKA for SMS \(BEELINE\): /,
+    )
+    expect(await refusalOf({ senderName: 'MIMOZA' })).toBe('senderName: the sender name is DENIED')
+    expect(await refusalOf({ senderName: 'MIMOZA', senderNameId: side.draftId })).toBe(
+      `senderName: sender name ${side.draftId} is ROMASHKA; give one of senderName and senderNameId`,
+    )
+  })
+
   test("has the messenger's own template for WHATSAPP alone, less what nobody knows", async () => {
     const content = { name: 'order_ready', language: 'ru', extra: { deep: 1 } }
     const { body } = await post(aTemplate({ channelType: 'WHATSAPP', content }))
@@ -109,6 +144,21 @@ describe('a change', () => {
       brand: null,
       countryCode: null,
     })
+  })
+
+  test('may name the sender name instead of its id', async () => {
+    const { body: made } = await post(aTemplate())
+    expect((await put(made.id, { senderName: 'ROMASHKA' })).body).toMatchObject({ senderNameId: side.draftId })
+    const named = await put(made.id, { senderName: 'LANDYSH', senderNameId: null })
+    expect(named.body).toMatchObject({ senderName: 'LANDYSH' })
+    expect((await put(made.id, { senderName: 'ROMASHKA', senderNameId: null })).body).toMatchObject({
+      senderNameId: side.draftId,
+    })
+    expect((await put(made.id, { senderName: 'NOBODY' })).body).toEqual(refusal(/^senderName: the company has no/))
+    await approveTemplate(api.sql, made.id, new Date())
+    const dateTo = '2099-01-01T00:00:00.000Z'
+    expect((await put(made.id, { senderName: 'ROMASHKA', dateTo })).body).toMatchObject({ dateTo })
+    expect((await put(made.id, { senderName: 'LANDYSH' })).body).toEqual(refusal(/^senderNameId: cannot be changed/))
   })
 
   test('leaves what was approved as it was reviewed, but may close it', async () => {

@@ -6,6 +6,7 @@ import { once } from '../../domain/idempotency/idempotency.ts'
 import { brands } from '../../domain/numbering/brand.ts'
 import { MOST_PATTERN_CHARACTERS } from '../../domain/templates/pattern.ts'
 import {
+  type GivenName,
   type NewTemplate,
   type Template,
   type TemplateChange,
@@ -35,6 +36,17 @@ const MessengerTemplate = Type.Object(messengerFields, {
 
 const common = {
   senderNameId: Type.Optional(Nullable(Id)),
+  senderName: Maybe(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: "In place of `senderNameId`: the company's sender name of this channel",
+    }),
+  ),
+  brand: Maybe(OneOf(brands, { description: 'Which registration of `senderName`, where there are several' })),
+  countryCode: Maybe(
+    Type.String({ minLength: 2, maxLength: 2, description: 'The same, by the country of the registration' }),
+  ),
   content: Type.Optional(Nullable(MessengerTemplate)),
   dateFrom: Maybe(DateTime),
   dateTo: Type.Optional(Nullable(DateTime)),
@@ -92,7 +104,7 @@ const schemas = {
     summary: 'Register a template',
     description:
       'Texts that match an approved template get its type. A template without `senderNameId` serves every name of its ' +
-      'channel; without `dateFrom` it is valid from now on.',
+      'channel; `senderName` finds the id by the name. Without `dateFrom` it is valid from now on.',
     headers: IdempotencyHeader,
     body: NewTemplateBody,
     response: answers(201, 'The template was registered', TemplateAnswer),
@@ -142,13 +154,23 @@ export const templateRoutes =
   }
 
 const readNewTemplate = (
-  { channelType, templateType, pattern, senderNameId, content, dateFrom, dateTo }: Static<typeof NewTemplateBody>,
+  {
+    channelType,
+    templateType,
+    pattern,
+    senderNameId,
+    content,
+    dateFrom,
+    dateTo,
+    ...named
+  }: Static<typeof NewTemplateBody>,
   now: Date,
-): NewTemplate => ({
+): NewTemplate & { givenName?: GivenName | undefined } => ({
   channelType,
   templateType,
   pattern,
   senderId: senderNameId ?? null,
+  givenName: givenNameOf(named),
   content: messengerTemplateOf(content ?? null),
   dateFrom: dateFrom ? timeOf(dateFrom) : now,
   dateTo: timeOrNull(dateTo ?? null),
@@ -162,7 +184,9 @@ const readChange = ({
   content,
   dateFrom,
   dateTo,
-}: Static<typeof TemplateChangeBody>): TemplateChange => ({
+  ...named
+}: Static<typeof TemplateChangeBody>): TemplateChange & { givenName?: GivenName | undefined } => ({
+  givenName: givenNameOf(named),
   ...(templateType ? { templateType } : {}),
   ...(pattern ? { pattern } : {}),
   ...(senderNameId === undefined ? {} : { senderId: senderNameId }),
@@ -170,6 +194,9 @@ const readChange = ({
   ...(dateFrom ? { dateFrom: timeOf(dateFrom) } : {}),
   ...(dateTo === undefined ? {} : { dateTo: timeOrNull(dateTo) }),
 })
+
+const givenNameOf = ({ senderName, brand, countryCode }: Partial<Static<typeof NewTemplateBody>>) =>
+  senderName ? { senderName, brand: brand ?? undefined, countryCode: countryCode ?? undefined } : undefined
 
 /** Less the fields that nobody knows. */
 const messengerTemplateOf = (content: Template['content']) =>

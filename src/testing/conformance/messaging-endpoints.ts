@@ -61,6 +61,9 @@ const newSenderName: Omit<MessagingEndpoint, 'form'> = {
 const badPatterns = ['', ' ', '\t', '%w{2,3}', '%w{1,0}', '%d{1,101}', '%w{}', 'x'.repeat(2001), '%w '.repeat(51)]
 const templateFields: Field[] = [
   { path: 'senderNameId', kind: 'int', nullable: true, refused: [...badIds, 999_999_999] },
+  { path: 'senderName', kind: 'string', nullable: true, refused: ['', 'N'.repeat(65), 'NO SUCH NAME'] },
+  { path: 'brand', kind: 'enum', nullable: true, refused: ['mts'] },
+  { path: 'countryCode', kind: 'string', nullable: true, refused: ['', 'R', 'RUS'] },
   { path: 'content', kind: 'object', nullable: true },
   {
     path: 'content.name',
@@ -81,6 +84,9 @@ const templateBody = (side: MessagingSide) => ({
   templateType: 'SERVICE',
   pattern: 'Your order %d is ready, %w{1,3}',
   senderNameId: side.messengerNameId,
+  senderName: 'ROMASHKA',
+  brand: 'MTS',
+  countryCode: 'RU',
   content: { name: 'order_ready', language: 'en_US' },
   dateFrom: '2026-02-01T00:00:00Z',
   dateTo: '2099-01-01T00:00:00Z',
