@@ -17,6 +17,7 @@ describe('defaults', () => {
       dataDir: undefined,
       demo: true,
       demoPassword: undefined,
+      passwordCost: 17,
       secret: undefined,
       moderation: 'auto',
       billingZone: 'Europe/Moscow',
@@ -110,7 +111,12 @@ describe('mistakes are told in one sentence', () => {
     ...['proxy.example', '10.0.0.0/33', '10.0.0.0/', '10.0.0.0/8/8', '::1/129', '10.0.0.1,,10.0.0.2'].map(text => [
       'TIDINGS_TRUSTED_PROXIES',
       text,
-      `TIDINGS_TRUSTED_PROXIES must be addresses or networks such as 10.0.0.0/8, separated by commas, not "${text.includes(',,') ? '' : text}".`,
+      `TIDINGS_TRUSTED_PROXIES must be addresses or networks such as 10.0.0.0/8 or loopback, linklocal, uniquelocal, separated by commas, not "${text.includes(',,') ? '' : text}".`,
+    ]),
+    ...['loopback', '127.0.0.0/8,linklocal', 'localhost'].map(text => [
+      'TIDINGS_CALLBACK_ALLOW',
+      text,
+      `TIDINGS_CALLBACK_ALLOW must be addresses or networks such as 10.0.0.0/8, separated by commas, not "${text.split(',').at(-1)}".`,
     ]),
     ['TIDINGS_METRICS', '2', 'TIDINGS_METRICS must be one of true, 1, yes, on, false, 0, no, off, not "2".'],
     [

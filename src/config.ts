@@ -25,6 +25,7 @@ export type Config = {
   dataDir: string | undefined
   demo: boolean
   demoPassword: string | undefined
+  passwordCost: number
   secret: string | undefined
   moderation: 'auto' | 'manual'
   billingZone: string
@@ -96,6 +97,13 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     secret: true,
     about: 'Password of the logins `demo` and `staff`.',
   },
+  passwordCost: {
+    name: 'TIDINGS_PASSWORD_COST',
+    read: (text, name) => readInteger(text, name, 14, 20),
+    default: 17,
+    about:
+      "Cost of password hashes, as the exponent of scrypt's N: 17 takes 128 MB and some 0.4 s for a login, 18 twice that.",
+  },
   secret: {
     name: 'TIDINGS_SECRET',
     read: readSecret,
@@ -119,7 +127,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   },
   trustedProxies: {
     name: 'TIDINGS_TRUSTED_PROXIES',
-    read: readNetworks,
+    read: readNamedNetworks,
     default: [],
     defaultText: 'none',
     about: 'Addresses or networks, separated by commas, whose `X-Forwarded-For` is believed.',
@@ -242,12 +250,18 @@ function readSecret(text: string, name: string): string {
 
 const NETWORK_NAMES = ['loopback', 'linklocal', 'uniquelocal']
 
-function readNetworks(text: string, name: string): string[] {
+/** Names of networks are known to the HTTP server alone. */
+function readNamedNetworks(text: string, name: string): string[] {
+  return readNetworks(text, name, NETWORK_NAMES)
+}
+
+function readNetworks(text: string, name: string, names: string[] = []): string[] {
   const networks = text.split(',').map(item => item.trim())
-  const wrong = networks.find(item => !NETWORK_NAMES.includes(item) && !isNetwork(item))
+  const wrong = networks.find(item => !names.includes(item) && !isNetwork(item))
   if (wrong !== undefined) {
+    const named = names.length > 0 ? ` or ${names.join(', ')}` : ''
     throw new UsageError(
-      `${name} must be addresses or networks such as 10.0.0.0/8, separated by commas, not "${wrong}".`,
+      `${name} must be addresses or networks such as 10.0.0.0/8${named}, separated by commas, not "${wrong}".`,
     )
   }
   return networks

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { UsageError } from '../base/errors.ts'
 import { printable, printableJsonLine } from '../base/printable.ts'
 import { loadConfig } from '../config.ts'
+import { usePasswordCost } from '../domain/partners/password.ts'
 import type { Call, Command, Option } from './command.ts'
 
 /** Runs the command that the words name; tells in one sentence what is wrong with them otherwise. */
@@ -86,8 +87,10 @@ function readCall(command: Command, words: string[], env: NodeJS.ProcessEnv): Ca
     else if (Array.isArray(value)) lists[name] = value as string[]
     else switches[name] = value === true
   }
+  const config = loadConfig(env)
+  usePasswordCost(config.passwordCost)
   return {
-    config: loadConfig(env),
+    config,
     options,
     lists,
     switches,

@@ -9,6 +9,7 @@ const db = useDatabase()
 const exceptions: Record<string, string> = {
   partners: 'a partner stands above its companies',
   partner_tokens: 'a token is known before its company is',
+  partner_networks: 'a partner stands above its companies',
   staff: 'staff belong to no company',
   login_failures: 'counted by login and address, before anyone is known',
   tariffs: 'reference: prices are shared by all companies',

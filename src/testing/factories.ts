@@ -4,8 +4,10 @@ import type { Pool } from '../db/sql.ts'
 import { createCompany } from '../domain/companies/companies.ts'
 import type { NewCompany } from '../domain/companies/company.ts'
 import type { Brand } from '../domain/numbering/brand.ts'
+import { logIn } from '../domain/partners/log-in.ts'
 import type { Partner } from '../domain/partners/partner.ts'
-import { createPartner, logIn } from '../domain/partners/partners.ts'
+import { createPartner } from '../domain/partners/partners.ts'
+import { usePasswordCost } from '../domain/partners/password.ts'
 import { approveSender } from '../domain/senders/moderation.ts'
 import type { NewSender, Sender } from '../domain/senders/sender.ts'
 import { createSender } from '../domain/senders/senders.ts'
@@ -13,12 +15,18 @@ import type { NewSingle } from '../domain/singles/single.ts'
 
 /** Factories make the world in one line each; whatever is not said is invented. */
 
+/** Cheap hashes: tests make many partners. */
+usePasswordCost(4)
+
+/** Of a network of its own, so that the logins of many partners do not wait for each other. */
+const anAddress = () => `2001:db8:${randomBytes(2).toString('hex')}:${randomBytes(2).toString('hex')}::1`
+
 export type TestPartner = Partner & { token: string; password: string }
 
 export async function aPartner(sql: Pool, login = `partner-${randomBytes(4).toString('hex')}`): Promise<TestPartner> {
   const password = 'correct horse'
   const { partnerId } = await createPartner(sql, login, password)
-  const { token } = await logIn(sql, { login, password, address: '192.0.2.1' }, new Date())
+  const { token } = await logIn(sql, { login, password, address: anAddress() }, new Date())
   return { partnerId, login, currency: 'RUB', token, password }
 }
 

@@ -1,4 +1,5 @@
 import { invalid, notFound } from '../../base/errors.ts'
+import { createTurnstile, type Turnstile } from '../../base/turnstile.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import type { FoundMessage } from './found-message.ts'
 import {
@@ -15,7 +16,6 @@ import {
   uuidsAmong,
 } from './search.ts'
 import * as store from './store.ts'
-import { createTurnstile, type Turnstile } from './turnstile.ts'
 
 export const NEWEST_FIRST: Order = { by: 'createdTime', descending: true }
 const TIMEOUT_MS = 20_000
@@ -56,7 +56,12 @@ function turnstilesOf(pool: Pool): Turnstiles {
 }
 
 /** Most searches take some 10 ms, so that a company's 200 are through before their time is over. */
-const waitingBounds = { patienceMs: 3000, mostWaitingOfOne: 200, mostWaiting: 2000 }
+const waitingBounds = {
+  patienceMs: 3000,
+  mostWaitingOfOne: 200,
+  mostWaiting: 2000,
+  refusal: 'Too many searches at once: try again in a moment',
+}
 
 /**
  * Each search keeps a connection, and everybody else needs some: all of them together take no more than half of the

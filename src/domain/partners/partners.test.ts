@@ -1,8 +1,10 @@
 import { scryptSync } from 'node:crypto'
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { connect } from '../../db/sql.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aPartner, type TestPartner } from '../../testing/factories.ts'
+import { logIn } from './log-in.ts'
+import { networkOf } from './login-limits.ts'
 import { FAILURE_WINDOW_MS, FAILURES_ALLOWED, refusalOfLogin, refusalOfPassword, TOKEN_LIFETIME_MS } from './partner.ts'
 import {
   changePassword,
@@ -15,10 +17,9 @@ import {
   forgetOldLogins,
   listPartners,
   listStaff,
-  logIn,
   unlockPartner,
 } from './partners.ts'
-import { hashPassword, isPassword } from './password.ts'
+import { hashPassword, isCheap, isPassword, usePasswordCost } from './password.ts'
 
 const db = useDatabase()
 
@@ -39,8 +40,12 @@ async function tokensOf(partner: TestPartner): Promise<number> {
   return row!.count
 }
 
+const CHEAP = 4
+afterEach(() => usePasswordCost(CHEAP))
+
 describe('a password', () => {
   test('is kept as scrypt with its cost and a salt of its own', async () => {
+    usePasswordCost(14)
     const [one, two] = await Promise.all([hashPassword('пароль 🔑'), hashPassword('пароль 🔑')])
     expect(one).not.toBe(two)
     const [name, N, r, p, salt, key] = one!.split('$')
@@ -64,6 +69,33 @@ describe('a password', () => {
     const hash = ['scrypt', 1024, 8, 1, salt.toString('base64'), key.toString('base64')].join('$')
     expect(await isPassword('old', hash)).toBe(true)
     expect(await isPassword('new', hash)).toBe(false)
+  })
+
+  test('of an old cost is hashed anew at the next right login, and not at a wrong one', async () => {
+    const partner = await aPartner(db.sql)
+    const hash = async () =>
+      (await db.sql`select password_hash from partners where partner_id = ${partner.partnerId}`)[0]!.password_hash
+    const old = await hash()
+    usePasswordCost(CHEAP + 1)
+    expect(isCheap(old)).toBe(true)
+    await expect(enter(partner, { password: 'wrong' })).rejects.toMatchObject({ kind: 'bad_credentials' })
+    expect(await hash()).toBe(old)
+    // Side by side: one of them replaces the hash, and all get in.
+    const tokens = await Promise.all([enter(partner), enter(partner), enter(partner)])
+    const renewed = await hash()
+    expect([renewed !== old, isCheap(renewed), await isPassword(partner.password, renewed)]).toEqual([
+      true,
+      false,
+      true,
+    ])
+    for (const { token } of tokens) expect(await partnerOf(token)).toBeDefined()
+  })
+
+  test('takes so much memory at the usual cost that the limit of Node.js must be raised, and still is right', async () => {
+    usePasswordCost(17)
+    const hash = await hashPassword('correct horse')
+    expect(hash.split('$').slice(0, 4)).toEqual(['scrypt', '131072', '8', '1'])
+    expect(await isPassword('correct horse', hash)).toBe(true)
   })
 
   test('never stands in the database', async () => {
@@ -311,12 +343,64 @@ describe('guessing', () => {
     await expect(enter(partner)).resolves.toBeDefined()
   })
 
+  test('ten mistakes with one name block it at its address, and no other partner behind that address', async () => {
+    const [clumsy, other] = [await aPartner(db.sql), await aPartner(db.sql)]
+    const address = anAddress()
+    await expect(enter(clumsy, { address })).resolves.toBeDefined()
+    await guess(clumsy, FAILURES_ALLOWED, { address })
+    await expect(enter(clumsy, { address })).rejects.toMatchObject(slowedDown)
+    await expect(enter(other, { address })).resolves.toBeDefined()
+  })
+
+  test('from elsewhere does not keep a partner out of a network where it logged in before', async () => {
+    const victim = await aPartner(db.sql)
+    const home = anAddress()
+    await expect(enter(victim, { address: home })).resolves.toBeDefined()
+    await guess(victim, FAILURES_ALLOWED)
+    await expect(enter(victim)).rejects.toMatchObject(slowedDown)
+    await expect(enter(victim, { address: home })).resolves.toBeDefined()
+    // And neither does trying many names at home.
+    for (let i = 0; i < FAILURES_ALLOWED; i++) {
+      const attempt = logIn(db.sql, { login: `stranger-${i}`, password: 'x', address: home }, now)
+      await expect(attempt).rejects.toMatchObject(guessed)
+    }
+    await expect(enter(await aPartner(db.sql), { address: home })).rejects.toMatchObject(slowedDown)
+    await expect(enter(victim, { address: home })).resolves.toBeDefined()
+  })
+
+  test('of a changed password makes no network known', async () => {
+    const partner = await aPartner(db.sql)
+    const home = anAddress()
+    await enter(partner, { address: home })
+    await changePassword(db.sql, partner.login, 'another horse')
+    await guess(partner, FAILURES_ALLOWED)
+    const attempt = enter(partner, { password: 'another horse', address: home })
+    await expect(attempt).rejects.toMatchObject(slowedDown)
+  })
+
+  test('from a name made to look like a name at an address counts for that name alone', async () => {
+    const partner = await aPartner(db.sql)
+    const home = anAddress()
+    await enter(partner, { address: home })
+    for (let i = 0; i < FAILURES_ALLOWED; i++) {
+      for (const login of [`${home} ${partner.login}`, `\n${home} ${partner.login}`]) {
+        await logIn(db.sql, { login, password: 'x', address: anAddress() }, now).catch(() => {})
+      }
+    }
+    await expect(enter(partner, { address: home })).resolves.toBeDefined()
+  })
+
   test('is forgotten when staff unlock the login', async () => {
     const partner = await aPartner(db.sql)
     await guess(partner, FAILURES_ALLOWED)
     await expect(enter(partner)).rejects.toMatchObject(slowedDown)
     await unlockPartner(db.sql, partner.login)
     await expect(enter(partner)).resolves.toBeDefined()
+    const home = anAddress()
+    await enter(partner, { address: home })
+    await guess(partner, FAILURES_ALLOWED, { address: home })
+    await unlockPartner(db.sql, partner.login)
+    await expect(enter(partner, { address: home })).resolves.toBeDefined()
   })
 
   test('counts anew once the ten minutes are over', async () => {
@@ -332,15 +416,27 @@ describe('guessing', () => {
     const partner = await aPartner(db.sql)
     await db.sql`delete from partner_tokens where partner_id = ${partner.partnerId}`
     const address = anAddress()
-    const guesses = Array.from({ length: 30 }, () => enter(partner, { ...wrong, address }).catch(error => error.kind))
+    const guesses = Array.from({ length: 300 }, () => enter(partner, { ...wrong, address }).catch(error => error.kind))
     const right = enter(partner, { address }).catch(error => error.kind)
 
     expect(await right).toBe('too_many_requests')
     const outcomes = await Promise.all(guesses)
     expect(outcomes.filter(kind => kind === 'bad_credentials')).toHaveLength(FAILURES_ALLOWED)
-    expect(outcomes.filter(kind => kind === 'too_many_requests')).toHaveLength(30 - FAILURES_ALLOWED)
+    expect(outcomes.filter(kind => kind === 'too_many_requests')).toHaveLength(300 - FAILURES_ALLOWED)
     const [row] = await db.sql`select failures from login_failures where subject = ${`login:${partner.login}`}`
     expect(row!.failures).toBe(FAILURES_ALLOWED)
     expect(await tokensOf(partner)).toBe(0)
   })
+})
+
+test.each([
+  ['198.51.100.7', '198.51.100.7'],
+  ['::ffff:198.51.100.7', '198.51.100.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:DB8:1:2::9', '2001:db8:1:2::/64'],
+  ['2001:db8::9', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['no address', 'no address'],
+])('the network of %s is %s', (address, network) => {
+  expect(networkOf(address)).toBe(network)
 })

@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/sql.ts'
 import type { ListedPartner, Partner, StaffMember } from './partner.ts'
 
-type Account = Partner & { passwordHash: string }
+export type Account = Partner & { passwordHash: string }
 
 export function insertPartner(sql: Sql, login: string, passwordHash: string) {
   return sql<{ partnerId: number }[]>`
@@ -27,6 +27,13 @@ export function updatePassword(sql: Sql, login: string, passwordHash: string) {
   return sql<{ partnerId: number }[]>`
     update partners set password_hash = ${passwordHash} where login = ${login}
     returning partner_id as "partnerId"`
+}
+
+/** The same password at another cost; nothing when the password was changed meanwhile. */
+export function replaceHash(sql: Sql, account: Account, passwordHash: string) {
+  return sql`
+    update partners set password_hash = ${passwordHash}
+    where partner_id = ${account.partnerId} and password_hash = ${account.passwordHash}`
 }
 
 /** Disabling twice keeps the first moment. */
@@ -79,27 +86,77 @@ export const selectAllStaff = (sql: Sql) =>
 export const updateStaffPassword = (sql: Sql, login: string, passwordHash: string) =>
   sql`update staff set password_hash = ${passwordHash} where login = ${login}`
 
-/** The first failure after a quiet spell opens a new window; the others are counted in it. */
-export function countFailure(sql: Sql, subjects: string[], now: Date, windowStart: Date) {
-  return sql`
+export type Failures = { subject: string; failures: number; startedAt: Date }
+
+/** What is counted of these subjects in the windows that are open. */
+export function selectFailures(sql: Sql, subjects: string[], windowStart: Date) {
+  return sql<Failures[]>`
+    select subject, failures, window_started_at as "startedAt" from login_failures
+    where subject = any(${subjects}) and window_started_at > ${windowStart}`
+}
+
+/**
+ * The counts of these subjects, locked until the end of the transaction, in one order everywhere. A window that is over,
+ * or in which nothing failed, begins now.
+ */
+export function lockFailures(sql: Sql, subjects: string[], now: Date, windowStart: Date) {
+  return sql<Failures[]>`
     insert into login_failures (subject, failures, window_started_at)
-    select subject, 1, ${now} from unnest(${subjects}::text[]) subject order by subject
+    select subject, 0, ${now} from unnest(${subjects}::text[]) subject order by subject
     on conflict (subject) do update set
-      failures = case when login_failures.window_started_at <= ${windowStart} then 1 else login_failures.failures + 1 end,
-      window_started_at =
-        case when login_failures.window_started_at <= ${windowStart} then ${now} else login_failures.window_started_at end`
+      failures = case when login_failures.window_started_at <= ${windowStart} then 0 else login_failures.failures end,
+      window_started_at = case
+        when login_failures.window_started_at <= ${windowStart} or login_failures.failures = 0 then ${now}
+        else login_failures.window_started_at end
+    returning subject, failures, window_started_at as "startedAt"`
 }
 
-/** The newest window among the subjects that have used up their failures. */
-export function selectBlockingWindow(sql: Sql, subjects: string[], limit: number, windowStart: Date) {
-  return sql<{ startedAt: Date }[]>`
-    select window_started_at as "startedAt" from login_failures
-    where subject = any(${subjects}) and failures >= ${limit} and window_started_at > ${windowStart}
-    order by window_started_at desc limit 1`
+export const raiseFailures = (sql: Sql, subjects: string[]) =>
+  sql`update login_failures set failures = failures + 1 where subject = any(${subjects})`
+
+/** Locks in the order in which `lockFailures` does. */
+export function lowerFailures(sql: Sql, subjects: string[]) {
+  return sql`
+    with locked as (
+      select subject from login_failures where subject = any(${subjects}) order by subject for update)
+    update login_failures f set failures = greatest(f.failures - 1, 0) from locked where f.subject = locked.subject`
 }
 
-export const deleteFailures = (sql: Sql, subjects: string[]) =>
-  sql`delete from login_failures where subject = any(${subjects})`
+export function deleteFailuresOf(sql: Sql, login: string) {
+  return sql`
+    delete from login_failures
+    where subject = ${`login:${login}`}
+      or starts_with(subject, 'both:') and substr(subject, strpos(subject, ' ') + 1) = ${login}`
+}
 
 export const deleteOldFailures = (sql: Sql, windowStart: Date) =>
   sql`delete from login_failures where window_started_at <= ${windowStart}`
+
+// Where partners logged in from -------------------------------------------------------------------------------------
+
+export function selectNetwork(sql: Sql, login: string, network: string) {
+  return sql`
+    select from partner_networks join partners using (partner_id) where login = ${login} and network = ${network}`
+}
+
+/** Written once a day: a partner may log in every minute. */
+export function upsertNetwork(sql: Sql, partnerId: number, network: string, now: Date) {
+  return sql`
+    insert into partner_networks as known (partner_id, network, last_used_at) values (${partnerId}, ${network}, ${now})
+    on conflict (partner_id, network) do update set last_used_at = excluded.last_used_at
+    where known.last_used_at < excluded.last_used_at - interval '1 day'`
+}
+
+export const deleteNetworks = (sql: Sql, partnerId: number) =>
+  sql`delete from partner_networks where partner_id = ${partnerId}`
+
+/** Those that were not used since then, and of each partner all but the newest. */
+export function deleteOldNetworks(sql: Sql, before: Date, most: number) {
+  return sql`
+    delete from partner_networks known using (
+      select partner_id, network, last_used_at,
+        row_number() over (partition by partner_id order by last_used_at desc) as place
+      from partner_networks) listed
+    where known.partner_id = listed.partner_id and known.network = listed.network
+      and (listed.last_used_at <= ${before} or listed.place > ${most})`
+}

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { logIn } from '../../domain/partners/partners.ts'
+import { logIn } from '../../domain/partners/log-in.ts'
 import { bodyLimits } from '../body.ts'
 import type { Context } from '../context.ts'
 import { Answer, answers } from '../schemas.ts'

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { createTurnstile } from './turnstile.ts'
 
-const limits = { most: 3, mostOfOne: 2, mostWaiting: 4, mostWaitingOfOne: 2, patienceMs: 60_000 }
+const limits = { most: 3, mostOfOne: 2, mostWaiting: 4, mostWaitingOfOne: 2, patienceMs: 60_000, refusal: 'Too many' }
 
 /** Visits that last until they are ended, and who is inside. */
 function visits(given: Partial<typeof limits> = {}) {

@@ -1,0 +1,98 @@
+import { isIP } from 'node:net'
+import { AppError } from '../../base/errors.ts'
+import type { Pool, Sql } from '../../db/sql.ts'
+import { FAILURE_WINDOW_MS, FAILURES_ALLOWED } from './partner.ts'
+import * as store from './store.ts'
+
+/**
+ * How guessing is slowed down. An attempt is counted as failed before its password is checked, and the count is taken
+ * back when the password was right: guesses side by side are counted one by one, and once the limit is reached right and
+ * wrong passwords get the same answer. Three things are counted, each in a window of its own:
+ *
+ * - failures of a login, wherever they come from;
+ * - failures of a login from one network;
+ * - logins that failed from one network: ten mistakes with one name do not block the other partners behind an address.
+ *
+ * From a network where the partner has logged in before, only its own failures from there count. So guesses from
+ * elsewhere, or at other names, do not keep a partner out.
+ */
+export type LoginAttempt = { login: string; address: string }
+
+/** Subjects whose counts an attempt has raised. */
+export type Counted = string[]
+
+const subjectsOf = ({ login, address }: LoginAttempt) => {
+  const network = networkOf(address)
+  return { ofLogin: `login:${login}`, ofNetwork: `address:${network}`, ofBoth: `both:${network} ${login}` }
+}
+
+/** Refuses an attempt that is blocked already, before it waits for its turn. */
+export async function refuseBlocked(sql: Sql, attempt: LoginAttempt, now: Date): Promise<void> {
+  const failures = await store.selectFailures(sql, Object.values(subjectsOf(attempt)), windowStart(now))
+  refuseIfUsedUp(failures, attempt, await isKnown(sql, attempt), now)
+}
+
+/** Counts an attempt as failed, or refuses it. Attempts at the same subjects do this one after the other. */
+export async function countAttempt(pool: Pool, attempt: LoginAttempt, now: Date): Promise<Counted> {
+  return pool.begin(async sql => {
+    const { ofLogin, ofNetwork, ofBoth } = subjectsOf(attempt)
+    const failures = await store.lockFailures(sql, [ofLogin, ofNetwork, ofBoth], now, windowStart(now))
+    refuseIfUsedUp(failures, attempt, await isKnown(sql, attempt), now)
+    const isFirst = failures.find(({ subject }) => subject === ofBoth)!.failures === 0
+    const counted = [ofLogin, ofBoth, ...(isFirst ? [ofNetwork] : [])]
+    await store.raiseFailures(sql, counted)
+    return counted
+  }) as Promise<Counted>
+}
+
+/** The password was right: the attempt is no failure, and its network is known from now on. */
+export async function takeBack(pool: Pool, counted: Counted, partnerId: number, address: string, now: Date) {
+  await pool.begin(async sql => {
+    await store.lowerFailures(sql, counted)
+    await store.upsertNetwork(sql, partnerId, networkOf(address), now)
+  })
+}
+
+/** Forgets what was counted for a login, from every network. */
+export const forgetFailures = (sql: Sql, login: string) => store.deleteFailuresOf(sql, login)
+
+/** Housekeeping: counts whose window is over, and networks that were not used for long. */
+export async function forgetOldCounts(sql: Sql, now: Date): Promise<void> {
+  await store.deleteOldFailures(sql, windowStart(now))
+  await store.deleteOldNetworks(sql, new Date(now.getTime() - NETWORK_KNOWN_MS), MOST_NETWORKS)
+}
+
+const NETWORK_KNOWN_MS = 90 * 24 * 3600_000
+const MOST_NETWORKS = 100
+
+const isKnown = async (sql: Sql, { login, address }: LoginAttempt) =>
+  (await store.selectNetwork(sql, login, networkOf(address))).length > 0
+
+function refuseIfUsedUp(failures: store.Failures[], attempt: LoginAttempt, known: boolean, now: Date) {
+  const { ofBoth } = subjectsOf(attempt)
+  const usedUp = failures.filter(
+    ({ subject, failures: count }) => count >= FAILURES_ALLOWED && (!known || subject === ofBoth),
+  )
+  if (usedUp.length === 0) return
+  const endsInMs = Math.max(...usedUp.map(({ startedAt }) => startedAt.getTime())) + FAILURE_WINDOW_MS - now.getTime()
+  throw new AppError('too_many_requests', 'Too many failed logins: try again later', {
+    retryAfterSeconds: Math.max(1, Math.ceil(endsInMs / 1000)),
+    limit: FAILURES_ALLOWED,
+  })
+}
+
+const windowStart = (now: Date) => new Date(now.getTime() - FAILURE_WINDOW_MS)
+
+const NETWORK_GROUPS = 4
+const ALL_GROUPS = 8
+
+/** An IPv4 address, or the /64 of an IPv6 address: all of it belongs to one subscriber, who could guess from any. */
+export function networkOf(address: string): string {
+  const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? []
+  if (mapped) return mapped
+  if (isIP(address) !== 6) return address
+  const [head, tail] = address.split('::').map(half => half.split(':').filter(group => group !== ''))
+  const zeros = tail ? Array(Math.max(0, ALL_GROUPS - head!.length - tail.length)).fill('0') : []
+  const groups = [...head!, ...zeros, ...(tail ?? [])].slice(0, NETWORK_GROUPS)
+  return `${groups.map(group => Number.parseInt(group, 16).toString(16)).join(':')}::/64`
+}
