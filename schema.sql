@@ -147,24 +147,25 @@ create table closed_recipients (
 );
 
 create table companies (
-  company_id           bigint generated always as identity not null,
-  partner_id           bigint not null,
-  name                 text not null,
-  counteragent_type    text not null,
-  counteragent_name    text not null,
-  counteragent_inn     text not null,
-  counteragent_address text,
-  counteragent_kpp     text,
-  actual_address       text,
-  status               company_status default 'ACTIVE'::company_status not null,
-  budget               numeric(18,4),
-  currency             text not null,
-  billing              billing_mode default 'POSTPAID'::billing_mode not null,
-  created_at           timestamp with time zone default now() not null,
-  updated_at           timestamp with time zone default now() not null,
-  parts_per_second     integer,
-  callback_secret      text,
-  inbound              boolean default false not null,
+  company_id             bigint generated always as identity not null,
+  partner_id             bigint not null,
+  name                   text not null,
+  counteragent_type      text not null,
+  counteragent_name      text not null,
+  counteragent_inn       text not null,
+  counteragent_address   text,
+  counteragent_kpp       text,
+  actual_address         text,
+  status                 company_status default 'ACTIVE'::company_status not null,
+  budget                 numeric(18,4),
+  currency               text not null,
+  billing                billing_mode default 'POSTPAID'::billing_mode not null,
+  created_at             timestamp with time zone default now() not null,
+  updated_at             timestamp with time zone default now() not null,
+  parts_per_second       integer,
+  callback_secret        text,
+  inbound                boolean default false not null,
+  callback_secret_sealed bytea,
   constraint companies_pkey PRIMARY KEY (company_id),
   constraint companies_budget_check CHECK ((budget >= (0)::numeric)),
   constraint companies_counteragent_type_check CHECK ((counteragent_type = ANY (ARRAY['LEGAL'::text, 'INDIVIDUAL'::text]))),
@@ -564,6 +565,14 @@ create table package_holds (
   constraint package_holds_pkey PRIMARY KEY (company_id, dispatch_id, tariff_id, from_count),
   constraint package_holds_amount_check CHECK ((amount > (0)::numeric)),
   constraint package_holds_company_id_fkey FOREIGN KEY (company_id) REFERENCES accounts(company_id)
+);
+
+create table partner_networks (
+  partner_id   bigint not null,
+  network      text not null,
+  last_used_at timestamp with time zone not null,
+  constraint partner_networks_pkey PRIMARY KEY (partner_id, network),
+  constraint partner_networks_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(partner_id) ON DELETE CASCADE
 );
 
 create table partner_tokens (

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Pool } from '../db/sql.ts'
 import { forgetOldCallbacks } from '../domain/callbacks/callbacks.ts'
+import { callbackKey, sealPlainSecrets } from '../domain/callbacks/secrets.ts'
 import { forgetOldCascades } from '../domain/cascades/cascades.ts'
 import { endDueLanes } from '../domain/dispatches/ending.ts'
 import { trimOutbox } from '../domain/gateways/gateways.ts'
@@ -41,7 +42,7 @@ export type EngineContext = {
   moderation: Moderation
   billingZone: string
   callbacks: CallbackSettings
-  /** What the secrets of gateways are sealed with. */
+  /** What the secrets of gateways and callbacks are sealed with. */
   secret?: string
   /** Where the service is reached from outside: short links lead there. */
   publicUrl?: string
@@ -95,7 +96,9 @@ export async function startEngine(context: EngineContext): Promise<{ worker: str
     connect: context.connect ?? ((gateway, feed) => connectGateway({ sql, log, worker: randomUUID() }, gateway, feed)),
     feedOf: ({ gatewayId }) => feedOf(feeds, gatewayId),
   })
-  const callbacks = startCallbackSender({ sql, clock, log, settings: context.callbacks })
+  const signing = context.secret === undefined ? undefined : callbackKey(context.secret)
+  if (signing) await sealPlainSecrets(sql, signing)
+  const callbacks = startCallbackSender({ sql, clock, log, settings: context.callbacks, key: signing })
   const scheduler = startScheduler({ ...context, worker, recorder, gateways })
   const unlisten = await listen(context, scheduler.wake)
   const loops = [

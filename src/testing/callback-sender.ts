@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { listCallbackAttempts, listCallbacks } from '../domain/callbacks/callbacks.ts'
+import { callbackKey } from '../domain/callbacks/secrets.ts'
 import { type CallbackSettings, startCallbackSender } from '../engine/callbacks/sender.ts'
 import { type TestDatabase, useDatabase } from './database.ts'
 import { eventually } from './eventually.ts'
@@ -33,6 +34,7 @@ export function useCallbackSender() {
     db,
     partner: undefined as unknown as TestPartner,
     companyId: 0,
+    key: callbackKey('a secret of the tests, 32 or longer'),
     travelledMs: 0,
     logged: [] as string[],
     clock: () => new Date(Date.now() + world.travelledMs),
@@ -73,7 +75,8 @@ export function useCallbackSender() {
 
   function startSender(settings: Partial<CallbackSettings> = {}) {
     const log = pino({ level: 'debug' }, { write: line => void world.logged.push(line) })
-    const sender = startCallbackSender({ sql: db.sql, clock: world.clock, log, settings: { ...local, ...settings } })
+    const { clock, key } = world
+    const sender = startCallbackSender({ sql: db.sql, clock, log, settings: { ...local, ...settings }, key })
     cleanups.unshift(() => sender.stop())
     return sender
   }

@@ -1,9 +1,5 @@
-import {
-  callbackSecretOf,
-  listCallbackAttempts,
-  listCallbacks,
-  replayCallback,
-} from '../../domain/callbacks/callbacks.ts'
+import { listCallbackAttempts, listCallbacks, replayCallback } from '../../domain/callbacks/callbacks.ts'
+import { callbackKey, callbackSecretOf, replaceCallbackSecret } from '../../domain/callbacks/secrets.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { idOption } from '../command-line.ts'
 import { table } from '../table.ts'
@@ -40,8 +36,10 @@ export async function replayOne(call: Call) {
 }
 
 export async function showSecret(call: Call) {
-  await withDatabase(call.config, async ({ sql }) => {
-    const secret = await callbackSecretOf(sql, idOption(call, 'company'))
+  await withDatabase(call.config, async database => {
+    const key = callbackKey(database.secret)
+    const secretOf = call.switches.new ? replaceCallbackSecret : callbackSecretOf
+    const secret = await secretOf(database.sql, idOption(call, 'company'), key)
     call.print({ secret }, secret)
   })
 }

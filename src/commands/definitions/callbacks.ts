@@ -27,7 +27,7 @@ export const callbackCommands: Command[] = [
   {
     name: 'callback secret',
     about: "Shows the secret that a company's callbacks are signed with (Standard Webhooks).",
-    options: { company },
+    options: { company, new: { about: 'Make a new one first: the old one ends at once' } },
     run: async call => (await callbacks()).showSecret(call),
   },
 ]

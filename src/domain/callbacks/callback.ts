@@ -113,6 +113,7 @@ export function partnerBody({ event, messageUuid, destination, at, errorCode }: 
 export function withoutPassword(url: string): string {
   const parsed = URL.parse(url)
   if (!parsed) return 'invalid'
-  if (parsed.password) parsed.password = '***'
+  if (!parsed.password) return url
+  parsed.password = '***'
   return parsed.href
 }

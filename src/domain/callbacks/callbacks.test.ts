@@ -12,7 +12,6 @@ import {
   withoutPassword,
 } from './callback.ts'
 import {
-  callbackSecretOf,
   claimReceivers,
   enqueueCallbacks,
   expireCallbacks,
@@ -24,6 +23,7 @@ import {
   renewReceivers,
   replayCallback,
 } from './callbacks.ts'
+import { callbackKey, callbackSecretOf, replaceCallbackSecret, sealPlainSecrets } from './secrets.ts'
 import { makeSecret, signerOf } from './signature.ts'
 
 const db = useDatabase()
@@ -109,6 +109,7 @@ describe('what goes out', () => {
 
   test('a shown address has no password', () => {
     expect(withoutPassword(url)).toBe('https://user:***@hooks.example/path?x=1')
+    expect(withoutPassword('HTTP://EXAMPLE.COM/a')).toBe('HTTP://EXAMPLE.COM/a') // as it was given
   })
 })
 
@@ -205,10 +206,39 @@ describe('claims', () => {
 })
 
 describe('secrets, replay and housekeeping', () => {
+  const key = callbackKey('a secret of the tests, 32 or longer')
+
   test('a secret is made once, whoever asks first', async () => {
-    const secrets = await Promise.all(Array.from({ length: 5 }, () => callbackSecretOf(db.sql, companyId)))
+    const secrets = await Promise.all(Array.from({ length: 5 }, () => callbackSecretOf(db.sql, companyId, key)))
     expect(new Set(secrets).size).toBe(1)
-    expect(await callbackSecretOf(db.sql, companyId)).toBe(secrets[0])
+    expect(await callbackSecretOf(db.sql, companyId, key)).toBe(secrets[0])
+  })
+
+  test('a secret is kept sealed, and one that an older version kept plain is sealed without being lost', async () => {
+    const plain = makeSecret()
+    const keep = (secret: string | null) =>
+      db.sql`
+        update companies set callback_secret = ${secret}, callback_secret_sealed = null where company_id = ${companyId}`
+    const textOfRow = async () =>
+      (await db.sql`select companies::text as text from companies where company_id = ${companyId}`)[0]!.text
+    await keep(plain)
+    const read = await Promise.all(Array.from({ length: 5 }, () => callbackSecretOf(db.sql, companyId, key)))
+    expect(new Set(read)).toEqual(new Set([plain]))
+    expect(await textOfRow()).not.toContain(plain)
+
+    await keep(plain)
+    await sealPlainSecrets(db.sql, key)
+    expect(await textOfRow()).not.toContain(plain)
+    expect(await callbackSecretOf(db.sql, companyId, key)).toBe(plain)
+  })
+
+  test('a secret sealed with another TIDINGS_SECRET is named as such, and can be replaced', async () => {
+    await callbackSecretOf(db.sql, companyId, key)
+    const other = callbackKey('another secret of the tests, 32 or longer')
+    await expect(callbackSecretOf(db.sql, companyId, other)).rejects.toThrow(/TIDINGS_SECRET is not the one/)
+    const made = await replaceCallbackSecret(db.sql, companyId, other)
+    expect(await callbackSecretOf(db.sql, companyId, other)).toBe(made)
+    await expect(replaceCallbackSecret(db.sql, 999_999, other)).rejects.toMatchObject({ kind: 'not_found' })
   })
 
   test('a company replays only its own', async () => {

@@ -13,7 +13,6 @@ import {
   withoutPassword,
 } from './callback.ts'
 import { type MessagingEvent, storedEvent } from './messaging-event.ts'
-import { makeSecret } from './signature.ts'
 import * as store from './store.ts'
 
 export type { StatusEvent } from './callback.ts'
@@ -174,15 +173,6 @@ function heldMessages({ events, done, held }: CallbackBatch): string[] {
 /** Ends what is over; says how many batches at least, and is asked again while there are more. */
 export async function expireCallbacks(sql: Sql, now: Date): Promise<number> {
   return (await store.expireCallbacks(sql, now, SWEEP_SIZE)).count
-}
-
-/** The company's signing secret, made when it is first asked for. */
-export async function callbackSecretOf(sql: Sql, companyId: number): Promise<string> {
-  const [known] = await store.selectSecret(sql, companyId)
-  if (known?.secret) return known.secret
-  const [made] = await store.insertSecret(sql, companyId, makeSecret())
-  if (!made) throw notFound('Company')
-  return made.secret
 }
 
 /** Newest first, without passwords; `before` is the last id of the page before. */

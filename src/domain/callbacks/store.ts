@@ -197,15 +197,38 @@ export function expireCallbacks(sql: Sql, now: Date, limit: number) {
     where c.company_id = ended.company_id and c.callback_id = ended.callback_id and c.status = 'WAITING'`
 }
 
+export type KeptSecret = { plain: string | null; sealed: Buffer | null }
+
 export const selectSecret = (sql: Sql, companyId: number) =>
-  sql<{ secret: string | null }[]>`select callback_secret as secret from companies where company_id = ${companyId}`
+  sql<KeptSecret[]>`
+    select callback_secret as plain, callback_secret_sealed as sealed from companies where company_id = ${companyId}`
+
+/**
+ * Keeps a secret sealed in place of a plain one, or of none; changes nothing when another process was first. Returns
+ * nothing when the plain one is not the one that was sealed.
+ */
+export function sealSecret(sql: Sql, companyId: number, plain: string | null, sealed: Buffer) {
+  return sql<{ sealed: Buffer }[]>`
+    update companies set
+      callback_secret_sealed = coalesce(callback_secret_sealed, ${sealed}),
+      callback_secret = null
+    where company_id = ${companyId} and callback_secret is not distinct from ${plain}
+    returning callback_secret_sealed as sealed`
+}
 
 /** Of two that make one at once, the first one's stays. */
-export function insertSecret(sql: Sql, companyId: number, made: string) {
-  return sql<{ secret: string }[]>`
+export function insertPlainSecret(sql: Sql, companyId: number, made: string) {
+  return sql<{ plain: string }[]>`
     update companies set callback_secret = coalesce(callback_secret, ${made}) where company_id = ${companyId}
-    returning callback_secret as secret`
+    returning callback_secret as plain`
 }
+
+export const replaceSecret = (sql: Sql, companyId: number, sealed: Buffer) =>
+  sql`
+    update companies set callback_secret_sealed = ${sealed}, callback_secret = null where company_id = ${companyId}`
+
+export const selectPlainSecrets = (sql: Sql) =>
+  sql<{ companyId: number }[]>`select company_id as "companyId" from companies where callback_secret is not null`
 
 export type ListedCallback = {
   callbackId: number

@@ -4,7 +4,6 @@ import { money } from '../../base/money.ts'
 import { uuid7Batch } from '../../base/uuid7.ts'
 import type { StatusEvent } from '../../domain/callbacks/callback.ts'
 import {
-  callbackSecretOf,
   enqueueCallbacks,
   enqueueMessagingCallbacks,
   listCallbackAttempts,
@@ -13,6 +12,7 @@ import {
   replayCallback,
 } from '../../domain/callbacks/callbacks.ts'
 import type { MessagingStatus } from '../../domain/callbacks/messaging-event.ts'
+import { callbackSecretOf } from '../../domain/callbacks/secrets.ts'
 import { ok, type TestReceiver, useCallbackSender } from '../../testing/callback-sender.ts'
 import { eventually } from '../../testing/eventually.ts'
 
@@ -145,7 +145,10 @@ describe('arrays', () => {
     expect(arrays.map(array => array.length).toSorted()).toEqual([100, 100, 50])
     expect(arrays.flatMap(array => array.map(event => event.message_uuid)).toSorted()).toEqual(sent.toSorted())
     expect(new Set(idsOf(receiver)).size).toBe(3)
-    const key = Buffer.from((await callbackSecretOf(db.sql, world.companyId)).replace('whsec_', ''), 'base64')
+    const key = Buffer.from(
+      (await callbackSecretOf(db.sql, world.companyId, world.key)).replace('whsec_', ''),
+      'base64',
+    )
     for (const { headers, body } of receiver.requests) {
       const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
       expect(headers['webhook-signature']).toBe(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`)

@@ -1,8 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import type { BoxKey } from '../../base/secret-box.ts'
 import type { Pool } from '../../db/sql.ts'
 import { type CallbackPass, FAILURES_UNTIL_PROBE, requestBodyOf, requestIdOf } from '../../domain/callbacks/callback.ts'
-import { callbackSecretOf, holdersOf, nextBatches, savePasses } from '../../domain/callbacks/callbacks.ts'
+import { holdersOf, nextBatches, savePasses } from '../../domain/callbacks/callbacks.ts'
+import { callbackSecretOf } from '../../domain/callbacks/secrets.ts'
 import { signerOf } from '../../domain/callbacks/signature.ts'
 import { type Chain, chainsOf } from './chains.ts'
 import type { Answer, Poster } from './request.ts'
@@ -34,6 +36,8 @@ export type RoundContext = {
   clock: () => Date
   log: Logger
   poster: Poster
+  /** Opens the signing secrets of companies. */
+  key: BoxKey | undefined
   worker: string
   retryMs: number
   /** Asked before every request. */
@@ -51,7 +55,7 @@ export async function sendRound(context: RoundContext, session: Session): Promis
   if (batches.length === 0) return false
   const begun = performance.now()
   const holders = await holdersOf(sql, session, batches)
-  const sign = signerOf(await callbackSecretOf(sql, session.companyId))
+  const sign = signerOf(await callbackSecretOf(sql, session.companyId, context.key))
   session.batches = batches.map(batch => openBatch(batch, session, sign))
   const chains = chainsOf(session.batches, holders)
   await sendChains(context, session, chains, probe)

@@ -8,12 +8,12 @@ import { describe, expect, test } from 'vitest'
 import { uuid7Batch } from '../../base/uuid7.ts'
 import type { StatusEvent } from '../../domain/callbacks/callback.ts'
 import {
-  callbackSecretOf,
   enqueueCallbacks,
   listCallbackAttempts,
   listCallbacks,
   replayCallback,
 } from '../../domain/callbacks/callbacks.ts'
+import { callbackSecretOf } from '../../domain/callbacks/secrets.ts'
 import { type Answer, hang, local, ok, type TestReceiver, useCallbackSender } from '../../testing/callback-sender.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { aCompany } from '../../testing/factories.ts'
@@ -64,7 +64,10 @@ describe('a receiver that answers', () => {
       failedAt: at,
       errorCode: 7060,
     })
-    const key = Buffer.from((await callbackSecretOf(db.sql, world.companyId)).replace('whsec_', ''), 'base64')
+    const key = Buffer.from(
+      (await callbackSecretOf(db.sql, world.companyId, world.key)).replace('whsec_', ''),
+      'base64',
+    )
     for (const { headers, body } of receiver.requests) {
       const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
       expect(headers['webhook-signature']).toBe(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`)

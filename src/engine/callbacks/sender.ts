@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import type { BoxKey } from '../../base/secret-box.ts'
 import type { Pool } from '../../db/sql.ts'
 import type { Receiver } from '../../domain/callbacks/callback.ts'
 import {
@@ -23,7 +24,14 @@ export type CallbackSettings = RequestSettings & {
   leaseSeconds?: number
 }
 
-export type CallbackSenderContext = { sql: Pool; clock: () => Date; log: Logger; settings: CallbackSettings }
+export type CallbackSenderContext = {
+  sql: Pool
+  clock: () => Date
+  log: Logger
+  settings: CallbackSettings
+  /** Opens the signing secrets of companies. */
+  key?: BoxKey | undefined
+}
 
 const RETRY_SECONDS = 300
 const LEASE_SECONDS = 8
@@ -46,7 +54,9 @@ const SLICE_MS = 5000
  * of the sessions. Those that are merely slow give theirs up after a while when others wait, and the one served
  * longest ago is next.
  */
-export function startCallbackSender({ sql, clock, log, settings }: CallbackSenderContext): { stop(): Promise<void> } {
+export function startCallbackSender({ sql, clock, log, settings, key }: CallbackSenderContext): {
+  stop(): Promise<void>
+} {
   const worker = randomUUID()
   const retryMs = (settings.retrySeconds ?? RETRY_SECONDS) * 1000
   const leaseSeconds = settings.leaseSeconds ?? LEASE_SECONDS
@@ -63,6 +73,7 @@ export function startCallbackSender({ sql, clock, log, settings }: CallbackSende
     clock,
     log,
     poster,
+    key,
     worker,
     retryMs,
     mayGoOn,

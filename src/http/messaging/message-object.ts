@@ -3,6 +3,7 @@ import { channelTypes, trafficTypes } from '../../base/channel-types.ts'
 import { countryNameOf } from '../../base/countries.ts'
 import { moscowTime } from '../../base/local-time.ts'
 import { type Money, moneyToNumber } from '../../base/money.ts'
+import { withoutPassword } from '../../domain/callbacks/callback.ts'
 import { countryOf } from '../../domain/message-search/country.ts'
 import {
   createdAt,
@@ -56,7 +57,7 @@ export const MessageObject = Answer({
   localCompletionTime: Text,
   useLocalTime: Nullable(Type.Boolean()),
   callbackEvents: NullableList('string'),
-  callbackUrl: Text,
+  callbackUrl: Nullable(Type.String({ description: 'With `***` in place of a password' })),
   shortUrl: Nullable(Type.Boolean()),
   totalParts: Type.Integer(),
   price: Answer({
@@ -95,7 +96,7 @@ export function presentMessage(message: FoundMessage, numbering: Numbering, now:
     specialContent: specialContentOf(message),
     ...presentWishes(message),
     callbackEvents: message.callbackEvents,
-    callbackUrl: message.callbackUrl,
+    callbackUrl: message.callbackUrl && withoutPassword(message.callbackUrl),
     totalParts: message.parts ?? 1,
     price: priceOf(message),
     sentTime: message.sentAt?.toISOString() ?? null,

@@ -78,6 +78,8 @@ describe('a request', () => {
       options: { tags: ['autumn', 'скидки_2026'], ttl: 600, useLocalTime: false, shortUrl: false },
     })
     expect(row!.center_id).toEqual(expect.any(Number))
+    const shown = await api.call({ method: 'GET', path: `/message/${row!.uuid}`, key })
+    expect(shown.body.callbackUrl).toBe('https://user:***@client.example/hook') // the password is for the sender alone
   })
 
   test('with empty lists, as public clients send them, has nothing set', async () => {

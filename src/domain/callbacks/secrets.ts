@@ -1,0 +1,49 @@
+import { AppError, notFound } from '../../base/errors.ts'
+import { type BoxKey, boxKey, open, seal } from '../../base/secret-box.ts'
+import type { Sql } from '../../db/sql.ts'
+import { makeSecret } from './signature.ts'
+import * as store from './store.ts'
+
+/** The key that the signing secrets of callbacks are sealed with. */
+export const callbackKey = (secret: string): BoxKey => boxKey(secret, 'callbacks')
+
+/**
+ * The company's signing secret, made when it is first asked for. It is kept sealed; a plain one from an older version is
+ * sealed on the way. Without a key, which no service is started without, a plain one stays plain.
+ */
+export async function callbackSecretOf(sql: Sql, companyId: number, key: BoxKey | undefined): Promise<string> {
+  const [known] = await store.selectSecret(sql, companyId)
+  if (!known) throw notFound('Company')
+  if (known.sealed) return openSecret(known.sealed, key)
+  if (!key) return known.plain ?? (await store.insertPlainSecret(sql, companyId, makeSecret()))[0]!.plain
+  const [kept] = await store.sealSecret(sql, companyId, known.plain, seal(key, known.plain ?? makeSecret()))
+  return kept ? openSecret(kept.sealed, key) : callbackSecretOf(sql, companyId, key) // another process was first
+}
+
+/** A new secret in place of the old one, also of one that cannot be opened any more. */
+export async function replaceCallbackSecret(sql: Sql, companyId: number, key: BoxKey): Promise<string> {
+  const secret = makeSecret()
+  const { count } = await store.replaceSecret(sql, companyId, seal(key, secret))
+  if (count === 0) throw notFound('Company')
+  return secret
+}
+
+/** Seals what an older version kept plain. */
+export async function sealPlainSecrets(sql: Sql, key: BoxKey): Promise<void> {
+  for (const { companyId } of await store.selectPlainSecrets(sql)) await sealOne(sql, companyId, key)
+}
+
+async function sealOne(sql: Sql, companyId: number, key: BoxKey) {
+  const [known] = await store.selectSecret(sql, companyId)
+  if (known?.plain) await store.sealSecret(sql, companyId, known.plain, seal(key, known.plain))
+}
+
+function openSecret(sealed: Buffer, key: BoxKey | undefined): string {
+  try {
+    if (key) return open(key, sealed)
+  } catch {}
+  throw new AppError('invalid', CANNOT_BE_OPENED)
+}
+
+const CANNOT_BE_OPENED =
+  'The signing secret of callbacks cannot be opened: TIDINGS_SECRET is not the one it was sealed with. Bring it back, or make a new one with `tidings callback secret --new`'
