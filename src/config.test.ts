@@ -1,7 +1,10 @@
-import { readFile } from 'node:fs/promises'
-import { describe, expect, test } from 'vitest'
+import { spawnSync } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { UsageError } from './base/errors.ts'
-import { type Config, environmentExample, loadConfig, settings, settingsPage } from './config.ts'
+import { type Config, environmentExample, loadConfig, settings, settingsPage, withEnvFile } from './config.ts'
 
 const DATABASE_URL = 'postgres://tidings:hush@db.example:5432/tidings'
 const SECRET = 'x'.repeat(32)
@@ -29,6 +32,7 @@ describe('defaults', () => {
       keepMonths: undefined,
       metrics: true,
       logLevel: 'info',
+      envFile: undefined,
     } satisfies Config)
   })
 
@@ -59,6 +63,7 @@ describe('reading', () => {
     ['DATABASE_URL', 'postgres://u:a,%2F@one:1,two:2/db', { databaseUrl: 'postgres://u:a,%2F@one:1,two:2/db' }],
     ['TIDINGS_DATABASE_CONNECTIONS', '2', { databaseConnections: 2 }],
     ['TIDINGS_DATA', '/srv/tidings', { dataDir: '/srv/tidings' }],
+    ['TIDINGS_ENV_FILE', '/etc/tidings.env', { envFile: '/etc/tidings.env' }],
     ['TIDINGS_DEMO', 'off', { demo: false }],
     ['TIDINGS_DEMO', 'No', { demo: false }],
     ['TIDINGS_DEMO', '1', { demo: true }],
@@ -163,5 +168,56 @@ describe('the pages about it', () => {
     expect(lines).toHaveLength(Object.keys(settings).length)
     const env = Object.fromEntries(lines.map(line => line.replace('#', '').split('=')))
     expect(loadConfig(env)).toEqual(loadConfig({}))
+  })
+})
+
+describe('the file of settings', () => {
+  let folder: string
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tidings-config-'))
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  const write = (...lines: string[]) => writeFile(join(folder, '.env'), lines.join('\n'))
+  const read = (env: NodeJS.ProcessEnv = {}) => loadConfig(withEnvFile(env, folder))
+
+  test('need not be there', () => {
+    expect(read()).toEqual(loadConfig({}))
+  })
+
+  test('sets what the environment leaves open', async () => {
+    await write('\ufeff# ours', 'PORT=8081', "TIDINGS_DEMO_PASSWORD='a # word'", 'export HOST=0.0.0.0', 'HOME=/nowhere')
+    expect(read()).toMatchObject({ port: 8081, demoPassword: 'a # word', host: '0.0.0.0' })
+    expect(read({ PORT: '9000', HOST: '' })).toMatchObject({ port: 9000, host: '0.0.0.0' })
+    expect(withEnvFile({ HOME: '/home/anna' }, folder).HOME).toBe('/home/anna')
+  })
+
+  test('has its paths beside it, wherever a command is run from', async () => {
+    await write('TIDINGS_DATA=data')
+    expect(read().dataDir).toBe(join(folder, 'data'))
+    expect(read({ TIDINGS_DATA: 'other' }).dataDir).toBe('other')
+  })
+
+  test('may have another name, and then must be there', async () => {
+    await write('PORT=8081')
+    await writeFile(join(folder, 'other.env'), 'PORT=8082')
+    expect(read({ TIDINGS_ENV_FILE: join(folder, 'other.env') }).port).toBe(8082)
+    const missing = join(folder, 'missing.env')
+    expect(() => read({ TIDINGS_ENV_FILE: missing })).toThrow(
+      new UsageError(`The file of settings ${missing} cannot be read: ENOENT.`),
+    )
+  })
+
+  test('that cannot be read is told', async () => {
+    await rm(join(folder, '.env'))
+    await mkdir(join(folder, '.env'))
+    expect(() => read()).toThrow(`The file of settings ${join(folder, '.env')} cannot be read: EISDIR.`)
+  })
+
+  test('is ignored by git', context => {
+    const { status, error } = spawnSync('git', ['check-ignore', '-q', '.env'], { cwd: import.meta.dirname })
+    if (error || status === 128) return context.skip('this is no git repository')
+    expect(status).toBe(0)
   })
 })

@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
+import { dirname, join, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
 import { UsageError } from './base/errors.ts'
+import { projectDir } from './base/project.ts'
 import { STOP_WORDS } from './base/stop-words.ts'
 
 /**
@@ -13,6 +17,8 @@ export type Setting<T> = {
   default: T | ((config: Partial<Config>) => T)
   defaultText?: string
   secret?: boolean
+  /** A file or folder: in the file of settings it is relative to that file. */
+  path?: boolean
   about: string
 }
 
@@ -37,6 +43,7 @@ export type Config = {
   keepMonths: number | undefined
   metrics: boolean
   logLevel: string
+  envFile: string | undefined
 }
 
 const embedded = (config: Partial<Config>) => config.databaseUrl === undefined
@@ -78,6 +85,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   dataDir: {
     name: 'TIDINGS_DATA',
     read: text => text,
+    path: true,
     default: undefined,
     defaultText: "`.tidings` in the project's folder",
     about: 'Folder of the embedded server and of the secrets made for it.',
@@ -179,6 +187,36 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     default: 'info',
     about: 'Least weighty log lines to write: `fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`.',
   },
+  envFile: {
+    name: 'TIDINGS_ENV_FILE',
+    read: text => text,
+    default: undefined,
+    defaultText: "`.env` in the project's folder, if there is one",
+    about: 'File of settings, one `NAME=value` a line. A setting of the environment itself comes before it.',
+  },
+}
+
+/** The environment, with the settings of the file where the environment itself has none. */
+export function withEnvFile(env: NodeJS.ProcessEnv, folder = projectDir): NodeJS.ProcessEnv {
+  const named = env[settings.envFile.name]
+  const file = named || join(folder, '.env')
+  const given = readEnvFile(file, { isNamed: Boolean(named) })
+  const all = { ...env }
+  for (const { name, path } of Object.values(settings) as Setting<unknown>[]) {
+    if (all[name] || !given[name]) continue
+    all[name] = path ? resolve(dirname(file), given[name]) : given[name]
+  }
+  return all
+}
+
+function readEnvFile(file: string, { isNamed }: { isNamed: boolean }): NodeJS.Dict<string> {
+  try {
+    return parseEnv(readFileSync(file, 'utf8').replace(/^\ufeff/, ''))
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' && !isNamed) return {}
+    throw new UsageError(`The file of settings ${file} cannot be read: ${code ?? (error as Error).message}.`)
+  }
 }
 
 /** Reads the environment once, in the order of the list: a later default may look at earlier settings. */
@@ -304,8 +342,9 @@ export function settingsPage(): string {
   return [
     '# Configuration',
     '',
-    'Every setting comes from the environment; none is needed to begin. `tidings config` prints those in force. This page',
-    'is printed from `src/config.ts` by `npm run docs:config`.',
+    "Every setting comes from the environment, or from a file `.env` in the project's folder, which git ignores: copy",
+    '`.env.example` to begin one. The environment comes before the file. None is needed to begin; `tidings config` prints',
+    'those in force. This page is printed from `src/config.ts` by `npm run docs:config`.',
     '',
     '| Setting | Default | What it is for |',
     '|---|---|---|',
@@ -324,7 +363,8 @@ export function environmentExample(): string {
     setting => `# ${setting.about}\n# Default: ${defaultOf(setting)}.\n#${setting.name}=\n`,
   )
   return [
-    '# Every setting, none of them needed. Printed from src/config.ts by `npm run docs:config`.\n',
+    '# Every setting, none of them needed: copy this file to `.env` and take the # away from those that you set.',
+    '# Printed from src/config.ts by `npm run docs:config`.\n',
     ...entries,
   ].join('\n')
 }

@@ -2,39 +2,33 @@ import type { Demo } from './demo.ts'
 
 export type Addresses = { url: string; partnerApi: string; messagingApi: string; docs: string }
 
-/** What a person reads when the service is up: where it is, who may log in, and lines to try. */
-export function bannerOf(addresses: Addresses, place: string, demo: Demo | undefined): string {
-  const lines = [
+/** What a person reads when the service is up: where it is, who may log in, and lines to try on this machine. */
+export function bannerOf(addresses: Addresses, place: string, demo?: { demo: Demo; localUrl: string }): string {
+  return [
     'Tidings is up.',
     '',
     `  Partner API     ${addresses.partnerApi}`,
     `  Messaging API   ${addresses.messagingApi}`,
     `  API reference   ${addresses.docs}`,
     `  Data            ${place}`,
-  ]
-  return [...lines, ...(demo ? demoLines(addresses, demo) : []), ''].join('\n')
+    ...(demo ? demoLines(demo.demo, demo.localUrl) : []),
+    '',
+  ].join('\n')
 }
 
-function demoLines(addresses: Addresses, demo: Demo): string[] {
-  return [
-    '',
-    ...loginLines(demo),
-    ...(demo.key ? ['', `  MESSAGE key of company ${demo.companyId} (shown only this once)`, `  ${demo.key}`] : []),
-    '',
-    ...tryLines(addresses, demo),
-  ]
-}
-
-function loginLines({ login, staffLogin, password }: Demo): string[] {
+function demoLines(demo: Demo, localUrl: string): string[] {
+  const { login, password, companyId, key } = demo
   const shown = password ?? '(as printed at the first start; TIDINGS_DEMO_PASSWORD sets a new one)'
   return [
+    '',
     `  Demo partner    ${login}`,
-    ...(staffLogin ? [`  Demo staff      ${staffLogin}`] : []),
     `  Password        ${shown}`,
+    ...(key ? ['', `  MESSAGE key of company ${companyId} (shown only this once)`, `  ${key}`] : []),
+    ...tryLines(demo, `${localUrl}/partner/v1`),
   ]
 }
 
-function tryLines({ partnerApi }: Addresses, demo: Demo): string[] {
+function tryLines(demo: Demo, partnerApi: string): string[] {
   if (!demo.password || !demo.companyId || demo.senderIds.length === 0) return []
   const login = JSON.stringify({ login: demo.login, password: demo.password })
   const dispatch = JSON.stringify({
@@ -48,6 +42,7 @@ function tryLines({ partnerApi }: Addresses, demo: Demo): string[] {
   const auth = '-H "Authorization: Bearer $TOKEN"'
   const json = "-H 'Content-Type: application/json'"
   return [
+    '',
     'Try it: get a token, create a priced dispatch, send it, and see what became of it.',
     '',
     `  TOKEN=$(curl -s ${partnerApi}/auth/token ${json} -d ${quoted(login)} | cut -d '"' -f 4)`,

@@ -46,7 +46,7 @@ const ofGateway = ['--brands BRANDS', '--rate RATE', '--name NAME', '--set KEY=V
 
 /** Every command, with the options that its help must list. */
 const expected: Record<string, string[]> = {
-  serve: [],
+  serve: ['--stop-with-parent'],
   api: [],
   engine: [],
   migrate: [],

@@ -8,6 +8,7 @@ import { AppError, UsageError } from '../base/errors.ts'
 export function sentenceOf(error: unknown): string | undefined {
   if (error instanceof UsageError || error instanceof AppError) return error.message
   const { code = '', message } = error as { code?: string; message: string }
+  if (['ENOSPC', 'EDQUOT', '53100'].includes(code)) return `The disk is full: ${message}. Make room and try again.`
   if (REFUSED.test(code)) return `The database refuses: ${message}.`
   if (isDatabaseAway(error)) return `The database does not answer: ${message || code}.`
 }

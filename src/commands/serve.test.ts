@@ -69,6 +69,7 @@ describe('a life', () => {
   let partnerApi: string
   let password: string
   let client: Client
+  let readyAtBanner: number
 
   const found = (pattern: RegExp) => pattern.exec(banner)![1]!
   const dispatchOf = (count: number) => ({
@@ -103,11 +104,12 @@ describe('a life', () => {
     service = start(['serve'], env)
     banner = await firstOutput(service, /curl -s \S+\/messages\?.*\n/)
     partnerApi = found(/Partner API +(\S+)/)
+    readyAtBanner = (await fetch(new URL('/readyz', partnerApi))).status
     password = found(/Password +(\S+)/)
     expect(partnerApi).toMatch(/^http:\/\/localhost:\d+\/partner\/v1$/)
     expect(found(/Messaging API +(\S+)/)).toBe(partnerApi.replace('/partner/v1', '/api/v1'))
     expect(found(/Demo partner +(\S+)/)).toBe('demo')
-    expect(found(/Demo staff +(\S+)/)).toBe('staff')
+    expect(banner).not.toMatch(/staff/i) // who can log in nowhere yet
     expect(found(/Data +(\S+)/)).toBe(folder)
     const key = found(/MESSAGE key of company 1.*\n +(\S+)/)
     expect(Buffer.from(key, 'base64').toString()).toMatch(/^[^:]+:[^:]+$/)
@@ -119,6 +121,10 @@ describe('a life', () => {
     expect((await fetch(docs)).status).toBe(200)
     const document = (await (await fetch(`${docs}/partner.json`)).json()) as { servers: unknown }
     expect(document.servers).toEqual([{ url: partnerApi }])
+  })
+
+  test('it is ready when it says that it is up', () => {
+    expect(readyAtBanner).toBe(200)
   })
 
   test('the lines to try work as printed', async context => {

@@ -2,30 +2,45 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { type Logger, pino } from 'pino'
-import { printableJsonLine } from '../base/printable.ts'
+import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { Database, Opening } from '../db/database.ts'
 import { addSimulators } from '../domain/gateways/gateways.ts'
 import { watchNumbering } from '../domain/numbering/numbering.ts'
+import { seeEngine } from '../domain/sending/engines.ts'
 import { type Addresses, bannerOf } from './banner.ts'
 import { type Call, openMigrated } from './command.ts'
 import { makeDemo } from './demo.ts'
+import { watchDisk } from './disk-watch.ts'
 import { freePort, openDoors, urlOf } from './doors.ts'
+import { makeLog } from './log.ts'
+import { type Stopped, untilStopped } from './stopping.ts'
 
 const clock = () => new Date()
 
-export async function serve({ config, print }: Call) {
-  const log = makeLog(config, 'api')
-  await withService(config, { create: true, exclusive: true }, async (database, stopped) => {
+export async function serve({ config, switches, print, progress }: Call) {
+  const log = makeLog(config.logLevel, 'api')
+  const opening = { create: true, exclusive: true }
+  const withParent = switches['stop-with-parent'] ?? false
+  progress('Opening the database, which takes some seconds at the first start ...')
+  await withService({ config, log, opening, withParent }, async (database, stopped) => {
+    progress('')
     const api = await startApi(config, database, log)
     let engine: Engine | undefined
     try {
-      // Only now: a port in use must not leave a password behind that nobody has seen.
-      const demo = config.demo ? await makeDemo(database.sql, config.demoPassword, clock()) : undefined
+      progress('Starting the engine ...')
       engine = keepEngine(log)
-      print({ ...api.addresses, data: database.place, demo }, bannerOf(api.addresses, database.place, demo))
-      await stopped
+      await Promise.race([engine.ready, stopped.promise])
+      if (!stopped.isAsked()) {
+        // Only now: a start that fails or is interrupted must not leave a password behind that nobody has seen.
+        const demo = config.demo ? await makeDemo(database.sql, config.demoPassword, clock()) : undefined
+        progress('')
+        print(
+          { ...api.addresses, data: database.place, demo },
+          bannerOf(api.addresses, database.place, demo && { demo, localUrl: api.localUrl }),
+        )
+      }
+      await stopped.promise
     } finally {
       await Promise.all([api.stop(), engine?.stop()])
     }
@@ -33,19 +48,19 @@ export async function serve({ config, print }: Call) {
 }
 
 export async function serveApi({ config, print }: Call) {
-  const log = makeLog(config, 'api')
-  await withService(config, { create: config.databaseUrl !== undefined }, async (database, stopped) => {
+  const log = makeLog(config.logLevel, 'api')
+  await withService({ config, log, opening: openingApart(config) }, async (database, stopped) => {
     const api = await startApi(config, database, log)
-    print({ ...api.addresses, data: database.place }, bannerOf(api.addresses, database.place, undefined))
-    await stopped
+    print({ ...api.addresses, data: database.place }, bannerOf(api.addresses, database.place))
+    await stopped.promise
     await api.stop()
   })
 }
 
 export async function runEngine({ config, print }: Call) {
   const { startEngine } = await import('../engine/engine.ts')
-  const log = makeLog(config, 'engine')
-  await withService(config, { create: config.databaseUrl !== undefined }, async (database, stopped) => {
+  const log = makeLog(config.logLevel, 'engine')
+  await withService({ config, log, opening: openingApart(config) }, async (database, stopped) => {
     if (config.demo) await addSimulators(database.sql)
     const { moderation, billingZone, stopWords } = config
     const callbacks = {
@@ -57,54 +72,34 @@ export async function runEngine({ config, print }: Call) {
     const publicUrl = config.publicUrl ?? urlOf(config.host, config.port)
     const context = { sql, secret, clock, log, moderation, billingZone, callbacks, stopWords, publicUrl }
     const engine = await startEngine({ ...context, keepMonths: config.keepMonths })
-    // As a child of `serve` it says nothing; the parent prints for both.
-    if (!process.send) print({ engine: 'started', data: database.place }, `The engine is up, on ${database.place}.`)
-    await stopped
+    await seeEngine(sql, engine.worker) // `/readyz` must not say otherwise when we say that it is up
+    // As a child of `serve` it tells its parent, who prints for both.
+    if (process.send) process.send(READY)
+    else print({ engine: 'started', data: database.place }, `The engine is up, on ${database.place}.`)
+    await stopped.promise
     await engine.stop()
   })
 }
 
+/** Several processes can only share a database of one's own, so they make the tables there and nowhere else. */
+const openingApart = (config: Config): Opening => ({ create: config.databaseUrl !== undefined })
+
+type ServiceStart = { config: Config; log: Logger; opening: Opening; withParent?: boolean }
+
 /** Opens the database for a long-running service, waits for the word to stop, and closes it cleanly. */
 async function withService(
-  config: Config,
-  opening: Opening,
-  work: (database: Database, stopped: Promise<void>) => Promise<void>,
+  { config, log, opening, withParent = false }: ServiceStart,
+  work: (database: Database, stopped: Stopped) => Promise<void>,
 ) {
-  const stopped = untilStopped()
+  const stopped = untilStopped(log, { withParent })
   const { database } = await openMigrated(config, opening)
+  const disk = config.databaseUrl === undefined && opening.exclusive ? watchDisk(database.place, log) : undefined
   try {
     await work(database, stopped)
   } finally {
+    disk?.stop()
     await database.close()
   }
-}
-
-const PATIENCE_MS = 120_000
-// One Ctrl-C under npm arrives twice: from the terminal, and passed on by npm.
-const ECHO_MS = 1_000
-
-/**
- * The first signal asks to stop; another one after it, or two minutes without an end, ends the process as it is.
- * A child also stops when its parent is gone, however it went.
- */
-function untilStopped(): Promise<void> {
-  return new Promise(resolve => {
-    let askedAt: number | undefined
-    const ask = () => {
-      askedAt = performance.now()
-      setTimeout(() => process.exit(1), PATIENCE_MS).unref()
-      resolve()
-    }
-    const onSignal = () => {
-      if (askedAt === undefined) ask()
-      else if (performance.now() - askedAt > ECHO_MS) process.exit(1)
-    }
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal)
-    process.once('disconnect', () => {
-      if (askedAt === undefined) ask()
-    })
-    process.channel?.unref() // listening for it must not keep a child alive that has finished
-  })
 }
 
 const GRACE_MS = 30_000
@@ -134,6 +129,7 @@ async function startApi(config: Config, database: Database, log: Logger) {
     const doors = await openDoors(app, port, config.host)
     return {
       addresses: addressesOf(url),
+      localUrl: urlOf(config.host, port),
       async stop() {
         await doors.close(GRACE_MS)
         await numbering.stop()
@@ -153,13 +149,19 @@ const addressesOf = (url: string): Addresses => ({
 })
 
 const RESTART_MS = 1000
+const READY = 'ready'
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 
-type Engine = { stop(): Promise<void> }
+type Engine = {
+  /** Fulfilled when the first engine is at work. */
+  ready: Promise<void>
+  stop(): Promise<void>
+}
 
 /** The engine in a process of its own, so that a bulk send does not slow an API call; started again if it dies. */
 function keepEngine(log: Logger): Engine {
   const stopping = new AbortController()
+  const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>()
   let child: ChildProcess
   const running = run()
 
@@ -167,6 +169,9 @@ function keepEngine(log: Logger): Engine {
     while (!stopping.signal.aborted) {
       // In a process group of its own: Ctrl-C in the terminal reaches us alone, and we stop it.
       child = fork(main, ['engine'], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], detached: true })
+      child.on('message', message => {
+        if (message === READY) becomeReady()
+      })
       const end = await endOf(child)
       if (stopping.signal.aborted) return
       log.error(end, 'engine.died')
@@ -175,6 +180,7 @@ function keepEngine(log: Logger): Engine {
   }
 
   return {
+    ready,
     async stop() {
       stopping.abort()
       child.kill('SIGTERM')
@@ -188,10 +194,3 @@ const endOf = (child: ChildProcess) =>
     ([code, signal]) => ({ code, signal }),
     err => ({ err }), // it could not even be started
   )
-
-/** Log lines go to stderr; stdout is for what a command has to say. */
-function makeLog(config: Config, role: string): Logger {
-  const stderr = pino.destination(2)
-  const write = (line: string) => void stderr.write(printableJsonLine(line))
-  return pino({ level: config.logLevel, base: { role, pid: process.pid } }, { write })
-}

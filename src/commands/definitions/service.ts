@@ -6,6 +6,7 @@ export const serviceCommands: Command[] = [
   {
     name: 'serve',
     about: 'Runs everything: the HTTP server here, the engine in a process of its own.',
+    options: { 'stop-with-parent': { about: 'Stop also when the process that started it ends, as `npm start` needs' } },
     run: async call => (await service()).serve(call),
   },
   {
