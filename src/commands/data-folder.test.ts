@@ -15,7 +15,7 @@ import {
   useDataFolders,
 } from '../testing/processes.ts'
 
-const PATIENT = 60_000
+const PATIENT = 240_000
 const NOBODY = { uid: 65534, gid: 65534 }
 const aDataFolder = useDataFolders()
 

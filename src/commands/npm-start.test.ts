@@ -8,7 +8,7 @@ import { projectDir } from '../base/project.ts'
 import { eventually } from '../testing/eventually.ts'
 import { expectNothingRunning, processesOf, useDataFolders } from '../testing/processes.ts'
 
-const PATIENT = 120_000
+const PATIENT = 240_000
 const aDataFolder = useDataFolders()
 let folder: string
 
@@ -34,7 +34,7 @@ async function npmStart(): Promise<ChildProcess> {
   npm.stdout!.setEncoding('utf8').on('data', piece => {
     printed += piece
   })
-  await eventually(() => expect(printed).toContain('Tidings is up'), { withinMs: PATIENT })
+  await eventually(() => expect(printed).toContain('Tidings is up'))
   return npm
 }
 
@@ -49,7 +49,7 @@ test.each(['SIGTERM', 'SIGKILL'] as const)(
     expect(commands).toContainEqual(expect.stringMatching(/bin\/postgres/))
     npm.kill(signal)
     await once(npm, 'exit')
-    await eventually(() => expectNothingRunning(folder), { withinMs: PATIENT })
+    await eventually(() => expectNothingRunning(folder))
     expect(existsSync(join(folder, 'postgres/postmaster.pid'))).toBe(false)
   },
 )
