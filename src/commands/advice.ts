@@ -16,3 +16,5 @@ export const noPartner = (login: string) =>
   `There is no partner with the login "${login}": \`tidings partner list\` shows them.`
 export const noStaff = (login: string) =>
   `There is no member of staff with the login "${login}": \`tidings staff list\` shows them.`
+export const noDispatch = (dispatchId: number) =>
+  `There is no dispatch ${dispatchId}: \`tidings dispatch list --company N\` shows them.`

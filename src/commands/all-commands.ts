@@ -1,7 +1,8 @@
 import type { Command } from './command.ts'
 import { bookCommands } from './definitions/books.ts'
 import { callbackCommands } from './definitions/callbacks.ts'
-import { companyCommands } from './definitions/companies.ts'
+import { blacklistCommands, companyCommands, documentCommands } from './definitions/companies.ts'
+import { dispatchCommands, messageCommands } from './definitions/dispatches.ts'
 import { gatewayCommands } from './definitions/gateways.ts'
 import { inboundCommands } from './definitions/inbound.ts'
 import { keyCommands } from './definitions/keys.ts'
@@ -21,9 +22,13 @@ import { templateCommands } from './definitions/templates.ts'
 export const commands: Command[] = [
   ...serviceCommands,
   ...sendCommands,
+  ...dispatchCommands,
+  ...messageCommands,
   ...partnerCommands,
   ...staffCommands,
   ...companyCommands,
+  ...documentCommands,
+  ...blacklistCommands,
   ...keyCommands,
   ...senderCommands,
   ...templateCommands,

@@ -151,10 +151,15 @@ function write(text: string) {
 /** Reads an option that must be a whole number above zero. */
 export const idOption = (call: Call, name: string): number => readId(call.options[name]!, name)
 
-export function readId(text: string, name: string): number {
+/** Reads the argument of a command that must be a whole number above zero. */
+export const idArgument = (call: Call, name: string): number => readWhole(call.arguments[0]!, name)
+
+export const readId = (text: string, name: string): number => readWhole(text, `--${name}`)
+
+function readWhole(text: string, what: string): number {
   const id = Number(text)
   if (!/^\d+$/.test(text) || id < 1 || !Number.isSafeInteger(id)) {
-    throw new UsageError(`--${name} must be a whole number above zero, not "${text}".`)
+    throw new UsageError(`${what} must be a whole number above zero, not "${text}".`)
   }
   return id
 }

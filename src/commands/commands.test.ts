@@ -1,10 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { UsageError } from '../base/errors.ts'
 import { settings } from '../config.ts'
 import { openEmbeddedServer } from '../db/embedded.ts'
 import { connect } from '../db/sql.ts'
+import { printedBy } from '../testing/command-line.ts'
 import { eventually } from '../testing/eventually.ts'
 import { numberOf } from '../testing/factories.ts'
 import {
@@ -25,22 +26,9 @@ import {
   useDataFolders,
   withPassword,
 } from '../testing/processes.ts'
-import { commands } from './all-commands.ts'
-import { runCommandLine } from './command-line.ts'
 
 const PATIENT = 240_000
 const aDataFolder = useDataFolders()
-
-/** What the program would print, without a process for each of the many words below; three of them get one. */
-async function printedBy(words: string[], env: Env = {}): Promise<string> {
-  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
-  try {
-    await runCommandLine(commands, words, env)
-    return write.mock.calls.map(([text]) => text).join('')
-  } finally {
-    write.mockRestore()
-  }
-}
 
 const ofGateway = ['--brands BRANDS', '--rate RATE', '--name NAME', '--set KEY=VALUE']
 
@@ -74,6 +62,41 @@ const expected: Record<string, string[]> = {
   'staff create': ['--login LOGIN', '--password-file FILE'],
   'staff password': ['--login LOGIN', '--password-file FILE'],
   'company list': [],
+  'company create': [
+    '--partner LOGIN',
+    '--name NAME',
+    '--inn INN',
+    '--type TYPE',
+    '--kpp KPP',
+    '--address TEXT',
+    '--budget AMOUNT',
+  ],
+  'company show': ['--company N'],
+  'company disable': ['--company N'],
+  'company enable': ['--company N'],
+  'dispatch list': ['--company N', '--status STATUS', '--limit N'],
+  'dispatch show': ['ID'],
+  'dispatch start': ['ID'],
+  'dispatch stop': ['ID'],
+  'dispatch report': ['ID', '--to FILE'],
+  'message find': [
+    '--to NUMBER',
+    '--id ID',
+    '--company N',
+    '--dispatch ID',
+    '--sender NAME',
+    '--channel CHANNEL',
+    '--status STATUS',
+    '--from TIME',
+    '--until TIME',
+    '--limit N',
+  ],
+  'message show': ['ID', '--company N'],
+  'blacklist list': ['--company N', '--limit N'],
+  'blacklist add': ['NUMBER', '--company N', '--comment TEXT'],
+  'blacklist remove': ['NUMBER', '--company N'],
+  'document list': ['--company N'],
+  'document save': ['ID', '--company N', '--to FILE'],
   'callback list': ['--company N'],
   'callback attempts': ['--company N', '--callback ID'],
   'callback replay': ['--company N', '--callback ID'],

@@ -21,3 +21,10 @@ export async function withFile<T>(path: string, work: (source: Readable) => Prom
     await handle.close()
   }
 }
+
+/** Why a new file could not be written. */
+export function refusalToWrite(path: string, { code }: NodeJS.ErrnoException): string {
+  if (code === 'EEXIST') return `There is a file "${path}" already: --to FILE names another.`
+  if (code === 'ENOENT') return `There is no folder for "${path}".`
+  return `"${path}" cannot be written: ${code}.`
+}

@@ -1,6 +1,8 @@
 import { type ChannelType, channelTypes } from '../base/channel-types.ts'
 import { UsageError } from '../base/errors.ts'
 import { type Money, money } from '../base/money.ts'
+import { normaliseNumber } from '../base/phone-number.ts'
+import { readTimestamp } from '../base/timestamp.ts'
 import type { Call } from './command.ts'
 import { idOption, readId } from './command-line.ts'
 
@@ -22,6 +24,31 @@ export function choiceOption<T extends string>(call: Call, name: string, choices
 }
 
 export const channelOption = (call: Call): ChannelType | undefined => choiceOption(call, 'channel', channelTypes)
+
+const MOST_LISTED = 10_000
+
+/** How many entries a list shows. */
+export function limitOption(call: Call): number {
+  const limit = idOption(call, 'limit')
+  if (limit > MOST_LISTED) throw new UsageError(`--limit must be at most ${MOST_LISTED}, not "${call.options.limit}".`)
+  return limit
+}
+
+/** A moment: a day in UTC, or a time with its zone. */
+export function timeOption(call: Call, name: string): Date | undefined {
+  const text = call.options[name]
+  if (text === undefined) return undefined
+  const time = readTimestamp(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text)?.time
+  if (!time) throw new UsageError(`--${name} must be a day or a time such as 2026-05-17T09:00:00Z, not "${text}".`)
+  return time
+}
+
+/** A phone number as it is kept: digits, the country code first. */
+export function readNumber(text: string, what: string): string {
+  const digits = normaliseNumber(text)
+  if (digits === undefined) throw new UsageError(`${what} must be a phone number, not "${text}".`)
+  return digits
+}
 
 const MOST = money('100000000000000') // what the database has room for
 

@@ -13,3 +13,13 @@ export function table(head: string[], rows: (string | number | null)[][]): strin
     )
     .join('\n')
 }
+
+/** One thing in detail: a line for each of its fields, the values aligned. */
+export const details = (fields: [string, string | number | null | undefined][]): string => {
+  const width = Math.max(...fields.map(([name]) => name.length)) + 2
+  return fields.map(([name, value]) => `${name.padEnd(width)}${printable(String(value ?? '-'))}`).join('\n')
+}
+
+/** What stands below a list that was cut. */
+export const moreNote = (shown: number, total: number): string =>
+  total > shown ? `\n${(total - shown).toLocaleString('en')} more: --limit shows more.` : ''

@@ -1,20 +1,86 @@
 import { UsageError } from '../../base/errors.ts'
-import { formatMoney, moneyToNumber } from '../../base/money.ts'
+import { formatMoney, type Money, moneyToNumber } from '../../base/money.ts'
 import type { Pool } from '../../db/sql.ts'
-import { listAllCompanies, requireAnyCompany, setSwitches } from '../../domain/companies/companies.ts'
-import type { Company } from '../../domain/companies/company.ts'
+import {
+  createCompany,
+  listAllCompanies,
+  requireAnyCompany,
+  setCompanyStatus,
+  setSwitches,
+} from '../../domain/companies/companies.ts'
+import { type Company, type CompanyStatus, counteragentTypes, type NewCompany } from '../../domain/companies/company.ts'
 import { type Account, billingModes, monthOf } from '../../domain/ledger/account.ts'
-import { listAccounts, setBilling, topUp } from '../../domain/ledger/ledger.ts'
-import { noCompany, orAdvise } from '../advice.ts'
+import { accountOf, listAccounts, setBilling, topUp } from '../../domain/ledger/ledger.ts'
+import { partnerWithLogin } from '../../domain/partners/partners.ts'
+import { noCompany, noPartner, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { idOption } from '../command-line.ts'
+import { shownAmount } from '../money.ts'
 import { amountOption, choiceOption, rateOption } from '../options.ts'
-import { table } from '../table.ts'
+import { details, table } from '../table.ts'
 
 export async function listAll({ config, print }: Call) {
   await withDatabase(config, async ({ sql }) => {
     const companies = await withAccounts(sql, config.billingZone)
     print(companies.map(present), tableOf(companies))
+  })
+}
+
+const LONGEST_NAME = 255
+const LONGEST_ADDRESS = 1000
+const LONGEST_KPP = 20
+
+export async function createOne(call: Call) {
+  const company = companyIn(call)
+  const login = call.options.partner!
+  await withDatabase(call.config, async ({ sql }) => {
+    const partner = await partnerWithLogin(sql, login)
+    if (!partner) throw new UsageError(noPartner(login))
+    const { companyId } = await sql.begin(tx => createCompany(tx, partner, company))
+    call.print({ companyId }, `Company ${companyId} (${company.name}) of ${login} was made.`)
+  })
+}
+
+function companyIn(call: Call): NewCompany {
+  const { name, inn, address, kpp } = call.options as { name: string; inn: string; address?: string; kpp?: string }
+  if (name.length > LONGEST_NAME) throw new UsageError(`--name must be 1 to ${LONGEST_NAME} characters.`)
+  if (!/^(\d{10}|\d{12})$/.test(inn)) throw new UsageError(`--inn must be 10 or 12 digits, not "${inn}".`)
+  if ((address?.length ?? 0) > LONGEST_ADDRESS)
+    throw new UsageError(`--address must be at most ${LONGEST_ADDRESS} characters.`)
+  if ((kpp?.length ?? 0) > LONGEST_KPP) throw new UsageError(`--kpp must be at most ${LONGEST_KPP} characters.`)
+  return {
+    name,
+    counteragentType: choiceOption(call, 'type', counteragentTypes)!,
+    counteragentInn: inn,
+    budget: call.options.budget === undefined ? null : amountOption(call, 'budget'),
+    ...(address === undefined ? {} : { counteragentAddress: address }),
+    ...(kpp === undefined ? {} : { counteragentKpp: kpp }),
+  }
+}
+
+export async function showOne(call: Call) {
+  const companyId = idOption(call, 'company')
+  await withDatabase(call.config, async ({ sql }) => {
+    const company = await orAdvise(noCompany(companyId), companyWithAccount(sql, companyId, call.config.billingZone))
+    call.print(presentInFull(company), detailsOf(company))
+  })
+}
+
+async function companyWithAccount(sql: Pool, companyId: number, billingZone: string): Promise<WithAccount> {
+  const company = await requireAnyCompany(sql, companyId)
+  return { ...(await accountOf(sql, companyId, monthOf(new Date(), billingZone))), ...company }
+}
+
+export const disableOne = (call: Call) =>
+  setStatus(call, 'DISABLED', 'is DISABLED: its dispatches wait, and its API keys are refused')
+
+export const enableOne = (call: Call) => setStatus(call, 'ACTIVE', 'is ACTIVE: its dispatches go on, and its keys work')
+
+async function setStatus(call: Call, status: CompanyStatus, words: string) {
+  const companyId = idOption(call, 'company')
+  await withDatabase(call.config, async ({ sql }) => {
+    await orAdvise(noCompany(companyId), setCompanyStatus(sql, companyId, status))
+    call.print({ companyId, status }, `Company ${companyId} ${words}.`)
   })
 }
 
@@ -89,6 +155,39 @@ const present = (company: WithAccount) => ({
   inbound: company.inbound,
   rate: company.partsPerSecond,
 })
+
+const presentInFull = (company: WithAccount) => ({
+  ...present(company),
+  counteragentType: company.counteragentType,
+  counteragentName: company.counteragentName,
+  counteragentAddress: company.counteragentAddress,
+  counteragentKpp: company.counteragentKpp,
+  actualAddress: company.actualAddress,
+  updatedAt: company.updatedAt.toISOString(),
+})
+
+function detailsOf(company: WithAccount): string {
+  const amount = (value: Money) => shownAmount(value, company.currency)
+  return details([
+    ['Company', company.companyId],
+    ['Name', company.name],
+    ['Partner', company.partnerId],
+    ['Status', company.status],
+    ['Counteragent', `${company.counteragentName} (${company.counteragentType})`],
+    ['INN', company.counteragentInn],
+    ['KPP', company.counteragentKpp],
+    ['Legal address', company.counteragentAddress],
+    ['Actual address', company.actualAddress],
+    ['Billing', company.billing],
+    ['Balance', amount(company.balance)],
+    ['Reserved', amount(company.reserved)],
+    ['Spent this month', amount(company.spent)],
+    ['Monthly budget', company.budget === null ? 'none' : amount(company.budget)],
+    ['Inbound', company.inbound ? 'on' : 'off'],
+    ['Limit', company.partsPerSecond === null ? 'none' : `${company.partsPerSecond} parts a second`],
+    ['Changed', company.updatedAt.toISOString()],
+  ])
+}
 
 const tableOf = (companies: WithAccount[]) =>
   table(

@@ -5,10 +5,10 @@ import type { Pool } from '../../db/sql.ts'
 import { requireAnyDispatch } from '../../domain/dispatches/dispatches.ts'
 import { failuresOf } from '../../domain/messages/messages.ts'
 import { reasonsToWait, type WaitReason } from '../../domain/sending/waiting.ts'
+import { reasonOf } from '../reasons.ts'
 import { waitSentence } from '../wait-reasons.ts'
 import type { Job } from './order.ts'
 import { barOf, countOf, createPace, durationOf } from './progress.ts'
-import { reasonOf } from './review.ts'
 import type { Talk } from './talk.ts'
 
 const LOOK_EVERY_MS = 300

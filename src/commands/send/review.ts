@@ -1,4 +1,3 @@
-import { errorDescriptions } from '../../base/error-codes.ts'
 import { UsageError } from '../../base/errors.ts'
 import { type Money, money, moneyToNumber } from '../../base/money.ts'
 import { printable } from '../../base/printable.ts'
@@ -8,6 +7,7 @@ import { type Answer, createTrial, type Trial } from '../../domain/dispatches/di
 import { type Account, monthOf } from '../../domain/ledger/account.ts'
 import { accountOf, refusalOf } from '../../domain/ledger/ledger.ts'
 import { shownAmount } from '../money.ts'
+import { reasonOf } from '../reasons.ts'
 import { confirm } from '../terminal.ts'
 import type { Job } from './order.ts'
 import { barOf, countOf } from './progress.ts'
@@ -86,9 +86,6 @@ async function keepRejected(review: Review, file: RejectedFile, rows: RecipientR
     await file.add(rows[place]!.fields, errorCode, reasonOf(errorCode))
   }
 }
-
-export const reasonOf = (errorCode: number | null) =>
-  errorCode === null ? 'Failed' : (errorDescriptions[errorCode] ?? `Error ${errorCode}`)
 
 /** Refuses what could not be sent, and asks a person about the rest. */
 export async function confirmReview(job: Job, review: Review): Promise<void> {

@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Sql } from '../../db/sql.ts'
+import type { Dispatch } from '../../domain/dispatches/dispatch.ts'
 import { requireDispatch } from '../../domain/dispatches/dispatches.ts'
 import type { Message } from '../../domain/messages/message.ts'
 import { everyMessage } from '../../domain/messages/messages.ts'
@@ -45,14 +47,14 @@ export const reportRoutes =
         .type('text/csv; charset=utf-8')
         .header('content-disposition', `attachment; filename="dispatch-${dispatch.dispatchId}.csv"`)
       if (request.method === 'HEAD') return reply.send('' as never) // no line needs to be read for the headers
-      return reply.send(Readable.from(linesOf(everyMessage(sql, dispatch)), { highWaterMark: 1 }) as never)
+      return reply.send(Readable.from(reportLines(sql, dispatch), { highWaterMark: 1 }) as never)
     })
   }
 
 /** A piece for each page: the next is read when the client has taken the last, and none once it has gone. */
-async function* linesOf(pages: AsyncIterable<Message[]>) {
+export async function* reportLines(sql: Sql, dispatch: Dispatch): AsyncGenerator<string> {
   yield `${columns.join(',')}\r\n`
-  for await (const page of pages) yield page.map(lineOf).join('')
+  for await (const page of everyMessage(sql, dispatch)) yield page.map(lineOf).join('')
 }
 
 function lineOf(message: Message): string {

@@ -1,0 +1,59 @@
+import {
+  addToBlacklist,
+  type BlacklistEntry,
+  listBlacklist,
+  removeFromBlacklist,
+} from '../../domain/blacklist/blacklist.ts'
+import { requireAnyCompany } from '../../domain/companies/companies.ts'
+import { noCompany, orAdvise } from '../advice.ts'
+import { type Call, withDatabase } from '../command.ts'
+import { idOption } from '../command-line.ts'
+import { limitOption, readNumber } from '../options.ts'
+import { moreNote, table } from '../table.ts'
+
+export async function listSome(call: Call) {
+  const companyId = idOption(call, 'company')
+  const limit = limitOption(call)
+  await withDatabase(call.config, async ({ sql }) => {
+    await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId))
+    const { total, items } = await listBlacklist(sql, companyId, limit)
+    call.print({ total, items: items.map(present) }, tableOf(items) + moreNote(items.length, total))
+  })
+}
+
+export async function addOne(call: Call) {
+  const companyId = idOption(call, 'company')
+  const msisdn = readNumber(call.arguments[0]!, 'NUMBER')
+  await withDatabase(call.config, async ({ sql }) => {
+    await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId))
+    await addToBlacklist(sql, companyId, msisdn, call.options.comment)
+    call.print({ companyId, msisdn, blacklist: true }, `${msisdn} is on the blacklist of company ${companyId}.`)
+  })
+}
+
+export async function removeOne(call: Call) {
+  const companyId = idOption(call, 'company')
+  const msisdn = readNumber(call.arguments[0]!, 'NUMBER')
+  await withDatabase(call.config, async ({ sql }) => {
+    await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId))
+    const wasThere = await removeFromBlacklist(sql, companyId, msisdn)
+    call.print(
+      { companyId, msisdn, blacklist: false },
+      wasThere
+        ? `${msisdn} is no longer on the blacklist of company ${companyId}.`
+        : `${msisdn} was not on the blacklist of company ${companyId}.`,
+    )
+  })
+}
+
+const present = ({ msisdn, comment, createdAt }: BlacklistEntry) => ({
+  msisdn,
+  comment,
+  createdAt: createdAt.toISOString(),
+})
+
+const tableOf = (entries: BlacklistEntry[]) =>
+  table(
+    ['NUMBER', 'SINCE', 'COMMENT'],
+    entries.map(({ msisdn, comment, createdAt }) => [msisdn, createdAt.toISOString().slice(0, 10), comment]),
+  )

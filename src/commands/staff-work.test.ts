@@ -1,0 +1,203 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { storeDocument } from '../domain/documents/documents.ts'
+import { loadNumbering } from '../domain/numbering/numbering.ts'
+import { printedBy } from '../testing/command-line.ts'
+import { PDF } from '../testing/conformance/world.ts'
+import { useDatabase } from '../testing/database.ts'
+import { numberOf } from '../testing/factories.ts'
+import { aDispatch, aWorld, type World } from '../testing/world.ts'
+
+/** What staff do every day, on the command line alone. */
+
+const db = useDatabase()
+const folder = mkdtempSync(join(tmpdir(), 'tidings-staff-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+let world: World
+let company: string[]
+let dispatchId: number
+
+beforeAll(async () => {
+  world = await aWorld(db.sql)
+  company = ['--company', String(world.companyId)]
+  const recipients = [{ destination: numberOf.MTS }, { destination: numberOf.BEELINE }, { destination: '12' }]
+  dispatchId = await aDispatch(db.sql, await loadNumbering(db.sql), world, recipients, {
+    text: 'Hello\u001b[31m, Anna',
+  })
+})
+
+const env = () => ({ DATABASE_URL: db.url, TIDINGS_SECRET: 'invented for the tests, 32 characters and more' })
+const printed = (...words: string[]) => printedBy(words, env())
+const answer = async (...words: string[]) => JSON.parse(await printed(...words, '--json'))
+const refused = (words: string[], sentence: RegExp) => expect(printed(...words)).rejects.toThrow(sentence)
+
+describe('companies', () => {
+  const create = (...more: string[]) => ['company', 'create', '--name', 'Весна', '--inn', '7700000025', ...more]
+
+  test('are created, shown, disabled and enabled', async () => {
+    const made = await answer(...create('--partner', world.partner.login, '--budget', '1500.50', '--kpp', '770001001'))
+    const id = ['--company', String(made.companyId)]
+    expect(await answer('company', 'show', ...id)).toMatchObject({
+      companyId: made.companyId,
+      partnerId: world.partner.partnerId,
+      name: 'Весна',
+      status: 'ACTIVE',
+      budget: { value: 1500.5, currency: 'RUB' },
+      counteragentType: 'LEGAL',
+      counteragentInn: '7700000025',
+      counteragentKpp: '770001001',
+      balance: 0,
+      billing: 'POSTPAID',
+    })
+    expect(await answer('company', 'disable', ...id)).toEqual({ companyId: made.companyId, status: 'DISABLED' })
+    const shown = await printed('company', 'show', ...id)
+    expect(shown).toMatch(/^Status +DISABLED$/m)
+    expect(shown).toMatch(/^Monthly budget +1,500\.50 RUB$/m)
+    expect(await answer('company', 'enable', ...id)).toEqual({ companyId: made.companyId, status: 'ACTIVE' })
+  })
+
+  test.each<[string[], RegExp]>([
+    [create('--partner', 'nobody'), /There is no partner with the login "nobody": `tidings partner list`/],
+    [create('--partner', 'x', '--type', 'CLUB'), /--type must be one of LEGAL, INDIVIDUAL, not "CLUB"/],
+    [create('--partner', 'x', '--budget', '1e9'), /--budget must be an amount above zero/],
+    [['company', 'create', '--name', 'X', '--inn', '77', '--partner', 'x'], /--inn must be 10 or 12 digits, not "77"/],
+    [['company', 'show', '--company', '987654'], /There is no company 987654/],
+    [['company', 'disable', '--company', '987654'], /There is no company 987654/],
+  ])('a mistake is told: %s', refused)
+})
+
+describe('dispatches', () => {
+  test('are listed, shown, started and stopped', async () => {
+    const { total, items } = await answer('dispatch', 'list', ...company)
+    expect({ total, items }).toMatchObject({ total: 1, items: [{ dispatchId, status: 'CREATED', name: 'Test' }] })
+    expect(await answer('dispatch', 'list', ...company, '--status', 'stopped')).toEqual({ total: 0, items: [] })
+    expect(await printed('dispatch', 'list', ...company)).toMatch(
+      new RegExp(
+        `^ID +STATUS +CHANNEL +CREATED +MESSAGES +DELIVERED +FAILED +NAME\\n${dispatchId} +CREATED +SMS .* Test\\n$`,
+      ),
+    )
+    expect(await answer('dispatch', 'start', String(dispatchId))).toEqual({ dispatchId, status: 'STARTED' })
+    expect(await answer('dispatch', 'show', String(dispatchId))).toMatchObject({
+      dispatchId,
+      status: 'STARTED',
+      messages: { total: 3, failed: 1, pending: 2 },
+      failures: [{ errorCode: 7401, reason: 'The number is not valid', count: 1 }],
+      waitsFor: [expect.stringMatching(/^No engine is at work/)],
+    })
+    const shown = await printed('dispatch', 'show', String(dispatchId))
+    expect(shown).toMatch(/^Text +Hello\\u001b\[31m, Anna$/m)
+    expect(shown).toMatch(
+      /^Waiting +2\nSent +0\nDelivered +0\nFailed +1\n {2}1 x 7401 The number is not valid\nNo engine/m,
+    )
+    expect(await answer('dispatch', 'stop', String(dispatchId))).toEqual({ dispatchId, status: 'STOPPED' })
+    await refused(['dispatch', 'show', '987654'], /There is no dispatch 987654: `tidings dispatch list --company N`/)
+    await refused(['dispatch', 'stop', 'first'], /^ID must be a whole number above zero, not "first"\.$/)
+    await refused(['dispatch', 'list', '--company', '987654'], /There is no company 987654/)
+  })
+
+  test('are reported as CSV, on stdout or into a new file', async () => {
+    const report = await printed('dispatch', 'report', String(dispatchId))
+    const lines = report.split('\r\n')
+    expect(lines).toHaveLength(5)
+    expect(lines[0]).toMatch(/^messageUuid,destination,status,/)
+    expect(lines[3]).toMatch(/,12,FAILED,7401,/)
+    const to = join(folder, 'report.csv')
+    const saved = await answer('dispatch', 'report', String(dispatchId), '--to', to)
+    expect(saved).toEqual({ dispatchId, file: to, messages: 3 })
+    expect(readFileSync(to, 'utf8')).toBe(report)
+    await refused(['dispatch', 'report', String(dispatchId), '--to', to], /There is a file ".*report\.csv" already/)
+    await refused(
+      ['dispatch', 'report', String(dispatchId), '--to', '/nowhere/x'],
+      /There is no folder for "\/nowhere\/x"/,
+    )
+    await refused(['dispatch', 'report', String(dispatchId), '--json'], /--json needs --to FILE/)
+  })
+})
+
+describe('messages', () => {
+  test('are found by number in all companies, and by anything in one', async () => {
+    const { total, items } = await answer('message', 'find', '--to', '+7 (916) 000-00-01')
+    expect({ total, items }).toMatchObject({
+      total: 1,
+      items: [
+        { companyId: world.companyId, dispatchId, destination: numberOf.MTS, status: 'sending', channelType: 'SMS' },
+      ],
+    })
+    const failed = await answer('message', 'find', ...company, '--status', 'unsent', '--dispatch', String(dispatchId))
+    expect(failed.items).toMatchObject([{ destination: '12', status: 'unsent', errorCode: 7401 }])
+    const limited = await printed('message', 'find', ...company, '--limit', '1')
+    expect(limited).toMatch(/^MESSAGE +COMPANY +DISPATCH .*\n.*\n2 more: --limit shows more\.\n$/)
+
+    const { messageUuid } = items[0]
+    expect(await answer('message', 'show', messageUuid)).toMatchObject({ messageUuid, companyId: world.companyId })
+    const shown = await printed('message', 'show', messageUuid, ...company)
+    expect(shown).toMatch(/^Number +79160000001\nStatus +sending since /m)
+    expect(shown).toMatch(/^Text +Hello\\u001b\[31m, Anna$/m)
+  })
+
+  test.each<[string[], RegExp]>([
+    [['message', 'find'], /--to or --id is required to search all companies/],
+    [['message', 'find', '--to', 'Anna'], /--to must be a phone number, not "Anna"/],
+    [
+      ['message', 'find', '--to', '79160000001', '--status', 'lost'],
+      /--status must be one of sending, sent, delivered/,
+    ],
+    [['message', 'find', '--to', '79160000001', '--from', 'May'], /--from must be a day or a time such as/],
+    [['message', 'find', '--to', '79160000001', '--limit', '100000'], /--limit must be at most 10000/],
+    [['message', 'find', '--to', '79160000001', '--company', '987654'], /There is no company 987654/],
+    [['message', 'show', 'nothing'], /There is no message "nothing"/],
+  ])('a mistake is told: %s', refused)
+})
+
+describe('the blacklist', () => {
+  test('is added to, listed and taken from', async () => {
+    const [number] = ['79160000077']
+    expect(
+      await answer('blacklist', 'add', '8 916 000-00-77', ...company, '--comment', 'Asked by\u001b letter'),
+    ).toEqual({
+      companyId: world.companyId,
+      msisdn: number,
+      blacklist: true,
+    })
+    expect(await answer('blacklist', 'list', ...company)).toMatchObject({
+      total: 1,
+      items: [{ msisdn: number, comment: 'Asked by\u001b letter' }],
+    })
+    expect(await printed('blacklist', 'list', ...company)).toMatch(
+      /^NUMBER +SINCE +COMMENT\n79160000077 +\d{4}-\d\d-\d\d +Asked by\\u001b letter\n$/,
+    )
+    expect(await printed('blacklist', 'remove', number!, ...company)).toMatch(/is no longer on the blacklist/)
+    expect(await printed('blacklist', 'remove', number!, ...company)).toMatch(/was not on the blacklist/)
+    await refused(['blacklist', 'add', 'Anna', ...company], /NUMBER must be a phone number, not "Anna"/)
+    await refused(['blacklist', 'add', number!, '--company', '987654'], /There is no company 987654/)
+  })
+})
+
+describe('documents', () => {
+  test('are listed and saved, and no file is overwritten', async () => {
+    const { id } = await storeDocument(db.sql, world.companyId, { filename: '../charter.pdf', content: PDF })
+    expect(await answer('document', 'list', ...company)).toMatchObject([{ id, filename: '../charter.pdf' }])
+    const to = join(folder, 'charter.pdf')
+    expect(await answer('document', 'save', id, ...company, '--to', to)).toEqual({
+      id,
+      file: to,
+      sizeBytes: PDF.length,
+    })
+    expect(readFileSync(to)).toEqual(PDF)
+    await refused(['document', 'save', id, ...company, '--to', to], /There is a file ".*charter\.pdf" already/)
+    await refused(['document', 'save', 'x', ...company], /ID must be the id of a document, not "x"/)
+    await refused(['document', 'save', crypto.randomUUID(), ...company], /Company \d+ has no document .*document list/)
+
+    const before = process.cwd()
+    process.chdir(folder)
+    try {
+      rmSync(to)
+      expect(await answer('document', 'save', id, ...company)).toMatchObject({ file: '_charter.pdf' })
+    } finally {
+      process.chdir(before)
+    }
+  })
+})
