@@ -36,12 +36,15 @@ export type Config = {
   moderation: 'auto' | 'manual'
   billingZone: string
   trustedProxies: string[]
+  connections: number
+  connectionsPerAddress: number
   callbackAllow: string[]
   callbackRetrySeconds: number
   callbackSourceIp: string | undefined
   stopWords: string[]
   keepMonths: number | undefined
   metrics: boolean
+  metricsAllow: string[]
   logLevel: string
   envFile: string | undefined
 }
@@ -140,6 +143,18 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     defaultText: 'none',
     about: 'Addresses or networks, separated by commas, whose `X-Forwarded-For` is believed.',
   },
+  connections: {
+    name: 'TIDINGS_CONNECTIONS',
+    read: (text, name) => readInteger(text, name, 10, 1_000_000),
+    default: 5000,
+    about: 'Most connections that clients may have to a process at once; more get 503.',
+  },
+  connectionsPerAddress: {
+    name: 'TIDINGS_CONNECTIONS_PER_ADDRESS',
+    read: (text, name) => readInteger(text, name, 1, 1_000_000),
+    default: 1000,
+    about: 'Most of them from one address; for those in TIDINGS_TRUSTED_PROXIES only the bound for all holds.',
+  },
   callbackAllow: {
     name: 'TIDINGS_CALLBACK_ALLOW',
     read: readNetworks,
@@ -178,7 +193,14 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     read: readBoolean,
     default: embedded,
     defaultText: 'true with the embedded server, else false',
-    about: 'Serves Prometheus metrics at `/metrics`; switch it on where the network keeps strangers out.',
+    about: 'Serves Prometheus metrics at `/metrics`, to the addresses in TIDINGS_METRICS_ALLOW.',
+  },
+  metricsAllow: {
+    name: 'TIDINGS_METRICS_ALLOW',
+    read: readNetworks,
+    default: ['loopback'],
+    defaultText: 'loopback, this machine alone',
+    about: 'Addresses or networks, separated by commas, that may read `/metrics`.',
   },
   logLevel: {
     name: 'TIDINGS_LOG_LEVEL',

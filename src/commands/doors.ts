@@ -29,6 +29,7 @@ export async function openDoors(
   try {
     await app.listen({ port, host: first! })
     for (const address of others) doors.push(...(await openAnother(app.server, port, address)))
+    for (const door of doors.slice(1)) app.connectionLimit?.guard(door)
   } catch (error) {
     await closeAll(app, doors, answers, 0)
     throw new UsageError(whyNot(error as NodeJS.ErrnoException, port, host))
@@ -84,8 +85,11 @@ async function addressesBehind(host: string): Promise<string[]> {
 /** A door of its own that leads to the same room. None on a machine that only knows the address by name. */
 async function openAnother(main: Server, port: number, address: string): Promise<Server[]> {
   const { requestTimeout, keepAliveTimeout } = main
-  const door = createServer({ requestTimeout, keepAliveTimeout })
-  for (const event of ['request', 'clientError']) door.on(event, (...happened) => main.emit(event, ...happened))
+  const door = createServer({ requestTimeout, keepAliveTimeout, requireHostHeader: false })
+  const handedOver = ['request', 'checkExpectation', 'connect', 'clientError'].filter(event =>
+    main.listenerCount(event),
+  )
+  for (const event of handedOver) door.on(event, (...happened) => main.emit(event, ...happened))
   try {
     await once(door.listen(port, address), 'listening')
     return [door]

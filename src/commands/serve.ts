@@ -113,7 +113,7 @@ async function startApi(config: Config, database: Database, log: Logger) {
   try {
     const port = config.port || (await freePort(config.host))
     const url = config.publicUrl ?? urlOf(config.host, port)
-    const { billingZone, trustedProxies, metrics, stopWords } = config
+    const { billingZone, trustedProxies, metrics, metricsAllow, stopWords, connections, connectionsPerAddress } = config
     const context = {
       sql: database.sql,
       secret: database.secret,
@@ -124,6 +124,8 @@ async function startApi(config: Config, database: Database, log: Logger) {
       billingZone,
       trustedProxies,
       metrics,
+      metricsAllow,
+      limits: { connections, connectionsPerAddress },
     }
     const app = await buildApp({ ...context, publicUrl: url })
     const doors = await openDoors(app, port, config.host)

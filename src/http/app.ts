@@ -3,21 +3,32 @@ import fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstanc
 import { AppError } from '../base/errors.ts'
 import { acceptJsonBodies, bodyLimits } from './body.ts'
 import { acceptGzipBodies } from './content-encoding.ts'
-import type { Context } from './context.ts'
+import { type Context, usualLimits } from './context.ts'
 import { registerDocsPage } from './docs-page.ts'
-import { answerError, errorBody } from './error-handler.ts'
+import { answerError } from './error-handler.ts'
 import { registerHealth } from './health.ts'
 import { nameIgnoredFields } from './ignored-fields.ts'
 import { registerMessagingApi } from './messaging/messaging-api.ts'
 import { registerMetrics } from './metrics.ts'
 import { registerPartnerApi } from './partner/partner-api.ts'
 import { requestIdOf, showRequestId } from './request-id.ts'
+import { answerBrokenRequest, answerInPlaceOfNode } from './server/broken-requests.ts'
+import { ConnectionLimit } from './server/connections.ts'
+import { logRequests } from './server/request-log.ts'
+import { StrangerBytes } from './server/stranger-bytes.ts'
 import { registerShortLinks } from './short-links/short-links.ts'
 import { refuseUnknownRoutes } from './unknown-routes.ts'
 import { compileValidator } from './validation.ts'
 import { registerWebhooks } from './webhooks/webhooks.ts'
 
 export type App = FastifyInstance
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Over all servers that hand their requests to this one. */
+    connectionLimit: ConnectionLimit
+  }
+}
 
 const REQUEST_TIMEOUT_MS = 120_000
 
@@ -31,10 +42,12 @@ export async function buildApp(context: Context): Promise<App> {
     genReqId: requestIdOf,
     trustProxy: context.trustedProxies.length > 0 ? context.trustedProxies : false,
     return503OnClosing: false,
+    // Answered by a hook of ours: Node's own answer has no body.
+    http: { requireHostHeader: false },
     exposeHeadRoutes: true,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
     frameworkErrors: (error, request, reply) => answerError(error as FastifyError, request, reply as never),
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: answerBrokenRequest as never,
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.setValidatorCompiler(compileValidator)
@@ -42,6 +55,9 @@ export async function buildApp(context: Context): Promise<App> {
   app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler(answerError)
   showRequestId(app)
+  logRequests(app, context)
+  answerInPlaceOfNode(app)
+  limitConnections(app, context)
   refuseUnknownRoutes(app)
   app.setNotFoundHandler(() => {
     throw new AppError('not_found', 'Not found')
@@ -52,25 +68,19 @@ export async function buildApp(context: Context): Promise<App> {
   if (context.metrics) registerMetrics(app, context)
 
   registerHealth(app, context)
-  await registerPartnerApi(app, context)
+  const strangerBytes = new StrangerBytes(limitsOf(context).strangerBytes)
+  await registerPartnerApi(app, { ...context, strangerBytes })
   await registerMessagingApi(app, context)
   registerShortLinks(app, context)
-  registerWebhooks(app, context)
+  registerWebhooks(app, { ...context, strangerBytes })
   await registerDocsPage(app)
   return app
 }
 
-/** What cannot be read as HTTP at all still gets an answer in our form. */
-function answerBrokenRequest(this: unknown, error: Error & { code?: string }, socket: import('node:net').Socket) {
-  if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy()
-  const why = brokenRequests[error.code ?? ''] ?? 'The request is not HTTP'
-  const body = JSON.stringify(errorBody(4000, why))
-  socket.end(
-    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  )
-}
+const limitsOf = ({ limits }: Context) => ({ ...usualLimits, ...limits })
 
-const brokenRequests: Record<string, string> = {
-  HPE_HEADER_OVERFLOW: 'The request headers are too large',
-  ERR_HTTP_REQUEST_TIMEOUT: 'The request took too long to arrive',
+function limitConnections(app: FastifyInstance, context: Context) {
+  const limit = new ConnectionLimit({ ...limitsOf(context), ...context })
+  app.decorate('connectionLimit', limit)
+  limit.guard(app.server)
 }

@@ -2,6 +2,21 @@ import type { Logger } from 'pino'
 import type { Pool } from '../db/sql.ts'
 import type { Numbering } from '../domain/numbering/numbering.ts'
 
+/** Bounds on what clients can occupy. */
+export type Limits = {
+  /** Connections in all, and from one address that is no trusted proxy. */
+  connections: number
+  connectionsPerAddress: number
+  /** Bytes of bodies that are read before their sender is known, in all. */
+  strangerBytes: number
+}
+
+export const usualLimits: Limits = {
+  connections: 5000,
+  connectionsPerAddress: 1000,
+  strangerBytes: 64 * 1024 * 1024,
+}
+
 /** What every face of the service is given. */
 export type Context = {
   sql: Pool
@@ -12,8 +27,12 @@ export type Context = {
   publicUrl: string
   trustedProxies: string[]
   metrics: boolean
+  /** Networks that may read the metrics; unless given, this machine alone. */
+  metricsAllow?: string[]
   /** What the secrets of gateways are sealed with. */
   secret: string
   /** Texts by which a subscriber asks for nothing more; unless told, the usual ones. */
   stopWords?: readonly string[]
+  /** Those that are not given are the usual ones. */
+  limits?: Partial<Limits>
 }

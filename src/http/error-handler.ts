@@ -2,6 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { isDatabaseAway } from '../base/database-losses.ts'
 import { AppError, type AppErrorKind } from '../base/errors.ts'
 import { tooLargeFor } from './body.ts'
+import { placeOf } from './server/request-log.ts'
 import { validationMessage } from './validation.ts'
 
 type Answer = { status: number; code: number }
@@ -47,7 +48,7 @@ export function answerError(error: FastifyError, request: FastifyRequest, reply:
   if (isClientGone(request)) return sendError(reply, CLIENT_CLOSED_REQUEST, 4000, 'The client closed the connection')
   const known = asAppError(error, request)
   if (!known) {
-    request.log.error({ err: error, method: request.method, route: request.routeOptions.url }, 'request.failed')
+    request.log.error({ err: error, ...placeOf(request) }, 'request.failed')
     return sendError(reply, 500, 5000, 'Something went wrong on our side')
   }
   if (known.kind === 'not_ready') logUnready(error, request)

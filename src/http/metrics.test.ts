@@ -25,7 +25,7 @@ test('when a gateway last had an error is told, without its words; of one that n
 
 async function metricsNow(): Promise<string> {
   const app = Fastify()
-  registerMetrics(app, { sql: db.sql, log: pino({ level: 'silent' }) })
+  registerMetrics(app, { sql: db.sql, log: pino({ level: 'silent' }), trustedProxies: [] })
   try {
     return (await app.inject('/metrics')).body
   } finally {

@@ -1,13 +1,19 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { AppError } from '../base/errors.ts'
 import type { Sql } from '../db/sql.ts'
 import type { Gateway, GatewayState } from '../domain/gateways/gateway.ts'
 import { listGateways } from '../domain/gateways/gateways.ts'
 import { gatewayStates, partsPerSecondOf } from '../domain/gateways/states.ts'
+import { isAllowed } from '../domain/keys/address-list.ts'
 import type { Context } from './context.ts'
+import { addressesOf } from './server/networks.ts'
 
 /** Prometheus metrics: time by route and status, what Node tells of this process, and how the gateways are doing. */
-export function registerMetrics(app: FastifyInstance, { sql, log }: Pick<Context, 'sql' | 'log'>) {
+export function registerMetrics(
+  app: FastifyInstance,
+  { sql, log, ...allowed }: Pick<Context, 'sql' | 'log' | 'metricsAllow' | 'trustedProxies'>,
+) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const requests = new Histogram({
@@ -23,11 +29,25 @@ export function registerMetrics(app: FastifyInstance, { sql, log }: Pick<Context
     const route = request.routeOptions.url ?? 'unknown'
     requests.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000)
   })
-  app.get('/metrics', async (_, reply) => {
+  app.get('/metrics', async (request, reply) => {
+    refuseStrangers(request, allowed)
     // Without the database there is still something to tell of ourselves.
     await gateways.refresh(sql).catch(err => log.warn({ err }, 'gateway_metrics.not_read'))
     return reply.type(registry.contentType).send(await registry.metrics())
   })
+}
+
+/**
+ * An address that a proxy tells of is only known where the proxy is trusted. Elsewhere a request through a proxy on this
+ * machine looks as if it came from this machine: it is refused.
+ */
+function refuseStrangers(
+  { ip, headers }: FastifyRequest,
+  { metricsAllow = ['loopback'], trustedProxies }: Pick<Context, 'metricsAllow' | 'trustedProxies'>,
+) {
+  const isForwarded = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'via'].some(name => headers[name] !== undefined)
+  const isKnown = !isForwarded || trustedProxies.length > 0
+  if (!isKnown || !isAllowed(addressesOf(metricsAllow), ip)) throw new AppError('access_denied', 'Access Denied')
 }
 
 /** One value of a gateway and what its engines say of it, if any does; where there is none, nothing is told. */

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../context.ts'
 import { describeApi } from '../openapi.ts'
+import type { StrangerBytes } from '../server/stranger-bytes.ts'
 import { authenticatePartner } from './auth.ts'
 import { companyRoutes } from './companies.ts'
 import { dispatchRoutes } from './dispatches.ts'
@@ -13,7 +14,7 @@ import { senderRoutes } from './senders.ts'
 import { tokenRoutes } from './tokens.ts'
 
 /** The partner API: one file a resource. Everything but the token needs one. */
-export async function registerPartnerApi(app: FastifyInstance, context: Context) {
+export async function registerPartnerApi(app: FastifyInstance, context: Context & { strangerBytes: StrangerBytes }) {
   await app.register(
     async api => {
       await describeApi(api, {
@@ -22,7 +23,10 @@ export async function registerPartnerApi(app: FastifyInstance, context: Context)
         serverUrl: `${context.publicUrl}/partner/v1`,
         security: { token: { type: 'http', scheme: 'bearer' } },
       })
-      await api.register(tokenRoutes(context))
+      await api.register(async open => {
+        context.strangerBytes.guard(open)
+        await open.register(tokenRoutes(context))
+      })
       await api.register(async guarded => {
         authenticatePartner(guarded, context)
         await guarded.register(companyRoutes(context), { prefix: '/company' })

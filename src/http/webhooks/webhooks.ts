@@ -11,6 +11,7 @@ import { keepReceipts } from '../../domain/sending/receipts.ts'
 import { noteChats } from '../../domain/subscribers/subscribers.ts'
 import { MIB } from '../body.ts'
 import type { Context } from '../context.ts'
+import type { StrangerBytes } from '../server/stranger-bytes.ts'
 import { type ReadWebhook, readerOf, type Told } from './readers.ts'
 
 declare module 'fastify' {
@@ -29,12 +30,13 @@ const SECRETS_RETRY_SECONDS = 60
  * `/webhooks/{gatewayId}`: where messengers and providers tell what became of messages and what subscribers wrote. It
  * is acknowledged when it is committed: receipts to the inbox, from which the engines take them.
  */
-export function registerWebhooks(app: FastifyInstance, context: Context) {
+export function registerWebhooks(app: FastifyInstance, context: Context & { strangerBytes: StrangerBytes }) {
   const { clock, log } = context
   const gateways = rememberGateways(context.sql, gatewayKey(context.secret))
 
   app.register(async scope => {
     takeBodiesAsTheyAre(scope)
+    context.strangerBytes.guard(scope)
     // Before the body is read: strangers cannot make us keep bodies for gateways that do not exist.
     scope.decorateRequest('gateway')
     scope.addHook('onRequest', async request => {

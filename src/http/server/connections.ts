@@ -1,0 +1,83 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Logger } from 'pino'
+import { isAllowed } from '../../domain/keys/address-list.ts'
+import { endWithError } from './broken-requests.ts'
+import { addressesOf, networkOf } from './networks.ts'
+
+type Bounds = { connections: number; connectionsPerAddress: number; trustedProxies: string[]; log: Logger }
+
+const WARN_EVERY_MS = 60_000
+const CLOSE_IDLE_EVERY_MS = 1_000
+
+/**
+ * Bounds the connections of this process, in all and from one address, over all servers that it is told of. A proxy that
+ * is trusted speaks for many clients: only the bound for all holds for it.
+ */
+export class ConnectionLimit {
+  readonly #bounds: Bounds
+  readonly #trusted: string[]
+  readonly #byAddress = new Map<string, number>()
+  readonly #servers = new Set<Server>()
+  #open = 0
+  #refused = 0
+  #warnedAt = Number.NEGATIVE_INFINITY
+  #closedIdleAt = Number.NEGATIVE_INFINITY
+
+  constructor(bounds: Bounds) {
+    this.#bounds = bounds
+    this.#trusted = addressesOf(bounds.trustedProxies)
+  }
+
+  guard(server: Server) {
+    this.#servers.add(server)
+    server.on('connection', (socket: Socket) => this.#admit(socket))
+  }
+
+  #admit(socket: Socket) {
+    const address = networkOf(socket.remoteAddress ?? '')
+    const fromAddress = (this.#byAddress.get(address) ?? 0) + 1
+    this.#open += 1
+    this.#byAddress.set(address, fromAddress)
+    socket.once('close', () => this.#leave(address))
+    const { connections, connectionsPerAddress } = this.#bounds
+    const isTooMany = this.#open > connections
+    if (isTooMany) this.#closeIdle()
+    if (isTooMany || (fromAddress > connectionsPerAddress && !this.#isTrusted(socket))) this.#refuse(socket, address)
+  }
+
+  #leave(address: string) {
+    this.#open -= 1
+    const left = this.#byAddress.get(address)! - 1
+    if (left > 0) this.#byAddress.set(address, left)
+    else this.#byAddress.delete(address)
+  }
+
+  #isTrusted({ remoteAddress = '' }: Socket) {
+    return this.#trusted.length > 0 && isAllowed(this.#trusted, remoteAddress)
+  }
+
+  #refuse(socket: Socket, address: string) {
+    this.#warn(address)
+    const message = 'Too many connections: use those that are open, or try again in a moment'
+    endWithError(socket, { status: '503 Service Unavailable', code: 5030, message, headers: { 'Retry-After': '1' } })
+    socket.destroySoon()
+  }
+
+  /** Clients that keep a connection without using it make room for the next ones. */
+  #closeIdle() {
+    const now = performance.now()
+    if (now - this.#closedIdleAt < CLOSE_IDLE_EVERY_MS) return
+    this.#closedIdleAt = now
+    for (const server of this.#servers) server.closeIdleConnections()
+  }
+
+  #warn(address: string) {
+    this.#refused += 1
+    const now = performance.now()
+    if (now - this.#warnedAt < WARN_EVERY_MS) return
+    this.#warnedAt = now
+    this.#bounds.log.warn({ refused: this.#refused, open: this.#open, address }, 'connections.refused')
+    this.#refused = 0
+  }
+}
