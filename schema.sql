@@ -418,7 +418,8 @@ create table lanes (
   constraint lanes_once UNIQUE NULLS NOT DISTINCT (company_id, dispatch_id, channel_type, sender_id, sender_name, brand_id, priority, zone)
 );
 CREATE INDEX lanes_ending ON lanes USING btree (end_at) WHERE (end_at IS NOT NULL);
-CREATE INDEX lanes_runnable ON lanes USING btree (priority, served_at) WHERE (open AND (cursor < tail));
+CREATE INDEX lanes_in_turn ON lanes USING btree (company_id, channel_type, priority, served_at, lane_id) WHERE (open AND (cursor < tail));
+CREATE INDEX lanes_ready ON lanes USING btree (priority, company_id, channel_type, not_before) WHERE (open AND (cursor < tail));
 
 create table leases (
   company_id bigint not null,
@@ -436,6 +437,7 @@ create table leases (
   constraint leases_company_id_lane_id_fkey FOREIGN KEY (company_id, lane_id) REFERENCES lanes(company_id, lane_id)
 );
 CREATE INDEX leases_by_end ON leases USING btree (until);
+CREATE INDEX leases_in_turn ON leases USING btree (company_id, due_at, lease_id);
 CREATE INDEX leases_of_lane ON leases USING btree (company_id, lane_id);
 
 create table ledger_entries (

@@ -8,6 +8,7 @@ import * as engineHistory from './engine-history.ts'
 import { type Bench, type Figure, isMet, type Options, printTable } from './figures.ts'
 import * as ingest from './ingest.ts'
 import * as latency from './latency.ts'
+import * as manyLanes from './many-lanes.ts'
 import * as message from './message.ts'
 import * as messageRead from './message-read.ts'
 import * as numbering from './numbering.ts'
@@ -23,6 +24,7 @@ import * as text from './text.ts'
 const benches: Bench[] = [
   engine,
   engineHistory,
+  manyLanes,
   latency,
   authorize,
   callbacks,

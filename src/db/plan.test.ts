@@ -6,6 +6,8 @@ import {
   requireDispatch,
   requireDispatchProgress,
 } from '../domain/dispatches/dispatches.ts'
+import { MOST_WAITING_LANES } from '../domain/lanes/lane.ts'
+import { hasTooManyLanes, lanesInTurn, queuesWithWork } from '../domain/lanes/lanes.ts'
 import { acceptedMessages, pageOfMessages } from '../domain/messages/messages.ts'
 import { loadNumbering } from '../domain/numbering/numbering.ts'
 import { createTokenReader } from '../domain/partners/partners.ts'
@@ -13,6 +15,7 @@ import { moveDueSenders } from '../domain/senders/moderation.ts'
 import { requireSenderOf } from '../domain/senders/senders.ts'
 import { useDatabase } from '../testing/database.ts'
 import { aCompany, anApprovedSender, aPartner, numberOf, type TestPartner } from '../testing/factories.ts'
+import { manyLanes } from '../testing/lanes.ts'
 import { monthBack, planModes, readsOf as readsOfPlan } from '../testing/plans.ts'
 import type { Pool } from './sql.ts'
 
@@ -24,9 +27,12 @@ const db = useDatabase()
 
 const SIZE = 6000
 const MONTHS_BACK = 4
+const LANES = 20_000
 
 let partner: TestPartner
 let companyId: number
+/** Its lanes are many, and its id is below that of the company with the dispatches. */
+let crowdedId: number
 let senderId: number
 /** Of this month. */
 let dispatchId: number
@@ -36,6 +42,7 @@ let oldDispatchId: number
 beforeAll(async () => {
   partner = await aPartner(db.sql)
   await manyNeighbours()
+  crowdedId = await aCompany(db.sql, partner)
   companyId = await aCompany(db.sql, partner)
   senderId = (await anApprovedSender(db.sql, companyId)).senderId
   const { sql } = db
@@ -46,6 +53,7 @@ beforeAll(async () => {
   for (let back = MONTHS_BACK; back > 2; back--) await moveBack(await aLargeDispatch(), back, back)
   oldDispatchId = await aLargeDispatch()
   await moveBack(oldDispatchId, 2, 1)
+  await manyLanes(sql, crowdedId, LANES, 'VK')
   await sql`analyze`
 })
 
@@ -205,4 +213,27 @@ describe.each(planModes)('%s', mode => {
       expect(reads.reduce((sum, read) => sum + read.rows, 0)).toBeLessThan(50)
     },
   )
+
+  describe('lanes with work', () => {
+    const now = new Date()
+
+    test('are found by leaps, however many a company has', async () => {
+      const reads = await readsOf(sql => queuesWithWork(sql, 3, now), /"isReady"/)
+      expect(reads).toEqual([{ table: 'lanes', index: 'lanes_ready', rows: 500 }])
+      expect(await queuesWithWork(db.sql, 3, now)).toEqual([{ companyId: crowdedId, channelType: 'VK' }])
+    })
+
+    test('of a company are read in their order, a page at a time', async () => {
+      const page = (sql: Pool) => lanesInTurn(sql, 3, now, [{ companyId: crowdedId, channelType: 'VK' }], 20)
+      const ofLanes = (await readsOf(page, /lateral/)).filter(({ table }) => table === 'lanes')
+      expect(ofLanes).toEqual([{ table: 'lanes', index: 'lanes_in_turn', rows: 20 }])
+    })
+
+    test('are counted up to the bound', async () => {
+      const [read] = await readsOf(sql => hasTooManyLanes(sql, crowdedId), /count/)
+      expect(read!.rows).toBe(MOST_WAITING_LANES + 1)
+      expect(await hasTooManyLanes(db.sql, crowdedId)).toBe(true)
+      expect(await hasTooManyLanes(db.sql, companyId)).toBe(false)
+    })
+  })
 })

@@ -26,6 +26,10 @@ export type Gateways = {
    * can take something now. Without a name, whatever names they carry.
    */
   serving(channelType: ChannelType, brandId: number, senderName?: string): Serving
+  /** The gateways that carry what is sent under a name, whether they are up or not. */
+  carriersOf(channelType: ChannelType, brandId: number, senderName: string): Set<number>
+  /** The gateways of a channel that can take something now, and how many there are in all. */
+  ofChannel(channelType: ChannelType): { up: LiveGateway[]; all: number }
   look(): Promise<void>
   stop(): Promise<void>
 }
@@ -160,6 +164,12 @@ export async function keepGateways(context: GatewaysContext): Promise<Gateways> 
         // All its connections are in the hands of other engines: it is not down, and they go on with it.
         isElsewhere: all.some(({ gateway, channel }) => !gateway.paused && channel.health().binds?.wanted === 0),
       }
+    },
+    carriersOf: routesOf,
+    ofChannel(channelType) {
+      const ids = new Set(rows.filter(row => row.channelType === channelType).map(({ gatewayId }) => gatewayId))
+      const connected = [...live.values()].filter(({ gateway }) => ids.has(gateway.gatewayId))
+      return { all: ids.size, up: connected.filter(({ gateway, channel }) => !gateway.paused && channel.health().up) }
     },
     async stop() {
       await Promise.all(loops.map(loop => loop.stop()))

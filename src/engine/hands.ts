@@ -1,16 +1,25 @@
 import { closesAt } from '../base/sending-window.ts'
-import { LEASE_SECONDS, type Lease, type Left, type RunnableLane, runsOf, windowOf } from '../domain/lanes/lane.ts'
+import {
+  isShared,
+  LEASE_SECONDS,
+  type Lease,
+  type Left,
+  type RunnableLane,
+  runsOf,
+  windowOf,
+} from '../domain/lanes/lane.ts'
 import { heldLanes, renewLeases } from '../domain/lanes/lanes.ts'
 import { queuedMessages } from '../domain/messages/messages.ts'
 import { closeLease } from '../domain/sending/leases.ts'
 import type { Allowance, Allowances } from './allowances.ts'
-import type { LiveGateway } from './gateways.ts'
+import type { Gateways, LiveGateway } from './gateways.ts'
 import { type Attempt, type Hand, type SenderContext, sendMessages } from './sender.ts'
 
 export type HandsContext = SenderContext & {
   billingZone: string
   worker: string
   allowances: Allowances
+  gateways: Gateways
   /** Then nothing more is handed over. */
   isStopping(): boolean
   /** There may be room for another chunk. */
@@ -25,6 +34,8 @@ const LONG_SLICE_MS = 500
 const SAFETY_MS = 2000
 /** What a message that is longer than what its limits had to give waits for more. */
 const TOO_LONG_MS = 200
+/** How soon to look again for the gateway that carries a name. */
+const CARRIER_AWAY_MS = 1000
 
 type Held = Hand & { lease: Lease; until: number; held: boolean }
 
@@ -33,7 +44,7 @@ export type WayOut = { gateway: LiveGateway | undefined; allowance: Allowance; m
 
 /** The chunks under way in this process: each is brought out as long as its lease is ours and its lane is not held. */
 export function createHands(context: HandsContext) {
-  const { sql, clock, worker, allowances, isStopping, wakeUp } = context
+  const { sql, clock, worker, allowances, gateways, isStopping, wakeUp } = context
   const hands = new Map<string, Held>()
 
   /** Brings a chunk out that was leased when we `asked`; what is left of it is given back. */
@@ -51,9 +62,13 @@ export function createHands(context: HandsContext) {
       await allowances.giveBack(allowance, allowance.parts - hand.handedParts)
     }
     try {
-      const messages = await attemptsOf(lane, lease, mostMessages)
+      const read = await attemptsOf(lane, lease, mostMessages)
+      const { messages, elsewhere } = byRoute(lane, read, gateway)
       const count = await allowances.fittingCount(messages, allowance)
-      const over = overOf(lease, messages, count, mostMessages)
+      const over =
+        elsewhere.length === 0
+          ? overOf(lease, messages, count, mostMessages)
+          : [...elsewhere, ...eachOf(messages.slice(count)), ...overOf(lease, read, read.length, mostMessages)]
       const began = performance.now()
       const { recorded, left } = await sendMessages(context, lane, messages.slice(0, count), gateway, hand)
       if (gateway) gateway.partsPerSecond = (hand.handedParts * 1000) / Math.max(1, performance.now() - began)
@@ -93,6 +108,34 @@ export function createHands(context: HandsContext) {
     const before = { attempts: lease.attempts, ...(lane.gatewayId ? { gatewayId: lane.gatewayId } : {}) }
     return queued.map(message => ({ ...message, ...before }))
   }
+
+  /**
+   * Messages of a shared lane whose name a gateway has begun to carry since they were accepted are put aside for that
+   * gateway: no other takes them.
+   */
+  function byRoute(lane: RunnableLane, read: Attempt[], gateway: LiveGateway | undefined) {
+    if (!isShared(lane)) return { messages: read, elsewhere: [] }
+    const messages: Attempt[] = []
+    const elsewhere: Left[] = []
+    // Put aside before and here again: its gateway is paused or gone.
+    const dueAt = lane.leaseId ? new Date(clock().getTime() + CARRIER_AWAY_MS) : clock()
+    for (const message of read) {
+      const carriers = gateways.carriersOf(lane.channelType, lane.brandId, message.senderName ?? '')
+      const isOurs = carriers.size === 0 || (gateway && carriers.has(gateway.gateway.gatewayId))
+      if (isOurs) messages.push(message)
+      else elsewhere.push(leftAt(dueAt, message, [...carriers][0]))
+    }
+    return { messages, elsewhere }
+  }
+
+  const eachOf = (messages: Attempt[]): Left[] => messages.map(message => leftAt(clock(), message, message.gatewayId))
+
+  const leftAt = (dueAt: Date, { seq, attempts }: Attempt, gatewayId: number | undefined): Left => ({
+    seq,
+    attempts,
+    dueAt,
+    ...(gatewayId ? { gatewayId } : {}),
+  })
 
   /** What of a lease may not go this time, all the places behind what was read included: its first and last place. */
   function overOf(lease: Lease, messages: Attempt[], count: number, most: number): Left[] {

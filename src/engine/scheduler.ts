@@ -1,14 +1,16 @@
 import type { Logger } from 'pino'
+import type { ChannelType } from '../base/channel-types.ts'
 import { nextOpening } from '../base/sending-window.ts'
 import type { Pool } from '../db/sql.ts'
-import { isOver, type Lease, type RunnableLane, windowOf } from '../domain/lanes/lane.ts'
-import { lanesWithWork, postponeLane, takeChunk, takeOver } from '../domain/lanes/lanes.ts'
+import { isOver, isShared, type Lease, type RunnableLane, windowOf } from '../domain/lanes/lane.ts'
+import { companiesWithLeases, postponeLane, takeChunk, takeOver } from '../domain/lanes/lanes.ts'
 import { type Allowance, createAllowances, type UsedUp } from './allowances.ts'
 import type { Gateways, LiveGateway } from './gateways.ts'
 import { aSecondOf, createHands, type WayOut } from './hands.ts'
+import { LaneQueue } from './lane-queue.ts'
 import { type Loop, repeat } from './loop.ts'
 import type { Recorder } from './recorder.ts'
-import { CODES, createTurns } from './turns.ts'
+import { CODES, CompanyTurns, createTurns, type Turns } from './turns.ts'
 
 export type SchedulerContext = {
   sql: Pool
@@ -26,8 +28,6 @@ export type SchedulerContext = {
 const CHUNK = 1000
 /** Of the priorities behind codes nobody is left out: TRANSACT, SERVICE, PROMO. */
 const WEIGHTS = [8, 4, 1]
-const LANES_AT_ONCE = 200
-const PAGES_A_TURN = 20
 const IDLE_MS = 100
 /** Chunks under way at once for one gateway; codes, which come one by one, may have more beside them. */
 const CHUNKS_PER_GATEWAY = 3
@@ -41,8 +41,8 @@ const LOOK_AGAIN_MS = 1000
 const BUSY_MS = 100
 const NEVER_MS = 24 * 3600_000
 
-/** Lanes of one priority with work, as far as they have been looked up. */
-type Queue = { priority: number; lanes: RunnableLane[]; page: number; more: boolean }
+/** How many messages of a lane may go; `busy` when its gateways have no free place now. */
+type Started = number | 'busy'
 
 /**
  * Finds lanes with work and brings their chunks out, as many at once as the gateways take. Nothing is remembered that
@@ -53,67 +53,63 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
   const allowances = createAllowances(context)
   const hands = createHands({ ...context, allowances, isStopping: () => stopping, wakeUp })
   const running = new Set<Promise<void>>()
-  const turns = createTurns(WEIGHTS)
+  const turnsOfKinds = createTurns(WEIGHTS)
+  const turnsOfCodes = createTurns([1])
+  const companyTurns = [CODES, 1, 2, 3].map(() => new CompanyTurns())
   const lastUsed = new WeakMap<LiveGateway, number>()
   let stopping = false
   let wake = Promise.withResolvers<void>()
 
   /** Codes go as soon as they come, whatever else is being started. */
-  async function turnOfCodes() {
-    const woken = wake.promise // a wake that comes while we look is not missed
-    const queue = await openQueue(CODES)
-    let started = 0
-    for (let lane = queue.lanes.shift(); lane && !stopping; lane = queue.lanes.shift()) {
-      if ((await startLane(lane, new Map())) > 0) started += 1
-      if (queue.lanes.length === 0) await turnPage(queue)
-    }
-    if (started === 0) await Promise.race([woken, timeout(context.idleMs ?? IDLE_MS)])
-  }
+  const turnOfCodes = () => turn([CODES], turnsOfCodes, () => new Map())
 
-  async function turn() {
-    const woken = wake.promise
+  async function turnOfOthers() {
     const usedUp: UsedUp = new Map()
-    const queues = await Promise.all(WEIGHTS.map((_, kind) => openQueue(kind + 1)))
+    await turn([1, 2, 3], turnsOfKinds, () => usedUp)
+  }
+
+  /** Serves the lanes of these priorities until there is none left, or for a while when there is much to do. */
+  async function turn(priorities: number[], turns: Turns, usedUpFor: () => UsedUp) {
+    const woken = wake.promise // a wake that comes while we look is not missed
+    const queues = await openQueues(priorities)
     let until = Number.POSITIVE_INFINITY
+    let isAnyTaken = false
     while (!stopping && performance.now() < until) {
-      const kind = turns.next(each => queues[each]!.lanes.length > 0)
+      const kind = turns.next(each => queues[each]!.hasMore())
       if (kind === undefined) break
-      const queue = queues[kind]!
-      const lane = queue.lanes.shift()!
-      const taken = await startLane(lane, usedUp)
-      if (taken > 0) {
-        until = Math.min(until, performance.now() + TURN_MS)
-        turns.served(kind, taken)
-        // It comes again, behind the others of its kind: one lane alone may be due more than once a turn.
-        if (!lane.leaseId && lane.waiting > taken) queue.lanes.push({ ...lane, waiting: lane.waiting - taken })
-      }
-      if (queue.lanes.length === 0) await turnPage(queue)
+      const lane = await queues[kind]!.next()
+      const taken = lane ? await startLane(lane, usedUpFor()) : 'busy'
+      if (!lane || taken === 'busy') continue
+      until = Math.min(until, performance.now() + TURN_MS)
+      queues[kind]!.served(lane, taken)
+      if (taken === 0) continue
+      isAnyTaken = true
+      turns.served(kind, taken)
     }
-    if (until === Number.POSITIVE_INFINITY) await Promise.race([woken, timeout(context.idleMs ?? IDLE_MS)])
+    const isThrough = !queues.some(queue => queue.hasMore())
+    if (isThrough && !isAnyTaken) await Promise.race([woken, timeout(context.idleMs ?? IDLE_MS)])
   }
 
-  async function openQueue(priority: number): Promise<Queue> {
-    const queue = { priority, lanes: [], page: 0, more: true }
-    await turnPage(queue)
-    return queue
+  async function openQueues(priorities: number[]): Promise<LaneQueue[]> {
+    const now = clock()
+    const withLeases = await companiesWithLeases(sql, now)
+    const queues = priorities.map(priority => {
+      const isFull = (channelType: ChannelType) => isChannelFull(channelType, priority)
+      return LaneQueue.open({ sql, priority, now, withLeases, turns: companyTurns[priority]!, isFull })
+    })
+    return Promise.all(queues)
   }
 
-  async function turnPage(queue: Queue) {
-    if (!queue.more || queue.page >= PAGES_A_TURN) return
-    const page = { limit: LANES_AT_ONCE, offset: queue.page++ * LANES_AT_ONCE }
-    Object.assign(queue, await lanesWithWork(sql, queue.priority, clock(), page))
-  }
-
-  /** Takes a chunk of a lane if it may go now and something can take it; returns how many messages may go of it. */
-  async function startLane(lane: RunnableLane, usedUp: UsedUp): Promise<number> {
+  /** Takes a chunk of a lane if it may go now and something can take it. */
+  async function startLane(lane: RunnableLane, usedUp: UsedUp): Promise<Started> {
     const now = clock()
     const opening = openingOf(lane, now)
     if (opening > now) return stepAside(lane, opening)
     const free = isGone(lane.senderStatus) || isOver(lane, now) ? [undefined] : freeGateways(lane)
-    if (free === 'busy') return 0
+    if (free === 'busy') return 'busy'
     if (free === 'down') return stepAside(lane, after(now, LOOK_AGAIN_MS))
     const way = await findRoom(lane, free, usedUp)
-    if (way.allowance.parts === 0 && lane.gatewayId) return 0 // the rest of the lane may go elsewhere
+    if (way.allowance.parts === 0 && lane.gatewayId) return 'busy' // the rest of the lane may go elsewhere
     if (way.allowance.parts === 0) return stepAside(lane, after(now, patienceMs(lane, way.allowance)))
     const asked = performance.now()
     const lease = await takeLease(lane, way)
@@ -152,20 +148,32 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
 
   /** The least busy first; of those alike, the one that was used longest ago. */
   function freeGateways(lane: RunnableLane): (LiveGateway | undefined)[] | 'busy' | 'down' {
-    const { known, up, isElsewhere } = gateways.serving(lane.channelType, lane.brandId, lane.senderName)
+    const { known, up, isElsewhere } = servingOf(lane)
     if (!known) return [undefined] // its messages are refused: there is no route
     if (up.length === 0) return isElsewhere ? 'busy' : 'down'
-    const free = up.filter(one => one.busy < mostChunks(lane) && mayTake(one, lane))
+    const free = up.filter(one => one.busy < mostChunks(lane.priority) && mayTake(one, lane))
     const lastUse = (one: LiveGateway) => lastUsed.get(one) ?? 0
     return free.length > 0 ? free.sort((a, b) => a.busy - b.busy || lastUse(a) - lastUse(b)) : 'busy'
   }
 
-  const mostChunks = ({ priority }: RunnableLane) => CHUNKS_PER_GATEWAY + (priority === CODES ? MORE_FOR_CODES : 0)
+  /** Messages of a shared lane that were put aside for one gateway go there, whatever names it carries. */
+  function servingOf(lane: RunnableLane) {
+    const name = isShared(lane) && lane.gatewayId ? undefined : lane.senderName
+    return gateways.serving(lane.channelType, lane.brandId, name)
+  }
+
+  const mostChunks = (priority: number) => CHUNKS_PER_GATEWAY + (priority === CODES ? MORE_FOR_CODES : 0)
+
+  /** Not so when a gateway of the channel is missing or down: then its lanes are to step aside, or to be refused. */
+  function isChannelFull(channelType: ChannelType, priority: number): boolean {
+    const { up, all } = gateways.ofChannel(channelType)
+    return all > 0 && up.length === all && up.every(({ busy }) => busy >= mostChunks(priority))
+  }
 
   /** Until its limits have room again; but another gateway that is only busy now may have it much earlier. */
   function patienceMs(lane: RunnableLane, { retryAfterMs }: Allowance): number {
-    const { up } = gateways.serving(lane.channelType, lane.brandId, lane.senderName)
-    return up.some(({ busy }) => busy >= mostChunks(lane)) ? Math.min(retryAfterMs, BUSY_MS) : retryAfterMs
+    const { up } = servingOf(lane)
+    return up.some(({ busy }) => busy >= mostChunks(lane.priority)) ? Math.min(retryAfterMs, BUSY_MS) : retryAfterMs
   }
 
   /** The first of these that has room under its limits; else how long until one of them has. */
@@ -187,7 +195,7 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
   }
 
   const loops = [
-    repeat('lanes', 0, log, turn),
+    repeat('lanes', 0, log, turnOfOthers),
     repeat('codes', 0, log, turnOfCodes),
     repeat('leases', RENEW_EVERY_MS, log, hands.renew),
     repeat('holds', HOLD_EVERY_MS, log, hands.hold),

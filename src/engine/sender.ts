@@ -10,7 +10,7 @@ import { isOver, type Left, type RunnableLane } from '../domain/lanes/lane.ts'
 import type { QueuedMessage } from '../domain/messages/message.ts'
 import { takenParts } from '../domain/sending/receipts.ts'
 import { stoppedAmong } from '../domain/sending/stopping.ts'
-import { addressesOf } from '../domain/subscribers/subscribers.ts'
+import { addressesByName } from '../domain/subscribers/subscribers.ts'
 import type { LiveGateway } from './gateways.ts'
 import type { Recorder } from './recorder.ts'
 import { unlessSetAside } from './set-aside.ts'
@@ -171,9 +171,7 @@ async function submitSlice(work: Work, messages: Attempt[], { gateway, channel }
     addressesFor(work, messages, gateway.gatewayId),
   ])
   const now = work.clock()
-  const batch = messages.map(message =>
-    outgoing(work.lane, message, taken.get(message.uuid), addresses.get(message.destination), now),
-  )
+  const batch = messages.map(message => outgoing(work.lane, message, taken.get(message.uuid), addresses(message), now))
   const report = (index: number, result: SendResult) => noteResult(work, messages[index]!, result, gateway.gatewayId)
   const watch = watchSlice(work, messages, hand)
   try {
@@ -226,10 +224,18 @@ async function takenBefore(work: Work, messages: Attempt[], gatewayId: number) {
 const ADDRESSED = ['TELEGRAM', 'PUSH']
 
 async function addressesFor({ sql, lane }: Work, messages: Attempt[], gatewayId: number) {
-  if (!ADDRESSED.includes(lane.channelType)) return new Map<string, string[]>()
-  const numbers = [...new Set(messages.map(({ destination }) => destination))]
-  return addressesOf(sql, gatewayId, lane.companyId, lane.channelType, lane.senderName, numbers)
+  if (!ADDRESSED.includes(lane.channelType)) return () => undefined
+  const asked = new Map<string, { senderName: string; destination: string }>()
+  for (const message of messages) {
+    const senderName = nameOf(lane, message)
+    asked.set(`${message.destination} ${senderName}`, { senderName, destination: message.destination })
+  }
+  const byName = await addressesByName(sql, gatewayId, lane, [...asked.values()])
+  return (message: Attempt) => byName.get(nameOf(lane, message))?.get(message.destination)
 }
+
+/** Names without registration share a lane: each of its messages has a name of its own. */
+const nameOf = (lane: RunnableLane, message: Attempt) => message.senderName ?? lane.senderName
 
 const outgoing = (
   lane: RunnableLane,
@@ -241,7 +247,7 @@ const outgoing = (
   companyId: lane.companyId,
   uuid: message.uuid,
   channelType: lane.channelType,
-  senderName: message.senderName ?? lane.senderName,
+  senderName: nameOf(lane, message),
   destination: message.destination,
   text: message.text,
   parts: message.parts,

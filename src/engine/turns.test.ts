@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createTurns } from './turns.ts'
+import { CompanyTurns, createTurns } from './turns.ts'
 
 const CODES = 0
 const weights = [Number.POSITIVE_INFINITY, 8, 4, 1]
@@ -54,5 +54,44 @@ describe('turns', () => {
         expect([...served].toSorted()).toEqual([1, 2, 3])
       }),
     )
+  })
+})
+
+describe('turns of companies', () => {
+  /** Serves so many chunks while these companies have work without end, each in chunks of its own size. */
+  function serveCompanies(chunkSizes: number[], chunks: number, turns = new CompanyTurns()) {
+    const served = chunkSizes.map(() => 0)
+    for (let i = 0; i < chunks; i++) {
+      const next = chunkSizes.reduce((best, _, id) => (turns.placeOf(id) < turns.placeOf(best) ? id : best), 0)
+      turns.served(next, chunkSizes[next]!)
+      served[next]! += 1
+    }
+    return served
+  }
+
+  test('companies with equal chunks get as many each', () => {
+    expect(serveCompanies([1000, 1000, 1000], 300)).toEqual([100, 100, 100])
+  })
+
+  test('a company with single messages in thousands of lanes gets a few chunks for each chunk of another', () => {
+    const [many, one] = serveCompanies([1, 1000], 1000)
+    expect(many! / one!).toBeLessThanOrEqual(4)
+  })
+
+  test('attempts without a message count little, but they count', () => {
+    const [attempts, one] = serveCompanies([0, 1000], 1000)
+    expect(attempts! / one!).toBeLessThanOrEqual(50)
+  })
+
+  test('a company that had nothing to send has no claim to the time it left', () => {
+    const turns = new CompanyTurns()
+    serveCompanies([1000], 500, turns)
+    expect(serveCompanies([1000, 1000], 100, turns)).toEqual([50, 50])
+  })
+
+  test('thousands of companies that came and went are forgotten without a change of turns', () => {
+    const turns = new CompanyTurns()
+    for (let id = 0; id < 5000; id++) turns.served(id, 1000)
+    expect(turns.placeOf(6000)).toBeLessThanOrEqual(turns.placeOf(4999))
   })
 })

@@ -36,3 +36,35 @@ export function createTurns(weights: readonly number[]): Turns {
     },
   }
 }
+
+/** The least that a chunk counts: small chunks cost the engine nearly as much as large ones. */
+const LEAST_COST = 250
+/** What an attempt counts of which nothing could be sent. */
+const ATTEMPT_COST = 20
+/** Companies that are remembered before those are forgotten that have no more than their share. */
+const MOST_REMEMBERED = 1000
+
+/**
+ * Shares the engine between companies: the company that has had least goes next, and one that had nothing to send has
+ * no claim to what it left. A company with thousands of lanes gets as much as one with a single lane.
+ */
+export class CompanyTurns {
+  readonly #had = new Map<number, number>()
+  #share = 0
+
+  /** The company with the smallest one is next. */
+  placeOf(companyId: number): number {
+    return Math.max(this.#had.get(companyId) ?? 0, this.#share)
+  }
+
+  served(companyId: number, messages: number): void {
+    const before = this.placeOf(companyId)
+    this.#share = before
+    this.#had.set(companyId, before + (messages > 0 ? Math.max(messages, LEAST_COST) : ATTEMPT_COST))
+    if (this.#had.size > MOST_REMEMBERED) this.#forget()
+  }
+
+  #forget() {
+    for (const [companyId, had] of this.#had) if (had <= this.#share) this.#had.delete(companyId)
+  }
+}

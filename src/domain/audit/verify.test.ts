@@ -3,8 +3,9 @@ import { beforeAll, expect, test } from 'vitest'
 import { money } from '../../base/money.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { anApprovedSender, aSender } from '../../testing/factories.ts'
+import { runnableLanes } from '../../testing/lanes.ts'
 import { aDispatch, aWorld, billingZone, start, stop, type World } from '../../testing/world.ts'
-import { runnableLanes, takeChunk } from '../lanes/lanes.ts'
+import { takeChunk } from '../lanes/lanes.ts'
 import { chargeDueFees } from '../ledger/fees.ts'
 import { topUp } from '../ledger/ledger.ts'
 import { brandIds } from '../numbering/brand.ts'
@@ -53,7 +54,7 @@ async function someBooks(): Promise<Books> {
   const dispatch = (...people: number[]) => aDispatch(db.sql, numbering, world, people.flatMap(numbersOf))
   const [done, started, stopped] = [await dispatch(1, 2), await dispatch(3, 4, 5, 6, 8), await dispatch(7)]
   await start(db.sql, world, stopped, now)
-  const lanes = await runnableLanes(db.sql, new Date(), 1000)
+  const lanes = await runnableLanes(db.sql, new Date())
   const lane = lanes.find(({ companyId, brandId }) => companyId === world.companyId && brandId === brandIds.MTS)
   await takeChunk(db.sql, lane!, 1, randomUUID())
   await stop(db.sql, world, stopped, now)

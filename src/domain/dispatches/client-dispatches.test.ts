@@ -17,8 +17,9 @@ import {
   useEngines,
 } from '../../testing/engines.ts'
 import { eventually } from '../../testing/eventually.ts'
+import { runnableLanes } from '../../testing/lanes.ts'
 import { aWorld, billingZone, someRecipients, type World } from '../../testing/world.ts'
-import { runnableLanes, takeChunk } from '../lanes/lanes.ts'
+import { takeChunk } from '../lanes/lanes.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import type { Finding } from '../sending/finding.ts'
 import { closeLease } from '../sending/leases.ts'
@@ -319,7 +320,7 @@ describe('a stop for good', () => {
   test('leaves alone what is in somebody’s hands, until they are empty', async () => {
     const made = await aFilled(someRecipients(40), { senderName: 'sms_promo' })
     await start(made)
-    const lanes = await runnableLanes(db.sql, new Date(), 1000)
+    const lanes = await runnableLanes(db.sql, new Date())
     const lane = lanes.find(({ dispatchId }) => dispatchId === made.dispatchId)!
     const lease = await takeChunk(db.sql, lane, 5, randomUUID())
     await end(made)

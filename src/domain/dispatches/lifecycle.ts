@@ -3,7 +3,7 @@ import { AppError, invalid } from '../../base/errors.ts'
 import type { Money } from '../../base/money.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
-import { heldRanges } from '../lanes/lanes.ts'
+import { hasTooManyLanes, heldRanges } from '../lanes/lanes.ts'
 import { type Account, monthOf } from '../ledger/account.ts'
 import { changeReserved, lockAccount, refusalOf } from '../ledger/ledger.ts'
 import { holdPackages, letGoOfPackages } from '../ledger/package-holds.ts'
@@ -116,9 +116,15 @@ async function start(
   await holdPackages(sql, companyId, dispatchId, packages)
   await store.updateStatus(sql, dispatch, 'STARTED')
   await store.openLanes(sql, dispatch, billing.now)
+  if (await hasTooManyLanes(sql, companyId)) throw tooManyLanes()
   await sql`select pg_notify('tidings_lanes', '')` // engines look at once instead of at their next turn
   await completeFinished(sql, companyId, [dispatchId]) // one without any accepted message is done at once
 }
+
+const tooManyLanes = () =>
+  invalid(
+    'Too many dispatches of the company are being sent or wait for their time: start this one when others are done',
+  )
 
 /** Closing the lanes first: they are the rows that a claim updates, so a claim is wholly before or after this. */
 async function stop(sql: Transaction, dispatch: Dispatch, close: typeof store.closeLanes) {

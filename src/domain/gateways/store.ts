@@ -10,6 +10,15 @@ export const selectGateways = (sql: Sql) => sql<Gateway[]>`select ${columns(sql)
 export const selectGateway = (sql: Sql, gatewayId: number) =>
   sql<Gateway[]>`select ${columns(sql)} from gateways where gateway_id = ${gatewayId}`
 
+/** Of the gateways of these channels, the settings of these names alone. */
+export function selectNameSettings(sql: Sql, channelTypes: string[], names: string[]) {
+  return sql<Pick<Gateway, 'channelType' | 'settings'>[]>`
+    select g.channel_type as "channelType", jsonb_object_agg(s.key, s.value) as settings
+    from gateways g cross join lateral jsonb_each(g.settings) s
+    where g.channel_type = any(${channelTypes}::text[]) and s.key = any(${names}::text[])
+    group by g.gateway_id`
+}
+
 export const lockGateway = (sql: Sql, gatewayId: number) =>
   sql<Gateway[]>`select ${columns(sql)} from gateways where gateway_id = ${gatewayId} for update`
 

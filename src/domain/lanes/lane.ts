@@ -56,6 +56,20 @@ export type RunnableLane = {
 /** A lane with messages left to send, as it is shown to people: also one that may not go now. */
 export type WaitingLane = RunnableLane & { isCompanyActive: boolean; isSuspended: boolean }
 
+/** A lane, or a lease of one, and where it stands among those that are read page by page: `place` is an exact time. */
+export type PagedLane = RunnableLane & { place: string; placeId: number }
+
+/** What a company has to send in one channel. */
+export type Queue = { companyId: number; channelType: ChannelType }
+
+/** The last one of a page: where the next page begins. */
+export type Place = { place: string; id: number }
+export type QueuePage = Queue & { after?: Place | undefined }
+export type LeasePage = { companyId: number; after?: Place | undefined }
+
+/** The most lanes of a company that may wait to be sent at once: every turn may have to read through them. */
+export const MOST_WAITING_LANES = 5000
+
 /** When a lane may send; undefined when it may at any time. */
 export function windowOf({
   startAt,
@@ -68,6 +82,9 @@ export function windowOf({
   if (!startAt && !endAt) return undefined
   return { startAt, endAt, hours, days, zone: zone ? { name: zone } : { offsetMinutes: offsetMinutes ?? 0 } }
 }
+
+/** A lane of names without registration: each of its messages has a name of its own. */
+export const isShared = ({ senderId, senderName }: RunnableLane) => senderId === null && senderName === ''
 
 /** Nothing of it may be sent any more. */
 export const isOver = ({ endAt }: RunnableLane, now: Date) => endAt !== null && now >= endAt

@@ -1,7 +1,14 @@
 import type { Sql } from '../../db/sql.ts'
-import { LEASE_SECONDS, type Lease, type Run, type RunnableLane, type WaitingLane } from './lane.ts'
-
-export type Page = { limit: number; offset: number }
+import {
+  LEASE_SECONDS,
+  type Lease,
+  type LeasePage,
+  type PagedLane,
+  type Queue,
+  type QueuePage,
+  type Run,
+  type WaitingLane,
+} from './lane.ts'
 
 /** What a lane needs to be brought out. */
 const columns = (sql: Sql) => sql`
@@ -16,9 +23,8 @@ const columns = (sql: Sql) => sql`
   d.hours, d.days, d.cascade -> 0 -> 'content' as content, d.cascade -> 0 -> 'ttl' as "ttlSeconds",
   d.first_uuid as "firstUuid", d.last_uuid as "lastUuid"`
 
-/** What decides about a lane; those of a disabled company are left out. A name without registration has no sender. */
-const whoMaySend = (sql: Sql) => sql`
-  join companies c on c.company_id = l.company_id and c.status = 'ACTIVE'
+/** A name without registration has no sender. */
+const withSender = (sql: Sql) => sql`
   left join senders s on s.company_id = l.company_id and s.sender_id = l.sender_id
   left join dispatches d on d.company_id = l.company_id and d.dispatch_id = l.dispatch_id`
 
@@ -26,20 +32,100 @@ const whoMaySend = (sql: Sql) => sql`
 const mayGo = (sql: Sql, now: Date) => sql`
   l.not_before <= ${now} and s.suspended is not true and (l.end_at is null or l.end_at > ${now})`
 
-const ofPriority = (sql: Sql, priority: number | undefined) =>
-  priority === undefined ? sql`` : sql`and l.priority = ${priority}`
+type QueueKey = { companyId: number; channelType: string }
 
 /**
- * Open lanes with places that nobody has taken yet, and that have not stepped aside. Of one priority, those served
- * longest ago come first.
+ * The channels in which companies have open lanes with messages that no worker has taken, in the order of companies
+ * and channels, and whether a lane of each may go now. At most `limit` lanes are read: `lanes` says how many were.
+ * Lanes of one channel are read in the order of their times, so the first one decides, and the next call leaps over
+ * the others.
  */
-export function selectRunnable(sql: Sql, now: Date, { limit, offset }: Page, priority?: number) {
-  return sql<RunnableLane[]>`
-    select ${columns(sql)}, l.tail - l.cursor as waiting
-    from lanes l ${whoMaySend(sql)}
-    where l.open and l.cursor < l.tail and ${mayGo(sql, now)} ${ofPriority(sql, priority)}
-    order by l.priority, l.served_at
-    limit ${limit} offset ${offset}`
+export function selectQueues(sql: Sql, priority: number, now: Date, after: QueueKey, limit: number) {
+  return sql<(Queue & { isReady: boolean; lanes: number })[]>`
+    select company_id as "companyId", channel_type as "channelType", min(not_before) <= ${now} as "isReady",
+      count(*) as lanes
+    from (
+      select company_id, channel_type, not_before from lanes
+      where open and cursor < tail and priority = ${priority}
+        and (company_id, channel_type) > (${after.companyId}::bigint, ${after.channelType}::text)
+      order by company_id, channel_type, not_before
+      limit ${limit}
+    ) page
+    group by company_id, channel_type
+    order by company_id, channel_type`
+}
+
+/** The companies that have leases, in their order, and whether one of them is due. At most `limit` leases are read. */
+export function selectCompaniesWithLeases(sql: Sql, now: Date, afterCompanyId: number, limit: number) {
+  return sql<{ companyId: number; isReady: boolean; leases: number }[]>`
+    select company_id as "companyId", min(due_at) <= ${now} as "isReady", count(*) as leases
+    from (
+      select company_id, due_at from leases where company_id > ${afterCompanyId}
+      order by company_id, due_at
+      limit ${limit}
+    ) page
+    group by company_id
+    order by company_id`
+}
+
+/**
+ * The next lanes of each of these channels of companies that may go now, in each those first that were served longest
+ * ago. Disabled companies are left out.
+ */
+export function selectLanesInTurn(sql: Sql, priority: number, now: Date, pages: QueuePage[], limit: number) {
+  return sql<PagedLane[]>`
+    select lane.* from unnest(
+      ${pages.map(({ companyId }) => companyId)}::bigint[], ${pages.map(({ channelType }) => channelType)}::text[],
+      ${pages.map(({ after }) => after?.place ?? '-infinity')}::text[]::timestamptz[],
+      ${pages.map(({ after }) => after?.id ?? 0)}::bigint[]
+    ) q (company_id, channel_type, served_at, lane_id)
+    join companies c on c.company_id = q.company_id and c.status = 'ACTIVE'
+    cross join lateral (
+      select ${columns(sql)}, l.tail - l.cursor as waiting, l.served_at::text as place, l.lane_id as "placeId"
+      from lanes l ${withSender(sql)}
+      where l.company_id = c.company_id and l.channel_type = q.channel_type and l.priority = ${priority}
+        and l.open and l.cursor < l.tail and ${mayGo(sql, now)}
+        and (l.served_at, l.lane_id) > (q.served_at, q.lane_id)
+      order by l.served_at, l.lane_id
+      limit ${limit}
+    ) lane`
+}
+
+/** The next leases of each of these companies that ran out or were given back, in lanes that are open. */
+export function selectLeasesInTurn(sql: Sql, priority: number, now: Date, pages: LeasePage[], limit: number) {
+  return sql<(PagedLane & { leaseId: number })[]>`
+    select lease.* from unnest(
+      ${pages.map(({ companyId }) => companyId)}::bigint[],
+      ${pages.map(({ after }) => after?.place ?? '-infinity')}::text[]::timestamptz[],
+      ${pages.map(({ after }) => after?.id ?? 0)}::bigint[]
+    ) q (company_id, due_at, lease_id)
+    join companies c on c.company_id = q.company_id and c.status = 'ACTIVE'
+    cross join lateral (
+      select e.lease_id as "leaseId", g.gateway_id as "gatewayId", ${columns(sql)}, e.next_seq - e.first_seq as waiting,
+        e.due_at::text as place, e.lease_id as "placeId"
+      from leases e
+      join lanes l on l.company_id = e.company_id and l.lane_id = e.lane_id and l.open and l.priority = ${priority}
+      ${withSender(sql)} ${itsGateway(sql, now)}
+      where e.company_id = c.company_id and e.due_at <= ${now} and e.until < clock_timestamp() and ${mayGo(sql, now)}
+        and (e.due_at, e.lease_id) > (q.due_at, q.lease_id)
+      order by e.due_at, e.lease_id
+      limit ${limit}
+    ) lease`
+}
+
+/**
+ * The gateway that may have taken something of a lease, if it is there and serves the lane. One that has not come up
+ * for an hour is not waited for any longer.
+ */
+const itsGateway = (sql: Sql, now: Date) => sql`
+  left join gateways g on g.gateway_id = e.gateway_id and not g.paused and g.channel_type = l.channel_type
+    and (g.brands = '{}' or l.brand_id = any(g.brands)) and e.due_at > ${now}::timestamptz - interval '1 hour'`
+
+/** How many lanes of a company wait to be sent; not counted beyond `most`. */
+export function countWaitingLanes(sql: Sql, companyId: number, most: number) {
+  return sql<{ count: number }[]>`
+    select count(*) as count from (
+      select from lanes where company_id = ${companyId} and open and cursor < tail limit ${most}) waiting`
 }
 
 /**
@@ -71,26 +157,6 @@ export const postponeLane = (sql: Sql, lane: { companyId: number; laneId: number
     for update skip locked)
   update lanes set not_before = ${until} from lane
   where lanes.company_id = lane.company_id and lanes.lane_id = lane.lane_id`
-
-/**
- * The gateway that may have taken something of a lease, if it is there and serves the lane. One that has not come up
- * for an hour is not waited for any longer.
- */
-const itsGateway = (sql: Sql, now: Date) => sql`
-  left join gateways g on g.gateway_id = e.gateway_id and not g.paused and g.channel_type = l.channel_type
-    and (g.brands = '{}' or l.brand_id = any(g.brands)) and e.due_at > ${now}::timestamptz - interval '1 hour'`
-
-/** Leases that ran out or were given back, in lanes that are open, with what their lane needs to go on. */
-export function selectAbandoned(sql: Sql, now: Date, { limit, offset }: Page, priority?: number) {
-  return sql<(RunnableLane & { leaseId: number })[]>`
-    select e.lease_id as "leaseId", g.gateway_id as "gatewayId", ${columns(sql)}, e.next_seq - e.first_seq as waiting
-    from leases e
-    join lanes l on l.company_id = e.company_id and l.lane_id = e.lane_id and l.open ${whoMaySend(sql)}
-    ${itsGateway(sql, now)}
-    where e.until < clock_timestamp() and e.due_at <= ${now} and ${mayGo(sql, now)} ${ofPriority(sql, priority)}
-    order by l.priority, l.served_at, e.due_at
-    limit ${limit} offset ${offset}`
-}
 
 /** Takes an abandoned lease over, if its lane is still open and nobody else was quicker. */
 export function takeOverLease(sql: Sql, lease: { companyId: number; leaseId: number }, worker: string) {

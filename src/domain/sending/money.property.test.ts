@@ -5,6 +5,7 @@ import { AppError } from '../../base/errors.ts'
 import { type Money, money } from '../../base/money.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aCompany, anApprovedSender, aPartner, aSender, type TestPartner } from '../../testing/factories.ts'
+import { abandonedLeases, runnableLanes } from '../../testing/lanes.ts'
 import { createModel, type Model, type ModelMessage, type News, type Rule } from '../../testing/money-model.ts'
 import { aDispatch, billingZone, start, stop, type World } from '../../testing/world.ts'
 import { verifyLedger } from '../audit/verify.ts'
@@ -12,7 +13,7 @@ import { updateCompany } from '../companies/companies.ts'
 import type { Recipient } from '../dispatches/dispatch.ts'
 import { addMessages, listDispatches } from '../dispatches/dispatches.ts'
 import { type Lease, runsOf } from '../lanes/lane.ts'
-import { abandonedLeases, runnableLanes, takeChunk, takeOver } from '../lanes/lanes.ts'
+import { takeChunk, takeOver } from '../lanes/lanes.ts'
 import { chargeDueFees } from '../ledger/fees.ts'
 import { setBilling, topUp } from '../ledger/ledger.ts'
 import { type Brand, brands } from '../numbering/brand.ts'
@@ -327,7 +328,7 @@ async function succeeds(work: Promise<unknown>): Promise<boolean> {
 }
 
 async function take(life: Life, place: number, size: number) {
-  const lanes = (await runnableLanes(db.sql, new Date(), 1000)).filter(({ companyId }) => companyId === life.companyId)
+  const lanes = (await runnableLanes(db.sql, new Date())).filter(({ companyId }) => companyId === life.companyId)
   const lane = one(lanes, place)
   const lease = lane && (await takeChunk(db.sql, lane, size, randomUUID()))
   if (lease) hold(life, lease)
@@ -415,7 +416,7 @@ async function crash(life: Life, leases: Lease[]) {
 }
 
 async function takeOne(life: Life, place: number) {
-  const abandoned = (await abandonedLeases(db.sql, new Date('2099-01-01'), 1000)).filter(
+  const abandoned = (await abandonedLeases(db.sql, new Date('2099-01-01'))).filter(
     ({ companyId }) => companyId === life.companyId,
   )
   const lease = one(abandoned, place)

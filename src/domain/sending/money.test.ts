@@ -4,11 +4,12 @@ import { type Money, money } from '../../base/money.ts'
 import { connect } from '../../db/sql.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { eventually } from '../../testing/eventually.ts'
+import { runnableLanes } from '../../testing/lanes.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start, stop, type World } from '../../testing/world.ts'
 import { verifyLedger } from '../audit/verify.ts'
 import { updateCompany } from '../companies/companies.ts'
 import { runsOf } from '../lanes/lane.ts'
-import { runnableLanes, takeChunk } from '../lanes/lanes.ts'
+import { takeChunk } from '../lanes/lanes.ts'
 import { lockAccount, setBilling, topUp } from '../ledger/ledger.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { importTariffs } from '../pricing/imports.ts'
@@ -51,7 +52,7 @@ const record = ({ companyId }: World, findings: Finding[], now = JULY) =>
   recordFindings(db.sql, companyId, findings, { billingZone, now })
 
 async function takeAll({ companyId }: World) {
-  const lane = (await runnableLanes(db.sql, new Date(), 1000)).find(runnable => runnable.companyId === companyId)!
+  const lane = (await runnableLanes(db.sql, new Date())).find(runnable => runnable.companyId === companyId)!
   return (await takeChunk(db.sql, lane, 1000, randomUUID()))!
 }
 

@@ -74,7 +74,7 @@ export function createIntake(context: IntakeContext): Intake {
     const { sql, billingZone } = context
     const { drafts, templatesVersion } = await draftAll(companyId, wishes, now)
     const accept = (tx: Transaction) =>
-      acceptWithin(tx, companyId, drafts.filter(isSingle), { billingZone, now, templatesVersion })
+      acceptWithin(tx, companyId, drafts.filter(isSingle), { billingZone, now, templatesVersion, isLaneBound: true })
     return once(sql, request, async tx => merged(drafts, await accept(tx)), isAnyAccepted)
   }
 
@@ -133,7 +133,8 @@ export function createIntake(context: IntakeContext): Intake {
     const { drafts, templatesVersion } = await draftAll(companyId, wishes, now)
     const singles = drafts.filter(isSingle)
     if (singles.length > 0) {
-      return merged(drafts, await acceptSingles(sql, companyId, singles, { billingZone, now, templatesVersion }))
+      const bounds = { billingZone, now, templatesVersion, isLaneBound: true }
+      return merged(drafts, await acceptSingles(sql, companyId, singles, bounds))
     }
     // Without an accepting transaction a refusal could rest on templates of up to a second ago.
     if (wishes.some(isOfTemplate)) await refuseChangedTemplates(sql, companyId, templatesVersion)

@@ -1,8 +1,11 @@
 import { errorCodes } from '../../base/error-codes.ts'
+import { AppError } from '../../base/errors.ts'
 import type { Money } from '../../base/money.ts'
 import { uuid7Batch } from '../../base/uuid7.ts'
 import type { Pool, Transaction } from '../../db/sql.ts'
 import { blacklistedAmong } from '../blacklist/blacklist.ts'
+import { type IsCarriedName, namesOfGateways } from '../gateways/names.ts'
+import { hasTooManyLanes } from '../lanes/lanes.ts'
 import { type Account, monthOf } from '../ledger/account.ts'
 import { changeReserved, lockAccount, refusalOf } from '../ledger/ledger.ts'
 import { saveLinks } from '../short-links/short-links.ts'
@@ -11,8 +14,14 @@ import { setTimers, type Timer } from '../timers/timers.ts'
 import type { Acceptance, NewSingle, Refusal } from './single.ts'
 import * as store from './store.ts'
 
-/** `templatesVersion`: of the templates that the messages were drafted with, unless these were read in the transaction. */
-export type AcceptContext = { billingZone: string; now: Date; templatesVersion?: number }
+export type AcceptContext = {
+  billingZone: string
+  now: Date
+  /** Of the templates that the messages were drafted with, unless these were read in the transaction. */
+  templatesVersion?: number
+  /** Refuses messages that would give a company more lanes than it may have; what was accepted before goes on. */
+  isLaneBound?: boolean
+}
 
 /**
  * Accepts single messages of one company, any number in one transaction: each holds its price from now on, or is
@@ -34,18 +43,19 @@ export async function acceptWithin(
   sql: Transaction,
   companyId: number,
   singles: NewSingle[],
-  { billingZone, now, templatesVersion }: AcceptContext,
+  { billingZone, now, templatesVersion, isLaneBound = false }: AcceptContext,
 ): Promise<Acceptance[]> {
   const numbers = singles.map(({ destination }) => destination)
-  const [account, blacklisted, [read]] = await Promise.all([
+  const [account, blacklisted, isCarried, [read]] = await Promise.all([
     lockAccount(sql, companyId, monthOf(now, billingZone)),
     blacklistedAmong(sql, companyId, numbers),
+    carriedNames(sql, singles),
     store.selectNowAndVersion(sql, companyId),
   ])
   if (templatesVersion !== undefined && read!.templatesVersion !== templatesVersion) throw new TemplatesChanged()
   const { accepted, refusals, sum } = judge(account, blacklisted, singles)
   const uuids = uuid7Batch(read!.now, accepted.length)
-  await keep(sql, companyId, accepted, uuids, sum, now)
+  await keep(sql, companyId, accepted, uuids, sum, { now, isCarried, isLaneBound })
 
   const uuidOf = new Map(accepted.map((single, i) => [single, uuids[i]!]))
   return singles.map(single => refusals.get(single) ?? { kind: 'accepted', uuid: uuidOf.get(single)! })
@@ -78,7 +88,7 @@ async function keep(
   singles: NewSingle[],
   uuids: string[],
   sum: Money,
-  now: Date,
+  { now, isCarried, isLaneBound }: { now: Date; isCarried: IsCarriedName; isLaneBound: boolean },
 ): Promise<void> {
   if (singles.length === 0) return
   const cascades = singles.flatMap(({ cascade }, i) =>
@@ -86,7 +96,7 @@ async function keep(
   )
   // Sent together: every question that waits for the one before it makes the whole group wait.
   const [rooms, said] = await Promise.all([
-    roomFor(sql, companyId, singles),
+    roomFor(sql, companyId, singles, isCarried),
     withLinks(sql, companyId, singles, uuids, now),
     setTimers(
       sql,
@@ -97,12 +107,24 @@ async function keep(
     changeReserved(sql, companyId, sum),
     cascades.length > 0 ? store.insertCascades(sql, companyId, cascades) : undefined,
   ])
+  if (isLaneBound) await refuseTooManyLanes(sql, companyId, [...rooms.values()])
   const placed = singles.map((single, i): store.PlacedSingle => {
-    const room = single.sendAt ? undefined : rooms.get(laneOf(single))!
+    const room = single.sendAt ? undefined : rooms.get(laneOf(keyOf(single, isCarried)))!
     return { ...single, ...said[i]!, uuid: uuids[i]!, laneId: room?.laneId ?? null, seq: room ? room.next++ : null }
   })
   await store.copyMessages(sql, companyId, placed)
 }
+
+/** Counted only when a lane was made: that seldom happens. */
+async function refuseTooManyLanes(sql: Transaction, companyId: number, rooms: { next: number }[]) {
+  const isAnyNew = rooms.some(({ next }) => next === 0)
+  if (!isAnyNew || !(await hasTooManyLanes(sql, companyId))) return
+  throw new AppError('too_many_requests', 'Messages under too many sender names wait to be sent: try again later', {
+    retryAfterSeconds: LANES_RETRY_SECONDS,
+  })
+}
+
+const LANES_RETRY_SECONDS = 60
 
 /** Messages that cannot be sent and are kept as such, so that their client can see what became of them. */
 export async function keepFailed(
@@ -136,24 +158,50 @@ export async function placeDue(
     await lockAccount(sql, companyId, monthOf(now, billingZone))
     const due = await store.selectToPlace(sql, companyId, uuids)
     if (due.length === 0) return
-    const rooms = await roomFor(sql, companyId, due)
+    const isCarried = await carriedNames(sql, due)
+    const rooms = await roomFor(sql, companyId, due, isCarried)
     const places = due.map(single => {
-      const room = rooms.get(laneOf(single))!
+      const room = rooms.get(laneOf(keyOf(single, isCarried)))!
       return { uuid: single.uuid, laneId: room.laneId, seq: room.next++ }
     })
     await Promise.all([store.updatePlaces(sql, companyId, places), store.notifyLanes(sql)])
   })
 }
 
-const laneOf = (single: store.LaneKey) =>
-  `${single.channelType}/${single.senderId}/${store.freeName(single)}/${single.brandId}/${single.priority}`
+type Named = Pick<NewSingle, 'channelType' | 'senderId' | 'senderName' | 'brandId' | 'priority'>
+
+const noneCarried: IsCarriedName = () => false
+
+/** Only names without registration are asked for: a registered one is known by its id. */
+async function carriedNames(sql: Transaction, singles: Named[]): Promise<IsCarriedName> {
+  const channels = new Set(singles.flatMap(({ senderId, channelType }) => (senderId === null ? channelType : [])))
+  return channels.size === 0 ? noneCarried : namesOfGateways(sql, [...channels])
+}
+
+/**
+ * Names without registration share a lane in each channel, for anyone may invent another one for every message. Names
+ * that a gateway carries have lanes of their own: no other gateway takes their messages.
+ */
+const keyOf = ({ channelType, senderId, senderName, brandId, priority }: Named, isCarried: IsCarriedName) => ({
+  channelType,
+  senderId,
+  laneName: senderId === null && isCarried(channelType, senderName) ? senderName : null,
+  brandId,
+  priority,
+})
+
+const laneOf = ({ channelType, senderId, laneName, brandId, priority }: store.LaneKey) =>
+  `${channelType}/${senderId}/${laneName}/${brandId}/${priority}`
 
 /** Places at the ends of the lanes; those that are to go later take theirs when their time has come. */
-async function roomFor(sql: Transaction, companyId: number, singles: (store.LaneKey & { sendAt: Date | null })[]) {
-  const byLane = Map.groupBy(
-    singles.filter(({ sendAt }) => !sendAt),
-    laneOf,
-  )
+async function roomFor(
+  sql: Transaction,
+  companyId: number,
+  singles: (Named & { sendAt: Date | null })[],
+  isCarried: IsCarriedName,
+) {
+  const keys = singles.filter(({ sendAt }) => !sendAt).map(single => keyOf(single, isCarried))
+  const byLane = Map.groupBy(keys, laneOf)
   if (byLane.size === 0) return new Map<string, { laneId: number; next: number }>()
   const wanted = [...byLane.values()].map(ofLane => ({ ...ofLane[0]!, count: ofLane.length }))
   const rooms = await store.extendLanes(sql, companyId, wanted)

@@ -11,7 +11,8 @@ export const selectNowAndVersion = (sql: Sql, companyId: number) =>
 
 export const selectNow = (sql: Sql) => sql<{ now: Date }[]>`select clock_timestamp() as now`
 
-export type LaneKey = Pick<NewSingle, 'channelType' | 'senderId' | 'senderName' | 'brandId' | 'priority'>
+/** `laneName`: a name without registration that has a lane of its own. */
+export type LaneKey = Pick<NewSingle, 'channelType' | 'senderId' | 'brandId' | 'priority'> & { laneName: string | null }
 export type LaneRoom = LaneKey & { laneId: number; first: number }
 
 /** Makes room for messages at the end of lanes of singles; a lane is made when it is missing, and always open. */
@@ -20,7 +21,7 @@ export function extendLanes(sql: Sql, companyId: number, lanes: (LaneKey & { cou
     with wanted as (
       select * from unnest(
         ${lanes.map(({ channelType }) => channelType)}::text[], ${lanes.map(({ senderId }) => senderId)}::bigint[],
-        ${lanes.map(lane => freeName(lane))}::text[], ${lanes.map(({ brandId }) => brandId)}::smallint[],
+        ${lanes.map(({ laneName }) => laneName)}::text[], ${lanes.map(({ brandId }) => brandId)}::smallint[],
         ${lanes.map(({ priority }) => priority)}::smallint[], ${lanes.map(({ count }) => count)}::bigint[]
       ) q (channel_type, sender_id, sender_name, brand_id, priority, count)),
     extended as (
@@ -30,17 +31,10 @@ export function extendLanes(sql: Sql, companyId: number, lanes: (LaneKey & { cou
       do update set tail = l.tail + excluded.tail, open = true
       returning l.*)
     select e.lane_id as "laneId", e.tail - w.count as first, e.channel_type as "channelType", e.sender_id as "senderId",
-      e.sender_name as "senderName", e.brand_id as "brandId", e.priority
+      e.sender_name as "laneName", e.brand_id as "brandId", e.priority
     from extended e join wanted w on e.channel_type = w.channel_type and e.sender_id is not distinct from w.sender_id
       and e.sender_name is not distinct from w.sender_name and e.brand_id = w.brand_id and e.priority = w.priority`
 }
-
-/** Their names mean nothing to anybody, and must not give each call a lane of its own. */
-const NAMELESS = ['FLASHCALL', 'VOICECODE']
-
-/** Registered names are known by their id. */
-export const freeName = ({ channelType, senderId, senderName }: LaneKey) =>
-  senderId === null && !NAMELESS.includes(channelType) ? senderName : null
 
 /** `laneId` and `seq` are empty until its time comes; `failed` is a message that cannot be sent and is kept as such. */
 export type PlacedSingle = NewSingle & {
@@ -115,7 +109,7 @@ export function insertCascades(sql: Sql, companyId: number, cascades: { uuid: st
 /** Messages whose time has come, and that are still to be sent. */
 export function selectToPlace(sql: Sql, companyId: number, uuids: string[]) {
   const sorted = uuids.toSorted()
-  return sql<(LaneKey & { uuid: string; sendAt: null })[]>`
+  return sql<(Omit<LaneKey, 'laneName'> & { senderName: string; uuid: string; sendAt: null })[]>`
     select uuid, channel_type as "channelType", sender_id as "senderId", sender_name as "senderName",
       brand_id as "brandId", null as "sendAt",
       case traffic_type when 'AUTHORIZE' then 0 when 'TRANSACT' then 1 when 'SERVICE' then 2 else 3 end as priority

@@ -10,20 +10,31 @@ export function insertSubscribers(sql: Sql, whose: SubscribersOf, subscribers: S
     on conflict do nothing`
 }
 
+/** For whom an address is asked, and under which name. */
+export type Asked = { senderName: string; destination: string }
+
 /** The newest first; chats in which the bot is blocked come last, they are of use only to learn that they still are. */
-export function selectAddresses(sql: Sql, gatewayId: number, whose: SubscribersOf, destinations: string[]) {
-  return sql<Subscriber[]>`
-    select known.destination, known.address
+export function selectAddresses(sql: Sql, gatewayId: number, whose: Omit<SubscribersOf, 'senderName'>, asked: Asked[]) {
+  const { companyId, channelType } = whose
+  const spelt = asked.flatMap(one => spellingsOf(channelType, one.senderName).map(spelling => ({ ...one, spelling })))
+  return sql<(Subscriber & Asked)[]>`
+    select known.sender_name as "senderName", known.destination, known.address
     from (
-      select destination, address, created_at as since from subscribers
-      where company_id = ${whose.companyId} and channel_type = ${whose.channelType}
-        and sender_name = any(${spellings(whose)}::text[]) and destination = any(${destinations}::text[])
+      select q.sender_name, s.destination, s.address, s.created_at as since
+      from unnest(
+        ${spelt.map(({ senderName }) => senderName)}::text[], ${spelt.map(({ spelling }) => spelling)}::text[],
+        ${spelt.map(({ destination }) => destination)}::text[]) q (sender_name, spelling, destination)
+      join subscribers s on s.sender_name = q.spelling and s.destination = q.destination
+      where s.company_id = ${companyId} and s.channel_type = ${channelType}
       union all
-      select destination, address, seen_at from gateway_chats
-      where gateway_id = ${gatewayId} and destination = any(${destinations}::text[])
+      select q.sender_name, chat.destination, chat.address, chat.seen_at
+      from unnest(
+        ${asked.map(({ senderName }) => senderName)}::text[], ${asked.map(({ destination }) => destination)}::text[]
+      ) q (sender_name, destination)
+      join gateway_chats chat on chat.gateway_id = ${gatewayId} and chat.destination = q.destination
     ) known
     left join gateway_chats chat on chat.gateway_id = ${gatewayId} and chat.address = known.address
-    group by known.destination, known.address
+    group by known.sender_name, known.destination, known.address
     order by coalesce(bool_or(chat.gone), false), max(known.since) desc, known.address`
 }
 

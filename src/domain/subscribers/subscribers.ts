@@ -39,14 +39,26 @@ export async function addressesOf(
   senderName: string,
   destinations: string[],
 ): Promise<Map<string, string[]>> {
-  const found = await store.selectAddresses(sql, gatewayId, { companyId, channelType, senderName }, destinations)
-  const byDestination = new Map<string, string[]>()
-  for (const { destination, address } of found) {
-    const known = byDestination.get(destination)
-    if (known) known.push(address)
-    else byDestination.set(destination, [address])
+  const asked = destinations.map(destination => ({ senderName, destination }))
+  const byName = await addressesByName(sql, gatewayId, { companyId, channelType }, asked)
+  return byName.get(senderName) ?? new Map()
+}
+
+/** The same for numbers that are written to under several names: by name, then by number. */
+export async function addressesByName(
+  sql: Sql,
+  gatewayId: number,
+  whose: { companyId: number; channelType: string },
+  asked: { senderName: string; destination: string }[],
+): Promise<Map<string, Map<string, string[]>>> {
+  const found = await store.selectAddresses(sql, gatewayId, whose, asked)
+  const byName = new Map<string, Map<string, string[]>>()
+  for (const { senderName, destination, address } of found) {
+    const ofName = byName.get(senderName) ?? new Map<string, string[]>()
+    ofName.set(destination, [...(ofName.get(destination) ?? []), address])
+    byName.set(senderName, ofName)
   }
-  return byDestination
+  return byName
 }
 
 /** An address that leads nowhere any more. */
