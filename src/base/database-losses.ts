@@ -18,6 +18,8 @@ const LOST = [
   '57P03', // the server is starting or stopping
   '57P04', // the database was dropped
   '57P05', // idle for too long
+  '25P03', // idle inside a transaction for too long
+  '25P04', // a transaction took too long
 ]
 
 /** No connection came about. */
@@ -42,3 +44,19 @@ export const isConnectionLost = (error: unknown) => lost.has(codeOf(error))
 
 /** The database cannot be reached: nothing was said about the request itself. */
 export const isDatabaseAway = (error: unknown) => away.has(codeOf(error))
+
+/** Somebody else was in the way, or it took too long: what was asked for is not done, and may be asked for again. */
+const busy = new Set([
+  '55P03', // a lock was not to be had in time
+  '57014', // cancelled, or longer than it may take
+  '40P01', // a deadlock
+  '40001', // it could not be put in an order with others
+])
+
+export const isDatabaseBusy = (error: unknown) => busy.has(codeOf(error))
+
+/**
+ * Of the database's state, not of what we write, by the class of its SQLSTATE: read-only after a switch-over (25),
+ * deadlocks and the like (40), out of disk or memory (53), locks (55), cancelled by somebody (57), broken disks (58).
+ */
+export const isPassing = (error: unknown) => isDatabaseAway(error) || /^(25|40|53|55|57|58)/.test(codeOf(error))

@@ -1,4 +1,4 @@
-import { isDatabaseAway } from '../base/database-losses.ts'
+import { isDatabaseAway, isDatabaseBusy } from '../base/database-losses.ts'
 import { AppError, UsageError } from '../base/errors.ts'
 
 /**
@@ -10,6 +10,7 @@ export function sentenceOf(error: unknown): string | undefined {
   const { code = '', message } = error as { code?: string; message: string }
   if (['ENOSPC', 'EDQUOT', '53100'].includes(code)) return `The disk is full: ${message}. Make room and try again.`
   if (REFUSED.test(code)) return `The database refuses: ${message}.`
+  if (isDatabaseBusy(error)) return `The database is busy with something else: try again. (${message || code})`
   if (isDatabaseAway(error)) return `The database does not answer: ${message || code}.`
 }
 

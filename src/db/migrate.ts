@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { UsageError } from '../base/errors.ts'
+import { waitWithoutEnd } from './patience.ts'
 import type { Pool, Sql, Transaction } from './sql.ts'
 
 export type Migration = { version: number; name: string; text: string }
@@ -17,6 +18,7 @@ export async function migrate(pool: Pool): Promise<Migration[]> {
   const migrations = await readMigrations()
   const applied: Migration[] = []
   await pool.begin(async lock => {
+    await waitWithoutEnd(lock) // another process may be migrating, and our own steps run beside this transaction
     await lock`select pg_advisory_xact_lock(${MIGRATION_LOCK})`
     await createVersionTables(pool)
     await refuseNewerSchema(pool, migrations.at(-1)!.version)

@@ -3,6 +3,7 @@ import postgres from 'postgres'
 import { UsageError } from '../base/errors.ts'
 import { formatMoney, type Money, money } from '../base/money.ts'
 import { knowArrays } from './arrays.ts'
+import { IDLE_IN_TRANSACTION_MS, LOCK_MS } from './patience.ts'
 import { guardTransactions } from './transaction.ts'
 
 type Types = { money: Money; bigint: number }
@@ -12,6 +13,14 @@ export type Sql = postgres.Sql<Types> | postgres.TransactionSql<Types>
 export type Pool = postgres.Sql<Types>
 export type Transaction = postgres.TransactionSql<Types>
 
+export type ConnectOptions = {
+  max?: number
+  name?: string
+  /** How long a session may be idle inside a transaction, and wait for a lock. */
+  idleInTransactionMs?: number
+  lockMs?: number
+}
+
 const OLDEST_SERVER = 15
 const CONNECT_TIMEOUT_SECONDS = 10
 
@@ -19,12 +28,17 @@ const CONNECT_TIMEOUT_SECONDS = 10
  * Every numeric in our schema is money with four places; every bigint is an id or a count within 2^53. Cast sums of
  * bigint to bigint: PostgreSQL makes them numeric.
  */
-export function connect(url: string, options: { max?: number; name?: string } = {}): Pool {
+export function connect(url: string, options: ConnectOptions = {}): Pool {
   const settings = {
     max: options.max ?? 10,
     connect_timeout: CONNECT_TIMEOUT_SECONDS,
     onnotice: () => {},
-    connection: { application_name: options.name ?? 'tidings', TimeZone: 'UTC' },
+    connection: {
+      application_name: options.name ?? 'tidings',
+      TimeZone: 'UTC',
+      idle_in_transaction_session_timeout: options.idleInTransactionMs ?? IDLE_IN_TRANSACTION_MS,
+      lock_timeout: options.lockMs ?? LOCK_MS,
+    },
     types: {
       money: { to: 1700, from: [1700], serialize: formatMoney, parse: money },
       bigint: { to: 20, from: [20], serialize: String, parse: Number },

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { isDatabaseAway } from '../base/database-losses.ts'
+import { isPassing } from '../base/database-losses.ts'
 import type { Pool } from '../db/sql.ts'
 import type { Finding, RecordingContext } from '../domain/sending/finding.ts'
 import { recordFindings } from '../domain/sending/recording.ts'
@@ -139,10 +139,3 @@ export function createRecorder(context: {
     },
   }
 }
-
-/**
- * Of the database's state, not of what we write, by the class of its SQLSTATE: read-only after a switch-over (25),
- * deadlocks and the like (40), out of disk or memory (53), locks (55), cancelled by somebody (57), broken disks (58).
- */
-const isPassing = (err: unknown) =>
-  isDatabaseAway(err) || /^(25|40|53|55|57|58)/.test((err as { code?: string }).code ?? '')

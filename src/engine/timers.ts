@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { isDatabaseAway } from '../base/database-losses.ts'
+import { isDatabaseAway, isDatabaseBusy } from '../base/database-losses.ts'
 import { errorCodes } from '../base/error-codes.ts'
 import type { Pool } from '../db/sql.ts'
 import type { CascadeContext } from '../domain/cascades/cascades.ts'
@@ -46,7 +46,7 @@ async function seeToKind(context: TimersContext, companyId: number, kind: TimerK
     const done = uuids.filter(uuid => !later?.has(uuid))
     await dropTimers(context.sql, companyId, kind, done)
   } catch (err) {
-    const isShared = uuids.length > 1 && !isDatabaseAway(err)
+    const isShared = uuids.length > 1 && !isDatabaseAway(err) && !isDatabaseBusy(err)
     if (isShared) for (const uuid of uuids) await seeToKind(context, companyId, kind, [uuid])
     else context.log.error({ err, companyId, kind, timers: uuids.length }, 'timers.failed')
   }

@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { isDatabaseAway } from '../base/database-losses.ts'
+import { isDatabaseAway, isDatabaseBusy } from '../base/database-losses.ts'
 import { AppError, type AppErrorKind } from '../base/errors.ts'
 import { tooLargeFor } from './body.ts'
 import { placeOf } from './server/request-log.ts'
@@ -79,7 +79,7 @@ function asAppError(error: FastifyError, request: FastifyRequest): AppError | un
   if (error.validation) return refusedBySchema(error)
   const refused = frameworkErrors[error.code]
   if (refused) return refused(request)
-  if (isDatabaseAway(error)) {
+  if (isDatabaseAway(error) || isDatabaseBusy(error)) {
     return new AppError('not_ready', 'The service is not ready: try again in a moment', { retryAfterSeconds: 2 })
   }
   return undefined

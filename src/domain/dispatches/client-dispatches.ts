@@ -1,4 +1,5 @@
 import { invalid, notFound } from '../../base/errors.ts'
+import { allowLongWork } from '../../db/patience.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
 import type { Company } from '../companies/company.ts'
@@ -66,6 +67,7 @@ export async function addRecipients(
   const { recipients, linkBase } = request
   const answers: Answer[] = []
   const { from } = await once(pool, request.once, async sql => {
+    await allowLongWork(sql)
     const [dispatch] = await store.lockDispatch(sql, home.companyId, home.dispatchId)
     if (dispatch!.status !== 'CREATED') throw inappropriateStatus()
     const company = await requireActive(sql, home.companyId)

@@ -3,6 +3,7 @@ import { invalid, notFound } from '../../base/errors.ts'
 import { formatMoney } from '../../base/money.ts'
 import { compileTemplate } from '../../base/text-template.ts'
 import { uuid7Batch } from '../../base/uuid7.ts'
+import { allowLongWork } from '../../db/patience.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { blacklistedAmong } from '../blacklist/blacklist.ts'
 import { requireActiveCompany } from '../companies/companies.ts'
@@ -323,6 +324,7 @@ async function acceptOnce(
 ): Promise<Acceptance> {
   let accepted: Tally['accepted'] | undefined
   const kept = await once(pool, request.once, async sql => {
+    await allowLongWork(sql)
     const outcome = await work(sql)
     accepted = outcome.tally.accepted
     const { accepted: _, ...short } = acceptanceOf(outcome)

@@ -1,4 +1,4 @@
-import { isDatabaseAway } from '../../base/database-losses.ts'
+import { isDatabaseAway, isDatabaseBusy } from '../../base/database-losses.ts'
 import { AppError } from '../../base/errors.ts'
 import type { Pool, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
@@ -114,7 +114,9 @@ export function createIntake(context: IntakeContext): Intake {
       await write(companyId, group)
     } catch (error) {
       // What was lost on its way may have been written: to try again could send it twice.
-      if (group.length === 1 || isDatabaseAway(error)) for (const { answer } of group) answer.reject(error)
+      // After a wait that was too long, each request by itself would wait as long again.
+      const isAlike = isDatabaseAway(error) || isDatabaseBusy(error)
+      if (group.length === 1 || isAlike) for (const { answer } of group) answer.reject(error)
       else for (const request of group) await write(companyId, [request]).catch(request.answer.reject)
     } finally {
       for (const { size } of group) letGo(size)

@@ -50,7 +50,7 @@ export async function acceptWithin(
     lockAccount(sql, companyId, monthOf(now, billingZone)),
     blacklistedAmong(sql, companyId, numbers),
     carriedNames(sql, singles),
-    store.selectNowAndVersion(sql, companyId),
+    store.beginToWrite(sql, companyId),
   ])
   if (templatesVersion !== undefined && read!.templatesVersion !== templatesVersion) throw new TemplatesChanged()
   const { accepted, refusals, sum } = judge(account, blacklisted, singles)
@@ -133,7 +133,7 @@ export async function keepFailed(
   singles: { single: NewSingle; errorCode: number }[],
   now: Date,
 ): Promise<string[]> {
-  const [clock] = await store.selectNow(sql)
+  const [clock] = await store.beginToWrite(sql, companyId)
   const uuids = uuid7Batch(clock!.now, singles.length)
   const rows = singles.map(({ single, errorCode }, i) => ({
     ...single,

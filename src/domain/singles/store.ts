@@ -3,13 +3,20 @@ import { copyInto, copyText } from '../../db/copy.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import type { CascadePlan, NewSingle } from './single.ts'
 
-/** The version of the company's templates is read along: it costs no statement of its own. */
-export const selectNowAndVersion = (sql: Sql, companyId: number) =>
-  sql<{ now: Date; templatesVersion: number }[]>`
-    select clock_timestamp() as now,
-      coalesce((select version from template_versions where company_id = ${companyId}), 0) as "templatesVersion"`
+/**
+ * The most that one statement may take from here on in the transaction. It is for the COPY: a process that is frozen in
+ * the middle of it is not idle in the eyes of the server, and would keep the account locked.
+ */
+const STATEMENT_MS = 5000
 
-export const selectNow = (sql: Sql) => sql<{ now: Date }[]>`select clock_timestamp() as now`
+/**
+ * The time by which keys are made, and the version of the company's templates; the statements that follow in the
+ * transaction are limited. All in one statement: each one more would keep the account locked for longer.
+ */
+export const beginToWrite = (sql: Transaction, companyId: number) => sql<{ now: Date; templatesVersion: number }[]>`
+  select clock_timestamp() as now,
+    coalesce((select version from template_versions where company_id = ${companyId}), 0) as "templatesVersion",
+    set_config('statement_timeout', ${String(STATEMENT_MS)}, true)`
 
 /** `laneName`: a name without registration that has a lane of its own. */
 export type LaneKey = Pick<NewSingle, 'channelType' | 'senderId' | 'brandId' | 'priority'> & { laneName: string | null }
