@@ -1,4 +1,6 @@
-import type { Transaction } from './sql.ts'
+import type postgres from 'postgres'
+
+type Transaction = Pick<postgres.TransactionSql, 'unsafe'>
 
 /**
  * How long a session may stay idle inside a transaction before the server ends it. A process that is frozen there
@@ -16,10 +18,10 @@ const LONG_MS = 60_000
  * For a transaction that works through a long request: there may be longer gaps between its statements, and it waits
  * longer for others of its kind. Not for a transaction that locks an account.
  */
-export const allowLongWork = (sql: Transaction) => sql`
-  select set_config('idle_in_transaction_session_timeout', ${String(LONG_MS)}, true),
-    set_config('lock_timeout', ${String(LONG_MS)}, true)`
+export const allowLongWork = (sql: Transaction) => sql.unsafe(limitsOf(LONG_MS))
 
 /** For a transaction that waits for all others to be done, however long they take. */
-export const waitWithoutEnd = (sql: Transaction) => sql`
-  select set_config('idle_in_transaction_session_timeout', '0', true), set_config('lock_timeout', '0', true)`
+export const waitWithoutEnd = (sql: Transaction) => sql.unsafe(limitsOf(0))
+
+const limitsOf = (ms: number) => `
+  select set_config('idle_in_transaction_session_timeout', '${ms}', true), set_config('lock_timeout', '${ms}', true)`
