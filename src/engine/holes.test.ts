@@ -457,20 +457,15 @@ describe('limits', () => {
     // Two parts each.
     const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(200), { text: 'a'.repeat(200) })
     await Promise.all([anEngineProcess(), anEngine()])
+    const [started] = await db.sql`select clock_timestamp() as at`
     await start(db.sql, world, dispatchId)
     const { parts } = await completed(db.sql, world, dispatchId)
     expect(parts.delivered).toBe(400)
 
-    const [most] = await db.sql<{ excess: number }[]>`
-      with taken as (
-        select extract(epoch from accepted_at)::double precision as at, count(*) * 2 as parts
-        from simulator_messages where company_id = ${world.companyId} group by 1)
-      select max(sum - ${rate} * (b_at - a_at)) as excess from (
-        select a.at as a_at, b.at as b_at,
-          (select sum(t.parts) from taken t where t.at between a.at and b.at)::double precision as sum
-        from taken a join taken b on b.at >= a.at) spans`
-    // One burst, and what was drawn a moment before it was handed over.
-    expect(most!.excess).toBeLessThanOrEqual(rate * 1.5)
+    // Two limits, one for each engine, would let all 400 go in two seconds. A busy machine only takes longer.
+    const [last] = await db.sql`
+      select max(accepted_at) as at from simulator_messages where company_id = ${world.companyId}`
+    expect(last!.at - started!.at).toBeGreaterThanOrEqual(3000)
     await expectBooksInOrder(db.sql, world)
   })
 

@@ -197,7 +197,7 @@ describe('a receiver that does not', () => {
   test('drips an answer for ever: its status counts, and the time is limited', async () => {
     const receiver = await aReceiver((_, response) => void response.writeHead(200).write('a'))
     await enqueue(receiver.url, [eventOf(messages(1)[0]!)])
-    startSender({ timeoutMs: 100 })
+    startSender({ timeoutMs: 2000 })
     await allDelivered()
   })
 
