@@ -81,14 +81,12 @@ describe('texts', () => {
 })
 
 test('a small copy does not wait for the network: no Nagle, no delayed acknowledgement', async () => {
-  const times: number[] = []
-  for (let i = 0; i < 15; i++) {
+  // With the delay not one takes less than 40 ms; without it one soon does, however busy the machine is.
+  await eventually(async () => {
     const start = performance.now()
-    await db.sql.begin(tx => copyRows(tx, [[i, 'small']]))
-    times.push(performance.now() - start)
-  }
-  // With the delay none of them takes less than 40 ms.
-  expect(Math.min(...times)).toBeLessThan(30)
+    await db.sql.begin(tx => copyRows(tx, [[1, 'small']]))
+    expect(performance.now() - start).toBeLessThan(30)
+  })
 })
 
 describe('a large copy', () => {
@@ -270,7 +268,7 @@ describe('a connection that is killed', () => {
         await rest(write)
       })
     })
-    await expect(withinSeconds(5, copied)).rejects.toThrow(
+    await expect(withinSeconds(90, copied)).rejects.toThrow(
       /CONNECTION_CLOSED|ECONNRESET|EPIPE|terminating connection/, // whichever is heard first
     )
     expect(await countRows()).toBe(0)
