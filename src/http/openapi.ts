@@ -1,13 +1,17 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
+import { completeDocument, type Words } from './reference/complete.ts'
+import type { Document } from './reference/document.ts'
 
 export type Face = {
   title: string
   description: string
+  /** A path: the reference works under whatever host name the service has. */
   serverUrl: string
   security: Record<string, object>
+  words: Words
   /** Adds what no schema of a route says. */
-  complete?: (document: never) => void
+  addOwn?: (document: Document) => void
 }
 
 /**
@@ -19,27 +23,15 @@ export async function describeApi(api: FastifyInstance, face: Face) {
     openapi: {
       openapi: '3.1.0',
       info: { title: face.title, description: face.description, version: '1' },
-      servers: [{ url: face.serverUrl }],
+      servers: [{ url: face.serverUrl, description: 'This service' }],
       components: { securitySchemes: face.security as never },
     },
     transformObject: described => {
       if (!('openapiObject' in described)) return described.swaggerObject
-      // A copy, for the schemas in it are those that validate.
-      const document = structuredClone(described.openapiObject)
-      markOptionalBodies(document as Document)
-      face.complete?.(document as never)
+      // A copy without shared parts: the schemas in it are those that validate, and some stand in several places.
+      const document = JSON.parse(JSON.stringify(described.openapiObject))
+      completeDocument(document, face.words, face.addOwn)
       return document
     },
   })
-}
-
-type Document = { paths: Record<string, Record<string, { requestBody?: Body }>> }
-type Body = { required?: boolean; content: Record<string, { schema: { type?: string | string[] } }> }
-
-/** The generator calls every body required; one that may be null may be left out. */
-function markOptionalBodies({ paths }: Document) {
-  for (const { requestBody } of Object.values(paths).flatMap(Object.values<Document['paths'][string][string]>)) {
-    const schemas = Object.values(requestBody?.content ?? {}).map(({ schema }) => schema)
-    if (requestBody && schemas.every(({ type }) => type?.includes('null'))) requestBody.required = false
-  }
 }

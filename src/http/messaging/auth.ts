@@ -17,11 +17,11 @@ declare module 'fastify' {
 
 /** For the reference: either will do. */
 export const securitySchemes = {
-  bearer: { type: 'http', scheme: 'bearer', description: 'The key as it is' },
+  bearer: { type: 'http', scheme: 'bearer', description: 'Your API key, as it was printed.' },
   basic: {
     type: 'http',
     scheme: 'basic',
-    description: 'The key as it is; it is Base64 already, of what a program may ask for as a user and a password',
+    description: 'The same key for programs that ask for a user and a password: it is the Base64 of both.',
   },
 }
 

@@ -43,26 +43,20 @@ export const callbackSchemas: Record<string, TSchema> = {
   inbound_sent: Answer({ ...named('inbound_sent'), ...status(['inbound_sent']), item: MessageObject }),
 }
 
-const header = (name: string, description: string) => ({
-  name,
-  in: 'header',
-  required: true,
-  description,
-  schema: { type: 'string' },
-})
-
-export const callbackOperation = {
-  tags: ['Callbacks'],
-  summary: 'What becomes of messages, and what subscribers write',
+export const callbackWords = {
+  operationId: 'receiveEvents',
+  summary: 'Messages changed, or a subscriber wrote',
   description:
-    'To `callbackUrl` of messages and dispatches, and to the addresses of inbound rules. An array may hold events of ' +
-    'several kinds and messages. Without an answer from 200 to 299 within 15 seconds an event is sent again every 5 ' +
-    'minutes, for a day. Signed as Standard Webhooks are.',
-  security: [],
-  parameters: [
-    header('webhook-id', 'The same events have the same id'),
-    header('webhook-timestamp', 'When this try was made, in seconds since 1970'),
-    header('webhook-signature', '`v1,` and the HMAC-SHA256 over `id.timestamp.body`'),
+    'Sent to `callbackUrl` of messages and dispatches, and to the addresses of inbound rules. The body is an array of ' +
+    'up to 100 events, of several kinds and messages.',
+  example: [
+    {
+      message_uuid: '01a1ddc9-5d43-75d6-92c4-0cba6653d834',
+      channel_type: 'SMS',
+      callback_event: 'delivered',
+      external_message_id: 'order-17',
+      status: 'delivered',
+      status_time: '2026-11-15T02:24:09.304Z',
+    },
   ],
-  responses: { '2XX': { description: 'Taken' } },
 }

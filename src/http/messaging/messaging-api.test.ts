@@ -128,7 +128,7 @@ describe('the reference', () => {
 
   test('is an OpenAPI 3.1 document that knows every path once', () => {
     expect(document.openapi).toMatch(/^3\.1\.\d+$/)
-    expect(document.servers).toEqual([{ url: 'http://localhost:8080/api/v1' }])
+    expect(document.servers).toMatchObject([{ url: '/api/v1' }])
     const paths = Object.keys(document.paths)
     expect(paths).toEqual(expect.arrayContaining(['/ping', '/balance']))
     expect(paths.filter(path => path.startsWith('/v1') || path.startsWith('/api'))).toEqual([])
@@ -155,7 +155,7 @@ describe('the reference', () => {
     expect(descriptions).not.toContain('Default Response')
     for (const { summary, responses } of operations) {
       expect(summary).toMatch(/\w/)
-      expect(responses.default).toBeDefined()
+      expect(responses[500]).toBeDefined()
     }
   })
 

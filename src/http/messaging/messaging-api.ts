@@ -3,6 +3,7 @@ import { type KeyType, keyTypes } from '../../domain/keys/key.ts'
 import { createIntake, type Intake } from '../../domain/singles/intake.ts'
 import type { Context } from '../context.ts'
 import { describeApi } from '../openapi.ts'
+import { introductionOf } from '../reference/introduction.ts'
 import { ErrorAnswer } from '../schemas.ts'
 import { requireKey, securitySchemes } from './auth.ts'
 import { balanceRoutes } from './balance.ts'
@@ -11,12 +12,13 @@ import { dispatchRoutes } from './dispatches.ts'
 import { flashcallRoutes } from './flashcall.ts'
 import { messageListRoutes } from './message-list.ts'
 import { messageRoutes } from './messages.ts'
-import { completeReference } from './reference.ts'
+import { addMessagingSchemas } from './reference.ts'
 import { referenceRoutes } from './references.ts'
 import { senderNameRoutes } from './sender-names.ts'
 import { stopRoutes } from './stop.ts'
 import { subscriberRoutes } from './subscribers.ts'
 import { templateRoutes } from './templates.ts'
+import { messagingWords } from './words.ts'
 
 /** One intake for all spellings: what arrives together is written together. */
 export type MessagingContext = Context & { intake: Intake }
@@ -41,6 +43,11 @@ const sections: { types: readonly KeyType[]; routes: Routes[] }[] = [
   { types: ['ENTITY'], routes: [senderNameRoutes, templateRoutes] },
 ]
 
+const description = introductionOf(
+  "Messages, cascades and dispatches of a company, its sender names and templates, for the company's own software.",
+  'Send the key as it is, as `Authorization: Bearer KEY` or `Authorization: Basic KEY`. Each operation names the type of key it takes. `/v1/X` and `/api/v1/v1/X` are other spellings of `/api/v1/X`.',
+)
+
 const PREFIX = '/api/v1'
 /** Other spellings of the same addresses: the specification writes `/v1/X` as well. */
 const OTHER_PREFIXES = ['/v1', '/api/v1/v1']
@@ -52,16 +59,11 @@ export async function registerMessagingApi(app: FastifyInstance, given: Context)
     async api => {
       await describeApi(api, {
         title: 'Tidings messaging API',
-        description: [
-          "Messages, cascades and dispatches of a company, its sender names and templates, for the company's own software.",
-          'The key goes after `Bearer ` or `Basic ` as it is; each operation says which type of key it takes.',
-          '',
-          'Every answer that is not a success is `{"error": {"code", "msg"}}`. `/v1/X` and `/api/v1/v1/X` are other',
-          'spellings of `/api/v1/X`. What becomes of messages is told to `callbackUrl`, signed as Standard Webhooks are.',
-        ].join('\n'),
-        serverUrl: `${context.publicUrl}${PREFIX}`,
+        description,
+        serverUrl: PREFIX,
         security: securitySchemes,
-        complete: completeReference,
+        words: messagingWords,
+        addOwn: addMessagingSchemas,
       })
       await registerRoutes(api, context)
       app.get('/docs/messaging.json', async () => api.swagger())

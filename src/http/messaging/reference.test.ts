@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { channelTypes } from '../../base/channel-types.ts'
 import { money } from '../../base/money.ts'
 import { type MessagingEvent, messagingBody, storedEvent } from '../../domain/callbacks/messaging-event.ts'
 import { inboundItem } from '../../domain/inbound/item.ts'
@@ -34,18 +35,16 @@ beforeAll(async () => {
 
 const steps = (...path: string[]) => path.map(step => step.replaceAll('/', '~1')).join('/')
 const schemaAt = (...path: string[]) => ajv.compile({ $ref: `document#/${steps(...path)}` })
-const bodyOf = (path: string) =>
-  schemaAt('paths', path, 'post', 'requestBody', 'content', 'application/json', 'schema', 'anyOf', '0')
 
 /** No schema can say this. */
 const isBeyondSchemas = (wrong: string) =>
   /^content\.data: must (be at most 20 levels|have at most 4096)|^content\.text: must contain a code/.test(wrong)
 
 describe('a message', () => {
-  let isDescribed: ReturnType<typeof bodyOf>
+  let isDescribed: ReturnType<typeof schemaAt>
 
   beforeAll(() => {
-    isDescribed = bodyOf('/message')
+    isDescribed = schemaAt('components', 'schemas', 'NewMessage')
   })
 
   function expectSameMind(body: unknown) {
@@ -73,11 +72,11 @@ describe('a message', () => {
     const row = fc.constantFrom(...messageRows.map(({ body }) => body))
     fc.assert(
       fc.property(row, someChanges, (body, wanted) => expectSameMind(changed(body, wanted))),
-      { numRuns: 2000 },
+      { numRuns: 500 },
     )
     fc.assert(
       fc.property(row, anyJson, (body, content) => expectSameMind({ ...body, content })),
-      { numRuns: 1000 },
+      { numRuns: 250 },
     )
   })
 })
@@ -93,13 +92,17 @@ test('a step of a dispatch may have placeholders where its channel asks for digi
 })
 
 describe('what is absent', () => {
-  type Properties = Record<string, { default?: unknown }>
+  type Properties = Record<string, { description: string }>
   const propertiesOf = (schema: { properties: Properties }) => schema.properties
   const defaultsOf = (properties: Properties) =>
     Object.fromEntries(
-      Object.entries(properties).flatMap(([name, schema]) => ('default' in schema ? [[name, schema.default]] : [])),
+      Object.entries(properties).flatMap(([name, { description }]) => {
+        const said = /Without it: `([^`]+)`/.exec(description)?.[1]
+        return said === undefined ? [] : [[name, said]]
+      }),
     )
-  const schemaOf = (path: string) => document.paths[path].post.requestBody.content['application/json'].schema
+  const inWords = (values: object) => Object.fromEntries(Object.entries(values).map(([name, one]) => [name, `${one}`]))
+  const named = (name: string) => propertiesOf(document.components.schemas[name])
 
   const callbackUrl = 'https://client.example/'
   const sms = { channelType: 'SMS', senderName: 'ROMASHKA', content: 'Hello' }
@@ -108,7 +111,7 @@ describe('what is absent', () => {
     const read = readWish({ ...sms, destination: '79160000001', callbackUrl }, caller)
     const { options, callbackEvents } = read as Exclude<typeof read, string>
     const { useLocalTime, shortUrl } = options
-    expect(defaultsOf(propertiesOf(schemaOf('/message').anyOf[0]))).toEqual({ useLocalTime, shortUrl, callbackEvents })
+    expect(defaultsOf(named('MessageOptions'))).toEqual(inWords({ useLocalTime, shortUrl, callbackEvents }))
     expect({ useLocalTime, shortUrl, callbackEvents }).toEqual({
       useLocalTime: true,
       shortUrl: false,
@@ -121,20 +124,16 @@ describe('what is absent', () => {
     const { condition, ttlSeconds: ttl } = ((read as Exclude<typeof read, string>).cascade as { plan: CascadePlan })
       .plan[0]!
     expect({ condition, ttl }).toEqual({ condition: 'not_delivered', ttl: 3600 })
-    const cascade = schemaOf('/message/cascade').anyOf[0].properties.cascade
-    expect(defaultsOf(propertiesOf(cascade.items))).toEqual({ condition, ttl })
-    expect(defaultsOf(propertiesOf(schemaOf('/dispatch').properties.cascade.anyOf[0].items))).toEqual({
-      condition,
-      ttl,
-    })
+    for (const channel of channelTypes) {
+      expect(defaultsOf(named(`CascadeStep_${channel}`))).toEqual(inWords({ condition, ttl }))
+      expect(defaultsOf(named(`DispatchStep_${channel}`))).toEqual(inWords({ condition, ttl }))
+    }
   })
 
   test('in a dispatch is said as well', () => {
-    expect(defaultsOf(propertiesOf(schemaOf('/dispatch')))).toEqual({
-      useLocalTime: true,
-      shortUrl: false,
-      callbackEvents: ['delivered'],
-    })
+    expect(
+      defaultsOf(propertiesOf(document.paths['/dispatch'].post.requestBody.content['application/json'].schema)),
+    ).toEqual(inWords({ useLocalTime: true, shortUrl: false, callbackEvents: ['delivered'] }))
   })
 })
 

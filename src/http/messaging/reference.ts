@@ -1,76 +1,129 @@
 import { type ChannelType, channelTypes } from '../../base/channel-types.ts'
-import { callbackOperation, callbackSchemas } from './callback-schemas.ts'
+import { MOST_TEMPLATE_CHARACTERS } from '../../domain/dispatches/dispatch.ts'
+import { callbackOf, oneOfBy } from '../reference/callbacks.ts'
+import { withPlainNulls } from '../reference/complete.ts'
+import { type Document, innerSchemas, refTo, type Schema } from '../reference/document.ts'
+import { callbackSchemas, callbackWords } from './callback-schemas.ts'
 import { contentForms } from './content-schema.ts'
 
 /**
  * What the schemas of the routes do not say, since it is read by hand: the forms of `content`, what depends on the
- * channel, what is meant where nothing is said, and the callbacks.
+ * channel, and the callbacks.
  */
-export function completeReference(document: Document) {
-  document.components.schemas = { ...document.components.schemas, ...contentSchemas, ...eventSchemas }
-  document.webhooks = { callback: { post: { ...callbackOperation, requestBody: json(events) } } }
-  for (const [path, methods] of Object.entries(document.paths)) {
-    const bodies = Object.values(methods).flatMap(({ requestBody }) => Object.values(requestBody?.content ?? {}))
-    for (const { schema } of bodies) complete(schema, path === '/dispatch')
+export function addMessagingSchemas(document: Document) {
+  const schemas = document.components.schemas!
+  addContents(schemas)
+  addMessages(schemas, bodyOf(document, '/message'))
+  addCascades(schemas, bodyOf(document, '/message/cascade'))
+  addDispatchSteps(schemas, bodyOf(document, '/dispatch'))
+  addCallbacks(document)
+}
+
+const bodyOf = ({ paths }: Document, path: string) => paths[path]!.post!.requestBody!.content['application/json']!
+type Body = ReturnType<typeof bodyOf>
+type Schemas = Record<string, Schema>
+
+const copyOf = <T>(value: unknown) => JSON.parse(JSON.stringify(value)) as T
+const byChannel = (nameOf: (channel: ChannelType) => string) =>
+  Object.fromEntries(channelTypes.map(channel => [channel, nameOf(channel)]))
+
+// Contents ----------------------------------------------------------------------------------------------------------
+
+function addContents(schemas: Schemas) {
+  for (const channel of channelTypes) {
+    const forms = withPlainNulls(copyOf<Schema>(contentForms[channel]))
+    schemas[`Content_${channel}`] = choiceOf(schemas, `Content_${channel}`, forms)
+    // Texts with placeholders are held to their channel when these are filled in.
+    schemas[`StepContent_${channel}`] = choiceOf(schemas, `StepContent_${channel}`, withPlaceholders(copyOf(forms)))
   }
 }
 
-export type Document = {
-  paths: Record<string, Record<string, { requestBody?: { content: Record<string, { schema: Schema }> } }>>
-  components: { schemas?: Record<string, object> }
-  webhooks?: Record<string, object>
-}
-type Schema = { properties?: Record<string, Schema>; items?: Schema; anyOf?: Schema[]; [keyword: string]: unknown }
-
-const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
-const json = (schema: Schema) => ({ required: true, content: { 'application/json': { schema } } })
-
-const contentSchemas = Object.fromEntries(channelTypes.map(channel => [`Content_${channel}`, contentForms[channel]]))
-const eventSchemas = Object.fromEntries(
-  Object.entries(callbackSchemas).map(([event, schema]) => [`Event_${event}`, schema]),
-)
-const events = { type: 'array', minItems: 1, maxItems: 100, items: { anyOf: Object.keys(eventSchemas).map(ref) } }
-
-/** `isTemplate`: texts have placeholders, and are held to their channel when these are filled in. */
-function complete(schema: Schema, isTemplate: boolean) {
-  const { properties = {}, items, anyOf = [] } = schema
-  for (const inner of [...Object.values(properties), ...anyOf, ...(items ? [items] : [])]) complete(inner, isTemplate)
-  for (const [name, said] of Object.entries(whenAbsent)) Object.assign(properties[name] ?? {}, said)
-  if (properties.ttl && properties.content) completeMessage(schema, properties, isTemplate)
+/** Forms that `contentType` tells apart get names of their own. */
+function choiceOf(schemas: Schemas, name: string, forms: Schema): Schema {
+  const kinds = forms.anyOf?.map(form => form.properties?.contentType?.const as string | undefined) ?? []
+  if (kinds.length === 0 || kinds.includes(undefined)) return forms
+  const names = Object.fromEntries(kinds.map(kind => [kind!, `${name}_${kind}`]))
+  for (const [i, kind] of kinds.entries()) schemas[names[kind!]!] = forms.anyOf![i]!
+  return oneOfBy('contentType', names)
 }
 
-/** Nothing is filled in where a request is read: a member that is absent and one that is null are the same. */
-const whenAbsent: Record<string, object> = {
-  useLocalTime: { default: true, description: "Whether times are on the subscriber's clock; false: on that of Moscow" },
-  shortUrl: { default: false, description: 'Whether links in the text become short ones' },
-  callbackEvents: {
-    default: ['delivered'],
-    description: 'Which events are told, when there is a callbackUrl; an empty array is as good as absent',
-  },
-  condition: { default: 'not_delivered', description: 'When the next step goes out; the last step has none' },
+function withPlaceholders(schema: Schema): Schema {
+  for (const { inner, replace } of innerSchemas(schema)) replace(withPlaceholders(inner))
+  if (!schema.type?.includes('string') || schema.const || schema.enum) return schema
+  const { minLength: _, pattern: __, format: ___, ...rest } = schema
+  return { ...rest, maxLength: MOST_TEMPLATE_CHARACTERS }
 }
 
-/** A message, or a step of a cascade, which has a condition. */
-function completeMessage(schema: Schema, properties: Record<string, Schema>, isTemplate: boolean) {
-  const description = isTemplate ? 'By channel; its text may have placeholders written as {name}' : 'By channel'
-  properties.content = { description, anyOf: Object.keys(contentSchemas).map(ref) }
-  const bounds = '60 to 86400 seconds, for FLASHCALL and VOICECODE from 30'
-  const ttl = properties.condition
-    ? { default: 3600, description: `How long the step has, ${bounds}; the last step has none` }
-    : { description: `How long it has from acceptance or localSendTime on, ${bounds}; 25 hours unless given` }
-  Object.assign(properties.ttl!, ttl)
-  schema.allOf = channelTypes.map(channel => ({
-    if: { required: ['channelType'], properties: { channelType: { const: channel } } },
-    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-    then: { properties: { ...(isTemplate ? {} : { content: ref(`Content_${channel}`) }), ...rulesOf(channel) } },
-  }))
+// Messages and steps ------------------------------------------------------------------------------------------------
+
+/** One schema for each channel, and a choice between them by `channelType`. */
+function addMessages(schemas: Schemas, body: Body) {
+  const [message, list] = body.schema.anyOf as [Schema, Schema]
+  const { channelType: _, senderName, content: __, ttl, ...options } = message.properties!
+  const own = ['channelType', 'senderName', 'content']
+  schemas.MessageOptions = {
+    type: 'object',
+    required: message.required!.filter(name => !own.includes(name)),
+    properties: options,
+  }
+  for (const channel of channelTypes) {
+    const properties = { ...channelFields(channel, senderName!, ttl!), content: refTo(`Content_${channel}`) }
+    const fields = { type: 'object', required: own, properties }
+    schemas[`NewMessage_${channel}`] = { title: channel, type: 'object', allOf: [fields, refTo('MessageOptions')] }
+  }
+  schemas.NewMessage = oneOfBy(
+    'channelType',
+    byChannel(channel => `NewMessage_${channel}`),
+  )
+  body.schema = { oneOf: [refTo('NewMessage'), { ...list, items: refTo('NewMessage') }] }
 }
 
-const rulesOf = (channel: ChannelType) => ({ ttl: secondsFrom(60), ...otherRules[channel] })
+function addCascades(schemas: Schemas, body: Body) {
+  const [cascade, list] = body.schema.anyOf as [Schema, Schema]
+  const steps = cascade.properties!.cascade!
+  steps.items = addSteps(schemas, steps.items!, 'CascadeStep', 'Content')
+  schemas.NewCascade = cascade
+  body.schema = { oneOf: [refTo('NewCascade'), { ...list, items: refTo('NewCascade') }] }
+}
 
-const secondsFrom = (minimum: number) => ({ minimum, maximum: 86_400 })
-const otherRules: Partial<Record<ChannelType, object>> = {
-  FLASHCALL: { ttl: secondsFrom(30) },
-  VOICECODE: { ttl: secondsFrom(30), senderName: { pattern: '^[Vv][Oo][Ii][Cc][Ee][Cc][Oo][Dd][Ee]$' } },
-  TEXT_TO_SPEECH: { senderName: { pattern: '^\\d{11}$' } },
+function addDispatchSteps(schemas: Schemas, { schema }: Body) {
+  const steps = schema.properties!.cascade!
+  steps.items = addSteps(schemas, steps.items!, 'DispatchStep', 'StepContent')
+}
+
+function addSteps(schemas: Schemas, step: Schema, name: string, contents: string): Schema {
+  const { senderName, ttl, condition } = step.properties!
+  for (const channel of channelTypes) {
+    const fields = channelFields(channel, senderName!, ttl!)
+    const properties = { ...fields, content: refTo(`${contents}_${channel}`), condition: copyOf<Schema>(condition) }
+    schemas[`${name}_${channel}`] = { title: channel, type: 'object', required: step.required!, properties }
+  }
+  schemas[name] = oneOfBy(
+    'channelType',
+    byChannel(channel => `${name}_${channel}`),
+  )
+  return refTo(name)
+}
+
+const channelFields = (channel: ChannelType, senderName: Schema, ttl: Schema): Record<string, Schema> => ({
+  channelType: { type: 'string', const: channel },
+  senderName: { ...senderName, ...senderNameRules[channel] },
+  ttl: { ...ttl, minimum: quickChannels.includes(channel) ? 30 : 60, maximum: 86_400 },
+})
+
+const quickChannels: ChannelType[] = ['FLASHCALL', 'VOICECODE']
+const senderNameRules: Partial<Record<ChannelType, Schema>> = {
+  VOICECODE: { pattern: '^[Vv][Oo][Ii][Cc][Ee][Cc][Oo][Dd][Ee]$' },
+  TEXT_TO_SPEECH: { pattern: '^\\d{11}$' },
+}
+
+// Callbacks ---------------------------------------------------------------------------------------------------------
+
+function addCallbacks(document: Document) {
+  const names = Object.fromEntries(Object.keys(callbackSchemas).map(event => [event, `Event_${event}`]))
+  for (const [event, name] of Object.entries(names)) {
+    document.components.schemas![name] = copyOf<Schema>(callbackSchemas[event])
+  }
+  const events = { type: 'array', minItems: 1, maxItems: 100, items: oneOfBy('callback_event', names) }
+  document.webhooks = { callback: callbackOf(callbackWords, events) }
 }

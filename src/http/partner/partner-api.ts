@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Context } from '../context.ts'
 import { describeApi } from '../openapi.ts'
+import { introductionOf } from '../reference/introduction.ts'
 import type { StrangerBytes } from '../server/stranger-bytes.ts'
 import { authenticatePartner } from './auth.ts'
 import { companyRoutes } from './companies.ts'
@@ -9,9 +10,16 @@ import { documentRoutes } from './documents.ts'
 import { messageRoutes } from './messages.ts'
 import { priceRoutes } from './prices.ts'
 import { recipientRoutes } from './recipients.ts'
+import { addPartnerCallbacks } from './reference.ts'
 import { reportRoutes } from './reports.ts'
 import { senderRoutes } from './senders.ts'
 import { tokenRoutes } from './tokens.ts'
+import { partnerWords } from './words.ts'
+
+const description = introductionOf(
+  'Companies, documents, sender names, dispatches, message statuses, blacklist and prices, for a partner that looks after client companies.',
+  'Get a token with `POST /auth/token` and send it as `Authorization: Bearer TOKEN` with every other request.',
+)
 
 /** The partner API: one file a resource. Everything but the token needs one. */
 export async function registerPartnerApi(app: FastifyInstance, context: Context & { strangerBytes: StrangerBytes }) {
@@ -19,9 +27,13 @@ export async function registerPartnerApi(app: FastifyInstance, context: Context 
     async api => {
       await describeApi(api, {
         title: 'Tidings partner API',
-        description: 'Companies, documents, sender names, dispatches, message statuses, blacklist and prices.',
-        serverUrl: `${context.publicUrl}/partner/v1`,
-        security: { token: { type: 'http', scheme: 'bearer' } },
+        description,
+        serverUrl: '/partner/v1',
+        security: {
+          token: { type: 'http', scheme: 'bearer', description: 'The token that `POST /auth/token` answered.' },
+        },
+        words: partnerWords,
+        addOwn: addPartnerCallbacks,
       })
       await api.register(async open => {
         context.strangerBytes.guard(open)

@@ -409,7 +409,7 @@ describe('around the API', () => {
     const document = JSON.parse(answer.text)
     expect(document.openapi).toMatch(/^3\.1\.\d+$/)
     expect(document.info).toMatchObject({ title: expect.any(String), version: expect.any(String) })
-    expect(document.servers).toEqual([{ url: expect.stringMatching(/\/partner\/v1$/) }])
+    expect(document.servers).toMatchObject([{ url: '/partner/v1' }])
 
     const methods = Object.fromEntries(
       Object.entries(document.paths as Record<string, object>).map(([path, item]) => [path, Object.keys(item).sort()]),
@@ -443,7 +443,7 @@ describe('around the API', () => {
         expect(success, what).toHaveLength(1)
         const type = path.endsWith('/report') ? 'text/csv' : 'application/json'
         expect(Object.keys(operation.responses[success[0]!]!.content), what).toEqual([type])
-        expect(operation.responses.default, what).toBeDefined()
+        expect(operation.responses[500], what).toBeDefined()
         const named = (operation.parameters ?? []).filter(parameter => parameter.in === 'path')
         expect(
           named.map(parameter => [parameter.name, parameter.required]),
@@ -451,7 +451,7 @@ describe('around the API', () => {
         ).toEqual(path.includes('{id}') ? [['id', true]] : [])
       }
     }
-    expect(document.components.securitySchemes.token).toEqual({ type: 'http', scheme: 'bearer' })
+    expect(document.components.securitySchemes.token).toMatchObject({ type: 'http', scheme: 'bearer' })
     expect(Object.keys(document.paths['/company/{id}/documents'].post.requestBody.content)).toEqual([
       'multipart/form-data',
     ])

@@ -1,0 +1,99 @@
+/** An OpenAPI 3.1 document, as far as it is completed here. */
+
+export type Schema = {
+  $ref?: string
+  type?: string | string[]
+  title?: string
+  description?: string
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  additionalProperties?: boolean | Schema
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  allOf?: Schema[]
+  enum?: unknown[]
+  pattern?: string
+  [keyword: string]: unknown
+}
+
+export type Example = { summary: string; value: unknown }
+export type Media = { schema: Schema; examples?: Record<string, Example> }
+export type Parameter = {
+  name: string
+  in: string
+  required?: boolean
+  description?: string
+  example?: unknown
+  schema: Schema
+}
+export type Header = { description: string; schema: Schema }
+export type Answer = {
+  $ref?: string
+  description: string
+  headers?: Record<string, Header>
+  content?: Record<string, Media>
+}
+
+export type Operation = {
+  operationId: string
+  tags: string[]
+  summary: string
+  description?: string
+  parameters?: Parameter[]
+  requestBody?: { required?: boolean; content: Record<string, Media> }
+  responses: Record<string, Answer>
+  security?: object[]
+  'x-codeSamples'?: object[]
+}
+
+export type Document = {
+  info: { title: string; description: string }
+  tags?: { name: string; description: string }[]
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas?: Record<string, Schema>; responses?: Record<string, Answer>; securitySchemes: object }
+  webhooks?: Record<string, { post: Operation }>
+}
+
+export const refTo = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
+
+/** Every operation with its name, such as `POST /company`. */
+export const operationsOf = ({ paths }: Document): [string, Operation][] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): [string, Operation] => [
+      `${method.toUpperCase()} ${path}`,
+      operation,
+    ]),
+  )
+
+/** Schemas directly inside of a schema, each with a function that puts another in its place. */
+export function innerSchemas(schema: Schema): { inner: Schema; replace: (by: Schema) => void }[] {
+  const found: { inner: Schema; replace: (by: Schema) => void }[] = []
+  const add = (holder: object, key: string | number) => {
+    const inner = (holder as Record<string | number, Schema>)[key]
+    if (typeof inner !== 'object') return
+    found.push({
+      inner,
+      replace: by => {
+        ;(holder as Record<string | number, Schema>)[key] = by
+      },
+    })
+  }
+  for (const name of Object.keys(schema.properties ?? {})) add(schema.properties!, name)
+  for (const list of [schema.anyOf, schema.oneOf, schema.allOf]) for (const i of (list ?? []).keys()) add(list!, i)
+  if (schema.items) add(schema, 'items')
+  if (schema.additionalProperties) add(schema, 'additionalProperties')
+  return found
+}
+
+/** Where schemas begin: bodies, answers, parameters and components, each with the name of its owner. */
+export function rootSchemas(document: Document): { owner: string; holder: { schema: Schema } }[] {
+  const operations = [...operationsOf(document).map(([, operation]) => operation), ...webhooksOf(document)]
+  return operations.flatMap(({ operationId, parameters = [], requestBody, responses }) => {
+    const answers = Object.values(responses).flatMap(({ content }) => Object.values(content ?? {}))
+    const bodies = Object.values(requestBody?.content ?? {})
+    return [...bodies, ...answers, ...parameters].map(holder => ({ owner: operationId, holder }))
+  })
+}
+
+export const webhooksOf = ({ webhooks = {} }: Document): Operation[] => Object.values(webhooks).map(({ post }) => post)
