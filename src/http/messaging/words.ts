@@ -385,6 +385,8 @@ export const messagingWords: Words = {
     brand: 'The operator: MTS, BEELINE, MEGAFON or TELE2.',
     'Message.brand': 'The operator of the number: MTS, BEELINE, MEGAFON, TELE2, or the name of another one.',
     'listSenderNames.brand': `Only names of these operators. ${repeat}`,
+    'createTemplate.brand': 'Which registration of `senderName`, where there are several: by its operator.',
+    'updateTemplate.brand': 'Which registration of `senderName`, where there are several: by its operator.',
     'Template.brand': 'The operator of the sender name that the template is bound to. Null: not bound.',
     button: 'A button below the text.',
     buttons: 'Up to 10 buttons, each with `url` or `phone`.',
@@ -427,6 +429,8 @@ export const messagingWords: Words = {
     counteragentName: 'The legal name of the company.',
     country: 'The country of the number, by its name.',
     countryCode: 'The country of the sender name that the template is bound to. Null: not bound.',
+    'createTemplate.countryCode': 'Which registration of `senderName`, where there are several: by its country.',
+    'updateTemplate.countryCode': 'Which registration of `senderName`, where there are several: by its country.',
     countryId: 'The country of the name. 1 is Russia, and what is meant without it.',
     'findMessages.country_code': 'Only messages to numbers of this country, such as `RU`.',
     'listSenderNames.country_code': `Only names for these countries, such as \`RU\`. ${repeat}`,
@@ -526,8 +530,10 @@ export const messagingWords: Words = {
     'createSenderName.senderName':
       'The name: for SMS up to 11 Latin letters, digits and signs, for VIBER up to 28, else up to 64.',
     'updateSenderName.senderName': 'The new name.',
-    'createTemplate.senderName': 'The sender name that the template is bound to, by its name.',
-    'updateTemplate.senderName': 'The sender name that the template is bound to, by its name.',
+    'createTemplate.senderName':
+      'In place of `senderNameId`: the sender name that the template is bound to, by its name.',
+    'updateTemplate.senderName':
+      'In place of `senderNameId`: the sender name that the template is bound to, by its name.',
     'Template.senderName': 'The sender name that the template is bound to. Null: it serves every name of its channel.',
     'uploadSubscribers.senderName': 'The bot or application.',
     senderNameId: 'The sender name that the template is bound to. Without it, it serves every name of its channel.',
