@@ -27,6 +27,8 @@ describe('defaults', () => {
       trustedProxies: [],
       connections: 5000,
       connectionsPerAddress: 1000,
+      documentsOfCompanyMib: 500,
+      documentsOfPartnerMib: 5000,
       callbackAllow: [],
       callbackRetrySeconds: 300,
       callbackSourceIp: undefined,

@@ -38,6 +38,8 @@ export type Config = {
   trustedProxies: string[]
   connections: number
   connectionsPerAddress: number
+  documentsOfCompanyMib: number
+  documentsOfPartnerMib: number
   callbackAllow: string[]
   callbackRetrySeconds: number
   callbackSourceIp: string | undefined
@@ -154,6 +156,18 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     read: (text, name) => readInteger(text, name, 1, 1_000_000),
     default: 1000,
     about: 'Most of them from one address; for those in TIDINGS_TRUSTED_PROXIES only the bound for all holds.',
+  },
+  documentsOfCompanyMib: {
+    name: 'TIDINGS_DOCUMENTS_MB_PER_COMPANY',
+    read: (text, name) => readInteger(text, name, 10, 1_000_000),
+    default: 500,
+    about: 'Most megabytes that all documents of a company may have.',
+  },
+  documentsOfPartnerMib: {
+    name: 'TIDINGS_DOCUMENTS_MB_PER_PARTNER',
+    read: (text, name) => readInteger(text, name, 10, 100_000_000),
+    default: 5000,
+    about: 'Most megabytes that all documents of the companies of a partner may have.',
   },
   callbackAllow: {
     name: 'TIDINGS_CALLBACK_ALLOW',

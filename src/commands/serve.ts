@@ -113,7 +113,7 @@ async function startApi(config: Config, database: Database, log: Logger) {
   try {
     const port = config.port || (await freePort(config.host))
     const url = config.publicUrl ?? urlOf(config.host, port)
-    const { billingZone, trustedProxies, metrics, metricsAllow, stopWords, connections, connectionsPerAddress } = config
+    const { billingZone, trustedProxies, metrics, metricsAllow, stopWords } = config
     const context = {
       sql: database.sql,
       secret: database.secret,
@@ -125,7 +125,7 @@ async function startApi(config: Config, database: Database, log: Logger) {
       trustedProxies,
       metrics,
       metricsAllow,
-      limits: { connections, connectionsPerAddress },
+      limits: limitsOf(config),
     }
     const app = await buildApp({ ...context, publicUrl: url })
     const doors = await openDoors(app, port, config.host)
@@ -142,6 +142,12 @@ async function startApi(config: Config, database: Database, log: Logger) {
     throw error
   }
 }
+
+const limitsOf = (config: Config) => ({
+  connections: config.connections,
+  connectionsPerAddress: config.connectionsPerAddress,
+  documents: { companyMib: config.documentsOfCompanyMib, partnerMib: config.documentsOfPartnerMib },
+})
 
 const addressesOf = (url: string): Addresses => ({
   url,

@@ -1,5 +1,5 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, LogController } from 'fastify'
+import fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance } from 'fastify'
 import { AppError } from '../base/errors.ts'
 import { acceptJsonBodies, bodyLimits } from './body.ts'
 import { acceptGzipBodies } from './content-encoding.ts'
@@ -14,7 +14,7 @@ import { registerPartnerApi } from './partner/partner-api.ts'
 import { requestIdOf, showRequestId } from './request-id.ts'
 import { answerBrokenRequest, answerInPlaceOfNode } from './server/broken-requests.ts'
 import { ConnectionLimit } from './server/connections.ts'
-import { logRequests } from './server/request-log.ts'
+import { logRequests, OwnLines } from './server/request-log.ts'
 import { StrangerBytes } from './server/stranger-bytes.ts'
 import { registerShortLinks } from './short-links/short-links.ts'
 import { refuseUnknownRoutes } from './unknown-routes.ts'
@@ -36,7 +36,7 @@ const REQUEST_TIMEOUT_MS = 120_000
 export async function buildApp(context: Context): Promise<App> {
   const app = fastify({
     loggerInstance: context.log as FastifyBaseLogger,
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    logController: new OwnLines(),
     bodyLimit: bodyLimits.usual,
     requestTimeout: REQUEST_TIMEOUT_MS,
     genReqId: requestIdOf,

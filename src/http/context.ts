@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Pool } from '../db/sql.ts'
+import { type DocumentQuota, usualDocumentQuota } from '../domain/documents/document.ts'
 import type { Numbering } from '../domain/numbering/numbering.ts'
 
 /** Bounds on what clients can occupy. */
@@ -9,12 +10,21 @@ export type Limits = {
   connectionsPerAddress: number
   /** Bytes of bodies that are read before their sender is known, in all. */
   strangerBytes: number
+  /** Reports that are read at a time, in all and by one partner, and how long a reader may take nothing. */
+  reports: number
+  reportsPerPartner: number
+  reportStallMs: number
+  documents: DocumentQuota
 }
 
 export const usualLimits: Limits = {
   connections: 5000,
   connectionsPerAddress: 1000,
   strangerBytes: 64 * 1024 * 1024,
+  reports: 10,
+  reportsPerPartner: 3,
+  reportStallMs: 30_000,
+  documents: usualDocumentQuota,
 }
 
 /** What every face of the service is given. */

@@ -5,7 +5,38 @@ export type CompanyDocument = {
   createdAt: Date
 }
 
-export const DOCUMENT_LIMIT_BYTES = 10 * 1024 * 1024
+const MIB = 1024 * 1024
+
+export const DOCUMENT_LIMIT_BYTES = 10 * MIB
+
+/** How much all documents together may have. */
+export type DocumentQuota = { companyMib: number; partnerMib: number }
+
+export const usualDocumentQuota: DocumentQuota = { companyMib: 500, partnerMib: 5000 }
+
+/** Small files cost more than their bytes, so their number is bounded too. */
+const MOST_OF_COMPANY = 1000
+const MOST_OF_PARTNER = 10_000
+
+export type DocumentUsage = {
+  companyCount: number
+  companyBytes: number
+  partnerCount: number
+  partnerBytes: number
+}
+
+/** Why a file of this size finds no room any more; undefined when it does. */
+export function refusalOfRoom(usage: DocumentUsage, sizeBytes: number, quota: DocumentQuota): string | undefined {
+  const { companyCount, companyBytes, partnerCount, partnerBytes } = usage
+  if (companyCount >= MOST_OF_COMPANY) return `the company has ${companyCount} documents, at most ${MOST_OF_COMPANY}`
+  if (companyBytes + sizeBytes > quota.companyMib * MIB)
+    return `the company's documents have ${inMib(companyBytes)} MB, with this one more than ${quota.companyMib} MB`
+  if (partnerCount >= MOST_OF_PARTNER) return `the partner has ${partnerCount} documents, at most ${MOST_OF_PARTNER}`
+  if (partnerBytes + sizeBytes > quota.partnerMib * MIB)
+    return `the partner's documents have ${inMib(partnerBytes)} MB, with this one more than ${quota.partnerMib} MB`
+}
+
+const inMib = (bytes: number) => Math.round((bytes / MIB) * 10) / 10
 
 const signatures = {
   pdf: Buffer.from('%PDF-'),

@@ -1,21 +1,38 @@
 import { randomUUID } from 'node:crypto'
 import { invalid } from '../../base/errors.ts'
 import type { Sql } from '../../db/sql.ts'
-import { type CompanyDocument, DOCUMENT_LIMIT_BYTES, kindOf } from './document.ts'
+import {
+  type CompanyDocument,
+  DOCUMENT_LIMIT_BYTES,
+  type DocumentQuota,
+  kindOf,
+  refusalOfRoom,
+  usualDocumentQuota,
+} from './document.ts'
 import * as store from './store.ts'
 
+/** In a transaction: uploads of one partner go one after the other, so that together they keep the quota. */
 export async function storeDocument(
   sql: Sql,
   companyId: number,
   file: { filename: string; content: Buffer },
+  quota: DocumentQuota = usualDocumentQuota,
 ): Promise<CompanyDocument> {
   if (file.content.length === 0) throw invalid('file: is empty')
   if (file.content.length > DOCUMENT_LIMIT_BYTES) throw invalid('file: must be at most 10 MB')
   const kind = kindOf(file.content)
   if (!kind) throw invalid('file: must be a PDF, JPG or PNG')
 
+  await refuseBeyondQuota(sql, companyId, file.content.length, quota)
   const [document] = await store.insertDocument(sql, companyId, { ...file, id: randomUUID(), kind })
   return document!
+}
+
+async function refuseBeyondQuota(sql: Sql, companyId: number, sizeBytes: number, quota: DocumentQuota) {
+  await store.lockDocumentsOfPartner(sql, companyId)
+  const [usage] = await store.selectUsage(sql, companyId)
+  const refusal = refusalOfRoom(usage!, sizeBytes, quota)
+  if (refusal) throw invalid(`file: ${refusal}`)
 }
 
 export const listDocuments = (sql: Sql, companyId: number): Promise<CompanyDocument[]> =>

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/sql.ts'
-import type { CompanyDocument, DocumentKind } from './document.ts'
+import type { CompanyDocument, DocumentKind, DocumentUsage } from './document.ts'
 
 const columns = (sql: Sql) => sql`document_id as "id", company_id as "companyId", filename, created_at as "createdAt"`
 
@@ -12,6 +12,27 @@ export function insertDocument(
     insert into company_documents (company_id, document_id, filename, kind, content)
     values (${companyId}, ${document.id}, ${document.filename}, ${document.kind}, ${document.content})
     returning ${columns(sql)}`
+}
+
+/** Until the end of the transaction. */
+export function lockDocumentsOfPartner(sql: Sql, companyId: number) {
+  return sql`
+    select pg_advisory_xact_lock(hashtextextended('documents of partner ' || partner_id, 0))
+    from companies where company_id = ${companyId}`
+}
+
+/** Counted anew each time, for there is no counter that could be wrong; sizes are read without the contents. */
+export function selectUsage(sql: Sql, companyId: number) {
+  return sql<DocumentUsage[]>`
+    select
+      count(*) filter (where company_id = ${companyId}) as "companyCount",
+      coalesce(sum(octet_length(content)) filter (where company_id = ${companyId}), 0)::bigint as "companyBytes",
+      count(*) as "partnerCount",
+      coalesce(sum(octet_length(content)), 0)::bigint as "partnerBytes"
+    from company_documents
+    where company_id in (
+      select company_id from companies
+      where partner_id = (select partner_id from companies where company_id = ${companyId}))`
 }
 
 export function selectDocuments(sql: Sql, companyId: number) {

@@ -4,6 +4,7 @@ import Type, { type Static } from 'typebox'
 import { channelTypes } from '../../base/channel-types.ts'
 import { invalid } from '../../base/errors.ts'
 import type { Transaction } from '../../db/sql.ts'
+import type { DocumentQuota } from '../../domain/documents/document.ts'
 import { DOCUMENT_LIMIT_BYTES, kindOf } from '../../domain/documents/document.ts'
 import { storeDocument } from '../../domain/documents/documents.ts'
 import { once } from '../../domain/idempotency/idempotency.ts'
@@ -90,7 +91,7 @@ const schemas = {
 }
 
 export const senderNameRoutes =
-  ({ sql, clock }: Context): FastifyPluginAsyncTypebox =>
+  ({ sql, clock, limits }: Context): FastifyPluginAsyncTypebox =>
   async api => {
     await acceptForms(api)
 
@@ -101,7 +102,7 @@ export const senderNameRoutes =
         const { companyId } = request.caller
         const { sender, files, sent } = await readRequest(request)
         const created = await once(sql, onceOf(request, sent), async tx => {
-          const documentIds = [...sender.documentIds, ...(await storeFiles(tx, companyId, files))]
+          const documentIds = [...sender.documentIds, ...(await storeFiles(tx, companyId, files, limits?.documents))]
           return presentSender(await createSender(tx, companyId, { ...sender, documentIds }))
         })
         return reply.code(201).send(created)
@@ -202,10 +203,10 @@ function refuseUndocumented({ commonType }: Pick<Sender, 'commonType'>, document
   if (commonType === 'PROMO' && !documented) throw invalid('file1: is required for a sender name of the type PROMO')
 }
 
-async function storeFiles(sql: Transaction, companyId: number, files: FormPart[]): Promise<string[]> {
+async function storeFiles(sql: Transaction, companyId: number, files: FormPart[], quota?: DocumentQuota) {
   const ids: string[] = []
   for (const { filename, content } of files) {
-    ids.push((await storeDocument(sql, companyId, { filename: filename!, content })).id)
+    ids.push((await storeDocument(sql, companyId, { filename: filename!, content }, quota)).id)
   }
   return ids
 }

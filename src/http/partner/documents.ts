@@ -40,7 +40,7 @@ const schemas = {
 }
 
 export const documentRoutes =
-  ({ sql }: Context): FastifyPluginAsyncTypebox =>
+  ({ sql, limits }: Context): FastifyPluginAsyncTypebox =>
   async api => {
     await acceptForms(api)
 
@@ -49,7 +49,7 @@ export const documentRoutes =
       const file = await fileIn(request)
       const sent = Buffer.concat([Buffer.from(`${file.filename}\n`), file.content])
       const document = await once(sql, onceOf(request, sent), async tx =>
-        presentDocument(await storeDocument(tx, companyId, file)),
+        presentDocument(await storeDocument(tx, companyId, file, limits?.documents)),
       )
       return reply.code(201).send(document)
     })

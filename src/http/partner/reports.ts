@@ -1,13 +1,13 @@
-import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Sql } from '../../db/sql.ts'
 import type { Dispatch } from '../../domain/dispatches/dispatch.ts'
 import { requireDispatch } from '../../domain/dispatches/dispatches.ts'
 import type { Message } from '../../domain/messages/message.ts'
 import { everyMessage } from '../../domain/messages/messages.ts'
-import type { Context } from '../context.ts'
+import { type Context, usualLimits } from '../context.ts'
 import { ById, ErrorAnswer } from '../schemas.ts'
 import { presentMessage } from './messages.ts'
+import { ReportLimit, streamOf } from './report-limit.ts'
 
 const columns = [
   'messageUuid',
@@ -39,15 +39,19 @@ const schema = {
 }
 
 export const reportRoutes =
-  ({ sql }: Context): FastifyPluginAsyncTypebox =>
+  ({ sql, limits }: Context): FastifyPluginAsyncTypebox =>
   async api => {
+    const { reports, reportsPerPartner, reportStallMs } = { ...usualLimits, ...limits }
+    const limit = new ReportLimit(reports, reportsPerPartner)
+
     api.get('/:id/report', { schema }, async (request, reply) => {
       const dispatch = await requireDispatch(sql, request.partner, request.params.id)
       reply
         .type('text/csv; charset=utf-8')
         .header('content-disposition', `attachment; filename="dispatch-${dispatch.dispatchId}.csv"`)
       if (request.method === 'HEAD') return reply.send('' as never) // no line needs to be read for the headers
-      return reply.send(Readable.from(reportLines(sql, dispatch), { highWaterMark: 1 }) as never)
+      const open = () => streamOf(reportLines(sql, dispatch), reportStallMs)
+      return reply.send(limit.admit(request.partner.partnerId, open) as never)
     })
   }
 

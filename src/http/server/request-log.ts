@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import type { Logger } from 'pino'
 
 const MOST_PATH_CHARACTERS = 200
@@ -46,3 +46,16 @@ function callerOf({ caller, partner, body, query }: FastifyRequest) {
 }
 
 type Named = { companyId?: unknown } | null | undefined
+
+/** The framework's own lines, in our form: the one for each request is ours, and an answer cut off needs no stack. */
+export class OwnLines extends LogController {
+  constructor() {
+    super({ disableRequestLogging: true, requestIdLogLabel: 'requestId' })
+  }
+
+  override streamError(error: Error & { code?: string }, request: FastifyRequest) {
+    const isCutOff = error.code === 'ERR_STREAM_PREMATURE_CLOSE'
+    if (isCutOff) request.log.info(placeOf(request), 'answer.cut_off')
+    else request.log.warn({ err: error, ...placeOf(request) }, 'answer.failed')
+  }
+}
