@@ -242,7 +242,7 @@ describe('tidings send', () => {
     expect(dry.stdout).toMatch(
       /^Rejected +1\n +1 x 7401 The number is not valid\n +their rows are in .*dry\.rejected\.csv$/m,
     )
-    expect(dry.stdout).toMatch(/^Duplicates +1 rows repeat a number: --unique leaves them out$/m)
+    expect(dry.stdout).toMatch(/^Duplicates +1 row repeats a number: --unique leaves out such rows$/m)
     expect(dry.stdout).toMatch(/^Price +at most \d+\.\d+ RUB\nBalance +-?[\d,]+\.\d+ RUB \(POSTPAID\)/m)
     expect(dry.stdout).toMatch(/^First text +to 79160000001: Привет, Анна!$/m)
     expect(await readFile(join(dirname(folder), 'dry.rejected.csv'), 'utf8')).toBe(

@@ -14,9 +14,9 @@ export function waitSentence(reason: WaitReason): string {
     case 'gateways':
       return `No gateway for ${reason.channelType} is up: ${reason.gateways.map(gatewayInWords).join(', ')}.`
     case 'limit':
-      return `At most ${reason.partsPerSecond} parts a second go out: this is the limit of ${limitedThing(reason)}.`
+      return `At most ${counted(reason.partsPerSecond, 'part')} a second can go out: this is the limit of ${limitedThing(reason)}.`
     case 'receipts':
-      return `Waiting for the operators' receipts of ${reason.messages.toLocaleString('en')} messages.`
+      return `Waiting for the operators' receipts of ${counted(reason.messages, 'message')}.`
   }
 }
 
@@ -32,3 +32,5 @@ function limitedThing({ of, name }: Extract<WaitReason, { kind: 'limit' }>): str
   if (of === 'gateway') return `the gateways that serve it (${name})`
   return `the ${of}`
 }
+
+const counted = (count: number, thing: string) => `${count.toLocaleString('en')} ${thing}${count === 1 ? '' : 's'}`

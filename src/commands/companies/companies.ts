@@ -1,5 +1,6 @@
 import { UsageError } from '../../base/errors.ts'
 import { formatMoney, type Money, moneyToNumber } from '../../base/money.ts'
+import { printable } from '../../base/printable.ts'
 import type { Pool } from '../../db/sql.ts'
 import {
   createCompany,
@@ -37,7 +38,7 @@ export async function createOne(call: Call) {
     const partner = await partnerWithLogin(sql, login)
     if (!partner) throw new UsageError(noPartner(login))
     const { companyId } = await sql.begin(tx => createCompany(tx, partner, company))
-    call.print({ companyId }, `Company ${companyId} (${company.name}) of ${login} was made.`)
+    call.print({ companyId }, `Company ${companyId} (${printable(company.name)}) of ${login} was made.`)
   })
 }
 

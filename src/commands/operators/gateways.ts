@@ -1,4 +1,5 @@
 import { UsageError } from '../../base/errors.ts'
+import { printable } from '../../base/printable.ts'
 import { catalogue, isConnector } from '../../channels/catalogue.ts'
 import { connectorNames } from '../../channels/connector-names.ts'
 import type { Config } from '../../config.ts'
@@ -53,7 +54,7 @@ export async function addOne(call: Call) {
     if (!added) throw new UsageError(`A gateway with the name "${name}" exists already.`)
     call.print(
       present(added, call.config),
-      `Gateway ${added.gatewayId} (${added.name}) was added.${webhookNote(added, call.config)}`,
+      `Gateway ${added.gatewayId} (${printable(added.name)}) was added.${webhookNote(added, call.config)}`,
     )
   })
 }
@@ -85,7 +86,7 @@ export async function setOne(call: Call) {
   await changeOne(
     call,
     ({ connector }) => changeIn(call, settings, connector),
-    changed => `Gateway ${changed.name} was changed.`,
+    changed => `Gateway ${printable(changed.name)} was changed.`,
   )
 }
 

@@ -5,7 +5,7 @@ import { startDispatch } from '../../domain/dispatches/lifecycle.ts'
 import { answerBefore } from '../../domain/idempotency/idempotency.ts'
 import type { Job } from './order.ts'
 import { barOf, countOf } from './progress.ts'
-import { eachRecipients } from './recipients-file.ts'
+import { eachRecipients, recipientsIn } from './recipients-file.ts'
 import type { Talk } from './talk.ts'
 
 const AT_ONCE = 10_000
@@ -23,7 +23,7 @@ export async function earlierDispatch(job: Job): Promise<Dispatch | undefined> {
  */
 export async function handIn(job: Job, talk: Talk, begun: (dispatchId: number) => void): Promise<number> {
   const { sql, order, file, partner } = job
-  const total = order.isUnique ? file.rows - file.duplicates.count : file.rows
+  const total = recipientsIn(file, order.isUnique)
   let dispatch: Dispatch | undefined
   await eachRecipients(file, { atOnce: AT_ONCE, unique: order.isUnique }, async (rows, first) => {
     const recipients = rows.map(({ recipient }) => recipient)

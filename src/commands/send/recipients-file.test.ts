@@ -108,3 +108,12 @@ test('a field that a short row does not have is no substitution; an empty one is
     expect(rows.map(({ recipient }) => recipient.substitutions)).toEqual([{ name: 'A' }, { name: '', city: '' }])
   })
 })
+
+test('a file that changes between two readings is refused, and so is a pipe', async () => {
+  const file = await openRecipients(aFile('tel', '79160000001'), undefined)
+  aFile('tel', '79160000001', '79160000002')
+  await expect(batchesOf(file, { atOnce: 10, unique: false })).rejects.toThrow(
+    'people.csv: The file was changed while it was being read.',
+  )
+  await expect(openRecipients('/dev/null', undefined)).rejects.toThrow('"/dev/null" is no regular file')
+})

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { UsageError } from '../../base/errors.ts'
 import { normaliseNumber } from '../../base/phone-number.ts'
 import { printable } from '../../base/printable.ts'
@@ -19,12 +20,15 @@ export type RecipientsFile = {
   duplicates: Duplicates
   /** Of the bytes: the same file has the same. */
   digest: string
+  /** By this a file is noticed that changes between two readings. */
+  version: string
 }
 
 /** A row of the file, and the recipient that it stands for. */
 export type RecipientRow = { fields: string[]; recipient: Recipient }
 
 export async function openRecipients(path: string, wantedColumn: string | undefined): Promise<RecipientsFile> {
+  const version = await versionOf(path)
   const { encoding, firstLine, digest } = await withFile(path, inspectText)
   const form = { path, encoding, separator: separatorOf(firstLine) }
   const finder = createDuplicateFinder()
@@ -41,12 +45,16 @@ export async function openRecipients(path: string, wantedColumn: string | undefi
         } else heading = readHeading(row, wantedColumn)
       }
       if (!heading || rows === 0) throw new UsageError('The file has no recipients below its heading.')
-      return { ...form, ...heading, rows, duplicates: finder.find(), digest }
+      return { ...form, ...heading, rows, duplicates: finder.find(), digest, version }
     })
   } finally {
     finder.close()
   }
 }
+
+/** How many rows are to be sent. */
+export const recipientsIn = ({ rows, duplicates }: RecipientsFile, unique: boolean): number =>
+  unique ? rows - duplicates.count : rows
 
 /** The rows in their order, so many at once; with `unique` without those that repeat a number. */
 export function eachRecipients(
@@ -55,6 +63,7 @@ export function eachRecipients(
   work: (batch: RecipientRow[], first: number) => Promise<void>,
 ): Promise<void> {
   return withFile(file.path, async source => {
+    await refuseChanged(file)
     let batch: RecipientRow[] = []
     let first = 0
     let place = -1 // of the heading
@@ -71,6 +80,20 @@ export function eachRecipients(
     }
     await handOver()
   })
+}
+
+/** A pipe could be read only once. What is not there is told when it is opened. */
+async function versionOf(path: string): Promise<string> {
+  const found = await stat(path).catch(() => undefined)
+  if (found && !found.isFile() && !found.isDirectory()) {
+    throw new UsageError(`"${path}" is no regular file: save it to one, because it is read several times.`)
+  }
+  return `${found?.size} ${found?.mtimeMs}`
+}
+
+/** Nothing else is sent than what was shown. */
+async function refuseChanged({ path, version }: RecipientsFile) {
+  if ((await versionOf(path)) !== version) throw new UsageError('The file was changed while it was being read.')
 }
 
 type Heading = Pick<RecipientsFile, 'columns' | 'numberColumn'>

@@ -11,7 +11,7 @@ import { reasonOf } from '../reasons.ts'
 import { confirm } from '../terminal.ts'
 import type { Job } from './order.ts'
 import { barOf, countOf } from './progress.ts'
-import { eachRecipients, type RecipientRow } from './recipients-file.ts'
+import { eachRecipients, type RecipientRow, recipientsIn } from './recipients-file.ts'
 import { createRejectedFile, type RejectedFile } from './rejected-file.ts'
 import type { Talk } from './talk.ts'
 
@@ -35,6 +35,7 @@ export async function reviewRecipients(job: Job, billingZone: string, talk: Talk
   const { order, file } = job
   const rejectedFile = createRejectedFile(order.rejectedPath, file)
   const review = await emptyReview(job, billingZone)
+  const total = recipientsIn(file, order.isUnique)
   let trial: Trial | undefined
   try {
     await eachRecipients(file, { atOnce: AT_ONCE, unique: order.isUnique }, async rows => {
@@ -47,9 +48,7 @@ export async function reviewRecipients(job: Job, billingZone: string, talk: Talk
       review.price += money(estimate)
       review.example ??= exampleOf(job, rows, answers)
       await keepRejected(review, rejectedFile, rows, answers)
-      talk.show(
-        `${barOf(review.recipients, file.rows)} ${countOf(review.recipients)} of ${countOf(file.rows)} rows checked`,
-      )
+      talk.show(`${barOf(review.recipients, total)} ${countOf(review.recipients)} of ${countOf(total)} rows checked`)
     })
     review.rejectedPath = await rejectedFile.finish()
     talk.end()
@@ -130,7 +129,8 @@ export function reviewInWords({ file, order }: Job, review: Review): string {
 
 function duplicatesInWords(count: number, isUnique: boolean): string {
   if (count === 0) return 'none'
-  return `${countOf(count)} rows repeat a number${isUnique ? ' and are left out' : ': --unique leaves them out'}`
+  const rows = count === 1 ? '1 row repeats a number' : `${countOf(count)} rows repeat a number`
+  return isUnique ? `${rows}: left out` : `${rows}: --unique leaves out such rows`
 }
 
 function balanceInWords({ balance, reserved, spent, budget, billing, currency }: Account): string {
