@@ -48,6 +48,15 @@ export async function withDatabase<T>(
   { farewell = () => {}, create = false }: { farewell?: () => void; create?: boolean } = {},
 ): Promise<T> {
   const { database, applied } = await openMigrated(config, { create })
+  return closingAfterwards(database, () => work({ ...database, applied }), farewell)
+}
+
+/** A signal ends the work, not the cleaning up. */
+export async function closingAfterwards<T>(
+  database: Database,
+  work: () => Promise<T>,
+  farewell: () => void = () => {},
+): Promise<T> {
   let hasLeft = false
   const leave = () => {
     hasLeft = true
@@ -56,7 +65,7 @@ export async function withDatabase<T>(
   }
   for (const signal of SIGNALS) process.once(signal, leave)
   try {
-    return await work({ ...database, applied })
+    return await work()
   } catch (error) {
     if (hasLeft) await new Promise(() => {}) // the database was taken away from under it: the process ends any moment
     throw error

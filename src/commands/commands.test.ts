@@ -38,6 +38,9 @@ const expected: Record<string, string[]> = {
   api: [],
   engine: [],
   migrate: [],
+  'database export': ['FILE'],
+  'database import': ['FILE'],
+  'database upgrade': [],
   config: [],
   send: [
     'FILE',
@@ -100,7 +103,7 @@ const expected: Record<string, string[]> = {
   'callback list': ['--company N'],
   'callback attempts': ['--company N', '--callback ID'],
   'callback replay': ['--company N', '--callback ID'],
-  'callback secret': ['--company N'],
+  'callback secret': ['--company N', '--new'],
   'company topup': ['--company N', '--amount AMOUNT', '--note TEXT'],
   'company set': ['--company N', '--billing MODE', '--inbound SWITCH', '--rate RATE'],
   'key create': ['--company N', '--type TYPE', '--addresses LIST', '--center NAME'],

@@ -1,9 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, cp, mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { projectDir } from '../base/project.ts'
+import { openEmbeddedServer } from '../db/embedded.ts'
+import { findBinaryPackage } from '../db/embedded-binaries.ts'
+import { replaceCluster } from '../db/embedded-upgrade.ts'
+import { connect, type Pool } from '../db/sql.ts'
+import { aPartner } from '../testing/factories.ts'
 import {
   answerOf,
   type Ended,
@@ -25,7 +30,16 @@ let migrated: string
 beforeAll(async () => {
   migrated = await aDataFolder()
   await answerOf(['migrate'], { TIDINGS_DATA: migrated })
+  await onServer(migrated, sql => aPartner(sql, 'anna'))
 }, PATIENT)
+
+async function onServer(dataDir: string, work: (sql: Pool) => Promise<unknown>) {
+  const server = await openEmbeddedServer({ dataDir })
+  const sql = connect(server.url, { max: 1 })
+  await work(sql)
+  await sql.end()
+  await server.release()
+}
 
 /** Owners and modes included: PostgreSQL's own user must have its files. */
 const copyData = (to: string) => execFileSync('cp', ['-a', migrated, to])
@@ -118,6 +132,68 @@ describe('a lost secret', () => {
     expect(await answerOf(['company', 'list'], { TIDINGS_DATA: folder, TIDINGS_SECRET: secret })).toEqual([])
     await rename(aside, file)
     expect(await answerOf(['company', 'list'], { TIDINGS_DATA: folder })).toEqual([])
+    await expectNothingRunning(folder)
+  })
+})
+
+const loginsIn = async (folder: string) =>
+  (await answerOf(['partner', 'list'], { TIDINGS_DATA: folder })).map(({ login }: { login: string }) => login)
+
+describe('moving', () => {
+  test('into another folder by way of a file', { timeout: PATIENT }, async () => {
+    const folder = await aDataFolder()
+    const file = join(dirname(folder), 'all.export')
+    expect(await answerOf(['database', 'export', file], { TIDINGS_DATA: migrated })).toMatchObject({ file })
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    expectSentence(await run(['database', 'export', file], { TIDINGS_DATA: migrated }), /all\.export" is there already/)
+
+    expectSentence(
+      await run(['database', 'import', file], { TIDINGS_DATA: folder }),
+      /all\.export: The file was written under another secret.*put the `secret` file of the former data folder/,
+    )
+    await cp(join(migrated, 'secret'), join(folder, 'secret'))
+    expect(await answerOf(['database', 'import', file], { TIDINGS_DATA: folder })).toMatchObject({
+      rows: expect.any(Number),
+    })
+    expect(await loginsIn(folder)).toEqual(['anna'])
+    expect(await answerOf(['ledger', 'verify'], { TIDINGS_DATA: folder })).toEqual([])
+  })
+
+  test('to another major version of PostgreSQL', { timeout: PATIENT }, async () => {
+    const folder = await aDataFolder()
+    copyData(folder)
+    await writeFile(join(folder, 'postgres/PG_VERSION'), '17')
+    expectSentence(
+      await run(['company', 'list'], { TIDINGS_DATA: folder }),
+      /a database of PostgreSQL 17, and this Tidings brings PostgreSQL \d+: run `tidings database upgrade`, once\./,
+    )
+    await writeFile(join(folder, 'postgres/PG_VERSION'), '99')
+    expectSentence(await run(['database', 'upgrade'], { TIDINGS_DATA: folder }), /PostgreSQL 99, .*: update Tidings\./)
+
+    const { version, major, root } = await findBinaryPackage()
+    await writeFile(join(folder, 'postgres/PG_VERSION'), major)
+    const { formerDir } = await replaceCluster(folder, { version, major, root }, () => {})
+    expect(formerDir).toBe(join(folder, `postgres-${major}`))
+    expect(existsSync(join(formerDir, 'PG_VERSION'))).toBe(true)
+    expect((await readdir(folder)).sort()).toEqual(
+      ['postgres', `postgres-${major}`, 'postgres.log', 'postgres.password', 'secret'].sort(),
+    )
+    expect(await loginsIn(folder)).toEqual(['anna'])
+  })
+
+  test('that was interrupted at the last step is ended by the same command', { timeout: PATIENT }, async () => {
+    const folder = await aDataFolder()
+    copyData(folder)
+    await mkdir(join(folder, 'upgrade'))
+    await rename(join(folder, 'postgres'), join(folder, 'upgrade/postgres'))
+    for (const words of [['serve'], ['company', 'list']]) {
+      expectSentence(
+        await run(words, { TIDINGS_DATA: folder, PORT: '0' }),
+        /was interrupted: `tidings database upgrade` ends it\./,
+      )
+    }
+    expect(await answerOf(['database', 'upgrade'], { TIDINGS_DATA: folder })).toEqual({ upgraded: false })
+    expect(await loginsIn(folder)).toEqual(['anna'])
     await expectNothingRunning(folder)
   })
 })

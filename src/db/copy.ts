@@ -21,7 +21,7 @@ export async function copyInto(
   sql: Transaction,
   table: string,
   columns: string[],
-  produce: (write: (rows: string) => Promise<void>) => Promise<void>,
+  produce: (write: (rows: string | Buffer) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   const query = sql.unsafe(`copy ${table} (${columns.join(', ')}) from stdin`) as unknown as CopyQuery
   const stream = await query.writable()

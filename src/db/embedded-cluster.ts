@@ -34,6 +34,11 @@ export type Cluster = {
   user: ServerUser | undefined
 }
 
+export const CLUSTER_DIR = 'postgres'
+export const PASSWORD_FILE = 'postgres.password'
+/** Where an upgrade fills a new cluster: one that is complete may wait here for its place. */
+export const UPGRADE_DIR = 'upgrade'
+
 const run = promisify(execFile)
 const INITDB_MS = 120_000
 // A process id may have gone to another process since, so nobody waits for a draft for long.
@@ -46,22 +51,37 @@ export function clusterUrl(cluster: Cluster, port: number) {
 
 /** For commands that only use a database: asks nothing of the system but whether the folder has one. */
 export async function requireCluster(dataDir: string) {
-  const found = await stat(join(dataDir, 'postgres/PG_VERSION')).catch((error: NodeJS.ErrnoException) => error.code)
+  const found = await stat(join(dataDir, CLUSTER_DIR, 'PG_VERSION')).catch((error: NodeJS.ErrnoException) => error.code)
   if (found !== 'ENOENT' && found !== 'ENOTDIR') return
+  await refuseInterruptedUpgrade(dataDir)
   throw new UsageError(
     `There is no Tidings data in ${dataDir}: \`tidings serve\` makes it, or set TIDINGS_DATA to the folder that has it.`,
   )
 }
 
+/** An empty cluster made now would hide the full one. */
+async function refuseInterruptedUpgrade(dataDir: string) {
+  if (await isInitialised(join(dataDir, CLUSTER_DIR)).catch(() => true)) return
+  if (!(await isInitialised(join(dataDir, UPGRADE_DIR, CLUSTER_DIR)).catch(() => false))) return
+  throw new UsageError(
+    `The upgrade of the database in ${dataDir} was interrupted: \`tidings database upgrade\` ends it.`,
+  )
+}
+
 /** Everything that can be known and put right before a server is looked for. */
-export async function prepareCluster(wantedDir: string, settings: Record<string, string>): Promise<Cluster> {
-  const binaryPackage = await findBinaryPackage()
+export async function prepareCluster(
+  wantedDir: string,
+  settings: Record<string, string>,
+  givenPackage?: BinaryPackage,
+): Promise<Cluster> {
+  const binaryPackage = givenPackage ?? (await findBinaryPackage())
   const dataDir = await makeDataDir(wantedDir)
-  const dir = join(dataDir, 'postgres')
+  await refuseInterruptedUpgrade(dataDir)
+  const dir = join(dataDir, CLUSTER_DIR)
   const user = serverUserOf(dir)
   if (user) await letIn(user, dataDir)
   await checkCluster(dir, binaryPackage, user)
-  const passwordFile = join(dataDir, 'postgres.password')
+  const passwordFile = join(dataDir, PASSWORD_FILE)
   const password = await readPassword(dir, passwordFile)
   const logFile = join(dataDir, 'postgres.log')
   return { dataDir, dir, logFile, passwordFile, password, settings, package: binaryPackage, user }
@@ -128,9 +148,14 @@ async function checkCluster(dir: string, binaryPackage: BinaryPackage, user?: Se
 async function checkVersion(dir: string, { major }: BinaryPackage) {
   const version = (await readFile(join(dir, 'PG_VERSION'), 'utf8').catch(ignoreMissing))?.trim()
   if (version === major) return
-  const found = version ? `a database of PostgreSQL ${version}` : 'something that is not a database'
+  if (!version) {
+    throw new UsageError(
+      `${dir} holds something that is not a database: move it away, or set TIDINGS_DATA to another folder`,
+    )
+  }
+  const cure = Number(version) < Number(major) ? 'run `tidings database upgrade`, once' : 'update Tidings'
   throw new UsageError(
-    `${dir} holds ${found}, and this Tidings brings PostgreSQL ${major}: move it away, or set TIDINGS_DATA to another folder`,
+    `${dir} holds a database of PostgreSQL ${version}, and this Tidings brings PostgreSQL ${major}: ${cure}.`,
   )
 }
 
@@ -239,7 +264,7 @@ async function runInitdb({ dataDir, settings, user }: Cluster, { initdb }: Binar
   }
 }
 
-async function flushFolder(dir: string) {
+export async function flushFolder(dir: string) {
   const handle = await open(dir)
   await handle.sync().finally(() => handle.close())
 }

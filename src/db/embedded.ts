@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import postgres from 'postgres'
 import { isDatabaseAway } from '../base/database-losses.ts'
 import { UsageError } from '../base/errors.ts'
+import type { BinaryPackage } from './embedded-binaries.ts'
 import { type Cluster, clusterUrl, prepareCluster } from './embedded-cluster.ts'
 import { findPostmaster, logTail, startPostmaster, stopPostmaster } from './embedded-postmaster.ts'
 
@@ -43,8 +44,10 @@ export async function openEmbeddedServer(options: {
   dataDir: string
   settings?: Record<string, string>
   exclusive?: boolean
+  /** Programs of another version than ours, for an upgrade from it. */
+  package?: BinaryPackage
 }): Promise<EmbeddedServer> {
-  const cluster = await prepareCluster(resolve(options.dataDir), options.settings ?? {})
+  const cluster = await prepareCluster(resolve(options.dataDir), options.settings ?? {}, options.package)
   const leaving = new AbortController()
   const wish = { cluster, exclusive: options.exclusive ?? false, signal: leaving.signal }
   const hold = await holdServer(wish)

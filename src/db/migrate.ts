@@ -12,9 +12,10 @@ const MIGRATION_LOCK = 7_461_001
 /**
  * Brings the schema up to this program's version: once, under a lock, each step in a transaction of its own.
  * Steps only expand or contract, so old and new programs run side by side; a contracting step raises
- * `minimum_version`, and a program older than that refuses to start.
+ * `minimum_version`, and a program older than that refuses to start. `upTo` is for an import, which needs the schema of
+ * the version that it was exported from.
  */
-export async function migrate(pool: Pool): Promise<Migration[]> {
+export async function migrate(pool: Pool, upTo = Number.POSITIVE_INFINITY): Promise<Migration[]> {
   const migrations = await readMigrations()
   const applied: Migration[] = []
   await pool.begin(async lock => {
@@ -23,6 +24,7 @@ export async function migrate(pool: Pool): Promise<Migration[]> {
     await createVersionTables(pool)
     await refuseNewerSchema(pool, migrations.at(-1)!.version)
     for (const migration of await pendingOf(pool, migrations)) {
+      if (migration.version > upTo) break
       await apply(pool, migration)
       applied.push(migration)
     }
@@ -33,11 +35,20 @@ export async function migrate(pool: Pool): Promise<Migration[]> {
 }
 
 /** Whether Tidings has ever made its tables here. */
-export async function isMigrated(sql: Sql): Promise<boolean> {
+export const isMigrated = async (sql: Sql): Promise<boolean> => (await versionOf(sql)) > 0
+
+/** The version of the schema; 0 where there is none. */
+export async function versionOf(sql: Sql): Promise<number> {
   const [table] = await sql<{ exists: boolean }[]>`select to_regclass('schema_migrations') is not null as exists`
-  if (!table!.exists) return false
-  return (await sql`select from schema_migrations limit 1`).length > 0
+  if (!table!.exists) return 0
+  const [newest] = await sql<
+    { version: number }[]
+  >`select coalesce(max(version), 0)::int as version from schema_migrations`
+  return newest!.version
 }
+
+/** The version of the schema that this program brings. */
+export const newestVersion = async (): Promise<number> => (await readMigrations()).at(-1)!.version
 
 export async function readMigrations(): Promise<Migration[]> {
   const names = (await readdir(folder)).filter(name => /^\d{4}-.*\.sql$/.test(name)).sort()

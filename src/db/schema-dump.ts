@@ -36,7 +36,8 @@ async function dumpTables(sql: Sql): Promise<string[]> {
   return dumps
 }
 
-async function dumpTable(sql: Sql, { oid, name, partitioning }: Table): Promise<string> {
+/** One table with what belongs to it, as statements that make it. */
+export async function dumpTable(sql: Sql, { oid, name, partitioning }: Table): Promise<string> {
   const lines = [...(await columnsOf(sql, oid)), ...(await constraintsOf(sql, oid))]
   const end = partitioning ? `) partition by ${partitioning};` : ');'
   return [

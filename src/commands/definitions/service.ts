@@ -1,6 +1,7 @@
 import type { Command } from '../command.ts'
 
 const service = () => import('../serve.ts')
+const database = () => import('../database.ts')
 
 export const serviceCommands: Command[] = [
   {
@@ -23,6 +24,23 @@ export const serviceCommands: Command[] = [
     name: 'migrate',
     about: 'Brings the schema of the database up to date (the services do it by themselves when they start).',
     run: async call => (await import('../migrate.ts')).migrateSchema(call),
+  },
+  {
+    name: 'database export',
+    about: 'Writes all data into one file, as of one moment; the service may go on. The secret is not in it.',
+    arguments: [{ name: 'FILE', about: 'The file to write; it must not be there yet' }],
+    run: async call => (await database()).exportFile(call),
+  },
+  {
+    name: 'database import',
+    about: 'Fills an empty database from a file of `database export`: all of it or nothing.',
+    arguments: [{ name: 'FILE', about: 'The file to read' }],
+    run: async call => (await database()).importFile(call),
+  },
+  {
+    name: 'database upgrade',
+    about: 'Brings the embedded database to the PostgreSQL of this Tidings; the former one stays beside it.',
+    run: async call => (await database()).upgrade(call),
   },
   {
     name: 'config',

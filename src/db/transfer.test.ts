@@ -1,0 +1,175 @@
+import { randomBytes } from 'node:crypto'
+import { PassThrough, Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { money } from '../base/money.ts'
+import { verifyLedger } from '../domain/audit/verify.ts'
+import { topUp } from '../domain/ledger/ledger.ts'
+import { loadNumbering } from '../domain/numbering/numbering.ts'
+import { useDatabase } from '../testing/database.ts'
+import { numberOf } from '../testing/factories.ts'
+import { databaseUrl } from '../testing/global-setup.ts'
+import { aDispatch, aWorld, billingZone, start } from '../testing/world.ts'
+import { migrate, newestVersion, versionOf } from './migrate.ts'
+import { connect, type Pool } from './sql.ts'
+import { exportDatabase, importDatabase } from './transfer.ts'
+
+const SECRET = 'a secret of the tests, 32 characters long'
+const db = useDatabase()
+const empty: { name: string; sql: Pool }[] = []
+let file: Buffer
+
+async function anEmptyDatabase(): Promise<Pool> {
+  const name = `transfer_${randomBytes(6).toString('hex')}`
+  await onServer(admin => admin`create database ${admin(name)}`)
+  const sql = connect(databaseUrl(inject('serverUrl'), name), { max: 3 })
+  empty.push({ name, sql })
+  return sql
+}
+
+beforeAll(async () => {
+  const { sql } = db
+  const world = await aWorld(sql)
+  await topUp(
+    sql,
+    world.companyId,
+    { amount: money('1000'), note: 'Tab\there, \\N, line\nbreak, "quotes", Весна ✓' },
+    { billingZone, now: new Date() },
+  )
+  const recipients = Object.values(numberOf).map(destination => ({ destination }))
+  const dispatchId = await aDispatch(sql, await loadNumbering(sql), world, recipients)
+  await start(sql, world, dispatchId, new Date())
+  await sql`select ensure_message_month('2020-02-01'), ensure_message_month('2020-03-01')`
+  await sql`
+    insert into messages (company_id, uuid, price, final_price, status, parts, brand_id, destination)
+    select ${world.companyId}, uuid7_floor(at::timestamptz), 0, 0, 'FAILED', 0, 0, 'no number'
+    from unnest(array['2020-02-10', '2020-03-10']) at`
+  await sql`alter table messages detach partition messages_2020_02`
+  file = await exported(sql)
+})
+
+afterAll(async () => {
+  for (const { name, sql } of empty) {
+    await sql.end({ timeout: 1 })
+    await onServer(admin => admin`drop database if exists ${admin(name)} with (force)`)
+  }
+})
+
+async function exported(sql: Pool): Promise<Buffer> {
+  const to = new PassThrough()
+  const [bytes] = await Promise.all([buffer(to), exportDatabase(sql, SECRET, to)])
+  return bytes
+}
+
+const into = (sql: Pool, bytes: Buffer, secret = SECRET) => importDatabase(sql, secret, Readable.from([bytes]))
+
+/** What every table holds, whatever the order of its rows, and where every sequence stands. */
+async function contentsOf(sql: Pool): Promise<Record<string, unknown>> {
+  const tables = await sql<{ name: string }[]>`
+    select relname as name from pg_class
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
+      and relname not in ('schema_migrations')
+    order by relname`
+  const contents: Record<string, unknown> = {}
+  for (const { name } of tables) {
+    const [row] = await sql`
+      select count(*), md5(string_agg(t::text, '|' order by t::text collate "C")) as digest from ${sql(name)} t`
+    contents[name] = row
+  }
+  const sequences = await sql`select sequencename as name, last_value as value from pg_sequences order by 1`
+  return { ...contents, sequences: [...sequences] }
+}
+
+const columnsOf = (sql: Pool, table: string) => sql`
+  select attname, format_type(atttypid, atttypmod), attnotnull from pg_attribute
+  where attrelid = ${table}::regclass and attnum > 0 order by attnum`
+
+describe('a database that was exported and imported', () => {
+  let copy: Pool
+
+  beforeAll(async () => {
+    copy = await anEmptyDatabase()
+    const done = await into(copy, file)
+    expect(done.rows).toBeGreaterThan(100)
+  })
+
+  test('holds the same in every table, and its sequences go on where they stood', async () => {
+    const [before, after] = [await contentsOf(db.sql), await contentsOf(copy)]
+    expect(after).toEqual(before)
+    expect(before).toMatchObject({ messages: { count: numbersInAll() + 1 }, messages_2020_02: { count: 1 } })
+  })
+
+  const numbersInAll = () => Object.keys(numberOf).length
+
+  test('has its books in order', async () => {
+    expect(await verifyLedger(copy, {})).toEqual([])
+    expect(await verifyLedger(db.sql, {})).toEqual([])
+  })
+
+  test('has the months attached and detached as they were, with room left on their pages', async () => {
+    const [march] = await copy`
+      select relispartition, reloptions from pg_class where relname = 'messages_2020_03'`
+    expect(march).toEqual({ relispartition: true, reloptions: ['fillfactor=70'] })
+    expect([...(await columnsOf(copy, 'messages_2020_02'))]).toEqual([...(await columnsOf(db.sql, 'messages_2020_02'))])
+  })
+
+  test('has the newest schema, and takes no second import', async () => {
+    expect(await versionOf(copy)).toBe(await newestVersion())
+    await expect(into(copy, file)).rejects.toThrow('There is Tidings data here already')
+  })
+})
+
+describe('a file that does not fit', () => {
+  let target: Pool
+
+  beforeAll(async () => {
+    target = await anEmptyDatabase()
+  })
+
+  const refusal = (bytes: Buffer, secret?: string) =>
+    into(target, bytes, secret).then(
+      () => undefined,
+      error => error,
+    )
+  const isDamaged = expect.objectContaining({
+    message: 'The file is no export of Tidings, or it is damaged or incomplete.',
+  })
+
+  test('is told: not ours, cut off anywhere, changed, or under another secret', async () => {
+    expect(await refusal(Buffer.from('hello'))).toEqual(isDamaged)
+    expect(await refusal(Buffer.alloc(0))).toEqual(isDamaged)
+    expect(await refusal(file.subarray(0, 40))).toEqual(isDamaged)
+    expect((await refusal(file, 'b'.repeat(32))).message).toMatch(/under another secret.* TIDINGS_SECRET/)
+    expect(await versionOf(target)).toBe(0)
+    expect(await refusal(file.subarray(0, file.length - 200))).toEqual(isDamaged)
+    expect(await refusal(file.subarray(0, file.length >> 1))).toEqual(isDamaged)
+    expect(await target`select from partners`).toEqual([])
+  })
+
+  test('leaves the way open for one that does', async () => {
+    await into(target, file)
+    expect(await contentsOf(target)).toEqual(await contentsOf(db.sql))
+  })
+})
+
+test('a file of an older schema is brought to the newest one', async () => {
+  const former = await anEmptyDatabase()
+  const newest = await newestVersion()
+  await migrate(former, newest - 1)
+  const copy = await anEmptyDatabase()
+  await into(copy, await exported(former))
+  expect(await versionOf(copy)).toBe(newest)
+
+  const ahead = await anEmptyDatabase()
+  await migrate(ahead)
+  await expect(into(ahead, await exported(former))).rejects.toThrow('import it into a database without tables')
+})
+
+async function onServer(work: (admin: Pool) => Promise<unknown>) {
+  const admin = connect(inject('serverUrl'), { max: 1 })
+  try {
+    await work(admin)
+  } finally {
+    await admin.end()
+  }
+}

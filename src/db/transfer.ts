@@ -1,0 +1,299 @@
+import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createGzip } from 'node:zlib'
+import { UsageError } from '../base/errors.ts'
+import { copyInto } from './copy.ts'
+import { migrate, newestVersion, versionOf } from './migrate.ts'
+import { dumpTable } from './schema-dump.ts'
+import type { Pool, Sql, Transaction } from './sql.ts'
+
+/**
+ * A whole database as one file, and back: to change the major version of PostgreSQL, or to move from the embedded server
+ * to one's own. The embedded packages bring no pg_dump, and the schema is known: the migrations make it, up to the
+ * version that the file names, and COPY fills it.
+ *
+ * The file is gzip around records. A record is two lengths of four bytes, a piece of JSON that says what it is, and
+ * bytes of COPY in its text form, which every version of PostgreSQL reads.
+ */
+type Meta =
+  | { kind: 'begin'; format: 1; schemaVersion: number; secret: string }
+  | { kind: 'partition'; name: string; parent: string; bound: string; options: string[] }
+  /** A table that no migration makes: a month that was detached. */
+  | { kind: 'definition'; name: string; text: string }
+  | { kind: 'table'; name: string; columns: string[] }
+  | { kind: 'rows' }
+  | { kind: 'sequence'; name: string; value: number }
+  | { kind: 'end'; counts: Record<string, number> }
+
+type Progress = (table: string, rows: number) => void
+
+export type Transferred = { tables: number; rows: number }
+
+// Export ----------------------------------------------------------------------------------------------------------
+
+/** Writes all data as of one moment; others may go on working meanwhile. */
+export async function exportDatabase(
+  pool: Pool,
+  secret: string,
+  to: NodeJS.WritableStream,
+  progress: Progress = () => {},
+): Promise<Transferred> {
+  let done: Transferred | undefined
+  async function* records(sql: Transaction) {
+    const counts: Record<string, number> = {}
+    yield record({ kind: 'begin', format: 1, schemaVersion: await versionOf(sql), secret: markOf(secret) })
+    for (const meta of await partitionsIn(sql)) yield record(meta)
+    for (const { name, columns, text } of await tablesIn(sql)) {
+      if (text) yield record({ kind: 'definition', name, text })
+      yield record({ kind: 'table', name, columns })
+      counts[name] = 0
+      for await (const piece of copyOut(sql, name, columns)) {
+        counts[name]! += linesIn(piece)
+        progress(name, counts[name]!)
+        yield record({ kind: 'rows' }, piece)
+      }
+    }
+    for (const meta of await sequencesIn(sql)) yield record(meta)
+    yield record({ kind: 'end', counts })
+    done = { tables: Object.keys(counts).length, rows: sumOf(counts) }
+  }
+  await pool.begin('isolation level repeatable read read only', sql =>
+    pipeline(() => records(sql as Transaction), createGzip({ level: 1 }), to),
+  )
+  return done!
+}
+
+function record(meta: Meta, payload: Buffer = Buffer.alloc(0)): Buffer {
+  const json = Buffer.from(JSON.stringify(meta))
+  const lengths = Buffer.alloc(8)
+  lengths.writeUInt32BE(json.length, 0)
+  lengths.writeUInt32BE(payload.length, 4)
+  return Buffer.concat([lengths, json, payload])
+}
+
+/** Enough to notice another secret, and too little to guess one by. */
+const markOf = (secret: string) => createHash('sha256').update(`export:${secret}`).digest('hex').slice(0, 8)
+
+async function partitionsIn(sql: Sql): Promise<Meta[]> {
+  const found = await sql<{ name: string; parent: string; bound: string; options: string[] | null }[]>`
+    select quote_ident(c.relname) as name, quote_ident(p.relname) as parent,
+      pg_get_expr(c.relpartbound, c.oid) as bound, c.reloptions as options
+    from pg_class c join pg_inherits i on i.inhrelid = c.oid join pg_class p on p.oid = i.inhparent
+    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relispartition
+    order by c.relname`
+  return found.map(one => ({ kind: 'partition', ...one, options: one.options ?? [] }))
+}
+
+type Table = { oid: number; name: string; columns: string[]; text: string | undefined }
+
+/** Those that others refer to come first. Where we stand in the migrations is told by the version alone. */
+async function tablesIn(sql: Sql): Promise<Table[]> {
+  const found = await sql<{ oid: number; name: string; columns: string[]; isDetached: boolean }[]>`
+    select c.oid::int, quote_ident(c.relname) as name,
+      array(select quote_ident(attname)::text from pg_attribute
+        where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '' order by attnum) as columns,
+      c.relname ~ '^messages_[0-9]{4}_[0-9]{2}$' as "isDetached"
+    from pg_class c
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+      and c.relname not in ('schema_migrations', 'schema_compatibility')
+    order by c.relname`
+  const tables: Table[] = []
+  for (const { isDetached, ...table } of found) {
+    const text = isDetached ? await dumpTable(sql, { ...table, partitioning: null }) : undefined
+    tables.push({ ...table, text })
+  }
+  return inOrderOf(await referencesIn(sql), tables)
+}
+
+type Reference = { from: number; to: number }
+
+const referencesIn = (sql: Sql) => sql<Reference[]>`
+  select conrelid::int as "from", confrelid::int as "to"
+  from pg_constraint where contype = 'f' and conparentid = 0 and conrelid <> confrelid`
+
+function inOrderOf(references: Reference[], tables: Table[]): Table[] {
+  const ordered: Table[] = []
+  const visit = (table: Table) => {
+    if (ordered.includes(table)) return
+    for (const { to } of references.filter(({ from }) => from === table.oid)) {
+      visit(tables.find(({ oid }) => oid === to)!)
+    }
+    ordered.push(table)
+  }
+  tables.forEach(visit)
+  return ordered
+}
+
+async function* copyOut(sql: Transaction, table: string, columns: string[]): AsyncGenerator<Buffer> {
+  const query = sql.unsafe(`copy (select ${columns.join(', ')} from ${table}) to stdout`)
+  for await (const piece of await query.readable()) yield piece as Buffer
+}
+
+/** COPY writes a line break inside a value as \n, so that each real one ends a row. */
+function linesIn(piece: Buffer): number {
+  let lines = 0
+  for (let at = piece.indexOf(10); at >= 0; at = piece.indexOf(10, at + 1)) lines += 1
+  return lines
+}
+
+async function sequencesIn(sql: Sql): Promise<Meta[]> {
+  const used = await sql<{ name: string; value: number }[]>`
+    select quote_ident(sequencename) as name, last_value as value
+    from pg_sequences where schemaname = 'public' and last_value is not null`
+  return used.map(one => ({ kind: 'sequence', ...one }))
+}
+
+const sumOf = (counts: Record<string, number>) => Object.values(counts).reduce((sum, count) => sum + count, 0)
+
+// Import ----------------------------------------------------------------------------------------------------------
+
+/**
+ * Fills an empty database, all of it or nothing: until the last row is in and counted, nothing is committed but the
+ * empty tables, and the import can be begun again.
+ */
+export async function importDatabase(
+  pool: Pool,
+  secret: string,
+  from: Readable,
+  progress: Progress = () => {},
+): Promise<Transferred> {
+  const source = new Records(from)
+  const begin = await source.next()
+  if (begin.meta.kind !== 'begin') throw damaged()
+  const { schemaVersion } = begin.meta
+  await refuseUnfit(pool, begin.meta, secret)
+  await migrate(pool, schemaVersion)
+  const done = await pool.begin(sql => load(sql as Transaction, source, progress))
+  await migrate(pool)
+  await pool`analyze`
+  return done as Transferred
+}
+
+async function refuseUnfit(sql: Pool, begin: Meta & { kind: 'begin' }, secret: string) {
+  const [ours, theirs] = [await newestVersion(), begin.schemaVersion]
+  if (begin.format !== 1 || theirs > ours) {
+    throw new UsageError('The file was written by a newer Tidings than this one: update Tidings first.')
+  }
+  if (begin.secret !== markOf(secret)) {
+    throw new UsageError(
+      'The file was written under another secret, and what is encrypted in it could not be opened: put the `secret` file of the former data folder into the new one, or set TIDINGS_SECRET to it.',
+    )
+  }
+  const here = await versionOf(sql)
+  if (here === 0) return
+  const [row] = await sql<{ used: boolean }[]>`select exists (select from partners) as used`
+  if (row!.used) throw new UsageError('There is Tidings data here already: a file is imported into an empty database.')
+  if (here > theirs) {
+    throw new UsageError('The tables here are newer than those of the file: import it into a database without tables.')
+  }
+}
+
+async function load(sql: Transaction, source: Records, progress: Progress): Promise<Transferred> {
+  await emptyTables(sql)
+  for (;;) {
+    const { meta } = await source.next()
+    if (meta.kind === 'partition') await makePartition(sql, meta)
+    else if (meta.kind === 'definition') await sql.unsafe(meta.text)
+    else if (meta.kind === 'table') await fill(sql, meta, source, progress)
+    else if (meta.kind === 'sequence') await sql`select setval(${meta.name}::regclass, ${meta.value})`
+    else if (meta.kind === 'end') return await compare(sql, meta.counts)
+    else throw damaged()
+  }
+}
+
+/** Of what the migrations have put there: the file has it as it was. */
+async function emptyTables(sql: Transaction) {
+  const tables = await tablesIn(sql)
+  await sql.unsafe(`truncate ${tables.map(({ name }) => name).join(', ')}`)
+}
+
+async function makePartition(sql: Transaction, { name, parent, bound, options }: Meta & { kind: 'partition' }) {
+  const [row] = await sql<{ exists: boolean }[]>`select to_regclass(${name}) is not null as exists`
+  if (row!.exists) return
+  const storage = options.length > 0 ? `with (${options.join(', ')})` : ''
+  const like = `like ${parent} including defaults including constraints including storage`
+  await sql.unsafe(`create table ${name} (${like}) ${storage}`)
+  await sql.unsafe(`alter table ${parent} attach partition ${name} ${bound}`)
+}
+
+async function fill(
+  sql: Transaction,
+  { name, columns }: Meta & { kind: 'table' },
+  source: Records,
+  progress: Progress,
+) {
+  let rows = 0
+  await copyInto(sql, name, columns, async write => {
+    while ((await source.peek()).meta.kind === 'rows') {
+      const { payload } = await source.next()
+      await write(payload)
+      rows += linesIn(payload)
+      progress(name, rows)
+    }
+  })
+}
+
+async function compare(sql: Transaction, counts: Record<string, number>): Promise<Transferred> {
+  for (const [name, expected] of Object.entries(counts)) {
+    const [row] = await sql.unsafe<{ count: number }[]>(`select count(*) from ${name}`)
+    if (row!.count !== expected) throw damaged()
+  }
+  return { tables: Object.keys(counts).length, rows: sumOf(counts) }
+}
+
+type FileRecord = { meta: Meta; payload: Buffer }
+
+const LONGEST = 256 * 1024 * 1024
+
+/** Reads record after record; no more of the file is in memory than one of them. */
+class Records {
+  readonly #pieces: AsyncIterator<Buffer>
+  #rest: Buffer = Buffer.alloc(0)
+  #peeked: FileRecord | undefined
+
+  constructor(from: Readable) {
+    const unpacked = createGunzip()
+    pipeline(from, unpacked).catch(() => {}) // told by the iterator
+    this.#pieces = unpacked[Symbol.asyncIterator]()
+  }
+
+  async peek(): Promise<FileRecord> {
+    this.#peeked ??= await this.#read()
+    return this.#peeked
+  }
+
+  async next(): Promise<FileRecord> {
+    const record = await this.peek()
+    this.#peeked = undefined
+    return record
+  }
+
+  async #read(): Promise<FileRecord> {
+    const lengths = await this.#take(8)
+    const json = await this.#take(lengths.readUInt32BE(0))
+    const payload = await this.#take(lengths.readUInt32BE(4))
+    try {
+      return { meta: JSON.parse(json.toString()), payload }
+    } catch {
+      throw damaged()
+    }
+  }
+
+  async #take(length: number): Promise<Buffer> {
+    if (length > LONGEST) throw damaged()
+    const pieces: Buffer[] = [this.#rest]
+    let size = this.#rest.length
+    while (size < length) {
+      const { value, done } = await this.#pieces.next().catch(() => ({ value: undefined, done: true }))
+      if (done || !value) throw damaged()
+      pieces.push(value)
+      size += value.length
+    }
+    const all = Buffer.concat(pieces)
+    this.#rest = all.subarray(length)
+    return all.subarray(0, length)
+  }
+}
+
+const damaged = () => new UsageError('The file is no export of Tidings, or it is damaged or incomplete.')
