@@ -288,6 +288,17 @@ create table flashcall_results (
   constraint flashcall_results_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
 );
 
+create table gateway_answers (
+  gateway_id     bigint not null,
+  worker         uuid not null,
+  answered_until timestamp with time zone not null,
+  unanswered     integer not null,
+  open           integer not null,
+  seen_at        timestamp with time zone not null,
+  constraint gateway_answers_pkey PRIMARY KEY (gateway_id, worker),
+  constraint gateway_answers_gateway_id_fkey FOREIGN KEY (gateway_id) REFERENCES gateways(gateway_id) ON DELETE CASCADE
+);
+
 create table gateway_bind_seekers (
   gateway_id bigint not null,
   worker     uuid not null,
@@ -320,6 +331,7 @@ create table gateway_receipt_ids (
   gateway_id bigint not null,
   relation   text not null,
   learnt_at  timestamp with time zone default now() not null,
+  by_address boolean default false not null,
   constraint gateway_receipt_ids_pkey PRIMARY KEY (gateway_id),
   constraint gateway_receipt_ids_gateway_id_fkey FOREIGN KEY (gateway_id) REFERENCES gateways(gateway_id) ON DELETE CASCADE
 );
@@ -624,10 +636,13 @@ create table receipt_inbox (
   received_at   timestamp with time zone default now() not null,
   claimed_until timestamp with time zone default '-infinity'::timestamp with time zone not null,
   own_id        text,
+  is_unread     boolean default false not null,
+  subscriber    text,
   constraint receipt_inbox_pkey PRIMARY KEY (receipt_id)
 );
 CREATE INDEX receipt_inbox_by_claim ON receipt_inbox USING btree (claimed_until);
 CREATE INDEX receipt_inbox_by_id ON receipt_inbox USING btree (gateway_id, provider_id);
+CREATE INDEX receipt_inbox_unread ON receipt_inbox USING btree (gateway_id, receipt_id) WHERE is_unread;
 
 create table receivers (
   company_id bigint not null,

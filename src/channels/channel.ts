@@ -38,8 +38,10 @@ export type SendResult =
 
 /** What became of a message, or of one part of it, after it was taken. */
 export type Receipt = {
-  /** By the operator's id of a part, or by our own. */
-  of: { providerId: string } | { companyId: number; uuid: string }
+  /** By the operator's id of a part, or by our own. Unread: as the operator wrote it, and it can be read in two ways. */
+  of: { providerId: string; isUnread?: boolean } | { companyId: number; uuid: string }
+  /** The number that it is about: the receipt is for no message to another. */
+  subscriber?: string
   status: 'DELIVERED' | 'FAILED' | 'READ'
   errorCode?: number
   operatorError?: string

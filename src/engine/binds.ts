@@ -1,20 +1,16 @@
 import type { Logger } from 'pino'
 import type { Channel, Feed } from '../channels/channel.ts'
+import type { LearntIds } from '../channels/smpp/message-ids.ts'
 import { rememberOwn } from '../channels/smpp/own-ids.ts'
 import { readSettings } from '../channels/smpp/settings.ts'
-import { createSmpp, type Smpp, type SmppEvent } from '../channels/smpp/smpp.ts'
+import { type Answers, createSmpp, type Smpp, type SmppEvent } from '../channels/smpp/smpp.ts'
 import type { Pool } from '../db/sql.ts'
-import {
-  BIND_LEASE_SECONDS,
-  giveBackBinds,
-  type Holding,
-  keepReceiptIds,
-  learntReceiptIds,
-  leaveBinds,
-  shareBinds,
-} from '../domain/gateways/binds.ts'
-import type { Gateway } from '../domain/gateways/gateway.ts'
+import { BIND_LEASE_SECONDS, giveBackBinds, type Holding, leaveBinds, shareBinds } from '../domain/gateways/binds.ts'
+import type { Gateway, OwnAnswers } from '../domain/gateways/gateway.ts'
+import { keepReceiptIds, noteAnswers } from '../domain/gateways/receipt-ids.ts'
+import { wakeUnreadReceipts } from '../domain/sending/receipts.ts'
 import { repeat } from './loop.ts'
+import { findOutReceiptIds, recallReceiptIds } from './receipt-ids.ts'
 
 const LOOK_EVERY_MS = 1000
 const WATCH_EVERY_MS = 250
@@ -34,8 +30,7 @@ export function connectSmpp({ sql, log, worker }: Context, gateway: Gateway, fee
   const channel = createSmpp(gateway.settings, own.feed, onEvent, 0, learnt.note)
   const binds = keepBinds(log, channel, {
     async share() {
-      await learnt.recall(channel)
-      await learnt.write()
+      await learnt.look(channel, worker)
       return shareBinds(sql, gatewayId, worker, contract)
     },
     giveBack: tooMany => giveBackBinds(sql, gatewayId, worker, tooMany),
@@ -44,7 +39,7 @@ export function connectSmpp({ sql, log, worker }: Context, gateway: Gateway, fee
 
   async function stop() {
     await binds.stop(() => channel.stop())
-    await learnt.write()
+    await learnt.leave(channel, worker)
     await leaveBinds(sql, gatewayId, worker).catch(err => log.warn({ err, gatewayId }, 'binds.not_given_back'))
   }
 
@@ -69,7 +64,7 @@ export function connectSmppOnce({ sql, log }: Omit<Context, 'worker'>, gateway: 
   const learnt = keepLearnt(sql, log, gateway)
   const channel = createSmpp(gateway.settings, feed, undefined, 0, learnt.note)
   const loop = repeat('receipt ids', LOOK_EVERY_MS, log, async () => {
-    await learnt.recall(channel)
+    await learnt.look(channel)
     await channel.setBinds(1)
   })
   return {
@@ -81,7 +76,7 @@ export function connectSmppOnce({ sql, log }: Omit<Context, 'worker'>, gateway: 
     async stop() {
       await loop.stop()
       await channel.stop()
-      await learnt.write()
+      await learnt.leave(channel)
     },
   }
 }
@@ -91,24 +86,33 @@ function tell(log: Logger, gatewayId: number, { kind, bind, mode, reason }: Smpp
   log[level]({ gatewayId, bind, mode, ...(reason === undefined ? {} : { reason }) }, `bind.${kind}`)
 }
 
+/** Answers that came within so many looks may not be written down yet. */
+const LOOKS_TO_WRITE = 3
+
 /**
- * How the ids in receipts are to be read, learnt once for all: written as soon as somebody has found out, and read until
- * then, the first time before the first bind, so before the first receipt.
+ * How the ids in receipts are to be read, learnt once for all engines. The channel finds out by itself where ids are long;
+ * otherwise it is found out here, from all receipts together. It is looked for until it is known, the first time before
+ * the first bind, so before the first receipt. Nothing of it keeps a lease from being renewed.
  */
 function keepLearnt(sql: Pool, log: Logger, { gatewayId, settings }: Gateway) {
-  let isKnown = readSettings(settings).receiptIds !== 'auto'
-  let unwritten: string | undefined
+  const isAuto = readSettings(settings).receiptIds === 'auto'
+  const seen: Answers[] = []
+  let isKnown = !isAuto
+  let unwritten: LearntIds | undefined
   let writing = Promise.resolve()
 
-  /** What cannot be written now is written the next time: no lease waits for it. */
+  /** What cannot be written now is written the next time. */
   async function writeLast() {
-    const relation = unwritten
-    if (relation === undefined) return
+    const learnt = unwritten
+    if (learnt === undefined) return
     unwritten = undefined
-    await keepReceiptIds(sql, gatewayId, relation).catch(err => {
-      unwritten ??= relation
+    try {
+      await keepReceiptIds(sql, gatewayId, learnt)
+      await wakeUnreadReceipts(sql, gatewayId)
+    } catch (err) {
+      unwritten ??= learnt
       log.warn({ err, gatewayId }, 'receipt_ids.not_kept')
-    })
+    }
   }
 
   function write(): Promise<void> {
@@ -116,20 +120,54 @@ function keepLearnt(sql: Pool, log: Logger, { gatewayId, settings }: Gateway) {
     return writing
   }
 
+  function note(learnt: LearntIds) {
+    isKnown = true
+    unwritten = learnt
+    log.info({ gatewayId, ...learnt }, 'receipt_ids.learnt')
+    return write()
+  }
+
+  async function lookFor(channel: Pick<Smpp, 'recall' | 'answers'>, worker: string | undefined) {
+    if (worker !== undefined) await noteAnswers(sql, gatewayId, worker, answersSo(channel.answers()))
+    const recalled = await recallReceiptIds(sql, gatewayId)
+    const learnt = recalled ?? (await findOutReceiptIds(sql, gatewayId))
+    if (isKnown || !learnt) return
+    channel.recall(learnt)
+    isKnown = true
+    if (!recalled) await note(learnt)
+  }
+
+  /** As it was some looks ago: what was answered then is written down by now. */
+  function answersSo(now: Answers): OwnAnswers {
+    seen.push(now)
+    const then = seen.length > LOOKS_TO_WRITE ? seen.shift()! : seen[0]!
+    const recent = now.submitted - then.submitted
+    return {
+      behindMs: performance.now() - then.answeredTo,
+      unanswered: now.unanswered,
+      open: now.open + 2 * recent, // and as much again until the next look
+    }
+  }
+
   return {
-    note(relation: string) {
-      isKnown = true
-      unwritten = relation
-      void write()
+    note: (learnt: LearntIds) => void note(learnt),
+    /** The worker tells how far its answers are in; without one, nothing is submitted that counts. */
+    async look(channel: Pick<Smpp, 'recall' | 'answers'>, worker?: string) {
+      if (!isKnown) {
+        await lookFor(channel, worker).catch(err => log.warn({ err, gatewayId }, 'receipt_ids.not_looked_for'))
+      }
+      await write()
     },
-    async recall(channel: Pick<Smpp, 'recall'>) {
-      if (isKnown) return
-      const relation = await learntReceiptIds(sql, gatewayId)
-      if (relation === undefined) return
-      channel.recall(relation)
-      isKnown = true
+    /** Whatever has no answer by now will have none. */
+    async leave(channel: Pick<Smpp, 'answers'>, worker?: string) {
+      if (isAuto && worker !== undefined) {
+        const { unanswered } = channel.answers()
+        await noteAnswers(sql, gatewayId, worker, { behindMs: 0, unanswered, open: 0 }).catch(err =>
+          log.warn({ err, gatewayId }, 'receipt_ids.not_kept'),
+        )
+      }
+      await write()
     },
-    write,
   }
 }
 

@@ -13,6 +13,7 @@ import {
   takeKeptReceipts,
 } from '../domain/sending/receipts.ts'
 import { removeAddress } from '../domain/subscribers/subscribers.ts'
+import { readable, recallReceiptIds } from './receipt-ids.ts'
 import type { Recorder } from './recorder.ts'
 import { unlessSetAside } from './set-aside.ts'
 
@@ -66,8 +67,16 @@ async function noteAll(recorder: Recorder, matched: MatchedReceipt[]) {
   await Promise.all(matched.map(({ companyId, finding }) => recorder.note(companyId, finding).catch(unlessSetAside)))
 }
 
-export const byProviderId = ({ of, status, happenedAt, errorCode, operatorError }: Receipt): ProviderReceipt => ({
-  providerId: (of as { providerId: string }).providerId,
+export const byProviderId = ({
+  of,
+  subscriber,
+  status,
+  happenedAt,
+  errorCode,
+  operatorError,
+}: Receipt): ProviderReceipt => ({
+  ...(of as { providerId: string; isUnread?: boolean }),
+  subscriber: subscriber ?? null,
   status,
   errorCode: errorCode ?? null,
   operatorError: operatorError ?? null,
@@ -75,8 +84,10 @@ export const byProviderId = ({ of, status, happenedAt, errorCode, operatorError 
 })
 
 async function takeTheirs({ sql, recorder }: FeedContext, gatewayId: number, receipts: ProviderReceipt[]) {
-  const { matched, unmatched } = await matchReceipts(sql, gatewayId, receipts)
-  if (unmatched.length > 0) await keepReceipts(sql, gatewayId, unmatched)
+  const { unread = [], read = [] } = Object.groupBy(receipts, ({ isUnread }) => (isUnread ? 'unread' : 'read'))
+  const { matched, unmatched } = await matchReceipts(sql, gatewayId, read)
+  const kept = [...unread, ...unmatched]
+  if (kept.length > 0) await keepReceipts(sql, gatewayId, kept)
   await noteAll(recorder, matched)
 }
 
@@ -93,11 +104,18 @@ export async function lookAtKeptReceipts(context: Pick<FeedContext, 'sql' | 'rec
 async function lookAtSome({ sql, recorder }: Pick<FeedContext, 'sql' | 'recorder'>): Promise<number> {
   const kept = await takeKeptReceipts(sql, KEPT_AT_ONCE)
   for (const [gatewayId, receipts] of Map.groupBy(kept, ({ gatewayId }) => gatewayId)) {
-    const { matched, unmatched } = await matchReceipts(sql, gatewayId, receipts)
+    const read = await readAll(sql, gatewayId, receipts)
+    const { matched, unmatched } = await matchReceipts(sql, gatewayId, read)
     await noteAll(recorder, matched)
     const waiting = new Set<ProviderReceipt>(unmatched)
-    const done = receipts.filter(receipt => !waiting.has(receipt)).map(({ receiptId }) => receiptId)
+    const done = read.filter(receipt => !waiting.has(receipt)).map(({ receiptId }) => receiptId)
     if (done.length > 0) await dropKeptReceipts(sql, done)
   }
   return kept.length
+}
+
+/** Those whose ids can be read by now. */
+async function readAll<R extends ProviderReceipt>(sql: Pool, gatewayId: number, receipts: R[]): Promise<R[]> {
+  const learnt = receipts.some(({ isUnread }) => isUnread) ? await recallReceiptIds(sql, gatewayId) : undefined
+  return receipts.flatMap(receipt => readable(receipt, learnt) ?? [])
 }

@@ -1,18 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Channel, Feed, Outgoing, Receipt, SendResult } from '../channels/channel.ts'
 import { type SmscSettings, startSmsc } from '../channels/smpp/smsc.ts'
-import { keepReceiptIds, learntReceiptIds } from '../domain/gateways/binds.ts'
 import type { Gateway } from '../domain/gateways/gateway.ts'
+import { keepReceiptIds, learntReceiptIds } from '../domain/gateways/receipt-ids.ts'
+import { loadNumbering, type Numbering } from '../domain/numbering/numbering.ts'
 import { useDatabase } from '../testing/database.ts'
-import { aGateway } from '../testing/engines.ts'
+import { aGateway, useEngines } from '../testing/engines.ts'
 import { eventually } from '../testing/eventually.ts'
+import { aDispatch, aWorld, start, type World } from '../testing/world.ts'
 import { connectSmpp } from './binds.ts'
 import { connectOnce } from './connectors.ts'
 
 const db = useDatabase()
 const log = pino({ level: 'silent' })
+const { anEngine } = useEngines(db)
 const atEnd: (() => unknown)[] = []
 
 afterEach(async () => {
@@ -95,7 +98,9 @@ test('what one engine learns while others are at work, they know as well', async
   const other = anEnginesConnection(gateway)
   await other.up()
   await send(learner.channel, someMessages(1))
-  await eventually(async () => expect(await learntReceiptIds(db.sql, gateway.gatewayId)).toBe('hex-decimal'))
+  await eventually(async () =>
+    expect(await learntReceiptIds(db.sql, gateway.gatewayId)).toMatchObject({ relation: 'hex-decimal' }),
+  )
   await looksAround(other.worker)
 
   smsc.behave({ receiptMs: 1500 })
@@ -109,7 +114,7 @@ test('what one engine learns while others are at work, they know as well', async
 test('a connection for one message names those of the engines as they do', async () => {
   const smsc = await anSmsc({ receiptMs: 1000 })
   const gateway = await aSmppGateway(smsc.port)
-  await keepReceiptIds(db.sql, gateway.gatewayId, 'hex-decimal')
+  await keepReceiptIds(db.sql, gateway.gatewayId, { relation: 'hex-decimal', byAddress: true })
   const engine = anEnginesConnection(gateway)
   await engine.up()
   const ids = await send(engine.channel, someMessages(20))
@@ -119,4 +124,76 @@ test('a connection for one message names those of the engines as they do', async
   await eventually(() => expect(smsc.counts.receiptsAcknowledged).toBe(20))
   expect(once.idsReceipted().length).toBeGreaterThan(0)
   expect(ids).toEqual(expect.arrayContaining(once.idsReceipted()))
+})
+
+describe('ids that count from 1', () => {
+  let world: World
+  let numbering: Numbering
+  beforeAll(async () => {
+    numbering = await loadNumbering(db.sql)
+  })
+  beforeEach(async () => {
+    world = await aWorld(db.sql)
+  })
+
+  const connect = (gateway: Gateway, feed: Feed) =>
+    connectSmpp({ sql: db.sql, log, worker: randomUUID() }, gateway, feed)
+
+  /** What each message must become, by its number or its text, and what the operator reports of it. */
+  async function aStartedDispatch(recipients: { destination: string; customText?: string }[]) {
+    const dispatchId = await aDispatch(db.sql, numbering, world, recipients)
+    await start(db.sql, world, dispatchId)
+    return dispatchId
+  }
+
+  const ended = async (dispatchId: number) => {
+    const rows = await db.sql<{ text: string; destination: string; status: string }[]>`
+      select text, destination, status from messages where dispatch_id = ${dispatchId} order by position`
+    expect(rows.filter(({ status }) => status === 'CREATED' || status === 'SENT')).toEqual([])
+    return rows
+  }
+
+  const forms: [string, SmscSettings][] = [
+    ['hexadecimal, then decimal', { answerIds: 'hex', receiptIds: 'decimal' }],
+    ['decimal, then hexadecimal', { answerIds: 'decimal', receiptIds: 'HEX' }],
+    ['the same with zeros in front', { answerIds: 'decimal', receiptIds: 'padded' }],
+    ['hexadecimal in another case', { answerIds: 'HEX', receiptIds: 'hex' }],
+  ]
+
+  /** Every third message is not delivered: whether a receipt found its own message shows in its end. */
+  const failsAt = (text: string) => Number(/\d+$/.exec(text)) % 3 === 0
+
+  async function anOperator(settings: SmscSettings) {
+    const smsc = await anSmsc({ firstId: 1, failsWhen: failsAt, ...settings })
+    await aSmppGateway(smsc.port)
+    return smsc
+  }
+
+  const isRight = (rows: { text: string; status: string }[]) =>
+    expect(rows.filter(({ text, status }) => (status === 'FAILED') !== failsAt(text))).toEqual([])
+
+  test.each(forms)(
+    'receipts before the answers end no other message, and all find theirs: %s',
+    async (_, form) => {
+      await anOperator({ ...form, earlyReceiptRate: 1, answerMs: 500 })
+      const dispatchId = await aStartedDispatch(
+        Array.from({ length: 30 }, (_, i) => ({ destination: String(79_161_000_000 + i), customText: `Code ${i}` })),
+      )
+      await anEngine({ connect })
+      isRight(await eventually(() => ended(dispatchId)))
+    },
+    90_000,
+  )
+
+  test('sixty messages to one number, with ids used again after a restart of the operator', async () => {
+    const smsc = await anOperator({ answerIds: 'hex', receiptIds: 'decimal', receiptMs: 500 })
+    const toOne = (from: number) =>
+      Array.from({ length: 60 }, (_, i) => ({ destination: '79161000000', customText: `Code ${from + i}` }))
+    const first = await aStartedDispatch(toOne(0))
+    await anEngine({ connect })
+    isRight(await eventually(() => ended(first)))
+    smsc.behave({ firstId: 1 })
+    const second = await aStartedDispatch(toOne(1))
+    isRight(await eventually(() => ended(second)))
+  }, 150_000)
 })

@@ -1,6 +1,6 @@
 import type { Feed, Inbound, Receipt } from '../channel.ts'
 import type { Delivery } from './link.ts'
-import type { MessageIds } from './message-ids.ts'
+import type { MessageIds, NamedSubmission } from './message-ids.ts'
 import { createReassembly } from './reassembly.ts'
 import { isReceipt, momentOf, readReceipt, type SmscReceipt } from './receipt.ts'
 import type { SmppSettings } from './settings.ts'
@@ -18,14 +18,18 @@ export type Deliveries = {
 const RECEIPTS_AT_ONCE = 2000
 /** While so many batches are being written, receipts gather for the next: few large writes instead of many small. */
 const BATCHES_UNDER_WAY = 16
-/** A receipt whose id cannot be told yet, because its submission is not answered, waits so long. */
+/**
+ * The first receipts whose ids cannot be read yet wait so long in memory: mostly their submissions are answered then, and
+ * tell. What is unread after that is acknowledged when it is kept in the database, where all of them are judged together.
+ */
 const HOLD_RECEIPT_MS = 2000
 const LOOK_AGAIN_MS = 50
 
 /** What comes in: receipts go on in batches, messages when they are whole; all is answered when the feed has it. */
 export function createDeliveries(settings: SmppSettings, ids: MessageIds, feed: Feed): Deliveries {
   const due: { receipt: Receipt; answer: Respond }[] = []
-  let held: { receipt: SmscReceipt; subscriber: string; answer: Respond; until: number }[] = []
+  let held: { receipt: SmscReceipt; subscriber: string; answer: Respond }[] = []
+  let holdUntil: number | undefined
   const underWay = new Set<Promise<void>>()
   const reassembly = createReassembly(message => passOn(message))
   let isScheduled = false
@@ -41,25 +45,37 @@ export function createDeliveries(settings: SmppSettings, ids: MessageIds, feed: 
   function takeReceipt(pdu: Delivery, answer: Respond) {
     const receipt = readReceipt(pdu)
     if (!receipt?.status) return answer(status.ESME_ROK)
-    const providerId = ids.receipted(receipt.id, pdu.sourceAddr)
-    if (providerId !== undefined) return enqueue(receipt, providerId, answer)
-    held.push({ receipt, subscriber: pdu.sourceAddr, answer, until: performance.now() + HOLD_RECEIPT_MS })
+    const subscriber = pdu.sourceAddr
+    const named = ids.receipted(receipt.id, subscriber)
+    if (named) return enqueue(receipt, named, answer)
+    holdUntil ??= performance.now() + HOLD_RECEIPT_MS
+    if (ids.isLearnt || performance.now() >= holdUntil) return enqueueUnread(receipt, subscriber, answer)
+    held.push({ receipt, subscriber, answer })
     looking ??= setTimeout(lookAgain, LOOK_AGAIN_MS)
   }
 
   function lookAgain() {
     looking = undefined
-    const now = performance.now()
-    held = held.filter(({ receipt, subscriber, answer, until }) => {
-      const providerId = ids.receipted(receipt.id, subscriber) ?? (until <= now ? ids.guess(receipt.id) : undefined)
-      if (providerId !== undefined) enqueue(receipt, providerId, answer)
-      return providerId === undefined
+    const isOver = performance.now() >= holdUntil!
+    held = held.filter(({ receipt, subscriber, answer }) => {
+      const named = ids.receipted(receipt.id, subscriber)
+      if (named) enqueue(receipt, named, answer)
+      else if (isOver) enqueueUnread(receipt, subscriber, answer)
+      return !named && !isOver
     })
     if (held.length > 0) looking = setTimeout(lookAgain, LOOK_AGAIN_MS)
   }
 
-  function enqueue(receipt: SmscReceipt, providerId: string, answer: Respond) {
-    due.push({ receipt: toldAs(receipt, providerId, settings.receiptZoneMinutes), answer })
+  function enqueue(receipt: SmscReceipt, named: NamedSubmission, answer: Respond) {
+    const { providerId, subscriber } = named
+    const told = toldAs(receipt, { providerId }, settings.receiptZoneMinutes)
+    due.push({ receipt: subscriber === undefined ? told : { ...told, subscriber }, answer })
+    schedule()
+  }
+
+  function enqueueUnread(receipt: SmscReceipt, subscriber: string, answer: Respond) {
+    const told = toldAs(receipt, { providerId: receipt.id, isUnread: true }, settings.receiptZoneMinutes)
+    due.push({ receipt: { ...told, subscriber }, answer })
     schedule()
   }
 
@@ -115,11 +131,11 @@ export function createDeliveries(settings: SmppSettings, ids: MessageIds, feed: 
   return { take, stop }
 }
 
-function toldAs(receipt: SmscReceipt, providerId: string, zoneMinutes: number | undefined): Receipt {
+function toldAs(receipt: SmscReceipt, of: Receipt['of'], zoneMinutes: number | undefined): Receipt {
   const { status: ended, errorCode, operatorError, doneDate } = receipt
   const done = doneDate && zoneMinutes !== undefined ? momentOf(doneDate, zoneMinutes) : undefined
   return {
-    of: { providerId },
+    of,
     status: ended!,
     happenedAt: done ?? new Date(),
     ...(errorCode === undefined ? {} : { errorCode }),

@@ -60,6 +60,8 @@ export type Link = {
   /** Requests without an answer, and deliveries we have not answered. */
   readonly open: number
   readonly unanswered: number
+  /** When the oldest request without an answer was sent, by `performance.now()`. */
+  readonly oldestAt: number | undefined
   /** Says goodbye, waits a little for the other side to say it too, and closes. */
   unbind(): void
   destroy(reason: string): void
@@ -81,7 +83,9 @@ type OpenRequest = {
   command: RequestCommand
   done: (answer: Answer) => void
   late: ((answer: Answered) => void) | undefined
+  /** By the clock of the connection, and by that of the process. */
   sentAt: number
+  at: number
 }
 
 /**
@@ -148,7 +152,7 @@ export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
     sequence = sequence === MOST_SEQUENCE ? 1 : sequence + 1
     connection.send({ ...draft, sequence } as Draft)
     silent.delete(sequence)
-    requests.set(sequence, { command: draft.command, done, late, sentAt: clock.now() })
+    requests.set(sequence, { command: draft.command, done, late, sentAt: clock.now(), at: performance.now() })
   }
 
   function onPdu(pdu: Pdu) {
@@ -306,6 +310,9 @@ export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
     },
     get unanswered() {
       return unanswered
+    },
+    get oldestAt() {
+      return requests.values().next().value?.at
     },
     unbind() {
       if (!isBound) return connection.destroy('stopped')

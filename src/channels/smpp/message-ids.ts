@@ -1,3 +1,5 @@
+import { isSameNumber } from '../../base/same-number.ts'
+
 /**
  * How the ids of an operator's answers relate to those of its receipts. The same number may stand there in
  * hexadecimal and here in decimal, in capitals, with leading zeros. What we keep and look up is the id of the answer
@@ -8,7 +10,7 @@
  * - `exact`: letter by letter
  * - `same`: the same number system, but case and leading zeros may differ
  * - `hex-decimal`: hexadecimal in the answer, decimal in the receipt; `decimal-hex`: the other way round
- * - `auto`: found out from the first receipts
+ * - `auto`: found out from the receipts, and never guessed
  */
 export type IdRelation = 'exact' | 'same' | 'hex-decimal' | 'decimal-hex'
 export type ReceiptIds = IdRelation | 'auto'
@@ -39,94 +41,142 @@ export function submittedId(id: string, relation: IdRelation): string | undefine
   }
 }
 
+/** How an operator writes ids in its receipts, and whether these name the number that the message went to. */
+export type LearntIds = { relation: IdRelation; byAddress: boolean }
+
+/** The submission that a receipt is about: its kept id and, where another may have the same, the number it went to. */
+export type NamedSubmission = { providerId: string; subscriber?: string }
+
 export type MessageIds = {
   /** An answer came: gives the id to keep. */
   submitted(id: string, destination: string): string
-  /** A receipt came: gives the id that was kept, or nothing while that cannot be told yet. */
-  receipted(id: string, subscriber: string): string | undefined
-  /** The best guess, for a receipt that cannot wait any longer. */
-  guess(id: string): string
-  /** Takes what was learnt by another: believed until the receipts say otherwise. */
-  recall(relation: string): void
+  /** A receipt came: gives the submission it is about, or nothing as long as its id could be read in two ways. */
+  receipted(id: string, subscriber: string): NamedSubmission | undefined
+  /** Takes what another process has found out, or this one has by other means. */
+  recall(learnt: LearntIds): void
+  readonly isLearnt: boolean
 }
 
-const CANDIDATES: IdRelation[] = ['same', 'hex-decimal', 'decimal-hex']
-/** After so many receipts that agree, and none that does not, it is settled and nothing is remembered any more. */
+export const CANDIDATES: IdRelation[] = ['same', 'hex-decimal', 'decimal-hex']
+
+export const asCandidate = (relation: string): IdRelation | undefined => CANDIDATES.find(each => each === relation)
+
+/** The id of a receipt when every reading comes to the same; nothing when they differ. */
+export function onlyReading(id: string): string | undefined {
+  const readings = new Set(CANDIDATES.flatMap(relation => submittedId(id, relation) ?? []))
+  return readings.size === 1 ? [...readings][0] : undefined
+}
+
+/** Whether the id of a receipt, in some reading, is that of a submission. */
+export const couldName = (id: string, keptId: string): boolean =>
+  CANDIDATES.some(relation => submittedId(id, relation) === keptId)
+
+/**
+ * Operators count, and begin again: a short id comes back, and then the number decides whose receipt it is. A long one
+ * is never used again in the time that we remember it.
+ */
+const MOST_SHORT = 8
+
+/** The submission that a receipt names, once the reading is known; nothing when the id cannot be read so. */
+export function namedBy(id: string, subscriber: string | undefined, learnt: LearntIds): NamedSubmission | undefined {
+  const providerId = submittedId(id, learnt.relation)
+  if (providerId === undefined) return undefined
+  const isShort = providerId.length <= MOST_SHORT
+  return { providerId, ...(learnt.byAddress && isShort && subscriber !== undefined ? { subscriber } : {}) }
+}
+
+/** After so many receipts that agree it is settled, and nothing is remembered any more. */
 const CERTAIN_AFTER = 50
 const MOST_REMEMBERED = 20_000
 
-/** `onLearnt` is told, when it is to be found out, what seems to be right from now on: once, or seldom. */
-export function createMessageIds(setting: ReceiptIds, onLearnt: (relation: IdRelation) => void = () => {}): MessageIds {
+/** `onLearnt` is told, when it is to be found out, what is right from now on: once, or seldom. */
+export function createMessageIds(setting: ReceiptIds, onLearnt: (learnt: LearntIds) => void = () => {}): MessageIds {
   return setting === 'auto' ? findingOut(onLearnt) : settled(setting)
 }
 
 const settled = (relation: IdRelation): MessageIds => ({
   submitted: id => keptId(id, relation),
-  receipted: id => submittedId(id, relation) ?? id,
-  guess: id => submittedId(id, relation) ?? id,
+  receipted: id => ({ providerId: submittedId(id, relation) ?? id }),
   recall() {},
+  isLearnt: true,
 })
 
 /**
- * Remembers what was submitted lately, with its destination, and holds receipts against it: a receipt votes for the
- * relation under which a submission to its subscriber is found. The destination must fit as well, because ids that
- * count upwards are all present in both number systems, and a wrong guess would end somebody else's message.
+ * Finds out by itself only where no chance could deceive it: ids so long that a wrong reading of one practically never
+ * is the id of another submission. Remembers for that what was submitted lately, with its destination. Short ids, such as
+ * those of an operator that counts from 1, are left unread here: `id-evidence.ts` decides over all receipts together.
  */
-function findingOut(onLearnt: (relation: IdRelation) => void): MessageIds {
+function findingOut(onLearnt: (learnt: LearntIds) => void): MessageIds {
   const remembered = new Map<string, string>()
-  const votes = new Map<IdRelation, number>(CANDIDATES.map(relation => [relation, 0]))
+  const countByLength = new Map<number, number>()
+  let learnt: LearntIds | undefined
+  let agreed = 0
+
+  const isCertain = () => agreed >= CERTAIN_AFTER
 
   function submitted(id: string, destination: string) {
     const kept = plain(id)
-    if (isCertain()) remembered.clear()
-    else remember(kept, destination)
+    if (!isCertain()) remember(kept, destination)
     return kept
   }
 
   function remember(id: string, destination: string) {
+    forget(id)
     remembered.set(id, destination)
-    if (remembered.size > MOST_REMEMBERED) remembered.delete(remembered.keys().next().value!)
+    count(id, 1)
+    if (remembered.size > MOST_REMEMBERED) forget(remembered.keys().next().value!)
   }
 
-  function receipted(id: string, subscriber: string): string | undefined {
-    const favourite = favoured()
-    if (!isCertain()) {
-      for (const relation of favourite ? [favourite, ...CANDIDATES] : CANDIDATES) {
-        const kept = submittedId(id, relation)
-        if (kept === undefined || !isSameNumber(remembered.get(kept), subscriber)) continue
-        vote(relation)
-        return kept
-      }
-    }
-    return favourite && (submittedId(id, favourite) ?? plain(id))
+  function forget(id: string) {
+    if (remembered.delete(id)) count(id, -1)
   }
 
-  function vote(relation: IdRelation) {
-    const before = favoured()
-    votes.set(relation, votes.get(relation)! + 1)
-    if (favoured() !== before) onLearnt(favoured()!)
+  const count = (id: string, change: number) =>
+    countByLength.set(id.length, (countByLength.get(id.length) ?? 0) + change)
+
+  function receipted(id: string, subscriber: string): NamedSubmission | undefined {
+    if (!isHex(id)) return { providerId: id }
+    if (!isCertain()) learnFrom(id, subscriber)
+    return learnt && namedBy(id, subscriber, learnt)
   }
 
-  /** As good as one receipt: it names those of messages sent before our time, and two others outvote it. */
-  function recall(learnt: string) {
-    const relation = CANDIDATES.find(candidate => candidate === learnt)
-    if (relation && total() === 0) votes.set(relation, 1)
+  function learnFrom(id: string, subscriber: string) {
+    const fitting = CANDIDATES.filter(relation => remembered.has(submittedId(id, relation) ?? ''))
+    const [relation] = fitting
+    if (relation === undefined || fitting.length > 1) return
+    const kept = submittedId(id, relation)!
+    const byAddress = isSameNumber(remembered.get(kept), subscriber)
+    if (chanceOf(kept) > (byAddress ? MOST_CHANCE_OF_BOTH : MOST_CHANCE)) return
+    if (learnt?.relation === relation) agree()
+    else learn({ relation, byAddress })
   }
 
-  const total = () => [...votes.values()].reduce((sum, count) => sum + count)
-  const leader = () => CANDIDATES.reduce((a, b) => (votes.get(b)! > votes.get(a)! ? b : a))
-  const favoured = () => (total() > 0 ? leader() : undefined)
-  const isCertain = () => {
-    const favourite = favoured()
-    return favourite !== undefined && votes.get(favourite)! >= CERTAIN_AFTER && votes.get(favourite) === total()
+  /** How likely an id of this length, taken at random, is one that was submitted. */
+  const chanceOf = (kept: string) => (countByLength.get(kept.length) ?? 0) / 10 ** kept.length
+
+  function agree() {
+    agreed++
+    if (isCertain()) remembered.clear()
   }
 
-  return { submitted, receipted, recall, guess: id => submittedId(id, leader()) ?? plain(id) }
+  function learn(found: LearntIds) {
+    learnt = found
+    agreed = 1
+    onLearnt(found)
+  }
+
+  return {
+    submitted,
+    receipted,
+    recall(told) {
+      learnt ??= told
+    },
+    get isLearnt() {
+      return learnt !== undefined
+    },
+  }
 }
 
-const COMPARED_DIGITS = 9
-
-/** By the last digits: operators put "+", "8" or nothing in front of what we write with the country's code. */
-function isSameNumber(a: string | undefined, b: string): boolean {
-  return a !== undefined && a.slice(-COMPARED_DIGITS) === b.slice(-COMPARED_DIGITS)
-}
+/** That a wrong reading hits an id by chance; and that it does, and the number is right as well. */
+const MOST_CHANCE = 1e-7
+const MOST_CHANCE_OF_BOTH = 1e-4

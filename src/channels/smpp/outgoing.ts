@@ -57,6 +57,8 @@ export type Outbox = Pick<Channel, 'submit'> & {
   pump(): void
   /** Lets go of what was not handed over yet. */
   stop(): void
+  /** How many parts were submitted so far, and how many of them have no id and will have none. */
+  counts(): { submitted: number; unanswered: number }
 }
 
 /**
@@ -74,6 +76,8 @@ export function createOutbox(
   let turn = 0
   let impatient: NodeJS.Timeout | undefined
   let stopped = false
+  let submitted = 0
+  let unanswered = 0
 
   function submit(batch: Outgoing[], report: Report, mayGo: MayGo): Promise<void> {
     if (stopped || batch.length === 0) return Promise.resolve()
@@ -161,6 +165,7 @@ export function createOutbox(
     }
     try {
       const draft = draftOf(sending.message, sending.parts.drafts[part]!, settings)
+      submitted++
       session.submit(draft, settle, answer => tellLate(sending, part, answer))
     } catch (error) {
       if (!(error instanceof RangeError)) throw error
@@ -171,6 +176,7 @@ export function createOutbox(
   }
 
   function note(sending: Sending, part: number, answer: Answer) {
+    if (answer.kind !== 'answered') unanswered++
     if (answer.kind === 'lost' && settings.resendLost) sending.put = { kind: 'lost', reason: answer.reason }
     else if (answer.kind !== 'answered') {
       sending.parts.done[part] = UNKNOWN
@@ -183,6 +189,7 @@ export function createOutbox(
   function tellLate({ message, parts }: Sending, part: number, answer: Answered) {
     const id = answer.status === status.ESME_ROK ? plainId(answer.messageId) : undefined
     if (id === undefined) return
+    unanswered--
     const { companyId, uuid, destination } = message
     const providerId = ids.submitted(id, destination)
     void feed.late?.({ companyId, uuid, part, parts: parts.done.length, providerId }).catch(() => {})
@@ -193,6 +200,7 @@ export function createOutbox(
     const id = plainId(messageId)
     if (id) sending.parts.done[part] = ids.submitted(id, sending.message.destination)
     else {
+      unanswered++
       sending.parts.done[part] = UNKNOWN
       sending.silent = 'accepted without an id'
     }
@@ -271,7 +279,7 @@ export function createOutbox(
     for (const job of jobs.splice(0)) resolveIfDone(job)
   }
 
-  return { submit, pump, stop }
+  return { submit, pump, stop, counts: () => ({ submitted, unanswered }) }
 }
 
 /** From the uuid, so that whichever process goes on with a message joins its parts by the same one. */

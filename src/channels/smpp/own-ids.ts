@@ -1,6 +1,7 @@
+import { isSameNumber } from '../../base/same-number.ts'
 import type { Channel, Feed, Outgoing, Receipt, SendResult } from '../channel.ts'
 
-type Owner = { companyId: number; uuid: string }
+type Owner = { companyId: number; uuid: string; destination: string; isContested: boolean }
 
 const MOST_REMEMBERED = 200_000
 
@@ -12,21 +13,28 @@ const MOST_REMEMBERED = 200_000
 export function rememberOwn(feed: Feed, most = MOST_REMEMBERED) {
   const owners = new Map<string, Owner>()
 
-  function remember({ companyId, uuid }: Outgoing, result: SendResult) {
+  function remember({ companyId, uuid, destination }: Outgoing, result: SendResult) {
     const ids = idsOf(result)
+    const before = owners.get(ids[0] ?? '')
     for (const id of ids) owners.delete(id) // operators use their ids again: the old owner has nothing to come
     if (result.kind !== 'accepted' || ids.length !== 1) return
-    owners.set(ids[0]!, { companyId, uuid })
+    const isContested = before !== undefined && isSameNumber(before.destination, destination)
+    owners.set(ids[0]!, { companyId, uuid, destination, isContested })
     if (owners.size > most) owners.delete(owners.keys().next().value!)
   }
 
   function named(receipt: Receipt): Receipt {
     if (!('providerId' in receipt.of)) return receipt
-    const owner = owners.get(receipt.of.providerId)
-    if (!owner) return receipt
+    const owner = receipt.of.isUnread ? undefined : owners.get(receipt.of.providerId)
+    if (!owner || !isSurely(owner, receipt)) return receipt
     owners.delete(receipt.of.providerId)
-    return { ...receipt, of: owner }
+    const { companyId, uuid } = owner
+    return { ...receipt, of: { companyId, uuid } }
   }
+
+  /** Where the number counts: it is the owner's, and no other message to it waits for a receipt under the same id. */
+  const isSurely = ({ destination, isContested }: Owner, { subscriber }: Receipt) =>
+    subscriber === undefined || (!isContested && isSameNumber(destination, subscriber))
 
   return {
     feed: { ...feed, receipts: (batch: Receipt[]) => feed.receipts(batch.map(named)) },

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createMessageIds, keptId, type ReceiptIds, submittedId } from './message-ids.ts'
+import { type Evidence, readingOf, type UnreadReceipt } from './id-evidence.ts'
+import { createMessageIds, keptId, type LearntIds, type ReceiptIds, submittedId } from './message-ids.ts'
 import type { Tlvs } from './pdu.ts'
 import { isReceipt, momentOf, readReceipt, readReceiptText } from './receipt.ts'
 
@@ -135,14 +136,15 @@ describe('ids of answers and receipts', () => {
     ['decimal-hex', '1234567890', '499602D2'],
   ])('meet under "%s": %s and %s', (setting, answered, receipted) => {
     const ids = createMessageIds(setting)
-    expect(ids.receipted(receipted, '')).toBe(ids.submitted(answered, ''))
+    expect(ids.receipted(receipted, '')).toEqual({ providerId: ids.submitted(answered, '') })
   })
 
   test('a change of the setting finds what was sent before it, but to or from "exact" only ids that are plain', () => {
     const kept = createMessageIds('same').submitted('00AB', '')
-    expect(createMessageIds('hex-decimal').receipted('171', '')).toBe(kept)
-    expect(createMessageIds('exact').receipted('00AB', '')).not.toBe(kept)
-    expect(createMessageIds('exact').receipted('1234', '')).toBe(createMessageIds('same').submitted('1234', ''))
+    const receipted = (setting: ReceiptIds, id: string) => createMessageIds(setting).receipted(id, '')!.providerId
+    expect(receipted('hex-decimal', '171')).toBe(kept)
+    expect(receipted('exact', '00AB')).not.toBe(kept)
+    expect(receipted('exact', '1234')).toBe(createMessageIds('same').submitted('1234', ''))
   })
 
   test('every number meets itself, however both sides write it', () => {
@@ -161,56 +163,123 @@ describe('ids of answers and receipts', () => {
 
   test.each<[string, (n: number) => string, (n: number) => string]>([
     ['the same', n => String(n), n => String(n)],
-    ['zeros in front', n => String(n), n => String(n).padStart(10, '0')],
+    ['zeros in front', n => String(n), n => String(n).padStart(15, '0')],
     ['hexadecimal, then decimal', n => n.toString(16).toUpperCase(), n => String(n)],
     ['decimal, then hexadecimal', n => String(n), n => n.toString(16)],
-  ])('"auto" finds out: %s', (_, answered, receipted) => {
-    const ids = createMessageIds('auto')
-    const kept = Array.from({ length: 500 }, (_, i) => ids.submitted(answered(1000 + i), numberOf(i)))
-    for (let i = 0; i < 200; i++) expect(ids.receipted(receipted(1000 + i), `+${numberOf(i)}`)).toBe(kept[i])
-    // And of messages it never saw, such as those of another process.
-    expect(ids.receipted(receipted(99_999), '79990000000')).toBe(keptId(answered(99_999), 'auto'))
-  })
-
-  test('"auto" says nothing as long as it knows nothing, then guesses "same"', () => {
-    const ids = createMessageIds('auto')
-    expect(ids.receipted('12', '79160000000')).toBeUndefined()
-    expect(ids.guess('0012')).toBe('12')
-  })
-
-  test('"auto" tells what it has learnt, and another that is told reads what it never saw', () => {
-    const learnt: string[] = []
-    const ids = createMessageIds('auto', relation => learnt.push(relation))
-    for (let i = 0; i < 3; i++) {
-      ids.submitted((1000 + i).toString(16), numberOf(i))
-      ids.receipted(String(1000 + i), numberOf(i))
+    ['hexadecimal in another case', n => n.toString(16), n => n.toString(16).toUpperCase()],
+  ])('"auto" finds out by itself where ids are long: %s', (_, answered, receipted) => {
+    const FIRST = 123_456_789_000
+    const learnt: LearntIds[] = []
+    const ids = createMessageIds('auto', found => learnt.push(found))
+    const kept = Array.from({ length: 500 }, (_, i) => ids.submitted(answered(FIRST + i), numberOf(i)))
+    for (let i = 0; i < 200; i++) {
+      expect(ids.receipted(receipted(FIRST + i), `+${numberOf(i)}`)).toEqual({ providerId: kept[i] })
     }
-    expect(learnt).toEqual(['hex-decimal'])
+    // And of messages it never saw, such as those of another process.
+    const other = ids.receipted(receipted(FIRST + 99_999), '79990000000')
+    expect(other).toEqual({ providerId: keptId(answered(FIRST + 99_999), 'auto') })
+    expect(learnt).toHaveLength(1)
+  })
 
-    const later = createMessageIds('auto')
-    later.recall(learnt[0]!)
-    expect(later.receipted('99999', numberOf(9))).toBe('1869f')
+  test('"auto" reads nothing as long as it knows nothing, and short ids tell it nothing', () => {
+    const ids = createMessageIds('auto')
+    expect(ids.receipted('12', numberOf(1))).toBeUndefined()
+    ids.submitted('c', numberOf(1))
+    expect(ids.receipted('12', numberOf(1))).toBeUndefined()
+    expect(ids.receipted('x-12', numberOf(1))).toEqual({ providerId: 'x-12' })
+  })
+
+  test('"auto" that is told reads what it never saw; of a short id, the number counts as well', () => {
+    const ids = createMessageIds('auto')
+    ids.recall({ relation: 'hex-decimal', byAddress: true })
+    expect(ids.receipted('99999', numberOf(9))).toEqual({ providerId: '1869f', subscriber: numberOf(9) })
+    expect(ids.receipted('123456789000', numberOf(9))).toEqual({ providerId: '1cbe991a08' })
+    expect(ids.receipted('1a', numberOf(9))).toBeUndefined()
   })
 
   test('"auto" believes its own eyes more than what it was told', () => {
-    const learnt: string[] = []
-    const ids = createMessageIds('auto', relation => learnt.push(relation))
-    ids.recall('nonsense')
-    expect(ids.receipted('99999', numberOf(9))).toBeUndefined()
-    ids.recall('hex-decimal')
-    for (let i = 0; i < 2; i++) {
-      ids.submitted(String(1000 + i), numberOf(i))
-      expect(ids.receipted(String(1000 + i), numberOf(i))).toBe(String(1000 + i))
+    const learnt: LearntIds[] = []
+    const ids = createMessageIds('auto', found => learnt.push(found))
+    ids.recall({ relation: 'hex-decimal', byAddress: true })
+    ids.submitted('123456789000', numberOf(1))
+    expect(ids.receipted('123456789000', numberOf(1))).toEqual({ providerId: '123456789000' })
+    expect(learnt).toEqual([{ relation: 'same', byAddress: true }])
+  })
+})
+
+describe('what all receipts together tell of the ids', () => {
+  const forms: Record<string, { relation: string; answered: (n: number) => string; receipted: (n: number) => string }> =
+    {
+      decimal: { relation: 'same', answered: String, receipted: String },
+      padded: { relation: 'same', answered: String, receipted: n => String(n).padStart(12, '0') },
+      hexadecimal: { relation: 'same', answered: n => n.toString(16), receipted: n => n.toString(16).toUpperCase() },
+      'hex-decimal': { relation: 'hex-decimal', answered: n => n.toString(16).toUpperCase(), receipted: String },
+      'decimal-hex': { relation: 'decimal-hex', answered: String, receipted: n => n.toString(16) },
     }
-    expect(learnt).toEqual(['same'])
-    expect(ids.receipted('99999', numberOf(9))).toBe('99999')
+
+  /** An operator that counts, what it answered and what it reported. */
+  function evidenceOf(world: {
+    form: string
+    first: number
+    numbers: number
+    messages: number
+    unanswered?: Set<number>
+    reported?: (i: number) => boolean
+  }): Evidence & { relation: string } {
+    const { relation, answered, receipted } = forms[world.form]!
+    const { first, numbers, messages, unanswered = new Set(), reported = () => true } = world
+    const numberOf = (i: number) => `7916${String(i % numbers).padStart(7, '0')}`
+    const submitted = new Map<string, string[]>()
+    const receipts: UnreadReceipt[] = []
+    for (let i = 0; i < messages; i++) {
+      const kept = keptId(answered(first + i), 'auto')
+      if (!unanswered.has(i)) submitted.set(kept, [...(submitted.get(kept) ?? []), numberOf(i)])
+      if (reported(i)) receipts.push({ id: receipted(first + i), subscriber: numberOf(i) })
+    }
+    return { relation, receipts, destinationsOf: kept => submitted.get(kept) ?? [], unanswered: unanswered.size }
+  }
+
+  test.each(Object.keys(forms))('sixty messages to one number, ids from 1: %s', form => {
+    const evidence = evidenceOf({ form, first: 1, numbers: 1, messages: 60 })
+    expect(readingOf(evidence)).toEqual({ relation: evidence.relation, byAddress: true })
   })
 
-  test('"auto" is not deceived by ids that exist in both number systems', () => {
-    const ids = createMessageIds('auto')
-    ids.submitted('10', numberOf(1)) // 16 in decimal
-    ids.submitted('16', numberOf(2)) // 22 in decimal
-    expect(ids.receipted('16', numberOf(1))).toBe('10')
-    expect(ids.receipted('22', numberOf(2))).toBe('16')
+  test('nothing while receipts fit several readings, or speak of what is not known', () => {
+    const nine = evidenceOf({ form: 'hex-decimal', first: 1, numbers: 1, messages: 9 })
+    expect(readingOf(nine)).toBeUndefined()
+    const others = evidenceOf({ form: 'hex-decimal', first: 1000, numbers: 1, messages: 10 })
+    const ours = evidenceOf({ form: 'hex-decimal', first: 1, numbers: 1, messages: 60 })
+    expect(readingOf({ ...ours, receipts: [...others.receipts, ...ours.receipts] })).toBeUndefined()
+    expect(readingOf({ ...ours, receipts: [] })).toBeUndefined()
+  })
+
+  test('receipts that name no number, or another, tell by their ids, when there are many', () => {
+    const evidence = evidenceOf({ form: 'hex-decimal', first: 1, numbers: 60, messages: 60 })
+    const unnamed = evidence.receipts.map(({ id }) => ({ id, subscriber: undefined }))
+    expect(readingOf({ ...evidence, receipts: unnamed })).toEqual({ relation: 'hex-decimal', byAddress: false })
+    expect(readingOf({ ...evidence, receipts: unnamed.slice(0, 12) })).toBeUndefined()
+  })
+
+  test('whatever the operator does, no wrong reading comes out; and with enough receipts the right one does', () => {
+    const worlds = fc.record({
+      form: fc.constantFrom(...Object.keys(forms)),
+      first: fc.constantFrom(0, 1, 2, 7, 90, 250, 4000, 99_990, 123_456_789),
+      numbers: fc.constantFrom(1, 2, 10, 1000),
+      messages: fc.integer({ min: 1, max: 150 }),
+      lost: fc.uniqueArray(fc.nat(149), { maxLength: 8 }),
+      share: fc.constantFrom(0.1, 0.5, 1),
+      seed: fc.nat(),
+    })
+    fc.assert(
+      fc.property(worlds, ({ lost, share, seed, ...world }) => {
+        const isReported = (i: number) => share === 1 || ((i * 2_654_435_761 + seed) >>> 0) % 100 < share * 100
+        const unanswered = new Set(lost.filter(i => i < world.messages))
+        const evidence = evidenceOf({ ...world, unanswered, reported: isReported })
+        const reading = readingOf(evidence)
+        if (reading) expect(reading.relation).toBe(evidence.relation)
+        if (share === 1 && world.messages >= 100 && unanswered.size === 0) expect(reading).toBeDefined()
+      }),
+      { numRuns: 1000 },
+    )
   })
 })

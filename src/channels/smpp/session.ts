@@ -43,6 +43,8 @@ export type Session = {
   /** How long it will surely take none: a pause, or the time until it tries to connect again. */
   idleMs(): number
   state(): { state: SessionState; open: number; window: number }
+  /** When the oldest submission without an answer was sent, by `performance.now()`. */
+  oldestAt(): number | undefined
   /** Bound, and nothing speaks against the other side being there. */
   isUp(): boolean
   /** Lets what is open end, within a time, unbinds and closes. Asked again, it may be in more of a hurry. */
@@ -179,6 +181,7 @@ export function createSession(options: SessionOptions, listener: SessionListener
       open: link?.open ?? 0,
       window: pace.window,
     }),
+    oldestAt: () => link?.oldestAt,
     isUp,
   }
 }

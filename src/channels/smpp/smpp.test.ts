@@ -981,14 +981,14 @@ describe('a process that stands still', () => {
   ])('finds all that came meanwhile, and calls nothing silent: %s', async (_, settings) => {
     const { port } = await anSmscProcess({ answerMs: 200, ...settings })
     const receiving = aFeed({ receipts: () => new Promise(resolve => setTimeout(resolve, 5)) })
-    const timing = { requestMs: 400, enquireMs: 400, window: 10_000, receiptIds: 'same' }
+    const timing = { requestMs: 3000, enquireMs: 3000, window: 10_000, receiptIds: 'same' }
     const { channel, up, receipts, events } = aChannel(port, timing, receiving)
     await up()
-    const sending = send(channel, many(6000)) // 180 KB of answers, 1.2 MB of receipts
+    const sending = send(channel, many(4000)) // 120 KB of answers, 800 KB of receipts
     await eventually(() => expect(channel.health().open).toBeGreaterThan(0))
-    standStill(1500)
+    standStill(4000)
     expect(new Set(kindsOf(await sending))).toEqual(new Set(['accepted']))
-    await eventually(() => expect(receipts.length).toBe(6000))
+    await eventually(() => expect(receipts.length).toBe(4000))
     expect(events.map(({ kind }) => kind)).toEqual(['bound'])
   })
 })

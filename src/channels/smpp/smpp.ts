@@ -1,7 +1,7 @@
 import type { Channel, Feed, Health } from '../channel.ts'
 import { createDeliveries } from './deliveries.ts'
 import type { BindMode } from './link.ts'
-import { createMessageIds, type IdRelation } from './message-ids.ts'
+import { createMessageIds, type LearntIds } from './message-ids.ts'
 import { createOutbox } from './outgoing.ts'
 import { createSession, type Session, type SessionEvent, type SessionListener } from './session.ts'
 import { readSettings, type SmppSettings } from './settings.ts'
@@ -13,14 +13,19 @@ export type BindState = { bind: number; mode: BindMode } & ReturnType<Session['s
 
 export type Smpp = Channel & {
   binds(): BindState[]
-  /** What was learnt before of how the ids of receipts relate to those of answers; of use to `receiptIds=auto` alone. */
-  recall(relation: string): void
+  /** What was learnt of how the ids of receipts relate to those of answers; of use to `receiptIds=auto` alone. */
+  recall(learnt: LearntIds): void
+  /** How far the answers to what was submitted are in. */
+  answers(): Answers
   /**
    * How many binds to keep from now on. Resolves when those that are too many are closed, after at most `drainMs` for
    * what they have open: those too that were closing already, and those of a channel that is stopping.
    */
   setBinds(count: number, drainMs?: number): Promise<void>
 }
+
+/** All that was submitted before `answeredTo`, by `performance.now()`, has its answer, but for those that never get one. */
+export type Answers = { answeredTo: number; open: number; submitted: number; unanswered: number }
 
 /** A bind of the contract: one connection for both ways, or one for each. */
 type Bind = { mode: BindMode; session: Session }[]
@@ -34,7 +39,7 @@ export function createSmpp(
   feed: Feed,
   onEvent: (event: SmppEvent) => void = () => {},
   firstBinds?: number,
-  onLearnt: (relation: IdRelation) => void = () => {},
+  onLearnt: (learnt: LearntIds) => void = () => {},
 ): Smpp {
   const settings = readSettings(raw)
   const ids = createMessageIds(settings.receiptIds, onLearnt)
@@ -97,6 +102,15 @@ export function createSmpp(
     },
     binds,
     recall: ids.recall,
+    answers() {
+      const sessions = [...sendersOf(open), ...leaving]
+      const oldest = sessions.flatMap(session => session.oldestAt() ?? [])
+      return {
+        ...outbox.counts(),
+        answeredTo: Math.min(performance.now(), ...oldest),
+        open: sessions.reduce((sum, session) => sum + session.state().open, 0),
+      }
+    },
     setBinds,
     health() {
       const ours = sendersOf(open)

@@ -23,6 +23,8 @@ export type SmscSettings = {
   /** A receipt comes anywhere up to this after the answer. */
   receiptMs?: number
   receiptStyle?: 'tlv' | 'text' | 'both'
+  /** It counts its ids from here; unless told, from a large number of its own. */
+  firstId?: number
   /** How ids are written in answers, and in receipts. */
   answerIds?: IdStyle
   receiptIds?: IdStyle
@@ -31,8 +33,9 @@ export type SmscSettings = {
   refuseStatus?: number
   throttleRate?: number
   queueFullRate?: number
-  /** Accepted, and then not delivered. */
+  /** Accepted, and then not delivered: a share of them, or those whose text is so. */
   failRate?: number
+  failsWhen?: (text: string) => boolean
   /** Taken without ever answering. */
   silentRate?: number
   missingReceiptRate?: number
@@ -96,7 +99,7 @@ export async function startSmsc(initial: SmscSettings = {}): Promise<Smsc> {
   const visitors = new Set<Visitor>()
   const limits = createLimits()
   const tried = new Set<string>()
-  let lastId = (Date.now() % 1_000_000) * 1_000_000
+  let lastId = settings.firstId === undefined ? (Date.now() % 1_000_000) * 1_000_000 : settings.firstId - 1
   let lastReference = 0
 
   const onSocket = (socket: Socket) => void welcome(socket)
@@ -233,7 +236,7 @@ export async function startSmsc(initial: SmscSettings = {}): Promise<Smsc> {
     const receipt = receiptOf(
       pdu,
       written(id, settings.receiptIds),
-      !happens(fixed?.fail ?? settings.failRate),
+      !happens(fixed?.fail ?? (settings.failsWhen?.(textOf(pdu)) ? 1 : settings.failRate)),
       settings.receiptStyle,
     )
     ledger.add(systemId, receipt, afterMs)
@@ -247,6 +250,7 @@ export async function startSmsc(initial: SmscSettings = {}): Promise<Smsc> {
     bound,
     behave(changes) {
       settings = { ...settings, ...changes }
+      if (changes.firstId !== undefined) lastId = changes.firstId - 1
     },
     deliver({ systemId, from, to, text, longMessages = 'udh' }) {
       const parts = encodeText(text, ++lastReference, { longMessages, gsmPacking: false, latin1: false })
@@ -287,6 +291,8 @@ function isFirstPart(pdu: Pdu<'submit_sm'>): boolean {
   const mayBeJoined = (pdu.esmClass & esmClass.udh) !== 0 || pdu.tlvs.sarMsgRefNum !== undefined
   return !mayBeJoined || (decodeInbound(pdu, { gsmPacking: false }).joined?.part ?? 1) === 1
 }
+
+const textOf = (pdu: Pdu<'submit_sm'>) => decodeInbound(pdu, { gsmPacking: false }).text
 
 type Fixed = { fail?: 1; refuse?: 1; missing?: 1; duplicate?: 1; early?: 1; throttled?: true }
 

@@ -2,10 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { pino } from 'pino'
 import { UsageError } from '../../base/errors.ts'
 import { normaliseNumber } from '../../base/phone-number.ts'
+import { isSameNumber } from '../../base/same-number.ts'
 import { smsParts } from '../../base/sms-text.ts'
 import { uuid7 } from '../../base/uuid7.ts'
 import { entryOf } from '../../channels/catalogue.ts'
 import type { Channel, Feed, Outgoing, Receipt, SendResult } from '../../channels/channel.ts'
+import { couldName } from '../../channels/smpp/message-ids.ts'
 import type { Database } from '../../db/database.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import type { Gateway } from '../../domain/gateways/gateway.ts'
@@ -79,16 +81,22 @@ function listen(sql: Sql, { gatewayId }: Gateway, message: Outgoing, stopWords: 
   const outcome = Promise.withResolvers<SendResult | undefined>()
   const receipts: Receipt[] = []
 
-  const isOurs = ({ of }: Receipt, result: SendResult | undefined) =>
-    'uuid' in of
-      ? of.uuid === message.uuid
-      : result?.kind === 'accepted' && (result.providerIds ?? []).includes(of.providerId)
+  const isOurs = ({ of, subscriber }: Receipt, result: SendResult | undefined) => {
+    if ('uuid' in of) return of.uuid === message.uuid
+    const ids = result?.kind === 'accepted' ? (result.providerIds ?? []) : []
+    if (!of.isUnread) return ids.includes(of.providerId)
+    return isSameNumber(subscriber, message.destination) && ids.some(id => couldName(of.providerId, id))
+  }
+
+  /** What could be ours and could be another's is shown, and kept for the other as well. */
+  const isKept = (receipt: Receipt, result: SendResult | undefined) =>
+    'providerId' in receipt.of && (receipt.of.isUnread || !isOurs(receipt, result))
 
   const feed: Feed = {
     async receipts(batch) {
       const result = await outcome.promise
       receipts.push(...batch.filter(receipt => isOurs(receipt, result)))
-      const others = batch.filter(receipt => 'providerId' in receipt.of && !isOurs(receipt, result))
+      const others = batch.filter(receipt => isKept(receipt, result))
       if (others.length > 0) await keepReceipts(sql, gatewayId, others.map(byProviderId))
     },
     async inbound(inbound) {

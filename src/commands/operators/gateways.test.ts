@@ -8,8 +8,8 @@ import { startFakeProvider } from '../../channels/http/fake-provider.ts'
 import { createSmpp } from '../../channels/smpp/smpp.ts'
 import { type Smsc, startSmsc } from '../../channels/smpp/smsc.ts'
 import { blacklistedAmong } from '../../domain/blacklist/blacklist.ts'
-import { keepReceiptIds } from '../../domain/gateways/binds.ts'
 import { findGateway } from '../../domain/gateways/gateways.ts'
+import { keepReceiptIds } from '../../domain/gateways/receipt-ids.ts'
 import { gatewayKey, openSettings } from '../../domain/gateways/secrets.ts'
 import { loadNumbering } from '../../domain/numbering/numbering.ts'
 import { buildApp } from '../../http/app.ts'
@@ -295,7 +295,7 @@ describe('gateway test', () => {
   test('a receipt of a message that an engine sent is kept as the engines would keep it', async () => {
     const smsc = await anSmsc({ testNumbers: true, answerIds: 'hex', receiptIds: 'decimal', receiptMs: 1500 })
     const { gatewayId } = await add('SMS', 'smpp', smpp(smsc.port))
-    await keepReceiptIds(db.sql, gatewayId, 'hex-decimal')
+    await keepReceiptIds(db.sql, gatewayId, { relation: 'hex-decimal', byAddress: true })
     const ids = await sendAndLeave(smsc.port, 20)
     await trial('smpp-sms', '79160000005', '--wait', '3')
     const kept = await db.sql`select provider_id as id from receipt_inbox where gateway_id = ${gatewayId}`

@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/sql.ts'
+import type { AllAnswers, LearntReceiptIds, OwnAnswers } from './gateway.ts'
 
 /**
  * Says that a worker seeks binds, renews those it has, and tells both: its binds, and all who seek some, in order. For a
@@ -63,11 +64,40 @@ export const deleteGoneSeekers = (sql: Sql, gatewayId: number) => sql`
   delete from gateway_bind_seekers
   where gateway_id = ${gatewayId} and until < clock_timestamp() - interval '1 hour'`
 
-export const selectReceiptIds = (sql: Sql, gatewayId: number) => sql<{ relation: string }[]>`
-  select relation from gateway_receipt_ids where gateway_id = ${gatewayId}`
+export const selectReceiptIds = (sql: Sql, gatewayIds: number[]) => sql<(LearntReceiptIds & { gatewayId: number })[]>`
+  select gateway_id as "gatewayId", relation, by_address as "byAddress" from gateway_receipt_ids
+  where gateway_id = any(${gatewayIds}::bigint[])`
 
 /** Nothing happens for a gateway that was removed meanwhile. */
-export const upsertReceiptIds = (sql: Sql, gatewayId: number, relation: string) => sql`
-  insert into gateway_receipt_ids (gateway_id, relation)
-  select gateway_id, ${relation} from gateways where gateway_id = ${gatewayId} for key share
-  on conflict (gateway_id) do update set relation = excluded.relation, learnt_at = now()`
+export const upsertReceiptIds = (sql: Sql, gatewayId: number, { relation, byAddress }: LearntReceiptIds) => sql`
+  insert into gateway_receipt_ids (gateway_id, relation, by_address)
+  select gateway_id, ${relation}, ${byAddress} from gateways where gateway_id = ${gatewayId} for key share
+  on conflict (gateway_id) do update
+    set relation = excluded.relation, by_address = excluded.by_address, learnt_at = now()`
+
+/** Nothing happens for a gateway that was removed meanwhile. */
+export const upsertAnswers = (sql: Sql, gatewayId: number, worker: string, answers: OwnAnswers) => sql`
+  insert into gateway_answers (gateway_id, worker, answered_until, unanswered, open, seen_at)
+  select gateway_id, ${worker}::uuid, clock_timestamp() - make_interval(secs => ${answers.behindMs / 1000}),
+    ${answers.unanswered}, ${answers.open}, clock_timestamp()
+  from gateways where gateway_id = ${gatewayId} for key share
+  on conflict (gateway_id, worker) do update
+    set answered_until = excluded.answered_until, unanswered = excluded.unanswered, open = excluded.open,
+      seen_at = excluded.seen_at`
+
+/** Over all engines. Of those that were killed, all that was open has no answer. */
+export const selectAnswers = (sql: Sql, gatewayId: number, seconds: number) => sql<AllAnswers[]>`
+  with engines as (
+    select *, seen_at >= clock_timestamp() - make_interval(secs => ${seconds}) as is_there
+    from gateway_answers where gateway_id = ${gatewayId})
+  select min(answered_until) filter (where is_there) as "answeredUntil",
+    coalesce(sum(unanswered + case when is_there then 0 else open end), 0)::int as unanswered
+  from engines`
+
+/** Of engines that are gone for so long that no receipt of theirs is to come. */
+export const deleteOldAnswers = (sql: Sql, gatewayId: number) => sql`
+  delete from gateway_answers where gateway_id = ${gatewayId} and seen_at < clock_timestamp() - interval '2 days'`
+
+export const deleteLearnt = (sql: Sql, gatewayId: number) => sql`
+  with answers as (delete from gateway_answers where gateway_id = ${gatewayId})
+  delete from gateway_receipt_ids where gateway_id = ${gatewayId}`

@@ -38,13 +38,3 @@ export async function leaveBinds(sql: Sql, gatewayId: number, worker: string): P
   await store.deleteAllBinds(sql, gatewayId, worker)
   await store.deleteGoneSeekers(sql, gatewayId)
 }
-
-/** What was learnt of the ids in a gateway's receipts, by whichever engine. */
-export async function learntReceiptIds(sql: Sql, gatewayId: number): Promise<string | undefined> {
-  const [row] = await store.selectReceiptIds(sql, gatewayId)
-  return row?.relation
-}
-
-export async function keepReceiptIds(sql: Sql, gatewayId: number, relation: string): Promise<void> {
-  await store.upsertReceiptIds(sql, gatewayId, relation)
-}

@@ -55,3 +55,15 @@ export type GatewayChange = Partial<Pick<Gateway, 'name' | 'brands' | 'settings'
 
 /** What a subscriber wrote to a simulated operator. */
 export type SimulatedInbound = { from: string; to: string; text: string; receivedAt: Date; providerId: string }
+
+/** How an operator writes ids in its receipts, and whether these name the number that the message went to. */
+export type LearntReceiptIds = { relation: string; byAddress: boolean }
+
+/**
+ * How far an engine has the answers to its submissions: all that was submitted longer ago than `behindMs` is answered and
+ * written down, but for those that will never be (`unanswered`). `open`: most that would be without one if the engine
+ * were killed now.
+ */
+export type OwnAnswers = { behindMs: number; unanswered: number; open: number }
+
+export type AllAnswers = { answeredUntil: Date | null; unanswered: number }

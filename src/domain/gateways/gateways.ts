@@ -2,6 +2,7 @@ import { type ChannelType, channelTypes } from '../../base/channel-types.ts'
 import { invalid, notFound } from '../../base/errors.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import type { Gateway, GatewayChange, Keeping, NewGateway, SimulatedInbound } from './gateway.ts'
+import { forgetReceiptIds } from './receipt-ids.ts'
 import { keep, keepChanged } from './secrets.ts'
 import * as store from './store.ts'
 
@@ -41,10 +42,17 @@ export async function changeGateway(
     await refuseTakenName(sql, gatewayId, change.name)
     const kept = change.settings && keepChanged(keeping, gateway, change.settings)
     const [after] = await store.updateGateway(sql, gatewayId, change, kept)
+    if (kept && leadsElsewhere(gateway, kept)) await forgetReceiptIds(sql, gatewayId)
     return after!
   })
   return changed as Gateway
 }
+
+/** Another SMSC, or another account of it, may write its ids in another way. */
+const leadsElsewhere = (
+  { settings: before }: Pick<Gateway, 'settings'>,
+  { settings: after }: Pick<Gateway, 'settings'>,
+) => ['host', 'port', 'systemId'].some(name => before[name] !== after[name])
 
 async function refuseTakenName(sql: Sql, gatewayId: number, wanted: string | undefined) {
   const taken = wanted !== undefined && (await store.selectGateways(sql)).find(({ name }) => name === wanted)

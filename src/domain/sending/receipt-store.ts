@@ -32,6 +32,16 @@ export function selectOpen(sql: Sql, messages: Pick<Submission, 'companyId' | 'u
     where m.uuid between ${uuids[0]!} and ${uuids.at(-1)!} and m.status in ('CREATED', 'SENT')`
 }
 
+/** Where messages went, and which of them have no end yet. */
+export function selectAddressees(sql: Sql, messages: Pick<Submission, 'companyId' | 'uuid'>[]) {
+  const uuids = messages.map(({ uuid }) => uuid).sort()
+  return sql<{ uuid: string; destination: string; isOpen: boolean }[]>`
+    select m.uuid, m.destination, m.status in ('CREATED', 'SENT') as "isOpen" from (select distinct * from unnest(
+      ${messages.map(({ companyId }) => companyId)}::bigint[], ${messages.map(({ uuid }) => uuid)}::uuid[])) q (company_id, uuid)
+    join messages m on m.company_id = q.company_id and m.uuid = q.uuid
+    where m.uuid between ${uuids[0]!} and ${uuids.at(-1)!}`
+}
+
 export function setPartStatuses(sql: Sql, gatewayId: number, parts: (ProviderReceipt & Submission)[]) {
   return sql`
     update submissions s set status = q.status
@@ -59,12 +69,15 @@ export function selectEnds(sql: Sql, parts: Submission[]) {
 
 export function insertInbox(sql: Sql, gatewayId: number, receipts: ProviderReceipt[]) {
   return sql`
-    insert into receipt_inbox (gateway_id, provider_id, own_id, status, error_code, raw_code, happened_at)
+    insert into receipt_inbox (gateway_id, provider_id, own_id, status, error_code, raw_code, happened_at, is_unread,
+      subscriber)
     select ${gatewayId}, q.* from unnest(
       ${receipts.map(({ providerId }) => providerId)}::text[], ${receipts.map(({ ownId }) => ownId ?? null)}::text[],
       ${receipts.map(({ status }) => status)}::text[], ${receipts.map(({ errorCode }) => errorCode)}::int[],
       ${receipts.map(({ operatorError }) => operatorError ?? null)}::text[],
-      ${receipts.map(({ happenedAt }) => happenedAt.toISOString())}::timestamptz[]) q`
+      ${receipts.map(({ happenedAt }) => happenedAt.toISOString())}::timestamptz[],
+      ${receipts.map(({ isUnread }) => String(isUnread ?? false))}::text[]::boolean[],
+      ${receipts.map(({ subscriber }) => subscriber ?? null)}::text[]) q`
 }
 
 /**
@@ -79,8 +92,24 @@ export function claimInbox(sql: Sql, limit: number) {
       select receipt_id from receipt_inbox where claimed_until < clock_timestamp() order by claimed_until limit ${limit})
       and claimed_until < clock_timestamp()
     returning receipt_id as "receiptId", gateway_id as "gatewayId", provider_id as "providerId",
-      own_id as "ownId", status, error_code as "errorCode", raw_code as "operatorError", happened_at as "happenedAt"`
+      own_id as "ownId", status, error_code as "errorCode", raw_code as "operatorError", happened_at as "happenedAt",
+      is_unread as "isUnread", subscriber, received_at < clock_timestamp() - interval '1 minute' as "isOld"`
 }
+
+/** The newest of those that came before a time, the newest first. */
+export const selectUnread = (sql: Sql, gatewayId: number, before: Date, limit: number) => sql<
+  { id: string; subscriber: string | null }[]
+>`
+  select provider_id as id, subscriber from receipt_inbox
+  where gateway_id = ${gatewayId} and is_unread and received_at < ${before}
+  order by receipt_id desc limit ${limit}`
+
+/** Lets those that can be read now be looked at at once, whenever they would have come next. */
+export const wakeUnread = (sql: Sql, gatewayId: number) => sql`
+  update receipt_inbox set claimed_until = '-infinity'
+  where receipt_id in (
+    select receipt_id from receipt_inbox where gateway_id = ${gatewayId} and is_unread
+    order by receipt_id for update skip locked)`
 
 export const deleteInbox = (sql: Sql, receiptIds: number[]) =>
   sql`delete from receipt_inbox where receipt_id = any(${receiptIds}::bigint[])`

@@ -1,3 +1,4 @@
+import { comparableNumber, isSameNumber } from '../../base/same-number.ts'
 import type { Sql } from '../../db/sql.ts'
 import { cleanReceipts, type Finding } from './finding.ts'
 import type { ProviderReceipt } from './receipt.ts'
@@ -12,23 +13,52 @@ export type MatchedReceipt = { companyId: number; finding: Finding }
  */
 export async function matchReceipts(sql: Sql, gatewayId: number, told: ProviderReceipt[]) {
   const receipts = cleanReceipts(told)
-  const byId = await submissionsOf(sql, gatewayId, new Set(receipts.map(({ providerId }) => providerId)))
+  const byNumber = await submissionsByNumber(sql, gatewayId, receipts.filter(hasNumber))
+  const named = receipts.filter(receipt => !hasNumber(receipt))
+  const byId = await submissionsOf(sql, gatewayId, new Set(named.map(({ providerId }) => providerId)))
   const byOwnId = await unansweredOf(
     sql,
     gatewayId,
-    receipts.filter(({ providerId }) => !byId.has(providerId)),
+    named.filter(({ providerId }) => !byId.has(providerId)),
   )
   const matched: MatchedReceipt[] = []
   const parts: (ProviderReceipt & store.Submission)[] = []
   const unmatched: ProviderReceipt[] = []
   for (const receipt of receipts) {
-    const submission = byId.get(receipt.providerId) ?? byOwnId.get(receipt.ownId ?? '')
+    const submission = hasNumber(receipt)
+      ? byNumber.get(receipt)
+      : (byId.get(receipt.providerId) ?? byOwnId.get(receipt.ownId ?? ''))
     if (!submission) unmatched.push(receipt)
     else if (submission.parts === 1) matched.push(matchOf(submission, receipt))
     else parts.push({ ...receipt, ...submission, status: receipt.status === 'FAILED' ? 'FAILED' : 'DELIVERED' })
   }
   if (parts.length > 0) matched.push(...(await endOfParts(sql, gatewayId, parts)))
   return { matched, unmatched }
+}
+
+const hasNumber = ({ subscriber }: ProviderReceipt) => comparableNumber(subscriber ?? undefined) !== undefined
+
+/**
+ * What receipts speak of that name a number as well. The submission must have gone there, and it must be the only one
+ * under that id that has no end yet. Where two of them could be meant, the receipt waits until one of them has its end.
+ * Where all have their end, it is a repeated one; or its submission is not written down yet, so it is kept for a while.
+ */
+async function submissionsByNumber(sql: Sql, gatewayId: number, receipts: ProviderReceipt[]) {
+  const chosen = new Map<ProviderReceipt, store.Submission>()
+  const ids = [...new Set(receipts.map(({ providerId }) => providerId))]
+  const found = ids.length > 0 ? await store.selectSubmissions(sql, gatewayId, ids) : []
+  if (found.length === 0) return chosen
+  const messages = new Map((await store.selectAddressees(sql, found)).map(message => [message.uuid, message]))
+  const byId = Map.groupBy(found, ({ providerId }) => providerId)
+  for (const receipt of receipts) {
+    const fitting = (byId.get(receipt.providerId) ?? []).filter(({ uuid }) =>
+      isSameNumber(messages.get(uuid)?.destination, receipt.subscriber ?? undefined),
+    )
+    const open = fitting.filter(({ uuid }) => messages.get(uuid)!.isOpen)
+    const submission = open.length === 0 && receipt.isOld ? fitting.at(-1) : open.length === 1 ? open[0] : undefined
+    if (submission) chosen.set(receipt, submission)
+  }
+  return chosen
 }
 
 /** Operators use their ids again: of several submissions under one id the newest counts that has no end yet. */
@@ -86,6 +116,32 @@ export async function takenParts(
   }
   return taken
 }
+
+/** The numbers of messages by the ids under which an operator took them. */
+export async function destinationsByProviderId(
+  sql: Sql,
+  gatewayId: number,
+  providerIds: string[],
+): Promise<Map<string, string[]>> {
+  const found = providerIds.length > 0 ? await store.selectSubmissions(sql, gatewayId, providerIds) : []
+  if (found.length === 0) return new Map()
+  const messages = new Map((await store.selectAddressees(sql, found)).map(message => [message.uuid, message]))
+  const byId = Map.groupBy(found, ({ providerId }) => providerId)
+  return new Map(
+    [...byId].map(([id, submissions]) => [
+      id,
+      submissions.flatMap(({ uuid }) => messages.get(uuid)?.destination ?? []),
+    ]),
+  )
+}
+
+/** The newest receipts whose ids could not be read when they came, of those that came before a time; the newest last. */
+export async function unreadReceipts(sql: Sql, gatewayId: number, before: Date, limit: number) {
+  return (await store.selectUnread(sql, gatewayId, before, limit)).reverse()
+}
+
+/** It is known now how to read them. */
+export const wakeUnreadReceipts = (sql: Sql, gatewayId: number) => store.wakeUnread(sql, gatewayId)
 
 /** Keeps receipts that match nothing yet, to be looked up again. */
 export const keepReceipts = (sql: Sql, gatewayId: number, receipts: ProviderReceipt[]) =>

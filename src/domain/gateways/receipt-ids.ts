@@ -1,0 +1,34 @@
+import type { Sql } from '../../db/sql.ts'
+import * as store from './bind-store.ts'
+import { BIND_LEASE_SECONDS } from './binds.ts'
+import type { LearntReceiptIds, OwnAnswers } from './gateway.ts'
+
+/** What was learnt of the ids in gateways' receipts, by whichever engine. */
+export async function allLearntReceiptIds(sql: Sql, gatewayIds: number[]): Promise<Map<number, LearntReceiptIds>> {
+  const rows = gatewayIds.length === 0 ? [] : await store.selectReceiptIds(sql, gatewayIds)
+  return new Map(rows.map(({ gatewayId, relation, byAddress }) => [gatewayId, { relation, byAddress }]))
+}
+
+export async function learntReceiptIds(sql: Sql, gatewayId: number): Promise<LearntReceiptIds | undefined> {
+  return (await allLearntReceiptIds(sql, [gatewayId])).get(gatewayId)
+}
+
+export async function keepReceiptIds(sql: Sql, gatewayId: number, learnt: LearntReceiptIds): Promise<void> {
+  await store.upsertReceiptIds(sql, gatewayId, learnt)
+}
+
+export async function noteAnswers(sql: Sql, gatewayId: number, worker: string, answers: OwnAnswers): Promise<void> {
+  await store.upsertAnswers(sql, gatewayId, worker, answers)
+  await store.deleteOldAnswers(sql, gatewayId)
+}
+
+/** Until when all submissions of a gateway have their answers, and how many never will; nothing when no engine told. */
+export async function answersOf(sql: Sql, gatewayId: number): Promise<{ until: Date; unanswered: number } | undefined> {
+  const [row] = await store.selectAnswers(sql, gatewayId, BIND_LEASE_SECONDS)
+  return row?.answeredUntil ? { until: row.answeredUntil, unanswered: row.unanswered } : undefined
+}
+
+/** The gateway leads to another SMSC from now on: what was learnt of the last one says nothing of it. */
+export async function forgetReceiptIds(sql: Sql, gatewayId: number): Promise<void> {
+  await store.deleteLearnt(sql, gatewayId)
+}
