@@ -15,6 +15,7 @@ import * as numbering from './numbering.ts'
 import * as read from './read.ts'
 import { smpp, smppMemory } from './smpp.ts'
 import * as smppCodec from './smpp-codec.ts'
+import * as templates from './templates.ts'
 import * as text from './text.ts'
 
 /**
@@ -37,6 +38,7 @@ const benches: Bench[] = [
   smpp,
   smppMemory,
   commandStart,
+  templates,
   { name: 'text', about: 'nanoseconds to fill in a text and count its parts', run: text.run },
   { name: 'numbering', about: 'nanoseconds to find the operator and region of a number', run: numbering.run },
 ]

@@ -5,11 +5,12 @@ import { requireAnyCompany } from '../companies/companies.ts'
 import type { Numbering } from '../numbering/numbering.ts'
 import { openPriceBook } from '../pricing/pricing.ts'
 import { sendersCalled } from '../senders/senders.ts'
-import { type Desk, draftSingle } from '../singles/draft.ts'
+import { type Desk, draftSingle, matchWishes } from '../singles/draft.ts'
 import type { NewSingle, Refusal, SingleWish } from '../singles/single.ts'
 import { acceptWithin, keepFailed } from '../singles/singles.ts'
 import { type Telling, tell } from '../singles/telling.ts'
 import { currentTemplates } from '../templates/approved.ts'
+import { Effort, forAccepted } from '../templates/effort.ts'
 import * as store from './store.ts'
 
 export type CascadeContext = {
@@ -44,7 +45,10 @@ export async function advanceCascades(
 /** Returns those that failed at once. */
 async function writeSteps(sql: Transaction, companyId: number, steps: store.NextStep[], context: CascadeContext) {
   const desk = await openDesk(sql, companyId, steps, context)
-  const drafts = steps.map(step => ({ step, draft: draftSingle(desk, wishOf(step), context.now) }))
+  const drafts = steps.map(step => {
+    const match = desk.matches.get(step.planned.wish)
+    return { step, draft: draftSingle(desk, wishOf(step), context.now, match) }
+  })
   const ready = drafts.filter((each): each is Ready => !('kind' in each.draft))
   const outcomes = await acceptWithin(
     sql,
@@ -124,7 +128,9 @@ async function openDesk(
     openPriceBook(sql, partnerId),
     currentTemplates(sql, pool, companyId, now),
   ])
-  return { senders, prices, templates, numbering: numbering(), linkBase }
+  const wishes = steps.map(({ planned }) => planned.wish)
+  const matches = await matchWishes(templates, wishes, () => new Effort(forAccepted))
+  return { senders, prices, templates, matches, numbering: numbering(), linkBase }
 }
 
 /** Where steps stand whose time has passed. */

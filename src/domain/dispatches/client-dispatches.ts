@@ -7,6 +7,7 @@ import { type Once, once } from '../idempotency/idempotency.ts'
 import type { Numbering } from '../numbering/numbering.ts'
 import { sendersCalled } from '../senders/senders.ts'
 import { currentTemplates } from '../templates/approved.ts'
+import { budgetOf } from '../templates/effort.ts'
 import type { TrafficCenter } from '../traffic-centers/traffic-center.ts'
 import { listCenters } from '../traffic-centers/traffic-centers.ts'
 import type { ClientDispatch, ClientProgress, Dispatch, DispatchStatus, Recipient } from './dispatch.ts'
@@ -31,7 +32,8 @@ export async function createClientDispatch(
   return once(pool, request.once, async sql => {
     await requireActive(sql, companyId)
     const { templates } = await currentTemplates(sql, pool, companyId, request.now)
-    const { dispatch, about } = await withNamedTemplates(sql, companyId, templates, request.dispatch)
+    const budget = budgetOf(pool, companyId)
+    const { dispatch, about } = await withNamedTemplates(sql, companyId, templates, request.dispatch, budget)
     const refusal = refusalOfDispatchTimes(dispatch.options, request.now)
     if (refusal) throw invalid(refusal)
     const senderIds = await registrationsOf(sql, companyId, dispatch)

@@ -18,6 +18,7 @@ import { sendersByIds, sendersCalled } from '../senders/senders.ts'
 import { shortUrlOf } from '../short-links/short-link.ts'
 import { saveLinks } from '../short-links/short-links.ts'
 import { currentTemplates, templateAgain } from '../templates/approved.ts'
+import { budgetOf, Effort, forOneTemplate } from '../templates/effort.ts'
 import { copyPlans } from './cascade-plans.ts'
 import type { CascadeStep, Dispatch, DispatchStatus, NewDispatch, Progress, Recipient } from './dispatch.ts'
 import {
@@ -77,7 +78,7 @@ async function withAbout(
 ) {
   const { companyId, dispatch, recipients } = request
   const { templates } = await currentTemplates(sql, pool, companyId, new Date())
-  return { ...dispatch, ...aboutOf(templates, dispatch, recipients[0]) }
+  return { ...dispatch, ...(await aboutOf(templates, dispatch, recipients[0], budgetOf(pool, companyId))) }
 }
 
 /** Everything a created dispatch would say, and nothing stored. */
@@ -181,6 +182,7 @@ async function gather(
     trafficType: dispatch.trafficType,
     template: compileTemplate(dispatch.text),
     heldTo: await templateHeldTo(sql, companyId, dispatch),
+    effort: new Effort(forOneTemplate),
     content: dispatch.cascade?.[0]?.content ?? null,
     fillContent: compileContent(dispatch.cascade?.[0]?.content),
     laterSteps: await laterStepsOf(sql, companyId, (dispatch.cascade ?? []).slice(1)),

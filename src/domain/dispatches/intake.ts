@@ -9,6 +9,7 @@ import { type NewMessage, rejection } from '../messages/message.ts'
 import { type Classified, classify, type Numbering } from '../numbering/numbering.ts'
 import type { PriceBook } from '../pricing/pricing.ts'
 import { randomCode, type ShortLink, shortenLinks } from '../short-links/short-link.ts'
+import type { Effort } from '../templates/effort.ts'
 import { type ApprovedTemplate, fitTemplate, type Match, saidByTemplate } from '../templates/matching.ts'
 import { fillTemplate, withMessengerTemplate } from '../templates/named.ts'
 import { fillPlaces, placesIn } from '../templates/pattern.ts'
@@ -30,6 +31,8 @@ export type Intake = {
   template: TextTemplate
   /** The approved template that the dispatch goes by; a text that says something else is nothing special. */
   heldTo?: ApprovedTemplate | undefined
+  /** What matching the request's texts with it may take. */
+  effort?: Effort | undefined
   /** What its messages show beyond their texts. */
   content?: Content | null
   /** Where each recipient has a content of its own. */
@@ -216,7 +219,7 @@ const hasPlacesFor = ({ pattern }: ApprovedTemplate, { parameters }: TemplateCon
 
 /** For texts that the dispatch or the recipient brings. */
 function textSayer(intake: Intake): (recipient: Recipient) => Said | number {
-  const { heldTo, linkBase, fillContent } = intake
+  const { heldTo, linkBase, fillContent, effort } = intake
   const most = mostRendered(intake.channelType, linkBase)
   const sameForAll = hasOwnContents(intake) ? intake.content : undefined // but for its short links
 
@@ -227,7 +230,7 @@ function textSayer(intake: Intake): (recipient: Recipient) => Said | number {
     const filled = fillContent ? fillContent(substitutions) : sameForAll
     if (typeof filled === 'number') return filled
     const { text, links } = linkBase ? shortenLinks(rendered, randomCode, linkBase) : { text: rendered, links: [] }
-    const match = heldTo && matchOf(heldTo, text, rendered)
+    const match = heldTo && matchOf(heldTo, text, rendered, effort)
     const own = filled && withText(linkBase ? withShortLinks(filled, links, linkBase) : filled, text)
     const content = asTemplate(own ?? intake.content, text, match) ?? own ?? null
     return { text, links, content, template: match?.template }
@@ -267,8 +270,13 @@ export function hasOwnContents({ fillContent, content, linkBase }: Intake): bool
 }
 
 /** The links of a text may belong to its template, or stand at its places: there the short ones are wanted. */
-const matchOf = (template: ApprovedTemplate, text: string, rendered: string) =>
-  fitTemplate(template, text) ?? (text === rendered ? undefined : fitTemplate(template, rendered))
+function matchOf(template: ApprovedTemplate, text: string, rendered: string, effort: Effort | undefined) {
+  effort?.begin(rendered.length)
+  const match =
+    fitTemplate(template, text, effort) ?? (text === rendered ? undefined : fitTemplate(template, rendered, effort))
+  effort?.check()
+  return match
+}
 
 /** Why somebody cannot get a later step of a cascade: each is held to what its own channel takes. */
 function refusalOfLater({ laterSteps, linkBase }: Intake, { substitutions }: Recipient): number | undefined {

@@ -3,6 +3,7 @@ import { invalid } from '../../base/errors.ts'
 import { compileTemplate } from '../../base/text-template.ts'
 import type { Sql } from '../../db/sql.ts'
 import { templatesAgain } from '../templates/approved.ts'
+import type { CompanyBudget } from '../templates/effort.ts'
 import type { ApprovedTemplate } from '../templates/matching.ts'
 import { type FilledTemplate, fillNamed } from '../templates/named.ts'
 import { fillPlaces } from '../templates/pattern.ts'
@@ -19,12 +20,15 @@ export async function withNamedTemplates(
   companyId: number,
   templates: readonly ApprovedTemplate[],
   dispatch: ClientDispatch,
+  budget: CompanyBudget,
 ): Promise<{ dispatch: ClientDispatch; about: About }> {
   const steps = dispatch.cascade ?? []
   const unusable = await whyTemplatesAreUnusable(sql, companyId, unknownIds(templates, steps))
   const [first] = steps.map((step, i) => namedIn(templates, step, i, unusable))
   const content = steps[0]?.content
-  if (content?.contentType !== 'template') return { dispatch, about: aboutOf(templates, dispatch, undefined) }
+  if (content?.contentType !== 'template') {
+    return { dispatch, about: await aboutOf(templates, dispatch, undefined, budget) }
+  }
   if (!first?.fits) return { dispatch, about: { trafficType: USUAL, templateId: null } }
 
   const { templateId, templateType, pattern } = first.template

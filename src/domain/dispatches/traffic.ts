@@ -1,6 +1,7 @@
 import type { ChannelType, TrafficType } from '../../base/channel-types.ts'
 import { compileTemplate } from '../../base/text-template.ts'
-import { type ApprovedTemplate, matchingTemplate } from '../templates/matching.ts'
+import { type CompanyBudget, Effort, forAllTemplates } from '../templates/effort.ts'
+import { type ApprovedTemplate, matchTexts } from '../templates/matching.ts'
 import type { About, Recipient } from './dispatch.ts'
 
 /** What a dispatch is about when no template says so, and a message that does not fit it. */
@@ -12,19 +13,21 @@ export const USUAL: TrafficType = 'PROMO'
  * That is a guess: each recipient's own text is held to the template when it is taken in. A text that the first recipient
  * has instead says nothing of the others'.
  */
-export function aboutOf(
+export async function aboutOf(
   templates: readonly ApprovedTemplate[],
   dispatch: { channelType: ChannelType; text: string; senderName?: string | null },
   first: Recipient | undefined,
-): About {
+  budget: CompanyBudget,
+): Promise<About> {
   if (templates.length === 0) return { trafficType: USUAL, templateId: null }
   const template = compileTemplate(dispatch.text)
   const filled = (value: string) => template.render(Object.fromEntries(template.names.map(name => [name, value])))
-  const texts = [template.render(first?.substitutions), filled('word'), filled('1')]
   const { channelType, senderName } = dispatch
-  for (const text of texts) {
-    const match = text && matchingTemplate(templates, { channelType, senderName: senderName ?? undefined, text })
-    if (match) return { trafficType: match.template.templateType, templateId: match.template.templateId }
-  }
-  return { trafficType: USUAL, templateId: null }
+  const texts = [template.render(first?.substitutions), filled('word'), filled('1')]
+    .filter(text => text !== undefined)
+    .map(text => ({ channelType, senderName, text }))
+  const matches = await matchTexts(templates, texts, new Effort(forAllTemplates, budget))
+  const match = texts.flatMap(text => matches.get(text) ?? [])[0]
+  if (!match) return { trafficType: USUAL, templateId: null }
+  return { trafficType: match.template.templateType, templateId: match.template.templateId }
 }

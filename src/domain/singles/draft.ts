@@ -9,22 +9,19 @@ import { type Classified, classify, type Numbering } from '../numbering/numberin
 import type { PriceBook } from '../pricing/pricing.ts'
 import { isInternational, type Sender, type SenderType, senderTypeOf } from '../senders/sender.ts'
 import { randomCode, shortenLinks } from '../short-links/short-link.ts'
-import {
-  type ApprovedTemplate,
-  fitTemplate,
-  type Match,
-  matchingTemplate,
-  saidByTemplate,
-} from '../templates/matching.ts'
+import type { Effort } from '../templates/effort.ts'
+import { type ApprovedTemplate, type Match, matchTexts, saidByTemplate } from '../templates/matching.ts'
 import { fillNamed, withMessengerTemplate } from '../templates/named.ts'
 import { fillPlaces } from '../templates/pattern.ts'
 import { scheduleOf } from './schedule.ts'
-import type { NewSingle, Refusal, SingleWish } from './single.ts'
+import { type NewSingle, type Refusal, type SingleWish, stepsOf } from './single.ts'
 
 /** What decides about the messages of a company, read before the first one is looked at. */
 export type Desk = {
   senders: Sender[]
   templates: ApprovedTemplate[]
+  /** Which of them the texts of the messages match. */
+  matches: ReadonlyMap<SingleWish, Match>
   /** Why templates that messages name by their ids cannot be used, where that is known. */
   unusableTemplates?: ReadonlyMap<number, string>
   prices: PriceBook
@@ -41,13 +38,25 @@ const INVALID = 4000
 type Known = Exclude<Classified, { kind: 'refused' }>
 type Name = { senderId: number | null; senderType: SenderType; brand: string | null }
 
+/**
+ * Which approved templates the texts of messages match. Most companies have no templates, and a content that names its
+ * template is not matched by its words.
+ */
+export async function matchWishes(templates: ApprovedTemplate[], wishes: SingleWish[], effortOf: () => Effort) {
+  if (templates.length === 0) return new Map<SingleWish, Match>()
+  const byText = wishes.filter(({ content }) => content?.contentType !== 'template')
+  return matchTexts(templates, byText, effortOf())
+}
+
 /** A message, or a cascade as its first one: the later steps are tried out now, while the client can still be told. */
 export function draftWhole(desk: Desk, wish: SingleWish, now: Date): NewSingle | Refusal {
-  const draft = draftSingle(desk, wish, now)
+  const steps = stepsOf(wish)
+  const matchOf = (step: number) => desk.matches.get(steps[step]!)
+  const draft = draftSingle(desk, wish, now, matchOf(0))
   if (!wish.cascade || !('plan' in wish.cascade)) return draft
   if ('kind' in draft) return inStep(0, draft)
-  for (const [i, { wish: later }] of wish.cascade.plan.entries()) {
-    const tried = i > 0 ? draftSingle(desk, { ...later, cascade: wish.cascade }, now) : draft
+  for (let i = 1; i < steps.length; i++) {
+    const tried = draftSingle(desk, { ...steps[i]!, cascade: wish.cascade }, now, matchOf(i))
     if ('kind' in tried) return inStep(i, tried)
   }
   return draft
@@ -59,8 +68,8 @@ const inStep = (index: number, refusal: Refusal): Refusal =>
     ? { ...refusal, reason: `cascade[${index}].${refusal.reason}` }
     : refusal
 
-/** Routes, renders and prices one message, or says why it cannot be sent. */
-export function draftSingle(desk: Desk, wish: SingleWish, now: Date): NewSingle | Refusal {
+/** Routes, renders and prices one message, or says why it cannot be sent. `match`: the template that its text matches. */
+export function draftSingle(desk: Desk, wish: SingleWish, now: Date, match: Match | undefined): NewSingle | Refusal {
   const number = classify(desk.numbering, wish.destination)
   if (number.kind === 'refused') return refused(errorCodes.badNumber, 'destination: is no valid number')
   const name = nameFor(desk.senders, wish, number)
@@ -69,7 +78,7 @@ export function draftSingle(desk: Desk, wish: SingleWish, now: Date): NewSingle 
   const schedule = scheduleOf(wish.cascade ? { ...wish.options, ttl: null } : wish.options, number, now)
   if (typeof schedule === 'string') return refused(INVALID, schedule)
   const { shorten, links } = wish.options.shortUrl ? shortener(desk.linkBase) : AS_IT_IS
-  const said = saidBy(desk, wish, shorten)
+  const said = saidBy(desk, wish, match, shorten)
   if ('kind' in said) return said
   const { text, content, template } = said
   const parts = wish.channelType === 'SMS' ? smsParts(text) : 1
@@ -127,10 +136,8 @@ function shortener(base: string) {
 /** The text and content as they go out, and the approved template that the message goes by. */
 type Said = Pick<NewSingle, 'text' | 'content'> & { template?: ApprovedTemplate | undefined }
 
-function saidBy(desk: Desk, wish: SingleWish, shorten: Shorten): Said | Refusal {
+function saidBy(desk: Desk, wish: SingleWish, match: Match | undefined, shorten: Shorten): Said | Refusal {
   if (wish.content?.contentType === 'template') return saidByNamed(desk, wish, wish.content, shorten)
-  // Most companies have no templates, and looking for one costs as much as all the rest.
-  const match = desk.templates.length > 0 ? matchingTemplate(desk.templates, wish) : undefined
   return { text: shorten(wish.text), content: contentOf(wish, match, shorten), template: match?.template }
 }
 
@@ -154,8 +161,8 @@ const whyUnusableIn = ({ unusableTemplates }: Desk, { templateId }: TemplateCont
 function contentOf(wish: SingleWish, match: Match | undefined, shorten: Shorten): NewSingle['content'] {
   const content = contentWith(wish.content, shorten)
   if (!match || content?.contentType !== 'text') return content
-  // A link that the template itself says cannot be shortened: then its places are filled as they were.
-  return saidByTemplate(content, fitTemplate(match.template, content.text) ?? match) ?? content
+  // A link that the template itself says stays; those at its places are short.
+  return saidByTemplate(content, { ...match, values: match.values.map(shorten) }) ?? content
 }
 
 const contentWith = (content: NewSingle['content'], shorten: Shorten): NewSingle['content'] =>

@@ -120,17 +120,19 @@ describe('requests that come together', () => {
   })
 })
 
-describe('a template that is approved while a message is being accepted', () => {
-  const template = {
-    channelType: 'SMS',
-    templateType: 'TRANSACT',
-    pattern: 'Parcel %d is here',
-    senderId: null,
-    content: null,
-    dateFrom: new Date('2026-01-01T00:00:00Z'),
-    dateTo: null,
-  } as const
+const template = {
+  channelType: 'SMS',
+  templateType: 'TRANSACT',
+  pattern: 'Parcel %d is here',
+  senderId: null,
+  content: null,
+  dateFrom: new Date('2026-01-01T00:00:00Z'),
+  dateTo: null,
+} as const
 
+const aDraft = (companyId: number) => db.sql.begin(tx => createTemplate(tx, companyId, template, new Date()))
+
+describe('a template that is approved while a message is being accepted', () => {
   /** Runs the work in every transaction, before anything else in it: when the message has been drafted. */
   const interrupted = (work: (time: number) => Promise<unknown>) => {
     let begun = 0
@@ -150,7 +152,7 @@ describe('a template that is approved while a message is being accepted', () => 
 
   test('acts on it', async () => {
     const { companyId } = world
-    const { templateId } = await db.sql.begin(tx => createTemplate(tx, companyId, template, new Date()))
+    const { templateId } = await aDraft(companyId)
     const intake = anIntake(
       interrupted(async time => time === 1 && (await approveTemplate(db.sql, templateId, new Date()))),
     )
@@ -164,7 +166,7 @@ describe('a template that is approved while a message is being accepted', () => 
     const { companyId } = world
     const intake = anIntake(
       interrupted(async () => {
-        const { templateId } = await db.sql.begin(tx => createTemplate(tx, companyId, template, new Date()))
+        const { templateId } = await aDraft(companyId)
         await approveTemplate(db.sql, templateId, new Date())
         await denyTemplate(db.sql, templateId, undefined, new Date())
       }),
@@ -172,6 +174,27 @@ describe('a template that is approved while a message is being accepted', () => 
     await expect(intake.accept(companyId, [aWish()])).rejects.toMatchObject({ kind: 'not_ready' })
     expect(await typesOf()).toEqual([])
   })
+})
+
+test('a request whose texts take too long to match is refused as a whole; those beside it are accepted', async () => {
+  const { companyId } = world
+  // As such patterns could be stored before they were bounded.
+  const patterns = Array.from({ length: 8 }, (_, i) => `%w{1,${100 - i}}${' a %w{1,100}'.repeat(49)} ${i}`)
+  await db.sql`
+    insert into templates (company_id, template_id, channel_type, template_type, pattern, date_from, status)
+    select ${companyId}, 2000000 + n, 'SMS', 'TRANSACT', pattern, now(), 'APPROVED'
+    from unnest(${[...patterns, 'Parcel %d is here']}::text[]) with ordinality q (pattern, n)`
+  await approveTemplate(db.sql, (await aDraft(companyId)).templateId, new Date()) // a new version
+  const intake = anIntake()
+  const hostile = Array.from({ length: 20 }, (_, i) => aWish({ text: `${'a b '.repeat(1000)}${i}` }))
+  const [refused, accepted] = await Promise.allSettled([
+    intake.accept(companyId, [aWish({ text: 'Hello' }), ...hostile]),
+    intake.accept(companyId, [aWish({ text: 'Parcel 17 is here' })]),
+  ])
+  expect(refused).toMatchObject({ status: 'rejected', reason: { kind: 'invalid' } })
+  expect(accepted).toMatchObject({ status: 'fulfilled', value: [{ kind: 'accepted' }] })
+  const kept = await db.sql`select text, traffic_type as type from messages where company_id = ${companyId}`
+  expect(kept).toEqual([{ text: 'Parcel 17 is here', type: 'TRANSACT' }])
 })
 
 test('more bytes than the line holds are sent away, those of later steps counted, and served once it is shorter', async () => {

@@ -7,9 +7,10 @@ import type { Numbering } from '../numbering/numbering.ts'
 import { openPriceBook, type PriceBook } from '../pricing/pricing.ts'
 import { sendersCalled } from '../senders/senders.ts'
 import { approvedTemplates, forgetTemplates, refuseChangedTemplates, TemplatesChanged } from '../templates/approved.ts'
+import { budgetOf, Effort, forAllTemplates } from '../templates/effort.ts'
 import { whyTemplatesAreUnusable } from '../templates/templates.ts'
-import { type Desk, draftWhole } from './draft.ts'
-import type { Acceptance, NewSingle, Refusal, SingleWish } from './single.ts'
+import { type Desk, draftWhole, matchWishes } from './draft.ts'
+import { type Acceptance, type NewSingle, type Refusal, type SingleWish, stepsOf } from './single.ts'
 import { acceptSingles, acceptWithin } from './singles.ts'
 
 export type IntakeContext = {
@@ -160,19 +161,18 @@ export function createIntake(context: IntakeContext): Intake {
       approvedTemplates(sql, companyId, now),
       bookOf(companyId),
     ])
-    const desk = { senders, templates, prices, numbering: numbering(), linkBase }
+    const matches = await matchWishes(templates, wishes.flatMap(stepsOf), () => effortOf(companyId))
+    const desk = { senders, templates, matches, prices, numbering: numbering(), linkBase }
     const unknown = templateIdsIn(wishes).filter(id => !templates.some(({ templateId }) => templateId === id))
     if (unknown.length === 0) return { desk, templatesVersion }
     const unusableTemplates = await whyTemplatesAreUnusable(sql, companyId, unknown)
     return { desk: { ...desk, unusableTemplates }, templatesVersion }
   }
 
+  const effortOf = (companyId: number) => new Effort(forAllTemplates, budgetOf(context.sql, companyId))
+
   return { accept }
 }
-
-/** A cascade stands for all of its messages. */
-const stepsOf = (wish: SingleWish): SingleWish[] =>
-  wish.cascade && 'plan' in wish.cascade ? wish.cascade.plan.map(step => step.wish) : [wish]
 
 const isOfTemplate = (wish: SingleWish) => stepsOf(wish).some(({ content }) => content?.contentType === 'template')
 

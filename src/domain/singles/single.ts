@@ -51,6 +51,10 @@ export type CascadePlace = { step: number; uuid: string } | { step: 1; plan: Cas
 /** The steps of a cascade as they were asked for, and until when each may try. The last one has no end of its own. */
 export type CascadePlan = { wish: SingleWish; condition: CascadeCondition; ttlSeconds: number | null }[]
 
+/** A cascade stands for all of its messages. */
+export const stepsOf = (wish: SingleWish): SingleWish[] =>
+  wish.cascade && 'plan' in wish.cascade ? wish.cascade.plan.map(step => step.wish) : [wish]
+
 /** What lets the next step go: that this one was not delivered, or not read. */
 export const cascadeConditions = ['not_delivered', 'not_read'] as const
 export type CascadeCondition = (typeof cascadeConditions)[number]

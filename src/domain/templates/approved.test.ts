@@ -3,7 +3,7 @@ import type { Pool } from '../../db/sql.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aCompany, anApprovedSender, aPartner } from '../../testing/factories.ts'
 import { approvedTemplates, currentTemplates, refuseChangedTemplates, TemplatesChanged } from './approved.ts'
-import { matchingTemplate } from './matching.ts'
+import { fitTemplate } from './matching.ts'
 import { approveTemplate, denyTemplate, moveDueTemplates } from './moderation.ts'
 import type { NewTemplate } from './template.ts'
 import { changeTemplate, createTemplate } from './templates.ts'
@@ -68,9 +68,7 @@ describe('the approved templates of a company', () => {
     const [first, , , whatsapp] = (await approvedTemplates(pool, companyId, now)).templates
     expect(first).toMatchObject({ senderName: 'ROMASHKA', channelType: 'SMS', content: null })
     expect(whatsapp).toMatchObject({ senderName: null, content })
-    expect(matchingTemplate([first!], { channelType: 'SMS', senderName: 'ROMASHKA', text: 'Код 7' })).toMatchObject({
-      values: ['7'],
-    })
+    expect(fitTemplate(first!, 'Код 7')).toMatchObject({ values: ['7'] })
   })
 
   test('are those within their dates, and of nobody else', async () => {

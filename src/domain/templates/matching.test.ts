@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type ApprovedTemplate, fitTemplate, matchingTemplate, saidByTemplate } from './matching.ts'
+import { Effort, forAllTemplates } from './effort.ts'
+import { type ApprovedTemplate, fitTemplate, type MatchedText, matchTexts, saidByTemplate } from './matching.ts'
 import { compilePattern } from './pattern.ts'
 
 describe('the template of a text', () => {
@@ -15,15 +16,23 @@ describe('the template of a text', () => {
     compiled: compilePattern(pattern),
     ...given,
   })
-  const typeOf = (templates: ApprovedTemplate[], text: string, senderName?: string) =>
-    matchingTemplate(templates, { channelType: 'SMS', senderName, text })?.template.templateType
+  const matchOf = async (templates: ApprovedTemplate[], text: MatchedText, effort = new Effort(forAllTemplates)) =>
+    (await matchTexts(templates, [text], effort)).get(text)
+  const typeOf = async (templates: ApprovedTemplate[], text: string, senderName?: string) =>
+    (await matchOf(templates, { channelType: 'SMS', senderName, text }))?.template.templateType
 
-  test('is the one it fits, with what stands at the places', () => {
-    const order = approved('Заказ %d для %w{1,3} готов')
-    const templates = [approved('Код %d'), order]
-    const match = matchingTemplate(templates, { channelType: 'SMS', text: 'Заказ 17 для Анны Петровой готов' })
-    expect(match).toEqual({ template: order, values: ['17', 'Анны Петровой'] })
-    expect(matchingTemplate(templates, { channelType: 'SMS', text: 'Распродажа!' })).toBeUndefined()
+  test('is the one it fits, with what stands at the places if the messenger has it too', async () => {
+    const given = { channelType: 'WHATSAPP', content: { name: 'order_ready', language: 'ru' } } as const
+    const order = approved('Заказ %d для %w{1,3} готов', given)
+    const templates = [approved('Код %d', given), order]
+    const text = 'Заказ 17 для Анны Петровой готов'
+    expect(await matchOf(templates, { channelType: 'WHATSAPP', text })).toEqual({
+      template: order,
+      values: ['17', 'Анны Петровой'],
+    })
+    expect(await matchOf(templates, { channelType: 'WHATSAPP', text: 'Распродажа!' })).toBeUndefined()
+    const plain = approved('Заказ %d для %w{1,3} готов')
+    expect(await matchOf([plain], { channelType: 'SMS', text })).toEqual({ template: plain, values: [] })
   })
 
   test('of a messenger goes out as its own template, filled with what stands at the places', () => {
@@ -37,35 +46,84 @@ describe('the template of a text', () => {
     expect(said(approved('Order %d is %w'))).toBeUndefined()
   })
 
-  test('is one of its channel', () => {
-    expect(typeOf([approved('Код %d', { channelType: 'VIBER' })], 'Код 1')).toBeUndefined()
+  test('is one of its channel', async () => {
+    expect(await typeOf([approved('Код %d', { channelType: 'VIBER' })], 'Код 1')).toBeUndefined()
   })
 
-  test('is one of its sender name, or of none', () => {
+  test('is one of its sender name, or of none', async () => {
     const bound = approved('Код %d', { senderName: 'ROMASHKA' })
-    expect(typeOf([bound], 'Код 1', 'ROMASHKA')).toBe('SERVICE')
-    expect(typeOf([bound], 'Код 1', 'romashka')).toBeUndefined()
-    expect(typeOf([bound], 'Код 1')).toBeUndefined()
-    expect(typeOf([approved('Код %d')], 'Код 1', 'ROMASHKA')).toBe('SERVICE')
+    expect(await typeOf([bound], 'Код 1', 'ROMASHKA')).toBe('SERVICE')
+    expect(await typeOf([bound], 'Код 1', 'romashka')).toBeUndefined()
+    expect(await typeOf([bound], 'Код 1')).toBeUndefined()
+    expect(await typeOf([approved('Код %d')], 'Код 1', 'ROMASHKA')).toBe('SERVICE')
   })
 
-  test('is the first of several', () => {
-    const templates = [approved('Код %w', { templateType: 'AUTHORIZE' }), approved('Код %d')]
-    expect(typeOf(templates, 'Код 1')).toBe('AUTHORIZE')
+  test('is the first of several, and of those of its name the first', async () => {
+    const templates = [
+      approved('Код %w', { templateType: 'AUTHORIZE', senderName: 'LANDYSH' }),
+      approved('Код %w', { templateType: 'TRANSACT' }),
+      approved('Код %d'),
+    ]
+    expect(await typeOf(templates, 'Код 1', 'LANDYSH')).toBe('AUTHORIZE')
+    expect(await typeOf(templates, 'Код 1', 'ROMASHKA')).toBe('TRANSACT')
   })
 
-  test('is none where hundreds of hostile templates would take too long, and that is known after a bounded effort', () => {
-    const hostile = Array.from({ length: 500 }, () => approved(`${'%wa'.repeat(50)}!`))
-    const effort = { steps: 0 }
-    const text = 'a'.repeat(10_000)
-    expect(matchingTemplate([...hostile, approved('%w')], { channelType: 'SMS', text }, effort)).toBeUndefined()
-    expect(effort.steps).toBeLessThan(3_100_000)
+  test('is found for each of many texts, and equal texts are read once', async () => {
+    const templates = [approved('Код %d'), approved('Заказ %d', { templateType: 'TRANSACT', senderName: 'ROMASHKA' })]
+    const texts = Array.from({ length: 3000 }, (_, i) => ({
+      channelType: 'SMS' as const,
+      senderName: i < 1500 ? 'ROMASHKA' : 'LANDYSH',
+      text: ['Код 1', 'Заказ 1', 'Распродажа'][i % 3]!,
+    }))
+    const effort = new Effort(forAllTemplates)
+    const matches = await matchTexts(templates, texts, effort)
+    expect(texts.map(text => matches.get(text)?.template.templateType)).toEqual(
+      texts.map(({ senderName, text }) =>
+        text === 'Код 1' ? 'SERVICE' : text === 'Заказ 1' && senderName === 'ROMASHKA' ? 'TRANSACT' : undefined,
+      ),
+    )
+    expect(effort.steps).toBeLessThan(100)
   })
 
-  test('is found among 500 long ones that begin alike', () => {
+  test('is found among 500 long ones that begin alike, in a few steps for each character', async () => {
     const beginning = 'Здравствуйте, %w! '.repeat(40)
     const alike = Array.from({ length: 500 }, (_, i) => approved(`${beginning}${i}`))
     const text = `${'Здравствуйте, Анна! '.repeat(40)}499`
-    expect(matchingTemplate(alike, { channelType: 'SMS', text })?.template).toBe(alike[499])
+    const effort = new Effort(forAllTemplates)
+    expect((await matchOf(alike, { channelType: 'SMS', text }, effort))?.template).toBe(alike[499])
+    expect(effort.steps).toBeLessThan(6 * text.length)
+  })
+
+  describe('where templates are hostile', () => {
+    /** Each begins in its own way, so that none can be followed together with another. */
+    const hostile = Array.from({ length: 500 }, (_, i) =>
+      approved(`%w{1,${1 + (i % 100)}}${'%wa'.repeat(1 + Math.floor(i / 100))}${'%w{1,2}a'.repeat(40)}!`),
+    )
+    const texts = Array.from({ length: 1000 }, (_, i) => ({
+      channelType: 'SMS' as const,
+      text: `${'a'.repeat(4090)}${i}`,
+    }))
+
+    test('is refused after a bounded number of steps: a wrong type would be a wrong price', async () => {
+      const effort = new Effort(forAllTemplates)
+      await expect(matchTexts(hostile, texts, effort)).rejects.toMatchObject({
+        kind: 'invalid',
+        message: expect.stringMatching(/takes too long: send fewer or shorter texts/),
+      })
+      expect(effort.steps).toBeLessThan(6_000_000)
+    })
+
+    test('is looked for in turns with the work of others', async () => {
+      let turns = 0
+      let isOver = false
+      const others = () => {
+        turns += 1
+        if (!isOver) setImmediate(others)
+      }
+      setImmediate(others)
+      await matchTexts(hostile, texts, new Effort(forAllTemplates)).catch(() => {})
+      isOver = true
+      expect(turns).toBeGreaterThan(20)
+    })
   })
 })

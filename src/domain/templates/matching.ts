@@ -1,6 +1,8 @@
 import type { ChannelType } from '../../base/channel-types.ts'
 import type { TextContent } from '../../base/content.ts'
-import { type Effort, fitPattern, type Pattern, plainText } from './pattern.ts'
+import { Automaton } from './automaton.ts'
+import type { Effort } from './effort.ts'
+import { fitPattern, type Pattern, plainText } from './pattern.ts'
 import type { Template } from './template.ts'
 
 /** An approved template, ready to be held against texts. */
@@ -9,39 +11,85 @@ export type ApprovedTemplate = Pick<
   'templateId' | 'channelType' | 'templateType' | 'pattern' | 'senderName' | 'content' | 'dateTo'
 > & { compiled: Pattern }
 
-/** What stands at the template's places is what a messenger's own template is filled with. */
+/** `values`: what stands at the places, for a template that the messenger has too: they fill the messenger's. */
 export type Match = { template: ApprovedTemplate; values: string[] }
 
-/**
- * 500 templates that all share their first 700 characters with the text take 520,000 steps, usual ones a few thousand.
- * What is not decided within this many matches nothing, so that hostile templates cannot hold up the others' messages.
- */
-const MOST_STEPS = 1_000_000
+export type MatchedText = { channelType: ChannelType; senderName?: string | null | undefined; text: string }
 
 /**
- * The template that a text matches; its type is what the text is about. Where several match, the first in the order of
- * `approvedTemplates` counts: the most urgent, then the oldest. A template bound to a sender name is for texts under that
- * name alone; one bound to none is for all.
+ * The template that each text matches; its type is what the text is about. Where several match, the first in the list
+ * counts: the most urgent, then the oldest. A template bound to a sender name is for texts under that name alone; one
+ * bound to none is for all. Other requests run in between; what takes too long is refused by the effort.
  */
-export function matchingTemplate(
+export async function matchTexts<T extends MatchedText>(
   templates: readonly ApprovedTemplate[],
-  { channelType, senderName, text }: { channelType: ChannelType; senderName?: string | undefined; text: string },
-  effort: Effort = { steps: 0 },
-): Match | undefined {
-  const plain = plainText(text)
-  for (const template of templates) {
-    if (template.channelType !== channelType) continue
-    if (template.senderName !== null && template.senderName !== senderName) continue
-    if (effort.steps > MOST_STEPS) return undefined
-    const values = fitPattern(template.compiled, plain, effort)
-    if (values) return { template, values }
+  texts: readonly T[],
+  effort: Effort,
+): Promise<Map<T, Match>> {
+  const matches = new Map<T, Match>()
+  const known = new Map<string, ApprovedTemplate[]>() // many recipients often get one text
+  for (const one of texts) {
+    const matcher = matcherOf(templates, one.channelType)
+    if (!matcher) continue
+    const key = `${one.channelType} ${one.text}`
+    const fitting = known.get(key) ?? (await templatesThatFit(matcher, one.text, effort))
+    known.set(key, fitting)
+    const template = fitting.find(({ senderName }) => senderName === null || senderName === one.senderName)
+    if (template) matches.set(one, matchWith(template, one.text, effort))
+    await effort.pause()
   }
-  return undefined
+  effort.check()
+  return matches
+}
+
+/** In the order of the list. */
+async function templatesThatFit({ automaton, templates }: Matcher, text: string, effort: Effort) {
+  effort.begin(text.length)
+  const reading = automaton.read(plainText(text))
+  for (let isDone = false; !isDone; await effort.pause()) {
+    const before = reading.steps
+    isDone = automaton.advance(reading, effort.slice)
+    effort.steps += reading.steps - before
+  }
+  return automaton
+    .fitting(reading)
+    .sort((a, b) => a - b)
+    .map(place => templates[place]!)
+}
+
+const matchWith = (template: ApprovedTemplate, text: string, effort: Effort): Match => ({
+  template,
+  values: template.content ? (fitPattern(template.compiled, plainText(text), effort) ?? []) : [],
+})
+
+type Matcher = { automaton: Automaton; templates: ApprovedTemplate[] }
+
+/** By the list that was read: it stays the same until a template changes. */
+const matchers = new WeakMap<readonly ApprovedTemplate[], Map<ChannelType, Matcher>>()
+
+function matcherOf(templates: readonly ApprovedTemplate[], channelType: ChannelType): Matcher | undefined {
+  const byChannel = matchers.get(templates) ?? matchersFor(templates)
+  matchers.set(templates, byChannel)
+  return byChannel.get(channelType)
+}
+
+function matchersFor(templates: readonly ApprovedTemplate[]): Map<ChannelType, Matcher> {
+  const byChannel = Map.groupBy(templates, ({ channelType }) => channelType)
+  return new Map(
+    [...byChannel].map(([channelType, ofChannel]) => [
+      channelType,
+      { automaton: new Automaton(ofChannel.map(({ compiled }) => compiled)), templates: ofChannel },
+    ]),
+  )
 }
 
 /** Whether a text is still what the template says, and what then stands at its places. */
-export function fitTemplate(template: ApprovedTemplate, text: string): Match | undefined {
-  const values = fitPattern(template.compiled, plainText(text))
+export function fitTemplate(
+  template: ApprovedTemplate,
+  text: string,
+  effort?: Pick<Effort, 'steps'>,
+): Match | undefined {
+  const values = fitPattern(template.compiled, plainText(text), effort)
   return values && { template, values }
 }
 

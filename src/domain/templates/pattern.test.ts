@@ -1,8 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compilePattern, fitPattern, plainText } from './pattern.ts'
+import { Automaton } from './automaton.ts'
+import { compilePattern, fitPattern, plainText, refuseBadPattern } from './pattern.ts'
 
-const fit = (pattern: string, text: string) => fitPattern(compilePattern(pattern), plainText(text))
+/** What stands at the places; the automaton must be of the same mind. */
+function fit(pattern: string, text: string): string[] | undefined {
+  const values = fitPattern(compilePattern(pattern), plainText(text))
+  const automaton = new Automaton([compilePattern(pattern)])
+  const reading = automaton.read(plainText(text))
+  while (!automaton.advance(reading, 1000));
+  expect(automaton.fitting(reading)).toEqual(values ? [0] : [])
+  return values
+}
 
 describe('a pattern fits', () => {
   test.each<[string, string, string[]]>([
@@ -68,6 +77,17 @@ describe('refused as a pattern is', () => {
     expect(() => compilePattern(pattern)).toThrow(expect.objectContaining({ kind: 'invalid' }))
   })
 
+  test('one whose places stand for more than 200 words in all, but only as a new one', () => {
+    refuseBadPattern('%w{1,100} %w{1,99} %w %d{1,100}')
+    expect(() => refuseBadPattern('%w{1,100} %w{1,99} %w %w')).toThrow(
+      expect.objectContaining({
+        kind: 'invalid',
+        message: 'pattern: its places must stand for at most 200 words in all, not 201',
+      }),
+    )
+    expect(fit('%w{1,100} %w{1,100} %w', 'a b c')).toEqual(['a', 'b', 'c'])
+  })
+
   test('at its bounds it is not', () => {
     expect(fit('a'.repeat(2000), 'a'.repeat(2000))).toEqual([])
     expect(fit('%w '.repeat(50), 'x '.repeat(50))).toHaveLength(50)
@@ -92,6 +112,33 @@ describe('held against a regular expression, which is slow and independent', () 
   }
   const squeeze = (text: string) => text.replaceAll(/ +/g, ' ')
   const expressionFor = (pieces: string[]) => new RegExp(`^${pieces.map(spell).join('')}$`, 'u')
+
+  /** What the automaton of all patterns says of each must be what each says alone. */
+  test('the same texts fit many patterns at once', () => {
+    let fitting = 0
+    fc.assert(
+      fc.property(
+        fc.array(patterns, { minLength: 1, maxLength: 8 }),
+        fc.array(texts, { maxLength: 3 }),
+        (all, said) => {
+          const compiled = all
+            .map(pieces => pieces.join(''))
+            .filter(pattern => pattern.trim() !== '')
+            .map(compilePattern)
+          const automaton = new Automaton(compiled)
+          for (const text of said.map(plainText)) {
+            const reading = automaton.read(text)
+            while (!automaton.advance(reading, 3)); // in turns, as other requests would have it
+            const found = automaton.fitting(reading).sort((a, b) => a - b)
+            expect(found).toEqual(compiled.flatMap((pattern, i) => (fitPattern(pattern, text) ? [i] : [])))
+            fitting += found.length
+          }
+        },
+      ),
+      { numRuns: 2000 },
+    )
+    expect(fitting).toBeGreaterThan(50)
+  })
 
   test('the same texts fit', () => {
     let fitting = 0

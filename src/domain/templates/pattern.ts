@@ -1,4 +1,5 @@
 import { invalid } from '../../base/errors.ts'
+import { mostOf, type Place, placeRules } from './places.ts'
 
 /**
  * The language of template patterns. A pattern is text in which some places stand for what changes from message to
@@ -14,17 +15,28 @@ import { invalid } from '../../base/errors.ts'
  */
 export type Pattern = { readonly pieces: readonly Piece[] }
 
-type Piece = Literal | Place
-type Literal = { kind: 'literal'; units: Uint16Array; fallbacks: Uint16Array }
-type Place = { kind: 'words'; most: number } | { kind: 'number' } | { kind: 'digits'; most: number }
+export type Piece = Literal | Place
+/** `fallbacks` are made when they are first needed: most patterns are never filled. */
+export type Literal = { kind: 'literal'; units: Uint16Array; fallbacks?: Uint16Array }
 
 export const MOST_PATTERN_CHARACTERS = 2000
 const MOST_PLACES = 50
-const MOST_REPEATS = 100
+export const MOST_REPEATS = 100
+/** A pattern of many long places says little that can be reviewed, and takes long to match. */
+export const MOST_WORDS = 200
 
 /** What stands for something else in a pattern, with the bounds behind it, right or wrong. */
 const PLACE = /%([wd])(\{[^{}]*\})?/g
 const BOUNDS = /^\{1,([1-9]\d{0,2})\}$/
+
+/** Refuses what cannot be a new pattern. One that was stored under wider bounds goes on to be matched. */
+export function refuseBadPattern(pattern: string) {
+  const places = compilePattern(pattern).pieces.filter(piece => piece.kind === 'words')
+  const words = places.reduce((sum, { most }) => sum + most, 0)
+  if (words > MOST_WORDS) {
+    throw invalid(`pattern: its places must stand for at most ${MOST_WORDS} words in all, not ${words}`)
+  }
+}
 
 export function compilePattern(pattern: string): Pattern {
   if (pattern.length > MOST_PATTERN_CHARACTERS) {
@@ -64,8 +76,9 @@ export function fillPlaces(pattern: string, values: readonly string[]): string {
 
 /** Units are compared as numbers: a string for each character would have to be made first. */
 function literal(text: string): Literal {
-  const units = Uint16Array.from({ length: text.length }, (_, at) => text.charCodeAt(at))
-  return { kind: 'literal', units, fallbacks: fallbacksOf(units) }
+  const units = new Uint16Array(text.length)
+  for (let at = 0; at < text.length; at++) units[at] = text.charCodeAt(at)
+  return { kind: 'literal', units }
 }
 
 /** One spelling of what looks the same: accents joined to their letters, one space for any white space. */
@@ -124,7 +137,10 @@ function placeIn(rising: number[], value: number): number {
 }
 
 /** Knuth, Morris and Pratt: finds where the literal stands, never going back in the text, and keeps what may begin there. */
-function followLiteral({ units, fallbacks }: Literal, text: string, starts: number[], effort: Effort): Ways {
+function followLiteral(literal: Literal, text: string, starts: number[], effort: Effort): Ways {
+  const { units } = literal
+  literal.fallbacks ??= fallbacksOf(units)
+  const { fallbacks } = literal
   const ways: Ways = { ends: [], begins: [] }
   const lastStart = starts.at(-1)!
   let next = 0
@@ -170,8 +186,8 @@ function fallbacksOf(units: Uint16Array): Uint16Array {
  */
 function fill(place: Place, text: string, starts: number[], effort: Effort): Ways {
   const ways: Ways = { ends: [], begins: [] }
-  const { begins, goesOn, mayEnd, counts } = rules[place.kind]
-  const most = place.kind === 'number' ? Number.POSITIVE_INFINITY : place.most
+  const { begins, goesOn, mayEnd, counts } = placeRules[place.kind]
+  const most = mostOf(place)
   const first = starts[0]!
   let next = 0
   let begin = -1
@@ -194,38 +210,4 @@ function fill(place: Place, text: string, starts: number[], effort: Effort): Way
   }
   effort.steps += at - first
   return ways
-}
-
-type Question = (text: string, at: number) => boolean
-
-/** Of what a place stands for: whether it can begin with a character, go on over it, end behind it, and count it. */
-type Rules = { begins: Question; goesOn: Question; mayEnd: Question; counts: Question }
-
-const isDigit: Question = (text, at) => {
-  const unit = text.charCodeAt(at)
-  if (unit < 0x80) return unit >= 0x30 && unit <= 0x39
-  return unit > 0x600 && DIGIT.test(text[at]!) // below it no script has digits of its own
-}
-const DIGIT = /^\p{Nd}$/u
-
-const isSpace: Question = (text, at) => text.charCodeAt(at) === 0x20
-const isJoint: Question = (text, at) => text[at] === '.' || text[at] === ','
-const isHalf: Question = (text, at) => isHigh(text.charCodeAt(at)) && isLow(text.charCodeAt(at + 1))
-const isHigh = (unit: number) => (unit & 0xfc00) === 0xd800
-const isLow = (unit: number) => (unit & 0xfc00) === 0xdc00
-
-const rules: Record<Place['kind'], Rules> = {
-  words: {
-    begins: (text, at) => !isSpace(text, at),
-    goesOn: () => true,
-    mayEnd: (text, at) => !isSpace(text, at) && !isHalf(text, at),
-    counts: (text, at) => isSpace(text, at - 1),
-  },
-  number: {
-    begins: isDigit,
-    goesOn: (text, at) => isDigit(text, at) || (isJoint(text, at) && isDigit(text, at - 1) && isDigit(text, at + 1)),
-    mayEnd: isDigit,
-    counts: () => false,
-  },
-  digits: { begins: isDigit, goesOn: isDigit, mayEnd: isDigit, counts: () => true },
 }

@@ -4,7 +4,7 @@ import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { refuseBadDates, type Sender } from '../senders/sender.ts'
 import { sendersByIds, sendersCalled } from '../senders/senders.ts'
 import { whyUnusable } from './named.ts'
-import { compilePattern } from './pattern.ts'
+import { refuseBadPattern } from './pattern.ts'
 import * as store from './store.ts'
 import {
   type GivenName,
@@ -26,7 +26,7 @@ export async function createTemplate(
   given: NewTemplate & { givenName?: GivenName | undefined },
   now: Date,
 ): Promise<Template> {
-  compilePattern(given.pattern)
+  refuseBadPattern(given.pattern)
   refuseBadContent(given.content, given.channelType)
   refuseBadDates(given, now)
   const template = { ...given, senderId: await senderIdOf(sql, companyId, given) }
@@ -136,7 +136,7 @@ export async function changeTemplate(
     const change = withoutUndefined({ ...given, ...(await namedSender(sql, template, given, givenName)) })
     refuseForbiddenChange(template, change)
     const changed = { ...template, ...change }
-    if (change.pattern !== undefined) compilePattern(change.pattern)
+    if (change.pattern !== undefined) refuseBadPattern(change.pattern)
     if (change.content) refuseBadContent(change.content, template.channelType)
     if (change.dateFrom || change.dateTo) refuseBadDates(changed, now)
 

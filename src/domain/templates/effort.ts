@@ -1,0 +1,123 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { AppError, invalid } from '../../base/errors.ts'
+import type { Pool } from '../../db/sql.ts'
+
+/**
+ * How many steps the matching of a request may take: a fixed number, so many for each character of its texts, and never
+ * more than `most`. Usual templates take 2 to 5 steps for a character, and a step takes about 10 ns.
+ */
+export type Allowance = { base: number; perCharacter: number; most: number }
+
+/** For texts that are matched with all templates of a company. */
+export const forAllTemplates: Allowance = { base: 5_000_000, perCharacter: 100, most: 100_000_000 }
+/** For the texts of a dispatch, which are matched with one template; the size of the request bounds them. */
+export const forOneTemplate: Allowance = { base: 5_000_000, perCharacter: 50, most: Number.POSITIVE_INFINITY }
+/** For messages that were accepted before: they are sent, however long it takes. */
+export const forAccepted: Allowance = { ...forOneTemplate, base: Number.POSITIVE_INFINITY }
+
+/** After so many steps other requests have their turn: about a millisecond. */
+const SLICE_STEPS = 100_000
+
+/** Counts the steps of matching for one request, lets other requests run in between, and ends what takes too long. */
+export class Effort {
+  steps = 0
+  readonly #allowance: Allowance
+  readonly #company: CompanyBudget | undefined
+  #characters = 0
+  #charged = 0
+  #pauseAt = SLICE_STEPS
+
+  constructor(allowance: Allowance, company?: CompanyBudget) {
+    this.#allowance = allowance
+    this.#company = company
+    company?.refuseOverdrawn()
+  }
+
+  /** Says that a text of so many characters will be matched. Reading it counts as well. */
+  begin(characters: number) {
+    this.#characters += characters
+    this.steps += characters
+  }
+
+  /** Throws when the request, or its company, has taken too many steps. */
+  check() {
+    this.#company?.charge(this.steps - this.#charged)
+    this.#charged = this.steps
+    const { base, perCharacter, most } = this.#allowance
+    if (this.steps > Math.min(most, base + perCharacter * this.#characters)) throw tooLong()
+    this.#company?.refuseOverdrawn()
+  }
+
+  /** How many steps are left until the next pause. */
+  get slice() {
+    return Math.max(1, this.#pauseAt - this.steps)
+  }
+
+  /** Lets other requests run, once enough was done. */
+  async pause(): Promise<void> {
+    if (this.steps < this.#pauseAt) return
+    this.check()
+    await nextTurn()
+    this.#pauseAt = this.steps + SLICE_STEPS
+  }
+}
+
+const tooLong = () =>
+  invalid(
+    "Matching these texts with the company's templates takes too long: send fewer or shorter texts at once, " +
+      'or use templates with fewer places',
+  )
+
+const STEPS_A_SECOND = 20_000_000
+const MOST_SAVED = 200_000_000
+
+/**
+ * What the requests of a company may take together in this process: about a fifth of a processor's time in the long run.
+ * A request that has begun may overdraw it; the next ones are refused until it is filled up again.
+ */
+export class CompanyBudget {
+  readonly #clock: () => number
+  #left = MOST_SAVED
+  #at: number
+
+  constructor(clockMs: () => number = () => performance.now()) {
+    this.#clock = clockMs
+    this.#at = clockMs()
+  }
+
+  charge(steps: number) {
+    this.#fillUp()
+    this.#left -= steps
+  }
+
+  refuseOverdrawn() {
+    this.#fillUp()
+    if (this.#left >= 0) return
+    throw new AppError(
+      'too_many_requests',
+      "Matching texts with the company's templates takes too long: send more slowly, or use templates with fewer places",
+      { retryAfterSeconds: Math.ceil(-this.#left / STEPS_A_SECOND) },
+    )
+  }
+
+  #fillUp() {
+    const now = this.#clock()
+    this.#left = Math.min(MOST_SAVED, this.#left + ((now - this.#at) / 1000) * STEPS_A_SECOND)
+    this.#at = now
+  }
+}
+
+const MOST_COMPANIES = 1000
+
+/** By the pool of their database, so that two databases in one process do not mix. */
+const budgets = new WeakMap<Pool, Map<number, CompanyBudget>>()
+
+export function budgetOf(pool: Pool, companyId: number): CompanyBudget {
+  const ofPool = budgets.get(pool) ?? new Map<number, CompanyBudget>()
+  budgets.set(pool, ofPool)
+  const budget = ofPool.get(companyId) ?? new CompanyBudget()
+  ofPool.delete(companyId)
+  ofPool.set(companyId, budget) // the one used least recently is the first
+  if (ofPool.size > MOST_COMPANIES) ofPool.delete(ofPool.keys().next().value!)
+  return budget
+}
