@@ -75,8 +75,12 @@ async function shortUrlIn(messageUuid: string): Promise<string> {
   return /http:\/\/localhost:8080\/s\/\w+/.exec(row!.text)![0]
 }
 
-const follow = (shortUrl: string, headers: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') =>
-  app.inject({ method, url: new URL(shortUrl).pathname, headers })
+const follow = (
+  shortUrl: string,
+  headers: Record<string, string> = {},
+  method: 'GET' | 'HEAD' = 'GET',
+  remoteAddress = '127.0.0.1',
+) => app.inject({ method, url: new URL(shortUrl).pathname, headers, remoteAddress })
 
 const clicks = async (shortUrl: string) =>
   (await db.sql`select from link_clicks where code = ${shortUrl.split('/').at(-1)!}`).length
@@ -162,10 +166,10 @@ test('what is no click is not told', async () => {
   expect(await callbacks()).toEqual([])
 })
 
-test('thirty clicks at once are counted thirty times and told thirty times', async () => {
+test('thirty clicks at once from as many addresses are counted thirty times and told thirty times', async () => {
   const uuid = await send()
   const shortUrl = await shortUrlIn(uuid)
-  const answers = await Promise.all(Array.from({ length: 30 }, () => follow(shortUrl)))
+  const answers = await Promise.all(Array.from({ length: 30 }, (_, i) => follow(shortUrl, {}, 'GET', `192.0.2.${i}`)))
   expect(answers.map(({ statusCode }) => statusCode)).toEqual(Array(30).fill(302))
   expect(await clicks(shortUrl)).toBe(30)
   startSender()
@@ -175,6 +179,22 @@ test('thirty clicks at once are counted thirty times and told thirty times', asy
   expect(new Set(events.map(event => `${event.message_uuid} ${event.callback_event} ${event.short_url}`))).toEqual(
     new Set([`${uuid} click ${shortUrl}`]),
   )
+})
+
+test('a flood of clicks from one address counts once in ten seconds, and leads on every time', async () => {
+  const shortUrl = await shortUrlIn(await send())
+  const other = await shortUrlIn(await send())
+  now = clickedAt
+  const answers = await Promise.all(Array.from({ length: 20 }, () => follow(shortUrl)))
+  expect(answers.map(({ headers }) => headers.location)).toEqual(Array(20).fill(page))
+  expect([await clicks(shortUrl), (await callbacks()).length]).toEqual([1, 1])
+  await follow(other)
+  now = new Date(clickedAt.getTime() + 9_999)
+  await follow(shortUrl)
+  expect([await clicks(shortUrl), await clicks(other)]).toEqual([1, 1])
+  now = new Date(clickedAt.getTime() + 10_000)
+  await follow(shortUrl)
+  expect(await clicks(shortUrl)).toBe(2)
 })
 
 test('a click that cannot be told is not counted either', async () => {

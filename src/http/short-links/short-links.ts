@@ -7,6 +7,8 @@ import { isCode } from '../../domain/short-links/short-link.ts'
 import { type Click, findLink, followLink } from '../../domain/short-links/short-links.ts'
 import { tell } from '../../domain/singles/telling.ts'
 import type { Context } from '../context.ts'
+import { networkOf } from '../server/networks.ts'
+import { ClickLimit } from './click-limit.ts'
 
 /**
  * `GET /s/{code}`: sends a browser where the short link leads. The answer is never kept, so that every click comes by
@@ -14,6 +16,18 @@ import type { Context } from '../context.ts'
  */
 export function registerShortLinks(app: FastifyInstance, { sql, clock, publicUrl }: Context) {
   const base = `${publicUrl}/s`
+  const clicks = new ClickLimit()
+
+  async function follow(code: string, address: string) {
+    const now = clock()
+    if (!clicks.take(code, address, now)) return findLink(sql, code)
+    try {
+      return await followLink(sql, code, { base, now, tell: tellClick })
+    } catch (error) {
+      clicks.giveBack(code, address)
+      throw error
+    }
+  }
 
   app.route<{ Params: { code: string } }>({
     method: ['GET', 'HEAD'],
@@ -21,8 +35,7 @@ export function registerShortLinks(app: FastifyInstance, { sql, clock, publicUrl
     handler: async (request, reply) => {
       reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
       const { code } = request.params
-      const find = () =>
-        isClick(request) ? followLink(sql, code, { base, now: clock(), tell: tellClick }) : findLink(sql, code)
+      const find = () => (isClick(request) ? follow(code, networkOf(request.ip)) : findLink(sql, code))
       const link = isCode(code) && (await find())
       if (!link) throw notFound('Link')
       return reply.code(302).header('location', new URL(link.url).href).send()
