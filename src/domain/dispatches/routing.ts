@@ -88,13 +88,19 @@ export function requireUsableName(
   if (needsNoRegistration(channelType, senderName)) return []
   const ofChannel = ofName.filter(sender => sender.channelType === channelType && sender.senderName === senderName)
   const usable = ofChannel.filter(({ status, suspended }) => status === 'APPROVED' && !suspended)
-  if (usable.length === 0) throw invalid(`${path}: ${whyNot(ofChannel)}`)
+  if (usable.length === 0) throw invalid(`${path}: ${whyUnusable({ channelType, senderName }, ofChannel)}`)
   return [...Map.groupBy(usable, placeOf).values()].map(([oldest]) => oldest!)
 }
 
-function whyNot(ofChannel: Sender[]): string {
-  if (ofChannel.length === 0) return 'there is no such name for this channel'
-  return ofChannel.some(({ suspended }) => suspended) ? 'is suspended' : 'is not approved'
+/** Why none of the registrations of a name may be used. */
+export function whyUnusable(
+  { channelType, senderName }: { channelType: ChannelType; senderName: string },
+  registrations: Sender[],
+): string {
+  if (registrations.length === 0) return `there is no name ${senderName} for ${channelType}`
+  return registrations.some(({ suspended }) => suspended)
+    ? `${senderName} is suspended`
+    : `${senderName} is not approved`
 }
 
 /** The senders a dispatch names, in its order; refuses what it may not use. */
@@ -111,7 +117,8 @@ export function requireUsableSenders(found: Sender[], senderIds: number[], chann
 }
 
 function refuseUnusable(sender: Sender, channelType: ChannelType, index: number) {
-  const refuse = (why: string) => invalid(`senderIds[${index}]: sender ${sender.senderId} ${why}`)
+  const refuse = (why: string) =>
+    invalid(`senderIds[${index}]: sender ${sender.senderId} (${sender.senderName}) ${why}`)
   if (sender.channelType !== channelType) throw refuse(`is for ${sender.channelType}, not ${channelType}`)
   if (['REJECTED', 'DENIED', 'CLOSED'].includes(sender.status)) throw refuse(`is ${sender.status}`)
   if (sender.suspended) throw refuse('is suspended')

@@ -3,7 +3,7 @@ import { trafficTypes } from '../../base/channel-types.ts'
 import type { TemplateContent } from '../../base/content.ts'
 import { errorCodes } from '../../base/error-codes.ts'
 import { smsParts } from '../../base/sms-text.ts'
-import { needsNoRegistration } from '../dispatches/routing.ts'
+import { needsNoRegistration, whyUnusable } from '../dispatches/routing.ts'
 import { brandOf, OTHER_BRAND_ID } from '../numbering/brand.ts'
 import { type Classified, classify, type Numbering } from '../numbering/numbering.ts'
 import type { PriceBook } from '../pricing/pricing.ts'
@@ -82,7 +82,9 @@ export function draftSingle(desk: Desk, wish: SingleWish, now: Date, match: Matc
   if ('kind' in said) return said
   const { text, content, template } = said
   const parts = wish.channelType === 'SMS' ? smsParts(text) : 1
-  if (text === '' || parts > MOST_PARTS) return refused(errorCodes.badText, `content: must be 1 to ${MOST_PARTS} parts`)
+  if (text === '') return refused(errorCodes.badText, 'content: must not be empty')
+  if (parts > MOST_PARTS)
+    return refused(errorCodes.badText, `content: the text has ${parts} parts, at most ${MOST_PARTS}`)
   const trafficType = trafficTypeOf(wish, template?.templateType)
   const { tariffId, perPart } = priceOf(desk.prices, wish, number, name, trafficType)
 
@@ -171,14 +173,16 @@ const contentWith = (content: NewSingle['content'], shorten: Shorten): NewSingle
 const refused = (code: number, reason: string): Refusal => ({ kind: 'refused', why: 'invalid', code, reason })
 
 /** The name a message goes out under: of an SMS, the one registered with the recipient's operator. */
-function nameFor(senders: Sender[], { channelType, senderName }: SingleWish, number: Known): Name | Refusal {
+function nameFor(senders: Sender[], wish: SingleWish, number: Known): Name | Refusal {
+  const { channelType, senderName } = wish
   if (needsNoRegistration(channelType, senderName))
     return { senderId: null, senderType: 'COMMON', brand: brandOfNumber(number) }
   const ofName = senders.filter(sender => sender.channelType === channelType && sender.senderName === senderName)
   const usable = ofName.filter(({ status, suspended }) => status === 'APPROVED' && !suspended)
   const sender = usable.find(each => serves(each, number)) ?? (channelType === 'SMS' ? undefined : usable[0])
   if (sender) return { senderId: sender.senderId, senderType: senderTypeOf(sender), brand: sender.brand }
-  return refused(INVALID, `senderName: ${whyNot(ofName, usable)}`)
+  const why = usable.length > 0 ? notRegistered(senderName, number) : whyUnusable(wish, ofName)
+  return refused(INVALID, `senderName: ${why}`)
 }
 
 const serves = (sender: Sender, number: Known) =>
@@ -188,10 +192,9 @@ const serves = (sender: Sender, number: Known) =>
 
 const brandOfNumber = (number: Known) => (number.kind === 'russian' ? (brandOf(number.brandId) ?? null) : null)
 
-function whyNot(ofName: Sender[], usable: Sender[]): string {
-  if (ofName.length === 0) return 'there is no such name for this channel'
-  if (usable.length > 0) return "is not registered with the recipient's operator"
-  return ofName.some(({ suspended }) => suspended) ? 'is suspended' : 'is not approved'
+function notRegistered(senderName: string, number: Known): string {
+  const brand = brandOfNumber(number)
+  return `${senderName} is not registered with the recipient's operator${brand ? `, ${brand}` : ''}`
 }
 
 /** Going first is for codes alone: who only says so goes with the advertising. */

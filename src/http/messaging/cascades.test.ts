@@ -108,10 +108,10 @@ describe('a later step', () => {
     await suspendSender(api.sql, mine, undefined)
     await anApprovedSender(api.sql, world.companyId, { senderName: 'ELSE', brand: 'TELE2' })
     const refusals = [
-      ['NOBODY', 'there is no such name for this channel'],
-      ['FRESH', 'is not approved'],
-      ['MINE', 'is suspended'],
-      ['ELSE', "is not registered with the recipient's operator"],
+      ['NOBODY', 'there is no name NOBODY for SMS'],
+      ['FRESH', 'FRESH is not approved'],
+      ['MINE', 'MINE is suspended'],
+      ['ELSE', "ELSE is not registered with the recipient's operator, MTS"],
     ] as const
     for (const [senderName, why] of refusals) {
       await expectRefused(withLast({ senderName }), new RegExp(`^cascade\\[2\\]\\.senderName: ${why}$`))

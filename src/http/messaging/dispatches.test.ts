@@ -206,14 +206,16 @@ describe('the name', () => {
   test('that is in review, suspended or nobody’s is 4000', async () => {
     await aSender(api.sql, mine.companyId, { senderName: 'REVIEW' })
     expect(only(await post('/dispatch', { ...sale, senderName: 'REVIEW' }))).toEqual(
-      refusal(400, 4000, 'senderName: is not approved'),
+      refusal(400, 4000, 'senderName: REVIEW is not approved'),
     )
     const other = await aWorld(api.sql)
     const otherKey = (await aKey(api.sql, other.companyId)).key
     for (const sender of other.senders) await suspendSender(api.sql, sender, undefined)
-    expect(only(await post('/dispatch', sale, {}, otherKey))).toEqual(refusal(400, 4000, 'senderName: is suspended'))
+    expect(only(await post('/dispatch', sale, {}, otherKey))).toEqual(
+      refusal(400, 4000, 'senderName: ROMASHKA is suspended'),
+    )
     expect(only(await post('/dispatch', { ...sale, channelType: 'VIBER' }))).toEqual(
-      refusal(400, 4000, 'senderName: there is no such name for this channel'),
+      refusal(400, 4000, 'senderName: there is no name ROMASHKA for VIBER'),
     )
   })
 
@@ -222,7 +224,7 @@ describe('the name', () => {
     const otherKey = (await aKey(api.sql, other.companyId)).key
     const dispatchId = await aDispatch({}, otherKey)
     for (const sender of other.senders) await suspendSender(api.sql, sender, undefined)
-    const suspended = refusal(400, 4000, 'senderName: is suspended')
+    const suspended = refusal(400, 4000, 'senderName: ROMASHKA is suspended')
     expect(only(await post(`/dispatch/${dispatchId}/messages`, anna(numberOf.MTS), {}, otherKey))).toEqual(suspended)
     expect(only(await post(`/dispatch/${dispatchId}/start`, undefined, {}, otherKey))).toEqual(suspended)
   })
@@ -233,7 +235,7 @@ describe('the name', () => {
       { channelType: 'WHATSAPP', senderName: 'NOBODY', content: { contentType: 'text', text: 'Hello' } },
     ]
     expect(only(await post('/dispatch', { name: 'Cascade', cascade }))).toEqual(
-      refusal(400, 4000, 'cascade[1].senderName: there is no such name for this channel'),
+      refusal(400, 4000, 'cascade[1].senderName: there is no name NOBODY for WHATSAPP'),
     )
   })
 })

@@ -262,16 +262,16 @@ describe('a name', () => {
   const refusal = (msg: string) => ({ status: 400, body: { error: { code: 4000, msg: `senderName: ${msg}` } } })
 
   test('must be one of the company, approved, for the operator, and not suspended', async () => {
-    expect(await post(sms({ senderName: 'NOBODY' }))).toMatchObject(refusal('there is no such name for this channel'))
+    expect(await post(sms({ senderName: 'NOBODY' }))).toMatchObject(refusal('there is no name NOBODY for SMS'))
     await aSender(api.sql, world.companyId, { senderName: 'FRESH' })
-    expect(await post(sms({ senderName: 'FRESH' }))).toMatchObject(refusal('is not approved'))
+    expect(await post(sms({ senderName: 'FRESH' }))).toMatchObject(refusal('FRESH is not approved'))
     const mine = await anApprovedSender(api.sql, world.companyId, { senderName: 'MINE', brand: 'MTS' })
     expect(await post(sms({ senderName: 'MINE' }))).toMatchObject({ status: 200 })
     expect(await post(sms({ senderName: 'MINE', destination: numberOf.BEELINE }))).toMatchObject(
-      refusal("is not registered with the recipient's operator"),
+      refusal("MINE is not registered with the recipient's operator, BEELINE"),
     )
     await suspendSender(api.sql, mine, undefined)
-    expect(await post(sms({ senderName: 'MINE' }))).toMatchObject(refusal('is suspended'))
+    expect(await post(sms({ senderName: 'MINE' }))).toMatchObject(refusal('MINE is suspended'))
   })
 
   test('sms_promo needs no registration', async () => {
