@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { type Example, type Media, operationsOf } from '../http/reference/document.ts'
 import { formOf, useApp } from '../testing/api.ts'
 import { aKey } from '../testing/messaging-api.ts'
-import { makeDemo } from './demo.ts'
+import { makeDemo } from './service/demo.ts'
 
 /** Every example body of the API reference is sent as it stands to an API with the demo world, and is taken. */
 

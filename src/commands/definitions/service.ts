@@ -1,6 +1,6 @@
 import type { Command } from '../command.ts'
 
-const service = () => import('../serve.ts')
+const service = () => import('../service/serve.ts')
 const database = () => import('../database.ts')
 
 export const serviceCommands: Command[] = [
@@ -23,7 +23,7 @@ export const serviceCommands: Command[] = [
   {
     name: 'migrate',
     about: 'Brings the schema of the database up to date (the services do it by themselves when they start).',
-    run: async call => (await import('../migrate.ts')).migrateSchema(call),
+    run: async call => (await import('../service/migrate.ts')).migrateSchema(call),
   },
   {
     name: 'database export',
@@ -45,6 +45,6 @@ export const serviceCommands: Command[] = [
   {
     name: 'config',
     about: 'Prints every setting, its value in force and what it is for.',
-    run: async call => (await import('../config.ts')).printConfig(call),
+    run: async call => (await import('../service/config.ts')).printConfig(call),
   },
 ]

@@ -1,6 +1,6 @@
-import { type Config, settings } from '../config.ts'
-import type { Call } from './command.ts'
-import { table } from './table.ts'
+import { type Config, settings } from '../../config.ts'
+import type { Call } from '../command.ts'
+import { table } from '../table.ts'
 
 export async function printConfig({ config, print }: Call) {
   const rows = Object.entries(settings).map(([key, { name, secret, about, defaultText }]) => ({

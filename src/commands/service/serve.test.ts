@@ -8,10 +8,10 @@ import { type AddressInfo, connect as connectSocket, createServer, type Server, 
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { connect } from '../db/sql.ts'
-import { eventually } from '../testing/eventually.ts'
-import { numberOf } from '../testing/factories.ts'
-import { databaseUrl } from '../testing/global-setup.ts'
+import { connect } from '../../db/sql.ts'
+import { eventually } from '../../testing/eventually.ts'
+import { numberOf } from '../../testing/factories.ts'
+import { databaseUrl } from '../../testing/global-setup.ts'
 import {
   answerOf,
   type Client,
@@ -33,7 +33,7 @@ import {
   untilStatus,
   useDataFolders,
   withPassword,
-} from '../testing/processes.ts'
+} from '../../testing/processes.ts'
 
 const PATIENT = 240_000
 const NOBODY = { uid: 65534, gid: 65534 }
@@ -319,7 +319,7 @@ test('a signal that comes twice, as one Ctrl-C under npm does, still ends it cle
 
 test('an ordinary user can run it', { timeout: PATIENT }, async context => {
   if (process.getuid?.() !== 0) context.skip('the tests run as an ordinary user anyway')
-  const program = fileURLToPath(new URL('../../bin/tidings', import.meta.url))
+  const program = fileURLToPath(new URL('../../../bin/tidings', import.meta.url))
   if (spawnSync(program, ['--help'], { ...NOBODY, cwd: '/' }).status !== 0) {
     context.skip('the user nobody cannot reach node or this project')
   }

@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
-import type { Config } from '../config.ts'
-import type { Database, Opening } from '../db/database.ts'
-import { addSimulators } from '../domain/gateways/gateways.ts'
-import { watchNumbering } from '../domain/numbering/numbering.ts'
-import { seeEngine } from '../domain/sending/engines.ts'
+import type { Config } from '../../config.ts'
+import type { Database, Opening } from '../../db/database.ts'
+import { addSimulators } from '../../domain/gateways/gateways.ts'
+import { watchNumbering } from '../../domain/numbering/numbering.ts'
+import { seeEngine } from '../../domain/sending/engines.ts'
+import { type Call, openMigrated } from '../command.ts'
 import { type Addresses, bannerOf } from './banner.ts'
-import { type Call, openMigrated } from './command.ts'
 import { makeDemo } from './demo.ts'
 import { watchDisk } from './disk-watch.ts'
 import { freePort, openDoors, urlOf } from './doors.ts'
@@ -58,7 +58,7 @@ export async function serveApi({ config, print }: Call) {
 }
 
 export async function runEngine({ config, print }: Call) {
-  const { startEngine } = await import('../engine/engine.ts')
+  const { startEngine } = await import('../../engine/engine.ts')
   const log = makeLog(config.logLevel, 'engine')
   await withService({ config, log, opening: openingApart(config) }, async (database, stopped) => {
     if (config.demo) await addSimulators(database.sql)
@@ -106,7 +106,7 @@ const GRACE_MS = 30_000
 
 async function startApi(config: Config, database: Database, log: Logger) {
   // Loaded here alone: it is more than half of what starting a process costs, and commands and the engine do without.
-  const { buildApp } = await import('../http/app.ts')
+  const { buildApp } = await import('../../http/app.ts')
   const numbering = await watchNumbering(database.sql, {
     onError: err => log.warn({ err }, 'numbering.reload_failed'),
   })
@@ -158,7 +158,7 @@ const addressesOf = (url: string): Addresses => ({
 
 const RESTART_MS = 1000
 const READY = 'ready'
-const main = fileURLToPath(new URL('../main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../../main.ts', import.meta.url))
 
 type Engine = {
   /** Fulfilled when the first engine is at work. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { eventually } from '../testing/eventually.ts'
+import { eventually } from '../../testing/eventually.ts'
 import { watchDisk } from './disk-watch.ts'
 import { createLog, readableLine } from './log.ts'
 

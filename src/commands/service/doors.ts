@@ -2,8 +2,8 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer } from 'node:net'
-import { UsageError } from '../base/errors.ts'
-import type { App } from '../http/app.ts'
+import { UsageError } from '../../base/errors.ts'
+import type { App } from '../../http/app.ts'
 
 export type Doors = {
   /**

@@ -1,5 +1,5 @@
 import { type Logger, type LoggerOptions, pino } from 'pino'
-import { printable, printableJsonLine } from '../base/printable.ts'
+import { printable, printableJsonLine } from '../../base/printable.ts'
 
 /**
  * Log lines go to stderr, readable on a terminal and as JSON everywhere else; stdout is for what a command has to say.

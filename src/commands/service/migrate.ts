@@ -1,4 +1,4 @@
-import { type Call, withDatabase } from './command.ts'
+import { type Call, withDatabase } from '../command.ts'
 
 export async function migrateSchema({ config, print }: Call) {
   await withDatabase(
