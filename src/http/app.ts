@@ -13,7 +13,7 @@ import { registerMetrics } from './metrics.ts'
 import { registerPartnerApi } from './partner/partner-api.ts'
 import { requestIdOf, showRequestId } from './request-id.ts'
 import { answerBrokenRequest, answerInPlaceOfNode } from './server/broken-requests.ts'
-import { ConnectionLimit } from './server/connections.ts'
+import { ConnectionLimit, TOO_MANY_CONNECTIONS } from './server/connections.ts'
 import { logRequests, OwnLines } from './server/request-log.ts'
 import { StrangerBytes } from './server/stranger-bytes.ts'
 import { registerShortLinks } from './short-links/short-links.ts'
@@ -83,4 +83,8 @@ function limitConnections(app: FastifyInstance, context: Context) {
   const limit = new ConnectionLimit({ ...limitsOf(context), ...context })
   app.decorate('connectionLimit', limit)
   limit.guard(app.server)
+  app.addHook('onRequest', (request, _, done) => {
+    const isRefused = limit.isRefused(request.raw.socket)
+    done(isRefused ? new AppError('not_ready', TOO_MANY_CONNECTIONS, { retryAfterSeconds: 1 }) : undefined)
+  })
 }

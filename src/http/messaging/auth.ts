@@ -49,7 +49,7 @@ const inWords = (types: KeyType[]) => `Takes a key of the type ${types.join(' or
 
 function callerOf(key: FoundKey | undefined, request: FastifyRequest, types: KeyType[]): Caller {
   refuseUnusable(key)
-  refuseAddress(key, request.ip)
+  refuseAddress(key, request.ip ?? '') // a client that is gone has none
   refuseType(key, types)
   const { companyId, keyId, trafficCenterId, type } = key
   return { companyId, keyId, trafficCenterId, type }

@@ -7,6 +7,7 @@ import { addressesOf, networkOf } from './networks.ts'
 
 type Bounds = { connections: number; connectionsPerAddress: number; trustedProxies: string[]; log: Logger }
 
+export const TOO_MANY_CONNECTIONS = 'Too many connections: use those that are open, or try again in a moment'
 const WARN_EVERY_MS = 60_000
 const CLOSE_IDLE_EVERY_MS = 1_000
 
@@ -19,6 +20,7 @@ export class ConnectionLimit {
   readonly #trusted: string[]
   readonly #byAddress = new Map<string, number>()
   readonly #servers = new Set<Server>()
+  readonly #refusedSockets = new WeakSet<Socket>()
   #open = 0
   #refused = 0
   #warnedAt = Number.NEGATIVE_INFINITY
@@ -29,13 +31,18 @@ export class ConnectionLimit {
     this.#trusted = addressesOf(bounds.trustedProxies)
   }
 
+  /** Bytes of a refused connection may arrive before it is closed: no request in them may take effect. */
+  isRefused(socket: Socket): boolean {
+    return this.#refusedSockets.has(socket)
+  }
+
   guard(server: Server) {
     this.#servers.add(server)
     server.on('connection', (socket: Socket) => this.#admit(socket))
   }
 
   #admit(socket: Socket) {
-    const address = networkOf(socket.remoteAddress ?? '')
+    const address = networkOf(socket.remoteAddress)
     const fromAddress = (this.#byAddress.get(address) ?? 0) + 1
     this.#open += 1
     this.#byAddress.set(address, fromAddress)
@@ -58,9 +65,14 @@ export class ConnectionLimit {
   }
 
   #refuse(socket: Socket, address: string) {
+    this.#refusedSockets.add(socket)
     this.#warn(address)
-    const message = 'Too many connections: use those that are open, or try again in a moment'
-    endWithError(socket, { status: '503 Service Unavailable', code: 5030, message, headers: { 'Retry-After': '1' } })
+    endWithError(socket, {
+      status: '503 Service Unavailable',
+      code: 5030,
+      message: TOO_MANY_CONNECTIONS,
+      headers: { 'Retry-After': '1' },
+    })
     socket.destroySoon()
   }
 

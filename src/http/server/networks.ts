@@ -9,9 +9,9 @@ const namedNetworks: Record<string, string[]> = {
 
 export const addressesOf = (networks: string[]): string[] => networks.flatMap(name => namedNetworks[name] ?? [name])
 
-/** One subscriber of an IPv6 network has 2^64 addresses: they count as one. */
-export function networkOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/, '').replace(/%.*$/, '')
+/** One subscriber of an IPv6 network has 2^64 addresses: they count as one. A client that is gone has none. */
+export function networkOf(address: string | undefined): string {
+  const plain = (address ?? '').replace(/^::ffff:(?=\d+\.)/, '').replace(/%.*$/, '')
   if (!isIPv6(plain)) return plain
   const [head = '', tail] = plain.split('::')
   const groups = head.split(':').filter(Boolean)

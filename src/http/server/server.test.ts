@@ -123,6 +123,19 @@ describe('connections', () => {
     expect(logged('connections.refused').length).toBeGreaterThan(0)
   })
 
+  test('that are refused have no effect, whatever they ask', async () => {
+    const { port } = await anApp({ limits: { connectionsPerAddress: 1 } })
+    const first = dial(port)
+    first.write(head('GET', '/healthz'))
+    await answered(first, 200)
+    const second = dial(port)
+    second.write(head('GET', '/healthz', { 'x-request-id': 'refused' }))
+    await answered(second, 503)
+    expect(bodyOf(second).error.msg).toMatch(/^Too many connections/)
+    await eventually(() => expect(second.readableEnded).toBe(true))
+    expect(logged('request.answered').filter(line => line.requestId === 'refused' && line.status === 200)).toEqual([])
+  })
+
   test('of a trusted proxy are bounded by the number for all alone', async () => {
     const { port } = await anApp({ trustedProxies: ['loopback'], limits: { connectionsPerAddress: 1, connections: 2 } })
     const both = [dial(port), dial(port)]
