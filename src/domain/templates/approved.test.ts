@@ -118,6 +118,15 @@ describe('the approved templates of a company', () => {
     expect(first.templates).toBe(second.templates)
   })
 
+  test('are not compiled again when only a date changes', async () => {
+    const template = await anApproved()
+    const [before] = (await currentTemplates(db.sql, pool, companyId, now)).templates
+    await changeTemplate(db.sql, template, { dateTo: inMs(DAY_MS) }, now)
+    const [after] = (await currentTemplates(db.sql, pool, companyId, now)).templates
+    expect(after!.dateTo).toEqual(inMs(DAY_MS))
+    expect(after!.compiled).toBe(before!.compiled)
+  })
+
   test('are asked for once a second, however many ask at once', async () => {
     const { templateId } = await anApproved()
     await Promise.all(Array.from({ length: 50 }, () => idsAt(now)))

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Pool, Sql } from '../../db/sql.ts'
 import type { ApprovedTemplate } from './matching.ts'
-import { compilePattern } from './pattern.ts'
+import { compilePattern, type Pattern } from './pattern.ts'
 import * as store from './store.ts'
 import type { Template } from './template.ts'
 
@@ -97,7 +97,8 @@ async function readTemplates(sql: Sql, companyId: number, known: TemplateSet | u
   const { version } = rows[0]!
   const templates = rows.filter(isTemplate).map(factsOf)
   if (known && isDeepStrictEqual(known.templates.map(factsOf), templates)) return { ...known, version }
-  return { version, templates: templates.map(compiled) }
+  const patterns = new Map(known?.templates.map(({ pattern, compiled }) => [pattern, compiled]))
+  return { version, templates: templates.map(template => compiled(template, patterns)) }
 }
 
 /** A company without approved templates has one row, with the version alone. */
@@ -113,9 +114,13 @@ const factsOf = (template: Omit<ApprovedTemplate, 'compiled'>): Omit<ApprovedTem
   dateTo: template.dateTo,
 })
 
-const compiled = (template: Omit<ApprovedTemplate, 'compiled'>): ApprovedTemplate => ({
+/** `known`: patterns that are compiled already. */
+const compiled = (
+  template: Omit<ApprovedTemplate, 'compiled'>,
+  known: ReadonlyMap<string, Pattern> = new Map(),
+): ApprovedTemplate => ({
   ...template,
-  compiled: compilePattern(template.pattern),
+  compiled: known.get(template.pattern) ?? compilePattern(template.pattern),
 })
 
 /** Between its last moment and the clock's move to CLOSED a template is still APPROVED, but does not act. */
@@ -132,4 +137,4 @@ export async function templateAgain(sql: Sql, companyId: number, templateId: num
 
 /** The same for several; those that the company does not have are left out. */
 export const templatesAgain = async (sql: Sql, companyId: number, templateIds: number[]): Promise<ApprovedTemplate[]> =>
-  (await store.selectTemplatesByIds(sql, companyId, templateIds)).map(factsOf).map(compiled)
+  (await store.selectTemplatesByIds(sql, companyId, templateIds)).map(template => compiled(factsOf(template)))

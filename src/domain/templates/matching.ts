@@ -78,9 +78,21 @@ function matchersFor(templates: readonly ApprovedTemplate[]): Map<ChannelType, M
   return new Map(
     [...byChannel].map(([channelType, ofChannel]) => [
       channelType,
-      { automaton: new Automaton(ofChannel.map(({ compiled }) => compiled)), templates: ofChannel },
+      { automaton: automatonOf(ofChannel.map(({ compiled }) => compiled)), templates: ofChannel },
     ]),
   )
+}
+
+/** By the first pattern: a change that leaves the patterns as they are, such as a new last day, makes no new automaton. */
+const automata = new WeakMap<Pattern, { patterns: Pattern[]; automaton: Automaton }>()
+
+function automatonOf(patterns: Pattern[]): Automaton {
+  const known = automata.get(patterns[0]!)
+  const isSame = known?.patterns.length === patterns.length && patterns.every((one, i) => one === known.patterns[i])
+  if (known && isSame) return known.automaton
+  const automaton = new Automaton(patterns)
+  automata.set(patterns[0]!, { patterns, automaton })
+  return automaton
 }
 
 /** Whether a text is still what the template says, and what then stands at its places. */

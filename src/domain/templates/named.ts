@@ -1,6 +1,7 @@
+import { refusalOfText } from '../../base/channel-text.ts'
 import type { MessengerTemplateCall, TemplateContent } from '../../base/content.ts'
-import { type ApprovedTemplate, fitTemplate } from './matching.ts'
-import { compilePattern, fillPlaces, fitPattern, placesIn, plainText } from './pattern.ts'
+import type { ApprovedTemplate } from './matching.ts'
+import { compilePattern, fillPlaces, fitPattern, type Pattern, placesIn, plainText } from './pattern.ts'
 import type { Template } from './template.ts'
 
 /** A template that a content names, by its id here or by its name at Meta, filled with the content's parameters. */
@@ -38,17 +39,20 @@ function namedBy(
   senderName: string | undefined,
 ): { template: ApprovedTemplate } | WrongTemplate | undefined {
   if (typeof templateId === 'number') return withId(templates, templateId, senderName)
-  const called = templates.filter(template => isCalled(template, templateId) && serves(template, senderName))
+  const called = calledBy(templates, templateId).filter(template => serves(template, senderName))
   const languages = new Set(called.map(({ content }) => content!.language))
   if (languages.size > 1) return { wrong: severalLanguages(templateId, languages) }
-  // One template of Meta may be registered with several texts: the first that the values fit counts.
-  const values = parameters ?? []
-  const fitting = called.find(template => {
-    const filled = fillTemplate(template, values)
-    return !('wrong' in filled) && filled.fits
-  })
-  const template = fitting ?? called.find(({ pattern }) => placesIn(pattern).length === values.length) ?? called[0]
+  const template = bestOf(called.slice(0, MOST_TEXTS), parameters ?? [])
   return template && { template }
+}
+
+/** One template of Meta may be registered with several texts, but for matching each of many would take too long. */
+const MOST_TEXTS = 10
+
+/** The first that the values fit; else the first with as many places; else the first. */
+function bestOf(called: ApprovedTemplate[], values: readonly string[]): ApprovedTemplate | undefined {
+  const withPlaces = called.filter(({ pattern }) => placesIn(pattern).length === values.length)
+  return withPlaces.find(({ pattern }) => misfit(pattern, values) < 0) ?? withPlaces[0] ?? called[0]
 }
 
 function withId(templates: readonly ApprovedTemplate[], templateId: number, senderName: string | undefined) {
@@ -62,9 +66,11 @@ const serves = (template: ApprovedTemplate, senderName: string | undefined) =>
   template.senderName === null || template.senderName === senderName
 
 /** `name`, or `name:language`: names have no colon. Only templates of WHATSAPP have a content. */
-function isCalled({ content }: ApprovedTemplate, templateId: string): boolean {
+function calledBy(templates: readonly ApprovedTemplate[], templateId: string): ApprovedTemplate[] {
   const [name, language] = templateId.split(':', 2)
-  return content !== null && content.name === name && (!language || content.language === language)
+  return templates.filter(
+    ({ content }) => content !== null && content.name === name && (!language || content.language === language),
+  )
 }
 
 const severalLanguages = (name: string, languages: Set<string>) =>
@@ -89,7 +95,7 @@ export function whyUnusable(
   return `${at} is ${known.status}: ${isOver ? 'use one that is APPROVED' : 'it can be used once it is APPROVED'}`
 }
 
-/** Fills a template, whatever the values are; only their number must be right. */
+/** Fills a template, whatever the values are; only their number and length must be right. */
 export function fillTemplate(template: ApprovedTemplate, values: readonly string[]): FilledTemplate | WrongTemplate {
   const places = placesIn(template.pattern)
   if (places.length !== values.length) {
@@ -99,14 +105,28 @@ export function fillTemplate(template: ApprovedTemplate, values: readonly string
     }
   }
   const text = fillPlaces(template.pattern, values)
-  return { template, text, fits: fitTemplate(template, text) !== undefined }
+  const tooLong = refusalOfText(template.channelType, text)
+  if (tooLong) return { wrong: `content.parameters: the filled text ${tooLong}` }
+  return { template, text, fits: misfit(template.pattern, values) < 0 }
+}
+
+/** The first value that is not what its place stands for, or -1. White space around a value does not count. */
+const misfit = (pattern: string, values: readonly string[]) =>
+  placesIn(pattern).findIndex((place, i) => !fitPattern(patternOfPlace(place), plainText(values[i]!)))
+
+/** There are about two hundred different places. */
+const placePatterns = new Map<string, Pattern>()
+
+function patternOfPlace(place: string): Pattern {
+  const pattern = placePatterns.get(place) ?? compilePattern(place)
+  placePatterns.set(place, pattern)
+  return pattern
 }
 
 function wrongParameter({ templateId, pattern }: ApprovedTemplate, values: readonly string[]): string {
-  const places = placesIn(pattern)
-  const at = places.findIndex((place, i) => !fitPattern(compilePattern(place), plainText(values[i]!)))
-  if (at < 0) return `content.parameters: do not fit the text of template ${templateId}`
-  return `content.parameters[${at}]: must be ${inWords(places[at]!)}, as template ${templateId} says (${places[at]})`
+  const at = misfit(pattern, values)
+  const place = placesIn(pattern)[at]!
+  return `content.parameters[${at}]: must be ${inWords(place)}, as template ${templateId} says (${place})`
 }
 
 function inWords(place: string): string {

@@ -160,6 +160,14 @@ describe('a number', () => {
     expect(await refusalOf(byTemplate(id, parameters))).toBe(why.replace('ID', String(id)))
   })
 
+  test('with values that make the text longer than the channel takes is refused', async () => {
+    const { id } = await anApproved({ pattern: '%w %w %w %w %w' })
+    const parameters = Array(5).fill('x'.repeat(1000))
+    expect(await refusalOf(byTemplate(id, parameters))).toBe(
+      'content.parameters: the filled text must have at most 4096 characters',
+    )
+  })
+
   test('must be a whole number from 1 on', async () => {
     for (const id of [0, -1, 1.5, 2 ** 53])
       expect(await refusalOf(byTemplate(id))).toMatch(/^content.templateId: must be/)
