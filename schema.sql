@@ -363,6 +363,7 @@ create table gateways (
   created_at       timestamp with time zone default now() not null,
   updated_at       timestamp with time zone default now() not null,
   secrets          bytea,
+  companies        bigint[] default '{}'::bigint[] not null,
   constraint gateways_pkey PRIMARY KEY (gateway_id),
   constraint gateways_name_key UNIQUE (name),
   constraint gateways_parts_per_second_check CHECK ((parts_per_second > 0))
@@ -406,6 +407,15 @@ create table inbound_rules (
   constraint inbound_rules_pkey PRIMARY KEY (company_id, rule_id),
   constraint inbound_rules_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
 );
+
+create table inbound_stops (
+  gateway_id  bigint not null,
+  provider_id text not null,
+  heard_at    timestamp with time zone default now() not null,
+  constraint inbound_stops_pkey PRIMARY KEY (gateway_id, provider_id),
+  constraint inbound_stops_gateway_id_fkey FOREIGN KEY (gateway_id) REFERENCES gateways(gateway_id) ON DELETE CASCADE
+);
+CREATE INDEX inbound_stops_by_time ON inbound_stops USING btree (heard_at);
 
 create table lanes (
   company_id   bigint not null,

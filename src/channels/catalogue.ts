@@ -1,9 +1,9 @@
-import { plainName } from '../base/bot-names.ts'
+import { namesIn, SENDER_NAMES } from '../base/carried-names.ts'
 import { type ChannelType, channelTypes } from '../base/channel-types.ts'
 import type { ConnectorName } from './connector-names.ts'
 import { secretSettings as httpSecrets, readSettings as readHttp } from './http/settings.ts'
 import { secretSettings as pushSecrets, readSettings as readPush } from './push/settings.ts'
-import { flag, namesIn, type RawSettings, SENDER_NAMES, whole, wrongSetting } from './settings.ts'
+import { flag, type RawSettings, whole, wrongSetting } from './settings.ts'
 import { readSettings as readSmpp, secretSettings as smppSecrets } from './smpp/settings.ts'
 import { botSecrets, gatewaySecrets, readBotSettings, readGatewaySettings } from './telegram/settings.ts'
 import { readSettings as readWhatsapp, secretSettings as whatsappSecrets } from './whatsapp/settings.ts'
@@ -18,10 +18,6 @@ export type ConnectorEntry = {
   check(settings: RawSettings): void
   /** Receipts and inbound messages come to the service by webhook. */
   hasWebhook: boolean
-  /** The setting by which subscribers know it: it carries that name alone, unless `senderNames` says otherwise. */
-  namedBy?: string
-  /** It can carry only some kinds of messages, so that it gets none but those of the names in `senderNames`. */
-  onlyNamed?: boolean
 }
 
 export const catalogue = {
@@ -32,21 +28,18 @@ export const catalogue = {
     secrets: whatsappSecrets,
     check: strictly(readWhatsapp),
     hasWebhook: true,
-    namedBy: 'senderName',
   },
   telegram: {
     channels: ['TELEGRAM'],
     secrets: botSecrets,
     check: strictly(readBotSettings),
     hasWebhook: true,
-    namedBy: 'botName',
   },
   'telegram-gateway': {
     channels: ['TELEGRAM'],
     secrets: gatewaySecrets,
     check: strictly(readGatewaySettings),
     hasWebhook: true,
-    onlyNamed: true,
   },
   http: { channels: channelTypes, secrets: httpSecrets, check: strictly(readHttp), hasWebhook: true },
   push: { channels: ['PUSH'], secrets: pushSecrets, check: strictly(readPush), hasWebhook: false },
@@ -58,16 +51,6 @@ export const isConnector = (name: string): name is ConnectorName => Object.hasOw
 export function entryOf(connector: string): ConnectorEntry {
   if (!isConnector(connector)) throw new Error(`There is no connector "${connector}"`)
   return catalogue[connector]
-}
-
-/**
- * The sender names whose messages a gateway carries; nothing when it carries those of all. A bot reaches its own chats
- * and no other's, and a number of WhatsApp answers for itself: a message must not leave through somebody else's.
- */
-export function carriedNames(connector: string, settings: RawSettings): ReadonlySet<string> | undefined {
-  const { namedBy, onlyNamed }: Partial<ConnectorEntry> = isConnector(connector) ? catalogue[connector] : {}
-  const names = [settings[SENDER_NAMES], namedBy && settings[namedBy]].map(namesIn).find(({ length }) => length > 0)
-  return names || onlyNamed ? new Set((names ?? []).map(plainName)) : undefined
 }
 
 const MOST_NAMES = 1000

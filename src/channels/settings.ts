@@ -1,3 +1,5 @@
+import { namesIn, SENDER_NAMES } from '../base/carried-names.ts'
+
 /** The settings of a gateway's row as they are stored: from a form or a command line. */
 export type RawSettings = Record<string, unknown>
 
@@ -47,15 +49,6 @@ export function address(raw: RawSettings, name: string, otherwise?: string): str
   if (!url || !/^https?:$/.test(url.protocol)) throw wrongSetting(name, 'must be an http or https address')
   if (url.username || url.password) throw wrongSetting(name, 'must not carry a user or a password')
   return url.href.replace(/\/+$/, '')
-}
-
-/** Whose messages a gateway carries: a setting that every connector has. */
-export const SENDER_NAMES = 'senderNames'
-
-/** A list, or texts with commas between them. */
-export function namesIn(value: unknown): string[] {
-  const list = Array.isArray(value) ? value : String(value ?? '').split(',')
-  return list.map(name => String(name).trim()).filter(Boolean)
 }
 
 /** The name that a gateway carries messages of, when there is exactly one: what comes in is for that name, too. */

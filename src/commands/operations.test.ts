@@ -141,6 +141,7 @@ describe('gateways', () => {
       channel: 'VIBER',
       connector: 'simulator',
       brands: [],
+      companies: [],
       rate: null,
       paused: false,
       state: expect.objectContaining({ bound: 0, wanted: 0, lastError: null, lastErrorAt: null }),

@@ -34,6 +34,7 @@ const exceptions: Record<string, string> = {
   gateway_receipt_ids: 'how an operator writes its ids; the ways out serve every company',
   gateway_answers: 'how far engines have the answers of an operator; the ways out serve every company',
   gateway_chats: 'what a bot was told of its chats, before any company is known',
+  inbound_stops: 'keyed by what the messenger knows: its own id',
   engines: 'processes, not companies',
   rate_buckets: 'keyed by what is limited: a gateway, a sender, a company or a dispatch',
   submissions: 'keyed by what the operator knows: its own id',

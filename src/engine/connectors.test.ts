@@ -48,6 +48,7 @@ describe.each(connectorNames)('%s', connector => {
     sealed: null,
     partsPerSecond: null,
     paused: false,
+    companies: [],
   })
 
   test('what its check takes can be connected, and let go of', async () => {

@@ -9,6 +9,7 @@ import { endDueLanes } from '../domain/dispatches/ending.ts'
 import { trimOutbox } from '../domain/gateways/gateways.ts'
 import { gatewayKey } from '../domain/gateways/secrets.ts'
 import { forgetOldKeys } from '../domain/idempotency/idempotency.ts'
+import { forgetOldStops } from '../domain/inbound/inbound.ts'
 import { forgetIdleLanes } from '../domain/lanes/lanes.ts'
 import { chargeDueFees } from '../domain/ledger/fees.ts'
 import { removeUnusedBuckets } from '../domain/limits/limits.ts'
@@ -152,6 +153,7 @@ async function keepHouse({ sql, clock, log, keepMonths }: EngineContext) {
     turnSubmissionDays: () => turnSubmissionDays(sql),
     forgetOldReceipts: () => forgetOldReceipts(sql),
     forgetOldLogins: () => forgetOldLogins(sql, clock()),
+    forgetOldStops: () => forgetOldStops(sql, clock()),
     forgetOldKeys: () => forgetOldKeys(sql),
     forgetOldCallbacks: () => forgetOldCallbacks(sql, clock()),
     removeUnusedBuckets: () => removeUnusedBuckets(sql),

@@ -244,3 +244,18 @@ test('of two Telegram bots each carries what is sent under its own name, and not
   })
   for (const [name, { handed }] of bots) expect(handed.map(({ senderName }) => senderName)).toEqual([name, name])
 })
+
+test('a name whose gateway lists other companies by then fails with 456, and nothing goes out', async () => {
+  const content = { contentType: 'text', text: 'Hello' } as const
+  const uuids = await accept(wish({ channelType: 'TELEGRAM', senderName: 'harbour_bot', content })) // free, as yet
+  const settings = { botName: 'harbour_bot' }
+  const bot = { name: 'harbour', channelType: 'TELEGRAM', connector: 'telegram', settings } as const
+  const { gatewayId } = await aGateway(db.sql, { ...bot, companies: [world.companyId + 1_000_000] })
+  const operator = taking()
+  await anEngine({ connect: operator.connect })
+  await eventually(async () => expect(await rowOf(uuids[0]!)).toMatchObject({ status: 'FAILED', errorCode: 456 }))
+  expect(operator.handed).toEqual([])
+  await db.sql`update gateways set companies = ${[world.companyId]}::bigint[] where gateway_id = ${gatewayId}`
+  const [allowed] = await accept(wish({ channelType: 'TELEGRAM', senderName: 'harbour_bot', content }))
+  await eventually(async () => expect(await rowOf(allowed!)).toMatchObject({ status: 'SENT' }))
+})

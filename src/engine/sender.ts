@@ -5,6 +5,7 @@ import { nextOpening } from '../base/sending-window.ts'
 import type { Outgoing, SendResult } from '../channels/channel.ts'
 import type { Pool } from '../db/sql.ts'
 import { blacklistedAmong } from '../domain/blacklist/blacklist.ts'
+import { foreignNames, isForeign, ownsName } from '../domain/gateways/name-owners.ts'
 import { heardWithin } from '../domain/inbound/inbound.ts'
 import { isOver, type Left, type RunnableLane } from '../domain/lanes/lane.ts'
 import type { QueuedMessage } from '../domain/messages/message.ts'
@@ -68,10 +69,23 @@ async function refuseForbidden(work: Work, messages: Attempt[], gateway: LiveGat
   if (['CLOSED', 'DENIED'].includes(work.lane.senderStatus))
     return refuseAll(work, messages, errorCodes.refusedByChannel)
   if (!gateway) return refuseAll(work, messages, errorCodes.noRoute)
-  const inTime = refuse(work, messages, errorCodes.expired, message => isTooLate(message, now))
+  const own = await refuseForeign(work, messages, gateway)
+  const inTime = refuse(work, own, errorCodes.expired, message => isTooLate(message, now))
   const open = postponeClosed(work, inTime, now)
   const unwanted = await unwantedAmong(work, open)
   return refuseUnasked(work, refuseUnwanted(work, open, unwanted), gateway, now)
+}
+
+/** A name that belongs to the gateway is for its owners alone; these may have changed since the message was accepted. */
+async function refuseForeign(work: Work, messages: Attempt[], { gateway }: LiveGateway): Promise<Attempt[]> {
+  const { channelType, companyId } = work.lane
+  if (gateway.companies.includes(companyId)) return messages
+  const names = new Set(messages.map(message => nameOf(work.lane, message)))
+  const asked = [...names].filter(name => ownsName(gateway, name)).map(senderName => ({ channelType, senderName }))
+  if (asked.length === 0) return messages
+  const foreign = await foreignNames(work.sql, companyId, asked)
+  const isOfOthers = (message: Attempt) => isForeign(foreign, { channelType, senderName: nameOf(work.lane, message) })
+  return refuse(work, messages, errorCodes.refusedByChannel, isOfOthers)
 }
 
 function isTooLate({ expiresAt, waitsUntil }: Attempt, now: Date): boolean {

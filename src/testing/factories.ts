@@ -15,8 +15,9 @@ import type { NewSingle } from '../domain/singles/single.ts'
 
 /** Factories make the world in one line each; whatever is not said is invented. */
 
-/** Cheap hashes: tests make many partners. */
-usePasswordCost(4)
+/** Of hashes: tests make many partners. */
+const CHEAP = 4
+usePasswordCost(CHEAP)
 
 /** Of a network of its own, so that the logins of many partners do not wait for each other. */
 const anAddress = () => `2001:db8:${randomBytes(2).toString('hex')}:${randomBytes(2).toString('hex')}::1`
@@ -25,6 +26,7 @@ export type TestPartner = Partner & { token: string; password: string }
 
 export async function aPartner(sql: Pool, login = `partner-${randomBytes(4).toString('hex')}`): Promise<TestPartner> {
   const password = 'correct horse'
+  usePasswordCost(CHEAP) // a command that ran in this process has set its own
   const { partnerId } = await createPartner(sql, login, password)
   const { token } = await logIn(sql, { login, password, address: anAddress() }, new Date())
   return { partnerId, login, currency: 'RUB', token, password }

@@ -8,6 +8,10 @@ const gateway = { value: 'GATEWAY', about: 'Its id or name: `tidings gateway lis
 const shared = {
   brands: { value: 'BRANDS', about: `Operators it serves, of ${[...brands, 'OTHER'].join(',')}; any for all of them` },
   rate: { value: 'RATE', about: 'Most parts a second, or none' },
+  companies: {
+    value: 'IDS',
+    about: 'Companies that may send under its names without having them registered, e.g. 1,2; none for no company',
+  },
   name: { value: 'NAME', about: 'What it is called' },
   set: { value: 'KEY=VALUE', about: 'A setting of the connector, or KEY=@FILE; null removes it', many: true },
 }

@@ -97,6 +97,19 @@ describe('settings', () => {
     expect(all).toEqual({ ...plain, password: '12345678901234567890' })
   })
 
+  test('companies that may use its names are listed, and only those that there are', async () => {
+    const companyId = await aCompany(db.sql, await aPartner(db.sql))
+    const names = { senderNames: 'shop' }
+    const added = await add('VK', 'simulator', names, '--companies', String(companyId))
+    expect(added).toMatchObject({ companies: [companyId] })
+    const set = (companies: string) =>
+      answerOf('gateway', 'set', '--gateway', String(added.gatewayId), '--companies', companies)
+    expect(await set('none')).toMatchObject({ companies: [] })
+    expect(await set(`${companyId}, ${companyId}`)).toMatchObject({ companies: [companyId] })
+    await expect(set('999999')).rejects.toThrow('There is no company 999999')
+    await expect(set('shop')).rejects.toThrow('--companies must be none, or ids such as 1,2, not "shop".')
+  })
+
   test('a number that would lose digits stays a text', async () => {
     const { gatewayId } = await add('SMS', 'smpp', { ...smpp(2775), systemId: '12345678901234567890' })
     expect((await settingsOf(gatewayId)).plain.systemId).toBe('12345678901234567890')
@@ -174,6 +187,7 @@ describe('gateway list', () => {
         channel: 'SMS',
         connector: 'smpp',
         brands: ['MTS', 'BEELINE'],
+        companies: [],
         rate: null,
         paused: false,
         state: {

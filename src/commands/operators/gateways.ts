@@ -5,6 +5,7 @@ import { connectorNames } from '../../channels/connector-names.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db/database.ts'
 import type { Pool } from '../../db/sql.ts'
+import { requireAnyCompany } from '../../domain/companies/companies.ts'
 import type { Gateway, GatewayChange, GatewayState, Keeping, NewGateway } from '../../domain/gateways/gateway.ts'
 import {
   addGateway,
@@ -15,7 +16,7 @@ import {
 } from '../../domain/gateways/gateways.ts'
 import { gatewayStates, partsPerSecondOf } from '../../domain/gateways/states.ts'
 import { brandIds, brandOf, OTHER_BRAND_ID } from '../../domain/numbering/brand.ts'
-import { noGateway, orAdvise } from '../advice.ts'
+import { noCompany, noGateway, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { channelOption, choiceOption, rateOption } from '../options.ts'
 import { table } from '../table.ts'
@@ -43,10 +44,11 @@ export async function addOne(call: Call) {
     throw new UsageError(`The connector ${connector} serves ${channels.join(', ')}, not ${channelType}.`)
   }
   const change = changeIn(call, await settingsIn(call), connector)
-  const { name, brands = [], settings = {}, partsPerSecond = null } = change
+  const { name, brands = [], settings = {}, partsPerSecond = null, companies = [] } = change
   refuseWrong(check, settings)
-  const wanted = { channelType, connector, brands, settings, partsPerSecond }
+  const wanted = { channelType, connector, brands, settings, partsPerSecond, companies }
   await withDatabase(call.config, async ({ sql, secret }) => {
+    await requireCompanies(sql, companies)
     const keeping = keepingOf(secret, connector)
     const added = await (name === undefined
       ? addUnnamed(sql, wanted, keeping)
@@ -78,9 +80,9 @@ async function addUnnamed(sql: Pool, wanted: Omit<NewGateway, 'name'>, keeping: 
 }
 
 export async function setOne(call: Call) {
-  const { name, brands, rate } = call.options
-  if ([name, brands, rate, call.lists.set].every(given => given === undefined)) {
-    throw new UsageError('There is nothing to change: give --brands, --rate, --name or --set.')
+  const { name, brands, rate, companies } = call.options
+  if ([name, brands, rate, companies, call.lists.set].every(given => given === undefined)) {
+    throw new UsageError('There is nothing to change: give --brands, --rate, --companies, --name or --set.')
   }
   const settings = await settingsIn(call)
   await changeOne(
@@ -107,7 +109,9 @@ export const resumeOne = (call: Call) =>
 const changeOne = (call: Call, changeOf: (gateway: Gateway) => GatewayChange, sentence: (changed: Gateway) => string) =>
   onGateway(call, async ({ sql, secret }, gateway) => {
     const keeping = keepingOf(secret, gateway.connector)
-    const changed = await changeGateway(sql, gateway.gatewayId, changeOf(gateway), keeping)
+    const change = changeOf(gateway)
+    await requireCompanies(sql, change.companies ?? [])
+    const changed = await changeGateway(sql, gateway.gatewayId, change, keeping)
     call.print(present(changed, call.config), sentence(changed))
   })
 
@@ -138,11 +142,12 @@ async function onGateway(call: Call, work: (database: Database, found: Gateway) 
 const settingsIn = (call: Call): Promise<Setting[]> => readSettings(call.lists.set ?? [])
 
 function changeIn(call: Call, settings: Setting[], connector: string): GatewayChange {
-  const { name, brands } = call.options
+  const { name, brands, companies } = call.options
   const rate = rateOption(call)
   return {
     ...(name === undefined ? {} : { name }),
     ...(brands === undefined ? {} : { brands: readBrands(brands) }),
+    ...(companies === undefined ? {} : { companies: readCompanies(companies) }),
     ...changeBySettings(settings, secretsOf(connector)),
     ...(rate === undefined ? {} : { partsPerSecond: rate }),
   }
@@ -158,6 +163,18 @@ function readBrands(text: string): number[] {
   return [...new Set(names)].map(name => (name === OTHER ? OTHER_BRAND_ID : brandIds[name as keyof typeof brandIds]))
 }
 
+function readCompanies(text: string): number[] {
+  if (text.toLowerCase() === 'none') return []
+  const ids = text.split(',').map(id => id.trim())
+  const wrong = ids.find(id => !/^[1-9]\d{0,15}$/.test(id))
+  if (wrong !== undefined) throw new UsageError(`--companies must be none, or ids such as 1,2, not "${wrong}".`)
+  return [...new Set(ids.map(Number))]
+}
+
+async function requireCompanies(sql: Pool, companies: number[]) {
+  for (const companyId of companies) await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId))
+}
+
 /** Without its settings: an address among them may tell more than it should. */
 const present = (g: Gateway, config: Config) => ({
   gatewayId: g.gatewayId,
@@ -165,6 +182,7 @@ const present = (g: Gateway, config: Config) => ({
   channel: g.channelType,
   connector: g.connector,
   brands: brandsOf(g),
+  companies: g.companies,
   rate: g.partsPerSecond,
   paused: g.paused,
   ...(hasWebhook(g) ? { webhook: webhookOf(g, config) } : {}),

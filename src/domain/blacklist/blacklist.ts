@@ -39,18 +39,20 @@ export async function blacklistedAmong(sql: Sql, companyId: number, numbers: str
 /** Whether a text is nothing but a wish to get no more. Words are given in capitals. */
 export const isStopWord = (text: string, stopWords: readonly string[]) => stopWords.includes(text.trim().toUpperCase())
 
-/** Who wants nothing more, by number (in digits, country code first), by the chat it was written from, or by both; and from which name. */
-export type Stop = { from?: string | undefined; chat?: string | undefined; to: string }
+/** Who wants nothing more, by number (in digits, country code first), by the chat it was written from, or by both; from which
+ * name, and whether that is one of the gateway's own, which only its owners send under. */
+export type Stop = { from?: string | undefined; chat?: string | undefined; to: string; isOwned: boolean }
 
 /**
  * A subscriber wants nothing more from whoever writes under this name in the gateway's channel. A name that several
- * companies have stands for all of them: the subscriber cannot tell them apart. A chat stands, for each company, for
+ * companies have stands for all of them: the subscriber cannot tell them apart. So do the companies that the gateway
+ * lists for a name of its own; a company that may not use that name is none of them. A chat stands, for each company, for
  * the numbers that it uploaded for it. Returns those companies.
  */
-export async function addStop(sql: Sql, gatewayId: number, { from, chat, to }: Stop): Promise<number[]> {
+export async function addStop(sql: Sql, gatewayId: number, { from, chat, to, isOwned }: Stop): Promise<number[]> {
   const stopped = [
-    ...(from === undefined ? [] : await store.insertStop(sql, gatewayId, to, from)),
-    ...(chat === undefined ? [] : await store.insertStopOfChat(sql, gatewayId, to, chat)),
+    ...(from === undefined ? [] : await store.insertStop(sql, gatewayId, { to, isOwned }, from)),
+    ...(chat === undefined ? [] : await store.insertStopOfChat(sql, gatewayId, { to, isOwned }, chat)),
   ]
   return [...new Set(stopped.map(({ companyId }) => companyId))]
 }

@@ -2,6 +2,7 @@ import { errorCodes } from '../../base/error-codes.ts'
 import { normaliseNumber } from '../../base/phone-number.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
+import { foreignNames } from '../gateways/name-owners.ts'
 import type { Numbering } from '../numbering/numbering.ts'
 import { openPriceBook } from '../pricing/pricing.ts'
 import { sendersCalled } from '../senders/senders.ts'
@@ -123,14 +124,15 @@ async function openDesk(
 ): Promise<Desk> {
   const names = [...new Set(steps.map(({ planned }) => planned.wish.senderName))]
   const { partnerId } = await requireAnyCompany(sql, companyId)
-  const [senders, prices, { templates }] = await Promise.all([
+  const wishes = steps.map(({ planned }) => planned.wish)
+  const [senders, foreign, prices, { templates }] = await Promise.all([
     sendersCalled(sql, companyId, names),
+    foreignNames(sql, companyId, wishes),
     openPriceBook(sql, partnerId),
     currentTemplates(sql, pool, companyId, now),
   ])
-  const wishes = steps.map(({ planned }) => planned.wish)
   const matches = await matchWishes(templates, wishes, () => new Effort(forAccepted))
-  return { senders, prices, templates, matches, numbering: numbering(), linkBase }
+  return { senders, foreignNames: foreign, prices, templates, matches, numbering: numbering(), linkBase }
 }
 
 /** Where steps stand whose time has passed. */

@@ -3,6 +3,7 @@ import { allowLongWork } from '../../db/patience.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
 import type { Company } from '../companies/company.ts'
+import { refuseForeignNames } from '../gateways/name-owners.ts'
 import { type Once, once } from '../idempotency/idempotency.ts'
 import type { Numbering } from '../numbering/numbering.ts'
 import { sendersCalled } from '../senders/senders.ts'
@@ -54,6 +55,10 @@ async function requireActive(sql: Sql, companyId: number): Promise<Company> {
 async function registrationsOf(sql: Sql, companyId: number, dispatch: ClientDispatch): Promise<number[]> {
   const steps = dispatch.cascade ?? []
   const names = [dispatch, ...steps].map(({ senderName }) => senderName)
+  await refuseForeignNames(sql, companyId, [
+    ...(dispatch.cascade ? [] : [{ ...dispatch, path: 'senderName' }]),
+    ...steps.map((step, i) => ({ ...step, path: `cascade[${i}].senderName` })),
+  ])
   const found = await sendersCalled(sql, companyId, [...new Set(names)])
   steps.forEach((step, i) => void requireUsableName(found, step, `cascade[${i}].senderName`))
   return requireUsableName(found, dispatch).map(({ senderId }) => senderId)

@@ -8,6 +8,7 @@ import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { blacklistedAmong } from '../blacklist/blacklist.ts'
 import { requireActiveCompany } from '../companies/companies.ts'
 import type { Company } from '../companies/company.ts'
+import { refuseForeignNames } from '../gateways/name-owners.ts'
 import { type Once, once } from '../idempotency/idempotency.ts'
 import type { NewMessage } from '../messages/message.ts'
 import { acceptedMessages, type MessageHome, writeMessages } from '../messages/messages.ts'
@@ -221,6 +222,7 @@ async function routingOf(sql: Sql, companyId: number, dispatch: Named): Promise<
     const found = await sendersByIds(sql, companyId, senderIds)
     return routeBy(channelType, requireUsableSenders(found, senderIds, channelType))
   }
+  await refuseForeignNames(sql, companyId, [{ channelType, senderName, path: 'senderName' }])
   const ofName = await sendersCalled(sql, companyId, [senderName])
   const senders = requireUsableName(ofName, { channelType, senderName })
   return senders.length > 0 ? routeBy(channelType, senders) : routeFreely()

@@ -3,6 +3,7 @@ import { AppError, invalid } from '../../base/errors.ts'
 import type { Money } from '../../base/money.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
+import { refuseForeignNames } from '../gateways/name-owners.ts'
 import { hasTooManyLanes, heldRanges } from '../lanes/lanes.ts'
 import { type Account, monthOf } from '../ledger/account.ts'
 import { changeReserved, lockAccount, refusalOf } from '../ledger/ledger.ts'
@@ -138,6 +139,7 @@ async function stop(sql: Transaction, dispatch: Dispatch, close: typeof store.cl
 async function refuseUnapproved(sql: Sql, dispatch: Dispatch) {
   const { companyId, channelType, senderName } = dispatch
   if (senderName) {
+    await refuseForeignNames(sql, companyId, [{ channelType, senderName, path: 'senderName' }])
     requireUsableName(await sendersCalled(sql, companyId, [senderName]), { channelType, senderName })
     return
   }

@@ -17,9 +17,11 @@ export type Gateway = {
   sealed: Buffer | null
   partsPerSecond: number | null
   paused: boolean
+  /** Those that may send under its names without having them registered; see `name-owners.ts`. */
+  companies: number[]
 }
 
-export type NewGateway = Omit<Gateway, 'gatewayId' | 'paused' | 'sealed'>
+export type NewGateway = Omit<Gateway, 'gatewayId' | 'paused' | 'sealed' | 'companies'> & { companies?: number[] }
 
 /** How the settings of a connector are kept: which of them are secret, and what makes them right. */
 export type Keeping = {
@@ -51,7 +53,9 @@ export type GatewayState = {
 export type OwnState = Omit<GatewayState, 'engines'>
 
 /** A field that is absent stays as it is; so does a setting that is not named, and one set to null is removed. */
-export type GatewayChange = Partial<Pick<Gateway, 'name' | 'brands' | 'settings' | 'partsPerSecond' | 'paused'>>
+export type GatewayChange = Partial<
+  Pick<Gateway, 'name' | 'brands' | 'settings' | 'partsPerSecond' | 'paused' | 'companies'>
+>
 
 /** What a subscriber wrote to a simulated operator. */
 export type SimulatedInbound = { from: string; to: string; text: string; receivedAt: Date; providerId: string }

@@ -1,9 +1,10 @@
+import type { ChannelType } from '../../base/channel-types.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { Gateway, GatewayChange, NewGateway, SimulatedInbound } from './gateway.ts'
 
 const columns = (sql: Sql) => sql`
   gateway_id as "gatewayId", name, channel_type as "channelType", connector, brands, settings,
-  secrets as sealed, parts_per_second as "partsPerSecond", paused`
+  secrets as sealed, parts_per_second as "partsPerSecond", paused, companies`
 
 export const selectGateways = (sql: Sql) => sql<Gateway[]>`select ${columns(sql)} from gateways order by gateway_id`
 
@@ -24,9 +25,10 @@ export const lockGateway = (sql: Sql, gatewayId: number) =>
 
 export function insertGateway(sql: Sql, gateway: NewGateway & Pick<Gateway, 'sealed'>) {
   return sql<Gateway[]>`
-    insert into gateways (name, channel_type, connector, brands, settings, secrets, parts_per_second)
+    insert into gateways (name, channel_type, connector, brands, settings, secrets, parts_per_second, companies)
     values (${gateway.name}, ${gateway.channelType}, ${gateway.connector}, ${gateway.brands}::smallint[],
-      ${sql.json(gateway.settings as never)}, ${gateway.sealed}, ${gateway.partsPerSecond})
+      ${sql.json(gateway.settings as never)}, ${gateway.sealed}, ${gateway.partsPerSecond},
+      ${gateway.companies ?? []}::bigint[])
     on conflict (name) do nothing
     returning ${columns(sql)}`
 }
@@ -47,9 +49,25 @@ export function updateGateway(
       parts_per_second = case when ${change.partsPerSecond !== undefined} then ${change.partsPerSecond ?? null}
         else parts_per_second end,
       paused = coalesce(${change.paused ?? null}, paused),
+      companies = coalesce(${change.companies ?? null}::bigint[], companies),
       updated_at = now()
     where gateway_id = ${gatewayId}
     returning ${columns(sql)}`
+}
+
+export type NamedGateway = Pick<Gateway, 'channelType' | 'connector' | 'settings' | 'companies'>
+
+export const selectGatewaysOf = (sql: Sql, channelTypes: readonly string[]) =>
+  sql<NamedGateway[]>`
+    select channel_type as "channelType", connector, settings, companies from gateways
+    where channel_type = any(${[...channelTypes]}::text[])`
+
+/** Names of these channels that the company has registered and may use, in every spelling that was asked for. */
+export function selectRegistered(sql: Sql, companyId: number, channelTypes: string[], names: string[]) {
+  return sql<{ channelType: ChannelType; senderName: string }[]>`
+    select distinct channel_type as "channelType", sender_name as "senderName" from senders
+    where company_id = ${companyId} and channel_type = any(${channelTypes}::text[])
+      and sender_name = any(${names}::text[]) and status = 'APPROVED' and not suspended`
 }
 
 export const deleteGateway = (sql: Sql, gatewayId: number) => sql`delete from gateways where gateway_id = ${gatewayId}`

@@ -4,11 +4,11 @@ import { timeOfUuid7, uuid7 } from '../../base/uuid7.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aGateway } from '../../testing/engines.ts'
 import { aCompany, anApprovedSender, aPartner, aSender, type TestPartner } from '../../testing/factories.ts'
-import { blacklistedAmong } from '../blacklist/blacklist.ts'
+import { blacklistedAmong, removeFromBlacklist } from '../blacklist/blacklist.ts'
 import { listCallbacks } from '../callbacks/callbacks.ts'
 import { setSwitches } from '../companies/companies.ts'
 import { centerCalled, defaultCenter, listCenters, moveDefault } from '../traffic-centers/traffic-centers.ts'
-import { heardWithin, type InboundMessage, takeInbound } from './inbound.ts'
+import { forgetOldStops, heardWithin, type InboundMessage, takeInbound } from './inbound.ts'
 import { addRule, listRules, removeRule } from './rules.ts'
 
 const db = useDatabase()
@@ -172,6 +172,33 @@ describe('is heard by nobody', () => {
 })
 
 describe('a stop word', () => {
+  test('that is told again changes nothing, also when the number was taken off the blacklist since', async () => {
+    for (const inbound of [true, false]) {
+      await setSwitches(db.sql, companyId, { inbound })
+      const stop = { text: 'STOP', providerId: `wamid.stop-${inbound}` }
+      expect(await write(stop)).toMatchObject({ kind: 'stopped', companyIds: [companyId] })
+      await removeFromBlacklist(db.sql, companyId, anna)
+      expect(await write(stop)).toEqual(inbound ? { kind: 'repeated', companyId } : { kind: 'ignored' })
+      expect(await blacklistedAmong(db.sql, companyId, [anna])).toEqual(new Set())
+      expect(await write({ ...stop, providerId: `wamid.again-${inbound}` })).toMatchObject({ kind: 'stopped' })
+    }
+    await forgetOldStops(db.sql, new Date(Date.now() + 31 * 24 * 3_600_000))
+    expect(await db.sql`select from inbound_stops`).toHaveLength(0)
+  })
+
+  test('written to a name of the gateway is for the owners of that name, and for nobody else who uploaded', async () => {
+    const [listed, stranger] = [await aCompany(db.sql, partner), await aCompany(db.sql, partner)]
+    const bot = { name: 'bot', channelType: 'TELEGRAM', connector: 'telegram', settings: { botName: name } } as const
+    await db.sql`
+      insert into subscribers (company_id, channel_type, sender_name, destination, address)
+      values (${stranger}, 'TELEGRAM', ${name}, ${anna}, '777')` // from before the name had owners
+    const { gatewayId: botId } = await aGateway(db.sql, { ...bot, companies: [listed] })
+    const stop = { from: anna, to: name, text: 'STOP', receivedAt }
+    expect(await takeInbound(db.sql, botId, stop)).toEqual({ kind: 'stopped', companyIds: [listed] })
+    expect(await takeInbound(db.sql, botId, { ...stop, from: 'chat:777' })).toEqual({ kind: 'unknown subscriber' })
+    expect(await blacklistedAmong(db.sql, stranger, [anna])).toEqual(new Set())
+  })
+
   const isBlacklisted = async (company = companyId) => (await blacklistedAmong(db.sql, company, [anna])).has(anna)
 
   test('puts the number on the blacklist, and is kept and told like any other text', async () => {
@@ -183,10 +210,7 @@ describe('a stop word', () => {
     expect(await isBlacklisted()).toBe(true)
     expect(await urls()).toHaveLength(1)
 
-    expect(await write({ text: ' стоп\n', providerId: 'wamid.1' })).toEqual({
-      kind: 'stopped',
-      companyIds: [companyId],
-    })
+    expect(await write({ text: ' стоп\n', providerId: 'wamid.1' })).toEqual({ kind: 'repeated', companyId })
     expect([await rows(), await urls()]).toMatchObject([[row], { length: 1 }])
   })
 

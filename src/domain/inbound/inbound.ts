@@ -1,8 +1,10 @@
 import { normaliseNumber } from '../../base/phone-number.ts'
 import { uuid7 } from '../../base/uuid7.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
-import { addStop, isStopWord, STOP_WORDS } from '../blacklist/blacklist.ts'
+import { addStop, isStopWord, STOP_WORDS, type Stop } from '../blacklist/blacklist.ts'
 import { enqueueMessagingCallbacks } from '../callbacks/callbacks.ts'
+import { findGateway } from '../gateways/gateways.ts'
+import { ownsName } from '../gateways/name-owners.ts'
 import type { Numbering } from '../numbering/numbering.ts'
 import { numberOfChat } from '../subscribers/subscribers.ts'
 import { defaultCenter } from '../traffic-centers/traffic-centers.ts'
@@ -43,11 +45,29 @@ export async function takeInbound(
   const from = chat === undefined ? normaliseNumber(message.from) : await numberOfChat(sql, gatewayId, chat)
   return within(sql, async tx => {
     const kept = from === undefined ? undefined : await keep(tx, gatewayId, { ...message, from }, numbering)
-    const stopped = isStopWord(text, stopWords) ? await addStop(tx, gatewayId, { from, chat, to }) : undefined
+    const isStop = isStopWord(text, stopWords) && (await isFirstTime(tx, gatewayId, message))
+    const stopped = isStop ? await stopAll(tx, gatewayId, { from, chat, to }) : undefined
     if (from === undefined && !stopped?.length) return { kind: 'unknown subscriber' }
     if (!stopped) return kept ?? { kind: 'ignored' }
     return { kind: 'stopped', companyIds: stopped, ...(kept?.kind === 'kept' ? { messageUuid: kept.messageUuid } : {}) }
   })
+}
+
+/** A webhook that is delivered again must not undo what staff did since: a number was taken off the blacklist. */
+async function isFirstTime(sql: Transaction, gatewayId: number, { providerId }: InboundMessage): Promise<boolean> {
+  if (!providerId) return true
+  return (await store.insertStop(sql, gatewayId, providerId)).count > 0
+}
+
+/** Messengers repeat a webhook for some days; WhatsApp for seven. */
+const STOPS_KEPT_MS = 30 * 24 * 3600_000
+
+export const forgetOldStops = (sql: Sql, now: Date) =>
+  store.deleteOldStops(sql, new Date(now.getTime() - STOPS_KEPT_MS))
+
+async function stopAll(sql: Transaction, gatewayId: number, stop: Omit<Stop, 'isOwned'>): Promise<number[]> {
+  const gateway = await findGateway(sql, gatewayId)
+  return addStop(sql, gatewayId, { ...stop, isOwned: gateway !== undefined && ownsName(gateway, stop.to) })
 }
 
 /** What the database cannot keep is left out: a provider that is refused for it would come again for ever. */

@@ -76,6 +76,14 @@ export function selectHeard(sql: Sql, companyId: number, senderName: string, des
         and i.sender_name = ${senderName} and i.received_at >= ${since})`
 }
 
+/** Nothing when the gateway has told of it before. */
+export function insertStop(sql: Sql, gatewayId: number, providerId: string) {
+  return sql`
+    insert into inbound_stops (gateway_id, provider_id) values (${gatewayId}, ${providerId}) on conflict do nothing`
+}
+
+export const deleteOldStops = (sql: Sql, before: Date) => sql`delete from inbound_stops where heard_at < ${before}`
+
 // Rules -----------------------------------------------------------------------------------------------------------
 
 const ruleColumns = (sql: Sql) => sql`

@@ -4,6 +4,7 @@ import type { TemplateContent } from '../../base/content.ts'
 import { errorCodes } from '../../base/error-codes.ts'
 import { smsParts } from '../../base/sms-text.ts'
 import { needsNoRegistration, whyUnusable } from '../dispatches/routing.ts'
+import { FOREIGN_NAME, type ForeignNames, isForeign } from '../gateways/name-owners.ts'
 import { brandOf, OTHER_BRAND_ID } from '../numbering/brand.ts'
 import { type Classified, classify, type Numbering } from '../numbering/numbering.ts'
 import type { PriceBook } from '../pricing/pricing.ts'
@@ -19,6 +20,7 @@ import { type NewSingle, type Refusal, type SingleWish, stepsOf } from './single
 /** What decides about the messages of a company, read before the first one is looked at. */
 export type Desk = {
   senders: Sender[]
+  foreignNames: ForeignNames
   templates: ApprovedTemplate[]
   /** Which of them the texts of the messages match. */
   matches: ReadonlyMap<SingleWish, Match>
@@ -72,7 +74,7 @@ const inStep = (index: number, refusal: Refusal): Refusal =>
 export function draftSingle(desk: Desk, wish: SingleWish, now: Date, match: Match | undefined): NewSingle | Refusal {
   const number = classify(desk.numbering, wish.destination)
   if (number.kind === 'refused') return refused(errorCodes.badNumber, 'destination: is no valid number')
-  const name = nameFor(desk.senders, wish, number)
+  const name = nameFor(desk, wish, number)
   if ('kind' in name) return name
   // The time of a step counts from its submission, not from now.
   const schedule = scheduleOf(wish.cascade ? { ...wish.options, ttl: null } : wish.options, number, now)
@@ -173,8 +175,9 @@ const contentWith = (content: NewSingle['content'], shorten: Shorten): NewSingle
 const refused = (code: number, reason: string): Refusal => ({ kind: 'refused', why: 'invalid', code, reason })
 
 /** The name a message goes out under: of an SMS, the one registered with the recipient's operator. */
-function nameFor(senders: Sender[], wish: SingleWish, number: Known): Name | Refusal {
+function nameFor({ senders, foreignNames }: Desk, wish: SingleWish, number: Known): Name | Refusal {
   const { channelType, senderName } = wish
+  if (isForeign(foreignNames, wish)) return refused(INVALID, `senderName: ${FOREIGN_NAME}`)
   if (needsNoRegistration(channelType, senderName))
     return { senderId: null, senderType: 'COMMON', brand: brandOfNumber(number) }
   const ofName = senders.filter(sender => sender.channelType === channelType && sender.senderName === senderName)

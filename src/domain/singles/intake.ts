@@ -3,6 +3,7 @@ import { isDatabaseAway, isDatabaseBusy } from '../../base/database-losses.ts'
 import { AppError } from '../../base/errors.ts'
 import type { Pool, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
+import { foreignNames } from '../gateways/name-owners.ts'
 import { type Once, once } from '../idempotency/idempotency.ts'
 import type { Numbering } from '../numbering/numbering.ts'
 import { openPriceBook, type PriceBook } from '../pricing/pricing.ts'
@@ -166,14 +167,16 @@ export function createIntake(context: IntakeContext): Intake {
     now: Date,
   ): Promise<{ desk: Desk; templatesVersion: number }> {
     const { sql, numbering, linkBase } = context
-    const names = [...new Set(wishes.flatMap(stepsOf).map(({ senderName }) => senderName))]
-    const [senders, { templates, version: templatesVersion }, prices] = await Promise.all([
+    const steps = wishes.flatMap(stepsOf)
+    const names = [...new Set(steps.map(({ senderName }) => senderName))]
+    const [senders, foreign, { templates, version: templatesVersion }, prices] = await Promise.all([
       sendersCalled(sql, companyId, names),
+      foreignNames(sql, companyId, steps),
       approvedTemplates(sql, companyId, now),
       bookOf(companyId),
     ])
-    const matches = await matchWishes(templates, wishes.flatMap(stepsOf), () => effortOf(companyId))
-    const desk = { senders, templates, matches, prices, numbering: numbering(), linkBase }
+    const matches = await matchWishes(templates, steps, () => effortOf(companyId))
+    const desk = { senders, foreignNames: foreign, templates, matches, prices, numbering: numbering(), linkBase }
     const unknown = templateIdsIn(wishes).filter(id => !templates.some(({ templateId }) => templateId === id))
     if (unknown.length === 0) return { desk, templatesVersion }
     const unusableTemplates = await whyTemplatesAreUnusable(sql, companyId, unknown)

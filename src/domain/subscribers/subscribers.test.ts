@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
+import type { ChannelType } from '../../base/channel-types.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aGateway } from '../../testing/engines.ts'
 import { aCompany, anApprovedSender, aPartner } from '../../testing/factories.ts'
@@ -145,7 +146,7 @@ test('an address that leads nowhere is forgotten, of that company and name alone
 describe('a message from a chat', () => {
   const stop = { from: 'chat:777', to: 'shop_bot', text: 'STOP', receivedAt: new Date() }
   const aBot = () => anApprovedSender(db.sql, companyId, { channelType: 'TELEGRAM', senderName: 'shop_bot' })
-  const saveOf = (company: number, senderName: string, destination: string, channelType = 'TELEGRAM') =>
+  const saveOf = (company: number, senderName: string, destination: string, channelType: ChannelType = 'TELEGRAM') =>
     saveSubscribers(db.sql, company, { channelType, senderName, subscribers: [{ destination, address: '777' }] })
 
   test('is from the number that the subscriber showed, whatever a company saved', async () => {

@@ -1,6 +1,8 @@
+import type { ChannelType } from '../../base/channel-types.ts'
 import { invalid } from '../../base/errors.ts'
 import { normaliseNumber } from '../../base/phone-number.ts'
 import type { Sql } from '../../db/sql.ts'
+import { refuseForeignNames } from '../gateways/name-owners.ts'
 import * as store from './store.ts'
 import type { Chat, Subscriber, SubscribersOf } from './subscriber.ts'
 
@@ -12,10 +14,11 @@ const MOST_ADDRESS_BYTES = 2000
 export async function saveSubscribers(
   sql: Sql,
   companyId: number,
-  given: { channelType: string; senderName: string; subscribers: Subscriber[] },
+  given: { channelType: ChannelType; senderName: string; subscribers: Subscriber[] },
 ): Promise<{ accepted: number; rejected: number }> {
   const { channelType, senderName, subscribers } = given
   if (subscribers.length > MOST_AT_ONCE) throw invalid(`subscribers: at most ${MOST_AT_ONCE} at once`)
+  await refuseForeignNames(sql, companyId, [{ channelType, senderName, path: 'senderName' }])
   const accepted = subscribers.flatMap(normalised)
   if (accepted.length > 0) await store.insertSubscribers(sql, { companyId, channelType, senderName }, accepted)
   return { accepted: accepted.length, rejected: subscribers.length - accepted.length }

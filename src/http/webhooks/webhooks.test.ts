@@ -366,6 +366,7 @@ describe('a bot of Telegram', () => {
     atEnd.push(() => telegram.stop())
     const settings = { token, baseUrl: telegram.url, webhookSecret: 'mellon', ...name }
     const bot = await gatewayOf('telegram', 'TELEGRAM', settings)
+    await db.sql`update gateways set companies = ${[companyId]}::bigint[] where gateway_id = ${bot.gatewayId}`
     const subscribers = [
       { destination: anna, externalId: 777 },
       { destination: boris, externalId: 778 },

@@ -1,0 +1,62 @@
+import { plainName, spellingsOf } from '../../base/bot-names.ts'
+import { carriedNames } from '../../base/carried-names.ts'
+import type { ChannelType } from '../../base/channel-types.ts'
+import { invalid } from '../../base/errors.ts'
+import type { Sql } from '../../db/sql.ts'
+import type { Gateway } from './gateway.ts'
+import * as store from './store.ts'
+
+/**
+ * Whose names are whose, in channels where a name needs no registration and leads to one bot, page or application. A
+ * name that a gateway carries belongs to the companies that the gateway lists, and to those that have it registered; to
+ * nobody else, also when the gateway lists none. A name that no gateway carries is free.
+ */
+const ownedChannels: readonly ChannelType[] = ['TELEGRAM', 'VK', 'WEASY', 'PUSH']
+
+export type Name = { channelType: ChannelType; senderName: string }
+
+/** Names that a company may not use. */
+export type ForeignNames = ReadonlySet<string>
+
+export const isForeign = (names: ForeignNames, name: Name) => names.size > 0 && names.has(keyOf(name))
+
+export const FOREIGN_NAME = 'belongs to another company'
+
+/** Which of these names the company may not use. Most requests have no name of such a channel: they ask nothing. */
+export async function foreignNames(sql: Sql, companyId: number, asked: readonly Name[]): Promise<ForeignNames> {
+  const owned = asked.filter(({ channelType }) => ownedChannels.includes(channelType))
+  if (owned.length === 0) return NONE
+  const gateways = await store.selectGatewaysOf(sql, ownedChannels)
+  const closed = owned.filter(name => {
+    const owners = gateways.filter(gateway => carries(gateway, name))
+    return owners.length > 0 && !owners.some(({ companies }) => companies.includes(companyId))
+  })
+  if (closed.length === 0) return NONE
+  const registered = await registeredAmong(sql, companyId, closed)
+  return new Set(closed.map(keyOf).filter(key => !registered.has(key)))
+}
+
+/** Refuses a request that names what is not the company's own; `path` names the field. */
+export async function refuseForeignNames(sql: Sql, companyId: number, asked: (Name & { path: string })[]) {
+  const names = await foreignNames(sql, companyId, asked)
+  const wrong = asked.find(name => isForeign(names, name))
+  if (wrong) throw invalid(`${wrong.path}: ${FOREIGN_NAME}`)
+}
+
+/** Whether a name in the gateway's channel is one of its own, which not everyone may use. */
+export const ownsName = (gateway: Pick<Gateway, 'channelType' | 'connector' | 'settings'>, senderName: string) =>
+  ownedChannels.includes(gateway.channelType) && carries(gateway, { channelType: gateway.channelType, senderName })
+
+const NONE: ForeignNames = new Set()
+
+const keyOf = ({ channelType, senderName }: Name) => `${channelType} ${plainName(senderName)}`
+
+const carries = (gateway: Pick<Gateway, 'channelType' | 'connector' | 'settings'>, { channelType, senderName }: Name) =>
+  gateway.channelType === channelType &&
+  carriedNames(gateway.connector, gateway.settings)?.has(plainName(senderName)) === true
+
+async function registeredAmong(sql: Sql, companyId: number, names: Name[]): Promise<Set<string>> {
+  const channels = [...new Set(names.map(({ channelType }) => channelType))]
+  const spellings = names.flatMap(({ channelType, senderName }) => spellingsOf(channelType, senderName))
+  return new Set((await store.selectRegistered(sql, companyId, channels, spellings)).map(keyOf))
+}
