@@ -272,9 +272,10 @@ create table dispatches (
 CREATE INDEX dispatches_by_status ON dispatches USING btree (company_id, status, dispatch_id);
 
 create table engines (
-  worker     uuid not null,
-  started_at timestamp with time zone default now() not null,
-  seen_at    timestamp with time zone default now() not null,
+  worker       uuid not null,
+  started_at   timestamp with time zone default now() not null,
+  seen_at      timestamp with time zone default now() not null,
+  clock_off_ms bigint default 0 not null,
   constraint engines_pkey PRIMARY KEY (worker)
 );
 

@@ -8,7 +8,6 @@ const sql = connect(process.env.DATABASE_URL!)
 const log = pino({ level: 'warn' }, pino.destination(2))
 const engine = await startEngine({
   sql,
-  clock: () => new Date(),
   log,
   moderation: 'auto',
   billingZone: 'Europe/Moscow',

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { DatabaseClock } from '../db/clock.ts'
 import type { Pool } from '../db/sql.ts'
 import { forgetOldCallbacks } from '../domain/callbacks/callbacks.ts'
 import { callbackKey, sealPlainSecrets } from '../domain/callbacks/secrets.ts'
@@ -38,7 +39,10 @@ import { endWaiting, seeToTimers } from './timers.ts'
 
 export type EngineContext = {
   sql: Pool
-  clock: () => Date
+  /** The database's clock unless given: tests play it. */
+  clock?: () => Date
+  /** The clock of this machine: nothing goes by it, but it is told when it is wrong. */
+  ownClock?: () => Date
   log: Logger
   moderation: Moderation
   billingZone: string
@@ -74,8 +78,11 @@ const HOUSEKEEPING_EVERY_MS = 10 * 60_000
 const LINKS_LIVE_MS = 365 * 24 * 3600_000
 
 /** What happens without anyone asking. Any number of engines may run on one database. */
-export async function startEngine(context: EngineContext): Promise<{ worker: string; stop(): Promise<void> }> {
-  const { sql, clock, log, moderation, billingZone } = context
+export async function startEngine(given: EngineContext): Promise<{ worker: string; stop(): Promise<void> }> {
+  const { sql, log, moderation, billingZone } = given
+  const databaseClock = await DatabaseClock.follow({ sql, log, ownClock: given.ownClock })
+  const { clock = databaseClock.now } = given
+  const context = { ...given, clock }
   const worker = randomUUID()
   const numbering = await watchNumbering(sql, { onError: err => log.warn({ err }, 'numbering.not_read') })
   const cascades = { numbering: () => numbering.current(), linkBase: `${context.publicUrl ?? ''}/s` }
@@ -103,7 +110,7 @@ export async function startEngine(context: EngineContext): Promise<{ worker: str
   const scheduler = startScheduler({ ...context, worker, recorder, gateways })
   const unlisten = await listen(context, scheduler.wake)
   const loops = [
-    repeat('heartbeat', HEARTBEAT_EVERY_MS, log, () => seeEngine(sql, worker)),
+    repeat('heartbeat', HEARTBEAT_EVERY_MS, log, () => seeEngine(sql, worker, databaseClock.offMs())),
     repeat('senders', SENDERS_EVERY_MS, log, async () => {
       const moves = await moveDueSenders(sql, moderation, await senderFeeTable(sql), clock())
       if (moves > 0) log.info({ moves }, 'senders.moved')
@@ -140,6 +147,7 @@ export async function startEngine(context: EngineContext): Promise<{ worker: str
         () => recorder.stop(),
         () => callbacks.stop(),
         () => numbering.stop(),
+        () => databaseClock.stop(),
         () => removeEngine(sql, worker).catch(err => log.warn({ err }, 'engine.not_removed')),
       ])
     },
@@ -147,7 +155,7 @@ export async function startEngine(context: EngineContext): Promise<{ worker: str
 }
 
 /** Each on its own: what one of them cannot do now keeps no other from its work, and is tried again the next time. */
-async function keepHouse({ sql, clock, log, keepMonths }: EngineContext) {
+async function keepHouse({ sql, clock, log, keepMonths }: EngineContext & { clock: () => Date }) {
   const steps = {
     ensureMessageMonths: () => ensureMessageMonths(sql),
     turnSubmissionDays: () => turnSubmissionDays(sql),
@@ -181,7 +189,7 @@ async function inTurn(patienceMs: number, steps: (() => Promise<unknown>)[]) {
 }
 
 /** Whoever gives lanes something to do says so. It only saves time: the scheduler looks by itself, too. */
-async function listen({ sql, log }: EngineContext, wake: () => void): Promise<() => void> {
+async function listen({ sql, log }: Pick<EngineContext, 'sql' | 'log'>, wake: () => void): Promise<() => void> {
   const listening = await sql.listen('tidings_lanes', wake).catch(err => {
     log.warn({ err }, 'engine.not_listening')
   })

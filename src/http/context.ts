@@ -31,6 +31,8 @@ export const usualLimits: Limits = {
 export type Context = {
   sql: Pool
   clock: () => Date
+  /** How far the clock of this machine is ahead of the database's; 0 when it is right. */
+  clockOffMs?: () => number
   numbering: () => Numbering
   log: Logger
   billingZone: string

@@ -1,19 +1,29 @@
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../base/errors.ts'
-import { isEngineAtWork } from '../domain/sending/engines.ts'
+import { enginesAtWork } from '../domain/sending/engines.ts'
 import type { Context } from './context.ts'
 
-/** `/healthz`: the process lives. `/readyz`: the service can do its work, the database answers and an engine sends. */
-export function registerHealth(app: FastifyInstance, { sql }: Context) {
+/**
+ * `/healthz`: the process lives. `/readyz`: the service can do its work, the database answers and an engine sends. A
+ * wrong clock hinders nothing, for everything goes by the database's; but somebody should put it right.
+ */
+export function registerHealth(app: FastifyInstance, { sql, clockOffMs = () => 0 }: Context) {
   app.get('/healthz', async () => ({ status: 'ok' }))
   app.get('/readyz', async () => {
-    const isAtWork = await isEngineAtWork(sql).catch(() => {
+    const atWork = await enginesAtWork(sql).catch(() => {
       throw notReady('The database does not answer')
     })
-    if (!isAtWork) throw notReady('No engine is at work: start one with `tidings engine`')
-    return { status: 'ready' }
+    if (atWork.engines === 0) throw notReady('No engine is at work: start one with `tidings engine`')
+    const warnings = [...wrongClock('this process', clockOffMs()), ...wrongClock('an engine', atWork.clockOffMs)]
+    return { status: 'ready', ...(warnings.length > 0 ? { warnings } : {}) }
   })
   app.get('/', async (_, reply) => reply.redirect('/docs'))
+}
+
+function wrongClock(of: string, offMs: number): string[] {
+  if (offMs === 0) return []
+  const seconds = Math.round(Math.abs(offMs) / 1000)
+  return [`The clock of ${of} is ${seconds} s ${offMs > 0 ? 'ahead of' : 'behind'} the database's: set it right`]
 }
 
 const notReady = (why: string) => new AppError('not_ready', why, { retryAfterSeconds: 2 })

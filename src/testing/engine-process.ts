@@ -7,7 +7,6 @@ const sql = connect(process.argv[2]!, { max: 10, name: 'tidings engine' })
 const log = pino({ level: 'fatal' }, pino.destination(2))
 const engine = await startEngine({
   sql,
-  clock: () => new Date(),
   log,
   moderation: 'manual',
   billingZone: 'Europe/Moscow',

@@ -34,7 +34,6 @@ export function useEngines(db: { sql: Pool; url: string }) {
     async anEngine(given: Partial<EngineContext> = {}): Promise<Engine> {
       const engine = await startEngine({
         sql: db.sql,
-        clock: () => new Date(),
         log: pino({ level: 'silent' }),
         moderation: 'manual',
         billingZone,

@@ -1,11 +1,12 @@
 import { UsageError } from '../../base/errors.ts'
+import { databaseNow } from '../../db/clock.ts'
 import { detachMonth, listMonths, type Month } from '../../domain/messages/months.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { table } from '../table.ts'
 
 export async function listAll({ config, print }: Call) {
   await withDatabase(config, async ({ sql }) => {
-    const months = await listMonths(sql, new Date())
+    const months = await listMonths(sql, await databaseNow(sql))
     print(months, tableOf(months))
   })
 }
@@ -13,7 +14,7 @@ export async function listAll({ config, print }: Call) {
 export async function detachOne(call: Call) {
   const month = monthOption(call)
   await withDatabase(call.config, async ({ sql }) => {
-    const outcome = await detachMonth(sql, month, new Date())
+    const outcome = await detachMonth(sql, month, await databaseNow(sql))
     if (outcome.kind === 'refused') throw new UsageError(`Month ${month} cannot be detached: ${outcome.reason}.`)
     const { messages, table } = outcome
     call.print(

@@ -1,3 +1,4 @@
+import { databaseNow } from '../../db/clock.ts'
 import { listCallbackAttempts, listCallbacks, replayCallback } from '../../domain/callbacks/callbacks.ts'
 import { callbackKey, callbackSecretOf, replaceCallbackSecret } from '../../domain/callbacks/secrets.ts'
 import { type Call, withDatabase } from '../command.ts'
@@ -30,7 +31,7 @@ export async function listAttempts(call: Call) {
 export async function replayOne(call: Call) {
   await withDatabase(call.config, async ({ sql }) => {
     const callbackId = idOption(call, 'callback')
-    await replayCallback(sql, idOption(call, 'company'), callbackId)
+    await replayCallback(sql, idOption(call, 'company'), callbackId, await databaseNow(sql))
     call.print({ callbackId }, `Callback ${callbackId} will be sent again.`)
   })
 }

@@ -1,6 +1,7 @@
 import { UsageError } from '../../base/errors.ts'
 import { formatMoney, type Money, moneyToNumber } from '../../base/money.ts'
 import { printable } from '../../base/printable.ts'
+import { databaseNow } from '../../db/clock.ts'
 import type { Pool } from '../../db/sql.ts'
 import {
   createCompany,
@@ -69,7 +70,7 @@ export async function showOne(call: Call) {
 
 async function companyWithAccount(sql: Pool, companyId: number, billingZone: string): Promise<WithAccount> {
   const company = await requireAnyCompany(sql, companyId)
-  return { ...(await accountOf(sql, companyId, monthOf(new Date(), billingZone))), ...company }
+  return { ...(await accountOf(sql, companyId, monthOf(await databaseNow(sql), billingZone))), ...company }
 }
 
 export const disableOne = (call: Call) =>
@@ -88,7 +89,7 @@ async function setStatus(call: Call, status: CompanyStatus, words: string) {
 type WithAccount = Company & Omit<Account, 'budget' | 'currency'>
 
 async function withAccounts(sql: Pool, billingZone: string): Promise<WithAccount[]> {
-  const accounts = await listAccounts(sql, monthOf(new Date(), billingZone))
+  const accounts = await listAccounts(sql, monthOf(await databaseNow(sql), billingZone))
   const byCompany = new Map(accounts.map(account => [account.companyId, account]))
   return (await listAllCompanies(sql)).map(company => ({ ...byCompany.get(company.companyId)!, ...company }))
 }
@@ -98,7 +99,7 @@ export async function topUpOne(call: Call) {
   const amount = amountOption(call, 'amount')
   const { note } = call.options
   await withDatabase(call.config, async ({ sql }) => {
-    const billing = { billingZone: call.config.billingZone, now: new Date() }
+    const billing = { billingZone: call.config.billingZone, now: await databaseNow(sql) }
     const balance = await orAdvise(
       noCompany(companyId),
       topUp(sql, companyId, { amount, ...(note === undefined ? {} : { note }) }, billing),

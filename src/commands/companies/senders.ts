@@ -1,4 +1,5 @@
 import { UsageError } from '../../base/errors.ts'
+import { databaseNow } from '../../db/clock.ts'
 import type { Pool } from '../../db/sql.ts'
 import { senderFeeTable } from '../../domain/pricing/pricing.ts'
 import { approveSender, denySender, rejectSender } from '../../domain/senders/moderation.ts'
@@ -20,14 +21,14 @@ export async function listSome(call: Call) {
 
 export const approveOne = (call: Call) =>
   decide(call, async (sql, senderId) =>
-    approveSender(sql, senderId, await senderFeeTable(sql), new Date(), call.options.comment),
+    approveSender(sql, senderId, await senderFeeTable(sql), await databaseNow(sql), call.options.comment),
   )
 
 export const rejectOne = (call: Call) =>
-  decide(call, (sql, senderId) => rejectSender(sql, senderId, call.options.comment!, new Date()))
+  decide(call, async (sql, senderId) => rejectSender(sql, senderId, call.options.comment!, await databaseNow(sql)))
 
 export const denyOne = (call: Call) =>
-  decide(call, (sql, senderId) => denySender(sql, senderId, call.options.comment, new Date()))
+  decide(call, async (sql, senderId) => denySender(sql, senderId, call.options.comment, await databaseNow(sql)))
 
 async function decide(call: Call, decision: (sql: Pool, senderId: number) => Promise<Sender>) {
   const senderId = idOption(call, 'sender')

@@ -1,3 +1,4 @@
+import { databaseNow } from '../../db/clock.ts'
 import type { Pool } from '../../db/sql.ts'
 import { approveTemplate, denyTemplate, rejectTemplate } from '../../domain/templates/moderation.ts'
 import type { Template } from '../../domain/templates/template.ts'
@@ -17,13 +18,17 @@ export async function listSome(call: Call) {
 }
 
 export const approveOne = (call: Call) =>
-  decide(call, (sql, templateId) => approveTemplate(sql, templateId, new Date(), call.options.comment))
+  decide(call, async (sql, templateId) =>
+    approveTemplate(sql, templateId, await databaseNow(sql), call.options.comment),
+  )
 
 export const rejectOne = (call: Call) =>
-  decide(call, (sql, templateId) => rejectTemplate(sql, templateId, call.options.comment!, new Date()))
+  decide(call, async (sql, templateId) =>
+    rejectTemplate(sql, templateId, call.options.comment!, await databaseNow(sql)),
+  )
 
 export const denyOne = (call: Call) =>
-  decide(call, (sql, templateId) => denyTemplate(sql, templateId, call.options.comment, new Date()))
+  decide(call, async (sql, templateId) => denyTemplate(sql, templateId, call.options.comment, await databaseNow(sql)))
 
 async function decide(call: Call, decision: (sql: Pool, templateId: number) => Promise<Template>) {
   const templateId = idOption(call, 'template')

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { UsageError } from '../../base/errors.ts'
 import { moneyToNumber } from '../../base/money.ts'
 import { printable } from '../../base/printable.ts'
+import { databaseNow } from '../../db/clock.ts'
 import type { Pool } from '../../db/sql.ts'
 import { requireAnyCompany } from '../../domain/companies/companies.ts'
 import { type Dispatch, dispatchStatuses, type Progress } from '../../domain/dispatches/dispatch.ts'
@@ -38,7 +39,7 @@ export async function showOne(call: Call) {
   await onDispatch(call, async (sql, dispatch) => {
     const failures = await failuresOf(sql, dispatch)
     const isWaiting = dispatch.status === 'STARTED'
-    const reasons = isWaiting ? await reasonsToWait(sql, dispatch, new Date()) : []
+    const reasons = isWaiting ? await reasonsToWait(sql, dispatch, await databaseNow(sql)) : []
     const waitsFor = reasons.map(waitSentence)
     const shown = failures.map(({ errorCode, messages }) => ({
       errorCode,
@@ -62,7 +63,7 @@ export const stopOne = (call: Call) => move(call, stopDispatch)
 async function move(call: Call, change: typeof startDispatch) {
   await onDispatch(call, async (sql, { dispatchId, companyId }) => {
     const { partnerId } = await requireAnyCompany(sql, companyId)
-    const billing = { billingZone: call.config.billingZone, now: new Date() }
+    const billing = { billingZone: call.config.billingZone, now: await databaseNow(sql) }
     await change(sql, await requirePartner(sql, partnerId), dispatchId, billing)
     const { status } = await requireAnyDispatch(sql, dispatchId)
     call.print({ dispatchId, status }, `Dispatch ${dispatchId} is ${status}.`)

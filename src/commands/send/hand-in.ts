@@ -1,4 +1,5 @@
 import { AppError, UsageError } from '../../base/errors.ts'
+import { databaseNow } from '../../db/clock.ts'
 import type { Dispatch, Recipient } from '../../domain/dispatches/dispatch.ts'
 import { addMessages, createDispatch, requireDispatch } from '../../domain/dispatches/dispatches.ts'
 import { startDispatch } from '../../domain/dispatches/lifecycle.ts'
@@ -73,7 +74,7 @@ export async function startOnce({ sql, partner }: Job, dispatchId: number, billi
   const { status } = await requireDispatch(sql, partner, dispatchId)
   if (status === 'COMPLETED') return
   try {
-    await startDispatch(sql, partner, dispatchId, { billingZone, now: new Date() })
+    await startDispatch(sql, partner, dispatchId, { billingZone, now: await databaseNow(sql) })
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     throw new UsageError(

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import type { Config } from '../../config.ts'
+import { DatabaseClock, databaseNow } from '../../db/clock.ts'
 import type { Database, Opening } from '../../db/database.ts'
 import { addSimulators } from '../../domain/gateways/gateways.ts'
 import { watchNumbering } from '../../domain/numbering/numbering.ts'
@@ -15,8 +16,6 @@ import { watchDisk } from './disk-watch.ts'
 import { freePort, openDoors, urlOf } from './doors.ts'
 import { makeLog } from './log.ts'
 import { type Stopped, untilStopped } from './stopping.ts'
-
-const clock = () => new Date()
 
 export async function serve({ config, switches, print, progress }: Call) {
   const log = makeLog(config.logLevel, 'api')
@@ -33,7 +32,9 @@ export async function serve({ config, switches, print, progress }: Call) {
       await Promise.race([engine.ready, stopped.promise])
       if (!stopped.isAsked()) {
         // Only now: a start that fails or is interrupted must not leave a password behind that nobody has seen.
-        const demo = config.demo ? await makeDemo(database.sql, config.demoPassword, clock()) : undefined
+        const demo = config.demo
+          ? await makeDemo(database.sql, config.demoPassword, await databaseNow(database.sql))
+          : undefined
         progress('')
         print(
           { ...api.addresses, data: database.place, demo },
@@ -70,7 +71,7 @@ export async function runEngine({ config, print }: Call) {
     }
     const { sql, secret } = database
     const publicUrl = config.publicUrl ?? urlOf(config.host, config.port)
-    const context = { sql, secret, clock, log, moderation, billingZone, callbacks, stopWords, publicUrl }
+    const context = { sql, secret, log, moderation, billingZone, callbacks, stopWords, publicUrl }
     const engine = await startEngine({ ...context, keepMonths: config.keepMonths })
     await seeEngine(sql, engine.worker) // `/readyz` must not say otherwise when we say that it is up
     // As a child of `serve` it tells its parent, who prints for both.
@@ -110,6 +111,8 @@ async function startApi(config: Config, database: Database, log: Logger) {
   const numbering = await watchNumbering(database.sql, {
     onError: err => log.warn({ err }, 'numbering.reload_failed'),
   })
+  const clock = await DatabaseClock.follow({ sql: database.sql, log })
+  const stopWatching = () => Promise.all([numbering.stop(), clock.stop()])
   try {
     const port = config.port || (await freePort(config.host))
     const url = config.publicUrl ?? urlOf(config.host, port)
@@ -118,7 +121,8 @@ async function startApi(config: Config, database: Database, log: Logger) {
       sql: database.sql,
       secret: database.secret,
       stopWords,
-      clock,
+      clock: clock.now,
+      clockOffMs: clock.offMs,
       numbering: numbering.current,
       log,
       billingZone,
@@ -134,11 +138,11 @@ async function startApi(config: Config, database: Database, log: Logger) {
       localUrl: urlOf(config.host, port),
       async stop() {
         await doors.close(GRACE_MS)
-        await numbering.stop()
+        await stopWatching()
       },
     }
   } catch (error) {
-    await numbering.stop()
+    await stopWatching()
     throw error
   }
 }

@@ -36,7 +36,7 @@ const anEvent = (messageUuid = uuid7(new Date())): StatusEvent => ({
   at: new Date('2026-03-01T10:00:00Z'),
 })
 
-const enqueue = (companyId: number, batches: { url: string; events: StatusEvent[] }[], now?: Date) =>
+const enqueue = (companyId: number, batches: { url: string; events: StatusEvent[] }[], now = new Date()) =>
   db.sql.begin(sql => enqueueCallbacks(sql, companyId, batches, now))
 
 let partner: TestPartner
@@ -144,7 +144,7 @@ describe('enqueueing', () => {
 
   test('a rolled back status leaves no callback; no events, no row', async () => {
     const failing = db.sql.begin(async sql => {
-      await enqueueCallbacks(sql, companyId, [{ url, events: [anEvent()] }])
+      await enqueueCallbacks(sql, companyId, [{ url, events: [anEvent()] }], new Date())
       throw new Error('the status was not written')
     })
     await expect(failing).rejects.toThrow('the status was not written')
@@ -245,7 +245,7 @@ describe('secrets, replay and housekeeping', () => {
     await enqueue(companyId, [{ url, events: [anEvent()] }])
     const [row] = await db.sql`select callback_id as id from callbacks`
     const other = await aCompany(db.sql, partner)
-    await expect(replayCallback(db.sql, other, row!.id)).rejects.toThrow('Callback not found')
+    await expect(replayCallback(db.sql, other, row!.id, new Date())).rejects.toThrow('Callback not found')
   })
 
   test('what is over expires and is kept for 30 days, what waits is not touched', async () => {

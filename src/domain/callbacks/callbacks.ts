@@ -29,7 +29,7 @@ export function enqueueCallbacks(
   sql: Transaction,
   companyId: number,
   batches: EventsForUrl<StatusEvent>[],
-  now = new Date(),
+  now: Date,
 ): Promise<void> {
   return enqueue(sql, companyId, 'partner', batches, now)
 }
@@ -39,7 +39,7 @@ export function enqueueMessagingCallbacks(
   sql: Transaction,
   companyId: number,
   batches: EventsForUrl<MessagingEvent>[],
-  now = new Date(),
+  now: Date,
 ): Promise<void> {
   const stored = batches.map(({ url, events }) => ({ url, events: events.map(storedEvent) }))
   return enqueue(sql, companyId, 'messaging', stored, now)
@@ -189,7 +189,7 @@ export const listCallbackAttempts = (
 ): Promise<store.ListedAttempt[]> => store.selectAttempts(sql, companyId, callbackId, limit)
 
 /** Sends a finished batch again, for another day; one that waits is tried at once. */
-export async function replayCallback(sql: Sql, companyId: number, callbackId: number, now = new Date()): Promise<void> {
+export async function replayCallback(sql: Sql, companyId: number, callbackId: number, now: Date): Promise<void> {
   const [key] = await store.updateForReplay(sql, companyId, callbackId, new Date(now.getTime() + LIFETIME_MS))
   if (!key) throw notFound('Callback')
   await store.updateProbeDue(sql, key)

@@ -3,6 +3,7 @@ import { invalid, notFound } from '../../base/errors.ts'
 import { formatMoney } from '../../base/money.ts'
 import { compileTemplate } from '../../base/text-template.ts'
 import { uuid7Batch } from '../../base/uuid7.ts'
+import { databaseNow } from '../../db/clock.ts'
 import { allowLongWork } from '../../db/patience.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { blacklistedAmong } from '../blacklist/blacklist.ts'
@@ -78,7 +79,7 @@ async function withAbout(
   request: { companyId: number; dispatch: NewDispatch; recipients: readonly Recipient[] },
 ) {
   const { companyId, dispatch, recipients } = request
-  const { templates } = await currentTemplates(sql, pool, companyId, new Date())
+  const { templates } = await currentTemplates(sql, pool, companyId, await databaseNow(sql))
   return { ...dispatch, ...(await aboutOf(templates, dispatch, recipients[0], budgetOf(pool, companyId))) }
 }
 

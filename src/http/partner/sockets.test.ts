@@ -381,6 +381,13 @@ describe('around the API', () => {
     expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { status: 'ready' }])
   })
 
+  test('/readyz says which clocks are wrong', async () => {
+    await api.sql`insert into engines (worker, clock_off_ms) values (gen_random_uuid(), -93600000)`
+    const answer = await fetchText('/readyz')
+    const warnings = ["The clock of an engine is 93600 s behind the database's: set it right"]
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { status: 'ready', warnings }])
+  })
+
   test.each(['/api/v1/ping', '/v1/ping', '/api/v1/v1/ping', '/api/v1/ping/', '/v1/ping/'])(
     'GET %s is PONG, in plain text and for everyone',
     async path => {
