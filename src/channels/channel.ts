@@ -64,7 +64,12 @@ export type Feed = {
   gone(address: Gone): Promise<void>
   /** Lets receipts find a message whose answer came too late. */
   late?(answer: LateAnswer): Promise<void>
+  /** The time by which messages end: the clock of this machine may be wrong. */
+  now?(): Date
 }
+
+/** The time that counts for a channel; this machine's where nobody knows better. */
+export const timeOf = (feed: Pick<Feed, 'now'>): Date => feed.now?.() ?? new Date()
 
 /** How a way out is doing, for people: `binds` where there are connections that can be up one by one. */
 export type Health = {

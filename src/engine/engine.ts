@@ -90,6 +90,7 @@ export async function startEngine(given: EngineContext): Promise<{ worker: strin
   const feeds = {
     sql,
     log,
+    clock,
     recorder,
     numbering: cascades.numbering,
     ...(context.stopWords ? { stopWords: context.stopWords } : {}),

@@ -21,6 +21,7 @@ export type FeedContext = {
   sql: Pool
   log: Logger
   recorder: Recorder
+  clock?: () => Date
   /** Words by which a subscriber asks for nothing more; unless told, `STOP_WORDS`. */
   stopWords?: readonly string[]
   /** Whose numbers those are who write; unless told, callbacks do not say it. */
@@ -42,6 +43,7 @@ export function feedOf(context: FeedContext, gatewayId: number): Feed {
     inbound: message => takeAndTell(context, gatewayId, message),
     late: answer => noteLate(context, gatewayId, answer),
     gone: address => removeAddress(context.sql, gatewayId, address),
+    ...(context.clock ? { now: context.clock } : {}),
   }
 }
 

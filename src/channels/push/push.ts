@@ -1,6 +1,6 @@
 import { errorCodes } from '../../base/error-codes.ts'
 import { createCallingChannel, type Sent } from '../calling-channel.ts'
-import type { Channel, Feed, Outgoing, SendResult } from '../channel.ts'
+import { type Channel, type Feed, type Outgoing, type SendResult, timeOf } from '../channel.ts'
 import type { RawSettings } from '../settings.ts'
 import { readAddress } from './addresses.ts'
 import { createFcm } from './fcm.ts'
@@ -36,7 +36,7 @@ export function createPush(raw: RawSettings, feed: Feed): Channel {
     const results: PushResult[] = []
     for (let from = 0; from < addresses.length; from += ADDRESSES_AT_ONCE) {
       const some = addresses.slice(from, from + ADDRESSES_AT_ONCE)
-      results.push(...(await Promise.all(some.map(address => sendTo(address, message, new Date())))))
+      results.push(...(await Promise.all(some.map(address => sendTo(address, message, timeOf(feed))))))
     }
     return results
   }

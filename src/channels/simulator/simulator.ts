@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isFreeText } from '../../base/content.ts'
 import { errorCodes } from '../../base/error-codes.ts'
-import type { Channel, Feed, Outgoing, Receipt, SendResult } from '../channel.ts'
+import { type Channel, type Feed, type Outgoing, type Receipt, type SendResult, timeOf } from '../channel.ts'
 
 /** How simulated operators behave, beside the numbers that always answer the same way. */
 export type SimulatorSettings = {
@@ -162,7 +162,7 @@ function createReporter(settings: SimulatorSettings, feed: Feed) {
         const receipt: Receipt = {
           of: 'uuid' in of ? { companyId: of.companyId, uuid: of.uuid } : of,
           status,
-          happenedAt: new Date(Date.now() + afterMs),
+          happenedAt: new Date(timeOf(feed).getTime() + afterMs),
           ...(status === 'FAILED' ? { errorCode: errorCodes.undelivered } : {}),
         }
         if (afterMs > 0) later.push({ at: performance.now() + afterMs, receipt })

@@ -1,6 +1,6 @@
 import { errorCodes } from '../../base/error-codes.ts'
 import { plainId } from '../../base/plain-words.ts'
-import type { Channel, Feed, Outgoing, SendResult } from '../channel.ts'
+import { type Channel, type Feed, type Outgoing, type SendResult, timeOf } from '../channel.ts'
 import { destinationOf, sourceOf } from './addresses.ts'
 import { classOfRefusal, errorCodeOf } from './failure.ts'
 import type { Answer, Answered } from './link.ts'
@@ -69,7 +69,7 @@ export function createOutbox(
   settings: SmppSettings,
   sessions: () => Session[],
   ids: MessageIds,
-  feed: Pick<Feed, 'late'> = {},
+  feed: Pick<Feed, 'late' | 'now'> = {},
 ): Outbox {
   const jobs: Job[] = []
   const ready: { sending: Sending; part: number }[] = []
@@ -164,7 +164,7 @@ export function createOutbox(
       finishIfDone(sending)
     }
     try {
-      const draft = draftOf(sending.message, sending.parts.drafts[part]!, settings)
+      const draft = draftOf(sending.message, sending.parts.drafts[part]!, settings, timeOf(feed))
       submitted++
       session.submit(draft, settle, answer => tellLate(sending, part, answer))
     } catch (error) {
@@ -293,7 +293,7 @@ const unspeakable = (what: string): Extract<SendResult, { kind: 'refused' }> => 
   reason: `cannot be said in SMPP: ${what}`,
 })
 
-function draftOf(message: Outgoing, part: TextPart, settings: SmppSettings): SubmitDraft {
+function draftOf(message: Outgoing, part: TextPart, settings: SmppSettings, now: Date): SubmitDraft {
   const source = sourceOf(message.senderName, settings)
   const destination = destinationOf(message.destination, settings)
   return {
@@ -305,7 +305,7 @@ function draftOf(message: Outgoing, part: TextPart, settings: SmppSettings): Sub
     destAddrTon: destination.ton,
     destAddrNpi: destination.npi,
     destinationAddr: destination.addr,
-    validityPeriod: validityOf(message, settings),
+    validityPeriod: validityOf(message, settings, now.getTime()),
     registeredDelivery: settings.registeredDelivery,
     ...part,
   }

@@ -1,7 +1,7 @@
 import { errorCodes } from '../../base/error-codes.ts'
 import { readId } from '../../base/plain-words.ts'
 import { createCallingChannel, type Sent, underOwnId } from '../calling-channel.ts'
-import type { Channel, Feed, Outgoing } from '../channel.ts'
+import { type Channel, type Feed, type Outgoing, timeOf } from '../channel.ts'
 import { type CallResult, call, objectOf, retryAfterMs } from '../http-call.ts'
 import { createLimits } from '../limits.ts'
 import type { RawSettings } from '../settings.ts'
@@ -19,7 +19,7 @@ const floodWait = /FLOOD_WAIT(?:_(\d+))?/
  * The Gateway API of Telegram: it brings verification codes to a telephone number, whoever has started a bot or not.
  * Only the code goes out, in Telegram's own words. What became of it is told to `callbackUrl`: see `webhook.ts`.
  */
-export function createTelegramGateway(raw: RawSettings, _feed: Feed): Channel {
+export function createTelegramGateway(raw: RawSettings, feed: Feed): Channel {
   const settings = readGatewaySettings(raw)
   const limits = createLimits()
 
@@ -34,7 +34,7 @@ export function createTelegramGateway(raw: RawSettings, _feed: Feed): Channel {
     call({
       url: `${settings.baseUrl}/sendVerificationMessage`,
       headers: { 'content-type': 'application/json', authorization: `Bearer ${settings.token}` },
-      body: JSON.stringify(requestOf(message, code, settings, new Date())),
+      body: JSON.stringify(requestOf(message, code, settings, timeOf(feed))),
       timeoutMs: settings.timeoutMs,
     })
 
