@@ -18,8 +18,8 @@ export type Entry = {
   finding: Finding
   written: PromiseWithResolvers<void>
   since: number
-  /** It began with a word of the operator's, not with something we did. */
-  isReport: boolean
+  /** Places in the window of submissions that are free when it is written. */
+  places: number
 }
 
 export type Desk = {
@@ -45,9 +45,8 @@ export function createDesk(clock: () => number = () => performance.now()): Desk 
       if (known.finding.final && submitted.delete(finding.uuid)) reported.set(finding.uuid, known)
       return { entry: known, isNew: false }
     }
-    const isReport = finding.final !== undefined
-    const entry = { finding, written: Promise.withResolvers<void>(), since: lastAt, isReport }
-    if (isReport) reported.set(finding.uuid, entry)
+    const entry = { finding, written: Promise.withResolvers<void>(), since: lastAt, places: 0 }
+    if (finding.final) reported.set(finding.uuid, entry)
     else submitted.set(finding.uuid, entry)
     return { entry, isNew: true }
   }

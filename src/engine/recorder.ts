@@ -6,9 +6,8 @@ import type { Finding, RecordingContext } from '../domain/sending/finding.ts'
 import { recordFindings } from '../domain/sending/recording.ts'
 import { createDesk, type Desk, type Entry } from './desk.ts'
 import { SetAside } from './set-aside.ts'
+import { SubmissionWindow } from './submission-window.ts'
 
-/** While more than this of what we did wait to be written, nothing new is submitted. Receipts have bounds of their own. */
-const MOST_WAITING = 6000
 const RETRY_MS = 250
 const PATIENCE_MS = 10_000
 /** So often a batch is tried as a whole when the database is there and does not take it. */
@@ -17,11 +16,11 @@ const WHOLE_TRIES = 3
 export type Recorder = {
   /**
    * Notes what was learned of a message; resolves when it is committed, rejects when that has been given up, with
-   * `SetAside` when the finding itself is to blame.
+   * `SetAside` when the finding itself is to blame. `places` in the window are free from then on.
    */
-  note(companyId: number, finding: Finding): Promise<void>
-  /** Resolves when there is room for more. */
-  room(): Promise<void>
+  note(companyId: number, finding: Finding, places?: number): Promise<void>
+  /** What is handed over and not recorded yet. */
+  window: SubmissionWindow
   /** We are about to stop: what cannot be written within a few seconds from now is given up. */
   hurry(): void
   /** Writes what is left. */
@@ -43,17 +42,14 @@ export function createRecorder(context: {
   cascades?: RecordingContext['cascades']
 }): Recorder {
   const desks = new Map<number, { desk: Desk; cleared: Promise<void> }>()
-  let waiting = 0
+  const window = new SubmissionWindow()
   let giveUpAt = Number.POSITIVE_INFINITY
-  let roomMade = Promise.withResolvers<void>()
 
-  function note(companyId: number, finding: Finding): Promise<void> {
+  function note(companyId: number, finding: Finding, places = 0): Promise<void> {
     const desk = desks.get(companyId)?.desk ?? createDesk()
     const { entry, isNew } = desk.add(finding)
-    if (isNew) {
-      if (!entry.isReport) waiting += 1
-      entry.written.promise.catch(() => {}) // who noted something may be gone by the time it is given up
-    }
+    entry.places += places
+    if (isNew) entry.written.promise.catch(() => {}) // who noted something may be gone by the time it is given up
     if (!desks.has(companyId)) desks.set(companyId, { desk, cleared: clear(companyId, desk) })
     return entry.written.promise
   }
@@ -72,14 +68,7 @@ export function createRecorder(context: {
       if (isWritten) written.resolve()
       else written.reject(new Error('the findings could not be recorded before the engine stopped'))
     }
-    makeRoom(list.filter(({ isReport }) => !isReport).length)
-  }
-
-  function makeRoom(places: number) {
-    waiting -= places
-    if (waiting > MOST_WAITING) return
-    roomMade.resolve()
-    roomMade = Promise.withResolvers()
+    window.leave(list.reduce((sum, { places }) => sum + places, 0))
   }
 
   /** Whether all is written or set aside; not so when we had to give up before. */
@@ -130,9 +119,7 @@ export function createRecorder(context: {
   return {
     note,
     hurry,
-    room: async () => {
-      while (waiting > MOST_WAITING) await roomMade.promise
-    },
+    window,
     async stop() {
       hurry()
       while (desks.size > 0) await Promise.all([...desks.values()].map(({ cleared }) => cleared))

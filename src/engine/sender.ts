@@ -15,6 +15,7 @@ import { addressesByName } from '../domain/subscribers/subscribers.ts'
 import type { LiveGateway } from './gateways.ts'
 import type { Recorder } from './recorder.ts'
 import { unlessSetAside } from './set-aside.ts'
+import { CODES } from './turns.ts'
 
 const MOST_BACKOFF_MS = 60_000
 /** A message that was under way when its connection broke goes out again after this at first; possibly twice. */
@@ -48,19 +49,27 @@ export async function sendMessages(
   gateway: LiveGateway | undefined,
   hand: Hand,
 ): Promise<{ recorded: Promise<unknown>; left: Left[] }> {
-  const work: Work = { ...context, lane, noted: new Set(), later: [], told: new Set() }
+  const work: Work = { ...context, lane, noted: new Set(), later: [], told: new Set(), open: new Set() }
   for (let from = 0; from < messages.length && hand.mayGo(); from += hand.sliceSize) {
-    if (lane.priority > 0) await context.recorder.room() // a code waits for nobody
     const allowed = await refuseForbidden(work, messages.slice(from, from + hand.sliceSize), gateway)
-    if (allowed.length > 0) await submitSlice(work, allowed, gateway!, hand)
+    if (allowed.length > 0) await submitWithinWindow(work, allowed, gateway!, hand)
   }
   const untouched = messages.filter(({ uuid }) => !work.told.has(uuid))
   const left = [...work.later, ...untouched.map(message => leftOf(message, context.clock()))]
   return { recorded: Promise.all(work.noted), left }
 }
 
-/** `noted`: the batches that our findings are in; `told`: the messages we know something of. */
-type Work = SenderContext & { lane: RunnableLane; noted: Set<Promise<void>>; later: Left[]; told: Set<string> }
+/**
+ * `noted`: the batches that our findings are in; `told`: the messages we know something of; `open`: those that have a
+ * place in the window of submissions, until they are noted.
+ */
+type Work = SenderContext & {
+  lane: RunnableLane
+  noted: Set<Promise<void>>
+  later: Left[]
+  told: Set<string>
+  open: Set<string>
+}
 
 /** Looked at again right before submission, slice by slice: what has changed since the message was accepted. */
 async function refuseForbidden(work: Work, messages: Attempt[], gateway: LiveGateway | undefined): Promise<Attempt[]> {
@@ -176,10 +185,41 @@ function refuseAll(work: Work, messages: Attempt[], errorCode: number): [] {
 
 function note(work: Work, finding: Parameters<Recorder['note']>[1]) {
   work.told.add(finding.uuid)
-  work.noted.add(work.recorder.note(work.lane.companyId, finding).catch(unlessSetAside))
+  const places = work.open.delete(finding.uuid) ? 1 : 0
+  work.noted.add(work.recorder.note(work.lane.companyId, finding, places).catch(unlessSetAside))
 }
 
-async function submitSlice(work: Work, messages: Attempt[], { gateway, channel }: LiveGateway, hand: Hand) {
+/**
+ * Messages are counted before they are handed over, until their result is recorded: what is counted is the most that
+ * can go out twice after a kill. What was not handed over, or is to be tried again, gives its place back.
+ */
+async function submitWithinWindow(work: Work, messages: Attempt[], gateway: LiveGateway, hand: Hand) {
+  const { window } = work.recorder
+  const isUrgent = work.lane.priority === CODES
+  const places = isUrgent ? 0 : Math.min(messages.length, gateway.channel.window)
+  const reservation = await window.reserve(places)
+  const enter = ({ uuid }: Attempt) => {
+    if (isUrgent) window.push()
+    else if (!window.enter(reservation)) return false
+    work.open.add(uuid)
+    return true
+  }
+  try {
+    await submitSlice(work, messages, gateway, hand, enter)
+  } finally {
+    window.cancel(reservation)
+    window.leave(work.open.size)
+    work.open.clear()
+  }
+}
+
+async function submitSlice(
+  work: Work,
+  messages: Attempt[],
+  { gateway, channel }: LiveGateway,
+  hand: Hand,
+  enter: (message: Attempt) => boolean,
+) {
   const [taken, addresses] = await Promise.all([
     takenBefore(work, messages, gateway.gatewayId),
     addressesFor(work, messages, gateway.gatewayId),
@@ -187,7 +227,7 @@ async function submitSlice(work: Work, messages: Attempt[], { gateway, channel }
   const now = work.clock()
   const batch = messages.map(message => outgoing(work.lane, message, taken.get(message.uuid), addresses(message), now))
   const report = (index: number, result: SendResult) => noteResult(work, messages[index]!, result, gateway.gatewayId)
-  const watch = watchSlice(work, messages, hand)
+  const watch = watchSlice(work, messages, hand, enter)
   try {
     await channel.submit(batch, report, watch.mayGo)
     refuseUnwanted(work, messages, watch.unwanted)
@@ -202,7 +242,7 @@ async function submitSlice(work: Work, messages: Attempt[], { gateway, channel }
 }
 
 /** A slow gateway has a slice for long: what is no longer wanted meanwhile does not go. Counts what is handed over. */
-function watchSlice(work: Work, messages: Attempt[], hand: Hand) {
+function watchSlice(work: Work, messages: Attempt[], hand: Hand, enter: (message: Attempt) => boolean) {
   const unwanted: Unwanted = new Map()
   const handed = new Set<number>()
   hand.slice = {
@@ -215,7 +255,9 @@ function watchSlice(work: Work, messages: Attempt[], hand: Hand) {
   const mayGo = (index: number) => {
     const message = messages[index]!
     if (!hand.mayGo() || unwanted.has(message.uuid)) return false
-    if (!handed.has(index)) hand.handedParts += message.parts
+    if (handed.has(index)) return true
+    if (!enter(message)) return false
+    hand.handedParts += message.parts
     handed.add(index)
     return true
   }

@@ -10,6 +10,7 @@ import { aSingle } from '../testing/factories.ts'
 import { aWorld, billingZone, type World } from '../testing/world.ts'
 import type { Recorder } from './recorder.ts'
 import { SetAside } from './set-aside.ts'
+import { SubmissionWindow } from './submission-window.ts'
 import { endWaiting, seeToTimers } from './timers.ts'
 
 /** Timers that are due together: the trouble of one is none of the others'. */
@@ -41,7 +42,7 @@ function aRecorder(refused: Map<string, Error> = new Map()): Recorder & { noted:
       noted.push(finding)
       await recordFindings(db.sql, companyId, [finding], { billingZone, now })
     },
-    room: async () => {},
+    window: new SubmissionWindow(),
     hurry() {},
     stop: async () => {},
   }
