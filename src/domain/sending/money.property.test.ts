@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import { AppError } from '../../base/errors.ts'
-import { type Money, money } from '../../base/money.ts'
+import { formatMoney, type Money, money } from '../../base/money.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aCompany, anApprovedSender, aPartner, aSender, type TestPartner } from '../../testing/factories.ts'
 import { abandonedLeases, runnableLanes } from '../../testing/lanes.ts'
@@ -82,7 +82,7 @@ beforeAll(async () => {
   await importTariffs(db.sql, partner.login, rows)
 })
 
-const decimal = (amount: Money) => `${amount}e-4`
+const decimal = formatMoney
 
 // What can happen ---------------------------------------------------------------------------------------------------
 
