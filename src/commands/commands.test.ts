@@ -386,7 +386,7 @@ describe('without a service', () => {
     const file = join(folder, '..', 'register.csv')
     await writeFile(file, '903;0000000;0000009;10;ООО "Т2 Мобайл";;Омская область;7743895280')
     const server = await openEmbeddedServer({ dataDir: folder })
-    const sql = connect(server.url, { max: 2 })
+    const sql = connect(server.url, { max: 2, idleInTransactionMs: 0 })
     // Keeps the import waiting; it ends when the server does.
     const held = Promise.withResolvers<void>()
     const lock = sql.begin(async locking => {

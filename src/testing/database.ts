@@ -13,7 +13,8 @@ export function useDatabase(): TestDatabase {
   beforeAll(async () => {
     await onServer(admin => admin`create database ${admin(name)} template tidings_template strategy file_copy`)
     database.url = databaseUrl(inject('serverUrl'), name)
-    database.sql = connect(database.url, { max: 10 })
+    // Tests keep transactions open while they wait for conditions.
+    database.sql = connect(database.url, { max: 10, idleInTransactionMs: 0 })
   })
 
   afterAll(async () => {
