@@ -35,8 +35,8 @@ export function selectOpen(sql: Sql, messages: Pick<Submission, 'companyId' | 'u
 /** Where messages went, and which of them have no end yet. */
 export function selectAddressees(sql: Sql, messages: Pick<Submission, 'companyId' | 'uuid'>[]) {
   const uuids = messages.map(({ uuid }) => uuid).sort()
-  return sql<{ uuid: string; destination: string; isOpen: boolean }[]>`
-    select m.uuid, m.destination, m.status in ('CREATED', 'SENT') as "isOpen" from (select distinct * from unnest(
+  return sql<{ uuid: string; destination: string; isOpen: boolean; sentAt: Date | null }[]>`
+    select m.uuid, m.destination, m.status in ('CREATED', 'SENT') as "isOpen", m.sent_at as "sentAt" from (select distinct * from unnest(
       ${messages.map(({ companyId }) => companyId)}::bigint[], ${messages.map(({ uuid }) => uuid)}::uuid[])) q (company_id, uuid)
     join messages m on m.company_id = q.company_id and m.uuid = q.uuid
     where m.uuid between ${uuids[0]!} and ${uuids.at(-1)!}`
@@ -93,7 +93,7 @@ export function claimInbox(sql: Sql, limit: number) {
       and claimed_until < clock_timestamp()
     returning receipt_id as "receiptId", gateway_id as "gatewayId", provider_id as "providerId",
       own_id as "ownId", status, error_code as "errorCode", raw_code as "operatorError", happened_at as "happenedAt",
-      is_unread as "isUnread", subscriber, received_at < clock_timestamp() - interval '1 minute' as "isOld"`
+      is_unread as "isUnread", subscriber, received_at as "receivedAt", received_at < clock_timestamp() - interval '1 minute' as "isOld"`
 }
 
 /** The newest of those that came before a time, the newest first. */

@@ -1,7 +1,8 @@
-import { comparableNumber, isSameNumber } from '../../base/same-number.ts'
+import { comparableNumber } from '../../base/same-number.ts'
+import { timeOfUuid7 } from '../../base/uuid7.ts'
 import type { Sql } from '../../db/sql.ts'
 import { cleanReceipts, type Finding } from './finding.ts'
-import type { ProviderReceipt } from './receipt.ts'
+import { type Addressee, type ProviderReceipt, submissionTo } from './receipt.ts'
 import * as store from './receipt-store.ts'
 
 export type MatchedReceipt = { companyId: number; finding: Finding }
@@ -38,27 +39,35 @@ export async function matchReceipts(sql: Sql, gatewayId: number, told: ProviderR
 
 const hasNumber = ({ subscriber }: ProviderReceipt) => comparableNumber(subscriber ?? undefined) !== undefined
 
-/**
- * What receipts speak of that name a number as well. The submission must have gone there, and it must be the only one
- * under that id that has no end yet. Where two of them could be meant, the receipt waits until one of them has its end.
- * Where all have their end, it is a repeated one; or its submission is not written down yet, so it is kept for a while.
- */
+/** What receipts speak of that name a number as well. */
 async function submissionsByNumber(sql: Sql, gatewayId: number, receipts: ProviderReceipt[]) {
   const chosen = new Map<ProviderReceipt, store.Submission>()
   const ids = [...new Set(receipts.map(({ providerId }) => providerId))]
   const found = ids.length > 0 ? await store.selectSubmissions(sql, gatewayId, ids) : []
   if (found.length === 0) return chosen
-  const messages = new Map((await store.selectAddressees(sql, found)).map(message => [message.uuid, message]))
+  const messages = await addresseesOf(sql, found)
   const byId = Map.groupBy(found, ({ providerId }) => providerId)
   for (const receipt of receipts) {
-    const fitting = (byId.get(receipt.providerId) ?? []).filter(({ uuid }) =>
-      isSameNumber(messages.get(uuid)?.destination, receipt.subscriber ?? undefined),
-    )
-    const open = fitting.filter(({ uuid }) => messages.get(uuid)!.isOpen)
-    const submission = open.length === 0 && receipt.isOld ? fitting.at(-1) : open.length === 1 ? open[0] : undefined
+    const submission = submissionTo(receipt, byId.get(receipt.providerId) ?? [], messages)
     if (submission) chosen.set(receipt, submission)
   }
   return chosen
+}
+
+/** The longest that an operator may take to answer a submission, and more than clocks of ours differ. */
+const MOST_ANSWER_MS = 310_000
+const MOST_CLOCK_ERROR_MS = 10_000
+
+/** A message was submitted after it was accepted, and not long before it was noted as sent. */
+async function addresseesOf(sql: Sql, submissions: store.Submission[]): Promise<Map<string, Addressee>> {
+  const rows = await store.selectAddressees(sql, submissions)
+  return new Map(
+    rows.map(({ uuid, destination, isOpen, sentAt }) => {
+      const accepted = timeOfUuid7(uuid).getTime() - MOST_CLOCK_ERROR_MS
+      const answered = sentAt ? sentAt.getTime() - MOST_ANSWER_MS : accepted
+      return [uuid, { destination, isOpen, since: new Date(Math.max(accepted, answered)) }]
+    }),
+  )
 }
 
 /** Operators use their ids again: of several submissions under one id the newest counts that has no end yet. */
@@ -125,7 +134,7 @@ export async function destinationsByProviderId(
 ): Promise<Map<string, string[]>> {
   const found = providerIds.length > 0 ? await store.selectSubmissions(sql, gatewayId, providerIds) : []
   if (found.length === 0) return new Map()
-  const messages = new Map((await store.selectAddressees(sql, found)).map(message => [message.uuid, message]))
+  const messages = await addresseesOf(sql, found)
   const byId = Map.groupBy(found, ({ providerId }) => providerId)
   return new Map(
     [...byId].map(([id, submissions]) => [
