@@ -165,7 +165,7 @@ export const messagingWords: Words = {
           },
         },
       },
-      errors: [4020, 4030, 7401, 7402, 7405],
+      errors: [4020, 4030, 4290, 7401, 7402, 7405],
     },
     'GET /message': { operationId: 'findMessages', errors: [4030, 4290] },
     'GET /message/{id}': {
@@ -197,7 +197,7 @@ export const messagingWords: Words = {
           },
         },
       },
-      errors: [4020, 4030, 7401, 7402, 7405],
+      errors: [4020, 4030, 4290, 7401, 7402, 7405],
     },
     'POST /message/stop': {
       operationId: 'stopMessages',

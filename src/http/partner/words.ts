@@ -200,7 +200,7 @@ export const partnerWords: Words = {
       operationId: 'getDispatch',
       description: 'Reads a dispatch, with counts of its messages and parts by result.',
     },
-    'GET /dispatches/{id}/report': { operationId: 'reportDispatch' },
+    'GET /dispatches/{id}/report': { operationId: 'reportDispatch', errors: [4290] },
     'GET /messages': {
       operationId: 'listMessages',
       description:

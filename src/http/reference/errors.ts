@@ -132,7 +132,8 @@ export const answerErrors: AnswerError[] = [
     status: 429,
     title: 'Too many requests',
     meaning: 'A limit is reached. The request was not processed.',
-    cause: 'Too many wrong logins, or too many searches of one company at once.',
+    cause:
+      'Too many wrong logins, too many searches or reports at once, or messages that wait under too many sender names.',
     remedy: 'Wait as many seconds as the `Retry-After` header says, then send the request again.',
   },
   {
