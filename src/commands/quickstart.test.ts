@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../testing/eventually.ts'
 import { type Service, startService, useDataFolders } from '../testing/processes.ts'
-import { bannerOf } from './banner.ts'
-import type { Demo } from './demo.ts'
+import { bannerOf } from './service/banner.ts'
+import type { Demo } from './service/demo.ts'
 
 /** What the pages say to paste is run as it stands, on a fresh demo, and prints what the pages say in its essentials. */
 
