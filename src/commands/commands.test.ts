@@ -392,7 +392,7 @@ describe('without a service', () => {
     const lock = sql.begin(async locking => {
       await locking`select from numbering_version for update`
       held.resolve()
-      await new Promise(() => {})
+      await locking`select pg_sleep(600)` // at work: an idle transaction would be ended by the server
     })
     lock.catch(() => {})
     await held.promise
@@ -429,46 +429,13 @@ describe('beside a running service', () => {
 
   const refused = async (words: string[], sentence: RegExp) => expectSentence(await run(words, env), sentence)
 
-  test('partners are created, get passwords, and are disabled and unlocked', { timeout: PATIENT }, async () => {
-    const [first, second] = [await withPassword(folder, 'correct horse'), await withPassword(folder, 'battery staple')]
-    const create = ['partner', 'create', '--login', 'anna', ...first]
+  test('a partner made by command logs in, and is out at once when it is disabled', { timeout: PATIENT }, async () => {
+    const create = ['partner', 'create', '--login', 'anna', ...(await withPassword(folder, 'correct horse'))]
     expect(await answerOf(create, env)).toEqual({ partnerId: 2, login: 'anna' })
-    expect(await answerOf(['partner', 'list'], env)).toEqual([
-      { partnerId: 1, login: 'demo', currency: 'RUB', disabled: false },
-      { partnerId: 2, login: 'anna', currency: 'RUB', disabled: false },
-    ])
-    await refused(create, /A partner with the login "anna" exists already/)
-    expect(await answerOf(['partner', 'password', '--login', 'anna', ...second], env)).toEqual({ login: 'anna' })
-    const anna = await logIn(service.partnerApi, 'anna', 'battery staple')
-    await refused(
-      ['partner', 'password', '--login', 'boris', ...first],
-      /There is no partner with the login "boris": `tidings partner list` shows them/,
-    )
-
+    const anna = await logIn(service.partnerApi, 'anna', 'correct horse')
     expect((await anna('GET', '/company')).status).toBe(200)
     expect(await answerOf(['partner', 'disable', 'anna'], env)).toEqual({ login: 'anna', disabled: true })
     expect((await anna('GET', '/company')).status).toBe(401)
-    await refused(['partner', 'disable', 'boris'], /There is no partner with the login "boris"/)
-    expect(await answerOf(['partner', 'enable', 'anna'], env)).toEqual({ login: 'anna', disabled: false })
-    expect(await answerOf(['partner', 'unlock', 'anna'], env)).toEqual({ login: 'anna' })
-    await logIn(service.partnerApi, 'anna', 'battery staple')
-  })
-
-  test('staff are created, listed and get passwords', { timeout: PATIENT }, async () => {
-    const password = await withPassword(folder, 'correct horse')
-    const words = ['staff', 'create', '--login', 'olga@example.com', ...password]
-    expect(await answerOf(words, env)).toEqual({ staffId: expect.any(Number), login: 'olga@example.com' })
-    await refused(words, /A staff member with the login "olga@example.com" exists already/)
-    expect((await answerOf(['staff', 'list'], env)).map(({ login }: { login: string }) => login)).toEqual([
-      'staff',
-      'olga@example.com',
-    ])
-    const change = ['staff', 'password', '--login', 'olga@example.com', ...password]
-    expect(await answerOf(change, env)).toEqual({ login: 'olga@example.com' })
-    await refused(
-      ['staff', 'password', '--login', 'ivan', ...password],
-      /There is no member of staff .*"ivan": `tidings/,
-    )
   })
 
   test('company list', async () => {

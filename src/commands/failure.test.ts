@@ -6,7 +6,7 @@ const withCode = (code: string, message = '') => Object.assign(new Error(message
 
 test.each<[string, Error, string | undefined]>([
   ['a mistake in how it was started', new UsageError('PORT must be a number.'), 'PORT must be a number.'],
-  ['what the domain refuses', invalid('companyId: is unknown'), 'companyId: is unknown'],
+  ['what the domain refuses', invalid('companyId: is unknown'), 'companyId: is unknown.'],
   ['a database that went away', withCode('ECONNREFUSED'), 'The database does not answer: ECONNREFUSED.'],
   ['a connection that broke', withCode('CONNECTION_CLOSED', 'write'), 'The database does not answer: write.'],
   ['a network that goes nowhere', withCode('EHOSTUNREACH'), 'The database does not answer: EHOSTUNREACH.'],

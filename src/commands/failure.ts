@@ -6,7 +6,8 @@ import { AppError, UsageError } from '../base/errors.ts'
  * or does not let us in. Nothing for anything else, which is to be seen with its stack.
  */
 export function sentenceOf(error: unknown): string | undefined {
-  if (error instanceof UsageError || error instanceof AppError) return error.message
+  if (error instanceof UsageError) return error.message
+  if (error instanceof AppError) return `${error.message.replace(/\.$/, '')}.`
   const { code = '', message } = error as { code?: string; message: string }
   if (['ENOSPC', 'EDQUOT', '53100'].includes(code)) return `The disk is full: ${message}. Make room and try again.`
   if (REFUSED.test(code)) return `The database refuses: ${message}.`

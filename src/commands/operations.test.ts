@@ -296,6 +296,10 @@ describe('tidings send', () => {
     const [order] = await sql`
       select count(distinct destination) as different, count(*) as messages from messages where dispatch_id = ${begun!.id}`
     expect(order).toEqual({ different: 30_500, messages: 30_500 })
+
+    const report = start(['dispatch', 'report', String(begun!.id)], env)
+    report.child.stdout!.once('data', () => report.child.stdout!.destroy())
+    expect(await report.ended, 'a report whose reader goes away').toMatchObject({ code: 0, stderr: '' })
   })
 
   test('Ctrl-C leaves it running, and the same command follows it again', { timeout: PATIENT }, async () => {

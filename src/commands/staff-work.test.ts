@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -33,6 +33,46 @@ const env = () => ({ DATABASE_URL: db.url, TIDINGS_SECRET: 'invented for the tes
 const printed = (...words: string[]) => printedBy(words, env())
 const answer = async (...words: string[]) => JSON.parse(await printed(...words, '--json'))
 const refused = (words: string[], sentence: RegExp) => expect(printed(...words)).rejects.toThrow(sentence)
+
+describe('partners', () => {
+  const withPassword = (password: string) => {
+    const path = join(folder, 'password')
+    writeFileSync(path, `${password}\n`)
+    return ['--password-file', path]
+  }
+
+  test('are created, get passwords, and are disabled, enabled and unlocked', async () => {
+    const create = ['partner', 'create', '--login', 'anna', ...withPassword('correct horse')]
+    const { partnerId } = await answer(...create)
+    const anna = { partnerId, login: 'anna', currency: 'RUB' }
+    await refused(create, /A partner with the login "anna" exists already/)
+    const change = ['partner', 'password', '--login']
+    expect(await answer(...change, 'anna', ...withPassword('battery staple'))).toEqual({ login: 'anna' })
+    await refused(
+      [...change, 'boris', ...withPassword('correct horse')],
+      /There is no partner with the login "boris": `/,
+    )
+
+    expect(await answer('partner', 'disable', 'anna')).toEqual({ login: 'anna', disabled: true })
+    expect(await answer('partner', 'list')).toContainEqual({ ...anna, disabled: true })
+    expect(await printed('partner', 'list')).toMatch(/^\d+ +RUB +disabled +anna$/m)
+    expect(await answer('partner', 'enable', 'anna')).toEqual({ login: 'anna', disabled: false })
+    expect(await answer('partner', 'unlock', 'anna')).toEqual({ login: 'anna' })
+    for (const verb of ['disable', 'enable', 'unlock']) {
+      await refused(['partner', verb, 'boris'], /There is no partner with the login "boris": `tidings partner list`/)
+    }
+  })
+
+  test('and staff are created, listed and get passwords', async () => {
+    const words = ['staff', 'create', '--login', 'olga@example.com', ...withPassword('correct horse')]
+    const { staffId } = await answer(...words)
+    await refused(words, /A staff member with the login "olga@example.com" exists already/)
+    expect(await answer('staff', 'list')).toMatchObject([{ staffId, login: 'olga@example.com' }])
+    const change = ['staff', 'password', ...withPassword('battery staple'), '--login']
+    expect(await answer(...change, 'olga@example.com')).toEqual({ login: 'olga@example.com' })
+    await refused([...change, 'ivan'], /There is no member of staff with the login "ivan": `tidings staff list` shows/)
+  })
+})
 
 describe('companies', () => {
   const create = (...more: string[]) => ['company', 'create', '--name', 'Весна', '--inn', '7700000025', ...more]

@@ -90,11 +90,23 @@ export async function reportOne(call: Call) {
 
 /** On a terminal control characters of texts are written out; a file or another program gets them as they are. */
 async function printReport(lines: Readable) {
+  const { stdout } = process
   for await (const piece of lines) {
-    const shown = process.stdout.isTTY ? piece.split('\r\n').map(printable).join('\n') : piece
-    if (!process.stdout.write(shown)) await new Promise(resume => process.stdout.once('drain', () => resume(undefined)))
+    const shown = stdout.isTTY ? piece.split('\r\n').map(printable).join('\n') : piece
+    if (!stdout.write(shown)) await roomOrEnd(stdout)
+    if (stdout.destroyed) return // the reader has seen enough
   }
 }
+
+/** A reader such as `head` goes away, and then there is never room again. */
+const roomOrEnd = (stream: NodeJS.WriteStream) =>
+  new Promise<void>(resume => {
+    const done = () => {
+      for (const event of ['drain', 'close', 'error']) stream.off(event, done)
+      resume()
+    }
+    for (const event of ['drain', 'close', 'error']) stream.once(event, done)
+  })
 
 type Shown = Dispatch & Progress
 type Found = Awaited<ReturnType<typeof requireAnyDispatch>>
