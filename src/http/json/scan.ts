@@ -5,6 +5,8 @@ export const MOST_LEVELS = 32
 
 /** A list or an object costs far more memory than the two bytes it is written with; so does an item of a list. */
 const MOST_ITEMS = 3_000_000
+/** An object of more names is slow to build and to look through, and no form has nearly as many. */
+const MOST_NAMES = 10_000
 const ITEMS_FOR_ANY_SIZE = 10_000
 const LEAST_BYTES_AN_ITEM = 6
 
@@ -49,6 +51,7 @@ export class JsonScan {
   readonly #isList: boolean[] = []
   readonly #from: number[] = []
   readonly #lastComma: number[] = []
+  readonly #commas: number[] = []
   readonly #pieceFrom: number[] = []
   /** Whether the last member so far is a large one: then only blanks may stand before the next comma or bracket. */
   readonly #isAfterLarge: boolean[] = []
@@ -105,6 +108,7 @@ export class JsonScan {
     this.#isList[depth] = isList
     this.#from[depth] = at
     this.#lastComma[depth] = at
+    this.#commas[depth] = 0
     this.#pieceFrom[depth] = at + 1
     this.#isAfterLarge[depth] = false
     this.#depth += 1
@@ -115,6 +119,9 @@ export class JsonScan {
     const depth = this.#depth - 1
     if (depth < 0) return
     this.#lastComma[depth] = at
+    this.#commas[depth]! += 1
+    if (this.#commas[depth]! >= MOST_NAMES && !this.#isList[depth])
+      throw invalid(`body: an object must have at most ${MOST_NAMES} names`)
     if (at - this.#pieceFrom[depth]! >= this.#pieceBytes || this.#isAfterLarge[depth]) this.#cut(depth, at)
   }
 
