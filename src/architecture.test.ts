@@ -212,6 +212,7 @@ describe('the house', () => {
     expect(loaded.filter(path => path.startsWith('commands/') && !path.startsWith('commands/definitions/'))).toEqual([
       'commands/all-commands.ts',
       'commands/command-line.ts',
+      'commands/help.ts',
       'commands/failure.ts',
     ])
   })

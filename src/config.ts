@@ -264,10 +264,17 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   return config as Config
 }
 
+/** Of a setting that the environment does not name. */
+export function defaultValueOf<T>(setting: Setting<T>, config: Partial<Config>): T {
+  return typeof setting.default === 'function'
+    ? (setting.default as (soFar: Partial<Config>) => T)(config)
+    : setting.default
+}
+
 function readSetting(setting: Setting<unknown>, env: NodeJS.ProcessEnv, soFar: Partial<Config>): unknown {
   const text = env[setting.name]
   if (text !== undefined && text !== '') return setting.read(text, setting.name)
-  return typeof setting.default === 'function' ? setting.default(soFar) : setting.default
+  return defaultValueOf(setting, soFar)
 }
 
 function readInteger(text: string, name: string, min: number, max: number): number {

@@ -20,23 +20,16 @@ import { templateCommands } from './definitions/templates.ts'
  * imports the code of a command when the command runs: `tidings --help` loads no database driver and no HTTP server.
  */
 export const commands: Command[] = [
-  ...serviceCommands,
-  ...sendCommands,
-  ...dispatchCommands,
-  ...messageCommands,
-  ...partnerCommands,
-  ...staffCommands,
-  ...companyCommands,
-  ...documentCommands,
-  ...blacklistCommands,
-  ...keyCommands,
-  ...senderCommands,
-  ...templateCommands,
-  ...tariffCommands,
-  ...bookCommands,
-  ...gatewayCommands,
-  ...callbackCommands,
-  ...inboundCommands,
-  ...simulationCommands,
-  ...numberingCommands,
+  ...under('The service', serviceCommands),
+  ...under('Sending', [...sendCommands, ...dispatchCommands, ...messageCommands]),
+  ...under('Partners and staff', [...partnerCommands, ...staffCommands]),
+  ...under('Companies', [...companyCommands, ...documentCommands, ...blacklistCommands, ...keyCommands]),
+  ...under('Sender names and templates', [...senderCommands, ...templateCommands]),
+  ...under('Money', [...tariffCommands, ...bookCommands]),
+  ...under('Operators', [...gatewayCommands, ...simulationCommands, ...numberingCommands]),
+  ...under('Callbacks and inbound messages', [...callbackCommands, ...inboundCommands]),
 ]
+
+function under(group: string, members: Command[]): Command[] {
+  return members.map(command => ({ ...command, group }))
+}

@@ -4,7 +4,8 @@ import { UsageError } from '../base/errors.ts'
 import { printable, printableJsonLine } from '../base/printable.ts'
 import { loadConfig } from '../config.ts'
 import { usePasswordCost } from '../domain/partners/password.ts'
-import type { Call, Command, Option } from './command.ts'
+import type { Call, Command } from './command.ts'
+import { helpOf, overviewOf, terminalWidth } from './help.ts'
 
 /** Runs the command that the words name; tells in one sentence what is wrong with them otherwise. */
 export async function runCommandLine(commands: Command[], given: string[], env: NodeJS.ProcessEnv): Promise<void> {
@@ -13,7 +14,7 @@ export async function runCommandLine(commands: Command[], given: string[], env: 
   const command = commandIn(commands, words)
   if (!command) return printOverview(commands, words)
   const rest = words.slice(command.name.split(' ').length)
-  if (rest.includes('--help') || rest.includes('-h')) return write(helpOf(command))
+  if (rest.includes('--help') || rest.includes('-h')) return write(helpOf(command, terminalWidth()))
   await command.run(readCall(command, rest, env))
 }
 
@@ -29,52 +30,14 @@ function printVersion(asJson: boolean) {
 function printOverview(commands: Command[], words: string[]) {
   const asked = words.filter(word => !isHelpWord(word) && word !== '--json')
   const group = commands.filter(({ name }) => name.split(' ')[0] === asked[0])
-  if (asked.length === 0) return write(overviewOf(commands))
+  if (asked.length === 0) return write(overviewOf(commands, terminalWidth()))
   if (group.length === 0)
     throw new UsageError(`There is no command "${asked.join(' ')}": \`tidings --help\` lists them.`)
-  if (words.some(isHelpWord)) return write(overviewOf(group))
+  if (words.some(isHelpWord)) return write(overviewOf(group, terminalWidth()))
   throw new UsageError(`\`tidings ${asked[0]}\` needs one more word: ${group.map(({ name }) => name).join(', ')}.`)
 }
 
 const isHelpWord = (word: string) => word === '--help' || word === '-h' || word === 'help'
-
-function overviewOf(commands: Command[]): string {
-  const width = Math.max(...commands.map(({ name }) => name.length)) + 2
-  const lines = commands.map(({ name, about }) => `  ${name.padEnd(width)}${about}`)
-  return [
-    'tidings: a bulk messaging service',
-    '',
-    'Usage: tidings COMMAND [OPTIONS]',
-    '',
-    ...lines,
-    '',
-    'Every command takes --help and --json; `tidings help COMMAND` is the same, and `tidings --version` tells the version.',
-    'Settings come from the environment: `tidings config` shows them.',
-  ].join('\n')
-}
-
-function helpOf(command: Command): string {
-  const options = { ...command.options, json: { about: 'Print JSON' }, help: { about: 'Print this help' } }
-  const named = shownOptions(options).map(([name, option]) => ({
-    left: `--${name}${option.value ? ` ${option.value}` : ''}`,
-    right: option.about + notesOn(option),
-  }))
-  const positional = (command.arguments ?? []).map(({ name, about }) => ({ left: name, right: about }))
-  const rows = [...positional, ...named]
-  const width = Math.max(...rows.map(({ left }) => left.length)) + 2
-  const usage = ['tidings', command.name, ...positional.map(({ left }) => left), '[OPTIONS]'].join(' ')
-  return [`Usage: ${usage}`, '', command.about, '', ...rows.map(row => `  ${row.left.padEnd(width)}${row.right}`)].join(
-    '\n',
-  )
-}
-
-const shownOptions = (options: Record<string, Option>) => Object.entries(options).filter(([, { removed }]) => !removed)
-
-function notesOn({ required, many, default: usual }: Option): string {
-  const notes = [required && 'required', many && 'may be repeated', usual !== undefined && `default: ${usual}`]
-  const given = notes.filter(Boolean)
-  return given.length > 0 ? ` (${given.join(', ')})` : ''
-}
 
 function readCall(command: Command, words: string[], env: NodeJS.ProcessEnv): Call {
   const { values, positionals } = parseWords(command, words)

@@ -33,6 +33,8 @@ export type Command = {
   /** One or two words: `serve`, `partner create`. */
   name: string
   about: string
+  /** The heading in the overview under which it stands. */
+  group?: string
   arguments?: { name: string; about: string }[]
   options?: Record<string, Option>
   run(call: Call): Promise<void>

@@ -26,6 +26,8 @@ import {
   useDataFolders,
   withPassword,
 } from '../testing/processes.ts'
+import { commands } from './all-commands.ts'
+import { helpOf, overviewOf } from './help.ts'
 
 const PATIENT = 240_000
 const aDataFolder = useDataFolders()
@@ -184,6 +186,19 @@ describe('help', () => {
     const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'))
     expect(await printedBy(['--version'])).toBe(`tidings ${version}\n`)
     expect(JSON.parse(await printedBy(['--version', '--json']))).toEqual({ version })
+  })
+
+  test('a terminal gets lines that fit, and commands under headings', () => {
+    const overview = overviewOf(commands, 80)
+    expect(overview.split('\n').filter(line => line.length > 80)).toEqual([])
+    expect(overview).toMatch(/\nSending:\n {2}send {2,}\S/)
+    expect(commands.filter(({ group }) => group === undefined)).toEqual([])
+    for (const command of commands) {
+      const tooLong = helpOf(command, 80)
+        .split('\n')
+        .filter(line => line.length > 80 && line.trim().includes(' ') && !line.startsWith('Usage:'))
+      expect(tooLong).toEqual([])
+    }
   })
 
   test('a group lists its own commands', async () => {
@@ -348,8 +363,15 @@ describe('tidings config', () => {
     })
 
     const { stdout } = await run(['config'], env)
-    for (const { name } of Object.values(settings)) expect(stdout).toMatch(new RegExp(`^${name} .*\\w`, 'm'))
+    for (const { name } of Object.values(settings)) expect(stdout).toMatch(new RegExp(`^${name} = ?.*\\w`, 'm'))
+    expect(stdout).toMatch(/^PORT = 8080 \(default\)\n {2}Port of the HTTP server/)
+    expect(stdout).toMatch(/^TIDINGS_TRUSTED_PROXIES = 192\.0\.2\.1,192\.0\.2\.2$/m)
     expect(stdout + JSON.stringify(printed)).not.toContain('hush')
+  })
+
+  test('tells where the data of the embedded server is', async () => {
+    expect((await answerOf(['config'], {})).TIDINGS_DATA).toMatch(/^\/.+/)
+    expect(await answerOf(['config'], { TIDINGS_DATA: '/srv/tidings' })).toMatchObject({ TIDINGS_DATA: '/srv/tidings' })
   })
 
   test('a reader that goes away early is no error', async () => {

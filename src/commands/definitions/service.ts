@@ -6,23 +6,25 @@ const database = () => import('../database.ts')
 export const serviceCommands: Command[] = [
   {
     name: 'serve',
-    about: 'Runs everything: the HTTP server here, the engine in a process of its own.',
+    about:
+      'Runs the service: HTTP here, and the engine, which sends, in a process of its own. The first start makes the database.',
     options: { 'stop-with-parent': { about: 'Stop also when the process that started it ends, as `npm start` needs' } },
     run: async call => (await service()).serve(call),
   },
   {
     name: 'api',
-    about: 'Runs the HTTP server alone; any number of them share one database.',
+    about: 'Runs the HTTP server alone; any number of these share one database with the engines.',
     run: async call => (await service()).serveApi(call),
   },
   {
     name: 'engine',
-    about: 'Runs the engine alone; any number of them share one database.',
+    about: 'Runs the engine alone, which sends; any number of these share one database.',
     run: async call => (await service()).runEngine(call),
   },
   {
     name: 'migrate',
-    about: 'Brings the schema of the database up to date (the services do it by themselves when they start).',
+    about:
+      'Brings the tables of the database up to date; `serve`, `api` and `engine` do it by themselves when they start.',
     run: async call => (await import('../service/migrate.ts')).migrateSchema(call),
   },
   {
@@ -44,7 +46,7 @@ export const serviceCommands: Command[] = [
   },
   {
     name: 'config',
-    about: 'Prints every setting, its value in force and what it is for.',
+    about: 'Prints every setting, the value in force and what it is for.',
     run: async call => (await import('../service/config.ts')).printConfig(call),
   },
 ]
