@@ -5,6 +5,7 @@ import { createGunzip, createGzip } from 'node:zlib'
 import { UsageError } from '../base/errors.ts'
 import { copyInto } from './copy.ts'
 import { migrate, newestVersion, versionOf } from './migrate.ts'
+import { waitWithoutEnd } from './patience.ts'
 import { dumpTable } from './schema-dump.ts'
 import type { Pool, Sql, Transaction } from './sql.ts'
 
@@ -58,9 +59,10 @@ export async function exportDatabase(
     yield record({ kind: 'end', counts })
     done = { tables: Object.keys(counts).length, rows: sumOf(counts) }
   }
-  await pool.begin('isolation level repeatable read read only', sql =>
-    pipeline(() => records(sql as Transaction), createGzip({ level: 1 }), to),
-  )
+  await pool.begin('isolation level repeatable read read only', async sql => {
+    await waitWithoutEnd(sql as Transaction) // for a disk that is slow to write
+    await pipeline(() => records(sql as Transaction), createGzip({ level: 1 }), to)
+  })
   return done!
 }
 
@@ -190,6 +192,7 @@ async function refuseUnfit(sql: Pool, begin: Meta & { kind: 'begin' }, secret: s
 }
 
 async function load(sql: Transaction, source: Records, progress: Progress): Promise<Transferred> {
+  await waitWithoutEnd(sql) // for a disk that is slow to read
   await emptyTables(sql)
   for (;;) {
     const { meta } = await source.next()

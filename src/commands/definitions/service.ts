@@ -1,7 +1,7 @@
 import type { Command } from '../command.ts'
 
 const service = () => import('../service/serve.ts')
-const database = () => import('../database.ts')
+const database = () => import('../service/database.ts')
 
 export const serviceCommands: Command[] = [
   {

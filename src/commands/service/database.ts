@@ -1,12 +1,12 @@
 import { createWriteStream, existsSync } from 'node:fs'
 import { link, rm, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { UsageError } from '../base/errors.ts'
-import { dataDirOf, openDatabase } from '../db/database.ts'
-import { upgradeEmbedded } from '../db/embedded-upgrade.ts'
-import { exportDatabase, importDatabase } from '../db/transfer.ts'
-import { type Call, closingAfterwards, withDatabase } from './command.ts'
-import { withFile } from './file.ts'
+import { UsageError } from '../../base/errors.ts'
+import { dataDirOf, openDatabase } from '../../db/database.ts'
+import { upgradeEmbedded } from '../../db/embedded-upgrade.ts'
+import { exportDatabase, importDatabase } from '../../db/transfer.ts'
+import { type Call, closingAfterwards, withDatabase } from '../command.ts'
+import { withFile } from '../file.ts'
 
 /** Into a draft beside it, which takes the name of the file when it is complete: no half of an export looks like one. */
 export async function exportFile(call: Call) {

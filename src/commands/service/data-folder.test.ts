@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs'
 import { chmod, cp, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { projectDir } from '../base/project.ts'
-import { openEmbeddedServer } from '../db/embedded.ts'
-import { findBinaryPackage } from '../db/embedded-binaries.ts'
-import { replaceCluster } from '../db/embedded-upgrade.ts'
-import { connect, type Pool } from '../db/sql.ts'
-import { aPartner } from '../testing/factories.ts'
+import { projectDir } from '../../base/project.ts'
+import { openEmbeddedServer } from '../../db/embedded.ts'
+import { findBinaryPackage } from '../../db/embedded-binaries.ts'
+import { replaceCluster } from '../../db/embedded-upgrade.ts'
+import { connect, type Pool } from '../../db/sql.ts'
+import { aPartner } from '../../testing/factories.ts'
 import {
   answerOf,
   type Ended,
@@ -18,7 +18,7 @@ import {
   run,
   start,
   useDataFolders,
-} from '../testing/processes.ts'
+} from '../../testing/processes.ts'
 
 const PATIENT = 240_000
 const NOBODY = { uid: 65534, gid: 65534 }
