@@ -1,6 +1,7 @@
 import { AppError, UsageError } from '../../base/errors.ts'
 import { moneyToNumber } from '../../base/money.ts'
 import type { Pool } from '../../db/sql.ts'
+import { withoutPassword } from '../../domain/callbacks/callback.ts'
 import { listAllCompanies, requireAnyCompany } from '../../domain/companies/companies.ts'
 import {
   createdAt,
@@ -131,7 +132,7 @@ const detailsOf = (m: Located) =>
     ['Read', m.readAt?.toISOString()],
     ['Parts', m.parts],
     ['Price', priceOf(m) === null ? null : shownAmount(priceOf(m)!, m.currency)],
-    ['Callbacks', m.callbackUrl],
+    ['Callbacks', m.callbackUrl && withoutPassword(m.callbackUrl)],
     ['Text', m.text],
   ])
 

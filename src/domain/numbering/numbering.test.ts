@@ -153,7 +153,7 @@ describe('ported numbers', () => {
   })
 
   test('are added to those known, or replace them all', async () => {
-    await importPorted(db.sql, file('79160000001;TELE2', '79160000002;TELE2'))
+    await importPorted(db.sql, file('9160000001;TELE2', '79160000002;TELE2'))
     expect(await importPorted(db.sql, file('79160000002;MEGAFON'))).toEqual({ lines: 1, ported: 2 })
     expect(await lookup('79160000001')).toMatchObject({ brandId: 4 })
     expect(await lookup('79160000002')).toMatchObject({ brandId: 3 })

@@ -448,7 +448,7 @@ export const messagingWords: Words = {
     description: 'A comment for the people who review the name.',
     'listErrorCodes.description': 'What the code means.',
     destination:
-      'The telephone number in digits with its country code. Spaces, dashes, brackets and a leading + are removed.',
+      'The telephone number in digits with its country code. Spaces, dashes, brackets and a leading + are removed. Ten digits that begin with 9 and have no + are a Russian number without its 7.',
     'Message.destination': 'The number of the subscriber, of an inbound message too.',
     'findMessages.destination': `Only messages to these numbers, in any spelling. ${repeat}`,
     direction: 'outbound: you to the subscriber. inbound: the subscriber to you.',
@@ -593,7 +593,8 @@ export const messagingWords: Words = {
     'Dispatch.useLocalTime': "Whether times, hours and days are on the subscriber's clock.",
     'Message.shortUrl': 'Whether links in the text became short ones. Null: an inbound message.',
     'Message.callbackEvents': 'Which events are sent to `callbackUrl`. Null: none.',
-    'Message.callbackUrl': 'Where the service reports what becomes of the message. Null: nowhere.',
+    'Message.callbackUrl':
+      'Where the service reports what becomes of the message, with `***` in place of a password. Null: nowhere.',
     trafficType:
       'What the message is about: PROMO, SERVICE, TRANSACT or AUTHORIZE. Without it: that of the matching template, else PROMO. It decides price and priority.',
     traffic_center_id: `Only messages of these traffic centers. ${repeat}`,

@@ -286,7 +286,7 @@ export const partnerWords: Words = {
     deliveredAt: 'When it reached the subscriber. Null until then.',
     description: 'A comment for the people who review the name.',
     destination:
-      'The telephone number in digits with its country code. Spaces, dashes, brackets and a leading + are removed.',
+      'The telephone number in digits with its country code. Spaces, dashes, brackets and a leading + are removed. Ten digits that begin with 9 and have no + are a Russian number without its 7.',
     'Message.destination': 'The telephone number. Of a rejected recipient: as it was submitted.',
     dispatchId: 'The dispatch, by the id that its creation answered.',
     documentIds: 'Documents of the company that support the name, by their ids.',
