@@ -5,7 +5,7 @@ import type { Figure } from './figures.ts'
 import { inTurn } from './figures.ts'
 
 export const name = 'templates'
-export const about = 'milliseconds to match 1,000 texts with the templates of a company'
+export const about = 'milliseconds of processor time to match 1,000 texts with the templates of a company'
 
 const TEXTS = 1000
 const TEMPLATES = 500
@@ -87,6 +87,12 @@ export async function run(): Promise<Figure[]> {
   ]
 }
 
+/** On a busy machine the clock tells more about the neighbours. */
+function processorMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
 const textsOf = (make: (i: number) => string) =>
   Array.from({ length: TEXTS }, (_, i) => ({ channelType: 'SMS' as const, text: flat(make(i)) }))
 
@@ -108,28 +114,28 @@ const templatesOf = (patterns: string[]): ApprovedTemplate[] =>
 type Texts = ReturnType<typeof textsOf>
 
 async function millisecondsToMatch(templates: ApprovedTemplate[], texts: Texts): Promise<number> {
-  const start = performance.now()
+  const start = processorMs()
   const matches = await matchTexts(templates, texts, new Effort(forAllTemplates))
-  const took = performance.now() - start
+  const took = processorMs() - start
   if (matches.size < TEXTS / 2 || matches.size === TEXTS) throw new Error(`${matches.size} texts matched`)
   return took
 }
 
 async function millisecondsToBuild(patterns: string[]): Promise<number> {
-  const start = performance.now()
+  const start = processorMs()
   await matchTexts(templatesOf(patterns), [{ channelType: 'SMS', text: 'x' }], new Effort(forAccepted))
-  return performance.now() - start
+  return processorMs() - start
 }
 
 async function millisecondsToRefuse(templates: ApprovedTemplate[], texts: Texts): Promise<number> {
-  const start = performance.now()
+  const start = processorMs()
   await matchTexts(templates, texts, new Effort(forAllTemplates)).then(
     () => {
       throw new Error('it was not refused')
     },
     () => {},
   )
-  return performance.now() - start
+  return processorMs() - start
 }
 
 async function longestPauseOf(templates: ApprovedTemplate[], texts: Texts): Promise<number> {
@@ -148,9 +154,9 @@ async function longestPauseOf(templates: ApprovedTemplate[], texts: Texts): Prom
 }
 
 async function millisecondsToRead(texts: Texts): Promise<number> {
-  const start = performance.now()
+  const start = processorMs()
   let sum = 0
   for (const { text } of texts) for (let i = 0; i < text.length; i++) sum += text.charCodeAt(i)
   if (sum <= 0) throw new Error('the measured work came to nothing')
-  return performance.now() - start
+  return processorMs() - start
 }

@@ -1,5 +1,5 @@
 import type { Pattern, Piece } from './pattern.ts'
-import { type Place, placeRules } from './places.ts'
+import { PlaceRules, placeKinds } from './places.ts'
 
 /** A literal's unit is its own token; the tokens of places lie behind all of them. */
 const FIRST_PLACE = 0x10000
@@ -17,7 +17,7 @@ export class Automaton {
   readonly #tree: Tree
   readonly #inNodes: Marks
   readonly #inPlaces: Marks
-  readonly #facts = new Facts()
+  readonly #rules = new PlaceRules()
 
   constructor(patterns: readonly Pattern[]) {
     this.#tree = mergedTree(patterns.map(tokensOf))
@@ -74,7 +74,7 @@ export class Automaton {
     next.placesLength = 0
     this.#inNodes.clear()
     this.#inPlaces.clear()
-    this.#facts.moveTo(text, at)
+    this.#rules.moveTo(text, at)
 
     const unit = text.charCodeAt(at)
     for (let i = 0; i < now.nodesLength; i++) this.#beginChildren(now.nodes[i]!, unit, next)
@@ -91,7 +91,7 @@ export class Automaton {
     let end = childrenEnd[node]!
     while (end > first && tokens[end - 1]! >= FIRST_PLACE) {
       end--
-      if (this.#facts.read().begins[kindOf(tokens[end]!)]) this.#enterPlace(end, 1, next)
+      if (this.#rules.read().begins[kindOf(tokens[end]!)]) this.#enterPlace(end, 1, next)
     }
     const child = end > first ? placeIn(tokens, first, end, unit) : -1
     if (child >= 0) this.#enterNode(child, next)
@@ -101,7 +101,7 @@ export class Automaton {
   #goOn(node: number, count: number, next: Lists) {
     const token = this.#tree.tokens[node]!
     const kind = kindOf(token)
-    const { counts, goesOn } = this.#facts.read()
+    const { counts, goesOn } = this.#rules.read()
     const now = count + counts[kind]!
     if (now <= mostOf(token) && goesOn[kind]) this.#enterPlace(node, now, next)
   }
@@ -110,7 +110,7 @@ export class Automaton {
     if (!this.#inPlaces.add(node)) return
     next.places[next.placesLength] = node
     next.counts[next.placesLength++] = count
-    if (this.#facts.mayEnd[kindOf(this.#tree.tokens[node]!)]) this.#enterNode(node, next)
+    if (this.#rules.mayEnd[kindOf(this.#tree.tokens[node]!)]) this.#enterNode(node, next)
   }
 
   #enterNode(node: number, next: Lists) {
@@ -150,42 +150,6 @@ class Marks {
   }
 }
 
-const kinds: Place['kind'][] = ['number', 'words', 'digits']
-
-/** The rules of places for one character, asked once for all places: by the number of the kind, 1 for yes. */
-class Facts {
-  readonly begins = new Uint8Array(kinds.length)
-  readonly goesOn = new Uint8Array(kinds.length)
-  readonly mayEnd = new Uint8Array(kinds.length)
-  readonly counts = new Uint8Array(kinds.length)
-  #text = ''
-  #at = 0
-  #isRead = false
-
-  moveTo(text: string, at: number) {
-    this.#text = text
-    this.#at = at
-    this.#isRead = false
-  }
-
-  /** At many characters no place begins or goes on. */
-  read(): this {
-    if (!this.#isRead) this.#ask(this.#text, this.#at)
-    this.#isRead = true
-    return this
-  }
-
-  #ask(text: string, at: number) {
-    for (let kind = 0; kind < kinds.length; kind++) {
-      const rules = placeRules[kinds[kind]!]
-      this.begins[kind] = Number(rules.begins(text, at))
-      this.goesOn[kind] = Number(rules.goesOn(text, at))
-      this.mayEnd[kind] = Number(rules.mayEnd(text, at))
-      this.counts[kind] = Number(rules.counts(text, at))
-    }
-  }
-}
-
 // Tokens ----------------------------------------------------------------------------------------------------------
 
 function tokensOf({ pieces }: Pattern): Uint32Array {
@@ -206,7 +170,10 @@ function tokenOf(place: Exclude<Piece, { kind: 'literal' }>): number {
   return FIRST_PLACE + place.most + (place.kind === 'digits' ? PLACES_OF_A_KIND : 0)
 }
 
-const kindOf = (token: number) => (token === FIRST_PLACE ? 0 : token < FIRST_PLACE + PLACES_OF_A_KIND ? 1 : 2)
+function kindOf(token: number) {
+  if (token === FIRST_PLACE) return placeKinds.number
+  return token < FIRST_PLACE + PLACES_OF_A_KIND ? placeKinds.words : placeKinds.digits
+}
 const mostOf = (token: number) =>
   token === FIRST_PLACE ? Number.POSITIVE_INFINITY : (token - FIRST_PLACE) % PLACES_OF_A_KIND
 

@@ -4,7 +4,7 @@ import type { Pool } from '../../db/sql.ts'
 
 /**
  * How many steps the matching of a request may take: a fixed number, so many for each character of its texts, and never
- * more than `most`. Usual templates take 2 to 5 steps for a character, and a step takes about 10 ns.
+ * more than `most`. Usual templates take 2 to 5 steps for a character, and a step takes 10 to 30 ns.
  */
 export type Allowance = { base: number; perCharacter: number; most: number }
 
@@ -15,7 +15,7 @@ export const forOneTemplate: Allowance = { base: 5_000_000, perCharacter: 50, mo
 /** For messages that were accepted before: they are sent, however long it takes. */
 export const forAccepted: Allowance = { ...forOneTemplate, base: Number.POSITIVE_INFINITY }
 
-/** After so many steps other requests have their turn: about a millisecond. */
+/** After so many steps other requests have their turn: one to three milliseconds. */
 const SLICE_STEPS = 100_000
 
 /** Counts the steps of matching for one request, lets other requests run in between, and ends what takes too long. */
@@ -72,7 +72,7 @@ const STEPS_A_SECOND = 20_000_000
 const MOST_SAVED = 200_000_000
 
 /**
- * What the requests of a company may take together in this process: about a fifth of a processor's time in the long run.
+ * What the requests of a company may take together in this process: about a third of a processor's time in the long run.
  * A request that has begun may overdraw it; the next ones are refused until it is filled up again.
  */
 export class CompanyBudget {

@@ -1,5 +1,5 @@
 import { invalid } from '../../base/errors.ts'
-import { mostOf, type Place, placeRules } from './places.ts'
+import { mostOf, type Place, PlaceRules, placeKinds } from './places.ts'
 
 /**
  * The language of template patterns. A pattern is text in which some places stand for what changes from message to
@@ -186,7 +186,8 @@ function fallbacksOf(units: Uint16Array): Uint16Array {
  */
 function fill(place: Place, text: string, starts: number[], effort: Effort): Ways {
   const ways: Ways = { ends: [], begins: [] }
-  const { begins, goesOn, mayEnd, counts } = placeRules[place.kind]
+  const rules = new PlaceRules()
+  const kind = placeKinds[place.kind]
   const most = mostOf(place)
   const first = starts[0]!
   let next = 0
@@ -196,14 +197,15 @@ function fill(place: Place, text: string, starts: number[], effort: Effort): Way
   for (; at < text.length && (begin >= 0 || next < starts.length); at++) {
     const isStart = starts[next] === at
     if (isStart) next++
-    if (isStart && begins(text, at)) {
+    rules.moveTo(text, at)
+    if (isStart && rules.read().begins[kind]) {
       begin = at
       taken = 1
     } else if (begin >= 0) {
-      if (counts(text, at)) taken++
-      if (taken > most || !goesOn(text, at)) begin = -1
+      taken += rules.read().counts[kind]!
+      if (taken > most || !rules.goesOn[kind]) begin = -1
     }
-    if (begin >= 0 && mayEnd(text, at)) {
+    if (begin >= 0 && rules.mayEnd[kind]) {
       ways.ends.push(at + 1)
       ways.begins.push(begin)
     }

@@ -1,39 +1,71 @@
 /** What a place of a pattern stands for. `most`: how many words, or digits. */
 export type Place = { kind: 'words'; most: number } | { kind: 'number' } | { kind: 'digits'; most: number }
 
-type Question = (text: string, at: number) => boolean
+export const placeKinds = { number: 0, words: 1, digits: 2 } as const satisfies Record<Place['kind'], number>
+const { number: NUMBER, words: WORDS, digits: DIGITS } = placeKinds
+const KINDS = 3
 
-/** Of a kind of place: whether it can begin with a character, go on over it, end behind it, and count it. */
-export type PlaceRules = { begins: Question; goesOn: Question; mayEnd: Question; counts: Question }
+/**
+ * The rules of places for one character of a text, by the number of the kind, 1 for yes: whether a place can begin with
+ * the character, go on over it, end behind it, and counts it. They are worked out for all kinds at once, and only when
+ * they are asked for: at most characters of a usual text no place begins or goes on. White space is one space, as
+ * `plainText` makes it.
+ */
+export class PlaceRules {
+  readonly begins = new Uint8Array(KINDS)
+  readonly goesOn = new Uint8Array(KINDS)
+  readonly mayEnd = new Uint8Array(KINDS)
+  readonly counts = new Uint8Array(KINDS)
+  #text = ''
+  #at = 0
+  #isRead = false
 
-const isDigit: Question = (text, at) => {
-  const unit = text.charCodeAt(at)
+  constructor() {
+    this.goesOn[WORDS] = 1
+    this.counts[DIGITS] = 1
+  }
+
+  moveTo(text: string, at: number) {
+    this.#text = text
+    this.#at = at
+    this.#isRead = false
+  }
+
+  read(): this {
+    if (!this.#isRead) this.#readCharacter(this.#text, this.#at)
+    this.#isRead = true
+    return this
+  }
+
+  #readCharacter(text: string, at: number) {
+    const unit = text.charCodeAt(at)
+    const before = text.charCodeAt(at - 1)
+    const after = text.charCodeAt(at + 1)
+    const isWord = Number(unit !== SPACE)
+    this.begins[WORDS] = isWord
+    this.mayEnd[WORDS] = Number(isWord && !(isHigh(unit) && isLow(after)))
+    this.counts[WORDS] = Number(before === SPACE)
+
+    const digit = Number(isDigit(unit))
+    this.begins[NUMBER] = digit
+    this.begins[DIGITS] = digit
+    this.mayEnd[NUMBER] = digit
+    this.mayEnd[DIGITS] = digit
+    this.goesOn[NUMBER] = Number(digit || (isJoint(unit) && isDigit(before) && isDigit(after)))
+    this.goesOn[DIGITS] = digit
+  }
+}
+
+const SPACE = 0x20
+
+function isDigit(unit: number): boolean {
   if (unit < 0x80) return unit >= 0x30 && unit <= 0x39
-  return unit > 0x600 && DIGIT.test(text[at]!) // below it no script has digits of its own
+  return unit > 0x600 && DIGIT.test(String.fromCharCode(unit)) // below it no script has digits of its own
 }
 const DIGIT = /^\p{Nd}$/u
 
-const isSpace: Question = (text, at) => text.charCodeAt(at) === 0x20
-const isJoint: Question = (text, at) => text[at] === '.' || text[at] === ','
-const isHalf: Question = (text, at) => isHigh(text.charCodeAt(at)) && isLow(text.charCodeAt(at + 1))
+const isJoint = (unit: number) => unit === 0x2e || unit === 0x2c
 const isHigh = (unit: number) => (unit & 0xfc00) === 0xd800
 const isLow = (unit: number) => (unit & 0xfc00) === 0xdc00
-
-/** White space is one space, as `plainText` makes it. */
-export const placeRules: Record<Place['kind'], PlaceRules> = {
-  words: {
-    begins: (text, at) => !isSpace(text, at),
-    goesOn: () => true,
-    mayEnd: (text, at) => !isSpace(text, at) && !isHalf(text, at),
-    counts: (text, at) => isSpace(text, at - 1),
-  },
-  number: {
-    begins: isDigit,
-    goesOn: (text, at) => isDigit(text, at) || (isJoint(text, at) && isDigit(text, at - 1) && isDigit(text, at + 1)),
-    mayEnd: isDigit,
-    counts: () => false,
-  },
-  digits: { begins: isDigit, goesOn: isDigit, mayEnd: isDigit, counts: () => true },
-}
 
 export const mostOf = (place: Place) => (place.kind === 'number' ? Number.POSITIVE_INFINITY : place.most)
