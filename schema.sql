@@ -651,6 +651,7 @@ create table receipt_inbox (
   subscriber    text,
   constraint receipt_inbox_pkey PRIMARY KEY (receipt_id)
 );
+CREATE INDEX receipt_inbox_by_age ON receipt_inbox USING btree (received_at);
 CREATE INDEX receipt_inbox_by_claim ON receipt_inbox USING btree (claimed_until);
 CREATE INDEX receipt_inbox_by_id ON receipt_inbox USING btree (gateway_id, provider_id);
 CREATE INDEX receipt_inbox_unread ON receipt_inbox USING btree (gateway_id, receipt_id) WHERE is_unread;

@@ -42,15 +42,23 @@ export function selectAddressees(sql: Sql, messages: Pick<Submission, 'companyId
     where m.uuid between ${uuids[0]!} and ${uuids.at(-1)!}`
 }
 
+/** The rows are locked in one order: two engines that are told of the same parts never wait in a circle. */
 export function setPartStatuses(sql: Sql, gatewayId: number, parts: (ProviderReceipt & Submission)[]) {
   return sql`
-    update submissions s set status = q.status
-    from unnest(
-      ${parts.map(({ providerId }) => providerId)}::text[], ${parts.map(({ uuid }) => uuid)}::uuid[],
-      ${parts.map(({ part }) => part)}::smallint[], ${parts.map(({ status }) => status)}::text[]
-    ) q (provider_id, uuid, part, status)
-    where s.gateway_id = ${gatewayId} and s.provider_id = q.provider_id and s.uuid = q.uuid and s.part = q.part
-      and s.status = 'SENT'`
+    with told as materialized (
+      select s.provider_id, s.day, s.uuid, s.part, q.status
+      from unnest(
+        ${parts.map(({ providerId }) => providerId)}::text[], ${parts.map(({ uuid }) => uuid)}::uuid[],
+        ${parts.map(({ part }) => part)}::smallint[], ${parts.map(({ status }) => status)}::text[]
+      ) q (provider_id, uuid, part, status)
+      join submissions s on s.gateway_id = ${gatewayId} and s.provider_id = q.provider_id and s.uuid = q.uuid
+        and s.part = q.part
+      where s.status = 'SENT'
+      order by s.day, s.provider_id, s.uuid, s.part
+      for update of s)
+    update submissions s set status = told.status from told
+    where s.gateway_id = ${gatewayId} and s.provider_id = told.provider_id and s.day = told.day and s.uuid = told.uuid
+      and s.part = told.part`
 }
 
 /** Messages all of whose parts were delivered, or one of whose parts failed; one sent twice has its parts twice. */
@@ -82,16 +90,18 @@ export function insertInbox(sql: Sql, gatewayId: number, receipts: ProviderRecei
 
 /**
  * Takes kept receipts to be looked up again. A fresh one most likely waits for a commit that is under way, so it comes
- * again soon; one that nobody has known for long comes ever more seldom.
+ * again soon; one that nobody has known for long comes ever more seldom. Rows that another engine has at the moment are
+ * passed over: engines that wait for each other's rows could wait in a circle.
  */
 export function claimInbox(sql: Sql, limit: number) {
   return sql<(ProviderReceipt & { receiptId: number; gatewayId: number })[]>`
-    update receipt_inbox set claimed_until = clock_timestamp()
+    with due as materialized (
+      select receipt_id from receipt_inbox where claimed_until < clock_timestamp()
+      order by claimed_until limit ${limit} for update skip locked)
+    update receipt_inbox r set claimed_until = clock_timestamp()
       + least(interval '10 minutes', greatest(interval '400 ms', (clock_timestamp() - received_at) / 2))
-    where receipt_id in (
-      select receipt_id from receipt_inbox where claimed_until < clock_timestamp() order by claimed_until limit ${limit})
-      and claimed_until < clock_timestamp()
-    returning receipt_id as "receiptId", gateway_id as "gatewayId", provider_id as "providerId",
+    from due where r.receipt_id = due.receipt_id
+    returning r.receipt_id as "receiptId", gateway_id as "gatewayId", provider_id as "providerId",
       own_id as "ownId", status, error_code as "errorCode", raw_code as "operatorError", happened_at as "happenedAt",
       is_unread as "isUnread", subscriber, received_at as "receivedAt", received_at < clock_timestamp() - interval '1 minute' as "isOld"`
 }
@@ -111,10 +121,19 @@ export const wakeUnread = (sql: Sql, gatewayId: number) => sql`
     select receipt_id from receipt_inbox where gateway_id = ${gatewayId} and is_unread
     order by receipt_id for update skip locked)`
 
-export const deleteInbox = (sql: Sql, receiptIds: number[]) =>
-  sql`delete from receipt_inbox where receipt_id = any(${receiptIds}::bigint[])`
+/** The rows are locked in the order of their ids: two engines that remove the same ones never wait in a circle. */
+export const deleteInbox = (sql: Sql, receiptIds: number[]) => sql`
+  with done as materialized (
+    select receipt_id from receipt_inbox where receipt_id = any(${receiptIds}::bigint[])
+    order by receipt_id for update)
+  delete from receipt_inbox r using done where r.receipt_id = done.receipt_id`
 
-export const deleteOldInbox = (sql: Sql) => sql`delete from receipt_inbox where received_at < now() - interval '2 days'`
+/** Longer than any message lives: what has not found its message by then never will. */
+export const deleteOldInbox = (sql: Sql, limit: number) => sql`
+  with old as materialized (
+    select receipt_id from receipt_inbox where received_at < now() - interval '2 days'
+    order by received_at limit ${limit} for update skip locked)
+  delete from receipt_inbox r using old where r.receipt_id = old.receipt_id`
 
 export const ensureDays = (sql: Sql) => sql`select ensure_submission_days()`
 

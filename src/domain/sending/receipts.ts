@@ -160,7 +160,14 @@ export const takeKeptReceipts = (sql: Sql, limit: number) => store.claimInbox(sq
 
 export const dropKeptReceipts = (sql: Sql, receiptIds: number[]) => store.deleteInbox(sql, receiptIds)
 
-export const forgetOldReceipts = (sql: Sql) => store.deleteOldInbox(sql)
+const OLD_AT_ONCE = 1000
+const MOST_OLD_BATCHES = 1000
+
+/** In batches, so that no statement is long; what is left is for the next time. */
+export async function forgetOldReceipts(sql: Sql): Promise<void> {
+  let batches = 0
+  while ((await store.deleteOldInbox(sql, OLD_AT_ONCE)).count === OLD_AT_ONCE && ++batches < MOST_OLD_BATCHES);
+}
 
 /** The operator's ids are kept by day: days to come are made, those past every lifetime are dropped. */
 export async function turnSubmissionDays(sql: Sql): Promise<void> {
