@@ -5,6 +5,7 @@ import { forgetIdleLanes } from '../domain/lanes/lanes.ts'
 import { loadNumbering } from '../domain/numbering/numbering.ts'
 import { acceptSingles } from '../domain/singles/singles.ts'
 import { useDatabase } from '../testing/database.ts'
+import { aGateway } from '../testing/engines.ts'
 import { aSingle } from '../testing/factories.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, type World } from '../testing/world.ts'
 
@@ -75,12 +76,14 @@ test.each([
   expect(await db.sql`select from cascades where company_id = ${companyId}`).toHaveLength(left)
 })
 
-test('lanes of invented names do not stay: those in which nothing is left, and no others', async () => {
+test('lanes of names without registration do not stay: those in which nothing is left, and no others', async () => {
   const { companyId } = world
   const free = (senderName: string) =>
     aSingle({ senderId: null as never, senderName }, { channelType: 'VK', priority: 3, trafficType: 'PROMO' })
   const context = { billingZone, now: new Date() }
   const names = ['idle', 'waiting', 'busy', 'unreported', 'recent']
+  // Only names that a gateway carries have lanes of their own.
+  const { gatewayId } = await aGateway(db.sql, { name: 'vk', channelType: 'VK', settings: { senderNames: names } })
   await acceptSingles(db.sql, companyId, [...names.map(free), aSingle(world.senders[0]!)], context)
   await db.sql`
     update lanes set cursor = tail, served_at = now() - interval '3 days'
@@ -99,6 +102,7 @@ test('lanes of invented names do not stay: those in which nothing is left, and n
   await acceptSingles(db.sql, companyId, [free('idle')], context)
   const [lane] = await db.sql`select cursor, tail, open from lanes where sender_name = 'idle'`
   expect(lane).toEqual({ cursor: 0, tail: 1, open: true })
+  await db.sql`delete from gateways where gateway_id = ${gatewayId}`
 })
 
 test('many idle lanes go in one housekeeping', async () => {
