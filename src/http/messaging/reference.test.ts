@@ -111,7 +111,7 @@ describe('what is absent', () => {
     const read = readWish({ ...sms, destination: '79160000001', callbackUrl }, caller)
     const { options, callbackEvents } = read as Exclude<typeof read, string>
     const { useLocalTime, shortUrl } = options
-    expect(defaultsOf(named('MessageOptions'))).toEqual(inWords({ useLocalTime, shortUrl, callbackEvents }))
+    expect(defaultsOf(named('NewMessage_SMS'))).toEqual(inWords({ useLocalTime, shortUrl, callbackEvents }))
     expect({ useLocalTime, shortUrl, callbackEvents }).toEqual({
       useLocalTime: true,
       shortUrl: false,

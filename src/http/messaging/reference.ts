@@ -60,22 +60,16 @@ function withPlaceholders(schema: Schema): Schema {
 function addMessages(schemas: Schemas, body: Body) {
   const [message, list] = body.schema.anyOf as [Schema, Schema]
   const { channelType: _, senderName, content: __, ttl, ...options } = message.properties!
-  const own = ['channelType', 'senderName', 'content']
-  schemas.MessageOptions = {
-    type: 'object',
-    required: message.required!.filter(name => !own.includes(name)),
-    properties: options,
-  }
   for (const channel of channelTypes) {
-    const properties = { ...channelFields(channel, senderName!, ttl!), content: refTo(`Content_${channel}`) }
-    const fields = { type: 'object', required: own, properties }
-    schemas[`NewMessage_${channel}`] = { title: channel, type: 'object', allOf: [fields, refTo('MessageOptions')] }
+    const own = { ...channelFields(channel, senderName!, ttl!), content: refTo(`Content_${channel}`) }
+    const properties = { ...own, ...copyOf<Record<string, Schema>>(options) }
+    schemas[`NewMessage_${channel}`] = { title: channel, type: 'object', required: message.required!, properties }
   }
   schemas.NewMessage = oneOfBy(
     'channelType',
     byChannel(channel => `NewMessage_${channel}`),
   )
-  body.schema = { oneOf: [refTo('NewMessage'), { ...list, items: refTo('NewMessage') }] }
+  body.schema = { anyOf: [refTo('NewMessage'), { ...list, items: refTo('NewMessage') }] }
 }
 
 function addCascades(schemas: Schemas, body: Body) {
@@ -83,7 +77,7 @@ function addCascades(schemas: Schemas, body: Body) {
   const steps = cascade.properties!.cascade!
   steps.items = addSteps(schemas, steps.items!, 'CascadeStep', 'Content')
   schemas.NewCascade = cascade
-  body.schema = { oneOf: [refTo('NewCascade'), { ...list, items: refTo('NewCascade') }] }
+  body.schema = { anyOf: [refTo('NewCascade'), { ...list, items: refTo('NewCascade') }] }
 }
 
 function addDispatchSteps(schemas: Schemas, { schema }: Body) {

@@ -42,7 +42,6 @@ export const callbackOf = (words: CallbackWords, schema: Schema): { post: Operat
 
 /** One of these schemas, as the field of that name says. */
 export const oneOfBy = (field: string, names: Record<string, string>): Schema => ({
-  type: 'object',
   oneOf: Object.values(names).map(name => ({ $ref: `#/components/schemas/${name}` })),
   discriminator: {
     propertyName: field,

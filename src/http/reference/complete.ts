@@ -226,12 +226,14 @@ export function withPlainNulls(schema: Schema): Schema {
   return { ...given, ...rest, type: [given.type, 'null'], ...values }
 }
 
-/** Writes the types that a choice allows beside the choice: some readers of OpenAPI expect a type in every schema. */
+/**
+ * Writes the types that a choice allows beside the choice, for Scalar expects a type. Not beside choices of objects, for
+ * openapi-typescript would add an empty object to them.
+ */
 function nameTypes(schema: Schema) {
   for (const { inner } of innerSchemas(schema)) nameTypes(inner)
-  const types = (schema.anyOf ?? schema.oneOf)?.map(({ $ref, type }) => ($ref ? 'object' : type))
-  if (schema.type !== undefined || !types || types.includes(undefined)) return
-  schema.type = [...new Set(types.flat() as string[])]
+  const types = schema.anyOf?.map(({ type }) => type) ?? []
+  if (types.length > 0 && !types.includes(undefined)) schema.type ??= [...new Set(types.flat() as string[])]
 }
 
 /** Moves schemas that are worth a name into the components, and refers to them wherever they stand. */
