@@ -13,7 +13,6 @@ import { startDispatch, stopDispatch } from '../../domain/dispatches/lifecycle.t
 import { failuresOf } from '../../domain/messages/messages.ts'
 import { requirePartner } from '../../domain/partners/partners.ts'
 import { reasonsToWait } from '../../domain/sending/waiting.ts'
-import { reportLines } from '../../http/partner/reports.ts'
 import { noCompany, noDispatch, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { idArgument, idOption } from '../command-line.ts'
@@ -74,6 +73,7 @@ async function move(call: Call, change: typeof startDispatch) {
 export async function reportOne(call: Call) {
   const { to } = call.options
   if (to === undefined && call.switches.json) throw new UsageError('--json needs --to FILE: the report itself is CSV.')
+  const { reportLines } = await import('../../http/partner/reports.ts') // the schemas of a route take a while to load
   await onDispatch(call, async (sql, dispatch) => {
     const lines = Readable.from(reportLines(sql, dispatch), { highWaterMark: 1 })
     if (to === undefined) return printReport(lines)
