@@ -129,6 +129,13 @@ describe('dispatches', () => {
     })
     const shown = await printed('dispatch', 'show', String(dispatchId))
     expect(shown).toMatch(/^Text +Hello\\u001b\[31m, Anna$/m)
+    expect(shown).toMatch(
+      /^Waiting +2\nSent +0\nDelivered +0\nFailed +1\n {2}1 x 7401 The number is not valid\nNo engine/m,
+    )
+    expect(await answer('dispatch', 'stop', String(dispatchId))).toEqual({ dispatchId, status: 'STOPPED' })
+    await refused(['dispatch', 'show', '987654'], /There is no dispatch 987654: `tidings dispatch list --company N`/)
+    await refused(['dispatch', 'stop', 'first'], /^ID must be a whole number above zero, not "first"\.$/)
+    await refused(['dispatch', 'list', '--company', '987654'], /There is no company 987654/)
   })
 
   test('are reported as CSV, on stdout or into a new file', async () => {
@@ -174,13 +181,6 @@ describe('messages', () => {
     await db.sql`update messages set callback_url = ${callbackUrl} where uuid = ${messageUuid}`
     const masked = await printed('message', 'show', messageUuid, ...company)
     expect(masked).toMatch(/^Callbacks +https:\/\/user:\*\*\*@client\.example\/hook$/m)
-    expect(shown).toMatch(
-      /^Waiting +2\nSent +0\nDelivered +0\nFailed +1\n {2}1 x 7401 The number is not valid\nNo engine/m,
-    )
-    expect(await answer('dispatch', 'stop', String(dispatchId))).toEqual({ dispatchId, status: 'STOPPED' })
-    await refused(['dispatch', 'show', '987654'], /There is no dispatch 987654: `tidings dispatch list --company N`/)
-    await refused(['dispatch', 'stop', 'first'], /^ID must be a whole number above zero, not "first"\.$/)
-    await refused(['dispatch', 'list', '--company', '987654'], /There is no company 987654/)
   })
 
   test.each<[string[], RegExp]>([
