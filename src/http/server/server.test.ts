@@ -2,11 +2,14 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
+import { formOf } from '../../testing/api.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aGateway } from '../../testing/engines.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { aCompany, aPartner } from '../../testing/factories.ts'
 import { aKey } from '../../testing/messaging-api.ts'
+import { aDispatch, aWorld, someRecipients } from '../../testing/world.ts'
 import { type App, buildApp } from '../app.ts'
 import type { Context } from '../context.ts'
 import { networkOf } from './networks.ts'
@@ -20,6 +23,7 @@ const sockets: Socket[] = []
 const apps: App[] = []
 let app: App
 let port: number
+let numbering: Numbering
 
 async function anApp(given: Partial<Context> = {}): Promise<{ app: App; port: number }> {
   const app = await buildApp({
@@ -40,6 +44,7 @@ async function anApp(given: Partial<Context> = {}): Promise<{ app: App; port: nu
 }
 
 beforeAll(async () => {
+  numbering = await loadNumbering(db.sql)
   ;({ app, port } = await anApp({ limits: { strangerBytes: 4 * MIB } }))
 })
 afterEach(() => {
@@ -244,6 +249,32 @@ describe('the log', () => {
     await eventually(() => expect(logged('request.aborted')).toHaveLength(1))
     expect(logged('request.aborted')[0]).toMatchObject({ level: 30, method: 'POST', route: '/partner/v1/company' })
     expect(lines.join('')).not.toMatch(/"stack"|"level":50/)
+  })
+})
+
+describe('limits of the partner API', () => {
+  test('hold for reports and documents', async () => {
+    const { app } = await anApp({
+      limits: { reportsPerPartner: 0, documents: { companyMib: 0, partnerMib: 0 } },
+      numbering: () => numbering,
+    })
+    const world = await aWorld(db.sql)
+    const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(1))
+    const headers = { authorization: `Bearer ${world.partner.token}` }
+    const report = await app.inject({ url: `/partner/v1/dispatches/${dispatchId}/report`, headers })
+    expect([report.statusCode, report.json().error.code, report.headers['retry-after']]).toEqual([429, 4290, '5'])
+    const form = formOf({ name: 'file', filename: 'charter.pdf', content: '%PDF-1.7' })
+    const url = `/partner/v1/company/${world.companyId}/documents`
+    const upload = await app.inject({
+      method: 'POST',
+      url,
+      payload: form.body,
+      headers: { ...headers, ...form.headers },
+    })
+    expect([upload.statusCode, upload.json().error.msg]).toEqual([
+      400,
+      "file: the company's documents have 0 MB, with this one more than 0 MB",
+    ])
   })
 })
 
