@@ -15,14 +15,14 @@ declare module 'fastify' {
   }
 }
 
-/** For the reference: either will do. */
+/** For the reference: either will do. Bearer is last, for clients made by @hey-api/openapi-ts use the last one. */
 export const securitySchemes = {
-  bearer: { type: 'http', scheme: 'bearer', description: 'Your API key, as it was printed.' },
   basic: {
     type: 'http',
     scheme: 'basic',
     description: 'The same key for programs that ask for a user and a password: it is the Base64 of both.',
   },
+  bearer: { type: 'http', scheme: 'bearer', description: 'Your API key, as it was printed.' },
 }
 
 /**

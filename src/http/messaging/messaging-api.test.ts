@@ -142,7 +142,7 @@ describe('the reference', () => {
       for (const operation of Object.values(item)) {
         if (path === '/ping') expect(operation.security ?? [], path).toEqual([])
         else {
-          expect(operation.security, path).toEqual([{ bearer: [] }, { basic: [] }])
+          expect(operation.security, path).toEqual([{ basic: [] }, { bearer: [] }])
           expect(operation.description, path).toMatch(/Takes a key of the type [A-Z_]+( or [A-Z_]+)*\.$/)
         }
       }
