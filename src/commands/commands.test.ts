@@ -32,7 +32,7 @@ import { helpOf, overviewOf } from './help.ts'
 const PATIENT = 240_000
 const aDataFolder = useDataFolders()
 
-const ofGateway = ['--brands BRANDS', '--rate RATE', '--name NAME', '--set KEY=VALUE']
+const ofGateway = ['--brands BRANDS', '--companies IDS', '--rate RATE', '--name NAME', '--set KEY=VALUE']
 
 /** Every command, with the options that its help must list. */
 const expected: Record<string, string[]> = {
@@ -304,7 +304,10 @@ describe('a mistake in the words is told in one sentence', () => {
     [['gateway', 'pause', '1'], /--gateway is required/],
     [['gateway', 'test', '--gateway', '1', '--to', '79160000001'], /--sender is required/],
     [[...addGateway, '--set', 'a=1', '--set', ''], /--set must not be empty/],
-    [['gateway', 'set', '--gateway', '1'], /There is nothing to change: give --brands, --rate, --name or --set/],
+    [
+      ['gateway', 'set', '--gateway', '1'],
+      /There is nothing to change: give --brands, --rate, --companies, --name or --set/,
+    ],
     [[...inbound, '--from', 'me'], /--from must be a phone number, not "me"/],
     [['inbound', 'rule'], /`tidings inbound` needs one more word: inbound rule add, .*, inbound center default\./],
     [[...addRule, '--channel', 'SMS', '--url', 'http://a.example'], /--channel must be one of WHATSAPP, not "SMS"/],
