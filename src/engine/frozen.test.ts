@@ -79,8 +79,10 @@ describe('patience', () => {
   })
 
   test('every connection has these limits', async () => {
-    const [row] = await db.sql`
+    const pool = connect(db.url, { max: 1 })
+    const [row] = await pool`
       select current_setting('idle_in_transaction_session_timeout') as idle, current_setting('lock_timeout') as lock`
+    await pool.end()
     expect(row).toEqual({ idle: `${IDLE_IN_TRANSACTION_MS / 1000}s`, lock: `${LOCK_MS / 1000}s` })
   })
 
