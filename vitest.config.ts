@@ -9,7 +9,7 @@ export default defineConfig({
     maxWorkers: 3, // on two cores: many tests mostly wait
     isolate: false, // files share a process and its modules: starting and loading them anew took a tenth of all time
     // Generous: a limit only decides how long a failing test takes, and a busy machine may be twenty times slower.
-    testTimeout: 240_000,
-    hookTimeout: 240_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
   },
 })

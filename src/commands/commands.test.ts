@@ -29,7 +29,6 @@ import {
 import { commands } from './all-commands.ts'
 import { helpOf, overviewOf } from './help.ts'
 
-const PATIENT = 240_000
 const aDataFolder = useDataFolders()
 
 const ofGateway = ['--brands BRANDS', '--companies IDS', '--rate RATE', '--name NAME', '--set KEY=VALUE']
@@ -393,21 +392,21 @@ describe('without a service', () => {
     env = { TIDINGS_DATA: folder }
   })
 
-  test('a command starts the embedded server for its own time', { timeout: PATIENT }, async () => {
+  test('a command starts the embedded server for its own time', async () => {
     expect(await answerOf(['migrate'], env)).toEqual({ applied: expect.arrayContaining(['1 foundation']) })
     await expectNothingRunning(folder)
     expect(await answerOf(['migrate'], env)).toEqual({ applied: [] })
     await expectNothingRunning(folder)
   })
 
-  test('also when it fails, and what one command made the next one finds', { timeout: PATIENT }, async () => {
+  test('also when it fails, and what one command made the next one finds', async () => {
     const create = ['partner', 'create', '--login', 'anna', ...(await withPassword(folder, 'correct horse'))]
     expect(await answerOf(create, env)).toEqual({ partnerId: 1, login: 'anna' })
     expectSentence(await run(create, env), /A partner with the login "anna" exists already/)
     await expectNothingRunning(folder)
   })
 
-  test('also when a signal ends it half-way', { timeout: PATIENT }, async () => {
+  test('also when a signal ends it half-way', async () => {
     const file = join(folder, '..', 'register.csv')
     await writeFile(file, '903;0000000;0000009;10;ООО "Т2 Мобайл";;Омская область;7743895280')
     const server = await openEmbeddedServer({ dataDir: folder })
@@ -454,7 +453,7 @@ describe('beside a running service', () => {
 
   const refused = async (words: string[], sentence: RegExp) => expectSentence(await run(words, env), sentence)
 
-  test('a partner made by command logs in, and is out at once when it is disabled', { timeout: PATIENT }, async () => {
+  test('a partner made by command logs in, and is out at once when it is disabled', async () => {
     const create = ['partner', 'create', '--login', 'anna', ...(await withPassword(folder, 'correct horse'))]
     expect(await answerOf(create, env)).toEqual({ partnerId: 2, login: 'anna' })
     const anna = await logIn(service.partnerApi, 'anna', 'correct horse')
@@ -498,7 +497,7 @@ describe('beside a running service', () => {
     )
   })
 
-  test('key list, set, deactivate, activate and reissue', { timeout: PATIENT }, async () => {
+  test('key list, set, deactivate, activate and reissue', async () => {
     const isTaken = async (value: string) => {
       const headers = { authorization: `Bearer ${value}` }
       const answer = await fetch(`${service.url}/api/v1/balance`, { headers, signal: AbortSignal.timeout(10_000) })
@@ -547,7 +546,7 @@ describe('beside a running service', () => {
     await refused(['key', 'reissue', '--key', '987654'], /There is no key 987654: `tidings key list` shows them/)
   })
 
-  test('sender list, approve, reject and deny', { timeout: PATIENT }, async () => {
+  test('sender list, approve, reject and deny', async () => {
     const ids = [await newSender(client, 1), await newSender(client, 1), await newSender(client, 2)].map(String)
     for (const id of ids) await untilStatus(client, Number(id), 'PRE_REVIEW')
     const list = await answerOf(['sender', 'list', '--company', '1'], env)
@@ -584,7 +583,7 @@ describe('beside a running service', () => {
     await refused(['sender', 'reject', '--sender', '999'], /There is no sender 999: `tidings sender list` shows them/)
   })
 
-  test('sender set', { timeout: PATIENT }, async () => {
+  test('sender set', async () => {
     const set = ['sender', 'set', '--sender', '1', '--rate']
     expect(await answerOf([...set, '20'], env)).toMatchObject({ id: 1, companyId: 1, rate: 20 })
     expect((await answerOf(['sender', 'list'], env)).find(({ id }: { id: number }) => id === 1)).toMatchObject({
@@ -596,7 +595,7 @@ describe('beside a running service', () => {
     await refused(['sender', 'set', '--sender', '999', '--rate', '5'], /There is no sender 999: `tidings sender list`/)
   })
 
-  test('month list and month detach', { timeout: PATIENT }, async () => {
+  test('month list and month detach', async () => {
     const current = new Date().toISOString().slice(0, 7)
     const server = await openEmbeddedServer({ dataDir: folder })
     const sql = connect(server.url, { max: 1 })
@@ -658,16 +657,14 @@ describe('beside a running service', () => {
     const heading = 'АВС/ DEF;От;До;Емкость;Оператор;Регион;Территория ГАР;ИНН'
     const range = '903;0000000;0000009;10;ООО "Т2 Мобайл";Омская обл.;Омская область;7743895280'
 
-    test('a ported number changes its operator in the running service', { timeout: PATIENT }, async () => {
+    test('a ported number changes its operator in the running service', async () => {
       expect(await senderFor(number)).toBe(senderOf[2])
       const file = await aFile('ported.csv', `${number};MEGAFON`, '79030000007;MTS')
       expect(await answerOf(['ported', 'import', file], env)).toEqual({ lines: 2, ported: 2 })
       await untilSenderFor(number, senderOf[3])
     })
 
-    test('the register as well, once the number is no longer ported; one of no range is refused with 7401', {
-      timeout: PATIENT,
-    }, async () => {
+    test('the register as well, once the number is no longer ported; one of no range is refused with 7401', async () => {
       const back = await aFile('ported-back.csv', '79030000007;MTS')
       expect(await answerOf(['ported', 'import', back, '--replace'], env)).toEqual({ lines: 1, ported: 1 })
       const file = await aFile('register.csv', heading, range)
@@ -690,7 +687,7 @@ describe('beside a running service', () => {
       ])
     })
 
-    test('a file that cannot be read tells its line and changes nothing', { timeout: PATIENT }, async () => {
+    test('a file that cannot be read tells its line and changes nothing', async () => {
       const register = await aFile(
         'bad-register.csv',
         heading,

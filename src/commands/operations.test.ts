@@ -19,7 +19,6 @@ import {
   useDataFolders,
 } from '../testing/processes.ts'
 
-const PATIENT = 120_000
 const aDataFolder = useDataFolders()
 
 let env: Env
@@ -60,7 +59,7 @@ const companyOf = async (companyId: number) =>
   (await answerOf(['company', 'list'], env)).find((one: { companyId: number }) => one.companyId === companyId)
 
 describe('companies', () => {
-  test('a top-up is in the balance and in the books', { timeout: PATIENT }, async () => {
+  test('a top-up is in the balance and in the books', async () => {
     const topUp = ['company', 'topup', '--company', '3', '--amount']
     expect(await answerOf([...topUp, '100.25', '--note', 'Invoice 7'], env)).toEqual({
       companyId: 3,
@@ -77,7 +76,7 @@ describe('companies', () => {
     await refused(['company', 'topup', '--company', '99', '--amount', '1'], /There is no company 99: `tidings company/)
   })
 
-  test('are switched', { timeout: PATIENT }, async () => {
+  test('are switched', async () => {
     expect(await companyOf(1)).toMatchObject({ billing: 'POSTPAID', inbound: true, rate: null })
     const set = ['company', 'set', '--company', '2']
     const changed = await answerOf([...set, '--billing', 'prepaid', '--inbound', 'on', '--rate', '50'], env)
@@ -113,7 +112,7 @@ describe('tariffs', () => {
     expect((await run(['tariff', 'list'], env)).stdout).toMatch(/COMMON +MTS +any +FIXED +0 +7\.5000 +-\n/)
   })
 
-  test('of a partner are imported and come before the general ones', { timeout: PATIENT }, async () => {
+  test('of a partner are imported and come before the general ones', async () => {
     const own = { senderType: 'COMMON', brand: 'MTS', pricingModel: 'FIXED', steps: [{ from: 0, price: '5.10' }] }
     const file = await aFile('tariffs.json', JSON.stringify([own]))
     const words = ['tariff', 'import', file, '--partner', 'demo']
@@ -134,7 +133,7 @@ describe('tariffs', () => {
 })
 
 describe('gateways', () => {
-  test('are added, changed, paused and removed', { timeout: PATIENT }, async () => {
+  test('are added, changed, paused and removed', async () => {
     expect(await answerOf(['gateway', 'list'], env)).toContainEqual({
       gatewayId: expect.any(Number),
       name: 'simulator-viber',
@@ -190,7 +189,7 @@ describe('tidings send', () => {
     ...['--company', '3', '--name', name, '--text', 'Привет, {name}!', '--yes', ...more],
   ]
 
-  test('creates, starts and follows a dispatch; the outbox has the full texts', { timeout: PATIENT }, async () => {
+  test('creates, starts and follows a dispatch; the outbox has the full texts', async () => {
     const file = await aFile(
       'few.csv',
       '\ufeffname;Телефон;city',
@@ -227,7 +226,7 @@ describe('tidings send', () => {
     expect(await answerOf(['simulator', 'outbox'], env)).toHaveLength(outbox.length)
   })
 
-  test('shows beforehand what it comes to, and a dry run sends nothing', { timeout: PATIENT }, async () => {
+  test('shows beforehand what it comes to, and a dry run sends nothing', async () => {
     const file = await aFile(
       'dry.csv',
       'tel;name',
@@ -265,7 +264,7 @@ describe('tidings send', () => {
     expect(await sql`select count(*) as dispatches from dispatches`).toEqual([before])
   })
 
-  test('without a terminal it asks for --yes, and nothing accepted is a failure', { timeout: PATIENT }, async () => {
+  test('without a terminal it asks for --yes, and nothing accepted is a failure', async () => {
     const file = await aFile('none.csv', 'phone,name', '12,A', ',B')
     const unconfirmed = words(file, 'None').filter(word => word !== '--yes')
     await refused(unconfirmed, /There is no terminal to ask for confirmation: --yes sends without asking, --dry-run/)
@@ -276,7 +275,7 @@ describe('tidings send', () => {
     expect((await run([...words(file, 'None'), '--dry-run'], env)).code).toBe(1)
   })
 
-  test('killed while it brings in the recipients, it goes on with the missing ones', { timeout: PATIENT }, async () => {
+  test('killed while it brings in the recipients, it goes on with the missing ones', async () => {
     const file = await aFile('many.csv', 'destination,name', ...someLines(30_500))
     const running = start(words(file, 'Many'), env)
     await eventually(() => expect(running.stderr()).toMatch(/10,000 of 30,500 recipients/))
@@ -302,7 +301,7 @@ describe('tidings send', () => {
     expect(await report.ended, 'a report whose reader goes away').toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('Ctrl-C leaves it running, and the same command follows it again', { timeout: PATIENT }, async () => {
+  test('Ctrl-C leaves it running, and the same command follows it again', async () => {
     const file = await aFile('held.csv', 'destination,name', ...someLines(3))
     await answerOf(['gateway', 'pause', '--gateway', 'simulator-sms'], env)
     const running = start(words(file, 'Held'), env)
@@ -321,9 +320,7 @@ describe('tidings send', () => {
     expect(JSON.parse(ended.stdout)).toMatchObject({ total: 3, delivered: 3 })
   })
 
-  test('one that is stopped meanwhile is told, and started again by the same command', {
-    timeout: PATIENT,
-  }, async () => {
+  test('one that is stopped meanwhile is told, and started again by the same command', async () => {
     const file = await aFile('stopped.csv', 'destination,name', ...someLines(2))
     await answerOf(['gateway', 'pause', '--gateway', 'simulator-sms'], env)
     const running = start(words(file, 'Stopped', '--json'), env)
@@ -341,7 +338,7 @@ describe('tidings send', () => {
     })
   })
 
-  test('one that is too dear is refused before anything is made', { timeout: PATIENT }, async () => {
+  test('one that is too dear is refused before anything is made', async () => {
     const file = await aFile('poor.csv', 'destination,name', ...someLines(2))
     expect((await client('PUT', '/company/2', { budget: 0 })).status).toBe(200)
     const poor = words(file, 'Poor').map(word => (word === '3' ? '2' : word))
@@ -352,7 +349,7 @@ describe('tidings send', () => {
     expect(await run([...poor, '--json'], env)).toMatchObject({ code: 0 })
   })
 
-  test('a wrong file, text or sender is told before anything is made', { timeout: PATIENT }, async () => {
+  test('a wrong file, text or sender is told before anything is made', async () => {
     const [before] = await sql`select count(*) as dispatches from dispatches`
     const good = await aFile('good.csv', 'destination,name', '79160000001,A')
     await refused(
@@ -372,7 +369,7 @@ describe('a subscriber who writes', () => {
   const write = (text: string, from: string) =>
     answerOf(['simulator', 'inbound', '--channel', 'sms', '--from', from, '--to', 'ROMASHKA', '--text', text], env)
 
-  test('only a stop word gets onto the blacklist of the company that has the name', { timeout: PATIENT }, async () => {
+  test('only a stop word gets onto the blacklist of the company that has the name', async () => {
     expect(await write('Stop it, please', '79160000021')).toMatchObject({ channel: 'SMS', from: '79160000021' })
     await write(' стоп\n', '8 916 000-00-22')
     await eventually(async () => {
@@ -381,7 +378,7 @@ describe('a subscriber who writes', () => {
     })
   })
 
-  test('needs a simulated operator', { timeout: PATIENT }, async () => {
+  test('needs a simulated operator', async () => {
     const words = ['simulator', 'inbound', '--to', 'X', '--text', 'y', '--channel', 'PUSH', '--from']
     await answerOf(['gateway', 'remove', '--gateway', 'simulator-push'], env)
     await refused([...words, '79160000001'], /There is no simulated operator for PUSH/)
@@ -389,7 +386,7 @@ describe('a subscriber who writes', () => {
 })
 
 describe('tidings ledger verify', () => {
-  test('finds the books in order after all of this, and lists what is not', { timeout: PATIENT }, async () => {
+  test('finds the books in order after all of this, and lists what is not', async () => {
     expect(await run(['ledger', 'verify'], env)).toMatchObject({ code: 0, stdout: 'The books are in order.\n' })
     await sql`update accounts set balance = balance + 1 where company_id = 3`
     const ended = await run(['ledger', 'verify'], env)
@@ -403,7 +400,7 @@ describe('tidings ledger verify', () => {
   })
 })
 
-test('without an engine `send` says so and waits on', { timeout: PATIENT }, async () => {
+test('without an engine `send` says so and waits on', async () => {
   await stop(service)
   const file = await aFile('alone.csv', 'destination', '79160000001')
   const running = start(['send', file, '--company', '3', '--name', 'Alone', '--text', 'Hello!', '--yes', '--json'], env)

@@ -18,7 +18,6 @@ const has = (program: string) => spawnSync(program, ['--version']).status === 0
 const hasCurl = has('curl') && has('bash')
 const hasPython = has('python3')
 /** Some ten seconds in all; a busy machine may need more. */
-const PATIENT = { timeout: 240_000 }
 
 type Block = { language: string; text: string; printed: string | undefined }
 
@@ -189,7 +188,7 @@ async function shellPage(page: string, receiver: 'python' | 'ts' = 'ts'): Promis
   return [...words, ...own].map(block => ({ ...block, text: block.text.replaceAll('9000', ports[receiver] ?? '') }))
 }
 
-describe.skipIf(!hasCurl).concurrent('with curl', PATIENT, () => {
+describe.skipIf(!hasCurl).concurrent('with curl', () => {
   test('docs/quickstart/sms.md, with a receiver that checks who calls', async () => {
     const receiver = hasPython ? 'python' : 'ts'
     const received = await startReceiver(receiver)
@@ -212,7 +211,7 @@ describe.skipIf(!hasCurl).concurrent('with curl', PATIENT, () => {
   })
 })
 
-describe.concurrent('and then', PATIENT, () => {
+describe.concurrent('and then', () => {
   const pages = ['sms', 'cascade', 'codes-by-call', 'whatsapp']
 
   test.skipIf(!hasCurl)(

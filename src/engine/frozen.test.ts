@@ -60,7 +60,7 @@ test('a company goes on while a process that had locked its account is frozen', 
   frozen.wake()
   await eventually(() => expect(frozen.said()).toContain('goes on'))
   expect(frozen.said()).toContain('lost its transaction')
-}, 180_000)
+})
 
 test('a wait for a lock ends with an error that passes', async () => {
   await aFrozenProcess(600_000)
@@ -70,7 +70,7 @@ test('a wait for a lock ends with an error that passes', async () => {
   expect([isDatabaseBusy(error), isConnectionLost(error)]).toEqual([true, false])
   expect(await impatient`select 1 as one`).toEqual([{ one: 1 }])
   await impatient.end({ timeout: 1 })
-}, 120_000)
+})
 
 describe('patience', () => {
   test('a frozen process loses its locks before those who wait lose theirs, and both before a lease is over', () => {

@@ -18,7 +18,6 @@ import {
   useDataFolders,
 } from '../../testing/processes.ts'
 
-const PATIENT = 30_000
 const atEnd: (() => unknown)[] = []
 
 afterEach(async () => {
@@ -114,7 +113,7 @@ async function orderOf(port: number): Promise<string[]> {
   return happened
 }
 
-describe('tidings smsc', { timeout: PATIENT }, () => {
+describe('tidings smsc', () => {
   test('takes everything, reports it at once, and counts it truly', async () => {
     const { running, port } = await anSmsc('--account', 'demo:secret')
     const { channel, receipts } = await anEsme(port, { binds: 2 })
@@ -247,7 +246,7 @@ async function commandsOfTheDocument(port: number): Promise<string[][]> {
   )
 }
 
-test('the commands of docs/smsc.md do what it says', { timeout: 180_000 }, async () => {
+test('the commands of docs/smsc.md do what it says', async () => {
   const { running: smsc, port } = await anSmsc('--account', 'demo:secret')
   const [first, ...others] = await commandsOfTheDocument(port)
   expect(first).toEqual(['smsc', '--account', 'demo:secret'])

@@ -20,7 +20,6 @@ import {
   useDataFolders,
 } from '../../testing/processes.ts'
 
-const PATIENT = 240_000
 const NOBODY = { uid: 65534, gid: 65534 }
 const aDataFolder = useDataFolders()
 
@@ -31,7 +30,7 @@ beforeAll(async () => {
   migrated = await aDataFolder()
   await answerOf(['migrate'], { TIDINGS_DATA: migrated })
   await onServer(migrated, sql => aPartner(sql, 'anna'))
-}, PATIENT)
+})
 
 async function onServer(dataDir: string, work: (sql: Pool) => Promise<unknown>) {
   const server = await openEmbeddedServer({ dataDir })
@@ -94,9 +93,7 @@ describe('without TIDINGS_DATA', () => {
     return { code: status, signal, stdout, stderr }
   }
 
-  test("the data is looked for in the project's folder, through a link and from anywhere", {
-    timeout: PATIENT,
-  }, async () => {
+  test("the data is looked for in the project's folder, through a link and from anywhere", async () => {
     for (const _ of ['once', 'twice']) {
       expectSentence(
         runFromElsewhere(['company', 'list']),
@@ -115,7 +112,7 @@ describe('without TIDINGS_DATA', () => {
 })
 
 describe('a lost secret', () => {
-  test('is told with what to do, and no other is made', { timeout: PATIENT }, async () => {
+  test('is told with what to do, and no other is made', async () => {
     const folder = await aDataFolder()
     copyData(folder)
     const [file, aside] = [join(folder, 'secret'), join(folder, 'secret.aside')]
@@ -140,7 +137,7 @@ const loginsIn = async (folder: string) =>
   (await answerOf(['partner', 'list'], { TIDINGS_DATA: folder })).map(({ login }: { login: string }) => login)
 
 describe('moving', () => {
-  test('into another folder by way of a file', { timeout: PATIENT }, async () => {
+  test('into another folder by way of a file', async () => {
     const folder = await aDataFolder()
     const file = join(dirname(folder), 'all.export')
     expect(await answerOf(['database', 'export', file], { TIDINGS_DATA: migrated })).toMatchObject({ file })
@@ -159,7 +156,7 @@ describe('moving', () => {
     expect(await answerOf(['ledger', 'verify'], { TIDINGS_DATA: folder })).toEqual([])
   })
 
-  test('to another major version of PostgreSQL', { timeout: PATIENT }, async () => {
+  test('to another major version of PostgreSQL', async () => {
     const folder = await aDataFolder()
     copyData(folder)
     await writeFile(join(folder, 'postgres/PG_VERSION'), '17')
@@ -181,7 +178,7 @@ describe('moving', () => {
     expect(await loginsIn(folder)).toEqual(['anna'])
   })
 
-  test('that was interrupted at the last step is ended by the same command', { timeout: PATIENT }, async () => {
+  test('that was interrupted at the last step is ended by the same command', async () => {
     const folder = await aDataFolder()
     copyData(folder)
     await mkdir(join(folder, 'upgrade'))

@@ -8,7 +8,6 @@ import { projectDir } from '../../base/project.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { expectNothingRunning, processesOf, useDataFolders } from '../../testing/processes.ts'
 
-const PATIENT = 240_000
 const aDataFolder = useDataFolders()
 let folder: string
 
@@ -38,18 +37,14 @@ async function npmStart(): Promise<ChildProcess> {
   return npm
 }
 
-test.each(['SIGTERM', 'SIGKILL'] as const)(
-  'the service ends cleanly when `npm start` gets a %s',
-  { timeout: PATIENT },
-  async signal => {
-    const npm = await npmStart()
-    const commands = (await processesOf(folder)).map(({ command }) => command)
-    expect(commands).toContainEqual(expect.stringMatching(/main\.ts serve/))
-    expect(commands).toContainEqual(expect.stringMatching(/main\.ts engine/))
-    expect(commands).toContainEqual(expect.stringMatching(/bin\/postgres/))
-    npm.kill(signal)
-    await once(npm, 'exit')
-    await eventually(() => expectNothingRunning(folder))
-    expect(existsSync(join(folder, 'postgres/postmaster.pid'))).toBe(false)
-  },
-)
+test.each(['SIGTERM', 'SIGKILL'] as const)('the service ends cleanly when `npm start` gets a %s', async signal => {
+  const npm = await npmStart()
+  const commands = (await processesOf(folder)).map(({ command }) => command)
+  expect(commands).toContainEqual(expect.stringMatching(/main\.ts serve/))
+  expect(commands).toContainEqual(expect.stringMatching(/main\.ts engine/))
+  expect(commands).toContainEqual(expect.stringMatching(/bin\/postgres/))
+  npm.kill(signal)
+  await once(npm, 'exit')
+  await eventually(() => expectNothingRunning(folder))
+  expect(existsSync(join(folder, 'postgres/postmaster.pid'))).toBe(false)
+})

@@ -35,7 +35,6 @@ import {
   withPassword,
 } from '../../testing/processes.ts'
 
-const PATIENT = 240_000
 const NOBODY = { uid: 65534, gid: 65534 }
 const SECRET = 'invented for the tests, 32 characters and more'
 
@@ -90,7 +89,7 @@ describe('a life', () => {
     env = { TIDINGS_DATA: folder, PORT: '0' }
   })
 
-  test('a port in use is told in one sentence, and nothing is left running', { timeout: PATIENT }, async () => {
+  test('a port in use is told in one sentence, and nothing is left running', async () => {
     const { port, server } = await aTakenPort()
     expectSentence(
       await run(['serve'], { ...env, PORT: String(port), HOST: '127.0.0.1' }),
@@ -100,7 +99,7 @@ describe('a life', () => {
     await expectNothingRunning(folder)
   })
 
-  test('the first start prints the addresses, the logins and a key', { timeout: PATIENT }, async () => {
+  test('the first start prints the addresses, the logins and a key', async () => {
     service = start(['serve'], env)
     banner = await firstOutput(service, /curl -s \S+\/messages\?.*\n/)
     partnerApi = found(/Partner API +(\S+)/)
@@ -179,9 +178,7 @@ describe('a life', () => {
     expect(service.stderr()).toContain('"signal":"SIGKILL","msg":"engine.died"')
   })
 
-  test('SIGTERM: nobody new is let in, the request in hand is finished, nothing is left', {
-    timeout: PATIENT,
-  }, async () => {
+  test('SIGTERM: nobody new is let in, the request in hand is finished, nothing is left', async () => {
     const inHand = await beginRequest(client, `${partnerApi}/dispatches`, JSON.stringify(dispatchOf(20_000)))
     service.child.kill('SIGTERM')
     const { port } = new URL(partnerApi)
@@ -195,9 +192,7 @@ describe('a life', () => {
     expect(existsSync(join(folder, 'postgres/postmaster.pid'))).toBe(false)
   })
 
-  test('the second start continues, and prints neither the password nor a key again', {
-    timeout: PATIENT,
-  }, async () => {
+  test('the second start continues, and prints neither the password nor a key again', async () => {
     const again = await startService(['serve'], env)
     service = again
     expect(again.demo).toEqual({ login: 'demo', staffLogin: 'staff', companyId: 1, senderIds: [1, 2, 3, 4] })
@@ -207,7 +202,7 @@ describe('a life', () => {
     await logIn(again.partnerApi, 'demo', password)
   })
 
-  test('after SIGKILL the next start takes over, with everything there', { timeout: PATIENT }, async () => {
+  test('after SIGKILL the next start takes over, with everything there', async () => {
     const orphan = await eventually(async () => {
       const [engine] = await enginesOf(folder)
       expect(engine).toBeDefined()
@@ -238,7 +233,7 @@ describe('a life', () => {
     expect((await client('GET', `/senders/${first}`)).body.status).toBe('APPROVED')
   })
 
-  test('the last stop leaves nothing running', { timeout: PATIENT }, async () => {
+  test('the last stop leaves nothing running', async () => {
     expect(await stop(service)).toMatchObject({ code: 0, signal: null, stderr: '' })
     await expectNothingRunning(folder)
   })
@@ -290,14 +285,14 @@ describe('SIGTERM during the start', () => {
     await expectNothingRunning(folder)
   }
 
-  test('while the database is being made', { timeout: PATIENT }, async () => {
+  test('while the database is being made', async () => {
     const folder = await aDataFolder()
     const service = start(['serve'], { TIDINGS_DATA: folder, PORT: '0' })
     await eventually(async () => expect(await readdir(folder)).toContainEqual(expect.stringMatching(/^postgres\.new-/)))
     await expectCleanEnd(service, folder)
   })
 
-  test('while the database server is starting', { timeout: PATIENT }, async () => {
+  test('while the database server is starting', async () => {
     const folder = await aUsedFolder()
     const service = start(['serve'], { TIDINGS_DATA: folder, PORT: '0' })
     await eventually(() => expect(existsSync(join(folder, 'postgres/postmaster.pid'))).toBe(true))
@@ -305,9 +300,7 @@ describe('SIGTERM during the start', () => {
   })
 })
 
-test('a signal that comes twice, as one Ctrl-C under npm does, still ends it cleanly', {
-  timeout: PATIENT,
-}, async () => {
+test('a signal that comes twice, as one Ctrl-C under npm does, still ends it cleanly', async () => {
   const folder = await aUsedFolder()
   const service = await startService(['serve'], { TIDINGS_DATA: folder })
   await eventually(async () => expect(await enginesOf(folder)).toHaveLength(1))
@@ -317,7 +310,7 @@ test('a signal that comes twice, as one Ctrl-C under npm does, still ends it cle
   await expectNothingRunning(folder)
 })
 
-test('an ordinary user can run it', { timeout: PATIENT }, async context => {
+test('an ordinary user can run it', async context => {
   if (process.getuid?.() !== 0) context.skip('the tests run as an ordinary user anyway')
   const program = fileURLToPath(new URL('../../../bin/tidings', import.meta.url))
   if (spawnSync(program, ['--help'], { ...NOBODY, cwd: '/' }).status !== 0) {
@@ -429,7 +422,7 @@ describe('a database of ones own', () => {
       await stop(service)
     })
 
-    test('takes the password given at its first start, and at a later one', { timeout: PATIENT }, async () => {
+    test('takes the password given at its first start, and at a later one', async () => {
       const demo = { ...env, DATABASE_URL: await aDatabase(), TIDINGS_DEMO: 'true' }
       for (const password of ['it\'s "$HOME"', 'another word']) {
         const service = await startService(['serve'], { ...demo, TIDINGS_DEMO_PASSWORD: password })
@@ -439,9 +432,7 @@ describe('a database of ones own', () => {
       }
     })
 
-    test('is made once when several begin together, and the login of staff may be taken', {
-      timeout: PATIENT,
-    }, async () => {
+    test('is made once when several begin together, and the login of staff may be taken', async () => {
       const demo = { ...env, DATABASE_URL: await aDatabase(), TIDINGS_DEMO: 'true', TIDINGS_MODERATION: 'auto' }
       expectSentence(await run(['company', 'list'], demo), /There is no Tidings data in the database of DATABASE_URL/)
       await answerOf(['migrate'], demo)
@@ -456,9 +447,7 @@ describe('a database of ones own', () => {
     })
   })
 
-  test('one that goes away later: the service stays up, says so with 503, and goes on when it is back', {
-    timeout: PATIENT,
-  }, async () => {
+  test('one that goes away later: the service stays up, says so with 503, and goes on when it is back', async () => {
     const own = new URL(await aDatabase())
     const way = await aWayTo(Number(own.port))
     own.port = String(way.port)
@@ -486,7 +475,7 @@ describe('a database of ones own', () => {
     await way.close()
   })
 
-  test('one that takes connections and says nothing is given up', { timeout: PATIENT }, async () => {
+  test('one that takes connections and says nothing is given up', async () => {
     const ended = await silent.told
     silent.server.close()
     expectSentence(ended, /does not answer: .*CONNECT_TIMEOUT/)

@@ -312,7 +312,7 @@ describe('refused, with the reason and without a trace, is', () => {
     await expectNoTrace(39)
   })
 
-  test('one while something that takes long has the messages in hand', { timeout: 30_000 }, async () => {
+  test('one while something that takes long has the messages in hand', async () => {
     const books = await booksOf(42, 41)
     const outcome = await whileRead(() => detachBack(42))
     expect(outcome).toMatchObject({ reason: expect.stringMatching(/^the messages are in use by something/) })
@@ -371,7 +371,7 @@ test('of several who detach a month at once one does', async () => {
   expect(await differencesOf(books)).toEqual([])
 })
 
-test('the books are in order at every moment of it', { timeout: 30_000 }, async () => {
+test('the books are in order at every moment of it', async () => {
   const books = await booksOf(54, 53)
   let detached = false
   const verify = async () => {

@@ -24,7 +24,6 @@ import { useMessagingApi } from '../../testing/messaging-api.ts'
 
 const RUNS = 120
 const limits = { numRuns: RUNS, interruptAfterTimeLimit: 6_000, endOnFailure: false }
-const patience = { timeout: 240_000 }
 
 const api = useMessagingApi()
 let world: MessagingWorld
@@ -68,34 +67,31 @@ function sendBody(endpoint: MessagingEndpoint, body: unknown) {
   return send({ endpoint, ...form })
 }
 
-test('good bodies with something changed', patience, () =>
+test('good bodies with something changed', () =>
   fc.assert(
     fc.asyncProperty(bodied, someChanges, async (endpoint, wanted) => {
       await sendBody(endpoint, changed(endpoint.body!(world.mine), wanted))
     }),
     { ...limits, numRuns: RUNS * 4 },
-  ),
-)
+  ))
 
-test('any JSON at all', patience, () =>
+test('any JSON at all', () =>
   fc.assert(
     fc.asyncProperty(endpoint, anyJson, async (endpoint, body) => {
       await sendBody(endpoint, body)
     }),
     limits,
-  ),
-)
+  ))
 
-test('any bytes with any content type', patience, () =>
+test('any bytes with any content type', () =>
   fc.assert(
     fc.asyncProperty(endpoint, anyBytes, anyContentType, async (endpoint, body, type) => {
       await send({ endpoint, body, headers: { 'content-type': type } })
     }),
     limits,
-  ),
-)
+  ))
 
-test('any form', patience, () => {
+test('any form', () => {
   const register = messagingEndpoints.find(({ form }) => form)!
   // Names stand between quotes in the form's own lines.
   const name = fc.oneof(fc.constantFrom('body', 'file', 'file1', 'file2', '__proto__'), anyText).map(quotable)
@@ -113,7 +109,7 @@ test('any form', patience, () => {
 
 const quotable = (text: string) => text.replaceAll(/["\r\n]/g, '')
 
-test('any query', patience, () => {
+test('any query', () => {
   const names = messagingEndpoints.flatMap(({ parameters = [] }) => parameters.map(({ name }) => name))
   const name = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...names) }, { weight: 1, arbitrary: anyText })
   const raw = fc.oneof(
@@ -133,7 +129,7 @@ test('any query', patience, () => {
   )
 })
 
-test('a good query with one value changed', patience, () => {
+test('a good query with one value changed', () => {
   const asked = messagingEndpoints.flatMap(endpoint =>
     (endpoint.parameters ?? []).map(({ name }) => ({ endpoint, name })),
   )
@@ -146,7 +142,7 @@ test('a good query with one value changed', patience, () => {
   )
 })
 
-test('any id in the path', patience, () => {
+test('any id in the path', () => {
   const byId = fc.constantFrom(...messagingEndpoints.filter(({ id }) => id))
   // A dot or two would be taken as steps of the path before they are sent.
   const id = fc
@@ -163,7 +159,7 @@ test('any id in the path', patience, () => {
   )
 })
 
-test('any headers', patience, () => {
+test('any headers', () => {
   const names = fc.constantFrom('idempotency-key', 'accept', 'accept-encoding', 'x-forwarded-for', 'host', 'range')
   return fc.assert(
     fc.asyncProperty(endpoint, fc.dictionary(names, anyHeader, { maxKeys: 3 }), async (endpoint, headers) => {
@@ -174,7 +170,7 @@ test('any headers', patience, () => {
   )
 })
 
-test('anything without a valid key is 401', patience, () =>
+test('anything without a valid key is 401', () =>
   fc.assert(
     fc.asyncProperty(endpoint, anyHeader, anyJson, anyParameter, async (endpoint, authorization, body, value) => {
       const answer = await send({
@@ -188,8 +184,7 @@ test('anything without a valid key is 401', patience, () =>
       expect([4010, 4012]).toContain(answer.body.error.code)
     }),
     limits,
-  ),
-)
+  ))
 
 test('nothing of it was our fault', () => {
   expect(api.errors).toEqual([])

@@ -24,7 +24,6 @@ import { aWorld, type World } from '../../testing/world.ts'
 
 const RUNS = 150
 const limits = { numRuns: RUNS, interruptAfterTimeLimit: 8_000, endOnFailure: false }
-const patience = { timeout: 240_000 }
 
 const api = useMessagingApi()
 let world: World
@@ -77,16 +76,15 @@ function expectItems({ status, body }: Awaited<ReturnType<typeof api.call>>) {
 const asJson = (value: unknown) => Buffer.from(JSON.stringify(value))
 const oneOf = (list: object[], at: number) => list[at % list.length]!
 
-test('good messages with something changed', patience, () =>
+test('good messages with something changed', () =>
   fc.assert(
     fc.asyncProperty(path, fc.nat(100), someChanges, async (path, at, wanted) => {
       await send(path, asJson(changed(oneOf(good[path]!, at), wanted)))
     }),
     { ...limits, numRuns: RUNS * 4 },
-  ),
-)
+  ))
 
-test('arrays of good, changed and any: an item for each, in its place', patience, () => {
+test('arrays of good, changed and any: an item for each, in its place', () => {
   const member = fc.oneof(
     fc.record({ at: fc.nat(100), wanted: fc.constant<BodyChange[]>([]) }),
     fc.record({ at: fc.nat(100), wanted: someChanges }),
@@ -108,16 +106,15 @@ test('arrays of good, changed and any: an item for each, in its place', patience
   )
 })
 
-test('any JSON at all', patience, () =>
+test('any JSON at all', () =>
   fc.assert(
     fc.asyncProperty(path, anyJson, async (path, body) => {
       await send(path, asJson(body))
     }),
     limits,
-  ),
-)
+  ))
 
-test('any content for any channel', patience, () => {
+test('any content for any channel', () => {
   const content = fc.oneof(
     anyJson,
     anyText.map(text => ({ contentType: 'text', text })),
@@ -131,7 +128,7 @@ test('any content for any channel', patience, () => {
   )
 })
 
-test('any bytes with any content type', patience, () => {
+test('any bytes with any content type', () => {
   const type = fc.oneof(
     anyHeader,
     fc.constantFrom('application/json', 'application/json; charset=utf-16', 'text/plain'),
@@ -144,7 +141,7 @@ test('any bytes with any content type', patience, () => {
   )
 })
 
-test('any uuids to stop: an item for each', patience, () => {
+test('any uuids to stop: an item for each', () => {
   const uuid = fc.oneof(
     fc.uuid(),
     anyText.filter(text => !text.includes('\0') && text.isWellFormed() && text.length < 100),

@@ -313,7 +313,7 @@ describe('a slow model, minute by minute', () => {
     ttl: some(fc.integer({ min: 1, max: 1440 }).map(count => count * 60)),
   })
 
-  test('finds the same time of sending and the same end', { timeout: 240_000 }, () => {
+  test('finds the same time of sending and the same end', () => {
     let compared = 0
     fc.assert(
       fc.property(asked, ({ number, useLocalTime, now, sendMs, lastsMs, hours, days: weekdays, ttl }) => {

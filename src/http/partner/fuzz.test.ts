@@ -67,34 +67,31 @@ async function send({ endpoint, id, query, body, headers, token }: Request) {
 
 const bodied = fc.constantFrom(...endpoints.filter(({ body }) => body))
 
-test('good bodies with something changed', { timeout: 240_000 }, () =>
+test('good bodies with something changed', () =>
   fc.assert(
     fc.asyncProperty(bodied, someChanges, async (endpoint, wanted) => {
       await send({ endpoint, body: Buffer.from(JSON.stringify(changed(endpoint.body!(world.mine), wanted))) })
     }),
     { ...limits, numRuns: RUNS * 4 },
-  ),
-)
+  ))
 
-test('any JSON at all', { timeout: 240_000 }, () =>
+test('any JSON at all', () =>
   fc.assert(
     fc.asyncProperty(endpoint, anyJson, async (endpoint, body) => {
       await send({ endpoint, body: Buffer.from(JSON.stringify(body)) })
     }),
     limits,
-  ),
-)
+  ))
 
-test('any bytes with any content type', { timeout: 240_000 }, () =>
+test('any bytes with any content type', () =>
   fc.assert(
     fc.asyncProperty(endpoint, anyBytes, anyContentType, async (endpoint, body, type) => {
       await send({ endpoint, body, headers: { 'content-type': type } })
     }),
     limits,
-  ),
-)
+  ))
 
-test('any query', { timeout: 240_000 }, () => {
+test('any query', () => {
   const names = endpoints.flatMap(({ parameters = [] }) => parameters.map(({ name }) => name))
   const name = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...names) }, { weight: 1, arbitrary: anyText })
   const pairs = fc.array(fc.tuple(name, anyParameter), { maxLength: 6 })
@@ -113,7 +110,7 @@ test('any query', { timeout: 240_000 }, () => {
   )
 })
 
-test('a good query with one value changed', { timeout: 240_000 }, () => {
+test('a good query with one value changed', () => {
   const asked = endpoints.flatMap(endpoint => (endpoint.parameters ?? []).map(({ name }) => ({ endpoint, name })))
   return fc.assert(
     fc.asyncProperty(fc.constantFrom(...asked), anyParameter, async ({ endpoint, name }, value) => {
@@ -124,7 +121,7 @@ test('a good query with one value changed', { timeout: 240_000 }, () => {
   )
 })
 
-test('any id in the path', { timeout: 240_000 }, () => {
+test('any id in the path', () => {
   const byId = fc.constantFrom(...endpoints.filter(({ id }) => id))
   // A dot or two would be taken as steps of the path before they are sent.
   const id = fc
@@ -141,17 +138,16 @@ test('any id in the path', { timeout: 240_000 }, () => {
   )
 })
 
-test('any headers', { timeout: 240_000 }, () =>
+test('any headers', () =>
   fc.assert(
     fc.asyncProperty(endpoint, headers, async (endpoint, headers) => {
       const body = endpoint.body && Buffer.from(JSON.stringify(endpoint.body(world.mine)))
       await send({ endpoint, headers, ...(body ? { body } : {}) })
     }),
     limits,
-  ),
-)
+  ))
 
-test('anything without a valid token is 401, except where a token is asked for', { timeout: 240_000 }, () => {
+test('anything without a valid token is 401, except where a token is asked for', () => {
   const guarded = fc.constantFrom(...endpoints.filter(({ path }) => path !== '/auth/token'))
   return fc.assert(
     fc.asyncProperty(guarded, anyHeader, anyJson, anyParameter, async (endpoint, authorization, body, value) => {
@@ -169,7 +165,7 @@ test('anything without a valid token is 401, except where a token is asked for',
   )
 })
 
-test('any path', { timeout: 240_000 }, () => {
+test('any path', () => {
   const method = fc.constantFrom('GET', 'POST', 'PUT', 'DELETE', 'PATCH') as fc.Arbitrary<'GET'>
   const step = fc.oneof(
     fc.constantFrom('company', 'senders', 'dispatches', 'messages', 'documents', 'start', '1', '', '.', '..'),
