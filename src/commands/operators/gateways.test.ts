@@ -439,7 +439,7 @@ describe('nonsense is told in one sentence, and changes nothing', () => {
     ['remove', ['--gateway', 'smpp'], none],
     ['test', ['--gateway', 'none', ...message], none],
     ['set', ['--gateway', 'none', '--rate', '5'], none],
-    ['set', ['--gateway', 'smpp-sms', '--name', 'other'], /^A gateway with the name "other" exists already$/],
+    ['set', ['--gateway', 'smpp-sms', '--name', 'other'], /^A gateway with the name "other" exists already\.$/],
     ['set', ['--gateway', 'smpp-sms', '--set', 'pasword=hunter2'], /"pasword" is not known to this connector/],
     ['set', ['--gateway', 'smpp-sms', '--set', 'Window=5'], /"Window" is not known to this connector/],
     ['set', ['--gateway', 'smpp-sms', '--set', 'window=hunter2'], /"window" must be 1 to 10000/],
