@@ -1,5 +1,11 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance } from 'fastify'
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify'
 import { AppError } from '../base/errors.ts'
 import { acceptJsonBodies, bodyLimits } from './body.ts'
 import { acceptGzipBodies } from './content-encoding.ts'
@@ -14,7 +20,7 @@ import { registerPartnerApi } from './partner/partner-api.ts'
 import { requestIdOf, showRequestId } from './request-id.ts'
 import { answerBrokenRequest, answerInPlaceOfNode } from './server/broken-requests.ts'
 import { ConnectionLimit, TOO_MANY_CONNECTIONS } from './server/connections.ts'
-import { logRequests, OwnLines } from './server/request-log.ts'
+import { logAnswer, logRequests, OwnLines } from './server/request-log.ts'
 import { StrangerBytes } from './server/stranger-bytes.ts'
 import { registerShortLinks } from './short-links/short-links.ts'
 import { refuseUnknownRoutes } from './unknown-routes.ts'
@@ -46,7 +52,7 @@ export async function buildApp(context: Context): Promise<App> {
     http: { requireHostHeader: false },
     exposeHeadRoutes: true,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
-    frameworkErrors: (error, request, reply) => answerError(error as FastifyError, request, reply as never),
+    frameworkErrors: (error, request, reply) => answerUnroutable(error as FastifyError, request, reply as never),
     clientErrorHandler: answerBrokenRequest as never,
   }).withTypeProvider<TypeBoxTypeProvider>()
 
@@ -75,6 +81,12 @@ export async function buildApp(context: Context): Promise<App> {
   registerWebhooks(app, { ...context, strangerBytes })
   await registerDocsPage(app)
   return app
+}
+
+/** An address that the router cannot read. No hook sees the request: its log line is written here. */
+function answerUnroutable(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
+  answerError(error, request, reply)
+  logAnswer(request, reply)
 }
 
 const limitsOf = ({ limits }: Context) => ({ ...usualLimits, ...limits })

@@ -7,13 +7,17 @@ import { errorBody, helpLink } from '../error-handler.ts'
 
 type RawError = { status: string; code: number; message: string; headers?: Record<string, string> }
 
-/** For a connection that no request object exists for: the error object in an answer written by hand, and the end. */
-export function endWithError(socket: Duplex, { status, code, message, headers = {} }: RawError) {
+/**
+ * For a connection that no request object exists for: the error object in an answer written by hand, and the end.
+ * Returns the request id of the answer.
+ */
+export function endWithError(socket: Duplex, { status, code, message, headers = {} }: RawError): string {
+  const requestId = randomUUID()
   const body = JSON.stringify(errorBody(code, message))
   const all = {
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(body),
-    'X-Request-Id': randomUUID(),
+    'X-Request-Id': requestId,
     Link: helpLink(code),
     ...headers,
     Connection: 'close',
@@ -21,13 +25,15 @@ export function endWithError(socket: Duplex, { status, code, message, headers = 
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.on('error', () => {}) // the client may be gone already
   socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${body}`)
+  return requestId
 }
 
 /** Answers what Node's parser cannot read as HTTP. */
-export function answerBrokenRequest(this: unknown, error: Error & { code?: string }, socket: Duplex) {
+export function answerBrokenRequest(this: FastifyInstance, error: Error & { code?: string }, socket: Duplex) {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const message = brokenRequests[error.code ?? ''] ?? 'The request is not HTTP'
-  endWithError(socket, { status: '400 Bad Request', code: 4000, message })
+  const requestId = endWithError(socket, { status: '400 Bad Request', code: 4000, message })
+  this.log.info({ requestId, status: 400, reason: message }, 'request.broken')
 }
 
 const brokenRequests: Record<string, string> = {
@@ -51,6 +57,8 @@ export function answerInPlaceOfNode(app: FastifyInstance) {
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('connect', (_, socket: Duplex) => {
     const message = 'CONNECT is not allowed here'
-    endWithError(socket, { status: '405 Method Not Allowed', code: 4050, message, headers: { Allow: 'GET, HEAD' } })
+    const headers = { Allow: 'GET, HEAD' }
+    const requestId = endWithError(socket, { status: '405 Method Not Allowed', code: 4050, message, headers })
+    app.log.info({ requestId, status: 405, reason: message }, 'request.broken')
   })
 }

@@ -9,8 +9,7 @@ const MOST_PATH_CHARACTERS = 200
  */
 export function logRequests(app: FastifyInstance, { log }: { log: Logger }) {
   app.addHook('onResponse', (request, reply, done) => {
-    const level = reply.statusCode >= 400 ? 'info' : 'debug'
-    if (log.isLevelEnabled(level)) request.log[level](lineOf(request, reply), 'request.answered')
+    if (log.isLevelEnabled(levelOf(reply))) logAnswer(request, reply)
     done()
   })
   // A client that hangs up is no error of ours: no stack.
@@ -19,6 +18,13 @@ export function logRequests(app: FastifyInstance, { log }: { log: Logger }) {
     done()
   })
 }
+
+/** For requests that reach no hook, because the router cannot read them. */
+export function logAnswer(request: FastifyRequest, reply: FastifyReply) {
+  request.log[levelOf(reply)](lineOf(request, reply), 'request.answered')
+}
+
+const levelOf = ({ statusCode }: FastifyReply) => (statusCode >= 400 ? 'info' : 'debug')
 
 function lineOf(request: FastifyRequest, reply: FastifyReply) {
   return {

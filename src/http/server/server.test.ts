@@ -236,6 +236,22 @@ describe('the log', () => {
     ])
   })
 
+  test.each([
+    ['bytes that are not HTTP', 'nonsense\r\n\r\n', 400],
+    ['a method that HTTP does not have', 'FOO / HTTP/1.1\r\n\r\n', 400],
+    ['CONNECT', 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n', 405],
+    ['a path that cannot be decoded', 'GET /api/v1/%zz HTTP/1.1\r\nHost: localhost\r\n\r\n', 404],
+  ])('finds the request id of %s', async (_, bytes, status) => {
+    lines.splice(0)
+    const socket = dial()
+    socket.write(bytes)
+    await answered(socket, status)
+    const [, requestId] = /^x-request-id: (\S+)/im.exec(socket.received)!
+    await eventually(() =>
+      expect(lines.map(line => JSON.parse(line))).toEqual([expect.objectContaining({ level: 30, requestId, status })]),
+    )
+  })
+
   test('says in one line without a stack that a client hung up', async () => {
     lines.splice(0)
     const partner = await aPartner(db.sql)
