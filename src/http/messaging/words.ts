@@ -233,7 +233,7 @@ export const messagingWords: Words = {
           },
         },
       },
-      errors: [4030],
+      errors: [4030, 4290],
     },
     'POST /dispatch/{id}/messages': {
       operationId: 'addRecipients',

@@ -161,7 +161,7 @@ export const partnerWords: Words = {
           },
         },
       },
-      errors: [4040],
+      errors: [4040, 4290],
     },
     'POST /dispatches/{id}/messages': {
       operationId: 'addMessages',

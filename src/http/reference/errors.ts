@@ -133,7 +133,7 @@ export const answerErrors: AnswerError[] = [
     title: 'Too many requests',
     meaning: 'A limit is reached. The request was not processed.',
     cause:
-      'Too many wrong logins, too many searches or reports at once, or messages that wait under too many sender names.',
+      'Too many wrong logins, too many searches or reports at once, messages that wait under too many sender names, or texts that take too long to match with the templates of the company.',
     remedy: 'Wait as many seconds as the `Retry-After` header says, then send the request again.',
   },
   {
@@ -150,7 +150,8 @@ export const answerErrors: AnswerError[] = [
     status: 503,
     title: 'Not ready',
     meaning: 'The service cannot take the request at this moment.',
-    cause: 'The database is away, the service is starting, or more arrives than can be stored.',
+    cause:
+      'The database is away, the service is starting, more arrives than can be stored, or too many connections are open.',
     remedy: 'Wait as many seconds as the `Retry-After` header says, then send the request again.',
   },
 ]

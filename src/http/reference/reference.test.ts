@@ -91,6 +91,17 @@ test.each(['partner', 'messaging'])('the samples of the %s API are TypeScript', 
   }
 })
 
+test.each([
+  ['partner', 'POST /dispatches'],
+  ['messaging', 'POST /dispatch'],
+  ['messaging', 'POST /message'],
+  ['messaging', 'POST /message/cascade'],
+])('in the %s API, %s may be refused because templates take too long to match', async (face, name) => {
+  const document = (await api.app.inject(`/docs/${face}.json`)).json()
+  const [, { responses }] = operationsOf(document).find(([one]) => one === name)!
+  expect(Object.keys(responses)).toContain('429')
+})
+
 const isSaid = (text: string | undefined) => (text?.length ?? 0) >= 8
 
 function undescribed(at: string, schema: Schema): string[] {
