@@ -14,7 +14,8 @@ export function nameIgnoredFields(app: FastifyInstance) {
       // A form is read by its route itself, which takes the parts it knows.
       done(request.rawBody === undefined ? undefined : nameIgnored(fields, request, reply))
     }
-    route.preHandler = [...[route.preHandler ?? []].flat(), name]
+    // Before the body is validated: where a required field is missing, its misspelt name is among the ignored ones.
+    route.preValidation = [...[route.preValidation ?? []].flat(), name]
   })
 }
 

@@ -239,6 +239,12 @@ describe('unknown fields', () => {
     expect(await ignoredIn('/api/v1/message', payload())).toBe(named)
   })
 
+  test('are named beside the required field that is missing', async () => {
+    const answer = await ask('POST', '/partner/v1/dispatches', { payload: aDispatch({ name: undefined, nmae: 'x' }) })
+    expect(answer.json().error).toEqual({ code: 4000, msg: 'name: is required' })
+    expect(answer.headers['tidings-ignored-fields']).toBe('nmae')
+  })
+
   test('in any number make a header of bearable length', async () => {
     const many = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`${'ё'.repeat(300)}${i}`, i]))
     const header = String(await ignoredIn('/partner/v1/dispatches?dryRun=true', aDispatch(many)))

@@ -255,7 +255,7 @@ function queueOf(sql: Pool): InTurn {
 }
 
 function recipientsOf(body: unknown): Recipient[] {
-  if (body === null || typeof body !== 'object') throw invalid('body: must be an array of recipients')
+  if (body === null || typeof body !== 'object') throw invalid('body: must be a recipient or an array of recipients')
   const forms = Array.isArray(body) ? body : [body]
   if (forms.length === 0) throw invalid('body: must not be empty')
   if (forms.length > MOST_RECIPIENTS) throw invalid(`body: must have at most ${MOST_RECIPIENTS} items`)

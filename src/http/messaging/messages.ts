@@ -64,7 +64,7 @@ export const validateHeadersAlone: typeof compileValidator = options =>
 /** A single object counts as an array of one. */
 export function listOf(body: unknown, most: number): unknown[] {
   const list = Array.isArray(body) ? body : [body]
-  if (body === null || typeof body !== 'object') throw invalid('body: must be an array of messages')
+  if (body === null || typeof body !== 'object') throw invalid('body: must be a message or an array of messages')
   if (list.length === 0) throw invalid('body: must not be empty')
   if (list.length > most) throw invalid(`body: must have at most ${most} items`)
   return list
