@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { eventually } from '../../testing/eventually.ts'
 import { watchDisk } from './disk-watch.ts'
-import { createLog, readableLine } from './log.ts'
+import { createLog, readableLine, terminalLine } from './log.ts'
 
 function aLog() {
   const lines: string[] = []
@@ -36,6 +36,12 @@ describe('a line on a terminal', () => {
     const line = shown(log => log.info({ name: '\x1b[2J\u202e', text: 'a\nb' }, 'webhook\x07'))
     expect(line).toContain('webhook\\u0007 name=')
     expect(line.slice(0, -1)).toMatch(/^[\x20-\x7e]+$/)
+  })
+
+  test('replaces the progress that stands in the last line', () => {
+    const { log, lines } = aLog()
+    log.info('service.listening')
+    expect(terminalLine(false)(lines[0]!)).toBe(`\r\x1b[K${readableLine(false)(lines[0]!)}`)
   })
 
   test('has colours where the terminal has them', () => {

@@ -7,7 +7,7 @@ import { printable, printableJsonLine } from '../../base/printable.ts'
  */
 export function makeLog(level: string, role: string): Logger {
   const stderr = pino.destination(2)
-  const lineOf = process.stderr.isTTY ? readableLine(process.stderr.hasColors()) : printableJsonLine
+  const lineOf = process.stderr.isTTY ? terminalLine(process.stderr.hasColors()) : printableJsonLine
   return createLog({ level, role }, json => void stderr.write(lineOf(json)))
 }
 
@@ -27,6 +27,14 @@ const YELLOW = 33
 const GREY = 90
 const ERROR = pino.levels.values.error!
 const WARN = pino.levels.values.warn!
+
+const ERASE_LINE = '\r\x1b[K'
+
+/** Replaces the progress that may stand in the terminal's last line, such as "Starting the engine ...". */
+export const terminalLine =
+  (hasColors: boolean) =>
+  (json: string): string =>
+    ERASE_LINE + readableLine(hasColors)(json)
 
 /** `16:41:20.123 WARN engine bind.closed gatewayId=3 reason="The operator closed the connection"` */
 export const readableLine =
