@@ -35,6 +35,12 @@ test('a secret is read without showing it, with corrections', async () => {
   expect(terminal.modes).toEqual([true, false])
 })
 
+test('what is pasted behind the first secret answers the second question', async () => {
+  const terminal = aTerminal('one\rtwo\r')
+  expect(await askSecret('Password', terminal)).toBe('one')
+  expect(await askSecret('The same again', terminal)).toBe('two')
+})
+
 test.each(['abc\u0003', 'abc'])('Ctrl-C and the end of the input give no secret: %j', async typed => {
   const terminal = aTerminal(typed)
   await expect(askSecret('Password', terminal)).rejects.toThrow('No password was given.')

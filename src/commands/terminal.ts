@@ -58,11 +58,18 @@ function readHidden(input: Terminal['input']): Promise<string> {
       input.off('end', cancel)
       end()
     }
+    // Pasted text may answer the next question too: what follows the line stays for it.
+    const finish = (rest: string[]) => {
+      input.pause()
+      if (rest.length > 0) input.unshift(rest.join(''))
+      return typed.join('')
+    }
     const cancel = () => leave(() => reject(new UsageError('No password was given.')))
     const take = (piece: Buffer | string) => {
-      for (const char of typeof piece === 'string' ? piece : decoder.write(piece)) {
+      const chars = [...(typeof piece === 'string' ? piece : decoder.write(piece))]
+      for (const [place, char] of chars.entries()) {
         if (char === CTRL_C) return cancel()
-        if (ends.includes(char)) return leave(() => resolve(typed.join('')))
+        if (ends.includes(char)) return leave(() => resolve(finish(chars.slice(place + 1))))
         if (char === CTRL_U) typed = []
         else if (erasers.includes(char)) typed.pop()
         else typed.push(char)
