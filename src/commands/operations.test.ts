@@ -264,6 +264,25 @@ describe('tidings send', () => {
     expect(await sql`select count(*) as dispatches from dispatches`).toEqual([before])
   })
 
+  test('a dry run tells when the money would not do', async () => {
+    const file = await aFile('poor.csv', 'phone,name', '79160000001,Anna')
+    const company = ['--company', '2']
+    const billing = (mode: string) => answerOf(['company', 'set', ...company, '--billing', mode], env)
+    const poor = ['send', file, ...company, '--name', 'Poor', '--text', 'Hello, {name}!']
+    await billing('prepaid')
+    const dry = await run([...poor, '--dry-run'], env)
+    expect(dry).toMatchObject({ code: 1 })
+    expect(dry.stdout).toMatch(
+      /\nThe balance of the company is too small: without --dry-run nothing would be sent\.\n$/,
+    )
+    const sent = await run([...poor, '--yes'], env)
+    expect(sent).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/balance .* is too small: nothing was sent\.\n$/),
+    })
+    await billing('postpaid')
+  })
+
   test('without a terminal it asks for --yes, and nothing accepted is a failure', async () => {
     const file = await aFile('none.csv', 'phone,name', '12,A', ',B')
     const unconfirmed = words(file, 'None').filter(word => word !== '--yes')

@@ -1,4 +1,5 @@
 import type { Dispatch } from '../../domain/dispatches/dispatch.ts'
+import { refusalOf } from '../../domain/ledger/ledger.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { concludeDispatch, follow } from './follow.ts'
 import { earlierDispatch, handIn, startOnce } from './hand-in.ts'
@@ -36,8 +37,10 @@ export async function send(call: Call) {
 
 async function printReview(call: Call, job: Job, talk: Talk) {
   const review = await reviewRecipients(job, call.config.billingZone, talk)
-  call.print(presentReview(job, review), `${reviewInWords(job, review)}\nNothing was sent: this was a dry run.`)
-  if (review.accepted === 0) process.exitCode = 1
+  const refusal = refusalOf(review.account, review.price)
+  const end = refusal ? `${refusal}: without --dry-run nothing would be sent.` : 'Nothing was sent: this was a dry run.'
+  call.print({ ...presentReview(job, review), refusal: refusal ?? null }, `${reviewInWords(job, review)}\n${end}`)
+  if (review.accepted === 0 || refusal) process.exitCode = 1
 }
 
 /** A run that was interrupted has been agreed to already; everything else is shown, and asked about, first. */
