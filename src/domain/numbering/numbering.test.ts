@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
+import type { Pool, Transaction } from '../../db/sql.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { brandIds, brandOf } from './brand.ts'
@@ -22,6 +23,21 @@ const landline = '495;1000000;1999999;1000000;ПАО МГТС;г. Москва;�
 const file = (...lines: string[]) => Readable.from([Buffer.from(lines.join('\r\n'))])
 const lookup = async (digits: string) => (await loadNumbering(db.sql)).lookup(digits)
 const versionOf = async () => (await loadNumbering(db.sql)).version
+
+test('a slow machine may take its time to put the plan in order between two statements', async () => {
+  let limit = ''
+  const watched = {
+    begin: (options: string, work: (tx: Transaction) => Promise<unknown>) =>
+      db.sql.begin(options, async tx => {
+        const result = await work(tx)
+        const [row] = await tx`select current_setting('idle_in_transaction_session_timeout') as limit`
+        limit = row!.limit
+        return result
+      }),
+  }
+  await loadNumbering(watched as unknown as Pool)
+  expect(limit).toBe('1min')
+})
 
 describe('with nothing imported', () => {
   test('the carried plan serves every code', async () => {

@@ -1,4 +1,5 @@
 import { foreignCountryOf, isRussian, normaliseNumber } from '../../base/phone-number.ts'
+import { allowLongWork } from '../../db/patience.ts'
 import type { Pool, Transaction } from '../../db/sql.ts'
 import { brandFinder } from './brand.ts'
 import { codeOf, Numbering, type Place } from './lookup.ts'
@@ -38,6 +39,7 @@ function classifyForeign(digits: string): Classified {
 /** The plan as it stands at one moment; codes without imported ranges are served by the plan that we carry. */
 export async function loadNumbering(sql: Pool): Promise<Numbering> {
   return sql.begin('isolation level repeatable read read only', async tx => {
+    await allowLongWork(tx) // millions of numbers are put in order between two statements
     const version = await store.findVersion(tx)
     const brandOfOperator = brandFinder(await store.findVirtualOperators(tx))
     const imported = await loadRanges(tx)
