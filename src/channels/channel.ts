@@ -42,11 +42,18 @@ export type Receipt = {
   of: { providerId: string; isUnread?: boolean } | { companyId: number; uuid: string }
   /** The number that it is about: the receipt is for no message to another. */
   subscriber?: string
+  unsure?: Unsure
   status: 'DELIVERED' | 'FAILED' | 'READ'
   errorCode?: number
   operatorError?: string
   happenedAt: Date
 }
+
+/**
+ * Another message to the same number may be meant, whose answer is not recorded yet. If the receipt names a message now,
+ * other than `unless`, it is looked up again after this time.
+ */
+export type Unsure = { forMs: number; unless?: string }
 
 /** What a subscriber wrote. A channel that may tell it twice gives the id by which it tells. */
 export type Inbound = { from: string; to: string; text: string; receivedAt: Date; providerId?: string }

@@ -18,14 +18,20 @@ const WATCH_EVERY_MS = 250
 const SAFETY_MS = 4000
 const HASTY_DRAIN_MS = 1000
 
+/** An answer is recorded within this time after it came. */
+const TO_RECORD_MS = 10_000
+
 type Context = { sql: Pool; log: Logger; worker: string }
 
 /** SMS over SMPP, with this engine's share of the gateway's binds. `worker` names this connection and no other. */
 export function connectSmpp({ sql, log, worker }: Context, gateway: Gateway, feed: Feed): Channel {
   const { gatewayId } = gateway
-  const contract = readSettings(gateway.settings).binds
-  const own = rememberOwn(feed)
-  const onEvent = (event: SmppEvent) => tell(log, gatewayId, event)
+  const { binds: contract, requestMs } = readSettings(gateway.settings)
+  const own = rememberOwn(feed, { unsureForMs: requestMs + TO_RECORD_MS })
+  const onEvent = (event: SmppEvent) => {
+    if (event.kind === 'bound') own.reconnected()
+    tell(log, gatewayId, event)
+  }
   const learnt = keepLearnt(sql, log, gateway)
   const channel = createSmpp(gateway.settings, own.feed, onEvent, 0, learnt.note)
   const binds = keepBinds(log, channel, {

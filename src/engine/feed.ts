@@ -72,6 +72,7 @@ async function noteAll(recorder: Recorder, matched: MatchedReceipt[]) {
 export const byProviderId = ({
   of,
   subscriber,
+  unsure,
   status,
   happenedAt,
   errorCode,
@@ -79,6 +80,7 @@ export const byProviderId = ({
 }: Receipt): ProviderReceipt => ({
   ...(of as { providerId: string; isUnread?: boolean }),
   subscriber: subscriber ?? null,
+  ...(unsure ? { unsure } : {}),
   status,
   errorCode: errorCode ?? null,
   operatorError: operatorError ?? null,

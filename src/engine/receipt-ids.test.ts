@@ -193,4 +193,41 @@ describe('ids that count from 1', () => {
     const second = await aStartedDispatch(toOne(1))
     isRight(await eventually(() => ended(second)))
   })
+
+  test('a receipt before its answer ends no older message to the same number that had its id before a restart', async () => {
+    const smsc = await anSmsc({ firstId: 1, answerIds: 'decimal', receiptIds: 'decimal', missingReceiptRate: 1 })
+    const { gatewayId } = await aSmppGateway(smsc.port)
+    await keepReceiptIds(db.sql, gatewayId, { relation: 'same', byAddress: true })
+    const toOne = [{ destination: '79161000000', customText: 'Code 1' }]
+    const first = await aStartedDispatch(toOne)
+    await anEngine({ connect })
+    const isSent = (dispatchId: number) =>
+      eventually(async () =>
+        expect(await db.sql`select status from messages where dispatch_id = ${dispatchId}`).toEqual([
+          { status: 'SENT' },
+        ]),
+      )
+    await isSent(first)
+
+    smsc.behave({ firstId: 1, missingReceiptRate: 0, earlyReceiptRate: 1, answerMs: 1000 })
+    smsc.disconnect()
+    const second = await aStartedDispatch(toOne)
+    await eventually(() => expect(smsc.counts.receiptsAcknowledged).toBe(1))
+    await isSent(second)
+    await isSent(first)
+    expect(await db.sql`select provider_id as id from receipt_inbox where gateway_id = ${gatewayId}`).toEqual([
+      { id: '1' },
+    ])
+
+    // Looked at again, it could be for either, and waits until one of them has its end.
+    await db.sql`update receipt_inbox set claimed_until = '-infinity' where gateway_id = ${gatewayId}`
+    await eventually(async () =>
+      expect(
+        await db.sql`select from receipt_inbox where gateway_id = ${gatewayId} and claimed_until > '-infinity'`,
+      ).toHaveLength(1),
+    )
+    await isSent(first)
+    await db.sql`update messages set status = 'FAILED' where dispatch_id = ${first}`
+    await eventually(async () => expect(await ended(second)).toMatchObject([{ status: 'DELIVERED' }]))
+  })
 })

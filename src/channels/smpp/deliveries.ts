@@ -1,4 +1,4 @@
-import type { Feed, Inbound, Receipt } from '../channel.ts'
+import { type Feed, type Inbound, type Receipt, timeOf } from '../channel.ts'
 import type { Delivery } from './link.ts'
 import type { MessageIds, NamedSubmission } from './message-ids.ts'
 import { createReassembly } from './reassembly.ts'
@@ -68,13 +68,14 @@ export function createDeliveries(settings: SmppSettings, ids: MessageIds, feed: 
 
   function enqueue(receipt: SmscReceipt, named: NamedSubmission, answer: Respond) {
     const { providerId, subscriber } = named
-    const told = toldAs(receipt, { providerId }, settings.receiptZoneMinutes)
+    const told = toldAs(receipt, { providerId }, settings.receiptZoneMinutes, timeOf(feed))
     due.push({ receipt: subscriber === undefined ? told : { ...told, subscriber }, answer })
     schedule()
   }
 
   function enqueueUnread(receipt: SmscReceipt, subscriber: string, answer: Respond) {
-    const told = toldAs(receipt, { providerId: receipt.id, isUnread: true }, settings.receiptZoneMinutes)
+    const of = { providerId: receipt.id, isUnread: true }
+    const told = toldAs(receipt, of, settings.receiptZoneMinutes, timeOf(feed))
     due.push({ receipt: { ...told, subscriber }, answer })
     schedule()
   }
@@ -98,7 +99,7 @@ export function createDeliveries(settings: SmppSettings, ids: MessageIds, feed: 
 
   function takeMessage(pdu: Delivery, answer: Respond) {
     const { text, joined } = decodeInbound(pdu, settings)
-    const message: Inbound = { from: pdu.sourceAddr, to: pdu.destinationAddr, text, receivedAt: new Date() }
+    const message: Inbound = { from: pdu.sourceAddr, to: pdu.destinationAddr, text, receivedAt: timeOf(feed) }
     if (joined) reassembly.add(message, joined, answer)
     else follow(passOn(message), [answer])
   }
@@ -131,13 +132,13 @@ export function createDeliveries(settings: SmppSettings, ids: MessageIds, feed: 
   return { take, stop }
 }
 
-function toldAs(receipt: SmscReceipt, of: Receipt['of'], zoneMinutes: number | undefined): Receipt {
+function toldAs(receipt: SmscReceipt, of: Receipt['of'], zoneMinutes: number | undefined, now: Date): Receipt {
   const { status: ended, errorCode, operatorError, doneDate } = receipt
-  const done = doneDate && zoneMinutes !== undefined ? momentOf(doneDate, zoneMinutes) : undefined
+  const done = doneDate && zoneMinutes !== undefined ? momentOf(doneDate, zoneMinutes, now.getTime()) : undefined
   return {
     of,
     status: ended!,
-    happenedAt: done ?? new Date(),
+    happenedAt: done ?? now,
     ...(errorCode === undefined ? {} : { errorCode }),
     ...(operatorError === undefined || ended === 'DELIVERED' ? {} : { operatorError }),
   }

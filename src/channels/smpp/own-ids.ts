@@ -1,17 +1,25 @@
-import { isSameNumber } from '../../base/same-number.ts'
-import type { Channel, Feed, Outgoing, Receipt, SendResult } from '../channel.ts'
+import { comparableNumber, isSameNumber } from '../../base/same-number.ts'
+import type { Channel, Feed, Outgoing, Receipt, SendResult, Unsure } from '../channel.ts'
 
-type Owner = { companyId: number; uuid: string; destination: string; isContested: boolean }
+/** `session`: the time between two connections to the operator in which it was submitted. */
+type Owner = { companyId: number; uuid: string; destination: string; isContested: boolean; session: number }
 
 const MOST_REMEMBERED = 200_000
+/** Unless told otherwise: longer than an operator takes to answer, and we take to record it. */
+const UNSURE_FOR_MS = 40_000
 
 /**
  * Remembers the ids under which messages of one part were taken here, so that a receipt that comes back to the same
  * process names our own message, and nobody has to be asked for it. Each is forgotten with its first receipt, and the
  * oldest when there are too many: what is not remembered goes by the operator's id, as does what others submitted.
+ *
+ * An operator that was restarted may count its ids from 1 again. A receipt may then be for a message whose answer is not
+ * in yet, and bear the id of an older message to the same number. Such a receipt is passed on as unsure.
  */
-export function rememberOwn(feed: Feed, most = MOST_REMEMBERED) {
+export function rememberOwn(feed: Feed, { most = MOST_REMEMBERED, unsureForMs = UNSURE_FOR_MS } = {}) {
   const owners = new Map<string, Owner>()
+  const underWay = new Map<string, number>()
+  let session = 0
 
   function remember({ companyId, uuid, destination }: Outgoing, result: SendResult) {
     const ids = idsOf(result)
@@ -19,36 +27,80 @@ export function rememberOwn(feed: Feed, most = MOST_REMEMBERED) {
     for (const id of ids) owners.delete(id) // operators use their ids again: the old owner has nothing to come
     if (result.kind !== 'accepted' || ids.length !== 1) return
     const isContested = before !== undefined && isSameNumber(before.destination, destination)
-    owners.set(ids[0]!, { companyId, uuid, destination, isContested })
+    owners.set(ids[0]!, { companyId, uuid, destination, isContested, session })
     if (owners.size > most) owners.delete(owners.keys().next().value!)
   }
 
   function named(receipt: Receipt): Receipt {
-    if (!('providerId' in receipt.of)) return receipt
-    const owner = receipt.of.isUnread ? undefined : owners.get(receipt.of.providerId)
+    if (!('providerId' in receipt.of) || receipt.of.isUnread) return receipt
+    const owner = owners.get(receipt.of.providerId)
+    const unsure = doubtOf(owner, receipt)
+    if (unsure) return { ...receipt, unsure }
     if (!owner || !isSurely(owner, receipt)) return receipt
     owners.delete(receipt.of.providerId)
     const { companyId, uuid } = owner
     return { ...receipt, of: { companyId, uuid } }
   }
 
+  /** The operator gave this id twice for this number, or may just have done so. */
+  function doubtOf(owner: Owner | undefined, { subscriber }: Receipt): Unsure | undefined {
+    const number = comparableNumber(subscriber)
+    if (number === undefined) return undefined
+    if (owner?.session !== session && underWay.has(number)) return { forMs: unsureForMs }
+    // When the newest message is the only one without an end, it is meant.
+    const isContested = owner?.isContested && isSameNumber(owner.destination, subscriber)
+    return isContested ? { forMs: unsureForMs, unless: owner.uuid } : undefined
+  }
+
   /** Where the number counts: it is the owner's, and no other message to it waits for a receipt under the same id. */
   const isSurely = ({ destination, isContested }: Owner, { subscriber }: Receipt) =>
     subscriber === undefined || (!isContested && isSameNumber(destination, subscriber))
 
+  function count(number: string, change: number) {
+    const left = (underWay.get(number) ?? 0) + change
+    if (left > 0) underWay.set(number, left)
+    else underWay.delete(number)
+  }
+
+  async function submit(channel: Pick<Channel, 'submit'>, ...[batch, report, mayGo]: Parameters<Channel['submit']>) {
+    const started = new Map<number, string>()
+    const start = (index: number) => {
+      const number = comparableNumber(batch[index]!.destination)
+      if (number === undefined || started.has(index)) return
+      started.set(index, number)
+      count(number, 1)
+    }
+    const end = (index: number) => {
+      if (started.has(index)) count(started.get(index)!, -1)
+      started.delete(index)
+    }
+    const result = (index: number, result: SendResult) => {
+      remember(batch[index]!, result)
+      end(index)
+      report(index, result)
+    }
+    const ask = (index: number) => {
+      const isAllowed = mayGo(index)
+      if (isAllowed) start(index)
+      return isAllowed
+    }
+    try {
+      await channel.submit(batch, result, ask)
+    } finally {
+      for (const index of [...started.keys()]) end(index)
+    }
+  }
+
   return {
     feed: { ...feed, receipts: (batch: Receipt[]) => feed.receipts(batch.map(named)) },
     submitThrough:
-      (channel: Channel): Channel['submit'] =>
-      (batch, report, mayGo) =>
-        channel.submit(
-          batch,
-          (index, result) => {
-            remember(batch[index]!, result)
-            report(index, result)
-          },
-          mayGo,
-        ),
+      (channel: Pick<Channel, 'submit'>): Channel['submit'] =>
+      (...given) =>
+        submit(channel, ...given),
+    /** There is a new connection to the operator: it may have been restarted since the last one. */
+    reconnected() {
+      session += 1
+    },
   }
 }
 

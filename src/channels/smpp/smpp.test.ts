@@ -1308,6 +1308,19 @@ describe.skipIf(!hasOpenssl)('over TLS', () => {
   })
 })
 
+test('receipts and messages that come in have the time of the service, also when the clock of this machine is wrong', async () => {
+  const now = new Date('2020-01-02T03:04:05Z')
+  const told = aFeed()
+  told.feed.now = () => now
+  const { smsc } = await anSmsc({ receiptMs: 0 })
+  const { channel, up, receipts, inbound } = aChannel(smsc.port, { receiptZoneMinutes: 0 }, told)
+  await up()
+  await send(channel, many(1))
+  smsc.deliver({ systemId: 'tidings', from: '79161000001', to: 'Tidings', text: 'Hello' })
+  await eventually(() => expect([receipts.length, inbound.length]).toEqual([1, 1]))
+  expect([receipts[0]!.happenedAt, inbound[0]!.receivedAt]).toEqual([now, now])
+})
+
 describe('ids used again', () => {
   const taken = (result: SendResult) => ({ submit: (async (_, report) => report(0, result)) as Channel['submit'] })
 
@@ -1347,6 +1360,57 @@ describe('ids used again', () => {
       )
     await own.feed.receipts([{ of: { providerId: '7' }, status: 'DELIVERED', happenedAt: new Date() }])
     expect(receipts.map(({ of }) => of)).toEqual([{ companyId: 1, uuid: young.uuid }])
+  })
+
+  describe('for the same number', () => {
+    const [number, other] = ['79161000001', '79161000002']
+
+    /** A message that was taken under the id 7, and a second one to the same number, whose answer is still to come. */
+    async function aSecondUnderWay({ isRestarted }: { isRestarted: boolean }) {
+      const { feed, receipts } = aFeed()
+      const own = rememberOwn(feed, { unsureForMs: 1234 })
+      const [old, young] = [aMessage({ destination: number }), aMessage({ destination: number })]
+      const answered: SendResult = { kind: 'accepted', providerIds: ['7'] }
+      const submit = (channel: Pick<Channel, 'submit'>, message: Outgoing) =>
+        own.submitThrough(channel)(
+          [message],
+          () => {},
+          () => true,
+        )
+      await submit(taken(answered), old)
+      if (isRestarted) own.reconnected()
+      const answer = Promise.withResolvers<void>()
+      const slow: Channel['submit'] = async (_, report, mayGo) => {
+        mayGo(0)
+        await answer.promise
+        report(0, answered)
+      }
+      const submitted = submit({ submit: slow }, young)
+      const receipted = async (subscriber: string) => {
+        await own.feed.receipts([{ of: { providerId: '7' }, subscriber, status: 'DELIVERED', happenedAt: new Date() }])
+        const { of, unsure } = receipts.at(-1)!
+        return { of, unsure }
+      }
+      const isAnswered = () => {
+        answer.resolve()
+        return submitted
+      }
+      return { old, young, receipted, isAnswered }
+    }
+
+    test('after a restart of the operator, a receipt before the answer is unsure, and so is one after it', async () => {
+      const { young, receipted, isAnswered } = await aSecondUnderWay({ isRestarted: true })
+      expect(await receipted(number)).toEqual({ of: { providerId: '7' }, unsure: { forMs: 1234 } })
+      expect(await receipted(other)).toEqual({ of: { providerId: '7' } })
+      await isAnswered()
+      expect(await receipted(number)).toEqual({ of: { providerId: '7' }, unsure: { forMs: 1234, unless: young.uuid } })
+    })
+
+    test('without one it is for the message that has the id', async () => {
+      const { old, receipted, isAnswered } = await aSecondUnderWay({ isRestarted: false })
+      expect(await receipted(number)).toEqual({ of: { companyId: 1, uuid: old.uuid } })
+      await isAnswered()
+    })
   })
 })
 

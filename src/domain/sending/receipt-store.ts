@@ -78,14 +78,18 @@ export function selectEnds(sql: Sql, parts: Submission[]) {
 export function insertInbox(sql: Sql, gatewayId: number, receipts: ProviderReceipt[]) {
   return sql`
     insert into receipt_inbox (gateway_id, provider_id, own_id, status, error_code, raw_code, happened_at, is_unread,
-      subscriber)
-    select ${gatewayId}, q.* from unnest(
+      subscriber, claimed_until)
+    select ${gatewayId}, q.provider_id, q.own_id, q.status, q.error_code, q.raw_code, q.happened_at, q.is_unread,
+      q.subscriber, coalesce(clock_timestamp() + make_interval(secs => q.unsure_for_ms / 1000.0), '-infinity')
+    from unnest(
       ${receipts.map(({ providerId }) => providerId)}::text[], ${receipts.map(({ ownId }) => ownId ?? null)}::text[],
       ${receipts.map(({ status }) => status)}::text[], ${receipts.map(({ errorCode }) => errorCode)}::int[],
       ${receipts.map(({ operatorError }) => operatorError ?? null)}::text[],
       ${receipts.map(({ happenedAt }) => happenedAt.toISOString())}::timestamptz[],
       ${receipts.map(({ isUnread }) => String(isUnread ?? false))}::text[]::boolean[],
-      ${receipts.map(({ subscriber }) => subscriber ?? null)}::text[]) q`
+      ${receipts.map(({ subscriber }) => subscriber ?? null)}::text[],
+      ${receipts.map(({ unsure }) => unsure?.forMs ?? null)}::int[]
+    ) q (provider_id, own_id, status, error_code, raw_code, happened_at, is_unread, subscriber, unsure_for_ms)`
 }
 
 /**

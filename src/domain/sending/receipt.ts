@@ -9,6 +9,11 @@ export type ProviderReceipt = {
   isUnread?: boolean
   /** The number that it is about: the receipt is for no message to another. */
   subscriber?: string | null
+  /**
+   * A message whose answer is not recorded yet may be meant. If the receipt names a message now, other than `unless`, it
+   * is kept and looked up again after this time.
+   */
+  unsure?: { forMs: number; unless?: string }
   /** When it came, for one that was kept. */
   receivedAt?: Date
   /** It has been kept for a while: whatever was submitted before it came is written down. */

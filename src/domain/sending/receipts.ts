@@ -29,12 +29,20 @@ export async function matchReceipts(sql: Sql, gatewayId: number, told: ProviderR
     const submission = hasNumber(receipt)
       ? byNumber.get(receipt)
       : (byId.get(receipt.providerId) ?? byOwnId.get(receipt.ownId ?? ''))
-    if (!submission) unmatched.push(receipt)
+    if (!submission) unmatched.push(withoutDelay(receipt))
+    else if (receipt.unsure && receipt.unsure.unless !== submission.uuid) unmatched.push(receipt)
     else if (submission.parts === 1) matched.push(matchOf(submission, receipt))
     else parts.push({ ...receipt, ...submission, status: receipt.status === 'FAILED' ? 'FAILED' : 'DELIVERED' })
   }
   if (parts.length > 0) matched.push(...(await endOfParts(sql, gatewayId, parts)))
   return { matched, unmatched }
+}
+
+/** It names no message yet: it waits for the answer alone, and is looked up often. */
+function withoutDelay(receipt: ProviderReceipt): ProviderReceipt {
+  if (!receipt.unsure) return receipt
+  const { unsure: _, ...rest } = receipt
+  return rest
 }
 
 const hasNumber = ({ subscriber }: ProviderReceipt) => comparableNumber(subscriber ?? undefined) !== undefined
