@@ -58,6 +58,7 @@ describe('HEAD', () => {
     const { id } = (await ask('POST', '/partner/v1/dispatches', { payload: aDispatch() })).json()
     const head = await ask('HEAD', `/partner/v1/dispatches/${id}/report`)
     expect([head.statusCode, head.headers['content-type'], head.body]).toEqual([200, 'text/csv; charset=utf-8', ''])
+    expect(head.headers['content-length']).toBeUndefined() // the answer to GET has lines
   })
 })
 
@@ -270,4 +271,12 @@ describe('unknown fields', () => {
 
 test('nothing of it was our fault', () => {
   expect(api.errors).toEqual([])
+})
+
+test.each([
+  [0, 'companyId: must be at least 1'],
+  [1e30, 'companyId: must be at most 9007199254740991'],
+])('an id of %s is refused with the bound that it breaks', async (id, msg) => {
+  const answer = await ask('POST', '/partner/v1/dispatches', { payload: aDispatch({ companyId: id }) })
+  expect(answer.json().error).toEqual({ code: 4000, msg })
 })

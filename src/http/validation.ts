@@ -76,8 +76,9 @@ const wordings: Record<string, (params: Rule, schema: Rule) => string> = {
   format: params => formatWordings[String(params.format)] ?? `must be a ${params.format}`,
 }
 
-function boundsOf(_: Rule, { minimum, maximum }: Rule): string {
-  if (minimum === undefined) return `must be at most ${maximum}`
+function boundsOf({ comparison }: Rule, { minimum, maximum }: Rule): string {
+  const isTooLargeToKeep = comparison === '<=' && maximum === Number.MAX_SAFE_INTEGER
+  if (minimum === undefined || isTooLargeToKeep) return `must be at most ${maximum}`
   return maximum === undefined || maximum === Number.MAX_SAFE_INTEGER
     ? `must be at least ${minimum}`
     : `must be ${minimum} to ${maximum}`
