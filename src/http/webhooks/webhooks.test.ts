@@ -172,7 +172,8 @@ describe('who calls', () => {
       status: 401,
       body: { error: { code: 4010, msg: 'The signature or the token is wrong' } },
     })
-    expect(lines.filter(line => line.includes('webhook.forged'))).toHaveLength(1)
+    const forged = lines.map(line => JSON.parse(line)).filter(({ msg }) => msg === 'webhook.forged')
+    expect(forged).toEqual([expect.objectContaining({ requestId: answer.headers['x-request-id'] })])
   })
 
   test('rightly and says nothing that can be read gets 400', async () => {

@@ -31,7 +31,7 @@ const SECRETS_RETRY_SECONDS = 60
  * is acknowledged when it is committed: receipts to the inbox, from which the engines take them.
  */
 export function registerWebhooks(app: FastifyInstance, context: Context & { strangerBytes: StrangerBytes }) {
-  const { clock, log } = context
+  const { clock } = context
   const gateways = rememberGateways(context.sql, gatewayKey(context.secret))
 
   app.register(async scope => {
@@ -53,15 +53,15 @@ export function registerWebhooks(app: FastifyInstance, context: Context & { stra
         const result = read(settings, asItArrived(request), clock())
         switch (result.kind) {
           case 'told':
-            await keep(context, gatewayId, result)
+            await keep(context, request, result)
             return {}
           case 'asked':
             return reply.type('text/plain; charset=utf-8').send(result.answer)
           case 'forged':
-            log.warn({ gatewayId, address: request.ip, reason: result.reason }, 'webhook.forged')
+            request.log.warn({ gatewayId, address: request.ip, reason: result.reason }, 'webhook.forged')
             throw new AppError('not_authenticated', 'The signature or the token is wrong')
           case 'unreadable':
-            log.warn({ gatewayId, reason: result.reason }, 'webhook.unreadable')
+            request.log.warn({ gatewayId, reason: result.reason }, 'webhook.unreadable')
             throw invalid('body: cannot be read')
         }
       },
@@ -88,8 +88,9 @@ const firsts = (values: Record<string, string | string[] | undefined>): Record<s
 
 // What was told -----------------------------------------------------------------------------------------------------
 
-async function keep(context: Context, gatewayId: number, { receipts, inbound, chats }: Told) {
-  const { sql: pool, log, stopWords, numbering } = context
+async function keep(context: Context, { log, gateway }: FastifyRequest, { receipts, inbound, chats }: Told) {
+  const { sql: pool, stopWords, numbering } = context
+  const { gatewayId } = gateway
   if (receipts.length + inbound.length + chats.length === 0) return
   const outcomes = (await pool.begin(async sql => {
     const theirs = receipts.flatMap(byProviderId)
