@@ -72,7 +72,7 @@ function receive(world: World) {
   const ids = createMessageIds('auto', found => {
     learnt = found
   })
-  const submissions = new Map<string, { uuid: string }[]>()
+  const submissions = new Map<string, { uuid: string; part: number }[]>()
   const state = new Map(all.map(({ uuid, destination, since }) => [uuid, { destination, since, isOpen: true }]))
   const openSince = new Map<number, number>()
   let unanswered = 0
@@ -126,7 +126,7 @@ function receive(world: World) {
       if (kind === 'given up') unanswered++
       else {
         const id = ids.submitted(answerId(i), destination)
-        submissions.set(id, [...(submissions.get(id) ?? []), { uuid }])
+        submissions.set(id, [...(submissions.get(id) ?? []), { uuid, part: 0 }])
       }
     }
     look(at)

@@ -153,6 +153,18 @@ test('of several parts one that fails is the end; a late word about another chan
   await expectBooksInOrder(db.sql, world)
 })
 
+test('a message that went on after midnight, so that its parts are noted under two days, ends by receipts with its number', async () => {
+  const operator = anOperator()
+  const dispatchId = await aSentDispatch(operator, 1, 'Съешь же ещё этих мягких французских булок. '.repeat(2))
+  await db.sql`
+    insert into submissions (gateway_id, provider_id, day, company_id, uuid, part, parts)
+    select gateway_id, provider_id, day + 1, company_id, uuid, part, parts from submissions
+    where company_id = ${world.companyId} and part = 0`
+  const named = (part: number) => ({ ...receipt(`${first}-${part}`), subscriber: first })
+  await operator.feed().receipts([named(0), named(1)])
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ DELIVERED: 1 })
+})
+
 test('a message of several parts that went out twice needs every part once', async () => {
   let round = 0
   const operator = anOperator((destination, part) => `${destination}-${part}-${round}`)

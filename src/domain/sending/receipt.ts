@@ -35,7 +35,7 @@ export type Addressee = { destination: string; isOpen: boolean; since: Date }
  * one of them has its end. Where all have their end, it is a repeated one; or its submission is not written down yet, so
  * it waits for a while.
  */
-export function submissionTo<S extends { uuid: string }>(
+export function submissionTo<S extends { uuid: string; part: number }>(
   { subscriber, receivedAt, isOld }: Pick<ProviderReceipt, 'subscriber' | 'receivedAt' | 'isOld'>,
   submissions: S[],
   messages: ReadonlyMap<string, Addressee>,
@@ -45,7 +45,12 @@ export function submissionTo<S extends { uuid: string }>(
     const isLater = receivedAt !== undefined && message !== undefined && message.since > receivedAt
     return !isLater && isSameNumber(message?.destination, subscriber ?? undefined)
   })
-  const open = fitting.filter(({ uuid }) => messages.get(uuid)!.isOpen)
+  const open = distinct(fitting.filter(({ uuid }) => messages.get(uuid)!.isOpen))
   if (open.length === 0 && isOld) return fitting.at(-1)
   return open.length === 1 ? open[0] : undefined
 }
+
+/** A part whose message went on after midnight is noted under both days. */
+const distinct = <S extends { uuid: string; part: number }>(submissions: S[]): S[] => [
+  ...new Map(submissions.map(submission => [`${submission.uuid} ${submission.part}`, submission])).values(),
+]
