@@ -50,14 +50,24 @@ export async function sendMessages(
   hand: Hand,
 ): Promise<{ recorded: Promise<unknown>; left: Left[] }> {
   const work: Work = { ...context, lane, noted: new Set(), later: [], told: new Set(), open: new Set() }
-  for (let from = 0; from < messages.length && hand.mayGo(); from += hand.sliceSize) {
-    const allowed = await refuseForbidden(work, messages.slice(from, from + hand.sliceSize), gateway)
+  const sliceSize = sliceSizeOf(hand, gateway)
+  for (let from = 0; from < messages.length && hand.mayGo(); from += sliceSize) {
+    const allowed = await refuseForbidden(work, messages.slice(from, from + sliceSize), gateway)
     if (allowed.length > 0) await submitWithinWindow(work, allowed, gateway!, hand)
   }
   const untouched = messages.filter(({ uuid }) => !work.told.has(uuid))
   const left = [...work.later, ...untouched.map(message => leftOf(message, context.clock()))]
   return { recorded: Promise.all(work.noted), left }
 }
+
+/**
+ * A slice keeps a place in the window of submissions for each of its messages. Five times what the gateway can have open
+ * at once keeps it busy, and a gateway that does not answer keeps no more from the others.
+ */
+const OPEN_PER_SLICE = 5
+
+const sliceSizeOf = (hand: Hand, gateway: LiveGateway | undefined) =>
+  Math.min(hand.sliceSize, gateway ? OPEN_PER_SLICE * gateway.channel.window : Number.POSITIVE_INFINITY)
 
 /**
  * `noted`: the batches that our findings are in; `told`: the messages we know something of; `open`: those that have a
@@ -196,8 +206,7 @@ function note(work: Work, finding: Parameters<Recorder['note']>[1]) {
 async function submitWithinWindow(work: Work, messages: Attempt[], gateway: LiveGateway, hand: Hand) {
   const { window } = work.recorder
   const isUrgent = work.lane.priority === CODES
-  const places = isUrgent ? 0 : Math.min(messages.length, gateway.channel.window)
-  const reservation = await window.reserve(places)
+  const reservation = await window.reserve(isUrgent ? 0 : messages.length)
   const enter = ({ uuid }: Attempt) => {
     if (isUrgent) window.push()
     else if (!window.enter(reservation)) return false

@@ -8,16 +8,24 @@ import { aDispatch, aWorld, someRecipients, start } from '../testing/world.ts'
 import { SubmissionWindow } from './submission-window.ts'
 
 describe('the window', () => {
-  test('lets in no more than it has places, reserved ones included', async () => {
+  test('lets in what was reserved, and no more', async () => {
     const window = new SubmissionWindow(10)
     const first = await window.reserve(6)
     const second = await window.reserve(3)
-    expect(Array.from({ length: 7 }, () => window.enter(first))).toEqual(Array(7).fill(true)) // one more than reserved
-    expect(window.enter(first)).toBe(false)
-    expect(Array.from({ length: 3 }, () => window.enter(second))).toEqual([true, true, true])
-    expect(window.enter(second)).toBe(false)
-    window.leave(1)
-    expect(window.enter(second)).toBe(true)
+    expect(Array.from({ length: 7 }, () => window.enter(first))).toEqual([...Array(6).fill(true), false])
+    expect(Array.from({ length: 4 }, () => window.enter(second))).toEqual([true, true, true, false])
+  })
+
+  test('serves those that wait in the order in which they asked, the large ones too', async () => {
+    const window = new SubmissionWindow(10)
+    const first = await window.reserve(8)
+    const order: string[] = []
+    const large = window.reserve(9).then(() => order.push('large'))
+    const small = window.reserve(1).then(() => order.push('small'))
+    while (window.enter(first));
+    window.leave(8)
+    await Promise.all([large, small])
+    expect(order).toEqual(['large', 'small'])
   })
 
   test('makes those wait that find no room, until others leave or give back what they reserved', async () => {

@@ -8,14 +8,16 @@ const MOST_OPEN = 6000
 export type Reservation = { left: number }
 
 /**
- * Counts messages from before they are handed over until their result is recorded. A slice reserves as many places as
- * its channel can have open at once, so that a gateway that does not answer keeps no more than these from the others.
+ * Counts messages from before they are handed over until their result is recorded. A slice reserves a place for each of
+ * its messages before the first is handed over: a slice that ran out of places half-way would have to give the rest
+ * back, and each message given back is leased and read once more.
  */
 export class SubmissionWindow {
   readonly #most: number
   #open = 0
   #reserved = 0
-  #waiting: (() => void)[] = []
+  /** In the order in which they asked: a large slice is not passed over for ever by small ones. */
+  readonly #waiting: { places: number; admit: () => void }[] = []
 
   constructor(most = MOST_OPEN) {
     this.#most = most
@@ -24,19 +26,18 @@ export class SubmissionWindow {
   /** Resolves when there is room for so many more messages. */
   async reserve(places: number): Promise<Reservation> {
     const left = Math.min(places, this.#most)
-    while (this.#open + this.#reserved + left > this.#most) {
-      await new Promise<void>(resolve => this.#waiting.push(resolve))
-    }
-    this.#reserved += left
+    await new Promise<void>(admit => {
+      this.#waiting.push({ places: left, admit })
+      this.#admitWaiting()
+    })
     return { left }
   }
 
-  /** Takes a place for one message; false when there is none. */
+  /** Takes a reserved place for one message; false when none is left. */
   enter(reservation: Reservation): boolean {
-    if (reservation.left > 0) {
-      reservation.left -= 1
-      this.#reserved -= 1
-    } else if (this.#open + this.#reserved >= this.#most) return false
+    if (reservation.left === 0) return false
+    reservation.left -= 1
+    this.#reserved -= 1
     this.#open += 1
     return true
   }
@@ -50,16 +51,22 @@ export class SubmissionWindow {
   cancel(reservation: Reservation): void {
     this.#reserved -= reservation.left
     reservation.left = 0
-    this.#wake()
+    this.#admitWaiting()
   }
 
   /** So many messages are recorded, or were not handed over after all. */
   leave(places: number): void {
     this.#open -= places
-    if (places > 0) this.#wake()
+    if (places > 0) this.#admitWaiting()
   }
 
-  #wake() {
-    for (const resolve of this.#waiting.splice(0)) resolve()
+  #admitWaiting() {
+    for (;;) {
+      const next = this.#waiting[0]
+      if (!next || this.#open + this.#reserved + next.places > this.#most) return
+      this.#waiting.shift()
+      this.#reserved += next.places
+      next.admit()
+    }
   }
 }
