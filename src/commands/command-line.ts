@@ -96,15 +96,20 @@ function refuseMissing(command: Command, values: Record<string, unknown>, positi
   const missing = options.find(([name, option]) => option.required && values[name] === undefined)
   const empty = options.find(([name]) => [values[name]].flat().includes(''))
   if (empty) throw new UsageError(`--${empty[0]} must not be empty.`)
-  if (missing)
-    throw new UsageError(`--${missing[0]} is required: \`tidings ${command.name} --help\` shows the options.`)
   const wanted = command.arguments?.length ?? 0
+  if (missing) throw new UsageError(missingInWords(command, missing[0], positionals[wanted]))
   if (positionals.length < wanted)
     throw new UsageError(
       `${command.arguments![positionals.length]!.name} is missing: \`tidings ${command.name} --help\` tells more.`,
     )
   if (positionals.length > wanted)
     throw new UsageError(`"${positionals[wanted]}" is one word too many for \`tidings ${command.name}\`.`)
+}
+
+/** Some commands take an id as a word and others as an option: a word too many is probably the missing value. */
+function missingInWords({ name }: Command, option: string, extraWord: string | undefined): string {
+  if (extraWord !== undefined) return `--${option} is required: did you mean \`--${option} ${extraWord}\`?`
+  return `--${option} is required: \`tidings ${name} --help\` shows the options.`
 }
 
 function write(text: string) {

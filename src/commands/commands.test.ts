@@ -300,7 +300,7 @@ describe('a mistake in the words is told in one sentence', () => {
       ['gateway', verb],
       new RegExp(`^--gateway is required: \`tidings gateway ${verb} --help\``),
     ]),
-    [['gateway', 'pause', '1'], /--gateway is required/],
+    [['gateway', 'pause', '1'], /^--gateway is required: did you mean `--gateway 1`\?$/],
     [['gateway', 'test', '--gateway', '1', '--to', '79160000001'], /--sender is required/],
     [[...addGateway, '--set', 'a=1', '--set', ''], /--set must not be empty/],
     [
