@@ -6,6 +6,8 @@ const withCode = (code: string, message = '') => Object.assign(new Error(message
 
 test.each<[string, Error, string | undefined]>([
   ['a mistake in how it was started', new UsageError('PORT must be a number.'), 'PORT must be a number.'],
+  ['a mistake told without a full stop', new UsageError('Port 1 is in use: set PORT'), 'Port 1 is in use: set PORT.'],
+  ['lines of a log', new UsageError('PostgreSQL does not start:\nFATAL'), 'PostgreSQL does not start:\nFATAL'],
   ['what the domain refuses', invalid('companyId: is unknown'), 'companyId: is unknown.'],
   ['a database that went away', withCode('ECONNREFUSED'), 'The database does not answer: ECONNREFUSED.'],
   ['a connection that broke', withCode('CONNECTION_CLOSED', 'write'), 'The database does not answer: write.'],
