@@ -4,9 +4,9 @@ import { runCommandLine } from './commands/command-line.ts'
 import { sentenceOf } from './commands/failure.ts'
 import { withEnvFile } from './config.ts'
 
-// A reader that has seen enough, such as `head`, is no error.
-process.stdout.on('error', error => {
-  if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
+// A reader that has seen enough, such as `head`, is no error. Anything else is, yet the command still closes its database.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') tellFailure(`The output could not be written: ${error.message}.`)
 })
 
 try {
@@ -16,6 +16,10 @@ try {
 } catch (error) {
   const sentence = sentenceOf(error)
   if (sentence === undefined) throw error
+  tellFailure(sentence)
+}
+
+function tellFailure(sentence: string) {
   const overProgress = process.stderr.isTTY ? '\r\x1b[K' : ''
   process.stderr.write(`${overProgress}tidings: ${printable(sentence)}\n`)
   process.exitCode = 1

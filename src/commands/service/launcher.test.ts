@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,4 +28,15 @@ test('after `npm ci --ignore-scripts` it says what is missing and what to do', a
   expect(stderr).toMatch(
     /^tidings: the Node\.js that Tidings runs on is missing, [^\n]+ `npm rebuild --ignore-scripts=false node` in [^\n]+\n$/,
   )
+})
+
+test.skipIf(!existsSync('/dev/full'))('a full disk behind the output is told in a sentence', () => {
+  const { status, stderr } = spawnSync('sh', ['-c', 'bin/tidings --version >/dev/full'], {
+    encoding: 'utf8',
+    cwd: projectDir,
+  })
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: expect.stringMatching(/^tidings: The output could not be written: ENOSPC[^\n]+\.\n$/),
+  })
 })
