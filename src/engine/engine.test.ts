@@ -3,8 +3,10 @@ import { afterEach, beforeAll, expect, test } from 'vitest'
 import { requireDispatchProgress } from '../domain/dispatches/dispatches.ts'
 import { addGateway } from '../domain/gateways/gateways.ts'
 import { loadNumbering, type Numbering } from '../domain/numbering/numbering.ts'
+import type { Moderation } from '../domain/senders/moderation.ts'
 import { useDatabase } from '../testing/database.ts'
 import { eventually } from '../testing/eventually.ts'
+import { aSender } from '../testing/factories.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start } from '../testing/world.ts'
 import { startEngine } from './engine.ts'
 
@@ -28,19 +30,42 @@ afterEach(async () => {
   await Promise.all(engines.splice(0).map(engine => engine.stop()))
 })
 
-async function anEngine() {
+async function anEngine(moderation: Moderation = 'manual') {
   const log = pino({ level: 'warn' })
   const engine = await startEngine({
     sql: db.sql,
     clock: () => new Date(),
     log,
-    moderation: 'manual',
+    moderation,
     billingZone,
     callbacks: { allow: [] },
   })
   engines.push(engine)
   return engine
 }
+
+test('automatic moderation leaves a name that belongs to a gateway to staff', async () => {
+  const { companyId } = await aWorld(db.sql)
+  const channelType = 'VK' as const
+  const settings = { senderNames: 'shop' }
+  await addGateway(db.sql, {
+    name: 'vk',
+    channelType,
+    connector: 'simulator',
+    brands: [],
+    settings,
+    partsPerSecond: null,
+  })
+  const [theirs, free] = [
+    await aSender(db.sql, companyId, { channelType, senderName: 'shop' }),
+    await aSender(db.sql, companyId, { channelType, senderName: 'free' }),
+  ]
+  await anEngine('auto')
+  const statusOf = async ({ senderId }: { senderId: number }) =>
+    (await db.sql`select status from senders where sender_id = ${senderId}`)[0]!.status
+  await eventually(async () => expect(await statusOf(free)).toBe('APPROVED'))
+  expect(await statusOf(theirs)).toBe('DRAFT')
+})
 
 test('a started dispatch goes out, is delivered, settled and completed', async () => {
   const world = await aWorld(db.sql, { budget: '100000.00' })

@@ -8,6 +8,7 @@ import { callbackKey, sealPlainSecrets } from '../domain/callbacks/secrets.ts'
 import { forgetOldCascades } from '../domain/cascades/cascades.ts'
 import { endDueLanes } from '../domain/dispatches/ending.ts'
 import { trimOutbox } from '../domain/gateways/gateways.ts'
+import { ownedNames } from '../domain/gateways/name-owners.ts'
 import { gatewayKey } from '../domain/gateways/secrets.ts'
 import { forgetOldKeys } from '../domain/idempotency/idempotency.ts'
 import { forgetOldStops } from '../domain/inbound/inbound.ts'
@@ -113,7 +114,8 @@ export async function startEngine(given: EngineContext): Promise<{ worker: strin
   const loops = [
     repeat('heartbeat', HEARTBEAT_EVERY_MS, log, () => seeEngine(sql, worker, databaseClock.offMs())),
     repeat('senders', SENDERS_EVERY_MS, log, async () => {
-      const moves = await moveDueSenders(sql, moderation, await senderFeeTable(sql), clock())
+      const leftToStaff = moderation === 'auto' ? await ownedNames(sql) : []
+      const moves = await moveDueSenders(sql, moderation, await senderFeeTable(sql), clock(), leftToStaff)
       if (moves > 0) log.info({ moves }, 'senders.moved')
       const templates = await moveDueTemplates(sql, moderation, clock())
       if (templates > 0) log.info({ moves: templates }, 'templates.moved')

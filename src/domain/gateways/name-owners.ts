@@ -47,6 +47,14 @@ export async function refuseForeignNames(sql: Sql, companyId: number, asked: (Na
 export const ownsName = (gateway: Pick<Gateway, 'channelType' | 'connector' | 'settings'>, senderName: string) =>
   ownedChannels.includes(gateway.channelType) && carries(gateway, { channelType: gateway.channelType, senderName })
 
+/** Every name that belongs to a gateway, as `CHANNEL name` without the sign of bots: only staff give it to a company. */
+export async function ownedNames(sql: Sql): Promise<string[]> {
+  const gateways = await store.selectGatewaysOf(sql, ownedChannels)
+  return gateways.flatMap(({ channelType, connector, settings }) =>
+    [...(carriedNames(connector, settings) ?? [])].map(senderName => keyOf({ channelType, senderName })),
+  )
+}
+
 const NONE: ForeignNames = new Set()
 
 const keyOf = ({ channelType, senderName }: Name) => `${channelType} ${plainName(senderName)}`

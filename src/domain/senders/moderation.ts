@@ -15,13 +15,20 @@ const BATCH = 500
 
 /**
  * Moves every name that is due: a draft is submitted, automatic moderation passes what is under review, and the
- * clock approves and closes. Each move is conditional on the state it started from, so any number of processes may
+ * clock approves and closes. Names in `leftToStaff` (`CHANNEL name`, those that belong to gateways) wait for staff in any
+ * case: with one, a company could write as another company's bot. Each move is conditional on the state it started from, so any number of processes may
  * do this at once. Returns how many moves were made.
  */
-export async function moveDueSenders(sql: Sql, moderation: Moderation, feeOf: FeeOf, now: Date): Promise<number> {
+export async function moveDueSenders(
+  sql: Sql,
+  moderation: Moderation,
+  feeOf: FeeOf,
+  now: Date,
+  leftToStaff: string[] = [],
+): Promise<number> {
   const movable: SenderStatus[] = moderation === 'auto' ? [...reviewStates] : ['DRAFT', 'AWAITING']
   let moves = 0
-  for (const sender of await store.selectDue(sql, movable, now, BATCH)) {
+  for (const sender of await store.selectDue(sql, movable, leftToStaff, now, BATCH)) {
     moves += await walk(sql, sender, stepsOf(sender, moderation, now), { by: 'clock', feeOf, now })
   }
   return moves

@@ -2,7 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { money } from '../../base/money.ts'
 import { useDatabase } from '../../testing/database.ts'
+import { aGateway } from '../../testing/engines.ts'
 import { aCompany, aPartner, aSender } from '../../testing/factories.ts'
+import { ownedNames } from '../gateways/name-owners.ts'
 import type { Brand } from '../numbering/brand.ts'
 import { approveSender, denySender, type FeeOf, moveDueSenders, rejectSender } from './moderation.ts'
 import {
@@ -100,6 +102,20 @@ describe('automatic moderation', () => {
     expect(await statusOf(sender)).toBe('AWAITING')
     await tick('auto', inDays(1))
     expect(await statusOf(sender)).toBe('APPROVED')
+  })
+
+  test('a name that belongs to a gateway waits for staff: with it a company could write as the bot of another', async () => {
+    await aGateway(db.sql, { channelType: 'TELEGRAM', connector: 'telegram', settings: { botName: '@shop_bot' } })
+    const theirs = [
+      await aSender(db.sql, companyId, { channelType: 'TELEGRAM', senderName: 'shop_bot' }),
+      await aSender(db.sql, companyId, { channelType: 'TELEGRAM', senderName: '@shop_bot' }),
+    ]
+    const free = await aSender(db.sql, companyId, { channelType: 'TELEGRAM', senderName: 'free_bot' })
+    await moveDueSenders(db.sql, 'auto', noFee, now, await ownedNames(db.sql))
+    expect(await Promise.all([...theirs, free].map(statusOf))).toEqual(['DRAFT', 'DRAFT', 'APPROVED'])
+    await approveSender(db.sql, theirs[0]!.senderId, noFee, inDays(100_000))
+    expect(await statusOf(theirs[0]!)).toBe('APPROVED')
+    await db.sql`delete from gateways`
   })
 })
 

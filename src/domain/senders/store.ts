@@ -171,14 +171,15 @@ const unchanged = (sql: Sql, seen: NonNullable<Move['seen']>) => sql`
 
 export type Due = Pick<Sender, 'companyId' | 'senderId' | 'status' | 'dateFrom' | 'dateTo' | 'commonType' | 'brand'>
 
-/** Names that the clock, or automatic moderation, has to move now. */
-export function selectDue(sql: Sql, movable: SenderStatus[], now: Date, limit: number) {
+/** Names that the clock, or automatic moderation, has to move now. Those in `leftToStaff` (`CHANNEL name`) stay under review. */
+export function selectDue(sql: Sql, movable: SenderStatus[], leftToStaff: string[], now: Date, limit: number) {
   return sql<Due[]>`
     select company_id as "companyId", sender_id as "senderId", status, date_from as "dateFrom", date_to as "dateTo",
       common_type as "commonType", brand
     from senders
     where status in ('DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW', 'AWAITING')
       and status = any(${movable}::text[]::sender_status[]) and (status <> 'AWAITING' or date_from <= ${now})
+      and (status = 'AWAITING' or channel_type || ' ' || regexp_replace(sender_name, '^@', '') <> all(${leftToStaff}::text[]))
     union all
     select company_id, sender_id, status, date_from, date_to, common_type, brand
     from senders
