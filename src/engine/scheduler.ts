@@ -44,6 +44,14 @@ const NEVER_MS = 24 * 3600_000
 /** How many messages of a lane may go; `busy` when its gateways have no free place now. */
 type Started = number | 'busy'
 
+/** What was found out in one turn of the scheduler. */
+type Found = {
+  /** Limits that have nothing left. */
+  usedUp(): UsedUp
+  /** Whether a gateway can take one more chunk of this priority. */
+  hasPlace(gateway: LiveGateway, priority: number): boolean
+}
+
 /**
  * Finds lanes with work and brings their chunks out, as many at once as the gateways take. Nothing is remembered that
  * the database does not know: another engine beside this one finds the same lanes and takes other chunks.
@@ -61,24 +69,33 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
   let wake = Promise.withResolvers<void>()
 
   /** Codes go as soon as they come, whatever else is being started. */
-  const turnOfCodes = () => turn([CODES], turnsOfCodes, () => new Map())
+  const turnOfCodes = () => turn([CODES], turnsOfCodes, { usedUp: () => new Map(), hasPlace: hasPlaceNow })
 
+  /**
+   * A gateway that was full for one lane counts as full until the turn ends. Otherwise a place that becomes free in the
+   * middle of a turn would go to the lighter kind that asks next, and not to the heavier one that has just asked.
+   */
   async function turnOfOthers() {
     const usedUp: UsedUp = new Map()
-    await turn([1, 2, 3], turnsOfKinds, () => usedUp)
+    const full = new Set<LiveGateway>()
+    const hasPlace = (gateway: LiveGateway, priority: number) => {
+      if (!hasPlaceNow(gateway, priority)) full.add(gateway)
+      return !full.has(gateway)
+    }
+    await turn([1, 2, 3], turnsOfKinds, { usedUp: () => usedUp, hasPlace })
   }
 
   /** Serves the lanes of these priorities until there is none left, or for a while when there is much to do. */
-  async function turn(priorities: number[], turns: Turns, usedUpFor: () => UsedUp) {
+  async function turn(priorities: number[], turns: Turns, found: Found) {
     const woken = wake.promise // a wake that comes while we look is not missed
-    const queues = await openQueues(priorities)
+    const queues = await openQueues(priorities, found)
     let until = Number.POSITIVE_INFINITY
     let isAnyTaken = false
     while (!stopping && performance.now() < until) {
       const kind = turns.next(each => queues[each]!.hasMore())
       if (kind === undefined) break
       const lane = await queues[kind]!.next()
-      const taken = lane ? await startLane(lane, usedUpFor()) : 'busy'
+      const taken = lane ? await startLane(lane, found) : 'busy'
       if (!lane || taken === 'busy') continue
       until = Math.min(until, performance.now() + TURN_MS)
       queues[kind]!.served(lane, taken)
@@ -90,25 +107,25 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
     if (isThrough && !isAnyTaken) await Promise.race([woken, timeout(context.idleMs ?? IDLE_MS)])
   }
 
-  async function openQueues(priorities: number[]): Promise<LaneQueue[]> {
+  async function openQueues(priorities: number[], found: Found): Promise<LaneQueue[]> {
     const now = clock()
     const withLeases = await companiesWithLeases(sql, now)
     const queues = priorities.map(priority => {
-      const isFull = (channelType: ChannelType) => isChannelFull(channelType, priority)
+      const isFull = (channelType: ChannelType) => isChannelFull(channelType, priority, found)
       return LaneQueue.open({ sql, priority, now, withLeases, turns: companyTurns[priority]!, isFull })
     })
     return Promise.all(queues)
   }
 
   /** Takes a chunk of a lane if it may go now and something can take it. */
-  async function startLane(lane: RunnableLane, usedUp: UsedUp): Promise<Started> {
+  async function startLane(lane: RunnableLane, found: Found): Promise<Started> {
     const now = clock()
     const opening = openingOf(lane, now)
     if (opening > now) return stepAside(lane, opening)
-    const free = isGone(lane.senderStatus) || isOver(lane, now) ? [undefined] : freeGateways(lane)
+    const free = isGone(lane.senderStatus) || isOver(lane, now) ? [undefined] : freeGateways(lane, found)
     if (free === 'busy') return 'busy'
     if (free === 'down') return stepAside(lane, after(now, LOOK_AGAIN_MS))
-    const way = await findRoom(lane, free, usedUp)
+    const way = await findRoom(lane, free, found.usedUp())
     if (way.allowance.parts === 0 && lane.gatewayId) return 'busy' // the rest of the lane may go elsewhere
     if (way.allowance.parts === 0) return stepAside(lane, after(now, patienceMs(lane, way.allowance)))
     const asked = performance.now()
@@ -147,11 +164,11 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
   }
 
   /** The least busy first; of those alike, the one that was used longest ago. */
-  function freeGateways(lane: RunnableLane): (LiveGateway | undefined)[] | 'busy' | 'down' {
+  function freeGateways(lane: RunnableLane, found: Found): (LiveGateway | undefined)[] | 'busy' | 'down' {
     const { known, up, isElsewhere } = servingOf(lane)
     if (!known) return [undefined] // its messages are refused: there is no route
     if (up.length === 0) return isElsewhere ? 'busy' : 'down'
-    const free = up.filter(one => one.busy < mostChunks(lane.priority) && mayTake(one, lane))
+    const free = up.filter(one => mayTake(one, lane) && found.hasPlace(one, lane.priority))
     const lastUse = (one: LiveGateway) => lastUsed.get(one) ?? 0
     return free.length > 0 ? free.sort((a, b) => a.busy - b.busy || lastUse(a) - lastUse(b)) : 'busy'
   }
@@ -162,18 +179,20 @@ export function startScheduler(context: SchedulerContext): Loop & { wake(): void
     return gateways.serving(lane.channelType, lane.brandId, name)
   }
 
-  const mostChunks = (priority: number) => CHUNKS_PER_GATEWAY + (priority === CODES ? MORE_FOR_CODES : 0)
+  function hasPlaceNow({ busy }: LiveGateway, priority: number): boolean {
+    return busy < CHUNKS_PER_GATEWAY + (priority === CODES ? MORE_FOR_CODES : 0)
+  }
 
   /** Not so when a gateway of the channel is missing or down: then its lanes are to step aside, or to be refused. */
-  function isChannelFull(channelType: ChannelType, priority: number): boolean {
+  function isChannelFull(channelType: ChannelType, priority: number, found: Found): boolean {
     const { up, all } = gateways.ofChannel(channelType)
-    return all > 0 && up.length === all && up.every(({ busy }) => busy >= mostChunks(priority))
+    return all > 0 && up.length === all && up.every(one => !found.hasPlace(one, priority))
   }
 
   /** Until its limits have room again; but another gateway that is only busy now may have it much earlier. */
   function patienceMs(lane: RunnableLane, { retryAfterMs }: Allowance): number {
     const { up } = servingOf(lane)
-    return up.some(({ busy }) => busy >= mostChunks(lane.priority)) ? Math.min(retryAfterMs, BUSY_MS) : retryAfterMs
+    return up.some(one => !hasPlaceNow(one, lane.priority)) ? Math.min(retryAfterMs, BUSY_MS) : retryAfterMs
   }
 
   /** The first of these that has room under its limits; else how long until one of them has. */
