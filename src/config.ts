@@ -115,7 +115,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     read: (text, name) => readInteger(text, name, 14, 20),
     default: 17,
     about:
-      "Cost of password hashes, as the exponent of scrypt's N: 17 takes 128 MB and some 0.4 s for a login, 18 twice that.",
+      "Cost of password hashes, as the exponent of scrypt's N: 17 takes 128 MB and about half a second for a login, 18 twice that.",
   },
   secret: {
     name: 'TIDINGS_SECRET',

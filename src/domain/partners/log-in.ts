@@ -11,7 +11,7 @@ import { hashToken } from './token.ts'
 export type LogIn = { login: string; password: string; address: string }
 
 /**
- * Two passwords are checked at a time, for each check takes 128 MB and some 0.4 s; of one network one at a time, so that
+ * Two passwords are checked at a time, for each check takes 128 MB and about half a second; of one network one at a time, so that
  * guesses from one place delay nobody elsewhere.
  */
 const checks = createTurnstile({

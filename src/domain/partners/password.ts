@@ -5,7 +5,7 @@ const derive = promisify<string, Buffer, number, { N: number; r: number; p: numb
 const KEY_BYTES = 32
 const SALT_BYTES = 16
 
-/** Of scrypt. A derivation takes 128 x N x r bytes: 128 MiB and some 0.4 s with the default N of 2^17. */
+/** Of scrypt. A derivation takes 128 x N x r bytes: 128 MiB and about half a second with the default N of 2^17. */
 type Cost = { N: number; r: number; p: number }
 
 const costOf = (exponent: number): Cost => ({ N: 2 ** exponent, r: 8, p: 1 })
