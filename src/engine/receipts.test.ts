@@ -215,7 +215,7 @@ test('without a receipt a message ends after 25 hours with 7060, unpaid, and sta
   clock.set(after(25.01))
   await completed(db.sql, world, dispatchId)
   expect(await fatesOf(db.sql, dispatchId)).toEqual({ 'FAILED 7060': 40 })
-  expect(await db.sql`select from deadlines`).toHaveLength(0)
+  await eventually(async () => expect(await db.sql`select from deadlines`).toHaveLength(0))
   await operator.feed().receipts([receipt('late')])
   expect(await fatesOf(db.sql, dispatchId)).toEqual({ 'FAILED 7060': 40 })
   expect(operator.handed).toHaveLength(40)
