@@ -349,6 +349,7 @@ create table gateway_states (
   last_error        text,
   last_error_at     timestamp with time zone,
   seen_at           timestamp with time zone not null,
+  version           integer default 0 not null,
   constraint gateway_states_pkey PRIMARY KEY (gateway_id, worker)
 );
 
@@ -365,6 +366,7 @@ create table gateways (
   updated_at       timestamp with time zone default now() not null,
   secrets          bytea,
   companies        bigint[] default '{}'::bigint[] not null,
+  version          integer default 1 not null,
   constraint gateways_pkey PRIMARY KEY (gateway_id),
   constraint gateways_name_key UNIQUE (name),
   constraint gateways_parts_per_second_check CHECK ((parts_per_second > 0))

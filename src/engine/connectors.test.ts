@@ -49,6 +49,7 @@ describe.each(connectorNames)('%s', connector => {
     partsPerSecond: null,
     paused: false,
     companies: [],
+    version: 1,
   })
 
   test('what its check takes can be connected, and let go of', async () => {

@@ -110,7 +110,7 @@ export async function startEngine(given: EngineContext): Promise<{ worker: strin
   if (signing) await sealPlainSecrets(sql, signing)
   const callbacks = startCallbackSender({ sql, clock, log, settings: context.callbacks, key: signing })
   const scheduler = startScheduler({ ...context, worker, recorder, gateways })
-  const unlisten = await listen(context, scheduler.wake)
+  const unlisten = await listen(context, { tidings_lanes: scheduler.wake, tidings_gateways: gateways.hurry })
   const loops = [
     repeat('heartbeat', HEARTBEAT_EVERY_MS, log, () => seeEngine(sql, worker, databaseClock.offMs())),
     repeat('senders', SENDERS_EVERY_MS, log, async () => {
@@ -191,12 +191,17 @@ async function inTurn(patienceMs: number, steps: (() => Promise<unknown>)[]) {
   patience.abort()
 }
 
-/** Whoever gives lanes something to do says so. It only saves time: the scheduler looks by itself, too. */
-async function listen({ sql, log }: Pick<EngineContext, 'sql' | 'log'>, wake: () => void): Promise<() => void> {
-  const listening = await sql.listen('tidings_lanes', wake).catch(err => {
-    log.warn({ err }, 'engine.not_listening')
-  })
+/** Work for lanes and changes of gateways are announced. It only saves time: the engine looks by itself, too. */
+async function listen(
+  { sql, log }: Pick<EngineContext, 'sql' | 'log'>,
+  reactions: Record<string, () => void>,
+): Promise<() => void> {
+  const listening = await Promise.all(
+    Object.entries(reactions).map(([channel, react]) =>
+      sql.listen(channel, react).catch(err => log.warn({ err, channel }, 'engine.not_listening')),
+    ),
+  )
   return () => {
-    void listening?.unlisten().catch(() => {})
+    for (const each of listening) void each?.unlisten().catch(() => {})
   }
 }

@@ -10,7 +10,7 @@ import { type Smsc, type SmscSettings, startSmsc } from '../channels/smpp/smsc.t
 import type { Gateway, NewGateway } from '../domain/gateways/gateway.ts'
 import { addGateway, changeGateway, removeGateway } from '../domain/gateways/gateways.ts'
 import { gatewayKey } from '../domain/gateways/secrets.ts'
-import { gatewayStates } from '../domain/gateways/states.ts'
+import { followed, gatewayStates, letGo, removeGatewayStates, writeGatewayStates } from '../domain/gateways/states.ts'
 import { loadNumbering, type Numbering } from '../domain/numbering/numbering.ts'
 import { useDatabase } from '../testing/database.ts'
 import { aGateway, completed, expectBooksInOrder, fatesOf, useEngines } from '../testing/engines.ts'
@@ -119,20 +119,32 @@ test('a paused gateway takes nothing, another takes over; when its pause ends it
   const [paused, other] = [await anSmppGateway(first), await anSmppGateway(second, { name: 'other' })]
   await anEngine({ secret })
   await Promise.all([isUp(paused), isUp(other)])
-  await pause(paused, true)
-  await eventually(async () => {
-    const before = first.taken.size
+  const taken = () => [first, second].map(smsc => [...smsc.taken.values()].reduce((sum, times) => sum + times, 0))
+  for (let round = 1; round <= 5; round++) {
+    expect(await followed(db.sql, await pause(paused, true))).toBe(0)
     await completed(db.sql, world, await send(8))
-    expect(first.taken.size).toBe(before)
-  })
-  expect(second.taken.size).toBeGreaterThan(0)
+    expect(taken()).toEqual([4 * (round - 1), 8 * round])
 
-  await Promise.all([pause(paused, false), pause(other, true)])
-  const before = first.taken.size
-  await eventually(async () => {
+    const both = await Promise.all([pause(paused, false), pause(other, true)])
+    expect(await Promise.all(both.map(each => followed(db.sql, each)))).toEqual([0, 0])
     await completed(db.sql, world, await send(4))
-    expect(first.taken.size).toBeGreaterThan(before)
-  })
+    expect(taken()).toEqual([4 * round, 8 * round])
+    await followed(db.sql, await pause(other, false))
+  }
+})
+
+test('an engine that does not follow a change is counted', async () => {
+  const gateway = await aGateway(db.sql)
+  await anEngine()
+  await isUp(gateway)
+  const deaf = randomUUID()
+  await writeGatewayStates(db.sql, deaf, [{ ...(await stateOf(gateway))!, version: gateway.version }])
+  const paused = await pause(gateway, true)
+  expect(await followed(db.sql, paused)).toBe(1)
+  await removeGateway(db.sql, gateway.gatewayId)
+  expect(await letGo(db.sql, gateway.gatewayId)).toBe(1)
+  await removeGatewayStates(db.sql, deaf)
+  expect(await letGo(db.sql, gateway.gatewayId)).toBe(0)
 })
 
 test('with its only gateway paused, messages wait', async () => {

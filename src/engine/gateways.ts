@@ -10,7 +10,7 @@ import { listGateways } from '../domain/gateways/gateways.ts'
 import { openSettings } from '../domain/gateways/secrets.ts'
 import { removeGatewayStates, writeGatewayStates } from '../domain/gateways/states.ts'
 import { type MeteredChannel, metered } from './gateway-meter.ts'
-import { repeat } from './loop.ts'
+import { type Loop, repeat } from './loop.ts'
 
 const LOOK_EVERY_MS = 1000
 const STATES_EVERY_MS = 2000
@@ -31,6 +31,8 @@ export type Gateways = {
   /** The gateways of a channel that can take something now, and how many there are in all. */
   ofChannel(channelType: ChannelType): { up: LiveGateway[]; all: number }
   look(): Promise<void>
+  /** Something was changed: looks at once. */
+  hurry(): void
   stop(): Promise<void>
 }
 
@@ -60,9 +62,11 @@ export async function keepGateways(context: GatewaysContext): Promise<Gateways> 
   let rows: Gateway[] = []
   let names = new Map<number, ReadonlySet<string> | undefined>()
   let rowsAsOf = 0
+  let states: Loop | undefined
 
   async function look() {
     const asOf = performance.now()
+    const before = rows
     rows = await listGateways(sql)
     rowsAsOf = asOf
     names = new Map(rows.map(({ gatewayId, connector, settings }) => [gatewayId, carriedNames(connector, settings)]))
@@ -80,6 +84,7 @@ export async function keepGateways(context: GatewaysContext): Promise<Gateways> 
       if (known) known.gateway = gateway
       else if (!leaving.has(gateway.gatewayId)) connect(gateway)
     }
+    if (!areSame(before, rows)) states?.hurry() // commands wait to see that the change is known here
   }
 
   /**
@@ -142,19 +147,19 @@ export async function keepGateways(context: GatewaysContext): Promise<Gateways> 
   }
 
   const statesNow = (): OwnState[] =>
-    rows.map(({ gatewayId }) => {
+    rows.map(({ gatewayId, version }) => {
       const known = live.get(gatewayId)
-      return known ? stateOf(gatewayId, known.channel) : { gatewayId, ...notConnected, ...failed.get(gatewayId) }
+      const state = known ? stateOf(gatewayId, known.channel) : { gatewayId, ...notConnected, ...failed.get(gatewayId) }
+      return { ...state, version }
     })
 
   await look()
-  const loops = [
-    repeat('gateways', LOOK_EVERY_MS, log, look),
-    repeat('gateway states', STATES_EVERY_MS, log, () => writeGatewayStates(sql, worker, statesNow())),
-  ]
+  const looks = repeat('gateways', LOOK_EVERY_MS, log, look)
+  states = repeat('gateway states', STATES_EVERY_MS, log, () => writeGatewayStates(sql, worker, statesNow()))
 
   return {
     look,
+    hurry: () => looks.hurry(),
     serving(channelType, brandId, senderName) {
       const routes = routesOf(channelType, brandId, senderName)
       const all = [...live.values()].filter(({ gateway }) => routes.has(gateway.gatewayId))
@@ -172,7 +177,7 @@ export async function keepGateways(context: GatewaysContext): Promise<Gateways> 
       return { all: ids.size, up: connected.filter(({ gateway, channel }) => !gateway.paused && channel.health().up) }
     },
     async stop() {
-      await Promise.all(loops.map(loop => loop.stop()))
+      await Promise.all([looks, states].map(loop => loop.stop()))
       for (const [gatewayId, { channel }] of live) leave(gatewayId, channel)
       live.clear()
       await Promise.all(leaving.values())
@@ -180,6 +185,10 @@ export async function keepGateways(context: GatewaysContext): Promise<Gateways> 
     },
   }
 }
+
+const areSame = (before: Gateway[], after: Gateway[]) =>
+  before.length === after.length &&
+  before.every(({ gatewayId, version }, i) => gatewayId === after[i]!.gatewayId && version === after[i]!.version)
 
 const serves = (gateway: Gateway, channelType: ChannelType, brandId: number) =>
   gateway.channelType === channelType && (gateway.brands.length === 0 || gateway.brands.includes(brandId))
@@ -202,7 +211,7 @@ const notConnected = {
   lastErrorAt: null,
 }
 
-function stateOf(gatewayId: number, channel: MeteredChannel): OwnState {
+function stateOf(gatewayId: number, channel: MeteredChannel): Omit<OwnState, 'version'> {
   const { up, open = 0, binds } = channel.health()
   return {
     ...notConnected,

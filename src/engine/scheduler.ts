@@ -56,7 +56,7 @@ type Found = {
  * Finds lanes with work and brings their chunks out, as many at once as the gateways take. Nothing is remembered that
  * the database does not know: another engine beside this one finds the same lanes and takes other chunks.
  */
-export function startScheduler(context: SchedulerContext): Loop & { wake(): void } {
+export function startScheduler(context: SchedulerContext): Pick<Loop, 'stop'> & { wake(): void } {
   const { sql, clock, log, gateways, worker } = context
   const allowances = createAllowances(context)
   const hands = createHands({ ...context, allowances, isStopping: () => stopping, wakeUp })

@@ -14,7 +14,7 @@ import {
   removeGateway,
   requireGateway,
 } from '../../domain/gateways/gateways.ts'
-import { gatewayStates, partsPerSecondOf } from '../../domain/gateways/states.ts'
+import { followed, gatewayStates, letGo, partsPerSecondOf } from '../../domain/gateways/states.ts'
 import { brandIds, brandOf, OTHER_BRAND_ID } from '../../domain/numbering/brand.ts'
 import { noCompany, noGateway, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
@@ -54,9 +54,10 @@ export async function addOne(call: Call) {
       ? addUnnamed(sql, wanted, keeping)
       : addGateway(sql, { ...wanted, name }, keeping))
     if (!added) throw new UsageError(`A gateway with the name "${name}" exists already.`)
+    const behind = await followed(sql, added)
     call.print(
-      present(added, call.config),
-      `Gateway ${added.gatewayId} (${printable(added.name)}) was added.${webhookNote(added, call.config)}`,
+      { ...present(added, call.config), enginesBehind: behind },
+      `Gateway ${added.gatewayId} (${printable(added.name)}) was added.${webhookNote(added, call.config)}${behindNote(behind)}`,
     )
   })
 }
@@ -112,14 +113,22 @@ const changeOne = (call: Call, changeOf: (gateway: Gateway) => GatewayChange, se
     const change = changeOf(gateway)
     await requireCompanies(sql, change.companies ?? [])
     const changed = await changeGateway(sql, gateway.gatewayId, change, keeping)
-    call.print(present(changed, call.config), sentence(changed))
+    const behind = await followed(sql, changed)
+    call.print({ ...present(changed, call.config), enginesBehind: behind }, `${sentence(changed)}${behindNote(behind)}`)
   })
 
 export const removeOne = (call: Call) =>
   onGateway(call, async ({ sql }, { gatewayId, name }) => {
     await removeGateway(sql, gatewayId)
-    call.print({ gatewayId, name }, `Gateway ${name} was removed.`)
+    const behind = await letGo(sql, gatewayId)
+    call.print({ gatewayId, name, enginesBehind: behind }, `Gateway ${name} was removed.${behindNote(behind)}`)
   })
+
+/** An engine that does not answer, for example because it is cut off from the database. */
+function behindNote(engines: number): string {
+  if (engines === 0) return ''
+  return engines === 1 ? ' 1 engine does not follow yet.' : ` ${engines} engines do not follow yet.`
+}
 
 /** What was not taken is a failure of the command, too: scripts ask for its exit code. */
 export async function testOne(call: Call) {

@@ -19,9 +19,13 @@ export type Gateway = {
   paused: boolean
   /** Those that may send under its names without having them registered; see `name-owners.ts`. */
   companies: number[]
+  /** Counts its changes. */
+  version: number
 }
 
-export type NewGateway = Omit<Gateway, 'gatewayId' | 'paused' | 'sealed' | 'companies'> & { companies?: number[] }
+export type NewGateway = Omit<Gateway, 'gatewayId' | 'paused' | 'sealed' | 'companies' | 'version'> & {
+  companies?: number[]
+}
 
 /** How the settings of a connector are kept: which of them are secret, and what makes them right. */
 export type Keeping = {
@@ -50,7 +54,7 @@ export type GatewayState = {
 }
 
 /** How one engine's connection of a gateway is doing. */
-export type OwnState = Omit<GatewayState, 'engines'>
+export type OwnState = Omit<GatewayState, 'engines'> & Pick<Gateway, 'version'>
 
 /** A field that is absent stays as it is; so does a setting that is not named, and one set to null is removed. */
 export type GatewayChange = Partial<

@@ -17,6 +17,7 @@ export async function findGateway(sql: Sql, gatewayId: number): Promise<Gateway 
 export async function addGateway(sql: Sql, gateway: NewGateway, keeping?: Keeping): Promise<Gateway | undefined> {
   const kept = keeping ? keep(keeping, gateway.settings) : { settings: gateway.settings, sealed: null }
   const [added] = await store.insertGateway(sql, { ...gateway, ...kept })
+  if (added) await store.notifyGateways(sql)
   return added
 }
 
@@ -29,7 +30,7 @@ export async function requireGateway(sql: Sql, called: string): Promise<Gateway>
   return found
 }
 
-/** Running engines follow within a second. Settings are checked as they would be afterwards, all of them. */
+/** Engines follow at once, see `followed`. Settings are checked as they would be afterwards, all of them. */
 export async function changeGateway(
   pool: Pool,
   gatewayId: number,
@@ -43,6 +44,7 @@ export async function changeGateway(
     const kept = change.settings && keepChanged(keeping, gateway, change.settings)
     const [after] = await store.updateGateway(sql, gatewayId, change, kept)
     if (kept && leadsElsewhere(gateway, kept)) await forgetReceiptIds(sql, gatewayId)
+    await store.notifyGateways(sql)
     return after!
   })
   return changed as Gateway
@@ -63,6 +65,7 @@ async function refuseTakenName(sql: Sql, gatewayId: number, wanted: string | und
 export async function removeGateway(sql: Sql, gatewayId: number): Promise<void> {
   const { count } = await store.deleteGateway(sql, gatewayId)
   if (count === 0) throw notFound('Gateway')
+  await store.notifyGateways(sql)
 }
 
 /** Simulated operators for every channel: only in demo mode, or where someone adds one by hand. */

@@ -5,19 +5,21 @@ export function upsertStates(sql: Sql, worker: string, states: OwnState[]) {
   const column = <K extends keyof OwnState>(name: K) => states.map(state => state[name])
   return sql`
     insert into gateway_states (gateway_id, worker, up, open_messages, window_size, bound, wanted, parts_last_minute,
-      last_error, last_error_at, seen_at)
+      last_error, last_error_at, version, seen_at)
     select q.gateway_id, ${worker}::uuid, q.up, q.open_messages, q.window_size, q.bound, q.wanted, q.parts,
-      q.last_error, q.last_error_at, clock_timestamp()
+      q.last_error, q.last_error_at, q.version, clock_timestamp()
     from unnest(
       ${column('gatewayId')}::bigint[], ${column('up').map(String)}::text[]::boolean[], ${column('open')}::int[],
       ${column('window')}::int[], ${column('bound')}::int[], ${column('wanted')}::int[],
       ${column('partsLastMinute')}::int[], ${column('lastError')}::text[],
-      ${column('lastErrorAt').map(at => at?.toISOString() ?? null)}::timestamptz[]
-    ) q (gateway_id, up, open_messages, window_size, bound, wanted, parts, last_error, last_error_at)
+      ${column('lastErrorAt').map(at => at?.toISOString() ?? null)}::timestamptz[],
+      ${column('version')}::int[]
+    ) q (gateway_id, up, open_messages, window_size, bound, wanted, parts, last_error, last_error_at, version)
     on conflict (gateway_id, worker) do update set
       up = excluded.up, open_messages = excluded.open_messages, window_size = excluded.window_size,
       bound = excluded.bound, wanted = excluded.wanted, parts_last_minute = excluded.parts_last_minute,
-      last_error = excluded.last_error, last_error_at = excluded.last_error_at, seen_at = excluded.seen_at`
+      last_error = excluded.last_error, last_error_at = excluded.last_error_at, version = excluded.version,
+      seen_at = excluded.seen_at`
 }
 
 /** Of gateways that the engine has no more, and of engines that are gone. */
@@ -35,3 +37,18 @@ export const selectStates = (sql: Sql) => sql<GatewayState[]>`
   from gateway_states
   where seen_at > clock_timestamp() - interval '10 seconds'
   group by gateway_id`
+
+/** How many engines do not go by this version of a gateway yet, or by a later one. */
+export const countBehind = (sql: Sql, gatewayId: number, version: number) => sql<{ engines: number }[]>`
+  select count(*)::int as engines
+  from (
+    select coalesce(max(version) filter (where gateway_id = ${gatewayId}), 0) as version
+    from gateway_states where seen_at > clock_timestamp() - interval '10 seconds'
+    group by worker
+  ) own
+  where own.version < ${version}`
+
+/** How many engines still have a gateway. */
+export const countHolders = (sql: Sql, gatewayId: number) => sql<{ engines: number }[]>`
+  select count(*)::int as engines from gateway_states
+  where gateway_id = ${gatewayId} and seen_at > clock_timestamp() - interval '10 seconds'`

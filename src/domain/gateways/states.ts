@@ -1,5 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Sql } from '../../db/sql.ts'
-import type { GatewayState, OwnState } from './gateway.ts'
+import type { Gateway, GatewayState, OwnState } from './gateway.ts'
 import * as store from './state-store.ts'
 
 /** Writes down how an engine's gateways are doing, in place of what it wrote before. */
@@ -21,6 +22,30 @@ export async function removeGatewayStates(sql: Sql, worker: string): Promise<voi
 export async function gatewayStates(sql: Sql): Promise<Map<number, GatewayState>> {
   const states = await store.selectStates(sql)
   return new Map(states.map(state => [state.gatewayId, state]))
+}
+
+/**
+ * Waits until every engine goes by the gateway as it is now, and tells how many do not. After a pause, then, none hands
+ * it another message.
+ */
+export const followed = (sql: Sql, { gatewayId, version }: Gateway): Promise<number> =>
+  untilNone(() => store.countBehind(sql, gatewayId, version))
+
+/** Waits until no engine has a gateway that was removed, and tells how many still have it. */
+export const letGo = (sql: Sql, gatewayId: number): Promise<number> =>
+  untilNone(() => store.countHolders(sql, gatewayId))
+
+/** Engines are told of a change at once; one that was killed is counted for ten seconds more. */
+const FOLLOWED_WITHIN_MS = 3000
+const LOOK_EVERY_MS = 20
+
+async function untilNone(count: () => Promise<{ engines: number }[]>): Promise<number> {
+  const until = performance.now() + FOLLOWED_WITHIN_MS
+  for (;;) {
+    const [row] = await count()
+    if (row!.engines === 0 || performance.now() > until) return row!.engines
+    await pause(LOOK_EVERY_MS)
+  }
 }
 
 /** Parts that were taken a second, over the last minute. */

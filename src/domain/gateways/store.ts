@@ -4,7 +4,7 @@ import type { Gateway, GatewayChange, NewGateway, SimulatedInbound } from './gat
 
 const columns = (sql: Sql) => sql`
   gateway_id as "gatewayId", name, channel_type as "channelType", connector, brands, settings,
-  secrets as sealed, parts_per_second as "partsPerSecond", paused, companies`
+  secrets as sealed, parts_per_second as "partsPerSecond", paused, companies, version`
 
 export const selectGateways = (sql: Sql) => sql<Gateway[]>`select ${columns(sql)} from gateways order by gateway_id`
 
@@ -50,6 +50,7 @@ export function updateGateway(
         else parts_per_second end,
       paused = coalesce(${change.paused ?? null}, paused),
       companies = coalesce(${change.companies ?? null}::bigint[], companies),
+      version = version + 1,
       updated_at = now()
     where gateway_id = ${gatewayId}
     returning ${columns(sql)}`
@@ -69,6 +70,9 @@ export function selectRegistered(sql: Sql, companyId: number, channelTypes: stri
     where company_id = ${companyId} and channel_type = any(${channelTypes}::text[])
       and sender_name = any(${names}::text[]) and status = 'APPROVED' and not suspended`
 }
+
+/** Engines look at their gateways at once instead of at their next turn. */
+export const notifyGateways = (sql: Sql) => sql`select pg_notify('tidings_gateways', '')`
 
 export const deleteGateway = (sql: Sql, gatewayId: number) => sql`delete from gateways where gateway_id = ${gatewayId}`
 
