@@ -2,10 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { addToBlacklist } from '../domain/blacklist/blacklist.ts'
 import { addMessages } from '../domain/dispatches/dispatches.ts'
+import { withinAnySecond } from '../domain/limits/limits.ts'
 import { loadNumbering, type Numbering } from '../domain/numbering/numbering.ts'
 import { stopMessages } from '../domain/sending/stopping.ts'
 import { acceptSingles, acceptWithin } from '../domain/singles/singles.ts'
 import { useDatabase } from '../testing/database.ts'
+import { drawnInAll, drawsFrom, mostInASecond, watchDraws } from '../testing/draws.ts'
 import {
   aChannel,
   aGateway,
@@ -215,16 +217,20 @@ describe('outcomes', () => {
 
   test('a busy operator is asked again, later and later; the others of the chunk are not held up', async () => {
     const tries = new Map<string, number[]>()
+    const accepted: string[] = []
     let othersAreSent = false
     const operator = aChannel(({ uuid, attempts, destination }) => {
       tries.set(uuid, [...(tries.get(uuid) ?? []), performance.now()])
       const isBusy = destination.endsWith('177') && (attempts < 3 || !othersAreSent)
+      if (!isBusy) accepted.push(uuid)
       return isBusy ? { kind: 'busy', reason: 'throttled', retryAfterMs: 100 } : { kind: 'accepted' }
     })
     const { world, dispatchId } = await through(operator, 400)
     await eventually(async () => expect((await fatesOf(db.sql, dispatchId)).SENT).toBe(360))
     othersAreSent = true
     await eventually(async () => expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 400 }))
+    expect(new Set(accepted).size).toBe(400)
+    expect(accepted).toHaveLength(400)
     const busy = [...tries.values()].filter(times => times.length > 1)
     expect(busy).toHaveLength(40)
     for (const times of busy) {
@@ -453,19 +459,18 @@ describe('limits', () => {
   test('two engines do not double the limit of a gateway, counted in parts', async () => {
     const world = await aWorld(db.sql)
     const rate = 100
-    await aGateway(db.sql, { partsPerSecond: rate })
+    await watchDraws(db.sql)
+    const { gatewayId } = await aGateway(db.sql, { partsPerSecond: rate })
     // Two parts each.
     const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(200), { text: 'a'.repeat(200) })
     await Promise.all([anEngineProcess(), anEngine()])
-    const [started] = await db.sql`select clock_timestamp() as at`
     await start(db.sql, world, dispatchId)
     const { parts } = await completed(db.sql, world, dispatchId)
     expect(parts.delivered).toBe(400)
 
-    // Two limits, one for each engine, would let all 400 go in two seconds. A busy machine only takes longer.
-    const [last] = await db.sql`
-      select max(accepted_at) as at from simulator_messages where company_id = ${world.companyId}`
-    expect(last!.at - started!.at).toBeGreaterThanOrEqual(3000)
+    const draws = await drawsFrom(db.sql, withinAnySecond(`gateway:${gatewayId}`, rate))
+    expect(mostInASecond(draws)).toBeLessThanOrEqual(rate)
+    expect(drawnInAll(draws)).toBe(400)
     await expectBooksInOrder(db.sql, world)
   })
 

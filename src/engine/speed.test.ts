@@ -4,8 +4,10 @@ import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Feed } from '../channels/channel.ts'
 import { startSmsc } from '../channels/smpp/smsc.ts'
 import type { Gateway } from '../domain/gateways/gateway.ts'
+import { withinAnySecond } from '../domain/limits/limits.ts'
 import { loadNumbering, type Numbering } from '../domain/numbering/numbering.ts'
 import { useDatabase } from '../testing/database.ts'
+import { drawnInAll, drawsFrom, mostInASecond, watchDraws } from '../testing/draws.ts'
 import { aGateway, completed, useEngines } from '../testing/engines.ts'
 import { aDispatch, aWorld, someRecipients, start, type World } from '../testing/world.ts'
 import { connectGateway } from './connectors.ts'
@@ -24,6 +26,7 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
+  await watchDraws(db.sql)
   world = await aWorld(db.sql)
 })
 
@@ -38,7 +41,7 @@ test.each([
 ])('a gateway’s rate is kept in every second, and a strict operator has nothing to refuse: %s', async (_, engines) => {
   const smsc = await startSmsc({ partsPerSecond: 100 })
   atEnd.push(() => smsc.stop())
-  await aGateway(db.sql, {
+  const { gatewayId } = await aGateway(db.sql, {
     connector: 'smpp',
     partsPerSecond: 100,
     settings: { host: '127.0.0.1', port: smsc.port, systemId: 'tidings', binds: 2 },
@@ -48,6 +51,9 @@ test.each([
   await start(db.sql, world, dispatchId)
   const { messages } = await completed(db.sql, world, dispatchId)
   expect(messages).toMatchObject({ total: 400, delivered: 400 })
+  const draws = await drawsFrom(db.sql, withinAnySecond(`gateway:${gatewayId}`, 100))
+  expect(mostInASecond(draws)).toBeLessThanOrEqual(100)
+  expect(drawnInAll(draws)).toBeGreaterThanOrEqual(400 + smsc.counts.throttled) // every part that went out was drawn
   // Parts that were drawn in time may arrive together on a busy machine; with a burst of a second a third was refused.
   expect(smsc.counts.throttled).toBeLessThanOrEqual(40)
 })
