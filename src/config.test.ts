@@ -214,6 +214,17 @@ describe('the file of settings', () => {
     )
   })
 
+  test('with a misspelt setting is refused; names of other programs may stand there', async () => {
+    await write('PORT=8081', 'TIDINGS_DEMO_PASWORD=hush', 'TIDING_SECRET=x')
+    expect(() => read()).toThrow(
+      new UsageError(
+        `The file ${join(folder, '.env')} has TIDINGS_DEMO_PASWORD, which is no setting: docs/configuration.md lists them all.`,
+      ),
+    )
+    await write('PORT=8081', 'PGHOST=elsewhere')
+    expect(read().port).toBe(8081)
+  })
+
   test('that cannot be read is told', async () => {
     await rm(join(folder, '.env'))
     await mkdir(join(folder, '.env'))

@@ -237,12 +237,22 @@ export function withEnvFile(env: NodeJS.ProcessEnv, folder = projectDir): NodeJS
   const named = env[settings.envFile.name]
   const file = named || join(folder, '.env')
   const given = readEnvFile(file, { isNamed: Boolean(named) })
+  refuseUnknown(given, file)
   const all = { ...env }
   for (const { name, path } of Object.values(settings) as Setting<unknown>[]) {
     if (all[name] || !given[name]) continue
     all[name] = path ? resolve(dirname(file), given[name]) : given[name]
   }
   return all
+}
+
+/** A misspelt setting would otherwise be without effect, and without a word. Other programs' names may stand there. */
+function refuseUnknown(given: NodeJS.Dict<string>, file: string) {
+  const known = new Set(Object.values(settings).map(({ name }) => name))
+  const unknown = Object.keys(given).filter(name => name.startsWith('TIDINGS_') && !known.has(name))
+  if (unknown.length === 0) return
+  const what = unknown.length === 1 ? 'which is no setting' : 'which are no settings'
+  throw new UsageError(`The file ${file} has ${unknown.join(', ')}, ${what}: docs/configuration.md lists them all.`)
 }
 
 function readEnvFile(file: string, { isNamed }: { isNamed: boolean }): NodeJS.Dict<string> {
