@@ -174,9 +174,16 @@ describe('gateways', () => {
       rate: null,
     })
     expect(await settingsOf()).toEqual({ receiptMs: 5, ownIds: true })
-    expect(await answerOf(['gateway', 'pause', '--gateway', 'second'], env)).toMatchObject({ paused: true })
+    expect(await answerOf(['gateway', 'pause', '--gateway', 'second'], env)).toMatchObject({
+      paused: true,
+      enginesBehind: 0,
+    })
     expect(await answerOf(['gateway', 'resume', ...id], env)).toMatchObject({ paused: false })
-    expect(await answerOf(['gateway', 'remove', ...id], env)).toEqual({ gatewayId: added.gatewayId, name: 'second' })
+    expect(await answerOf(['gateway', 'remove', ...id], env)).toEqual({
+      gatewayId: added.gatewayId,
+      name: 'second',
+      enginesBehind: 0,
+    })
     await refused(['gateway', 'pause', '--gateway', 'second'], /There is no gateway "second": `tidings gateway list`/)
     await refused([...add, '70', '--name', 'simulator-sms'], /A gateway with the name "simulator-sms" exists already/)
   })

@@ -72,6 +72,32 @@ test('a message whose operator says at once that it is delivered is sent and del
   await expectBooksInOrder(db.sql, world)
 })
 
+test('a gateway that lost all its connections after it was chosen gives its messages back', async () => {
+  await aGateway(db.sql)
+  const [uuid] = await accept(wish())
+  const operator = taking()
+  let isConnected = false
+  const asked = Promise.withResolvers<void>()
+  await anEngine({
+    clock,
+    connect(gateway, feed) {
+      const channel = operator.connect(gateway, feed)
+      return {
+        ...channel,
+        get window() {
+          asked.resolve()
+          return isConnected ? 10 : 0
+        },
+        submit: async (...given) => (isConnected ? channel.submit(...given) : undefined),
+      }
+    },
+  })
+  await asked.promise
+  await eventually(async () => expect(await db.sql`select from leases where worker is null`).not.toHaveLength(0))
+  isConnected = true
+  await eventually(async () => expect(await rowOf(uuid!)).toMatchObject({ status: 'SENT' }))
+})
+
 test('a message that has waited for longer than the common lifetime is not handed over', async () => {
   await aGateway(db.sql)
   const [uuid] = await accept(wish())

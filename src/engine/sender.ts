@@ -62,12 +62,13 @@ export async function sendMessages(
 
 /**
  * A slice keeps a place in the window of submissions for each of its messages. Five times what the gateway can have open
- * at once keeps it busy, and a gateway that does not answer keeps no more from the others.
+ * at once keeps it busy, and a gateway that does not answer keeps no more from the others. At least one: a gateway that
+ * has lost its connections since it was chosen has no window.
  */
 const OPEN_PER_SLICE = 5
 
 const sliceSizeOf = (hand: Hand, gateway: LiveGateway | undefined) =>
-  Math.min(hand.sliceSize, gateway ? OPEN_PER_SLICE * gateway.channel.window : Number.POSITIVE_INFINITY)
+  Math.min(hand.sliceSize, gateway ? Math.max(1, OPEN_PER_SLICE * gateway.channel.window) : Number.POSITIVE_INFINITY)
 
 /**
  * `noted`: the batches that our findings are in; `told`: the messages we know something of; `open`: those that have a

@@ -28,19 +28,19 @@ export async function gatewayStates(sql: Sql): Promise<Map<number, GatewayState>
  * Waits until every engine goes by the gateway as it is now, and tells how many do not. After a pause, then, none hands
  * it another message.
  */
-export const followed = (sql: Sql, { gatewayId, version }: Gateway): Promise<number> =>
-  untilNone(() => store.countBehind(sql, gatewayId, version))
+export const followed = (sql: Sql, { gatewayId, version }: Gateway, patienceMs = PATIENCE_MS): Promise<number> =>
+  untilNone(() => store.countBehind(sql, gatewayId, version), patienceMs)
 
 /** Waits until no engine has a gateway that was removed, and tells how many still have it. */
-export const letGo = (sql: Sql, gatewayId: number): Promise<number> =>
-  untilNone(() => store.countHolders(sql, gatewayId))
+export const letGo = (sql: Sql, gatewayId: number, patienceMs = PATIENCE_MS): Promise<number> =>
+  untilNone(() => store.countHolders(sql, gatewayId), patienceMs)
 
-/** Engines are told of a change at once; one that was killed is counted for ten seconds more. */
-const FOLLOWED_WITHIN_MS = 3000
+/** Engines learn of a change at once. A killed engine counts for ten seconds more: a little longer than that. */
+const PATIENCE_MS = 12_000
 const LOOK_EVERY_MS = 20
 
-async function untilNone(count: () => Promise<{ engines: number }[]>): Promise<number> {
-  const until = performance.now() + FOLLOWED_WITHIN_MS
+async function untilNone(count: () => Promise<{ engines: number }[]>, patienceMs: number): Promise<number> {
+  const until = performance.now() + patienceMs
   for (;;) {
     const [row] = await count()
     if (row!.engines === 0 || performance.now() > until) return row!.engines
