@@ -141,9 +141,10 @@ test('what was given back of urgent traffic is weighed by what goes out of it, n
   }
   const promo = new Set(await acceptMany(PROMO))
   const urgent = await acceptMany(TRANSACT)
+  // Three of them: while one is under way, however long the machine takes for it, another waits.
   await db.sql`
     insert into leases (company_id, lane_id, first_seq, next_seq, until)
-    select company_id, lane_id, cursor, tail, '-infinity' from lanes
+    select company_id, lane_id, first, first + 500, '-infinity' from lanes, generate_series(0, 1000, 500) first
     where company_id = ${fresh.companyId} and priority = ${TRANSACT}`
   await db.sql`update lanes set cursor = tail where company_id = ${fresh.companyId} and priority = ${TRANSACT}`
   await anEngine()
