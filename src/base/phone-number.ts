@@ -80,7 +80,7 @@ const ownStarts: Partial<Record<CountryCode, string>> = {
     '58[147]|60[04]|613|622|633|639|647|672|683|70[59]|742|753|778|78[02]|807|819|825|867|873|879|90[25]|942',
   GG: '1481|7781|7839|7911[17]',
   JE: '1534|7509|7700[378]|7797|7829|7937',
-  YT: '269|639|7093[5-7]',
+  YT: '2689|269|639|7093[5-7]|9398[01]|9478[01]|9769',
 }
 
 /** Territories whose numbers have no beginning of their own count as the country they share them with. */

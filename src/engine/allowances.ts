@@ -7,10 +7,13 @@ import { drawParts, returnParts, tryDrawParts, type Wish, withinAnySecond } from
 import type { LiveGateway } from './gateways.ts'
 import { CODES } from './turns.ts'
 
-/** How many parts may go, drawn from these limits. */
-export type Allowance = { wishes: Wish[]; parts: number; retryAfterMs: number }
+/** How many parts may go, drawn from these limits. With none, `retryAt` is when to ask again. */
+export type Allowance = { wishes: Wish[]; parts: number; retryAt: Date }
 
-/** Limits found used up in this turn, and when to ask again: who comes later in the order must not draw before. */
+/**
+ * Limits found used up in this turn, and when to ask again. The very same moment for all lanes: a lane that was due a
+ * millisecond before the others would draw everything, whatever its weight.
+ */
 export type UsedUp = Map<string, Date>
 
 export type Allowances = ReturnType<typeof createAllowances>
@@ -28,18 +31,21 @@ export function createAllowances({ sql, clock, log }: { sql: Pool; clock: () => 
   /** For the lane's next chunk of so many messages at most. */
   async function draw(lane: RunnableLane, gateway: LiveGateway | undefined, most: number, usedUp: UsedUp) {
     const wishes = limitsOf(lane, gateway)
-    if (wishes.length === 0) return { wishes, parts: Number.POSITIVE_INFINITY, retryAfterMs: 0 }
+    if (wishes.length === 0) return { wishes, parts: Number.POSITIVE_INFINITY, retryAt: clock() }
     const key = wishes.map(({ subject }) => subject).join()
     const leftForMs = lane.priority === CODES ? 0 : leftToCodesMs(wishes)
-    if (leftForMs > 0) return { wishes, parts: 0, retryAfterMs: leftForMs }
+    if (leftForMs > 0) return { wishes, parts: 0, retryAt: later(leftForMs) }
     const again = usedUp.get(key)
-    if (again) return { wishes, parts: 0, retryAfterMs: Math.max(1, again.getTime() - clock().getTime()) }
+    if (again) return { wishes, parts: 0, retryAt: again }
     const wanted = Math.min(most, Math.max(lane.waiting, 1))
     const drawn = await tryDrawParts(sql, wishes, wanted, { atLeast: Math.min(wanted, worthwhile(wishes)) })
-    if (drawn.parts === 0) usedUp.set(key, new Date(clock().getTime() + drawn.retryAfterMs))
+    const retryAt = later(drawn.retryAfterMs)
+    if (drawn.parts === 0) usedUp.set(key, retryAt)
     if (drawn.parts === 0 && lane.priority === CODES) leaveToCodes(wishes, drawn.retryAfterMs)
-    return { wishes, ...drawn }
+    return { wishes, parts: drawn.parts, retryAt }
   }
+
+  const later = (ms: number) => new Date(clock().getTime() + ms)
 
   function leaveToCodes(wishes: Wish[], retryAfterMs: number) {
     const until = performance.now() + retryAfterMs + LEFT_TO_CODES_MS

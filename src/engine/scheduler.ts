@@ -127,7 +127,7 @@ export function startScheduler(context: SchedulerContext): Pick<Loop, 'stop'> & 
     if (free === 'down') return stepAside(lane, after(now, LOOK_AGAIN_MS))
     const way = await findRoom(lane, free, found.usedUp())
     if (way.allowance.parts === 0 && lane.gatewayId) return 'busy' // the rest of the lane may go elsewhere
-    if (way.allowance.parts === 0) return stepAside(lane, after(now, patienceMs(lane, way.allowance)))
+    if (way.allowance.parts === 0) return stepAside(lane, retryAtOf(lane, way.allowance))
     const asked = performance.now()
     const lease = await takeLease(lane, way)
     if (!lease) return 0
@@ -190,9 +190,10 @@ export function startScheduler(context: SchedulerContext): Pick<Loop, 'stop'> & 
   }
 
   /** Until its limits have room again; but another gateway that is only busy now may have it much earlier. */
-  function patienceMs(lane: RunnableLane, { retryAfterMs }: Allowance): number {
+  function retryAtOf(lane: RunnableLane, { retryAt }: Allowance): Date {
     const { up } = servingOf(lane)
-    return up.some(one => !hasPlaceNow(one, lane.priority)) ? Math.min(retryAfterMs, BUSY_MS) : retryAfterMs
+    const soon = after(clock(), BUSY_MS)
+    return up.some(one => !hasPlaceNow(one, lane.priority)) && soon < retryAt ? soon : retryAt
   }
 
   /** The first of these that has room under its limits; else how long until one of them has. */
@@ -203,7 +204,7 @@ export function startScheduler(context: SchedulerContext): Pick<Loop, 'stop'> & 
       const allowance = await allowances.draw(lane, gateway, most, usedUp)
       const way = { gateway, allowance, mostMessages: Math.min(most, allowance.parts) }
       if (way.allowance.parts > 0) return way
-      if (!soonest || way.allowance.retryAfterMs < soonest.allowance.retryAfterMs) soonest = way
+      if (!soonest || way.allowance.retryAt < soonest.allowance.retryAt) soonest = way
     }
     return soonest!
   }

@@ -69,6 +69,15 @@ async function resultsOf(channel: ReturnType<typeof createSimulator>, batch: Out
   return results
 }
 
+test('an operator that is connected to again gives no id a second time', async () => {
+  const results = [aSimulator({ ownIds: true }), aSimulator({ ownIds: true })].map(({ channel }) =>
+    resultsOf(channel, [aMessage()]),
+  )
+  const [[first], [second]] = (await Promise.all(results)) as [[SendResult], [SendResult]]
+  expect(first).toMatchObject({ kind: 'accepted', providerIds: [expect.any(String)] })
+  expect(second).not.toEqual(first)
+})
+
 test('a message of three parts gets a receipt for each', async () => {
   const { channel, feed } = aSimulator({ ownIds: true, receiptMs: 10 })
   const [result] = await resultsOf(channel, [aMessage({ parts: 3 })])

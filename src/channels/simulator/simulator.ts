@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isFreeText } from '../../base/content.ts'
 import { errorCodes } from '../../base/error-codes.ts'
@@ -45,12 +46,11 @@ export function createSimulator(
   const reporter = createReporter(settings, feed)
   const submitting = new Set<Promise<void>>()
   let stopped = false
+  // An operator never gives an id twice, however often it is connected to.
+  const connection = randomBytes(6).toString('hex')
   let counter = 0
   const idsOf = (message: Outgoing) =>
-    Array.from(
-      { length: message.parts },
-      (_, part) => `${process.pid}-${++counter}-${message.uuid.slice(0, 8)}-${part}`,
-    )
+    Array.from({ length: message.parts }, (_, part) => `${connection}-${++counter}-${part}`)
 
   async function submit(
     batch: Outgoing[],
