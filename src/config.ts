@@ -246,7 +246,7 @@ export function withEnvFile(env: NodeJS.ProcessEnv, folder = projectDir): NodeJS
   return all
 }
 
-/** A misspelt setting would otherwise be without effect, and without a word. Other programs' names may stand there. */
+/** A misspelt setting would be ignored silently. Names of other programs may be in the file. */
 function refuseUnknown(given: NodeJS.Dict<string>, file: string) {
   const known = new Set(Object.values(settings).map(({ name }) => name))
   const unknown = Object.keys(given).filter(name => name.startsWith('TIDINGS_') && !known.has(name))

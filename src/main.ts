@@ -11,8 +11,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 try {
   // Into the environment itself, for the engine that `serve` starts: both must have the same settings.
-  Object.assign(process.env, withEnvFile(process.env))
-  await runCommandLine(commands, process.argv.slice(2), process.env)
+  const readEnv = () => Object.assign(process.env, withEnvFile(process.env))
+  await runCommandLine(commands, process.argv.slice(2), readEnv)
 } catch (error) {
   const sentence = sentenceOf(error)
   if (sentence === undefined) throw error

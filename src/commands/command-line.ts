@@ -7,15 +7,22 @@ import { usePasswordCost } from '../domain/partners/password.ts'
 import type { Call, Command } from './command.ts'
 import { helpOf, overviewOf, terminalWidth } from './help.ts'
 
-/** Runs the command that the words name; tells in one sentence what is wrong with them otherwise. */
-export async function runCommandLine(commands: Command[], given: string[], env: NodeJS.ProcessEnv): Promise<void> {
+/**
+ * Runs the command that the words name; tells in one sentence what is wrong with them otherwise. The environment is read
+ * when a command runs: help and version work with wrong settings as well.
+ */
+export async function runCommandLine(
+  commands: Command[],
+  given: string[],
+  readEnv: () => NodeJS.ProcessEnv,
+): Promise<void> {
   if (given[0] === '--version' || given[0] === '-v') return printVersion(given.includes('--json'))
   const words = given[0] === 'help' ? [...given.slice(1), '--help'] : given
   const command = commandIn(commands, words)
   if (!command) return printOverview(commands, words)
   const rest = words.slice(command.name.split(' ').length)
   if (rest.includes('--help') || rest.includes('-h')) return write(helpOf(command, terminalWidth()))
-  await command.run(readCall(command, rest, env))
+  await command.run(readCall(command, rest, readEnv))
 }
 
 const commandIn = (commands: Command[], words: string[]) =>
@@ -39,7 +46,7 @@ function printOverview(commands: Command[], words: string[]) {
 
 const isHelpWord = (word: string) => word === '--help' || word === '-h' || word === 'help'
 
-function readCall(command: Command, words: string[], env: NodeJS.ProcessEnv): Call {
+function readCall(command: Command, words: string[], readEnv: () => NodeJS.ProcessEnv): Call {
   const { values, positionals } = parseWords(command, words)
   refuseMissing(command, values, positionals)
   const options: Call['options'] = {}
@@ -50,7 +57,7 @@ function readCall(command: Command, words: string[], env: NodeJS.ProcessEnv): Ca
     else if (Array.isArray(value)) lists[name] = value as string[]
     else switches[name] = value === true
   }
-  const config = loadConfig(env)
+  const config = loadConfig(readEnv())
   usePasswordCost(config.passwordCost)
   return {
     config,

@@ -174,6 +174,17 @@ describe('help', () => {
     expect(listed.sort()).toEqual([...options, '--json', '--help'].sort())
   })
 
+  test('and the version are printed also where the file of settings is wrong', async () => {
+    const env = { TIDINGS_ENV_FILE: '/nowhere/missing.env' }
+    for (const words of [['--help'], ['--version'], ['gateway', 'list', '--help']]) {
+      expect(await run(words, env), words.join(' ')).toMatchObject({ code: 0, stderr: '' })
+    }
+    expect(await run(['gateway', 'list'], env)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/missing\.env cannot be read/),
+    })
+  })
+
   test('`help COMMAND` is the same as `COMMAND --help`', async () => {
     expect(await printedBy(['help', 'sender', 'approve'])).toBe(await printedBy(['sender', 'approve', '--help']))
     expect(await printedBy(['help', 'sender'])).toBe(await printedBy(['sender', '--help']))

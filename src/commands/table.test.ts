@@ -23,8 +23,8 @@ test('no stored text reaches the terminal raw, in words or as JSON', async () =>
       call.print({ name }, `Name: ${name}\nsecond line`),
   }
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
-  await runCommandLine([command], ['show'], {})
-  await runCommandLine([command], ['show', '--json'], {})
+  await runCommandLine([command], ['show'], () => ({}))
+  await runCommandLine([command], ['show', '--json'], () => ({}))
   const [words, json] = write.mock.calls.map(([text]) => String(text))
   write.mockRestore()
   expect(words).toBe('Name: a\\u001b]0;x\\u0007\\u009b\\u202eb\nsecond line\n')

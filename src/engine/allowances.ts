@@ -3,16 +3,16 @@ import type { Logger } from 'pino'
 import type { Pool } from '../db/sql.ts'
 import type { RunnableLane } from '../domain/lanes/lane.ts'
 import { bucketOf } from '../domain/limits/limit.ts'
-import { drawParts, returnParts, tryDrawParts, type Wish, withinAnySecond } from '../domain/limits/limits.ts'
+import { drawParts, type Limit, returnParts, tryDrawParts, withinAnySecond } from '../domain/limits/limits.ts'
 import type { LiveGateway } from './gateways.ts'
 import { CODES } from './turns.ts'
 
 /** How many parts may go, drawn from these limits. With none, `retryAt` is when to ask again. */
-export type Allowance = { wishes: Wish[]; parts: number; retryAt: Date }
+export type Allowance = { limits: Limit[]; parts: number; retryAt: Date }
 
 /**
- * Limits found used up in this turn, and when to ask again. The very same moment for all lanes: a lane that was due a
- * millisecond before the others would draw everything, whatever its weight.
+ * Limits that were found used up in this turn, and when to draw from them again. All lanes wait for the same moment: a
+ * lane that was due a millisecond earlier would draw everything, whatever its weight.
  */
 export type UsedUp = Map<string, Date>
 
@@ -30,44 +30,44 @@ export function createAllowances({ sql, clock, log }: { sql: Pool; clock: () => 
 
   /** For the lane's next chunk of so many messages at most. */
   async function draw(lane: RunnableLane, gateway: LiveGateway | undefined, most: number, usedUp: UsedUp) {
-    const wishes = limitsOf(lane, gateway)
-    if (wishes.length === 0) return { wishes, parts: Number.POSITIVE_INFINITY, retryAt: clock() }
-    const key = wishes.map(({ subject }) => subject).join()
-    const leftForMs = lane.priority === CODES ? 0 : leftToCodesMs(wishes)
-    if (leftForMs > 0) return { wishes, parts: 0, retryAt: later(leftForMs) }
+    const limits = limitsOf(lane, gateway)
+    if (limits.length === 0) return { limits, parts: Number.POSITIVE_INFINITY, retryAt: clock() }
+    const key = limits.map(({ subject }) => subject).join()
+    const leftForMs = lane.priority === CODES ? 0 : leftToCodesMs(limits)
+    if (leftForMs > 0) return { limits, parts: 0, retryAt: later(leftForMs) }
     const again = usedUp.get(key)
-    if (again) return { wishes, parts: 0, retryAt: again }
+    if (again) return { limits, parts: 0, retryAt: again }
     const wanted = Math.min(most, Math.max(lane.waiting, 1))
-    const drawn = await tryDrawParts(sql, wishes, wanted, { atLeast: Math.min(wanted, worthwhile(wishes)) })
+    const drawn = await tryDrawParts(sql, limits, wanted, { atLeast: Math.min(wanted, worthwhile(limits)) })
     const retryAt = later(drawn.retryAfterMs)
     if (drawn.parts === 0) usedUp.set(key, retryAt)
-    if (drawn.parts === 0 && lane.priority === CODES) leaveToCodes(wishes, drawn.retryAfterMs)
-    return { wishes, parts: drawn.parts, retryAt }
+    if (drawn.parts === 0 && lane.priority === CODES) leaveToCodes(limits, drawn.retryAfterMs)
+    return { limits, parts: drawn.parts, retryAt }
   }
 
   const later = (ms: number) => new Date(clock().getTime() + ms)
 
-  function leaveToCodes(wishes: Wish[], retryAfterMs: number) {
+  function leaveToCodes(limits: Limit[], retryAfterMs: number) {
     const until = performance.now() + retryAfterMs + LEFT_TO_CODES_MS
     wantedByCodes.clear() // of those before, the next draw tells again
-    for (const { subject } of wishes) wantedByCodes.set(subject, until)
+    for (const { subject } of limits) wantedByCodes.set(subject, until)
   }
 
-  function leftToCodesMs(wishes: Wish[]): number {
-    const until = Math.max(...wishes.map(({ subject }) => wantedByCodes.get(subject) ?? 0))
+  function leftToCodesMs(limits: Limit[]): number {
+    const until = Math.max(...limits.map(({ subject }) => wantedByCodes.get(subject) ?? 0))
     return Math.ceil(until - performance.now())
   }
 
   /** A limit that does not get its parts back is only slower for a moment. */
-  async function giveBack({ wishes }: Allowance, parts: number) {
-    if (wishes.length === 0 || parts <= 0) return
-    await returnParts(sql, wishes, parts).catch(err => log.warn({ err, parts }, 'parts.not_returned'))
+  async function giveBack({ limits }: Allowance, parts: number) {
+    if (limits.length === 0 || parts <= 0) return
+    await returnParts(sql, limits, parts).catch(err => log.warn({ err, parts }, 'parts.not_returned'))
   }
 
   /** How many of the messages the allowance covers, counted in parts; what it does not need is given back. */
   async function fittingCount(messages: { parts: number }[], allowance: Allowance): Promise<number> {
-    const { wishes, parts: allowed } = allowance
-    if (wishes.length === 0) return messages.length
+    const { limits, parts: allowed } = allowance
+    if (limits.length === 0) return messages.length
     let count = 0
     let used = 0
     while (count < messages.length && used + messages[count]!.parts <= allowed) used += messages[count++]!.parts
@@ -79,11 +79,11 @@ export function createAllowances({ sql, clock, log }: { sql: Pool; clock: () => 
 
   /** For a message longer than what was drawn: full limits lend a single one what it needs beyond them. */
   async function borrow(allowance: Allowance, needed: number): Promise<0 | 1> {
-    await gather(allowance, Math.min(needed, fullBurst(allowance.wishes)))
+    await gather(allowance, Math.min(needed, fullBurst(allowance.limits)))
     const gathered = allowance.parts
     allowance.parts = 0
     await giveBack(allowance, gathered)
-    allowance.parts = await drawParts(sql, allowance.wishes, needed, { atLeast: needed })
+    allowance.parts = await drawParts(sql, allowance.limits, needed, { atLeast: needed })
     return allowance.parts === needed ? 1 : 0
   }
 
@@ -95,10 +95,10 @@ export function createAllowances({ sql, clock, log }: { sql: Pool; clock: () => 
     const until = performance.now() + GATHER_MS
     while (allowance.parts < wanted) {
       const missing = wanted - allowance.parts
-      const atLeast = Math.min(missing, worthwhile(allowance.wishes))
-      const { parts, retryAfterMs } = await tryDrawParts(sql, allowance.wishes, missing, { atLeast })
+      const atLeast = Math.min(missing, worthwhile(allowance.limits))
+      const { parts, retryAfterMs } = await tryDrawParts(sql, allowance.limits, missing, { atLeast })
       allowance.parts += parts
-      const waitMs = parts > 0 ? 0 : Math.max(retryAfterMs, leftToCodesMs(allowance.wishes))
+      const waitMs = parts > 0 ? 0 : Math.max(retryAfterMs, leftToCodesMs(allowance.limits))
       if (performance.now() + waitMs > until) return
       if (waitMs > 0) await pause(waitMs)
     }
@@ -108,23 +108,23 @@ export function createAllowances({ sql, clock, log }: { sql: Pool; clock: () => 
 }
 
 /** A tenth of a second's worth: drawn part by part, every message would have a chunk of its own. */
-const worthwhile = (wishes: Wish[]) =>
-  Math.max(1, Math.floor(Math.min(...wishes.map(({ perSecond }) => perSecond)) / 10))
+const worthwhile = (limits: Limit[]) =>
+  Math.max(1, Math.floor(Math.min(...limits.map(({ perSecond }) => perSecond)) / 10))
 
 /** What the slowest limit holds when it is full: the others wait for it, and are full before. */
-function fullBurst(wishes: Wish[]): number {
-  const slowest = wishes.reduce((a, b) => (b.perSecond < a.perSecond ? b : a))
+function fullBurst(limits: Limit[]): number {
+  const slowest = limits.reduce((a, b) => (b.perSecond < a.perSecond ? b : a))
   return Math.ceil(bucketOf(slowest).burst)
 }
 
 /** Every limit that a chunk draws from, in parts a second. */
-function limitsOf(lane: RunnableLane, gateway: LiveGateway | undefined): Wish[] {
+function limitsOf(lane: RunnableLane, gateway: LiveGateway | undefined): Limit[] {
   const { gatewayId, partsPerSecond } = gateway?.gateway ?? {}
-  const limits: [string, number | null | undefined][] = [
+  const rates: [string, number | null | undefined][] = [
     [`sender:${lane.senderId}`, lane.senderRate],
     [`company:${lane.companyId}`, lane.companyRate],
     [`dispatch:${lane.dispatchId}`, lane.dispatchRate],
   ]
-  const ours = limits.flatMap(([subject, perSecond]) => (perSecond ? [{ subject, perSecond }] : []))
+  const ours = rates.flatMap(([subject, perSecond]) => (perSecond ? [{ subject, perSecond }] : []))
   return partsPerSecond ? [withinAnySecond(`gateway:${gatewayId}`, partsPerSecond), ...ours] : ours
 }

@@ -10,7 +10,13 @@ import { type Smsc, type SmscSettings, startSmsc } from '../channels/smpp/smsc.t
 import type { Gateway, NewGateway } from '../domain/gateways/gateway.ts'
 import { addGateway, changeGateway, removeGateway } from '../domain/gateways/gateways.ts'
 import { gatewayKey } from '../domain/gateways/secrets.ts'
-import { followed, gatewayStates, letGo, removeGatewayStates, writeGatewayStates } from '../domain/gateways/states.ts'
+import {
+  gatewayStates,
+  removeGatewayStates,
+  waitForEngines,
+  waitForRelease,
+  writeGatewayStates,
+} from '../domain/gateways/states.ts'
 import { loadNumbering, type Numbering } from '../domain/numbering/numbering.ts'
 import { useDatabase } from '../testing/database.ts'
 import { aGateway, completed, expectBooksInOrder, fatesOf, useEngines } from '../testing/engines.ts'
@@ -140,15 +146,15 @@ test('a paused gateway takes nothing, another takes over; when its pause ends it
   await Promise.all([isUp(paused), isUp(other)])
   const taken = () => [first, second].map(smsc => [...smsc.taken.values()].reduce((sum, times) => sum + times, 0))
   for (let round = 1; round <= 5; round++) {
-    expect(await followed(db.sql, await pause(paused, true))).toBe(0)
+    expect(await waitForEngines(db.sql, await pause(paused, true))).toBe(0)
     await completed(db.sql, world, await send(8))
     expect(taken()).toEqual([4 * (round - 1), 8 * round])
 
     const both = await Promise.all([pause(paused, false), pause(other, true)])
-    expect(await Promise.all(both.map(each => followed(db.sql, each)))).toEqual([0, 0])
+    expect(await Promise.all(both.map(each => waitForEngines(db.sql, each)))).toEqual([0, 0])
     await completed(db.sql, world, await send(4))
     expect(taken()).toEqual([4 * round, 8 * round])
-    await followed(db.sql, await pause(other, false))
+    await waitForEngines(db.sql, await pause(other, false))
   }
 })
 
@@ -162,15 +168,15 @@ test('an engine that does not follow a change is counted', async () => {
   const paused = await pause(gateway, true)
   await eventually(async () => {
     await goByOld()
-    expect(await followed(db.sql, paused, 100)).toBe(1)
+    expect(await waitForEngines(db.sql, paused, 100)).toBe(1)
   })
   await removeGateway(db.sql, gateway.gatewayId)
   await eventually(async () => {
     await goByOld()
-    expect(await letGo(db.sql, gateway.gatewayId, 100)).toBe(1)
+    expect(await waitForRelease(db.sql, gateway.gatewayId, 100)).toBe(1)
   })
   await removeGatewayStates(db.sql, deaf)
-  expect(await letGo(db.sql, gateway.gatewayId)).toBe(0)
+  expect(await waitForRelease(db.sql, gateway.gatewayId)).toBe(0)
 })
 
 test('with its only gateway paused, messages wait', async () => {

@@ -84,7 +84,7 @@ export async function keepGateways(context: GatewaysContext): Promise<Gateways> 
       if (known) known.gateway = gateway
       else if (!leaving.has(gateway.gatewayId)) connect(gateway)
     }
-    if (!areSame(before, rows)) states?.hurry() // commands wait to see that the change is known here
+    if (!areSame(before, rows)) states?.hurry() // commands wait for this version
   }
 
   /**

@@ -6,7 +6,7 @@ import { runCommandLine } from '../commands/command-line.ts'
 export async function printedBy(words: string[], env: Record<string, string> = {}): Promise<string> {
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   try {
-    await runCommandLine(commands, words, env)
+    await runCommandLine(commands, words, () => env)
     return write.mock.calls.map(([text]) => text).join('')
   } finally {
     write.mockRestore()

@@ -1,5 +1,5 @@
 import type { Pool } from '../db/sql.ts'
-import { bucketOf, type Wish } from '../domain/limits/limit.ts'
+import { bucketOf, type Limit } from '../domain/limits/limit.ts'
 
 type Change = { at: number; before: number; filledBefore: number; tokens: number }
 /** What was drawn from a bucket, by the database's clock in seconds; less than 0 is what was given back. */
@@ -25,8 +25,8 @@ export async function watchDraws(sql: Pool): Promise<void> {
 }
 
 /** All that was drawn from a limit, in its order. */
-export async function drawsFrom(sql: Pool, wish: Wish): Promise<Drawn[]> {
-  const { subject, perSecond, burst } = bucketOf(wish)
+export async function drawsFrom(sql: Pool, limit: Limit): Promise<Drawn[]> {
+  const { subject, perSecond, burst } = bucketOf(limit)
   const changes = await sql<Change[]>`
     select extract(epoch from filled_at)::double precision as at, tokens_before as before, tokens,
       extract(epoch from filled_before)::double precision as "filledBefore"

@@ -46,7 +46,7 @@ export function createSimulator(
   const reporter = createReporter(settings, feed)
   const submitting = new Set<Promise<void>>()
   let stopped = false
-  // An operator never gives an id twice, however often it is connected to.
+  // Operators do not reuse ids when they are connected to again.
   const connection = randomBytes(6).toString('hex')
   let counter = 0
   const idsOf = (message: Outgoing) =>

@@ -22,10 +22,10 @@ beforeEach(async () => {
 async function tidings(...words: string[]): Promise<string> {
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   try {
-    await runCommandLine(commands, words, {
+    await runCommandLine(commands, words, () => ({
       DATABASE_URL: db.url,
       TIDINGS_SECRET: 'a secret of the tests, 32 or longer',
-    })
+    }))
     return write.mock.calls.map(([text]) => text).join('')
   } finally {
     write.mockRestore()

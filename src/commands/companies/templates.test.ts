@@ -39,10 +39,10 @@ async function aTemplate(pattern: string, of = companyId): Promise<string> {
 async function printedBy(...words: string[]): Promise<string> {
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   try {
-    await runCommandLine(templateCommands, ['template', ...words], {
+    await runCommandLine(templateCommands, ['template', ...words], () => ({
       DATABASE_URL: db.url,
       TIDINGS_SECRET: 'a secret of the tests, long enough',
-    })
+    }))
     return write.mock.calls.map(([text]) => text).join('')
   } finally {
     write.mockRestore()

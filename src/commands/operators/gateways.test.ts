@@ -47,7 +47,7 @@ afterEach(async () => {
 async function tidings(...words: string[]): Promise<string> {
   const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
   try {
-    await runCommandLine(commands, words, { ...env, DATABASE_URL: db.url, TIDINGS_SECRET: secret })
+    await runCommandLine(commands, words, () => ({ ...env, DATABASE_URL: db.url, TIDINGS_SECRET: secret }))
     return write.mock.calls.map(([text]) => text).join('')
   } finally {
     write.mockRestore()

@@ -14,7 +14,7 @@ import {
   removeGateway,
   requireGateway,
 } from '../../domain/gateways/gateways.ts'
-import { followed, gatewayStates, letGo, partsPerSecondOf } from '../../domain/gateways/states.ts'
+import { gatewayStates, partsPerSecondOf, waitForEngines, waitForRelease } from '../../domain/gateways/states.ts'
 import { brandIds, brandOf, OTHER_BRAND_ID } from '../../domain/numbering/brand.ts'
 import { noCompany, noGateway, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
@@ -54,7 +54,7 @@ export async function addOne(call: Call) {
       ? addUnnamed(sql, wanted, keeping)
       : addGateway(sql, { ...wanted, name }, keeping))
     if (!added) throw new UsageError(`A gateway with the name "${name}" exists already.`)
-    const behind = await followed(sql, added)
+    const behind = await whileWaiting(call, waitForEngines(sql, added))
     call.print(
       { ...present(added, call.config), enginesBehind: behind },
       `Gateway ${added.gatewayId} (${printable(added.name)}) was added.${webhookNote(added, call.config)}${behindNote(behind)}`,
@@ -113,21 +113,30 @@ const changeOne = (call: Call, changeOf: (gateway: Gateway) => GatewayChange, se
     const change = changeOf(gateway)
     await requireCompanies(sql, change.companies ?? [])
     const changed = await changeGateway(sql, gateway.gatewayId, change, keeping)
-    const behind = await followed(sql, changed)
+    const behind = await whileWaiting(call, waitForEngines(sql, changed))
     call.print({ ...present(changed, call.config), enginesBehind: behind }, `${sentence(changed)}${behindNote(behind)}`)
   })
 
 export const removeOne = (call: Call) =>
   onGateway(call, async ({ sql }, { gatewayId, name }) => {
     await removeGateway(sql, gatewayId)
-    const behind = await letGo(sql, gatewayId)
+    const behind = await whileWaiting(call, waitForRelease(sql, gatewayId))
     call.print({ gatewayId, name, enginesBehind: behind }, `Gateway ${name} was removed.${behindNote(behind)}`)
   })
 
-/** An engine that does not answer, for example because it is cut off from the database. */
+async function whileWaiting(call: Call, engines: Promise<number>): Promise<number> {
+  call.progress('Waiting for the engines…')
+  try {
+    return await engines
+  } finally {
+    call.progress('')
+  }
+}
+
+/** For example because an engine was killed a moment ago, or is cut off from the database. */
 function behindNote(engines: number): string {
   if (engines === 0) return ''
-  return engines === 1 ? ' 1 engine does not follow yet.' : ` ${engines} engines do not follow yet.`
+  return engines === 1 ? ' 1 engine does not use the change yet.' : ` ${engines} engines do not use the change yet.`
 }
 
 /** What was not taken is a failure of the command, too: scripts ask for its exit code. */

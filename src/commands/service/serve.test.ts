@@ -178,7 +178,7 @@ describe('a life', () => {
     expect(service.stderr()).toContain('"signal":"SIGKILL","msg":"engine.died"')
   })
 
-  test('SIGTERM: nobody new is let in, the request in hand is finished, nothing is left', async () => {
+  test('SIGTERM: new connections are refused, the open request is answered, no process is left', async () => {
     const inHand = await beginRequest(client, `${partnerApi}/dispatches`, JSON.stringify(dispatchOf(20_000)))
     service.child.kill('SIGTERM')
     const { port } = new URL(partnerApi)
@@ -239,7 +239,7 @@ describe('a life', () => {
   })
 })
 
-/** Sends a request all but its last byte, and waits until the service has taken it in hand. */
+/** Sends a request all but its last byte, and waits until the service has read them. */
 async function beginRequest(client: Client, url: string, body: string) {
   const bytes = Buffer.from(body)
   const sent = request(url, {

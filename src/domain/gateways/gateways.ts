@@ -30,7 +30,7 @@ export async function requireGateway(sql: Sql, called: string): Promise<Gateway>
   return found
 }
 
-/** Engines follow at once, see `followed`. Settings are checked as they would be afterwards, all of them. */
+/** Engines follow at once, see `waitForEngines`. Settings are checked as they would be afterwards, all of them. */
 export async function changeGateway(
   pool: Pool,
   gatewayId: number,

@@ -38,7 +38,7 @@ export const selectStates = (sql: Sql) => sql<GatewayState[]>`
   where seen_at > clock_timestamp() - interval '10 seconds'
   group by gateway_id`
 
-/** How many engines do not go by this version of a gateway yet, or by a later one. */
+/** How many engines still use an older version of a gateway, or do not know it yet. */
 export const countBehind = (sql: Sql, gatewayId: number, version: number) => sql<{ engines: number }[]>`
   select count(*)::int as engines
   from (
@@ -48,7 +48,7 @@ export const countBehind = (sql: Sql, gatewayId: number, version: number) => sql
   ) own
   where own.version < ${version}`
 
-/** How many engines still have a gateway. */
+/** How many engines use a gateway. */
 export const countHolders = (sql: Sql, gatewayId: number) => sql<{ engines: number }[]>`
   select count(*)::int as engines from gateway_states
   where gateway_id = ${gatewayId} and seen_at > clock_timestamp() - interval '10 seconds'`

@@ -25,17 +25,17 @@ export async function gatewayStates(sql: Sql): Promise<Map<number, GatewayState>
 }
 
 /**
- * Waits until every engine goes by the gateway as it is now, and tells how many do not. After a pause, then, none hands
- * it another message.
+ * Waits until every engine uses this version of the gateway. Returns how many engines do not: 0 after a pause means that
+ * no engine submits another message to it.
  */
-export const followed = (sql: Sql, { gatewayId, version }: Gateway, patienceMs = PATIENCE_MS): Promise<number> =>
+export const waitForEngines = (sql: Sql, { gatewayId, version }: Gateway, patienceMs = PATIENCE_MS): Promise<number> =>
   untilNone(() => store.countBehind(sql, gatewayId, version), patienceMs)
 
-/** Waits until no engine has a gateway that was removed, and tells how many still have it. */
-export const letGo = (sql: Sql, gatewayId: number, patienceMs = PATIENCE_MS): Promise<number> =>
+/** Waits until no engine uses a removed gateway. Returns how many engines still do. */
+export const waitForRelease = (sql: Sql, gatewayId: number, patienceMs = PATIENCE_MS): Promise<number> =>
   untilNone(() => store.countHolders(sql, gatewayId), patienceMs)
 
-/** Engines learn of a change at once. A killed engine counts for ten seconds more: a little longer than that. */
+/** Engines learn of a change at once. A killed engine is counted for ten seconds, so the wait is a little longer. */
 const PATIENCE_MS = 12_000
 const LOOK_EVERY_MS = 20
 

@@ -8,7 +8,7 @@
  * message). We lend instead of keeping a larger burst because that would let 10 short messages go at once at 10 per
  * minute.
  */
-export type Wish = {
+export type Limit = {
   /** Whose limit it is: `gateway:3`, `sender:12`, `company:7`, `dispatch:9`. */
   subject: string
   perSecond: number
@@ -23,7 +23,7 @@ const STRICT_BURST_SECONDS = 0.15
  * its burst and a second's filling, so the two together make the limit. Over a long time that is seven eighths of it. A
  * smaller burst would cost more than it gains: what is not drawn in time runs over.
  */
-export const withinAnySecond = (subject: string, perSecond: number): Wish => ({
+export const withinAnySecond = (subject: string, perSecond: number): Limit => ({
   subject,
   perSecond: perSecond / (1 + STRICT_BURST_SECONDS),
   burstSeconds: STRICT_BURST_SECONDS,
@@ -32,14 +32,14 @@ export const withinAnySecond = (subject: string, perSecond: number): Wish => ({
 /** What was granted, and when to ask again if it was nothing (0 otherwise). */
 export type Draw = { parts: number; retryAfterMs: number }
 
-/** A wish as the database takes it. */
+/** A limit as the database takes it. */
 export type Bucket = { subject: string; perSecond: number; burst: number }
 
 /** Housekeeping relies on these: whatever was not touched for a day, and owes nothing, is full by then. */
 const SLOWEST_PER_SECOND = 1 / 86_400
 const LONGEST_BURST_SECONDS = 86_400
 
-export function bucketOf({ subject, perSecond, burstSeconds = 1 }: Wish): Bucket {
+export function bucketOf({ subject, perSecond, burstSeconds = 1 }: Limit): Bucket {
   if (!(perSecond >= SLOWEST_PER_SECOND)) throw new RangeError(`${subject}: a limit is at least one part a day`)
   if (!(burstSeconds > 0 && burstSeconds <= LONGEST_BURST_SECONDS)) {
     throw new RangeError(`${subject}: a burst is at most a day's worth`)

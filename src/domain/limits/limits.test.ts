@@ -3,7 +3,7 @@ import { connect, type Pool } from '../../db/sql.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { bucketOf } from './limit.ts'
-import { drawParts, removeUnusedBuckets, returnParts, tryDrawParts, type Wish, withinAnySecond } from './limits.ts'
+import { drawParts, type Limit, removeUnusedBuckets, returnParts, tryDrawParts, withinAnySecond } from './limits.ts'
 
 const db = useDatabase()
 const DAY = 86_400
@@ -18,7 +18,7 @@ async function passSeconds(seconds: number, subject?: string) {
 }
 
 /** So slow that nothing fills up while a test runs, however busy the machine is. */
-const slow = (subject: string, burst: number): Wish => ({ subject, perSecond: burst / DAY, burstSeconds: DAY })
+const slow = (subject: string, burst: number): Limit => ({ subject, perSecond: burst / DAY, burstSeconds: DAY })
 
 describe('a draw', () => {
   test('gets what it asks for, and never more than one burst at once', async () => {
@@ -36,9 +36,9 @@ describe('a draw', () => {
   })
 
   test('is limited by the poorest of its buckets, and takes the same from each', async () => {
-    const wishes = [slow('sender:12', 40), slow('gateway:3', 100), slow('company:7', 60), slow('dispatch:9', 25)]
-    expect(await drawParts(db.sql, wishes, 1000)).toBe(25)
-    expect(await drawParts(db.sql, wishes, 1000)).toBe(0)
+    const limits = [slow('sender:12', 40), slow('gateway:3', 100), slow('company:7', 60), slow('dispatch:9', 25)]
+    expect(await drawParts(db.sql, limits, 1000)).toBe(25)
+    expect(await drawParts(db.sql, limits, 1000)).toBe(0)
     expect(await drawParts(db.sql, [slow('sender:12', 40)], 1000)).toBe(15)
     expect(await drawParts(db.sql, [slow('company:7', 60)], 1000)).toBe(35)
     expect(await drawParts(db.sql, [slow('gateway:3', 100)], 1000)).toBe(75)
@@ -56,27 +56,27 @@ describe('a draw', () => {
   })
 
   test('says when to ask again', async () => {
-    const wishes = [slow('gateway:1', 100), slow('dispatch:1', 10)]
-    expect(await tryDrawParts(db.sql, wishes, 10)).toEqual({ parts: 10, retryAfterMs: 0 })
-    const { parts, retryAfterMs } = await tryDrawParts(db.sql, wishes, 10)
+    const limits = [slow('gateway:1', 100), slow('dispatch:1', 10)]
+    expect(await tryDrawParts(db.sql, limits, 10)).toEqual({ parts: 10, retryAfterMs: 0 })
+    const { parts, retryAfterMs } = await tryDrawParts(db.sql, limits, 10)
     expect(parts).toBe(0)
     expect(retryAfterMs).toBeGreaterThan(8_000_000)
     expect(retryAfterMs).toBeLessThanOrEqual(8_640_000)
     await passSeconds(retryAfterMs / 1000)
-    expect(await drawParts(db.sql, wishes, 10)).toBe(1)
+    expect(await drawParts(db.sql, limits, 10)).toBe(1)
   })
 
   test('asking at the moment it was told gets its part, at any rate', async () => {
     for (const perSecond of [1 / DAY, 1 / 7, 0.3, 1, 3, 7.7, 999, 10_000]) {
-      const wishes = [{ subject: `dispatch:${perSecond}`, perSecond }]
-      await drawParts(db.sql, wishes, 100_000)
-      const { parts, retryAfterMs } = await tryDrawParts(db.sql, wishes, 1)
+      const limits = [{ subject: `dispatch:${perSecond}`, perSecond }]
+      await drawParts(db.sql, limits, 100_000)
+      const { parts, retryAfterMs } = await tryDrawParts(db.sql, limits, 1)
       await passSeconds(retryAfterMs / 1000)
-      expect(parts || (await drawParts(db.sql, wishes, 1)), `${perSecond} per second`).toBe(1)
+      expect(parts || (await drawParts(db.sql, limits, 1)), `${perSecond} per second`).toBe(1)
     }
   })
 
-  test('refuses a rate that no limit may have, and two wishes for one bucket', async () => {
+  test('refuses a rate that no limit may have, and two limits for one bucket', async () => {
     for (const perSecond of [0, -1, Number.NaN, 1 / (2 * DAY)]) {
       await expect(drawParts(db.sql, [{ subject: 'gateway:1', perSecond }], 1)).rejects.toThrow(RangeError)
     }
@@ -155,10 +155,10 @@ describe('a message longer than the burst', () => {
 
 describe('parts given back', () => {
   test('can be drawn again, from every bucket', async () => {
-    const wishes = [slow('gateway:3', 100), slow('company:7', 60)]
-    expect(await drawParts(db.sql, wishes, 1000)).toBe(60)
-    await returnParts(db.sql, wishes, 25)
-    expect(await drawParts(db.sql, wishes, 1000)).toBe(25)
+    const limits = [slow('gateway:3', 100), slow('company:7', 60)]
+    expect(await drawParts(db.sql, limits, 1000)).toBe(60)
+    await returnParts(db.sql, limits, 25)
+    expect(await drawParts(db.sql, limits, 1000)).toBe(25)
     expect(await drawParts(db.sql, [slow('gateway:3', 100)], 1000)).toBe(40)
   })
 
@@ -252,12 +252,12 @@ describe('several engines', () => {
     (await sql<{ ms: number }[]>`select 1000 * extract(epoch from clock_timestamp())::double precision as ms`)[0]!.ms
 
   /** Every engine asks as fast as it can. A grant lies between two readings of the database's clock. */
-  async function drawTogether(drawers: Pool[], wishes: Wish[], parts: number, draws: number): Promise<Grant[]> {
+  async function drawTogether(drawers: Pool[], limits: Limit[], parts: number, draws: number): Promise<Grant[]> {
     const grants: Grant[] = []
     const drawer = async (sql: Pool) => {
       for (let i = 0; i < draws; i++) {
         const beforeMs = await databaseTimeMs(sql)
-        const granted = await drawParts(sql, wishes, parts)
+        const granted = await drawParts(sql, limits, parts)
         grants.push({ parts: granted, beforeMs, afterMs: await databaseTimeMs(sql) })
       }
     }
@@ -266,7 +266,7 @@ describe('several engines', () => {
   }
 
   /** The promise, for every interval between two readings of the clock. */
-  function expectWithin(grants: Grant[], { perSecond, burstSeconds = 1 }: Wish) {
+  function expectWithin(grants: Grant[], { perSecond, burstSeconds = 1 }: Limit) {
     const burst = Math.max(1, perSecond * burstSeconds)
     const byEnd = grants.toSorted((a, b) => a.afterMs - b.afterMs)
     for (const { beforeMs } of grants) {
@@ -281,17 +281,17 @@ describe('several engines', () => {
   }
 
   test.each([2, 10])('%i of them never exceed rate x time + one burst', async count => {
-    const wish = { subject: 'gateway:3', perSecond: 200 }
-    const grants = await drawTogether(engines.slice(0, count), [wish], 50, 600 / count)
-    expectWithin(grants, wish)
+    const limit = { subject: 'gateway:3', perSecond: 200 }
+    const grants = await drawTogether(engines.slice(0, count), [limit], 50, 600 / count)
+    expectWithin(grants, limit)
     expect(grants.length).toBeGreaterThan(3)
   })
 
   test.each([2, 10])('%i of them lose no part and invent none', async count => {
-    const wish = { subject: 'gateway:3', perSecond: 100, burstSeconds: 3600 } // too large to run over meanwhile
-    await drawParts(db.sql, [wish], 1000) // room for ten seconds
+    const limit = { subject: 'gateway:3', perSecond: 100, burstSeconds: 3600 } // too large to run over meanwhile
+    await drawParts(db.sql, [limit], 1000) // room for ten seconds
     const [first] = await db.sql`select tokens, filled_at::text as at from rate_buckets`
-    const grants = await drawTogether(engines.slice(0, count), [wish], 700, 1000 / count)
+    const grants = await drawTogether(engines.slice(0, count), [limit], 700, 1000 / count)
     const [last] = await db.sql`
       select tokens, extract(epoch from filled_at - ${first!.at}::text::timestamptz)::double precision as seconds
       from rate_buckets`
@@ -305,9 +305,9 @@ describe('several engines', () => {
     const drawer = async (sql: Pool, turn: number) => {
       for (let i = 0; i < 60; i++) {
         const chosen = subjects.filter((_, at) => (turn * 7 + i * 11 + at) % 3 > 0)
-        const wishes = (i % 2 ? chosen : chosen.toReversed()).map(subject => ({ subject, perSecond: 1000 }))
-        const parts = await drawParts(sql, wishes, 40)
-        if (i % 5 === 0) await returnParts(sql, wishes.toReversed(), parts)
+        const limits = (i % 2 ? chosen : chosen.toReversed()).map(subject => ({ subject, perSecond: 1000 }))
+        const parts = await drawParts(sql, limits, 40)
+        if (i % 5 === 0) await returnParts(sql, limits.toReversed(), parts)
         if (i % 20 === 0) await sql`delete from rate_buckets where subject = 'dispatch:10'`
       }
     }
@@ -315,13 +315,13 @@ describe('several engines', () => {
   })
 
   test('a draw that waited for another counts the time it waited', async () => {
-    const wish = { subject: 'gateway:3', perSecond: 20 }
-    await drawParts(db.sql, [wish], 20)
+    const limit = { subject: 'gateway:3', perSecond: 20 }
+    await drawParts(db.sql, [limit], 20)
     const [engine] = engines
     let waiting: Promise<number> | undefined
     await db.sql.begin(async tx => {
       await tx`select from rate_buckets for update`
-      waiting = drawParts(engine!, [wish], 20)
+      waiting = drawParts(engine!, [limit], 20)
       await eventually(async () => {
         const [waiter] = await db.sql`
           select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`

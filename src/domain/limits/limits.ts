@@ -1,8 +1,8 @@
 import type { Pool, Sql } from '../../db/sql.ts'
-import { type Bucket, bucketOf, type Draw, type Wish } from './limit.ts'
+import { type Bucket, bucketOf, type Draw, type Limit } from './limit.ts'
 import * as store from './store.ts'
 
-export { type Draw, type Wish, withinAnySecond } from './limit.ts'
+export { type Draw, type Limit, withinAnySecond } from './limit.ts'
 
 type DrawOptions = {
   /**
@@ -13,29 +13,29 @@ type DrawOptions = {
 }
 
 /** How many of these parts may go now under all these limits together: a whole number, 0 when one has nothing left. */
-export async function drawParts(sql: Pool, wishes: Wish[], parts: number, options?: DrawOptions): Promise<number> {
-  return (await tryDrawParts(sql, wishes, parts, options)).parts
+export async function drawParts(sql: Pool, limits: Limit[], parts: number, options?: DrawOptions): Promise<number> {
+  return (await tryDrawParts(sql, limits, parts, options)).parts
 }
 
 /**
  * The same, with the time after which it is worth asking again. Takes a pool and no transaction: the buckets are shared
  * by everyone who sends, and would stay locked until its end.
  */
-export async function tryDrawParts(sql: Pool, wishes: Wish[], parts: number, options?: DrawOptions): Promise<Draw> {
+export async function tryDrawParts(sql: Pool, limits: Limit[], parts: number, options?: DrawOptions): Promise<Draw> {
   if (parts < 1) return { parts: 0, retryAfterMs: 0 }
-  if (wishes.length === 0) return { parts, retryAfterMs: 0 }
-  const buckets = bucketsOf(wishes)
+  if (limits.length === 0) return { parts, retryAfterMs: 0 }
+  const buckets = bucketsOf(limits)
   const atLeast = Math.min(parts, Math.max(1, options?.atLeast ?? 1))
   const [draw] = await store.drawFromBuckets(sql, buckets, parts, atLeast)
   return draw!.found === buckets.length ? outcomeOf(draw!) : drawAnew(sql, buckets, parts, atLeast)
 }
 
-function bucketsOf(wishes: Wish[]): Bucket[] {
-  if (new Set(subjectsOf(wishes)).size < wishes.length) throw new RangeError('two wishes for one bucket')
-  return wishes.map(bucketOf)
+function bucketsOf(limits: Limit[]): Bucket[] {
+  if (new Set(subjectsOf(limits)).size < limits.length) throw new RangeError('two limits for one bucket')
+  return limits.map(bucketOf)
 }
 
-const subjectsOf = (wishes: Pick<Wish, 'subject'>[]) => wishes.map(wish => wish.subject)
+const subjectsOf = (limits: Pick<Limit, 'subject'>[]) => limits.map(limit => limit.subject)
 
 function outcomeOf({ parts, retryAfterMs }: Draw): Draw {
   return parts > 0 ? { parts, retryAfterMs: 0 } : { parts: 0, retryAfterMs: Math.max(1, retryAfterMs) }
@@ -52,8 +52,8 @@ async function drawAnew(sql: Pool, buckets: Bucket[], parts: number, atLeast: nu
  * Gives back what was drawn and not used, to the same limits. Others can draw it at once, so give back soon: parts kept
  * for long and then given back come on top of what has gone out meanwhile.
  */
-export async function returnParts(sql: Sql, wishes: Pick<Wish, 'subject'>[], parts: number): Promise<void> {
-  if (parts > 0 && wishes.length > 0) await store.addToBuckets(sql, subjectsOf(wishes), parts)
+export async function returnParts(sql: Sql, limits: Pick<Limit, 'subject'>[], parts: number): Promise<void> {
+  if (parts > 0 && limits.length > 0) await store.addToBuckets(sql, subjectsOf(limits), parts)
 }
 
 /** Housekeeping: a bucket that is full again tells no more than one that does not exist. Says how many were removed. */

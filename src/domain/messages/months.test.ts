@@ -312,7 +312,7 @@ describe('refused, with the reason and without a trace, is', () => {
     await expectNoTrace(39)
   })
 
-  test('one while something that takes long has the messages in hand', async () => {
+  test('one while a long statement reads the messages', async () => {
     const books = await booksOf(42, 41)
     const outcome = await whileRead(() => detachBack(42))
     expect(outcome).toMatchObject({ reason: expect.stringMatching(/^the messages are in use by something/) })
