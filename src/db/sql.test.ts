@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import { UsageError } from '../base/errors.ts'
@@ -52,6 +54,21 @@ describe('values', () => {
     const [row] = await db.sql`select ${moment}::timestamptz as moment, current_setting('TimeZone') as zone`
     expect(row).toEqual({ moment, zone: 'UTC' })
   })
+})
+
+test('a pool that ends closes every socket, one that the driver has forgotten too', async () => {
+  const peer = createServer().listen(0, '127.0.0.1')
+  await once(peer, 'listening')
+  const { port } = peer.address() as AddressInfo
+  const pool = connect(db.url, { max: 1 })
+  await pool`select`
+  const accepted = once(peer, 'connection')
+  const { socket: dial } = pool.options as unknown as { socket: (options: object) => Socket }
+  const forgotten = dial({ host: ['127.0.0.1'], port: [port], path: false })
+  await Promise.all([accepted, once(forgotten, 'connect')])
+  await pool.end({ timeout: 5 })
+  expect(forgotten.destroyed).toBe(true)
+  peer.close()
 })
 
 describe('several hosts', () => {

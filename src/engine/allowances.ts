@@ -11,8 +11,9 @@ import { CODES } from './turns.ts'
 export type Allowance = { limits: Limit[]; parts: number; retryAt: Date }
 
 /**
- * Limits that were found used up in this turn, and when to draw from them again. All lanes wait for the same moment: a
- * lane that was due a millisecond earlier would draw everything, whatever its weight.
+ * Limits that gave all they had in this turn, and when to draw from them again. They count as used up until the turn
+ * ends: what refills during a slow turn would otherwise go to the lanes at its end, whatever their weight. All lanes wait
+ * for the same moment: a lane that was due a millisecond earlier would draw everything.
  */
 export type UsedUp = Map<string, Date>
 
@@ -39,8 +40,8 @@ export function createAllowances({ sql, clock, log }: { sql: Pool; clock: () => 
     if (again) return { limits, parts: 0, retryAt: again }
     const wanted = Math.min(most, Math.max(lane.waiting, 1))
     const drawn = await tryDrawParts(sql, limits, wanted, { atLeast: Math.min(wanted, worthwhile(limits)) })
-    const retryAt = later(drawn.retryAfterMs)
-    if (drawn.parts === 0) usedUp.set(key, retryAt)
+    const retryAt = later(drawn.parts > 0 ? refillMs(limits) : drawn.retryAfterMs)
+    if (drawn.parts < wanted) usedUp.set(key, retryAt)
     if (drawn.parts === 0 && lane.priority === CODES) leaveToCodes(limits, drawn.retryAfterMs)
     return { limits, parts: drawn.parts, retryAt }
   }
@@ -110,6 +111,10 @@ export function createAllowances({ sql, clock, log }: { sql: Pool; clock: () => 
 /** A tenth of a second's worth: drawn part by part, every message would have a chunk of its own. */
 const worthwhile = (limits: Limit[]) =>
   Math.max(1, Math.floor(Math.min(...limits.map(({ perSecond }) => perSecond)) / 10))
+
+/** How long limits that were emptied take until a draw is worthwhile again. */
+const refillMs = (limits: Limit[]) =>
+  Math.ceil((worthwhile(limits) * 1000) / Math.min(...limits.map(({ perSecond }) => perSecond)))
 
 /** What the slowest limit holds when it is full: the others wait for it, and are full before. */
 function fullBurst(limits: Limit[]): number {

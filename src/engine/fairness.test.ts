@@ -111,7 +111,8 @@ test('a code goes before advertising, whatever the limit leaves', async () => {
 })
 
 test('urgent traffic goes first by its weight, and advertising is not left out', async () => {
-  await aGateway(db.sql, { settings: { submitMs: 100, window: 100 } })
+  // Slow enough for small chunks: a chunk as large as what is counted would make the share a matter of chance.
+  await aGateway(db.sql, { settings: { submitMs: 100, window: 4 } })
   const [TRANSACT, PROMO] = [1, 3]
   const many = (priority: number) =>
     Array.from({ length: 6000 }, (_, i) => single({ priority, destination: `7916${30_000 + i}${priority}7` }))
@@ -120,14 +121,14 @@ test('urgent traffic goes first by its weight, and advertising is not left out',
   await anEngine()
   const outbox = await eventually(async () => {
     const rows = await db.sql<{ uuid: string }[]>`
-        select uuid from simulator_messages where uuid = any(${all}::uuid[]) order by simulator_id limit 6000`
-    expect(rows).toHaveLength(6000)
+        select uuid from simulator_messages where uuid = any(${all}::uuid[]) order by simulator_id limit 3500`
+    expect(rows).toHaveLength(3500)
     return rows
   })
-  // Who goes first at the very start is chance; from then on one in nine is advertising: 556 of 5,000.
-  const ofPromo = outbox.slice(1000).filter(({ uuid }) => promo.has(uuid)).length
-  expect(ofPromo).toBeGreaterThan(150)
-  expect(ofPromo).toBeLessThan(1200)
+  // Who goes first at the very start is chance; from then on one in nine is advertising: 333 of 3,000.
+  const ofPromo = outbox.slice(500).filter(({ uuid }) => promo.has(uuid)).length
+  expect(ofPromo).toBeGreaterThan(90)
+  expect(ofPromo).toBeLessThan(720)
 })
 
 test('what was given back of urgent traffic is weighed by what goes out of it, not by what is left', async () => {
@@ -141,10 +142,10 @@ test('what was given back of urgent traffic is weighed by what goes out of it, n
   }
   const promo = new Set(await acceptMany(PROMO))
   const urgent = await acceptMany(TRANSACT)
-  // Three of them: while one is under way, however long the machine takes for it, another waits.
+  // Thirty of them: while some are under way, however long the machine takes for them, another waits.
   await db.sql`
     insert into leases (company_id, lane_id, first_seq, next_seq, until)
-    select company_id, lane_id, first, first + 500, '-infinity' from lanes, generate_series(0, 1000, 500) first
+    select company_id, lane_id, first, first + 50, '-infinity' from lanes, generate_series(0, 1450, 50) first
     where company_id = ${fresh.companyId} and priority = ${TRANSACT}`
   await db.sql`update lanes set cursor = tail where company_id = ${fresh.companyId} and priority = ${TRANSACT}`
   await anEngine()

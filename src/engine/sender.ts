@@ -206,11 +206,10 @@ function note(work: Work, finding: Parameters<Recorder['note']>[1]) {
  */
 async function submitWithinWindow(work: Work, messages: Attempt[], gateway: LiveGateway, hand: Hand) {
   const { window } = work.recorder
-  const isUrgent = work.lane.priority === CODES
-  const reservation = await window.reserve(isUrgent ? 0 : messages.length)
+  const places = messages.length
+  const reservation = work.lane.priority === CODES ? window.reserveAtOnce(places) : await window.reserve(places)
   const enter = ({ uuid }: Attempt) => {
-    if (isUrgent) window.push()
-    else if (!window.enter(reservation)) return false
+    if (!window.enter(reservation)) return false
     work.open.add(uuid)
     return true
   }

@@ -1,10 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { connect } from '../db/sql.ts'
 import { loadNumbering, type Numbering } from '../domain/numbering/numbering.ts'
+import { acceptSingles } from '../domain/singles/singles.ts'
 import { useDatabase } from '../testing/database.ts'
 import { aChannel, aGateway, completed, useEngines } from '../testing/engines.ts'
 import { eventually } from '../testing/eventually.ts'
-import { aDispatch, aWorld, someRecipients, start } from '../testing/world.ts'
+import { aSingle } from '../testing/factories.ts'
+import { aDispatch, aWorld, billingZone, someRecipients, start } from '../testing/world.ts'
 import { SubmissionWindow } from './submission-window.ts'
 
 describe('the window', () => {
@@ -49,10 +51,21 @@ describe('the window', () => {
     expect(await window.reserve(1000)).toEqual({ left: 10 })
   })
 
-  test('codes are let in at once, and count', async () => {
-    const window = new SubmissionWindow(1)
-    window.push()
-    expect(window.enter({ left: 0 })).toBe(false)
+  test('codes are let in at once, though slices wait for room, and count', async () => {
+    const window = new SubmissionWindow(10)
+    const slice = await window.reserve(10)
+    let isIn = false
+    const waiting = window.reserve(5).then(() => {
+      isIn = true
+    })
+    const codes = window.reserveAtOnce(2)
+    expect([window.enter(codes), window.enter(codes), window.enter(codes)]).toEqual([true, true, false])
+    while (window.enter(slice));
+    window.leave(6) // of twelve: with the two codes six are open, and five more are too many
+    await Promise.resolve()
+    expect(isIn).toBe(false)
+    window.leave(2)
+    await waiting
   })
 })
 
@@ -83,5 +96,24 @@ describe('an engine whose results cannot be recorded', () => {
     await completed(db.sql, world, dispatchId)
     expect(new Set(operator.handed.map(({ uuid }) => uuid)).size).toBe(8000)
     expect(operator.handed).toHaveLength(8000)
+  })
+
+  test('hands over codes of other companies while slices of bulk messages wait for room', async () => {
+    const [stuck, other] = [await aWorld(db.sql), await aWorld(db.sql)]
+    await aGateway(db.sql)
+    const dispatchId = await aDispatch(db.sql, numbering, stuck, someRecipients(8000))
+    await start(db.sql, stuck, dispatchId)
+    const operator = aChannel(() => ({ kind: 'accepted', delivered: true }))
+    const blocker = connect(db.url, { max: 1, idleInTransactionMs: 600_000 })
+    await blocker.begin(async sql => {
+      await sql`select from accounts where company_id = ${stuck.companyId} for update`
+      await anEngine({ connect: operator.connect })
+      await eventually(() => expect(operator.handed).toHaveLength(6000))
+      const code = aSingle(other.senders[0]!, { priority: 0, destination: '79162000377' })
+      await acceptSingles(db.sql, other.companyId, [code], { billingZone, now: new Date() })
+      await eventually(() => expect(operator.handed.at(-1)!.destination).toBe('79162000377'))
+    })
+    await blocker.end({ timeout: 1 })
+    await completed(db.sql, stuck, dispatchId)
   })
 })

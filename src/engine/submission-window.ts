@@ -33,6 +33,12 @@ export class SubmissionWindow {
     return { left }
   }
 
+  /** For codes, which wait for no other message: they do not stand in line, and may exceed the window. */
+  reserveAtOnce(places: number): Reservation {
+    this.#reserved += places
+    return { left: places }
+  }
+
   /** Takes a reserved place for one message; false when none is left. */
   enter(reservation: Reservation): boolean {
     if (reservation.left === 0) return false
@@ -40,11 +46,6 @@ export class SubmissionWindow {
     this.#reserved -= 1
     this.#open += 1
     return true
-  }
-
-  /** Takes a place without asking: codes wait for nobody. */
-  push(): void {
-    this.#open += 1
   }
 
   /** Gives back the places of a reservation that were not taken. */
