@@ -101,15 +101,17 @@ CREATE INDEX callbacks_holding ON callbacks USING btree (company_id, receiver, c
 CREATE INDEX callbacks_waiting ON callbacks USING btree (company_id, receiver, callback_id) WHERE (status = 'WAITING'::text);
 
 create table cascades (
-  company_id   bigint not null,
-  cascade_uuid uuid not null,
-  steps        jsonb not null,
-  next_step    smallint not null,
-  ended_at     timestamp with time zone,
-  dispatch_id  bigint,
+  company_id        bigint not null,
+  cascade_uuid      uuid not null,
+  steps             jsonb not null,
+  next_step         smallint not null,
+  ended_at          timestamp with time zone,
+  dispatch_id       bigint,
+  verification_uuid uuid,
   constraint cascades_pkey PRIMARY KEY (company_id, cascade_uuid)
 );
 CREATE INDEX cascades_gone_on ON cascades USING btree (company_id, dispatch_id) WHERE ((dispatch_id IS NOT NULL) AND (next_step > 2));
+CREATE INDEX cascades_of_verifications ON cascades USING btree (company_id, verification_uuid) WHERE (verification_uuid IS NOT NULL);
 
 create table channel_prices (
   channel_type text not null,
@@ -550,6 +552,7 @@ create table messages (
   read_at         timestamp with time zone,
   operator_error  text,
   waits_until     timestamp with time zone,
+  sealed          bytea,
   constraint messages_pkey PRIMARY KEY (company_id, uuid)
 ) partition by RANGE (uuid);
 CREATE INDEX messages_by_destination ON messages USING btree (company_id, destination, uuid);
@@ -924,6 +927,76 @@ create table traffic_centers (
   constraint traffic_centers_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
 );
 CREATE UNIQUE INDEX traffic_centers_default ON traffic_centers USING btree (company_id) WHERE is_default;
+
+create table verification_counters (
+  company_id   bigint not null,
+  verifier_id  text not null,
+  day          date not null,
+  channel_type text not null,
+  country      text not null,
+  what         text not null,
+  count        bigint not null,
+  cost         numeric(18,4) default 0 not null,
+  total_ms     bigint default 0 not null,
+  constraint verification_counters_pkey PRIMARY KEY (company_id, verifier_id, day, channel_type, country, what),
+  constraint verification_counters_what_check CHECK ((what = ANY (ARRAY['sent'::text, 'delivered'::text, 'confirmed'::text])))
+);
+
+create table verification_limits (
+  company_id    bigint not null,
+  subject       text not null,
+  since         timestamp with time zone not null,
+  count         integer not null,
+  last_at       timestamp with time zone not null,
+  streak        integer default 0 not null,
+  blocked_until timestamp with time zone,
+  blocks        smallint default 0 not null,
+  reason        text,
+  constraint verification_limits_pkey PRIMARY KEY (company_id, subject)
+);
+CREATE INDEX verification_limits_blocked ON verification_limits USING btree (company_id, blocked_until) WHERE (blocked_until IS NOT NULL);
+CREATE INDEX verification_limits_old ON verification_limits USING btree (last_at);
+
+create table verifications (
+  company_id        bigint not null,
+  verification_uuid uuid not null,
+  verifier_id       text not null,
+  destination       text not null,
+  country           text not null,
+  prefix            text not null,
+  channel_type      text not null,
+  code_hashes       bytea[] not null,
+  code_ends         timestamp with time zone[] not null,
+  tries_left        smallint not null,
+  sent_at           timestamp with time zone not null,
+  confirmed_at      timestamp with time zone,
+  constraint verifications_pkey PRIMARY KEY (company_id, verification_uuid),
+  constraint verifications_tries_left_check CHECK ((tries_left >= 0))
+);
+CREATE INDEX verifications_by_destination ON verifications USING btree (company_id, destination, verification_uuid);
+CREATE INDEX verifications_by_prefix ON verifications USING btree (company_id, prefix, verification_uuid);
+
+create table verifier_ids (
+  verifier_id text not null,
+  company_id  bigint not null,
+  constraint verifier_ids_pkey PRIMARY KEY (verifier_id),
+  constraint verifier_ids_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
+);
+
+create table verifiers (
+  company_id     bigint not null,
+  verifier_id    text not null,
+  kind           text not null,
+  name           text not null,
+  settings       jsonb not null,
+  page           jsonb,
+  captcha_secret bytea,
+  created_at     timestamp with time zone default now() not null,
+  constraint verifiers_pkey PRIMARY KEY (company_id, verifier_id),
+  constraint verifiers_check CHECK (((kind = 'WIDGET'::text) = (page IS NOT NULL))),
+  constraint verifiers_kind_check CHECK ((kind = ANY (ARRAY['API'::text, 'WIDGET'::text]))),
+  constraint verifiers_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
+);
 
 create table virtual_operators (
   inn      text not null,

@@ -19,6 +19,7 @@ const slices = [
   'documents',
   'numbering',
   'senders',
+  'verifiers',
   'templates',
   'blacklist',
   'pricing',
@@ -33,6 +34,7 @@ const slices = [
   'messages',
   'dispatches',
   'message-search',
+  'verifications',
   'singles',
   'cascades',
   'sending',
@@ -40,7 +42,6 @@ const slices = [
   'flashcalls',
   'inbound',
   'verification',
-  'reports',
   'audit',
 ]
 

@@ -1,5 +1,5 @@
 import { namesIn, SENDER_NAMES } from '../base/carried-names.ts'
-import { type ChannelType, channelTypes } from '../base/channel-types.ts'
+import { allChannelTypes, type ChannelType } from '../base/channel-types.ts'
 import type { ConnectorName } from './connector-names.ts'
 import { secretSettings as httpSecrets, readSettings as readHttp } from './http/settings.ts'
 import { secretSettings as pushSecrets, readSettings as readPush } from './push/settings.ts'
@@ -21,7 +21,7 @@ export type ConnectorEntry = {
 }
 
 export const catalogue = {
-  simulator: { channels: channelTypes, secrets: [], check: checkSimulator, hasWebhook: false },
+  simulator: { channels: allChannelTypes, secrets: [], check: checkSimulator, hasWebhook: false },
   smpp: { channels: ['SMS'], secrets: smppSecrets, check: strictly(readSmpp), hasWebhook: false },
   whatsapp: {
     channels: ['WHATSAPP'],
@@ -36,12 +36,12 @@ export const catalogue = {
     hasWebhook: true,
   },
   'telegram-gateway': {
-    channels: ['TELEGRAM'],
+    channels: ['TELEGRAM_GATEWAY', 'TELEGRAM'],
     secrets: gatewaySecrets,
     check: strictly(readGatewaySettings),
     hasWebhook: true,
   },
-  http: { channels: channelTypes, secrets: httpSecrets, check: strictly(readHttp), hasWebhook: true },
+  http: { channels: allChannelTypes, secrets: httpSecrets, check: strictly(readHttp), hasWebhook: true },
   push: { channels: ['PUSH'], secrets: pushSecrets, check: strictly(readPush), hasWebhook: false },
 } satisfies Record<ConnectorName, ConnectorEntry>
 

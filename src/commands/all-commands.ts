@@ -14,6 +14,7 @@ import { serviceCommands } from './definitions/service.ts'
 import { simulationCommands } from './definitions/simulation.ts'
 import { tariffCommands } from './definitions/tariffs.ts'
 import { templateCommands } from './definitions/templates.ts'
+import { verifierCommands } from './definitions/verifiers.ts'
 
 /**
  * Every command of `tidings`, in the order of its help. A file of `definitions/` holds names, summaries and options, and
@@ -25,6 +26,7 @@ export const commands: Command[] = [
   ...under('Partners and staff', [...partnerCommands, ...staffCommands]),
   ...under('Companies', [...companyCommands, ...documentCommands, ...blacklistCommands, ...keyCommands]),
   ...under('Sender names and templates', [...senderCommands, ...templateCommands]),
+  ...under('Phone verification', verifierCommands),
   ...under('Money', [...tariffCommands, ...bookCommands]),
   ...under('Operators', [...gatewayCommands, ...simulationCommands, ...numberingCommands]),
   ...under('Callbacks and inbound messages', [...callbackCommands, ...inboundCommands]),

@@ -34,6 +34,28 @@ const aDataFolder = useDataFolders()
 const ofGateway = ['--brands BRANDS', '--companies IDS', '--rate RATE', '--name NAME', '--set KEY=VALUE']
 
 /** Every command, with the options that its help must list. */
+const ofCodes = [
+  '--name NAME',
+  '--channels LIST',
+  '--senders LIST',
+  '--fallback SECONDS',
+  '--length N',
+  '--lifetime SECONDS',
+  '--tries N',
+  '--pause SECONDS',
+  '--text LANG=TEXT',
+  '--countries LIST',
+  '--web-otp HOST',
+  '--android-hash HASH',
+  '--callback-url URL',
+  '--per-number N',
+  '--per-address N',
+  '--per-prefix N',
+  '--per-verifier N',
+  '--per-company N',
+  '--least-confirmed SHARE',
+]
+
 const expected: Record<string, string[]> = {
   serve: ['--stop-with-parent'],
   api: [],
@@ -122,6 +144,14 @@ const expected: Record<string, string[]> = {
   'template approve': ['--template ID', '--comment TEXT'],
   'template reject': ['--template ID', '--comment TEXT'],
   'template deny': ['--template ID', '--comment TEXT'],
+  'verifier create': ['--company N', ...ofCodes],
+  'verifier list': ['--company N'],
+  'verifier show': ['--gateway ID'],
+  'verifier set': ['--gateway ID', ...ofCodes],
+  'verifier delete': ['--gateway ID'],
+  'verifier stats': ['--company N', '--gateway ID', '--from DAY', '--to DAY'],
+  'verifier blocked': ['--company N'],
+  'verifier unblock': ['--company N', '--subject SUBJECT'],
   'tariff list': ['--partner LOGIN'],
   'tariff import': ['FILE', '--partner LOGIN'],
   'ledger verify': ['--company N'],

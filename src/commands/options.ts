@@ -1,4 +1,4 @@
-import { type ChannelType, channelTypes } from '../base/channel-types.ts'
+import { allChannelTypes, type ChannelType } from '../base/channel-types.ts'
 import { UsageError } from '../base/errors.ts'
 import { type Money, money } from '../base/money.ts'
 import { normaliseNumber } from '../base/phone-number.ts'
@@ -23,7 +23,7 @@ export function choiceOption<T extends string>(call: Call, name: string, choices
   return chosen
 }
 
-export const channelOption = (call: Call): ChannelType | undefined => choiceOption(call, 'channel', channelTypes)
+export const channelOption = (call: Call): ChannelType | undefined => choiceOption(call, 'channel', allChannelTypes)
 
 const MOST_LISTED = 10_000
 

@@ -21,6 +21,7 @@ const exceptions: Record<string, string> = {
   dispatch_ids: 'resolver from a bare id to its company',
   template_ids: 'resolver from a bare id to its company',
   api_key_ids: 'resolver from a key to its company',
+  verifier_ids: 'resolver from a verifier or widget to its company',
   idempotency_keys: 'belongs to whoever sent the request, before its company is known',
   numbering_version: 'reference: the numbering plan',
   numbering_ranges: 'reference: the numbering plan',

@@ -27,6 +27,8 @@ import { forgetOldReceipts, turnSubmissionDays } from '../domain/sending/receipt
 import { endStopped } from '../domain/sending/stopping.ts'
 import { forgetOldLinks } from '../domain/short-links/short-links.ts'
 import { moveDueTemplates } from '../domain/templates/moderation.ts'
+import { CodeBox } from '../domain/verifications/code-box.ts'
+import { forgetOldVerifications } from '../domain/verifications/verifications.ts'
 import { type CallbackSettings, startCallbackSender } from './callbacks/sender.ts'
 import { connectGateway } from './connectors.ts'
 import { endOverdue } from './deadlines.ts'
@@ -109,7 +111,8 @@ export async function startEngine(given: EngineContext): Promise<{ worker: strin
   const signing = context.secret === undefined ? undefined : callbackKey(context.secret)
   if (signing) await sealPlainSecrets(sql, signing)
   const callbacks = startCallbackSender({ sql, clock, log, settings: context.callbacks, key: signing })
-  const scheduler = startScheduler({ ...context, worker, recorder, gateways })
+  const codes = context.secret === undefined ? undefined : new CodeBox(context.secret)
+  const scheduler = startScheduler({ ...context, worker, recorder, gateways, codes })
   const unlisten = await listen(context, { tidings_lanes: scheduler.wake, tidings_gateways: gateways.hurry })
   const loops = [
     repeat('heartbeat', HEARTBEAT_EVERY_MS, log, () => seeEngine(sql, worker, databaseClock.offMs())),
@@ -170,6 +173,7 @@ async function keepHouse({ sql, clock, log, keepMonths }: EngineContext & { cloc
     removeUnusedBuckets: () => removeUnusedBuckets(sql),
     forgetGoneEngines: () => forgetGoneEngines(sql),
     forgetOldCascades: () => forgetOldCascades(sql),
+    forgetOldVerifications: () => forgetOldVerifications(sql),
     forgetIdleLanes: () => forgetIdleLanes(sql),
     forgetOldLinks: () => forgetOldLinks(sql, new Date(clock().getTime() - LINKS_LIVE_MS)),
     detachOldMonths: async () => keepMonths && detachOldMonths(sql, keepMonths, clock()),

@@ -4,6 +4,7 @@ import { nextOpening } from '../base/sending-window.ts'
 import type { Pool } from '../db/sql.ts'
 import { isOver, isShared, type Lease, type RunnableLane, windowOf } from '../domain/lanes/lane.ts'
 import { companiesWithLeases, postponeLane, takeChunk, takeOver } from '../domain/lanes/lanes.ts'
+import type { CodeBox } from '../domain/verifications/code-box.ts'
 import { type Allowance, createAllowances, type UsedUp } from './allowances.ts'
 import type { Gateways, LiveGateway } from './gateways.ts'
 import { aSecondOf, createHands, type WayOut } from './hands.ts'
@@ -20,6 +21,8 @@ export type SchedulerContext = {
   recorder: Recorder
   gateways: Gateways
   worker: string
+  /** Opens the texts of verification codes. */
+  codes?: CodeBox | undefined
   /** How long an engine without work waits until it looks by itself. */
   idleMs?: number
 }

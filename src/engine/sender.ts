@@ -12,6 +12,7 @@ import type { QueuedMessage } from '../domain/messages/message.ts'
 import { takenParts } from '../domain/sending/receipts.ts'
 import { stoppedAmong } from '../domain/sending/stopping.ts'
 import { addressesByName } from '../domain/subscribers/subscribers.ts'
+import type { CodeBox } from '../domain/verifications/code-box.ts'
 import type { LiveGateway } from './gateways.ts'
 import type { Recorder } from './recorder.ts'
 import { unlessSetAside } from './set-aside.ts'
@@ -32,7 +33,14 @@ export type Hand = {
   slice?: { since: number; lookAgain(): Promise<void> } | undefined
 }
 
-export type SenderContext = { sql: Pool; clock: () => Date; log: Logger; recorder: Recorder }
+export type SenderContext = {
+  sql: Pool
+  clock: () => Date
+  log: Logger
+  recorder: Recorder
+  /** Opens the texts of verification codes. */
+  codes?: CodeBox | undefined
+}
 
 /** With the gateway that may have taken something of it before. */
 export type Attempt = QueuedMessage & { attempts: number; gatewayId?: number }
@@ -52,7 +60,8 @@ export async function sendMessages(
   const work: Work = { ...context, lane, noted: new Set(), later: [], told: new Set(), open: new Set() }
   const sliceSize = sliceSizeOf(hand, gateway)
   for (let from = 0; from < messages.length && hand.mayGo(); from += sliceSize) {
-    const allowed = await refuseForbidden(work, messages.slice(from, from + sliceSize), gateway)
+    const slice = openSealed(work, messages.slice(from, from + sliceSize))
+    const allowed = await refuseForbidden(work, slice, gateway)
     if (allowed.length > 0) await submitWithinWindow(work, allowed, gateway!, hand)
   }
   const untouched = messages.filter(({ uuid }) => !work.told.has(uuid))
@@ -80,6 +89,20 @@ type Work = SenderContext & {
   later: Left[]
   told: Set<string>
   open: Set<string>
+}
+
+/** Verification codes are in clear here alone, on their way to the operator. Codes that cannot be opened are refused. */
+function openSealed(work: Work, messages: Attempt[]): Attempt[] {
+  if (!messages.some(({ sealed }) => sealed)) return messages
+  return messages.flatMap(message => {
+    if (!message.sealed) return [message]
+    try {
+      return [{ ...message, ...work.codes!.open(message.sealed) }]
+    } catch {
+      work.log.error({ messageUuid: message.uuid, companyId: work.lane.companyId }, 'code.unreadable')
+      return refuseAll(work, [message], errorCodes.refusedByChannel)
+    }
+  })
 }
 
 /** Looked at again right before submission, slice by slice: what has changed since the message was accepted. */

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest'
-import type { ChannelType } from '../base/channel-types.ts'
+import type { ClientChannel } from '../base/channel-types.ts'
 import type { Content } from '../base/content.ts'
 import type { Outgoing } from '../channels/channel.ts'
 import { loadNumbering, type Numbering } from '../domain/numbering/numbering.ts'
@@ -31,7 +31,7 @@ beforeEach(async () => {
   world = await aWorld(db.sql)
 })
 
-async function accept(channelType: ChannelType, said: Pick<SingleWish, 'text' | 'content'>): Promise<string> {
+async function accept(channelType: ClientChannel, said: Pick<SingleWish, 'text' | 'content'>): Promise<string> {
   const clock = () => new Date()
   const intake = createIntake({ sql: db.sql, clock, numbering: () => numbering, billingZone, linkBase })
   const wish: SingleWish = {
@@ -52,7 +52,7 @@ async function accept(channelType: ChannelType, said: Pick<SingleWish, 'text' | 
   return outcome!.uuid
 }
 
-async function handedOver(channelType: ChannelType, said: Pick<SingleWish, 'text' | 'content'>) {
+async function handedOver(channelType: ClientChannel, said: Pick<SingleWish, 'text' | 'content'>) {
   if (channelType !== 'TELEGRAM' && channelType !== 'PUSH')
     await anApprovedSender(db.sql, world.companyId, { channelType, brand: 'MTS' })
   // A simulated one takes free texts of WHATSAPP at any time.
@@ -71,7 +71,7 @@ async function handedOver(channelType: ChannelType, said: Pick<SingleWish, 'text
 
 const contentOf = ({ content }: Outgoing) => content as Content & { template?: object }
 
-test.each<[ChannelType, Content]>([
+test.each<[ClientChannel, Content]>([
   ['VIBER', { contentType: 'text', text: `Your cart: ${url}`, button: { text: 'Go', url } }],
   ['TELEGRAM', { contentType: 'text', text: `Your cart: ${url}` }],
   ['PUSH', { contentType: 'push', text: `Your cart: ${url}`, url }],

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { FastifySchemaValidationError } from 'fastify'
 import { isHttpUrl } from '../base/http-url.ts'
@@ -6,6 +7,7 @@ import { readTimestamp } from '../base/timestamp.ts'
 const formats = {
   'date-time': (text: string) => readTimestamp(text) !== undefined,
   uri: isHttpUrl,
+  ip: (text: string) => isIP(text) !== 0,
   uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i,
   int64: true,
   double: true,
@@ -85,6 +87,7 @@ function boundsOf({ comparison }: Rule, { minimum, maximum }: Rule): string {
 }
 
 const formatWordings: Record<string, string> = {
+  ip: 'must be an IP address',
   'date-time': 'must be an ISO 8601 timestamp with Z or an offset',
   uri: 'must be an http or https address',
   uuid: 'must be a UUID',

@@ -45,6 +45,7 @@ function contentOf({ channelType, text, content }: Outgoing): Members {
     case 'FLASHCALL':
       return withCode(code ?? text.trim(), /^\d{4}$/, 'the code has not four digits')
     case 'VOICECODE':
+    case 'TELEGRAM_GATEWAY':
       return withCode(
         code ?? spokenCode(text) ?? '',
         /^\d{4,8}$/,

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import { channelTypes } from '../../base/channel-types.ts'
+import { allChannelTypes } from '../../base/channel-types.ts'
 import { countries } from '../../base/countries.ts'
 import { UsageError } from '../../base/errors.ts'
 import { formatMoney, type Money, moneyToNumber } from '../../base/money.ts'
@@ -52,7 +52,7 @@ async function otherPrices(sql: Pool): Promise<OtherPrices> {
   const book = await openPriceBook(sql, NOBODY)
   const question = { senderType: 'COMMON', brand: 'MTS', trafficType: 'PROMO' } as const
   const priceIn = (country: string) => book.priceOf({ ...question, channelType: 'SMS', country }).perPart
-  const channels = channelTypes
+  const channels = allChannelTypes
     .filter(channelType => channelType !== 'SMS')
     .map(channelType => ({ channelType, price: book.priceOf({ ...question, channelType, country: 'RU' }).perPart }))
   const listed = countries

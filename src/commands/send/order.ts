@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ChannelType } from '../../base/channel-types.ts'
+import { type ClientChannel, channelTypes } from '../../base/channel-types.ts'
 import { UsageError } from '../../base/errors.ts'
 import { compileTemplate } from '../../base/text-template.ts'
 import type { Pool } from '../../db/sql.ts'
@@ -13,7 +13,7 @@ import { listSenders } from '../../domain/senders/senders.ts'
 import { noCompany, orAdvise } from '../advice.ts'
 import type { Call } from '../command.ts'
 import { idOption } from '../command-line.ts'
-import { channelOption, idsOption } from '../options.ts'
+import { choiceOption, idsOption } from '../options.ts'
 import { isTerminal } from '../terminal.ts'
 import type { RecipientsFile } from './recipients-file.ts'
 import { rejectedPathOf } from './rejected-file.ts'
@@ -26,7 +26,7 @@ export type Order = {
   companyId: number
   name: string
   text: string
-  channelType: ChannelType
+  channelType: ClientChannel
   senderIds: number[] | undefined
   column: string | undefined
   rejectedPath: string
@@ -48,7 +48,7 @@ export function orderIn(call: Call): Order {
     companyId: idOption(call, 'company'),
     name,
     text,
-    channelType: channelOption(call) ?? 'SMS',
+    channelType: choiceOption(call, 'channel', channelTypes) ?? 'SMS',
     senderIds: idsOption(call, 'senders'),
     column,
     rejectedPath: rejected ?? rejectedPathOf(call.arguments[0]!),
@@ -112,7 +112,7 @@ function keyOf(order: Order, { digest, numberColumn }: RecipientsFile): string {
 }
 
 /** The oldest of each brand, and of those for numbers outside Russia: a dispatch takes no more. */
-async function approvedSenders(sql: Pool, companyId: number, channelType: ChannelType): Promise<number[]> {
+async function approvedSenders(sql: Pool, companyId: number, channelType: ClientChannel): Promise<number[]> {
   const found = await listSenders(sql, companyId, { status: ['APPROVED'], channelType: [channelType] })
   const usable = found.filter(sender => !sender.suspended)
   if (usable.length === 0) {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { ChannelType } from '../../base/channel-types.ts'
+import type { ClientChannel } from '../../base/channel-types.ts'
 import { AppError } from '../../base/errors.ts'
 import { money } from '../../base/money.ts'
 import type { Pool, Transaction } from '../../db/sql.ts'
@@ -106,7 +106,7 @@ async function makeRows(sql: Transaction, password: string, now: Date) {
 async function makeSender(
   sql: Transaction,
   companyId: number,
-  named: { senderName: string; brand: Brand; channelType: ChannelType },
+  named: { senderName: string; brand: Brand; channelType: ClientChannel },
   feeOf: FeeOf,
   now: Date,
 ) {

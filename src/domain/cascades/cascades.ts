@@ -7,11 +7,13 @@ import type { Numbering } from '../numbering/numbering.ts'
 import { openPriceBook } from '../pricing/pricing.ts'
 import { sendersCalled } from '../senders/senders.ts'
 import { type Desk, draftSingle, matchWishes } from '../singles/draft.ts'
-import type { NewSingle, Refusal, SingleWish } from '../singles/single.ts'
+import type { Acceptance, NewSingle, Refusal, SingleWish } from '../singles/single.ts'
 import { acceptWithin, keepFailed } from '../singles/singles.ts'
 import { type Telling, tell } from '../singles/telling.ts'
 import { currentTemplates } from '../templates/approved.ts'
 import { Effort, forAccepted } from '../templates/effort.ts'
+import type { FallbackSend } from '../verifications/verification.ts'
+import { noteFallbacks } from '../verifications/verifications.ts'
 import * as store from './store.ts'
 
 export type CascadeContext = {
@@ -57,6 +59,7 @@ async function writeSteps(sql: Transaction, companyId: number, steps: store.Next
     ready.map(({ draft }) => draft),
     context,
   )
+  await noteFallbacks(sql, companyId, fallbacksAmong(ready, outcomes))
   const failed = [
     ...ready.flatMap(({ step, draft }, i) => failureOf(step, draft, outcomes[i]!)),
     ...drafts.flatMap(({ step, draft }) => ('kind' in draft ? failureOf(step, undraftable(step), draft) : [])),
@@ -64,6 +67,12 @@ async function writeSteps(sql: Transaction, companyId: number, steps: store.Next
   await keepAndTell(sql, companyId, failed, context.now)
   return failed.map(({ step: { cascadeUuid, step } }) => ({ cascadeUuid, step }))
 }
+
+/** Of the steps that were accepted, those that carry codes of a verification. */
+const fallbacksAmong = (ready: Ready[], outcomes: Acceptance[]): FallbackSend[] =>
+  ready.flatMap(({ step: { verificationUuid }, draft: { channelType } }, i) =>
+    verificationUuid && outcomes[i]!.kind === 'accepted' ? [{ verificationUuid, channelType }] : [],
+  )
 
 type Ready = { step: store.NextStep; draft: NewSingle }
 type Failed = { step: store.NextStep; single: NewSingle; errorCode: number }
@@ -142,6 +151,11 @@ export const stepsOf = (sql: Sql, companyId: number, uuids: string[]) => store.s
 export async function endCascades(sql: Transaction, companyId: number, cascadeUuids: string[], now: Date) {
   if (cascadeUuids.length === 0) return new Set<string>()
   return new Set((await store.endCascades(sql, companyId, cascadeUuids, now)).map(({ cascadeUuid }) => cascadeUuid))
+}
+
+/** Ends the fallbacks of a verification: its next code takes another way. */
+export async function endFallbacks(sql: Sql, companyId: number, verificationUuid: string, now: Date): Promise<void> {
+  await store.endCascadesOf(sql, companyId, verificationUuid, now)
 }
 
 const BATCH = 5000

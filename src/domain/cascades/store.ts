@@ -1,13 +1,22 @@
 import type { Sql } from '../../db/sql.ts'
 import type { CascadePlan } from '../singles/single.ts'
 
-export type NextStep = { cascadeUuid: string; step: number; planned: CascadePlan[number] }
+export type NextStep = {
+  cascadeUuid: string
+  step: number
+  planned: CascadePlan[number]
+  /** The verification whose codes it carries. */
+  verificationUuid: string | null
+}
 
-/** One that was not stopped, neither by itself nor with its dispatch, and has steps left. `c` is the cascade. */
+/** Not stopped, neither by itself nor with its dispatch nor by a confirmed number, and with steps left. `c` is the cascade. */
 const goesOn = (sql: Sql) => sql`
   c.ended_at is null and c.next_step <= jsonb_array_length(c.steps) and not exists (
     select from dispatches d
-    where d.company_id = c.company_id and d.dispatch_id = c.dispatch_id and d.ended_at is not null)`
+    where d.company_id = c.company_id and d.dispatch_id = c.dispatch_id and d.ended_at is not null)
+  and not exists (
+    select from verifications v
+    where v.company_id = c.company_id and v.verification_uuid = c.verification_uuid and v.confirmed_at is not null)`
 
 /** Takes the step after each of these, once: who comes second finds it taken. */
 export function takeNextSteps(sql: Sql, companyId: number, ended: { cascadeUuid: string; step: number }[]) {
@@ -15,7 +24,8 @@ export function takeNextSteps(sql: Sql, companyId: number, ended: { cascadeUuid:
     update cascades c set next_step = c.next_step + 1
     from unnest(${ended.map(({ cascadeUuid }) => cascadeUuid)}::uuid[], ${ended.map(({ step }) => step)}::int[]) q (uuid, step)
     where c.company_id = ${companyId} and c.cascade_uuid = q.uuid and c.next_step = q.step + 1 and ${goesOn(sql)}
-    returning c.cascade_uuid as "cascadeUuid", (q.step + 1)::int as step, c.steps -> q.step as planned`
+    returning c.cascade_uuid as "cascadeUuid", (q.step + 1)::int as step, c.steps -> q.step as planned,
+      c.verification_uuid as "verificationUuid"`
 }
 
 /** Ends cascades; returns those that had steps left. */
@@ -24,6 +34,13 @@ export function endCascades(sql: Sql, companyId: number, cascadeUuids: string[],
     update cascades c set ended_at = ${now}
     where c.company_id = ${companyId} and c.cascade_uuid = any(${cascadeUuids}::uuid[]) and ${goesOn(sql)}
     returning c.cascade_uuid as "cascadeUuid"`
+}
+
+/** Ends the cascades that send codes for a verification: a code over another channel was asked for. */
+export function endCascadesOf(sql: Sql, companyId: number, verificationUuid: string, now: Date) {
+  return sql`
+    update cascades set ended_at = ${now}
+    where company_id = ${companyId} and verification_uuid = ${verificationUuid} and ended_at is null`
 }
 
 export type OpenStep = {

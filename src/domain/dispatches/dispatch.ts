@@ -1,4 +1,4 @@
-import type { ChannelType, TrafficType } from '../../base/channel-types.ts'
+import type { ClientChannel, TrafficType } from '../../base/channel-types.ts'
 import type { Content } from '../../base/content.ts'
 import type { Money } from '../../base/money.ts'
 
@@ -17,7 +17,7 @@ export type Schedule = { startAt: Date; offsetMinutes: number; hours: number[]; 
 
 export type NewDispatch = {
   name: string
-  channelType: ChannelType
+  channelType: ClientChannel
   text: string
   senderIds: number[]
   schedule: Schedule | undefined
@@ -41,7 +41,7 @@ export type DispatchOptions = {
 
 /** A way to reach a recipient, tried when the one before has not met its condition in time. The last has neither. */
 export type CascadeStep = {
-  channelType: ChannelType
+  channelType: ClientChannel
   senderName: string
   text: string
   content: Content | null
@@ -52,7 +52,7 @@ export type CascadeStep = {
 /** A dispatch of the messaging API: a name in place of senders, and no recipients yet. */
 export type ClientDispatch = {
   name: string
-  channelType: ChannelType
+  channelType: ClientChannel
   senderName: string
   text: string
   centerId: number | null
@@ -72,7 +72,7 @@ export type Dispatch = About & {
   dispatchId: number
   name: string
   status: DispatchStatus
-  channelType: ChannelType
+  channelType: ClientChannel
   text: string
   senderIds: number[]
   /** Of the messaging API's. */

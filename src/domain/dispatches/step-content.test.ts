@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { ChannelType } from '../../base/channel-types.ts'
+import type { ClientChannel } from '../../base/channel-types.ts'
 import type { Content } from '../../base/content.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aChannel, aGateway, useEngines } from '../../testing/engines.ts'
@@ -123,7 +123,7 @@ describe('a dispatch by cascade', () => {
   })
 
   const senderName = 'Orders'
-  const stepOf = (channelType: ChannelType, text: string, content: Content | null): CascadeStep => ({
+  const stepOf = (channelType: ClientChannel, text: string, content: Content | null): CascadeStep => ({
     channelType,
     senderName: channelType === 'SMS' ? 'sms_promo' : senderName,
     text,
@@ -180,7 +180,7 @@ describe('a dispatch by cascade', () => {
     const home = await aFilled(companyId, [byViber, stepOf('WHATSAPP', '{id}', code), sms], ['17', '18'])
     expect(home.codes).toEqual([null, null])
     const handed = await handedOver(home, 6)
-    const of = (channelType: ChannelType) => handed.filter(each => each.channelType === channelType)
+    const of = (channelType: ClientChannel) => handed.filter(each => each.channelType === channelType)
     expect(of('VIBER')).toEqual(['17', '18'].map(asGot))
     const codes = of('WHATSAPP').map(({ text, content }) => ({ text, content }))
     expect(codes.toSorted((a, b) => a.text.localeCompare(b.text))).toEqual(

@@ -1,4 +1,4 @@
-import { type ChannelType, channelTypes } from '../../base/channel-types.ts'
+import { allChannelTypes, type ChannelType } from '../../base/channel-types.ts'
 import { invalid, notFound } from '../../base/errors.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import type { Gateway, GatewayChange, Keeping, NewGateway, SimulatedInbound } from './gateway.ts'
@@ -70,7 +70,7 @@ export async function removeGateway(sql: Sql, gatewayId: number): Promise<void> 
 
 /** Simulated operators for every channel: only in demo mode, or where someone adds one by hand. */
 export async function addSimulators(sql: Sql): Promise<void> {
-  for (const channelType of channelTypes) {
+  for (const channelType of allChannelTypes) {
     await addGateway(sql, {
       name: `simulator-${channelType.toLowerCase()}`,
       channelType,

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { ChannelType } from '../../base/channel-types.ts'
+import type { ClientChannel } from '../../base/channel-types.ts'
 import { timeOfUuid7, uuid7 } from '../../base/uuid7.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aGateway } from '../../testing/engines.ts'
@@ -33,7 +33,7 @@ beforeEach(async () => {
   companyId = await aWrittenTo()
 })
 
-async function aWrittenTo(channelType: ChannelType = 'WHATSAPP') {
+async function aWrittenTo(channelType: ClientChannel = 'WHATSAPP') {
   const company = await aCompany(db.sql, partner)
   await setSwitches(db.sql, company, { inbound: true })
   await anApprovedSender(db.sql, company, { channelType, senderName: name })
@@ -157,7 +157,7 @@ describe('is heard by nobody', () => {
     expect(await write({ to: other })).toEqual({ kind: 'ignored' })
   })
 
-  test.each<ChannelType>(['SMS', 'VIBER', 'TELEGRAM'])('what comes in by %s, rules or not', async channelType => {
+  test.each<ClientChannel>(['SMS', 'VIBER', 'TELEGRAM'])('what comes in by %s, rules or not', async channelType => {
     await aRule()
     await anApprovedSender(db.sql, companyId, { channelType, senderName: name })
     gatewayId = (await aGateway(db.sql, { name: 'other', channelType })).gatewayId

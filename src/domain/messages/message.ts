@@ -69,6 +69,8 @@ export type QueuedMessage = {
   content: Content | null
   /** When a single message may go, if not at any time. */
   window: { hours: number[] | null; days: number[] | null; zone: string; endAt: string | null } | null
+  /** Text and content with a verification code, encrypted; `text` and `content` have it masked. */
+  sealed: Buffer | null
 }
 
 /** A step of a message's life: from CREATED, or from SENT, to what comes next. DELIVERED and FAILED are final. */

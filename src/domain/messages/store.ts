@@ -198,7 +198,7 @@ export function selectQueued(sql: Sql, range: Range & { most?: number }, bounds:
   return sql<QueuedMessage[]>`
     select m.uuid, m.seq, m.destination, m.text, m.parts, m.sender_name as "senderName",
       m.expires_at as "expiresAt", m.waits_until as "waitsUntil", m.content,
-      m.options -> 'window' as window, m.options -> 'ttl' as "ttlSeconds"
+      m.options -> 'window' as window, m.options -> 'ttl' as "ttlSeconds", m.sealed
     from messages m
     where m.company_id = ${range.companyId} and m.lane_id = ${range.laneId}
       and m.seq >= ${range.firstSeq} and m.seq < ${range.nextSeq} ${within(sql, bounds)} and m.status = 'CREATED'
@@ -227,6 +227,7 @@ export function moveMessages(sql: Sql, companyId: number, from: 'CREATED' | 'SEN
       final_at = to_timestamp(q.final_ms / 1000.0),
       error_code = q.error_code,
       operator_error = q.operator_error,
+      sealed = null,
       final_price = ${to === 'DELIVERED' ? sql`m.price` : to === 'FAILED' ? sql`0` : null}
     from unnest(
       ${uuids}::uuid[], ${unlessEmpty(moves.map(({ sentAt }) => sentAt?.getTime()))}::bigint[],

@@ -1,4 +1,4 @@
-import type { ChannelType } from '../../base/channel-types.ts'
+import type { ClientChannel } from '../../base/channel-types.ts'
 import { invalid } from '../../base/errors.ts'
 import type { Money } from '../../base/money.ts'
 import type { Brand } from '../numbering/brand.ts'
@@ -29,7 +29,7 @@ export type Sender = {
   senderId: number
   companyId: number
   senderName: string
-  channelType: ChannelType
+  channelType: ClientChannel
   commonType: CommonType
   brand: Brand
   countryCode: string
@@ -84,7 +84,7 @@ export function refuseForbiddenChange(sender: Sender, change: SenderChange) {
 /** A name of spaces alone would show as none. */
 const SMS_NAME = /^(?! +$)[A-Za-z0-9 !"#$%&'()*+,\-./:;<=>?@_]{1,11}$/
 
-export function refuseBadName(name: string, channelType: ChannelType, brand: Brand) {
+export function refuseBadName(name: string, channelType: ClientChannel, brand: Brand) {
   const length = [...name].length
   if (channelType === 'SMS' && !SMS_NAME.test(name)) {
     throw invalid(

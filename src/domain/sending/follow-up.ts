@@ -6,6 +6,7 @@ import { LIFETIME_MS } from '../messages/message.ts'
 import type { Step } from '../messages/messages.ts'
 import { type Telling, tell } from '../singles/telling.ts'
 import { setTimers, type Timer } from '../timers/timers.ts'
+import { type CountedMessage, countMessages } from '../verifications/verifications.ts'
 import type { Finding, RecordingContext } from './finding.ts'
 import * as store from './timing-store.ts'
 
@@ -33,7 +34,17 @@ export async function followUp(sql: Transaction, companyId: number, steps: Step[
     companyId,
     steps.flatMap(step => timersOf(step, known.get(step.uuid)!)),
   )
+  await countMessages(
+    sql,
+    companyId,
+    steps.flatMap(step => deliveredCode(step, known.get(step.uuid)!)),
+  )
   await goOn(sql, companyId, steps, known, context)
+}
+
+function deliveredCode({ to }: Step, { verification, channelType, finalPrice }: store.ToldMessage): CountedMessage[] {
+  if (to !== 'DELIVERED' || !verification) return []
+  return [{ ...verification, channelType, what: 'delivered', cost: finalPrice ?? 0n }]
 }
 
 async function messagesOf(sql: Transaction, companyId: number, steps: Pick<Step, 'uuid'>[]): Promise<Known> {

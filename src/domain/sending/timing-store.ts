@@ -56,6 +56,8 @@ export type ToldMessage = Told & {
   /** How long a step of a cascade may try, and what it waits for. */
   stepSeconds: number | null
   condition: CascadeCondition | null
+  /** Of a message with a verification code. */
+  verification: { verifierId: string; country: string } | null
 }
 
 /** What must be known of messages to tell their clients: of dispatches, as the dispatch says. */
@@ -70,7 +72,8 @@ export function selectTold(sql: Sql, companyId: number, uuids: string[]) {
       m.expires_at as "expiresAt", (m.options -> 'window' ->> 'endAt')::timestamptz as "completeBy",
       d.options ->> 'localCompletionTime' as "completionTime", l.zone,
       (c.steps -> (m.cascade_step - 1) ->> 'ttlSeconds')::int as "stepSeconds",
-      c.steps -> (m.cascade_step - 1) ->> 'condition' as condition
+      c.steps -> (m.cascade_step - 1) ->> 'condition' as condition,
+      m.options -> 'verification' as verification
     from messages m
     left join lanes l on l.company_id = m.company_id and l.lane_id = m.lane_id
     left join dispatches d on d.company_id = m.company_id and d.dispatch_id = m.dispatch_id

@@ -116,6 +116,8 @@ export function draftSingle(desk: Desk, wish: SingleWish, now: Date, match: Matc
     endsEarly: schedule.endsEarly,
     links: links(),
     ...(wish.cascade ? { cascade: wish.cascade } : {}),
+    ...(wish.sealed ? { sealed: wish.sealed } : {}),
+    ...(wish.code ? { code: wish.code } : {}),
   }
 }
 

@@ -2,6 +2,7 @@ import type { ChannelType, TrafficType } from '../../base/channel-types.ts'
 import type { Content } from '../../base/content.ts'
 import type { Money } from '../../base/money.ts'
 import type { ShortLink } from '../short-links/short-link.ts'
+import type { NewCode } from '../verifications/verification.ts'
 
 /** How a message came to us; those of dispatches are `DISPATCH`. */
 export type SendingMethod = 'API' | 'UI' | 'VERIFIER_API' | 'VERIFIER_WIDGET'
@@ -22,6 +23,8 @@ export type SingleOptions = {
   shortUrl?: boolean
   /** Hours and days on the clock they are read on: worked out from what was said. */
   window?: { hours: number[] | null; days: number[] | null; zone: string; endAt: string | null }
+  /** Of a message with a verification code: what it counts for in the statistics. */
+  verification?: { verifierId: string; country: string }
 }
 
 /** A message as a client asks for it. Its form has been checked; whether it can be sent is found out here. */
@@ -40,6 +43,10 @@ export type SingleWish = {
   callbackUrl: string | null
   callbackEvents: SingleEvent[] | null
   cascade?: CascadePlace
+  /** Text and content with their code, encrypted, in Base64; `text` and `content` have it masked. */
+  sealed?: string
+  /** The code that the message, or its cascade, carries. */
+  code?: NewCode
 }
 
 /**
@@ -92,10 +99,17 @@ export type NewSingle = {
   endsEarly: boolean
   links: Omit<ShortLink, 'messageUuid'>[]
   cascade?: CascadePlace
+  /** Text and content with their code, encrypted, in Base64; `text` and `content` have it masked. */
+  sealed?: string
+  /** The code that the message, or its cascade, carries. */
+  code?: NewCode
 }
 
 /** Why a message cannot be sent; `code` is an error code of messages or one of the API's own. */
-export type Refusal = { kind: 'refused'; why: 'invalid' | 'no funds'; code: number; reason: string }
+export type Refusal =
+  | { kind: 'refused'; why: 'invalid' | 'no funds'; code: number; reason: string }
+  /** Of verification codes alone: the subject has had too many of them. */
+  | { kind: 'refused'; why: 'too many'; code: number; reason: string; subject: string; retryAfterSeconds: number }
 
 /** What became of it at the door. */
 export type Acceptance = { kind: 'accepted'; uuid: string } | Refusal

@@ -11,6 +11,8 @@ import { changeReserved, lockAccount, refusalOf } from '../ledger/ledger.ts'
 import { saveLinks } from '../short-links/short-links.ts'
 import { TemplatesChanged } from '../templates/approved.ts'
 import { setTimers, type Timer } from '../timers/timers.ts'
+import type { NewCode, SentCode } from '../verifications/verification.ts'
+import { admitCodes, type CountedMessage, countMessages, keepCodes } from '../verifications/verifications.ts'
 import type { Acceptance, NewSingle, Refusal } from './single.ts'
 import * as store from './store.ts'
 
@@ -53,7 +55,8 @@ export async function acceptWithin(
     store.beginToWrite(sql, companyId),
   ])
   if (templatesVersion !== undefined && read!.templatesVersion !== templatesVersion) throw new TemplatesChanged()
-  const { accepted, refusals, sum } = judge(account, blacklisted, singles)
+  const judged = judge(account, blacklisted, singles)
+  const { accepted, refusals, sum } = await refuseTooMany(sql, companyId, judged, read!.now)
   const uuids = uuid7Batch(read!.now, accepted.length)
   await keep(sql, companyId, accepted, uuids, sum, { now, isCarried, isLaneBound })
 
@@ -81,6 +84,34 @@ function judge(account: Account, blacklisted: Set<string>, singles: NewSingle[])
 }
 
 const NO_FUNDS = 4020
+const TOO_MANY = 4290
+
+type Judged = ReturnType<typeof judge>
+type WithCode = NewSingle & { code: NewCode }
+
+const hasCode = (single: NewSingle): single is WithCode => single.code !== undefined
+
+/** Verification codes are limited by number, address, prefix, verifier and company. */
+async function refuseTooMany(sql: Transaction, companyId: number, judged: Judged, now: Date): Promise<Judged> {
+  const withCodes = judged.accepted.filter(hasCode)
+  if (withCodes.length === 0) return judged
+  const tooMany = await admitCodes(sql, companyId, withCodes, now)
+  const refused = new Map(withCodes.flatMap((single, i) => (tooMany[i] ? [[single as NewSingle, tooMany[i]]] : [])))
+  if (refused.size === 0) return judged
+  for (const [single, { subject, retryAfterSeconds }] of refused) {
+    const reason = `Too many codes were requested: try again in ${retryAfterSeconds} s`
+    judged.refusals.set(single, {
+      kind: 'refused',
+      why: 'too many',
+      code: TOO_MANY,
+      reason,
+      subject,
+      retryAfterSeconds,
+    })
+    judged.sum -= single.price
+  }
+  return { ...judged, accepted: judged.accepted.filter(single => !refused.has(single)) }
+}
 
 async function keep(
   sql: Transaction,
@@ -91,8 +122,12 @@ async function keep(
   { now, isCarried, isLaneBound }: { now: Date; isCarried: IsCarriedName; isLaneBound: boolean },
 ): Promise<void> {
   if (singles.length === 0) return
+  const verificationOf = (i: number) => {
+    const { code } = singles[i]!
+    return code ? (code.verificationUuid ?? uuids[i]!) : null
+  }
   const cascades = singles.flatMap(({ cascade }, i) =>
-    cascade && 'plan' in cascade ? [{ uuid: uuids[i]!, plan: cascade.plan }] : [],
+    cascade && 'plan' in cascade ? [{ uuid: uuids[i]!, plan: cascade.plan, verificationUuid: verificationOf(i) }] : [],
   )
   // Sent together: every question that waits for the one before it makes the whole group wait.
   const [rooms, said] = await Promise.all([
@@ -106,6 +141,12 @@ async function keep(
     store.notifyLanes(sql),
     changeReserved(sql, companyId, sum),
     cascades.length > 0 ? store.insertCascades(sql, companyId, cascades) : undefined,
+    keepCodes(
+      sql,
+      companyId,
+      singles.flatMap((single, i) => sentCodeOf(single, uuids[i]!)),
+    ),
+    countMessages(sql, companyId, singles.flatMap(sentForStatistics)),
   ])
   if (isLaneBound) await refuseTooManyLanes(sql, companyId, [...rooms.values()])
   const placed = singles.map((single, i): store.PlacedSingle => {
@@ -113,6 +154,14 @@ async function keep(
     return { ...single, ...said[i]!, uuid: uuids[i]!, laneId: room?.laneId ?? null, seq: room ? room.next++ : null }
   })
   await store.copyMessages(sql, companyId, placed)
+}
+
+function sentCodeOf({ code, channelType, destination }: NewSingle, uuid: string): SentCode[] {
+  return code ? [{ ...code, uuid, channelType, destination }] : []
+}
+
+function sentForStatistics({ options: { verification }, channelType }: NewSingle): CountedMessage[] {
+  return verification ? [{ ...verification, channelType, what: 'sent', cost: 0n }] : []
 }
 
 /** Counted only when a lane was made: that seldom happens. */

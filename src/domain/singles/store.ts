@@ -83,6 +83,7 @@ const written = [
   'error_code',
   'final_at',
   'final_price',
+  'sealed',
 ]
 
 export function copyMessages(sql: Transaction, companyId: number, messages: PlacedSingle[]) {
@@ -96,21 +97,26 @@ export function copyMessages(sql: Transaction, companyId: number, messages: Plac
 const NULL = '\\N'
 const or = (value: number | null) => (value === null ? NULL : value)
 const text = (value: string | null) => (value === null ? NULL : copyText(value))
+/** As COPY reads bytes: hex behind an escaped `\\x`. */
+const bytes = (base64: string) => `\\\\x${Buffer.from(base64, 'base64').toString('hex')}`
 const json = (value: object | null) => (value === null ? NULL : copyText(JSON.stringify(value)))
 
 function rowOf(companyId: number, m: PlacedSingle): string {
   const cascadeUuid = m.cascade ? ('uuid' in m.cascade ? m.cascade.uuid : m.uuid) : NULL
   const end = m.failed ? `${m.failed.errorCode}\t${m.failed.at.toISOString()}\t0` : `${NULL}\t${NULL}\t${NULL}`
   const ends = m.endsEarly ? `${m.expiresAt.toISOString()}\t${NULL}` : `${NULL}\t${m.expiresAt.toISOString()}`
-  return `${companyId}\t${m.uuid}\t${or(m.laneId)}\t${or(m.seq)}\t${or(m.senderId)}\t${or(m.tariffId)}\t${formatMoney(m.price)}\t${m.failed ? 'FAILED' : 'CREATED'}\t${m.parts}\t${m.brandId}\t${copyText(m.destination)}\t${copyText(m.text)}\t${m.channelType}\t${copyText(m.senderName)}\t${text(m.externalId)}\t${or(m.centerId)}\t${m.method}\t${m.trafficType}\t${or(m.templateId)}\t${json(m.content)}\t${json(m.options)}\t${text(m.callbackUrl)}\t${m.callbackEvents ? `{${m.callbackEvents.join(',')}}` : NULL}\t${m.sendAt?.toISOString() ?? NULL}\t${ends}\t${cascadeUuid}\t${m.cascade?.step ?? NULL}\t${end}\n`
+  return `${companyId}\t${m.uuid}\t${or(m.laneId)}\t${or(m.seq)}\t${or(m.senderId)}\t${or(m.tariffId)}\t${formatMoney(m.price)}\t${m.failed ? 'FAILED' : 'CREATED'}\t${m.parts}\t${m.brandId}\t${copyText(m.destination)}\t${copyText(m.text)}\t${m.channelType}\t${copyText(m.senderName)}\t${text(m.externalId)}\t${or(m.centerId)}\t${m.method}\t${m.trafficType}\t${or(m.templateId)}\t${json(m.content)}\t${json(m.options)}\t${text(m.callbackUrl)}\t${m.callbackEvents ? `{${m.callbackEvents.join(',')}}` : NULL}\t${m.sendAt?.toISOString() ?? NULL}\t${ends}\t${cascadeUuid}\t${m.cascade?.step ?? NULL}\t${end}\t${m.sealed ? bytes(m.sealed) : NULL}\n`
 }
 
-export function insertCascades(sql: Sql, companyId: number, cascades: { uuid: string; plan: CascadePlan }[]) {
+export type NewCascade = { uuid: string; plan: CascadePlan; verificationUuid: string | null }
+
+export function insertCascades(sql: Sql, companyId: number, cascades: NewCascade[]) {
   return sql`
-    insert into cascades (company_id, cascade_uuid, steps, next_step)
-    select ${companyId}, q.uuid, q.steps::jsonb, 2 from unnest(
-      ${cascades.map(({ uuid }) => uuid)}::uuid[], ${cascades.map(({ plan }) => JSON.stringify(plan))}::text[]
-    ) q (uuid, steps)`
+    insert into cascades (company_id, cascade_uuid, steps, next_step, verification_uuid)
+    select ${companyId}, q.uuid, q.steps::jsonb, 2, q.verification from unnest(
+      ${cascades.map(({ uuid }) => uuid)}::uuid[], ${cascades.map(({ plan }) => JSON.stringify(plan))}::text[],
+      ${cascades.map(({ verificationUuid }) => verificationUuid)}::uuid[]
+    ) q (uuid, steps, verification)`
 }
 
 /** Messages whose time has come, and that are still to be sent. */

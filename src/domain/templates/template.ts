@@ -1,4 +1,4 @@
-import type { ChannelType, TrafficType } from '../../base/channel-types.ts'
+import type { ClientChannel, TrafficType } from '../../base/channel-types.ts'
 import { invalid } from '../../base/errors.ts'
 import type { Brand } from '../numbering/brand.ts'
 import { reviewStates, type SenderStatus, senderStatuses } from '../senders/sender.ts'
@@ -13,7 +13,7 @@ export type MessengerTemplate = { name: string; language: string }
 export type Template = {
   templateId: number
   companyId: number
-  channelType: ChannelType
+  channelType: ClientChannel
   templateType: TrafficType
   pattern: string
   /** The sender name it is bound to; null serves every name of its channel. Brand and country are the name's. */
@@ -68,7 +68,7 @@ export function refuseForbiddenChange(template: Pick<Template, 'status'>, change
 const MESSENGER_NAME = /^[a-z0-9_]{1,512}$/
 const LANGUAGE = /^[a-z]{2,3}(_[A-Z]{2,4})?$/
 
-export function refuseBadContent(content: MessengerTemplate | null, channelType: ChannelType) {
+export function refuseBadContent(content: MessengerTemplate | null, channelType: ClientChannel) {
   if (!content) return
   if (channelType !== 'WHATSAPP') throw invalid('content: only templates of WHATSAPP have it')
   if (!MESSENGER_NAME.test(content.name)) {

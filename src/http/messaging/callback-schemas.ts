@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox'
-import { channelTypes } from '../../base/channel-types.ts'
+import { allChannelTypes } from '../../base/channel-types.ts'
 import { Answer, DateTime, OneOf } from '../schemas.ts'
 import { MessageObject } from './message-object.ts'
 
@@ -10,7 +10,7 @@ const Whole = Type.Integer()
 
 const named = <T extends string>(event: T) => ({
   message_uuid: Uuid,
-  channel_type: OneOf(channelTypes),
+  channel_type: OneOf(allChannelTypes),
   callback_event: Type.Unsafe<T>({ type: 'string', const: event }),
 })
 

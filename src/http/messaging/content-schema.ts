@@ -1,4 +1,4 @@
-import { type ChannelType, channelTypes } from '../../base/channel-types.ts'
+import { type ClientChannel, channelTypes } from '../../base/channel-types.ts'
 
 /**
  * What each channel takes as `content`, for the reference alone: `content.ts` reads it and words what is wrong. A test
@@ -39,7 +39,7 @@ const button = {
   oneOf: ['url', 'phone'].map(one => ({ required: [one], properties: { [one]: { type: 'string' } } })),
 }
 
-const forms: Record<ChannelType, Schema[]> = {
+const forms: Record<ClientChannel, Schema[]> = {
   SMS: plain('SMS', 4096),
   WEASY: plain('WEASY', 4096),
   VK: plain('VK', 2048),
@@ -110,6 +110,6 @@ const forms: Record<ChannelType, Schema[]> = {
 const single = (schemas: Schema[]) => (schemas.length === 1 ? schemas[0]! : { anyOf: schemas })
 
 /** For each channel the form, or the forms, of its content. */
-export const contentForms: Record<ChannelType, Schema> = Object.fromEntries(
+export const contentForms: Record<ClientChannel, Schema> = Object.fromEntries(
   channelTypes.map(channelType => [channelType, single(forms[channelType])]),
-) as Record<ChannelType, Schema>
+) as Record<ClientChannel, Schema>

@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox'
-import type { ChannelType } from '../../base/channel-types.ts'
+import type { ClientChannel } from '../../base/channel-types.ts'
 import type { Content, PushContent } from '../../base/content.ts'
 import { wordRules } from '../../base/content-words.ts'
 import { spokenCode } from '../../base/spoken-code.ts'
@@ -96,7 +96,7 @@ const Push = Type.Object({
 })
 
 /** What each channel takes as `content`. */
-const readers: Record<ChannelType, Reader> = {
+const readers: Record<ClientChannel, Reader> = {
   SMS: plain(MOST_TEXT),
   WEASY: plain(MOST_TEXT),
   VK: plain(MOST_VK),
@@ -152,7 +152,7 @@ const isDeeperThan = (most: number, value: unknown): boolean =>
 
 const checks = Object.fromEntries(
   Object.entries(readers).map(([channelType, reader]) => [channelType, checkOf(reader)]),
-) as Record<ChannelType, ReturnType<typeof checkerOf>>
+) as Record<ClientChannel, ReturnType<typeof checkerOf>>
 
 /** Held against the form that was meant, so that what is wrong inside an object is told by its own path. */
 function checkOf({ text, schema }: Reader): ReturnType<typeof checkerOf> {
@@ -163,7 +163,7 @@ function checkOf({ text, schema }: Reader): ReturnType<typeof checkerOf> {
 }
 
 /** The content of a message for a channel, or what is wrong with it. */
-export function readContent(channelType: ChannelType, value: unknown): Said | string {
+export function readContent(channelType: ClientChannel, value: unknown): Said | string {
   return checks[channelType](value) ?? readers[channelType].read(value as never)
 }
 
@@ -220,7 +220,7 @@ export function textOf(content: Content): string {
 
 const knownFields = Object.fromEntries(
   Object.entries(readers).map(([channelType, { schema }]) => [channelType, schema]),
-) as Record<ChannelType, TSchema>
+) as Record<ClientChannel, TSchema>
 
 /** For the reference, and for naming fields that the channel does not know. */
 export const ContentSchema = Type.Unsafe<unknown>({

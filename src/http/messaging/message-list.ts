@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { channelTypes, trafficTypes } from '../../base/channel-types.ts'
+import { allChannelTypes, trafficTypes } from '../../base/channel-types.ts'
 import { countryNameOf } from '../../base/countries.ts'
 import { invalid } from '../../base/errors.ts'
 import { normaliseNumber } from '../../base/phone-number.ts'
@@ -36,7 +36,7 @@ const Filters = Type.Object({
   traffic_center_id: Ids,
   tags: Words,
   sending_method: SomeOf(sendingMethods),
-  channel_type: SomeOf(channelTypes),
+  channel_type: SomeOf(allChannelTypes),
   traffic_type: SomeOf(trafficTypes),
   template_id: Ids,
   sender_name: Words,

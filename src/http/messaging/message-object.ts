@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { channelTypes, trafficTypes } from '../../base/channel-types.ts'
+import { allChannelTypes, trafficTypes } from '../../base/channel-types.ts'
 import { countryNameOf } from '../../base/countries.ts'
 import { moscowTime } from '../../base/local-time.ts'
 import { type Money, moneyToNumber } from '../../base/money.ts'
@@ -33,7 +33,7 @@ const AnyObject = Type.Unsafe<unknown>({ type: ['object', 'null'] })
 /** All keys are always there, null when unset. */
 export const MessageObject = Answer({
   createdTime: DateTime,
-  channelType: OneOf(channelTypes),
+  channelType: OneOf(allChannelTypes),
   direction: OneOf(directions),
   sendingMethod: NullableOneOf(sendingMethods),
   trafficType: NullableOneOf(trafficTypes),

@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { type KeyType, keyTypes } from '../../domain/keys/key.ts'
 import { createIntake, type Intake } from '../../domain/singles/intake.ts'
+import { CodeChecker } from '../../domain/verifications/checker.ts'
+import { CodeBox } from '../../domain/verifications/code-box.ts'
 import type { Context } from '../context.ts'
 import { describeApi } from '../openapi.ts'
 import { introductionOf } from '../reference/introduction.ts'
@@ -18,10 +20,11 @@ import { senderNameRoutes } from './sender-names.ts'
 import { stopRoutes } from './stop.ts'
 import { subscriberRoutes } from './subscribers.ts'
 import { templateRoutes } from './templates.ts'
+import { verifierRoutes } from './verifier.ts'
 import { messagingWords } from './words.ts'
 
 /** One intake for all spellings: what arrives together is written together. */
-export type MessagingContext = Context & { intake: Intake }
+export type MessagingContext = Context & { intake: Intake; codes: CodeBox; checker: CodeChecker }
 
 type Routes = (context: MessagingContext) => FastifyPluginAsync
 
@@ -41,6 +44,7 @@ const sections: { types: readonly KeyType[]; routes: Routes[] }[] = [
     ],
   },
   { types: ['ENTITY'], routes: [senderNameRoutes, templateRoutes] },
+  { types: ['VERIFIER'], routes: [verifierRoutes] },
 ]
 
 const description = introductionOf(
@@ -54,7 +58,9 @@ const OTHER_PREFIXES = ['/v1', '/api/v1/v1']
 
 /** The messaging API, for clients' own software; the reference knows it by its first address alone. */
 export async function registerMessagingApi(app: FastifyInstance, given: Context) {
-  const context = { ...given, intake: createIntake({ ...given, linkBase: `${given.publicUrl}/s` }) }
+  const codes = new CodeBox(given.secret)
+  const intake = createIntake({ ...given, linkBase: `${given.publicUrl}/s` })
+  const context = { ...given, intake, codes, checker: new CodeChecker(given.sql, codes) }
   await app.register(
     async api => {
       await describeApi(api, {

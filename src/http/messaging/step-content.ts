@@ -1,4 +1,4 @@
-import type { ChannelType } from '../../base/channel-types.ts'
+import type { ClientChannel } from '../../base/channel-types.ts'
 import { changeWords } from '../../base/content-words.ts'
 import { compileTemplate } from '../../base/text-template.ts'
 import { MOST_TEMPLATE_CHARACTERS } from '../../domain/dispatches/dispatch.ts'
@@ -12,7 +12,7 @@ const STAND_IN_ADDRESS = 'https://example.com/'
  * The content of a dispatch's step. Words with placeholders are held to their channel when they are filled in; until
  * then others stand in for them.
  */
-export function readStepContent(channelType: ChannelType, value: unknown): Said | string {
+export function readStepContent(channelType: ClientChannel, value: unknown): Said | string {
   if (typeof value === 'string') return readBareText(channelType, value)
   const templates = new Map<string, string>()
   const standing = changeWords(value, (word, path, { isAddress }) => {
@@ -24,7 +24,7 @@ export function readStepContent(channelType: ChannelType, value: unknown): Said 
   return typeof said === 'string' || templates.size === 0 ? said : putBack(said, templates)
 }
 
-function readBareText(channelType: ChannelType, text: string): Said | string {
+function readBareText(channelType: ClientChannel, text: string): Said | string {
   if (!hasPlaceholders(text)) return readContent(channelType, text)
   if (text.length > MOST_TEMPLATE_CHARACTERS) return tooLong('text')
   const said = readContent(channelType, STAND_IN)

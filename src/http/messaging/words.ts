@@ -21,6 +21,7 @@ export const messagingWords: Words = {
     Dispatches: 'One text to many recipients: create, add recipients, start.',
     'Sender names': 'Names under which the company sends, and their review.',
     Templates: 'Reviewed texts; a message that matches one gets its traffic type.',
+    Verification: 'Codes that confirm a phone number: send one, check what was typed.',
     'Flash calls': 'What became of codes brought by a call.',
     Subscribers: 'Addresses of subscribers in bots and applications.',
     Connection: 'Whether the service is there.',
@@ -283,6 +284,25 @@ export const messagingWords: Words = {
       },
       errors: [4030, 4040],
     },
+    'POST /verifier/send': {
+      operationId: 'sendCode',
+      description:
+        'Sends a code to a mobile number. `gatewayId` is the id of a verifier (`tidings verifier create` makes one); it says how long codes are and how long they are good. The answer has the `uuid` to check the code with, which is the `messageUuid` of the message as well. Where the verifier falls back to other channels, the same code goes there after a failure or some seconds without delivery.',
+      examples: {
+        sms: {
+          summary: 'A code by SMS',
+          value: { channelType: 'SMS', ...to, gatewayId: 'ab2cd3' },
+        },
+      },
+      errors: [4020, 4030, 4040, 4290, 7402],
+    },
+    'POST /verifier/check': {
+      operationId: 'checkCode',
+      description:
+        'Checks a code that was typed. The answer is always 200: `CONFIRMED`, `WRONG_CODE`, `EXPIRED` (the lifetime is over, or the tries are used up) or `NOT_FOUND`. A confirmed code is answered with `CONFIRMED` again until its lifetime ends.',
+      examples: { typed: { summary: 'What the subscriber typed', value: { uuid, code: '418305' } } },
+      errors: [4030],
+    },
     'POST /subscribers': {
       operationId: 'uploadSubscribers',
       examples: {
@@ -412,6 +432,15 @@ export const messagingWords: Words = {
     'StepContent_WHATSAPP_authentication.code': 'The code; it may have placeholders.',
     'listErrorCodes.code': 'The code.',
     'reportFlashcall.code': 'What the subscriber typed.',
+    'checkCode.code': 'What the subscriber typed.',
+    'checkCode.uuid': 'The `uuid` that the answer of `/verifier/send` had.',
+    'checkCode.status': 'What the code is worth.',
+    'sendCode.uuid': 'To check the code with. It is the `messageUuid` of the message as well.',
+    'sendCode.channelType': "How the code is brought; one of the verifier's channels.",
+    'sendCode.substitutions': "Values for further placeholders of the verifier's text.",
+    clientIp: 'The address of the person who asked for the code, so that the limits for addresses can act.',
+    gatewayId: 'The id of the verifier: 6 characters.',
+    lang: "The language of the text, such as `en`. Without it: English, or the verifier's first text.",
     'Error.code': 'A stable number. `/docs/errors` explains every one.',
     commonType:
       'What the name is registered for: PROMO (advertising, needs a document), COMMON, MULTISIGNATURE; INTERNATIONAL_VERIFY and INTERNATIONAL_COMMON for numbers outside Russia.',

@@ -1,0 +1,140 @@
+import { invalid } from '../../base/errors.ts'
+import type { Substitutions } from '../../base/text-template.ts'
+import type { Once } from '../idempotency/idempotency.ts'
+import { classify, type Numbering } from '../numbering/numbering.ts'
+import type { Intake } from '../singles/intake.ts'
+import type { Acceptance, CascadePlan, SendingMethod, SingleEvent, SingleWish } from '../singles/single.ts'
+import { type CodeBox, drawCode, maskOf } from '../verifications/code-box.ts'
+import type { NewCode } from '../verifications/verification.ts'
+import { senderFor, type Verifier, type VerifierChannel, type VerifierSettings } from '../verifiers/verifier.ts'
+import { canBeMobile, countryOf, prefixOf } from './mobile.ts'
+import { codeTextOf, textIn } from './texts.ts'
+
+/** A code that is asked for. */
+export type CodeRequest = {
+  channelType: VerifierChannel
+  destination: string
+  method: Extract<SendingMethod, 'VERIFIER_API' | 'VERIFIER_WIDGET'>
+  language?: string | undefined
+  substitutions?: Substitutions | undefined
+  clientAddress?: string | undefined
+  externalId?: string | undefined
+  callbackUrl?: string | undefined
+  callbackEvents?: SingleEvent[] | undefined
+  /** The verification that gets one more code; without it a new one is made. */
+  verificationUuid?: string | undefined
+}
+
+export type SendContext = { numbering: () => Numbering; intake: Intake; codes: CodeBox }
+
+/**
+ * Sends a code for a number. Its text is sealed here, where the code is drawn: nothing behind this point but the engine
+ * can read it. The uuid of an accepted one is that of its first message, and of a new verification.
+ */
+export async function sendCode(
+  { codes, intake, numbering }: SendContext,
+  verifier: Verifier,
+  request: CodeRequest,
+  once?: Once,
+): Promise<Acceptance> {
+  const [answer] = await intake.accept(verifier.companyId, [wishOf(codes, numbering(), verifier, request)], once)
+  return answer!
+}
+
+const FLASHCALL_DIGITS = 4
+
+function wishOf(codes: CodeBox, numbering: Numbering, verifier: Verifier, request: CodeRequest): SingleWish {
+  const { settings, verifierId } = verifier
+  refuseChannel(settings, request.channelType)
+  const number = requireMobile(numbering, settings, request.destination)
+  const country = countryOf(number)
+  const drawn = drawCode(settings.codeLength)
+  const steps = channelsOf(settings, request.channelType).map(channel =>
+    stepOf(codes, verifier, request, channel, codeFor(channel, drawn), country),
+  )
+  const code: NewCode = {
+    verifierId,
+    ...(request.verificationUuid ? { verificationUuid: request.verificationUuid } : {}),
+    country,
+    prefix: prefixOf(number),
+    clientAddress: request.clientAddress ?? null,
+    lifetimeSeconds: settings.lifetimeSeconds,
+    tries: settings.tries,
+    pauseSeconds: settings.pauseSeconds,
+    limits: settings.limits,
+    hashesFor: uuid => [...new Set(steps.map(({ code }) => code))].map(each => codes.hash(uuid, each)),
+  }
+  const [first] = steps
+  if (steps.length === 1) return { ...first!.wish, code }
+  return { ...first!.wish, code, cascade: { step: 1, plan: planOf(steps, settings) } }
+}
+
+/** A flash call shows a code in the last digits of its number: the last ones of the code of the other channels. */
+const codeFor = (channel: VerifierChannel, drawn: string) =>
+  channel === 'FLASHCALL' ? drawn.slice(-FLASHCALL_DIGITS) : drawn
+
+function refuseChannel({ channels }: VerifierSettings, channel: VerifierChannel) {
+  if (!channels.includes(channel)) throw invalid(`channelType: the verifier sends by ${channels.join(', ')} only`)
+}
+
+function requireMobile(numbering: Numbering, { countries }: VerifierSettings, destination: string) {
+  const number = classify(numbering, destination)
+  if (number.kind === 'refused') throw invalid('destination: is no valid number')
+  if (countries.length > 0 && !countries.includes(countryOf(number)))
+    throw invalid(`destination: numbers of ${countryOf(number)} are not served`)
+  if (!canBeMobile(number)) throw invalid('destination: is no mobile number')
+  return number
+}
+
+/** The channel asked for, then those after it in the verifier's order. */
+function channelsOf({ channels, fallbackSeconds }: VerifierSettings, first: VerifierChannel): VerifierChannel[] {
+  return fallbackSeconds === null ? [first] : channels.slice(channels.indexOf(first))
+}
+
+type Step = { code: string; wish: SingleWish }
+
+function stepOf(
+  codes: CodeBox,
+  { settings, verifierId }: Verifier,
+  request: CodeRequest,
+  channelType: VerifierChannel,
+  code: string,
+  country: string,
+): Step {
+  const template = textIn(settings, request.language)
+  const said = codeTextOf(channelType, settings, template, code, request.substitutions)
+  const shown = codeTextOf(channelType, settings, template, maskOf(code), request.substitutions)
+  if (!said || !shown) throw invalid('substitutions: a placeholder of the text has no value')
+  const callbackUrl = request.callbackUrl ?? settings.callbackUrl
+  const wish: SingleWish = {
+    ...shown,
+    channelType,
+    senderName: senderFor(settings, channelType)!,
+    destination: request.destination,
+    trafficType: 'AUTHORIZE',
+    externalId: request.externalId ?? null,
+    centerId: null,
+    method: request.method,
+    options: { ttl: ttlOf(settings, channelType), verification: { verifierId, country } },
+    callbackUrl,
+    callbackEvents: callbackUrl ? (request.callbackEvents ?? ['delivered']) : null,
+    sealed: codes.seal(said).toString('base64'),
+  }
+  return { code, wish }
+}
+
+const LEAST_TTL_SECONDS = 60
+
+/** A code that is no longer good is not to be delivered, nor a code that another channel has taken over. */
+function ttlOf({ lifetimeSeconds, fallbackSeconds, channels }: VerifierSettings, channel: VerifierChannel): number {
+  const isLast = fallbackSeconds === null || channel === channels.at(-1)
+  return Math.max(isLast ? lifetimeSeconds : fallbackSeconds, LEAST_TTL_SECONDS)
+}
+
+function planOf(steps: Step[], { fallbackSeconds }: VerifierSettings): CascadePlan {
+  return steps.map(({ wish }, i) => ({
+    wish,
+    condition: 'not_delivered',
+    ttlSeconds: i < steps.length - 1 ? fallbackSeconds : null,
+  }))
+}

@@ -1,0 +1,48 @@
+import type { Content } from '../../base/content.ts'
+import { compileTemplate, type Substitutions } from '../../base/text-template.ts'
+import type { CodeText } from '../verifications/code-box.ts'
+import type { VerifierChannel, VerifierSettings } from '../verifiers/verifier.ts'
+
+/** The language of a verifier's text: the one asked for, else English, else the first. */
+export function textIn({ texts }: VerifierSettings, language: string | undefined): string {
+  const asked = language?.toLowerCase()
+  const found = asked && (texts[asked] ?? texts[asked.split('-')[0]!])
+  return found || (texts.en ?? Object.values(texts)[0]!)
+}
+
+/** What the channel shows of a code; undefined when a placeholder of the text has no substitution. */
+export function codeTextOf(
+  channel: VerifierChannel,
+  settings: VerifierSettings,
+  template: string,
+  code: string,
+  substitutions: Substitutions | undefined,
+): CodeText | undefined {
+  if (channel === 'FLASHCALL') return { text: code, content: null }
+  const text = compileTemplate(template).render({ ...substitutions, code })
+  if (text === undefined) return undefined
+  if (channel === 'SMS') return { text: withLinesForPhones(text, settings, code), content: null }
+  return { text, content: contentOf(channel, text, code) }
+}
+
+function contentOf(channel: VerifierChannel, text: string, code: string): Content | null {
+  switch (channel) {
+    case 'WHATSAPP':
+    case 'TELEGRAM_GATEWAY':
+      return { contentType: 'authentication', code }
+    case 'VOICECODE':
+    case 'TELEGRAM':
+      return { contentType: 'text', text }
+    default:
+      return null
+  }
+}
+
+/**
+ * Android's SMS Retriever knows the application by its hash anywhere in the text; browsers want their line
+ * (`@host #code`) to be the last one.
+ */
+function withLinesForPhones(text: string, { webOtpHost, androidHash }: VerifierSettings, code: string): string {
+  const lines = [...(androidHash ? [androidHash] : []), ...(webOtpHost ? [`@${webOtpHost} #${code}`] : [])]
+  return lines.length === 0 ? text : `${text}\n\n${lines.join('\n')}`
+}

@@ -1,0 +1,86 @@
+import { AppError } from '../../base/errors.ts'
+import type { Pool } from '../../db/sql.ts'
+import type { CodeBox } from './code-box.ts'
+import * as store from './store.ts'
+import type { CheckStatus } from './verification.ts'
+
+/** The outcome of a check; `triesLeft` is 0 for a verification that is not known. */
+export type Checked = { status: CheckStatus; triesLeft: number }
+
+type Guess = { uuid: string; hash: Buffer; answer: PromiseWithResolvers<Checked> }
+/** Guesses that wait, by verification, each in the order in which they came. */
+type Line = { waiting: Map<string, Guess[]>; isBusy: boolean }
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const MOST_AT_ONCE = 500
+const MOST_WAITING = 50_000
+const RETRY_AFTER_SECONDS = 2
+
+/**
+ * Checks codes. Those of a company that arrive while its last ones are being checked are checked together, in one
+ * statement; a second guess at the same verification waits for the next statement. Companies do not wait for each other.
+ */
+export class CodeChecker {
+  readonly #sql: Pool
+  readonly #codes: CodeBox
+  readonly #lines = new Map<number, Line>()
+  #waiting = 0
+
+  constructor(sql: Pool, codes: CodeBox) {
+    this.#sql = sql
+    this.#codes = codes
+  }
+
+  async check(companyId: number, verificationUuid: string, code: string): Promise<Checked> {
+    const uuid = verificationUuid.toLowerCase()
+    if (!UUID.test(uuid)) return NOT_FOUND
+    if (this.#waiting >= MOST_WAITING) throw tooBusy()
+    const guess = { uuid, hash: this.#codes.hash(uuid, code), answer: Promise.withResolvers<Checked>() }
+    this.#waiting += 1
+    const line = this.#lines.get(companyId) ?? { waiting: new Map(), isBusy: false }
+    this.#lines.set(companyId, line)
+    const ofSame = line.waiting.get(uuid)
+    if (ofSame) ofSame.push(guess)
+    else line.waiting.set(uuid, [guess])
+    if (!line.isBusy) void this.#workOff(companyId, line)
+    return guess.answer.promise
+  }
+
+  async #workOff(companyId: number, line: Line) {
+    line.isBusy = true
+    while (line.waiting.size > 0) {
+      await new Promise(resolve => setImmediate(resolve)) // what arrives in the same turn belongs together
+      await this.#checkTogether(companyId, takeDistinct(line))
+    }
+    this.#lines.delete(companyId)
+  }
+
+  async #checkTogether(companyId: number, guesses: Guess[]) {
+    this.#waiting -= guesses.length
+    try {
+      const rows = await store.checkCodes(this.#sql, companyId, guesses)
+      const found = new Map(rows.map(row => [row.uuid, row]))
+      for (const { uuid, answer } of guesses) answer.resolve(found.get(uuid) ?? NOT_FOUND)
+    } catch (error) {
+      for (const { answer } of guesses) answer.reject(error)
+    }
+  }
+}
+
+const NOT_FOUND: Checked = { status: 'NOT_FOUND', triesLeft: 0 }
+
+const tooBusy = () =>
+  new AppError('not_ready', 'Too many codes are being checked: try again in a moment', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  })
+
+/** One guess for each verification. */
+function takeDistinct({ waiting }: Line): Guess[] {
+  const taken: Guess[] = []
+  for (const [uuid, guesses] of waiting) {
+    if (taken.length === MOST_AT_ONCE) break
+    taken.push(guesses.shift()!)
+    if (guesses.length === 0) waiting.delete(uuid)
+  }
+  return taken
+}

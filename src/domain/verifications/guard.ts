@@ -1,0 +1,100 @@
+import type { NewCode } from './verification.ts'
+
+/** How often codes were sent for a subject, and until when no more are. */
+export type SubjectState = {
+  subject: string
+  /** The window that is counted began then. */
+  since: Date
+  count: number
+  lastAt: Date
+  /** Of a number: codes in a row that were not confirmed. */
+  streak: number
+  blockedUntil: Date | null
+  /** How often it was blocked lately: each block lasts twice as long as the last. */
+  blocks: number
+  reason: string | null
+}
+
+export type Rule = { subject: string; most: number; windowMs: number; pauseMs: number }
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const MOST_PAUSE_MS = HOUR_MS
+const MOST_BLOCK_MS = DAY_MS
+
+/** What a code for this number counts against. */
+export function rulesFor(destination: string, code: NewCode): Rule[] {
+  const { limits } = code
+  const hourly = (subject: string, most: number) => ({ subject, most, windowMs: HOUR_MS, pauseMs: 0 })
+  return [
+    { subject: `number:${destination}`, most: limits.perNumber, windowMs: DAY_MS, pauseMs: code.pauseSeconds * 1000 },
+    ...(code.clientAddress ? [hourly(`address:${code.clientAddress}`, limits.perAddress)] : []),
+    hourly(`prefix:${code.prefix}`, limits.perPrefix),
+    hourly(`verifier:${code.verifierId}`, limits.perVerifier),
+    hourly('company', limits.perCompany),
+  ]
+}
+
+export const isNumber = ({ subject }: Pick<Rule, 'subject'>) => subject.startsWith('number:')
+
+/** When a code may go for this subject; now or earlier when it may go at once. */
+export function mayGoAt(rule: Rule, state: SubjectState | undefined, now: Date): Date {
+  if (!state) return now
+  const { blockedUntil, lastAt } = state
+  if (blockedUntil && blockedUntil > now) return blockedUntil
+  return rule.pauseMs > 0 ? new Date(lastAt.getTime() + pauseMs(rule, state)) : now
+}
+
+/** The pause before the next code for a number doubles with every code that was not confirmed. */
+const pauseMs = ({ pauseMs: first }: Rule, { streak }: SubjectState) =>
+  Math.max(first, Math.min(first * 2 ** Math.min(Math.max(streak - 1, 0), 16), MOST_PAUSE_MS))
+
+/** The state after one more code. A subject that has had all it may have is blocked until its window ends, or longer. */
+export function countOne(rule: Rule, state: SubjectState | undefined, now: Date): SubjectState {
+  const isNewWindow = !state || now.getTime() - state.since.getTime() >= rule.windowMs
+  const next: SubjectState = {
+    subject: rule.subject,
+    since: isNewWindow ? now : state.since,
+    count: isNewWindow ? 1 : state.count + 1,
+    lastAt: now,
+    streak: (state?.streak ?? 0) + 1,
+    blockedUntil: null,
+    blocks: blocksLately(state, now),
+    reason: null,
+  }
+  if (next.count < rule.most) return next
+  const windowEnd = new Date(next.since.getTime() + rule.windowMs)
+  return block(next, windowEnd, now, `${next.count} codes within ${rule.windowMs === DAY_MS ? 'a day' : 'an hour'}`)
+}
+
+/** Blocks are forgotten a day after the last one ended. */
+const blocksLately = (state: SubjectState | undefined, now: Date) =>
+  state && now.getTime() - state.lastAt.getTime() < 2 * DAY_MS ? state.blocks : 0
+
+/** Blocked until then at least; each further block lasts twice as long, a day at most. */
+export function block(state: SubjectState, atLeastUntil: Date, now: Date, reason: string): SubjectState {
+  const shortest = atLeastUntil.getTime() - now.getTime()
+  const grown = Math.max(shortest, Math.min(HOUR_MS * 2 ** state.blocks, MOST_BLOCK_MS))
+  const lastsMs = state.blocks === 0 ? shortest : grown
+  return { ...state, blockedUntil: new Date(now.getTime() + lastsMs), blocks: state.blocks + 1, reason }
+}
+
+/** A prefix is judged when it has had so many codes within its window, and again after every few more. */
+const JUDGED_FROM = 30
+const JUDGED_EVERY = 10
+
+export const isToBeJudged = ({ subject, count, blockedUntil }: SubjectState) =>
+  subject.startsWith('prefix:') &&
+  blockedUntil === null &&
+  count >= JUDGED_FROM &&
+  (count - JUDGED_FROM) % JUDGED_EVERY === 0
+
+/** How many of the codes of a prefix were confirmed, among those that have had time to be. */
+export type PrefixShare = { prefix: string; sent: number; confirmed: number }
+
+/** Blocks a prefix whose codes are hardly ever confirmed: that is how paid traffic to invented numbers looks. */
+export function judgePrefix(state: SubjectState, share: PrefixShare, leastConfirmed: number, now: Date): SubjectState {
+  if (share.sent < JUDGED_FROM || share.confirmed / share.sent >= leastConfirmed) return state
+  const reason = `${share.confirmed} of ${share.sent} codes confirmed`
+  return block(state, new Date(now.getTime() + HOUR_MS), now, reason)
+}

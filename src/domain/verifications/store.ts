@@ -1,0 +1,242 @@
+import { formatMoney, type Money } from '../../base/money.ts'
+import type { Sql } from '../../db/sql.ts'
+import type { PrefixShare, SubjectState } from './guard.ts'
+import type { CheckStatus, FallbackSend, SentCode } from './verification.ts'
+
+// Limits ----------------------------------------------------------------------------------------------------------
+
+/** Read under the lock of the company's account, which every request that sends codes takes first. */
+export function selectSubjects(sql: Sql, companyId: number, subjects: string[]) {
+  return sql<SubjectState[]>`
+    select subject, since, count, last_at as "lastAt", streak, blocked_until as "blockedUntil", blocks, reason
+    from verification_limits where company_id = ${companyId} and subject = any(${subjects}::text[])`
+}
+
+export function upsertSubjects(sql: Sql, companyId: number, states: SubjectState[]) {
+  const ms = (time: Date | null) => (time ? time.getTime() : null)
+  return sql`
+    insert into verification_limits as l
+      (company_id, subject, since, count, last_at, streak, blocked_until, blocks, reason)
+    select ${companyId}, subject, to_timestamp(since / 1000.0), count, to_timestamp(last / 1000.0), streak,
+      to_timestamp(blocked / 1000.0), blocks, reason
+    from unnest(
+      ${states.map(({ subject }) => subject)}::text[], ${states.map(({ since }) => ms(since))}::bigint[],
+      ${states.map(({ count }) => count)}::int[], ${states.map(({ lastAt }) => ms(lastAt))}::bigint[],
+      ${states.map(({ streak }) => streak)}::int[], ${states.map(({ blockedUntil }) => ms(blockedUntil))}::bigint[],
+      ${states.map(({ blocks }) => blocks)}::int[], ${states.map(({ reason }) => reason)}::text[]
+    ) q (subject, since, count, last, streak, blocked, blocks, reason)
+    order by subject
+    on conflict (company_id, subject) do update set since = excluded.since, count = excluded.count,
+      last_at = excluded.last_at, streak = excluded.streak, blocked_until = excluded.blocked_until,
+      blocks = excluded.blocks, reason = excluded.reason`
+}
+
+/** Of these numbers, those that confirmed a code after the given moment. */
+export function selectConfirmedSince(sql: Sql, companyId: number, numbers: { destination: string; since: Date }[]) {
+  return sql<{ destination: string }[]>`
+    select q.destination from unnest(
+      ${numbers.map(({ destination }) => destination)}::text[],
+      ${numbers.map(({ since }) => since.getTime())}::bigint[]) q (destination, since)
+    where exists (
+      select from verifications v
+      where v.company_id = ${companyId} and v.destination = q.destination
+        and v.confirmed_at >= to_timestamp(q.since / 1000.0)
+        and v.verification_uuid >= uuid7_floor(now() - interval '2 days'))`
+}
+
+/** How many of the newest codes of each prefix were confirmed, leaving out those that may still be on their way. */
+export function selectShares(sql: Sql, companyId: number, prefixes: string[], of: number, matureSeconds: number) {
+  return sql<PrefixShare[]>`
+    select q.prefix, count(v.sent_at)::int as sent, count(v.confirmed_at)::int as confirmed
+    from unnest(${prefixes}::text[]) q (prefix)
+    left join lateral (
+      select sent_at, confirmed_at from verifications v
+      where v.company_id = ${companyId} and v.prefix = q.prefix
+        and v.verification_uuid < uuid7_floor(now() - make_interval(secs => ${matureSeconds}))
+        and v.verification_uuid >= uuid7_floor(now() - interval '1 hour')
+      order by v.verification_uuid desc limit ${of}) v on true
+    group by q.prefix`
+}
+
+export type BlockedSubject = Pick<SubjectState, 'subject' | 'blocks' | 'reason'> & {
+  companyId: number
+  blockedUntil: Date
+}
+
+export function selectBlocked(sql: Sql, companyId: number | undefined) {
+  return sql<BlockedSubject[]>`
+    select company_id as "companyId", subject, blocked_until as "blockedUntil", blocks, reason from verification_limits
+    where blocked_until > now() ${companyId === undefined ? sql`` : sql`and company_id = ${companyId}`}
+    order by company_id, blocked_until desc, subject limit 10000`
+}
+
+export function deleteSubject(sql: Sql, companyId: number, subject: string) {
+  return sql`delete from verification_limits where company_id = ${companyId} and subject = ${subject}`
+}
+
+export function deleteOldSubjects(sql: Sql, limit: number) {
+  return sql`
+    delete from verification_limits l using (
+      select company_id, subject from verification_limits
+      where last_at < now() - interval '3 days' limit ${limit}) old
+    where l.company_id = old.company_id and l.subject = old.subject`
+}
+
+// Codes -----------------------------------------------------------------------------------------------------------
+
+type Row = SentCode & { hashes: Buffer[] }
+
+const hexOf = (hashes: Buffer[]) => hashes.map(hash => hash.toString('hex')).join(',')
+
+/** One row for each number to be confirmed. Several hashes of one code are written as a list of hex words. */
+export function insertVerifications(sql: Sql, companyId: number, codes: Row[]) {
+  return sql`
+    insert into verifications (company_id, verification_uuid, verifier_id, destination, country, prefix, channel_type,
+      code_hashes, code_ends, tries_left, sent_at)
+    select ${companyId}, q.uuid, q.verifier_id, q.destination, q.country, q.prefix, q.channel_type,
+      h.hashes, array_fill(now() + make_interval(secs => q.lifetime), array[cardinality(h.hashes)]), q.tries, now()
+    from unnest(
+      ${codes.map(({ uuid }) => uuid)}::uuid[], ${codes.map(({ verifierId }) => verifierId)}::text[],
+      ${codes.map(({ destination }) => destination)}::text[], ${codes.map(({ country }) => country)}::text[],
+      ${codes.map(({ prefix }) => prefix)}::text[], ${codes.map(({ channelType }) => channelType)}::text[],
+      ${codes.map(({ hashes }) => hexOf(hashes))}::text[],
+      ${codes.map(({ lifetimeSeconds }) => lifetimeSeconds)}::int[], ${codes.map(({ tries }) => tries)}::int[]
+    ) q (uuid, verifier_id, destination, country, prefix, channel_type, hashes, lifetime, tries)
+    cross join lateral (select array(select decode(w, 'hex') from unnest(string_to_array(q.hashes, ',')) w)) h (hashes)`
+}
+
+/** One more code for a verification: those before it stay good until their own end, the tries begin anew. */
+export function addCode(sql: Sql, companyId: number, code: Row) {
+  return sql`
+    update verifications set channel_type = ${code.channelType}, tries_left = ${code.tries}, sent_at = now(),
+      code_hashes = code_hashes || ${code.hashes.map(hash => hash.toString('hex'))}::text[]::bytea[],
+      code_ends = code_ends || array_fill(
+        now() + make_interval(secs => ${code.lifetimeSeconds}), array[${code.hashes.length}::int])
+    where company_id = ${companyId} and verification_uuid = ${code.verificationUuid!} and confirmed_at is null`
+}
+
+/** A fallback went out: confirmations count for its channel from now on. */
+export function updateChannels(sql: Sql, companyId: number, sends: FallbackSend[]) {
+  return sql`
+    update verifications v set channel_type = q.channel_type
+    from unnest(
+      ${sends.map(({ verificationUuid }) => verificationUuid)}::uuid[],
+      ${sends.map(({ channelType }) => channelType)}::text[]) q (uuid, channel_type)
+    where v.company_id = ${companyId} and v.verification_uuid = q.uuid and v.confirmed_at is null`
+}
+
+export type Checked = { uuid: string; status: CheckStatus; triesLeft: number }
+
+/**
+ * Judges one code for each of these verifications. A try is counted in the statement that compares, under the lock of
+ * the row: parallel guesses come one after the other. Rows are locked in the order of their keys. What is compared are
+ * keyed hashes, so the time of the comparison tells nothing about a code. A confirmation is counted once.
+ */
+export function checkCodes(sql: Sql, companyId: number, guesses: { uuid: string; hash: Buffer }[]) {
+  return sql<Checked[]>`
+    with asked as (
+      select uuid, decode(hash, 'hex') as hash from unnest(
+        ${guesses.map(({ uuid }) => uuid)}::uuid[], ${guesses.map(({ hash }) => hash.toString('hex'))}::text[]
+      ) q (uuid, hash)),
+    locked as (
+      select v.*, q.hash from verifications v join asked q on v.verification_uuid = q.uuid
+      where v.company_id = ${companyId} order by v.verification_uuid for update of v),
+    judged as (
+      select verification_uuid, verifier_id, channel_type, country, sent_at, confirmed_at, tries_left,
+        (select max(ends) from unnest(code_ends) ends) <= now() as is_over,
+        exists (
+          select from unnest(code_hashes, code_ends) c (hash, ends)
+          where c.hash = locked.hash and c.ends > now()) as is_right
+      from locked),
+    outcome as (
+      select *, case
+        when is_over or (tries_left = 0 and not (is_right and confirmed_at is not null)) then 'EXPIRED'
+        when is_right then 'CONFIRMED' else 'WRONG_CODE' end as status
+      from judged),
+    changed as (
+      update verifications v set
+        tries_left = v.tries_left - (o.status = 'WRONG_CODE')::int,
+        confirmed_at = case when o.status = 'CONFIRMED' then coalesce(v.confirmed_at, now()) else v.confirmed_at end
+      from outcome o
+      where v.company_id = ${companyId} and v.verification_uuid = o.verification_uuid
+        and (o.status = 'WRONG_CODE' or (o.status = 'CONFIRMED' and o.confirmed_at is null))),
+    counted as (
+      insert into verification_counters as k
+        (company_id, verifier_id, day, channel_type, country, what, count, total_ms)
+      select ${companyId}, verifier_id, (now() at time zone 'UTC')::date, channel_type, country, 'confirmed', count(*),
+        sum(greatest(0, extract(epoch from now() - sent_at) * 1000))::bigint
+      from outcome where status = 'CONFIRMED' and confirmed_at is null
+      group by verifier_id, channel_type, country order by verifier_id, channel_type, country
+      on conflict (company_id, verifier_id, day, channel_type, country, what)
+      do update set count = k.count + excluded.count, total_ms = k.total_ms + excluded.total_ms)
+    select verification_uuid as uuid, status, greatest(0, tries_left - (status = 'WRONG_CODE')::int)::int as "triesLeft"
+    from outcome`
+}
+
+export function deleteOldVerifications(sql: Sql, limit: number) {
+  return sql`
+    delete from verifications v using (
+      select o.* from companies k cross join lateral (
+        select company_id, verification_uuid from verifications
+        where company_id = k.company_id and verification_uuid < uuid7_floor(now() - interval '7 days')
+        order by verification_uuid limit ${limit}) o
+      limit ${limit}) old
+    where v.company_id = old.company_id and v.verification_uuid = old.verification_uuid`
+}
+
+// Statistics ------------------------------------------------------------------------------------------------------
+
+export type CounterChange = {
+  verifierId: string
+  channelType: string
+  country: string
+  what: 'sent' | 'delivered'
+  count: number
+  cost: Money
+}
+
+export function addToCounters(sql: Sql, companyId: number, changes: CounterChange[]) {
+  return sql`
+    insert into verification_counters as k (company_id, verifier_id, day, channel_type, country, what, count, cost)
+    select ${companyId}, verifier_id, (now() at time zone 'UTC')::date, channel_type, country, what, count, cost
+    from unnest(
+      ${changes.map(({ verifierId }) => verifierId)}::text[], ${changes.map(({ channelType }) => channelType)}::text[],
+      ${changes.map(({ country }) => country)}::text[], ${changes.map(({ what }) => what)}::text[],
+      ${changes.map(({ count }) => count)}::bigint[],
+      ${changes.map(({ cost }) => formatMoney(cost))}::text[]::numeric[]
+    ) q (verifier_id, channel_type, country, what, count, cost)
+    order by verifier_id, channel_type, country, what
+    on conflict (company_id, verifier_id, day, channel_type, country, what)
+    do update set count = k.count + excluded.count, cost = k.cost + excluded.cost`
+}
+
+export type StatisticsRow = {
+  verifierId: string
+  day: string
+  channelType: string
+  country: string
+  sent: number
+  delivered: number
+  confirmed: number
+  cost: Money
+  confirmMs: number
+}
+
+/** What was sent, delivered and confirmed by verifier, day, channel and country; the newest day first. */
+export function selectStatistics(
+  sql: Sql,
+  companyId: number,
+  filter: { verifierId?: string; from: string; to: string },
+) {
+  return sql<StatisticsRow[]>`
+    select verifier_id as "verifierId", day::text, channel_type as "channelType", country,
+      coalesce(sum(count) filter (where what = 'sent'), 0)::bigint as sent,
+      coalesce(sum(count) filter (where what = 'delivered'), 0)::bigint as delivered,
+      coalesce(sum(count) filter (where what = 'confirmed'), 0)::bigint as confirmed,
+      coalesce(sum(cost), 0)::numeric(18, 4) as cost, coalesce(sum(total_ms), 0)::bigint as "confirmMs"
+    from verification_counters
+    where company_id = ${companyId} and day between ${filter.from}::date and ${filter.to}::date
+      ${filter.verifierId === undefined ? sql`` : sql`and verifier_id = ${filter.verifierId}`}
+    group by verifier_id, day, channel_type, country
+    order by day desc, verifier_id, channel_type, country limit 10000`
+}

@@ -1,0 +1,166 @@
+import type { ChannelType } from '../../base/channel-types.ts'
+import type { Money } from '../../base/money.ts'
+import type { Sql, Transaction } from '../../db/sql.ts'
+import {
+  countOne,
+  isNumber,
+  isToBeJudged,
+  judgePrefix,
+  mayGoAt,
+  type Rule,
+  rulesFor,
+  type SubjectState,
+} from './guard.ts'
+import * as store from './store.ts'
+import type { FallbackSend, NewCode, SentCode } from './verification.ts'
+
+/** Why no code is sent now: too many were sent for the subject, which may have one again after so many seconds. */
+export type TooMany = { subject: string; retryAfterSeconds: number }
+
+type Asked = { destination: string; code: NewCode }
+
+/** Codes that may still be typed are not held against a prefix. */
+const MATURE_SECONDS = 120
+const SHARE_OF = 200
+
+/**
+ * Decides for each of these codes whether it may be sent, and counts those that may. To be called under the lock of the
+ * company's account: then the limits hold over all processes. Gives for each code why it may not go, or undefined.
+ */
+export async function admitCodes(
+  sql: Transaction,
+  companyId: number,
+  asked: Asked[],
+  now: Date,
+): Promise<(TooMany | undefined)[]> {
+  const rules = asked.map(({ destination, code }) => rulesFor(destination, code))
+  const subjects = [...new Set(rules.flat().map(({ subject }) => subject))]
+  const states = new Map((await store.selectSubjects(sql, companyId, subjects)).map(state => [state.subject, state]))
+  await forgiveConfirmed(sql, companyId, states, rules.flat(), now)
+  const changed = new Set<string>()
+  const refusals = rules.map(each => admit(states, changed, each, now))
+  await judgePrefixes(sql, companyId, states, changed, asked, now)
+  if (changed.size > 0)
+    await store.upsertSubjects(
+      sql,
+      companyId,
+      [...changed].map(subject => states.get(subject)!),
+    )
+  return refusals
+}
+
+function admit(states: Map<string, SubjectState>, changed: Set<string>, rules: Rule[], now: Date): TooMany | undefined {
+  for (const rule of rules) {
+    const waitMs = mayGoAt(rule, states.get(rule.subject), now).getTime() - now.getTime()
+    if (waitMs > 0) return { subject: rule.subject, retryAfterSeconds: Math.ceil(waitMs / 1000) }
+  }
+  for (const rule of rules) {
+    states.set(rule.subject, countOne(rule, states.get(rule.subject), now))
+    changed.add(rule.subject)
+  }
+  return undefined
+}
+
+/** A number that confirmed its last code has the short pause again. Its count of the day stays. */
+async function forgiveConfirmed(
+  sql: Transaction,
+  companyId: number,
+  states: Map<string, SubjectState>,
+  rules: Rule[],
+  now: Date,
+) {
+  const waiting = rules.filter(isNumber).flatMap(rule => {
+    const state = states.get(rule.subject)
+    return state && state.streak > 1 && mayGoAt(rule, state, now) > now ? [state] : []
+  })
+  if (waiting.length === 0) return
+  const numbers = waiting.map(({ subject, lastAt }) => ({
+    destination: subject.slice('number:'.length),
+    since: lastAt,
+  }))
+  for (const { destination } of await store.selectConfirmedSince(sql, companyId, numbers)) {
+    const state = states.get(`number:${destination}`)!
+    states.set(state.subject, { ...state, streak: 0 })
+  }
+}
+
+async function judgePrefixes(
+  sql: Transaction,
+  companyId: number,
+  states: Map<string, SubjectState>,
+  changed: Set<string>,
+  asked: Asked[],
+  now: Date,
+) {
+  const judged = [...changed].map(subject => states.get(subject)!).filter(isToBeJudged)
+  if (judged.length === 0) return
+  const prefixes = judged.map(({ subject }) => subject.slice('prefix:'.length))
+  const leastOf = new Map(asked.map(({ code }) => [code.prefix, code.limits.leastConfirmed]))
+  for (const share of await store.selectShares(sql, companyId, prefixes, SHARE_OF, MATURE_SECONDS)) {
+    const state = states.get(`prefix:${share.prefix}`)!
+    states.set(state.subject, judgePrefix(state, share, leastOf.get(share.prefix)!, now))
+  }
+}
+
+/** Writes the codes of messages that were accepted, in the same transaction, and counts them as sent. */
+export async function keepCodes(sql: Transaction, companyId: number, sent: SentCode[]): Promise<void> {
+  if (sent.length === 0) return
+  const rows = sent.map(code => ({ ...code, hashes: code.hashesFor(code.verificationUuid ?? code.uuid) }))
+  const fresh = rows.filter(({ verificationUuid }) => verificationUuid === undefined)
+  const further = rows
+    .filter(({ verificationUuid }) => verificationUuid !== undefined)
+    .toSorted((a, b) => (a.verificationUuid! < b.verificationUuid! ? -1 : 1))
+  await Promise.all([
+    fresh.length > 0 ? store.insertVerifications(sql, companyId, fresh) : undefined,
+    ...further.map(row => store.addCode(sql, companyId, row)),
+  ])
+}
+
+/** A fallback sends the codes of its verification over another channel. */
+export async function noteFallbacks(sql: Transaction, companyId: number, sends: FallbackSend[]): Promise<void> {
+  if (sends.length > 0) await store.updateChannels(sql, companyId, sends)
+}
+
+/** A message with a code that was sent or delivered, for the statistics. */
+export type CountedMessage = {
+  verifierId: string
+  country: string
+  channelType: ChannelType
+  what: 'sent' | 'delivered'
+  cost: Money
+}
+
+export async function countMessages(sql: Sql, companyId: number, messages: CountedMessage[]): Promise<void> {
+  const sums = new Map<string, store.CounterChange>()
+  for (const { verifierId, country, channelType, what, cost } of messages) {
+    const key = `${verifierId}/${channelType}/${country}/${what}`
+    const sum = sums.get(key)
+    if (sum) {
+      sum.count += 1
+      sum.cost += cost
+    } else sums.set(key, { verifierId, country, channelType, what, cost, count: 1 })
+  }
+  if (sums.size > 0) await store.addToCounters(sql, companyId, [...sums.values()])
+}
+
+const BATCH = 5000
+const MOST_BATCHES = 100
+
+/** Forgets verifications of more than a week ago, and subjects that no code was sent for since days. */
+export async function forgetOldVerifications(sql: Sql): Promise<void> {
+  let batches = 0
+  while ((await store.deleteOldVerifications(sql, BATCH)).count === BATCH && ++batches < MOST_BATCHES);
+  batches = 0
+  while ((await store.deleteOldSubjects(sql, BATCH)).count === BATCH && ++batches < MOST_BATCHES);
+}
+
+export type { BlockedSubject, StatisticsRow } from './store.ts'
+
+/** Subjects for which no codes are sent now; of one company, or for staff of all. */
+export const blockedSubjects = (sql: Sql, companyId?: number) => store.selectBlocked(sql, companyId)
+
+/** Lets codes be sent for a subject again; false when it was not known. */
+export const unblockSubject = async (sql: Sql, companyId: number, subject: string): Promise<boolean> =>
+  (await store.deleteSubject(sql, companyId, subject)).count > 0
+
+export const verificationStatistics = store.selectStatistics

@@ -1,0 +1,112 @@
+import { refusalOfText } from '../../base/channel-text.ts'
+import { countryIdOf } from '../../base/countries.ts'
+import { invalid } from '../../base/errors.ts'
+import { isHttpUrl } from '../../base/http-url.ts'
+import { type PageSettings, senderFor, type VerifierLimits, type VerifierSettings } from './verifier.ts'
+
+/** What may be set. Each message names the setting as the command line does. */
+export function refuseBadSettings(settings: VerifierSettings): void {
+  const wrong = wrongSetting(settings)
+  if (wrong) throw invalid(wrong)
+}
+
+const MOST_TEXT = 500
+const MOST_LANGUAGES = 20
+
+function wrongSetting(settings: VerifierSettings): string | undefined {
+  return (
+    wrongChannels(settings) ??
+    wrongNumber('length', settings.codeLength, 4, 8) ??
+    wrongNumber('lifetime', settings.lifetimeSeconds, 30, 3600) ??
+    wrongNumber('tries', settings.tries, 1, 10) ??
+    wrongNumber('pause', settings.pauseSeconds, 10, 3600) ??
+    (settings.fallbackSeconds === null
+      ? undefined
+      : wrongNumber('fallback', settings.fallbackSeconds, 10, settings.lifetimeSeconds)) ??
+    wrongTexts(settings.texts) ??
+    wrongCountries(settings.countries) ??
+    wrongHost(settings.webOtpHost) ??
+    wrongAndroidHash(settings.androidHash) ??
+    wrongCallbackUrl(settings.callbackUrl) ??
+    wrongLimits(settings.limits)
+  )
+}
+
+function wrongNumber(name: string, value: number, least: number, most: number): string | undefined {
+  return Number.isInteger(value) && value >= least && value <= most
+    ? undefined
+    : `${name}: must be a whole number from ${least} to ${most}`
+}
+
+function wrongChannels(settings: VerifierSettings): string | undefined {
+  const { channels } = settings
+  if (channels.length === 0) return 'channels: name at least one'
+  if (new Set(channels).size < channels.length) return 'channels: name each channel once'
+  const nameless = channels.find(channel => senderFor(settings, channel) === undefined)
+  if (nameless) return `senders: ${nameless} needs a sender name, such as ${nameless}=NAME`
+}
+
+/** Placeholders of our own are filled at sending; others are for the `substitutions` of a request. */
+function wrongTexts(texts: Record<string, string>): string | undefined {
+  const entries = Object.entries(texts)
+  if (entries.length === 0 || entries.length > MOST_LANGUAGES) return `text: give 1 to ${MOST_LANGUAGES} languages`
+  for (const [language, text] of entries) {
+    if (!/^[a-z]{2,3}(-[a-z]{2,4})?$/.test(language)) return `text: "${language}" is no language code such as en or ru`
+    if (!text.includes('{code}')) return `text ${language}: must contain {code}`
+    if (text.split('{code}').length > 2) return `text ${language}: must contain {code} only once`
+    const refusal = text.length > MOST_TEXT ? `has at most ${MOST_TEXT} characters` : refusalOfText('SMS', text)
+    if (refusal) return `text ${language}: ${refusal}`
+  }
+}
+
+function wrongCountries(countries: string[]): string | undefined {
+  const unknown = countries.find(country => countryIdOf(country) === undefined)
+  return unknown === undefined ? undefined : `countries: "${unknown}" is no ISO code of a country such as RU`
+}
+
+const HOST = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$|^localhost$/
+
+const wrongHost = (host: string | null) =>
+  host === null || HOST.test(host) ? undefined : 'web-otp: must be the host of your site, such as shop.example'
+
+const wrongAndroidHash = (hash: string | null) =>
+  hash === null || /^[A-Za-z0-9+/]{11}$/.test(hash)
+    ? undefined
+    : 'android-hash: must be the 11 characters that Google Play services made for your application'
+
+const wrongCallbackUrl = (url: string | null) =>
+  url === null || isHttpUrl(url) ? undefined : 'callback-url: must be an http or https address'
+
+function wrongLimits({ leastConfirmed, ...counts }: VerifierLimits): string | undefined {
+  if (!(leastConfirmed >= 0 && leastConfirmed <= 1)) return 'least-confirmed: must be 0 to 1'
+  const wrong = Object.entries(counts).find(([, value]) => !Number.isInteger(value) || value < 1 || value > 1_000_000)
+  return wrong && `${kebab(wrong[0])}: must be a whole number from 1 to 1000000`
+}
+
+const MOST_ORIGINS = 100
+
+export function refuseBadPage(page: PageSettings): void {
+  const wrong = wrongOrigins(page) ?? wrongCaptcha(page)
+  if (wrong) throw invalid(wrong)
+}
+
+function wrongOrigins({ origins }: PageSettings): string | undefined {
+  if (origins.length === 0)
+    return 'origins: name at least one page that may show the widget, such as https://shop.example'
+  if (origins.length > MOST_ORIGINS) return `origins: at most ${MOST_ORIGINS}`
+  const wrong = origins.find(origin => !isOrigin(origin))
+  return wrong === undefined ? undefined : `origins: "${wrong}" is no origin such as https://shop.example`
+}
+
+function isOrigin(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && url.origin === text
+}
+
+const wrongCaptcha = ({ captcha, captchaSiteKey }: PageSettings) =>
+  ['altcha', 'none'].includes(captcha) === (captchaSiteKey === null)
+    ? undefined
+    : `captcha-site-key: ${captchaSiteKey === null ? `${captcha} needs one` : `${captcha} has none`}`
+
+/** As the command line writes it: `perNumber` is `--per-number`. */
+const kebab = (name: string) => name.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)

@@ -1,0 +1,66 @@
+import type { Sql } from '../../db/sql.ts'
+import type { PageSettings, Verifier, VerifierKind, VerifierSettings } from './verifier.ts'
+
+const columns = (sql: Sql) => sql`
+  company_id as "companyId", verifier_id as "verifierId", kind, name, settings, page, created_at as "createdAt"`
+
+export const insertVerifierId = (sql: Sql, companyId: number, verifierId: string) =>
+  sql`insert into verifier_ids (verifier_id, company_id) values (${verifierId}, ${companyId}) on conflict do nothing`
+
+export type NewVerifier = {
+  verifierId: string
+  kind: VerifierKind
+  name: string
+  settings: VerifierSettings
+  page: PageSettings | null
+  captchaSecret: Buffer | null
+}
+
+export function insertVerifier(sql: Sql, companyId: number, given: NewVerifier) {
+  const { verifierId, kind, name, settings, page, captchaSecret } = given
+  return sql`
+    insert into verifiers (company_id, verifier_id, kind, name, settings, page, captcha_secret)
+    values (${companyId}, ${verifierId}, ${kind}, ${name}, ${JSON.stringify(settings)}::text::jsonb,
+      ${page && JSON.stringify(page)}::text::jsonb, ${captchaSecret})`
+}
+
+export const selectCompanyOf = (sql: Sql, verifierId: string) =>
+  sql<{ companyId: number }[]>`select company_id as "companyId" from verifier_ids where verifier_id = ${verifierId}`
+
+export function selectVerifier(sql: Sql, companyId: number, verifierId: string) {
+  return sql<Verifier[]>`
+    select ${columns(sql)} from verifiers where company_id = ${companyId} and verifier_id = ${verifierId}`
+}
+
+export function selectVerifiers(sql: Sql, companyId: number, kind: VerifierKind) {
+  return sql<Verifier[]>`
+    select ${columns(sql)} from verifiers where company_id = ${companyId} and kind = ${kind}
+    order by created_at, verifier_id`
+}
+
+export function selectAllVerifiers(sql: Sql, kind: VerifierKind) {
+  return sql<Verifier[]>`
+    select ${columns(sql)} from verifiers where kind = ${kind} order by company_id, created_at, verifier_id`
+}
+
+export function selectCaptchaSecret(sql: Sql, companyId: number, verifierId: string) {
+  return sql<{ captchaSecret: Buffer | null }[]>`
+    select captcha_secret as "captchaSecret" from verifiers
+    where company_id = ${companyId} and verifier_id = ${verifierId}`
+}
+
+export type VerifierChange = Pick<Verifier, 'name' | 'settings' | 'page'>
+
+export function updateVerifier(sql: Sql, companyId: number, verifierId: string, change: VerifierChange) {
+  return sql`
+    update verifiers set name = ${change.name}, settings = ${JSON.stringify(change.settings)}::text::jsonb,
+      page = ${change.page && JSON.stringify(change.page)}::text::jsonb
+    where company_id = ${companyId} and verifier_id = ${verifierId}`
+}
+
+export const updateCaptchaSecret = (sql: Sql, companyId: number, verifierId: string, secret: Buffer | null) =>
+  sql`update verifiers set captcha_secret = ${secret} where company_id = ${companyId} and verifier_id = ${verifierId}`
+
+/** Its id is never given to another verifier: pages and programs may still use it. */
+export const deleteVerifier = (sql: Sql, companyId: number, verifierId: string) =>
+  sql`delete from verifiers where company_id = ${companyId} and verifier_id = ${verifierId}`

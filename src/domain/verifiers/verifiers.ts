@@ -1,0 +1,125 @@
+import { randomInt } from 'node:crypto'
+import { invalid, notFound } from '../../base/errors.ts'
+import { type BoxKey, boxKey, open, seal } from '../../base/secret-box.ts'
+import type { Sql, Transaction } from '../../db/sql.ts'
+import { requireAnyCompany } from '../companies/companies.ts'
+import { refuseBadPage, refuseBadSettings } from './rules.ts'
+import * as store from './store.ts'
+import {
+  defaultPage,
+  defaultSettings,
+  type PageSettings,
+  type Verifier,
+  type VerifierKind,
+  type VerifierSettings,
+} from './verifier.ts'
+
+/** What is given when a verifier is made or changed; the rest keeps its value. */
+export type VerifierOptions = {
+  name?: string
+  settings?: Partial<VerifierSettings>
+  /** Of a widget alone. */
+  page?: Partial<PageSettings>
+  /** The captcha provider's secret, sealed; null removes it. */
+  captchaSecret?: Buffer | null
+}
+
+/** Letters and digits that are not taken for each other. */
+const ID_SIGNS = 'abcdefghjkmnpqrstuvwxyz23456789'
+const ID_LENGTHS: Record<VerifierKind, number> = { API: 6, WIDGET: 12 }
+const MOST_ID_DRAWS = 20
+const MOST_NAME = 100
+
+/** Makes a verifier or a widget and returns its id. */
+export async function createVerifier(
+  sql: Transaction,
+  companyId: number,
+  kind: VerifierKind,
+  options: VerifierOptions = {},
+): Promise<string> {
+  await requireAnyCompany(sql, companyId)
+  const settings = { ...defaultSettings, ...options.settings }
+  const page = kind === 'WIDGET' ? { ...defaultPage, ...options.page } : null
+  const name = options.name ?? (kind === 'WIDGET' ? 'Widget' : 'Verifier')
+  refuseBad({ name, settings, page })
+  const verifierId = await drawId(sql, companyId, kind)
+  const captchaSecret = options.captchaSecret ?? null
+  await store.insertVerifier(sql, companyId, { verifierId, kind, name, settings, page, captchaSecret })
+  return verifierId
+}
+
+function refuseBad({ name, settings, page }: Pick<Verifier, 'name' | 'settings' | 'page'>) {
+  if (name.trim() === '' || name.length > MOST_NAME) throw invalid(`name: must have 1 to ${MOST_NAME} characters`)
+  refuseBadSettings(settings)
+  if (page) refuseBadPage(page)
+}
+
+/** An id that was never given before, also not to a verifier that was deleted. */
+async function drawId(sql: Transaction, companyId: number, kind: VerifierKind): Promise<string> {
+  for (let draw = 0; draw < MOST_ID_DRAWS; draw++) {
+    const verifierId = Array.from({ length: ID_LENGTHS[kind] }, () => ID_SIGNS[randomInt(ID_SIGNS.length)]).join('')
+    if ((await store.insertVerifierId(sql, companyId, verifierId)).count === 1) return verifierId
+  }
+  throw new Error('no free verifier id was found')
+}
+
+/** The verifier of a company; a verifier of another company is as unknown as none. */
+export async function requireVerifier(
+  sql: Sql,
+  companyId: number,
+  kind: VerifierKind,
+  verifierId: string,
+): Promise<Verifier> {
+  const [verifier] = await store.selectVerifier(sql, companyId, verifierId)
+  if (verifier?.kind !== kind) throw notFound(kind === 'API' ? 'Verifier' : 'Widget')
+  return verifier
+}
+
+/** For pages, which know a widget by its id alone. */
+export async function findWidget(sql: Sql, widgetId: string): Promise<Verifier | undefined> {
+  const [found] = await store.selectCompanyOf(sql, widgetId)
+  if (!found) return undefined
+  const [widget] = await store.selectVerifier(sql, found.companyId, widgetId)
+  return widget?.kind === 'WIDGET' ? widget : undefined
+}
+
+/** For staff, who know a verifier by its id alone. */
+export async function requireAnyVerifier(sql: Sql, kind: VerifierKind, verifierId: string): Promise<Verifier> {
+  const [found] = await store.selectCompanyOf(sql, verifierId)
+  if (!found) throw notFound(kind === 'API' ? 'Verifier' : 'Widget')
+  return requireVerifier(sql, found.companyId, kind, verifierId)
+}
+
+export const listVerifiers = (sql: Sql, companyId: number, kind: VerifierKind): Promise<Verifier[]> =>
+  store.selectVerifiers(sql, companyId, kind)
+
+/** For staff: those of every company. */
+export const listAllVerifiers = (sql: Sql, kind: VerifierKind): Promise<Verifier[]> =>
+  store.selectAllVerifiers(sql, kind)
+
+/** Changes what is given; the change acts on the next code. */
+export async function changeVerifier(sql: Sql, verifier: Verifier, options: VerifierOptions): Promise<void> {
+  const { companyId, verifierId } = verifier
+  const settings = { ...verifier.settings, ...options.settings }
+  const page = verifier.page && { ...verifier.page, ...options.page }
+  const name = options.name ?? verifier.name
+  refuseBad({ name, settings, page })
+  await store.updateVerifier(sql, companyId, verifierId, { name, settings, page })
+  if (options.captchaSecret !== undefined)
+    await store.updateCaptchaSecret(sql, companyId, verifierId, options.captchaSecret)
+}
+
+export async function deleteVerifier(sql: Sql, { companyId, verifierId }: Verifier): Promise<void> {
+  await store.deleteVerifier(sql, companyId, verifierId)
+}
+
+const captchaKey = (secret: string): BoxKey => boxKey(secret, 'captcha secrets')
+
+export const sealCaptchaSecret = (secret: string, captchaSecret: string): Buffer =>
+  seal(captchaKey(secret), captchaSecret)
+
+/** The secret that the captcha's provider knows a widget by; undefined when none was set. */
+export async function captchaSecretOf(sql: Sql, secret: string, widget: Verifier): Promise<string | undefined> {
+  const [row] = await store.selectCaptchaSecret(sql, widget.companyId, widget.verifierId)
+  return row?.captchaSecret ? open(captchaKey(secret), row.captchaSecret) : undefined
+}
