@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { type Example, type Media, operationsOf } from '../http/reference/document.ts'
 import { formOf, useApp } from '../testing/api.ts'
 import { aKey } from '../testing/messaging-api.ts'
+import { aVerifier } from '../testing/verification.ts'
 import { makeDemo } from './service/demo.ts'
 
 /** Every example body of the API reference is sent as it stands to an API with the demo world, and is taken. */
@@ -16,10 +17,13 @@ let cases: Case[]
 const tokens: Record<string, string> = {}
 let dispatchId: number
 let flashcall: string
+let gatewayId: string
 
 beforeAll(async () => {
   const demo = await makeDemo(api.sql, password, new Date())
   tokens.MESSAGE = demo.key!
+  tokens.VERIFIER = (await aKey(api.sql, demo.companyId!, 'VERIFIER')).key
+  gatewayId = await aVerifier(api.sql, demo.companyId!)
   tokens.ENTITY = (await aKey(api.sql, demo.companyId!, 'ENTITY')).key
   cases = (await Promise.all((['partner', 'messaging'] as const).map(casesOf))).flat()
   tokens.partner = (await sent(caseOf('POST /auth/token'), { login: 'demo', password })).token
@@ -32,7 +36,7 @@ async function casesOf(face: keyof typeof faces): Promise<Case[]> {
   const document = (await api.app.inject(`/docs/${face}.json`)).json()
   return operationsOf(document).flatMap(([name, { requestBody, description }]) => {
     const [method, path] = name.split(' ') as [string, string]
-    const type = /ENTITY/.test(description!) ? 'ENTITY' : 'MESSAGE'
+    const type = /type (ENTITY|VERIFIER)/.exec(description!)?.[1] ?? 'MESSAGE'
     const bodies = Object.entries<Media>(requestBody?.content ?? {}).filter(([form]) => form === 'application/json')
     return bodies.flatMap(([, { examples = {} }]) =>
       Object.values(examples).map(example => ({ face, method, path, type, example })),
@@ -56,6 +60,7 @@ async function sent({ face, method, path, type, example }: Case, body = example.
 const replaced = ({ path, example: { value } }: Case) => {
   if (path === '/auth/token') return { login: 'demo', password }
   if (path === '/message/stop') return { uuids: [flashcall] }
+  if (path === '/verifier/send') return { ...(value as object), gatewayId }
   if (path === '/flashcall-conversion') return { ...(value as object), messageUuid: flashcall }
   return value
 }

@@ -14,7 +14,12 @@ beforeAll(async () => {
   await anApprovedSender(api.sql, side.companyId, { brand: 'MTS' })
 })
 
-type Row = { path: string; keyType: 'MESSAGE' | 'ENTITY'; body(side: MessagingSide): object; other: object }
+type Row = {
+  path: string
+  keyType: 'MESSAGE' | 'ENTITY' | 'VERIFIER'
+  body(side: MessagingSide): object
+  other: object
+}
 
 const cascade = [
   { channelType: 'VK', senderName: 'anyone', content: 'Hello' },
@@ -48,6 +53,12 @@ const rows: Row[] = [
       subscribers: [{ destination: numberOf.MTS, externalId: '5001' }],
     }),
     other: { senderName: 'another_bot' },
+  },
+  {
+    path: '/verifier/send',
+    keyType: 'VERIFIER',
+    body: ({ gatewayId }) => ({ channelType: 'SMS', destination: numberOf.MTS, gatewayId }),
+    other: { destination: numberOf.TELE2 },
   },
   {
     path: '/flashcall-conversion',

@@ -17,6 +17,10 @@ export type MessagingEndpoint = Pick<Endpoint, 'method' | 'path' | 'status' | 'p
 
 export const nameOf = ({ method, path, form }: MessagingEndpoint) => `${method} ${path}${form ? ' as a form' : ''}`
 
+let numbers = 0
+/** A number waits for its next code: every request has its own. */
+const anotherNumber = () => `7903${String(++numbers).padStart(7, '0')}`
+
 const badIds = [0, -1, 2 ** 53, 1e300]
 const paging: Parameter[] = [
   { name: 'page', kind: 'int', refused: ['0', '-1'] },
@@ -197,6 +201,36 @@ export const messagingEndpoints: MessagingEndpoint[] = [
       { path: 'messageUuid', kind: 'uuid', required: true },
       { path: 'result', kind: 'enum', required: true, refused: ['number_verified', 'VERIFIED'] },
       { path: 'code', kind: 'scalar', nullable: true, refused: [true, 1.5, -1, 2 ** 53, 'x'.repeat(21)] },
+    ],
+  },
+  {
+    method: 'POST',
+    path: '/verifier/send',
+    status: 200,
+    types: ['VERIFIER'],
+    body: ({ gatewayId }) => ({ channelType: 'SMS', destination: anotherNumber(), gatewayId }),
+    fields: [
+      { path: 'channelType', kind: 'enum', required: true, refused: ['sms', 'PUSH', 'VIBER'] },
+      { path: 'destination', kind: 'string', required: true, refused: ['', 'no number', '+44 20 7946 0000'] },
+      { path: 'gatewayId', kind: 'string', required: true, refused: [''] },
+      { path: 'substitutions', kind: 'object', nullable: true, refused: [{ name: [] }] },
+      { path: 'clientIp', kind: 'string', nullable: true, refused: ['', '1.2.3', 'localhost'] },
+      { path: 'lang', kind: 'string', nullable: true, refused: ['', 'x'.repeat(11)] },
+      { path: 'externalMessageId', kind: 'string', nullable: true, refused: ['', 'x'.repeat(101)] },
+      { path: 'callbackUrl', kind: 'string', nullable: true, refused: ['', 'ftp://example.com'] },
+      { path: 'callbackEvents', kind: 'array', nullable: true, refused: [['clicked']] },
+      { path: 'callbackEvents[0]', kind: 'enum', refused: ['clicked', 'DELIVERED'] },
+    ],
+  },
+  {
+    method: 'POST',
+    path: '/verifier/check',
+    status: 200,
+    types: ['VERIFIER'],
+    body: ({ smsUuid }) => ({ uuid: smsUuid, code: '418305' }),
+    fields: [
+      { path: 'uuid', kind: 'string', required: true, refused: ['', 'x'.repeat(65)] },
+      { path: 'code', kind: 'scalar', required: true, refused: [true, null, 1.5, -1, 'x'.repeat(21)] },
     ],
   },
   {

@@ -5,6 +5,7 @@ import { type KeyType, keyTypes } from '../../domain/keys/key.ts'
 import { createTemplate } from '../../domain/templates/templates.ts'
 import { aCompany, aPartner, aSender, numberOf } from '../factories.ts'
 import { aKey } from '../messaging-api.ts'
+import { aVerifier } from '../verification.ts'
 import { PDF } from './world.ts'
 
 /** Two companies with everything a request can name: ours, and someone else's that must stay unknown to us. */
@@ -20,6 +21,8 @@ export type MessagingSide = {
   templateId: number
   /** A message of FLASHCALL, and one of another channel. */
   flashcallUuid: string
+  /** A verifier whose limits no test reaches. */
+  gatewayId: string
   smsUuid: string
 }
 
@@ -43,8 +46,15 @@ export async function aMessagingSide(sql: Pool): Promise<MessagingSide> {
     documentId,
     templateId: await aTemplate(sql, companyId),
     flashcallUuid: await aSingle(sql, companyId, 'FLASHCALL'),
+    gatewayId: await aPatientVerifier(sql, companyId),
     smsUuid: await aSingle(sql, companyId, 'SMS'),
   }
+}
+
+function aPatientVerifier(sql: Pool, companyId: number): Promise<string> {
+  const most = 1_000_000
+  const counts = { perNumber: most, perAddress: most, perPrefix: most, perVerifier: most, perCompany: most }
+  return aVerifier(sql, companyId, { pauseSeconds: 10, limits: { ...counts, leastConfirmed: 0 } })
 }
 
 async function aTemplate(sql: Pool, companyId: number): Promise<number> {
