@@ -208,7 +208,12 @@ export const messagingEndpoints: MessagingEndpoint[] = [
     path: '/verifier/send',
     status: 200,
     types: ['VERIFIER'],
-    body: ({ gatewayId }) => ({ channelType: 'SMS', destination: anotherNumber(), gatewayId }),
+    body: ({ gatewayId }) => ({
+      channelType: 'SMS',
+      destination: anotherNumber(),
+      gatewayId,
+      callbackEvents: ['delivered'],
+    }),
     fields: [
       { path: 'channelType', kind: 'enum', required: true, refused: ['sms', 'PUSH', 'VIBER'] },
       { path: 'destination', kind: 'string', required: true, refused: ['', 'no number', '+44 20 7946 0000'] },
