@@ -1,93 +1,25 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import type { Pool } from '../src/db/sql.ts'
-import { addGateway } from '../src/domain/gateways/gateways.ts'
 import { acceptSingles } from '../src/domain/singles/singles.ts'
 import { aSingle } from '../src/testing/factories.ts'
-import { jsonOf, openConnection, requestBytes } from './client.ts'
-import type { Figure } from './figures.ts'
-import { dispatchOf, inventRecipients, REQUEST_SIZE } from './recipients.ts'
+import { addSimulator, codesBehindDispatch } from './codes.ts'
+import type { Figure, Options } from './figures.ts'
 import { onStage, type Stage } from './stage.ts'
 
 export const name = 'authorize'
 export const about = 'from a code accepted to handed over, idle and while a dispatch of a million goes out'
 
-const DISPATCH = 1_000_000
-const CODES = 200
-const EVERY_MS = 100
-
-export function run(): Promise<Figure[]> {
+export function run({ dispatch }: Options): Promise<Figure[]> {
   return onStage(async stage => {
-    await prepare(stage.sql)
+    await addSimulator(stage.sql)
     const service = await stage.startService()
     await stage.startEngine()
-    const idle = await p99(stage)
-    const dispatchId = await createDispatch(stage, service.port)
-    const connection = await openConnection(service.port)
-    await connection.ask(requestBytes(stage.partner.token, `POST /partner/v1/dispatches/${dispatchId}/start`))
-    const loaded = await p99(stage)
-    const left = await pendingOf(stage, dispatchId)
-    return [
-      { what: 'p99 of a code, idle', value: idle, unit: 'ms' },
-      { what: 'p99 of a code, under full load', value: loaded, unit: 'ms' },
-      { what: 'messages of the dispatch left at the end', value: left, unit: '', target: { least: 1 } },
-      { what: 'ratio', value: loaded / idle, unit: '', target: { most: 5 } },
-    ]
+    return codesBehindDispatch(stage, service.port, () => acceptCode(stage), dispatch)
   })
 }
 
-async function prepare(sql: Pool) {
-  await addGateway(sql, {
-    name: 'simulator',
-    channelType: 'SMS',
-    connector: 'simulator',
-    brands: [],
-    settings: { receiptMs: 0 },
-    partsPerSecond: null,
-  })
-  await sql`update senders set status = 'APPROVED'`
-}
-
-async function createDispatch(stage: Stage, port: number): Promise<number> {
-  const connection = await openConnection(port)
-  const body = dispatchOf(stage, inventRecipients(REQUEST_SIZE))
-  const { id } = jsonOf(await connection.ask(requestBytes(stage.partner.token, 'POST /partner/v1/dispatches', body)))
-  const more = requestBytes(stage.partner.token, `POST /partner/v1/dispatches/${id}/messages`, {
-    messages: body.messages,
-  })
-  for (let sent = REQUEST_SIZE; sent < DISPATCH; sent += REQUEST_SIZE) await connection.ask(more)
-  return id
-}
-
-async function pendingOf({ sql, companyId }: Stage, dispatchId: number): Promise<number> {
-  const [row] = await sql<{ pending: number }[]>`
-    select coalesce(sum(created_messages + sent_messages), 0)::bigint as pending from dispatch_blocks
-    where company_id = ${companyId} and dispatch_id = ${dispatchId}`
-  return row!.pending
-}
-
-/** Codes one after another at a steady pace: from the commit that accepted each to the operator's yes. */
-async function p99({ sql, companyId, senderIds }: Stage): Promise<number> {
-  const accepted = new Map<string, number>()
-  for (let i = 0; i < CODES; i++) {
-    const [answer] = await acceptSingles(
-      sql,
-      companyId,
-      [aSingle({ senderId: senderIds[0]!, senderName: 'ROMASHKA' })],
-      {
-        billingZone: 'Europe/Moscow',
-        now: new Date(),
-      },
-    )
-    if (answer?.kind !== 'accepted') throw new Error('a code was refused')
-    accepted.set(answer.uuid, Date.now())
-    await pause(EVERY_MS)
-  }
-  await pause(2000)
-  const uuids = [...accepted.keys()]
-  const handed = await sql<{ uuid: string; at: Date }[]>`
-    select uuid, sent_at as at from messages
-    where company_id = ${companyId} and uuid = any(${uuids}::uuid[]) and sent_at is not null`
-  if (handed.length < CODES) throw new Error(`only ${handed.length} of ${CODES} codes were handed over`)
-  const times = handed.map(({ uuid, at }) => Math.max(0, at.getTime() - accepted.get(uuid)!)).sort((a, b) => a - b)
-  return times[Math.floor(times.length * 0.99)]!
+async function acceptCode({ sql, companyId, senderIds }: Stage): Promise<string> {
+  const code = aSingle({ senderId: senderIds[0]!, senderName: 'ROMASHKA' })
+  const context = { billingZone: 'Europe/Moscow', now: new Date() }
+  const [answer] = await acceptSingles(sql, companyId, [code], context)
+  if (answer?.kind !== 'accepted') throw new Error('a code was refused')
+  return answer.uuid
 }

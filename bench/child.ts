@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 /** A server in a process of its own, so that nobody else's work is counted as its. */
 export type Child = {
+  pid: number
   port: number
   /** The most memory it has held so far. */
   peakBytes(): Promise<number>
@@ -17,6 +18,7 @@ export async function startChild(file: string, env: Record<string, string>): Pro
   })
   const { port } = await answerOf(child, file)
   return {
+    pid: child.pid!,
     port,
     async peakBytes() {
       child.send('memory')

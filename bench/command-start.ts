@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type Figure, inTurn } from './figures.ts'
+import { secret } from './secret.ts'
 import { onStage } from './stage.ts'
 
 export const name = 'command-start'
@@ -21,7 +22,7 @@ export function run(): Promise<Figure[]> {
 }
 
 async function besideBareNode(what: string, command: string[], url: string): Promise<Figure[]> {
-  const env = { ...process.env, DATABASE_URL: url, TIDINGS_SECRET: 'a secret of the benches, 32 or longer' }
+  const env = { ...process.env, DATABASE_URL: url, TIDINGS_SECRET: secret }
   const { ours, floor, ratio } = await inTurn(
     ROUNDS,
     () => cpuMsOf(command, env),

@@ -17,6 +17,7 @@ import { smpp, smppMemory } from './smpp.ts'
 import * as smppCodec from './smpp-codec.ts'
 import * as templates from './templates.ts'
 import * as text from './text.ts'
+import * as verifier from './verifier.ts'
 
 /**
  * Speed is promised as ratios measured in one run, so that a slow machine does not fail and a fast one does not hide
@@ -34,6 +35,7 @@ const benches: Bench[] = [
   depth,
   message,
   messageRead,
+  verifier,
   smppCodec,
   smpp,
   smppMemory,
@@ -43,7 +45,7 @@ const benches: Bench[] = [
   { name: 'numbering', about: 'nanoseconds to find the operator and region of a number', run: numbering.run },
 ]
 
-const USAGE = `Usage: npm run bench -- NAME [--json] [--history N]
+const USAGE = `Usage: npm run bench -- NAME [--json] [--history N] [--dispatch N]
 
 ${benches.map(({ name, about }) => `  ${name.padEnd(15)} ${about}`).join('\n')}
 
@@ -69,18 +71,27 @@ function readArguments() {
   try {
     return parseArgs({
       allowPositionals: true,
-      options: { help: { type: 'boolean' }, json: { type: 'boolean' }, history: { type: 'string' } },
+      options: {
+        help: { type: 'boolean' },
+        json: { type: 'boolean' },
+        history: { type: 'string' },
+        dispatch: { type: 'string' },
+      },
     })
   } catch (error) {
     return error as Error
   }
 }
 
-function optionsOf({ history }: { history?: string }): Options | Error {
-  if (history === undefined) return {}
-  return /^[1-9]\d{3,}$/.test(history)
-    ? { history: Number(history) }
-    : new Error('--history takes a number from 1000 on')
+function optionsOf(given: { history?: string; dispatch?: string }): Options | Error {
+  const options: Options = {}
+  for (const name of ['history', 'dispatch'] as const) {
+    const value = given[name]
+    if (value === undefined) continue
+    if (!/^[1-9]\d{3,}$/.test(value)) return new Error(`--${name} takes a number from 1000 on`)
+    options[name] = Number(value)
+  }
+  return options
 }
 
 function refuse(reason: string): number {

@@ -52,7 +52,7 @@ async function singles(stage: Stage, key: string): Promise<Figure[]> {
   }
 }
 
-const inventForms = (count: number) =>
+export const inventForms = (count: number) =>
   inventRecipients(count).map(({ destination }, i) => ({
     channelType: 'SMS',
     senderName: 'ROMASHKA',

@@ -4,6 +4,7 @@ import { connect } from '../src/db/sql.ts'
 import { watchNumbering } from '../src/domain/numbering/numbering.ts'
 import { buildApp } from '../src/http/app.ts'
 import { serveParent } from './child.ts'
+import { secret } from './secret.ts'
 
 /** The service as `tidings api` runs it: the whole HTTP side on a port, with its own connections to the database. */
 const sql = connect(process.env.DATABASE_URL!)
@@ -18,7 +19,7 @@ const app = await buildApp({
   publicUrl: 'http://localhost:8080',
   trustedProxies: [],
   metrics: true,
-  secret: 'a secret of the benches, 32 or longer',
+  secret,
 })
 await app.listen({ port: 0, host: '127.0.0.1' })
 

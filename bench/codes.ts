@@ -1,0 +1,85 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Pool } from '../src/db/sql.ts'
+import { addGateway } from '../src/domain/gateways/gateways.ts'
+import { jsonOf, openConnection, requestBytes } from './client.ts'
+import type { Figure } from './figures.ts'
+import { dispatchOf, inventRecipients, REQUEST_SIZE } from './recipients.ts'
+import type { Stage } from './stage.ts'
+
+const DISPATCH = 1_000_000
+const CODES = 200
+const EVERY_MS = 100
+/** The last codes are handed over by then. */
+const RUN_OUT_MS = 2000
+
+/** A simulated operator that carries everything, and approved sender names. */
+export async function addSimulator(sql: Pool) {
+  await addGateway(sql, {
+    name: 'simulator',
+    channelType: 'SMS',
+    connector: 'simulator',
+    brands: [],
+    settings: { receiptMs: 0 },
+    partsPerSecond: null,
+  })
+  await sql`update senders set status = 'APPROVED'`
+}
+
+/**
+ * From accepted to handed over: codes on an idle system, and while a dispatch of the same company goes out.
+ * `sendCode` resolves with the uuid of a message when it is accepted.
+ */
+export async function codesBehindDispatch(
+  stage: Stage,
+  port: number,
+  sendCode: () => Promise<string>,
+  dispatch = DISPATCH,
+): Promise<Figure[]> {
+  const idle = await p99(stage, sendCode)
+  const dispatchId = await createDispatch(stage, port, dispatch)
+  const connection = await openConnection(port)
+  await connection.ask(requestBytes(stage.partner.token, `POST /partner/v1/dispatches/${dispatchId}/start`))
+  const loaded = await p99(stage, sendCode)
+  const left = await pendingOf(stage, dispatchId)
+  return [
+    { what: 'p99 of a code, idle', value: idle, unit: 'ms' },
+    { what: `p99 of a code, behind a dispatch of ${dispatch.toLocaleString('en')}`, value: loaded, unit: 'ms' },
+    { what: 'messages of the dispatch left at the end', value: left, unit: '', target: { least: 1 } },
+    { what: 'ratio', value: loaded / idle, unit: '', target: { most: 5 } },
+  ]
+}
+
+async function createDispatch(stage: Stage, port: number, size: number): Promise<number> {
+  const connection = await openConnection(port)
+  const body = dispatchOf(stage, inventRecipients(REQUEST_SIZE))
+  const { id } = jsonOf(await connection.ask(requestBytes(stage.partner.token, 'POST /partner/v1/dispatches', body)))
+  const more = requestBytes(stage.partner.token, `POST /partner/v1/dispatches/${id}/messages`, {
+    messages: body.messages,
+  })
+  for (let sent = REQUEST_SIZE; sent < size; sent += REQUEST_SIZE) await connection.ask(more)
+  return id
+}
+
+async function pendingOf({ sql, companyId }: Stage, dispatchId: number): Promise<number> {
+  const [row] = await sql<{ pending: number }[]>`
+    select coalesce(sum(created_messages + sent_messages), 0)::bigint as pending from dispatch_blocks
+    where company_id = ${companyId} and dispatch_id = ${dispatchId}`
+  return row!.pending
+}
+
+/** Codes one after another at a steady pace: from the commit that accepted each to the operator's yes. */
+async function p99({ sql, companyId }: Stage, sendCode: () => Promise<string>): Promise<number> {
+  const accepted = new Map<string, number>()
+  while (accepted.size < CODES) {
+    accepted.set(await sendCode(), Date.now())
+    await pause(EVERY_MS)
+  }
+  await pause(RUN_OUT_MS)
+  const uuids = [...accepted.keys()]
+  const handed = await sql<{ uuid: string; at: Date }[]>`
+    select uuid, sent_at as at from messages
+    where company_id = ${companyId} and uuid = any(${uuids}::uuid[]) and sent_at is not null`
+  if (handed.length < CODES) throw new Error(`only ${handed.length} of ${CODES} codes were handed over`)
+  const times = handed.map(({ uuid, at }) => Math.max(0, at.getTime() - accepted.get(uuid)!)).sort((a, b) => a - b)
+  return times[Math.floor(times.length * 0.99)]!
+}
