@@ -11,8 +11,17 @@ import { changeReserved, lockAccount, refusalOf } from '../ledger/ledger.ts'
 import { saveLinks } from '../short-links/short-links.ts'
 import { TemplatesChanged } from '../templates/approved.ts'
 import { setTimers, type Timer } from '../timers/timers.ts'
+import type { SubjectState } from '../verifications/guard.ts'
 import type { NewCode, SentCode } from '../verifications/verification.ts'
-import { admitCodes, type CountedMessage, countMessages, keepCodes } from '../verifications/verifications.ts'
+import {
+  admitCodes,
+  type CountedMessage,
+  countMessages,
+  keepCodes,
+  keepLimits,
+  type Limits,
+  readLimits,
+} from '../verifications/verifications.ts'
 import type { Acceptance, NewSingle, Refusal } from './single.ts'
 import * as store from './store.ts'
 
@@ -48,17 +57,18 @@ export async function acceptWithin(
   { billingZone, now, templatesVersion, isLaneBound = false }: AcceptContext,
 ): Promise<Acceptance[]> {
   const numbers = singles.map(({ destination }) => destination)
-  const [account, blacklisted, isCarried, [read]] = await Promise.all([
+  const [account, blacklisted, isCarried, [read], limits] = await Promise.all([
     lockAccount(sql, companyId, monthOf(now, billingZone)),
     blacklistedAmong(sql, companyId, numbers),
     carriedNames(sql, singles),
     store.beginToWrite(sql, companyId),
+    readLimits(sql, companyId, singles.filter(hasCode)),
   ])
   if (templatesVersion !== undefined && read!.templatesVersion !== templatesVersion) throw new TemplatesChanged()
   const judged = judge(account, blacklisted, singles)
-  const { accepted, refusals, sum } = await refuseTooMany(sql, companyId, judged, read!.now)
+  const { accepted, refusals, sum, counted } = await refuseTooMany(sql, companyId, judged, limits, read!.now)
   const uuids = uuid7Batch(read!.now, accepted.length)
-  await keep(sql, companyId, accepted, uuids, sum, { now, isCarried, isLaneBound })
+  await keep(sql, companyId, accepted, uuids, sum, counted, { now, isCarried, isLaneBound })
 
   const uuidOf = new Map(accepted.map((single, i) => [single, uuids[i]!]))
   return singles.map(single => refusals.get(single) ?? { kind: 'accepted', uuid: uuidOf.get(single)! })
@@ -92,12 +102,18 @@ type WithCode = NewSingle & { code: NewCode }
 const hasCode = (single: NewSingle): single is WithCode => single.code !== undefined
 
 /** Verification codes are limited by number, address, prefix, verifier and company. */
-async function refuseTooMany(sql: Transaction, companyId: number, judged: Judged, now: Date): Promise<Judged> {
+async function refuseTooMany(
+  sql: Transaction,
+  companyId: number,
+  judged: Judged,
+  limits: Limits,
+  now: Date,
+): Promise<Judged & { counted: SubjectState[] }> {
   const withCodes = judged.accepted.filter(hasCode)
-  if (withCodes.length === 0) return judged
-  const tooMany = await admitCodes(sql, companyId, withCodes, now)
+  if (withCodes.length === 0) return { ...judged, counted: [] }
+  const { refusals: tooMany, counted } = await admitCodes(sql, companyId, withCodes, limits, now)
   const refused = new Map(withCodes.flatMap((single, i) => (tooMany[i] ? [[single as NewSingle, tooMany[i]]] : [])))
-  if (refused.size === 0) return judged
+  if (refused.size === 0) return { ...judged, counted }
   for (const [single, { subject, retryAfterSeconds }] of refused) {
     const reason = `Too many codes were requested: try again in ${retryAfterSeconds} s`
     judged.refusals.set(single, {
@@ -110,7 +126,7 @@ async function refuseTooMany(sql: Transaction, companyId: number, judged: Judged
     })
     judged.sum -= single.price
   }
-  return { ...judged, accepted: judged.accepted.filter(single => !refused.has(single)) }
+  return { ...judged, accepted: judged.accepted.filter(single => !refused.has(single)), counted }
 }
 
 async function keep(
@@ -119,6 +135,7 @@ async function keep(
   singles: NewSingle[],
   uuids: string[],
   sum: Money,
+  counted: SubjectState[],
   { now, isCarried, isLaneBound }: { now: Date; isCarried: IsCarriedName; isLaneBound: boolean },
 ): Promise<void> {
   if (singles.length === 0) return
@@ -141,6 +158,7 @@ async function keep(
     store.notifyLanes(sql),
     changeReserved(sql, companyId, sum),
     cascades.length > 0 ? store.insertCascades(sql, companyId, cascades) : undefined,
+    keepLimits(sql, companyId, counted),
     keepCodes(
       sql,
       companyId,

@@ -1,6 +1,6 @@
 import { createHmac, randomInt } from 'node:crypto'
 import type { Content } from '../../base/content.ts'
-import { boxKey, open, seal } from '../../base/secret-box.ts'
+import { type BoxKey, boxKey, open, seal } from '../../base/secret-box.ts'
 
 /** What a message with a code says. */
 export type CodeText = { text: string; content: Content | null }
@@ -15,8 +15,8 @@ export const drawCode = (length: number): string => String(randomInt(10 ** lengt
 
 /** Hashes codes and seals the texts that carry them, with keys made of the secret of the service. */
 export class CodeBox {
-  readonly #hashKey: Buffer
-  readonly #textKey: Buffer
+  readonly #hashKey: BoxKey
+  readonly #textKey: BoxKey
 
   constructor(secret: string) {
     this.#hashKey = boxKey(secret, 'verification codes')

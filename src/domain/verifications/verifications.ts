@@ -23,33 +23,45 @@ type Asked = { destination: string; code: NewCode }
 const MATURE_SECONDS = 120
 const SHARE_OF = 200
 
-/**
- * Decides for each of these codes whether it may be sent, and counts those that may. To be called under the lock of the
- * company's account: then the limits hold over all processes. Gives for each code why it may not go, or undefined.
- */
+/** The limits that codes count against, as they stand. */
+export type Limits = Map<string, SubjectState>
+
+/** To be called under the lock of the company's account: then the limits hold over all processes. */
+export async function readLimits(sql: Transaction, companyId: number, asked: Asked[]): Promise<Limits> {
+  if (asked.length === 0) return new Map()
+  const rules = asked.flatMap(({ destination, code }) => rulesFor(destination, code))
+  const subjects = [...new Set(rules.map(({ subject }) => subject))]
+  return new Map((await store.selectSubjects(sql, companyId, subjects)).map(state => [state.subject, state]))
+}
+
+export type Admission = {
+  /** For each code why it may not go, or undefined. */
+  refusals: (TooMany | undefined)[]
+  /** The limits after those that may go; to be written with `keepLimits` in the same transaction. */
+  counted: SubjectState[]
+}
+
+/** Decides for each of these codes whether it may be sent, by limits that were read under the same lock. */
 export async function admitCodes(
   sql: Transaction,
   companyId: number,
   asked: Asked[],
+  states: Limits,
   now: Date,
-): Promise<(TooMany | undefined)[]> {
+): Promise<Admission> {
   const rules = asked.map(({ destination, code }) => rulesFor(destination, code))
-  const subjects = [...new Set(rules.flat().map(({ subject }) => subject))]
-  const states = new Map((await store.selectSubjects(sql, companyId, subjects)).map(state => [state.subject, state]))
   await forgiveConfirmed(sql, companyId, states, rules.flat(), now)
   const changed = new Set<string>()
   const refusals = rules.map(each => admit(states, changed, each, now))
   await judgePrefixes(sql, companyId, states, changed, asked, now)
-  if (changed.size > 0)
-    await store.upsertSubjects(
-      sql,
-      companyId,
-      [...changed].map(subject => states.get(subject)!),
-    )
-  return refusals
+  return { refusals, counted: [...changed].map(subject => states.get(subject)!) }
 }
 
-function admit(states: Map<string, SubjectState>, changed: Set<string>, rules: Rule[], now: Date): TooMany | undefined {
+export async function keepLimits(sql: Transaction, companyId: number, counted: SubjectState[]): Promise<void> {
+  if (counted.length > 0) await store.upsertSubjects(sql, companyId, counted)
+}
+
+function admit(states: Limits, changed: Set<string>, rules: Rule[], now: Date): TooMany | undefined {
   for (const rule of rules) {
     const waitMs = mayGoAt(rule, states.get(rule.subject), now).getTime() - now.getTime()
     if (waitMs > 0) return { subject: rule.subject, retryAfterSeconds: Math.ceil(waitMs / 1000) }
@@ -62,13 +74,7 @@ function admit(states: Map<string, SubjectState>, changed: Set<string>, rules: R
 }
 
 /** A number that confirmed its last code has the short pause again. Its count of the day stays. */
-async function forgiveConfirmed(
-  sql: Transaction,
-  companyId: number,
-  states: Map<string, SubjectState>,
-  rules: Rule[],
-  now: Date,
-) {
+async function forgiveConfirmed(sql: Transaction, companyId: number, states: Limits, rules: Rule[], now: Date) {
   const waiting = rules.filter(isNumber).flatMap(rule => {
     const state = states.get(rule.subject)
     return state && state.streak > 1 && mayGoAt(rule, state, now) > now ? [state] : []
@@ -87,7 +93,7 @@ async function forgiveConfirmed(
 async function judgePrefixes(
   sql: Transaction,
   companyId: number,
-  states: Map<string, SubjectState>,
+  states: Limits,
   changed: Set<string>,
   asked: Asked[],
   now: Date,

@@ -32,6 +32,14 @@ export function selectVerifier(sql: Sql, companyId: number, verifierId: string) 
     select ${columns(sql)} from verifiers where company_id = ${companyId} and verifier_id = ${verifierId}`
 }
 
+export function selectVerifiersById(sql: Sql, ids: Pick<Verifier, 'companyId' | 'verifierId'>[]) {
+  return sql<Verifier[]>`
+    select ${columns(sql)} from verifiers
+    where (company_id, verifier_id) in (
+      select * from unnest(
+        ${ids.map(({ companyId }) => companyId)}::bigint[], ${ids.map(({ verifierId }) => verifierId)}::text[]))`
+}
+
 export function selectVerifiers(sql: Sql, companyId: number, kind: VerifierKind) {
   return sql<Verifier[]>`
     select ${columns(sql)} from verifiers where company_id = ${companyId} and kind = ${kind}

@@ -64,15 +64,42 @@ async function drawId(sql: Transaction, companyId: number, kind: VerifierKind): 
 }
 
 /** The verifier of a company; a verifier of another company is as unknown as none. */
-export async function requireVerifier(
+export const requireVerifier = (
   sql: Sql,
   companyId: number,
   kind: VerifierKind,
   verifierId: string,
-): Promise<Verifier> {
-  const [verifier] = await store.selectVerifier(sql, companyId, verifierId)
-  if (verifier?.kind !== kind) throw notFound(kind === 'API' ? 'Verifier' : 'Widget')
-  return verifier
+): Promise<Verifier> => verifierFinder(sql)(companyId, kind, verifierId)
+
+type Asked = Pick<Verifier, 'companyId' | 'verifierId'>
+
+const idOf = ({ companyId, verifierId }: Asked) => `${companyId}/${verifierId}`
+
+/**
+ * Finds verifiers for many requests: one statement answers those that ask in the same turn of the event loop. No request
+ * joins a statement that was already sent, so a change of a verifier acts on the next code.
+ */
+export function verifierFinder(sql: Sql) {
+  let next: { asked: Map<string, Asked>; found: Promise<Map<string, Verifier>> } | undefined
+
+  const askNext = async (asked: Map<string, Asked>) => {
+    await new Promise(resolve => setImmediate(resolve))
+    next = undefined
+    const verifiers = await store.selectVerifiersById(sql, [...asked.values()])
+    return new Map(verifiers.map(verifier => [idOf(verifier), verifier]))
+  }
+
+  return async (companyId: number, kind: VerifierKind, verifierId: string): Promise<Verifier> => {
+    if (!next) {
+      const asked = new Map<string, Asked>()
+      next = { asked, found: askNext(asked) }
+    }
+    const id = { companyId, verifierId }
+    next.asked.set(idOf(id), id)
+    const verifier = (await next.found).get(idOf(id))
+    if (verifier?.kind !== kind) throw notFound(kind === 'API' ? 'Verifier' : 'Widget')
+    return verifier
+  }
 }
 
 /** For pages, which know a widget by its id alone. */

@@ -7,7 +7,7 @@ import type { Refusal } from '../../domain/singles/single.ts'
 import { type SendContext, sendCode } from '../../domain/verification/sends.ts'
 import type { CodeChecker } from '../../domain/verifications/checker.ts'
 import { verifierChannels } from '../../domain/verifiers/verifier.ts'
-import { requireVerifier } from '../../domain/verifiers/verifiers.ts'
+import { verifierFinder } from '../../domain/verifiers/verifiers.ts'
 import { sendError } from '../error-handler.ts'
 import { IdempotencyHeader, onceOf } from '../idempotency.ts'
 import { Answer, answers, OneOf } from '../schemas.ts'
@@ -65,11 +65,12 @@ export const verifierRoutes =
   (context: SendContext & { sql: Pool; checker: CodeChecker }): FastifyPluginAsyncTypebox =>
   async api => {
     const { sql, checker } = context
+    const requireVerifier = verifierFinder(sql)
 
     api.post('/verifier/send', { schema: sendSchema }, async (request, reply) => {
       const { companyId } = request.caller
       const { body } = request
-      const verifier = await requireVerifier(sql, companyId, 'API', body.gatewayId)
+      const verifier = await requireVerifier(companyId, 'API', body.gatewayId)
       const code = {
         channelType: body.channelType,
         destination: body.destination,
