@@ -1,3 +1,4 @@
+import { verifierChannels } from '../../domain/verifiers/verifier.ts'
 import type { Command } from '../command.ts'
 
 const verifiers = () => import('../verification/verifiers.ts')
@@ -8,31 +9,55 @@ const gateway = { value: 'ID', about: 'The verifier: `tidings verifier list` sho
 
 /** What verifiers and widgets have in common. */
 export const codeOptions: Command['options'] = {
-  name: { value: 'NAME', about: 'A name to know it by' },
-  channels: { value: 'LIST', about: 'Channels in their order, separated by commas, e.g. SMS,VOICECODE' },
-  senders: { value: 'LIST', about: 'Sender names, e.g. SMS=ROMASHKA,VIBER=Romashka' },
-  fallback: { value: 'SECONDS', about: 'Goes on to the next channel after so long without delivery; off for never' },
-  length: { value: 'N', about: 'Digits of a code, 4 to 8' },
-  lifetime: { value: 'SECONDS', about: 'How long a code is good, 30 to 3600' },
-  tries: { value: 'N', about: 'Wrong codes that are allowed, 1 to 10' },
-  pause: { value: 'SECONDS', about: 'The least time between two codes for one number, 10 to 3600' },
-  text: { value: 'LANG=TEXT', about: 'A text with {code}, such as "en=Your code: {code}"', many: true },
-  countries: { value: 'LIST', about: 'Countries that are served, such as RU,KZ; any for all' },
-  'web-otp': { value: 'HOST', about: 'Ends an SMS with @HOST #code, so that browsers fill it in; off for not' },
-  'android-hash': { value: 'HASH', about: 'Adds the hash by which an Android app fills the code in; off for not' },
-  'callback-url': { value: 'URL', about: 'Where what becomes of the messages is reported; off for nowhere' },
-  'per-number': { value: 'N', about: 'Codes for one number within a day' },
-  'per-address': { value: 'N', about: "Codes for one end user's address within an hour" },
-  'per-prefix': { value: 'N', about: 'Codes for numbers that differ in their last four digits, within an hour' },
-  'per-verifier': { value: 'N', about: 'Codes of the verifier within an hour' },
-  'per-company': { value: 'N', about: 'Codes of the company within an hour' },
-  'least-confirmed': { value: 'SHARE', about: 'A prefix with fewer confirmed codes is blocked, 0 to 1' },
+  name: { value: 'NAME', about: 'A name for your own lists' },
+  channels: {
+    value: 'LIST',
+    about: `Channels in the order of the fallback, such as SMS,VOICECODE. All: ${verifierChannels.join(', ')}`,
+  },
+  senders: { value: 'LIST', about: 'Sender names, such as SMS=ROMASHKA,VIBER=Romashka; SMS=off removes one' },
+  fallback: {
+    value: 'SECONDS',
+    about: 'Sends the code by the next channel after a failure, or after so many seconds without delivery; off: never',
+  },
+  length: { value: 'N', about: 'Digits of a code, 4 to 8; 6 at first' },
+  lifetime: { value: 'SECONDS', about: 'How long a code is valid, 30 to 3600; 300 at first' },
+  tries: { value: 'N', about: 'Wrong codes that are allowed, 1 to 10; 3 at first' },
+  pause: {
+    value: 'SECONDS',
+    about:
+      'The least time between two codes for one number, 10 to 3600; 60 at first. It doubles until one is confirmed',
+  },
+  text: {
+    value: 'LANG=TEXT',
+    about: 'A text with {code}, such as "en=Your code: {code}"; en=off removes one',
+    many: true,
+  },
+  countries: { value: 'LIST', about: 'Countries whose numbers get codes, such as RU,KZ; any: all' },
+  'web-otp': { value: 'HOST', about: 'Ends an SMS with @HOST #code, so that browsers fill it in; off: without' },
+  'android-hash': {
+    value: 'HASH',
+    about: 'Adds the hash by which an Android application reads the code (SMS Retriever); off: without',
+  },
+  'callback-url': { value: 'URL', about: 'Gets callbacks about the messages; off: none' },
+  'per-number': { value: 'N', about: 'Most codes for one number in a day; 10 at first' },
+  'per-address': { value: 'N', about: "Most codes for one end user's address (clientIp) in an hour; 30 at first" },
+  'per-prefix': {
+    value: 'N',
+    about: 'Most codes in an hour for numbers that differ only in their last four digits; 300 at first',
+  },
+  'per-verifier': { value: 'N', about: 'Most codes of this verifier in an hour; 20000 at first' },
+  'per-company': { value: 'N', about: 'Most codes of the company in an hour; 50000 at first' },
+  'least-confirmed': {
+    value: 'SHARE',
+    about: 'Blocks a prefix when a smaller share of its codes is confirmed, 0 to 1; 0.1 at first, 0: never blocks',
+  },
 }
 
 export const verifierCommands: Command[] = [
   {
     name: 'verifier create',
-    about: 'Makes a verifier, which sends codes to phone numbers, and prints its gatewayId.',
+    about:
+      'Makes a verifier, which sends codes to phone numbers, and prints its gatewayId. Without --channels it may use every channel that it has a sender name for.',
     options: { company, ...codeOptions },
     run: async call => (await verifiers()).createOne(call),
   },
@@ -50,36 +75,37 @@ export const verifierCommands: Command[] = [
   },
   {
     name: 'verifier set',
-    about: 'Changes a verifier; what is not given stays. Acts on the next code.',
+    about: 'Changes a verifier, beginning with its next code. Settings that are not given stay.',
     options: { gateway, ...codeOptions },
     run: async call => (await verifiers()).changeOne(call),
   },
   {
     name: 'verifier delete',
-    about: 'Deletes a verifier. Codes under way can still be checked.',
+    about: 'Deletes a verifier. Codes that were sent can still be checked, and its statistics stay.',
     options: { gateway },
     run: async call => (await verifiers()).deleteOne(call),
   },
   {
     name: 'verifier stats',
-    about: 'Shows what was sent, delivered and confirmed, by day, channel and country.',
+    about:
+      'Shows how many codes were sent, delivered and confirmed, how fast and at which cost, by day (UTC), verifier, channel and country.',
     options: {
       company,
       gateway: { value: 'ID', about: 'Only one verifier or widget' },
-      from: { value: 'DAY', about: 'The first day, such as 2026-05-01; a week ago unless given' },
+      from: { value: 'DAY', about: 'The first day, such as 2026-05-01; six days ago unless given' },
       to: { value: 'DAY', about: 'The last day; today unless given' },
     },
     run: async call => (await reports()).showStatistics(call),
   },
   {
     name: 'verifier blocked',
-    about: 'Lists numbers, prefixes, addresses and verifiers that get no codes now, and why.',
+    about: 'Lists numbers, prefixes, addresses and verifiers that are blocked now, until when, and why.',
     options: { company: { value: 'N', about: 'Only those of one company' } },
     run: async call => (await reports()).listBlocked(call),
   },
   {
     name: 'verifier unblock',
-    about: 'Lets codes be sent again, and counts from zero.',
+    about: 'Ends a block, or the pause of a number: its codes are counted from zero.',
     options: {
       company,
       subject: {

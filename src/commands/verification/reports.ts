@@ -1,5 +1,5 @@
 import { UsageError } from '../../base/errors.ts'
-import { formatMoney } from '../../base/money.ts'
+import { formatMoney, type Money } from '../../base/money.ts'
 import { databaseNow } from '../../db/clock.ts'
 import { requireAnyCompany } from '../../domain/companies/companies.ts'
 import {
@@ -9,43 +9,59 @@ import {
   unblockSubject,
   verificationStatistics,
 } from '../../domain/verifications/verifications.ts'
+import { hadVerifier } from '../../domain/verifiers/verifiers.ts'
 import { noCompany, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { idOption } from '../command-line.ts'
 import { optionalId } from '../options.ts'
 import { table } from '../table.ts'
 
-const WEEK_MS = 7 * 24 * 3600_000
+const DAY_MS = 24 * 3600_000
+/** Six days before today: seven days in all. */
+const USUAL_DAYS_BACK = 6
 
 export async function showStatistics(call: Call) {
   const companyId = idOption(call, 'company')
-  const { gateway, from, to } = { from: dayOption(call, 'from'), to: dayOption(call, 'to'), ...pickGateway(call) }
+  const { gateway } = call.options
+  const given = { from: dayOption(call, 'from'), to: dayOption(call, 'to') }
   await withDatabase(call.config, async ({ sql }) => {
     await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId))
-    const today = await databaseNow(sql)
-    const period = { from: from ?? dayOf(new Date(today.getTime() - WEEK_MS)), to: to ?? dayOf(today) }
-    const rows = await verificationStatistics(sql, companyId, { ...period, ...gateway })
-    call.print(rows.map(present), rows.length > 0 ? statisticsTable(rows) : 'No codes were sent in these days.')
+    if (gateway !== undefined && !(await hadVerifier(sql, companyId, gateway)))
+      throw new UsageError(`Company ${companyId} has no verifier "${gateway}": \`tidings verifier list\` shows them.`)
+    const period = periodOf(given, await databaseNow(sql))
+    const filter = gateway === undefined ? period : { ...period, verifierId: gateway }
+    const rows = await verificationStatistics(sql, companyId, filter)
+    const none = `No codes were sent from ${period.from} to ${period.to} (UTC).`
+    call.print(rows.map(present), rows.length > 0 ? statisticsTable(rows) : none)
   })
 }
 
-const pickGateway = ({ options: { gateway } }: Call) => ({
-  gateway: gateway === undefined ? {} : { verifierId: gateway },
-})
+function periodOf(given: { from: string | undefined; to: string | undefined }, now: Date) {
+  const to = given.to ?? dayOf(now)
+  const from = given.from ?? dayOf(new Date(Date.parse(to) - USUAL_DAYS_BACK * DAY_MS))
+  if (from > to) throw new UsageError(`--from must not be after --to: ${from} is after ${to}.`)
+  return { from, to }
+}
 
 function dayOption(call: Call, name: string): string | undefined {
   const text = call.options[name]
-  if (text !== undefined && (!/^\d{4}-\d{2}-\d{2}$/.test(text) || Number.isNaN(Date.parse(text))))
+  if (text !== undefined && !isDay(text))
     throw new UsageError(`--${name} must be a day such as 2026-05-01, not "${text}".`)
   return text
 }
 
+/** A day of the calendar: February has no 30th. */
+const isDay = (text: string) =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text)) && dayOf(new Date(text)) === text
+
 const dayOf = (time: Date) => time.toISOString().slice(0, 10)
 
-const costOfConfirmed = ({ cost, confirmed }: StatisticsRow) =>
+type Sums = Pick<StatisticsRow, 'sent' | 'delivered' | 'confirmed' | 'cost' | 'confirmMs'>
+
+const costOfConfirmed = ({ cost, confirmed }: Sums) =>
   confirmed > 0 ? formatMoney((cost + BigInt(confirmed) / 2n) / BigInt(confirmed)) : null
 
-const secondsToConfirm = ({ confirmMs, confirmed }: StatisticsRow) =>
+const secondsToConfirm = ({ confirmMs, confirmed }: Sums) =>
   confirmed > 0 ? Math.round(confirmMs / confirmed / 100) / 10 : null
 
 const present = (row: StatisticsRow) => ({
@@ -61,45 +77,81 @@ const present = (row: StatisticsRow) => ({
   costOfConfirmed: costOfConfirmed(row),
 })
 
+/** The rows, below them their sums. */
 const statisticsTable = (rows: StatisticsRow[]) =>
   table(
-    ['DAY', 'VERIFIER', 'CHANNEL', 'COUNTRY', 'SENT', 'DELIVERED', 'CONFIRMED', 'SECONDS', 'COST', 'PER CONFIRMED'],
-    rows.map(row => [
-      row.day,
-      row.verifierId,
-      row.channelType,
-      row.country,
-      row.sent,
-      row.delivered,
-      row.confirmed,
-      secondsToConfirm(row),
-      formatMoney(row.cost),
-      costOfConfirmed(row),
-    ]),
+    ['DAY', 'VERIFIER', 'CHANNEL', 'COUNTRY', 'SENT', 'DELIVERED', 'CONFIRMED', 'TIME', 'COST', 'PER CONFIRMED'],
+    [
+      ...rows.map(row => [row.day, row.verifierId, row.channelType, row.country, ...sumCells(row)]),
+      ...(rows.length > 1 ? [['All', '', '', '', ...sumCells(sumOf(rows))]] : []),
+    ],
   )
+
+const sumCells = (sums: Sums) => [
+  sums.sent,
+  withShare(sums.delivered, sums.sent),
+  withShare(sums.confirmed, sums.sent),
+  sums.confirmed > 0 ? `${secondsToConfirm(sums)} s` : null,
+  formatMoney(sums.cost),
+  costOfConfirmed(sums),
+]
+
+const withShare = (part: number, whole: number) =>
+  whole > 0 ? `${part} (${Math.round((part / whole) * 100)} %)` : String(part)
+
+function sumOf(rows: StatisticsRow[]): Sums {
+  const sums = { sent: 0, delivered: 0, confirmed: 0, cost: 0n as Money, confirmMs: 0 }
+  for (const row of rows) {
+    sums.sent += row.sent
+    sums.delivered += row.delivered
+    sums.confirmed += row.confirmed
+    sums.cost += row.cost
+    sums.confirmMs += row.confirmMs
+  }
+  return sums
+}
 
 export async function listBlocked(call: Call) {
   const companyId = optionalId(call, 'company')
   await withDatabase(call.config, async ({ sql }) => {
+    if (companyId !== undefined) await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId))
     const blocked = await blockedSubjects(sql, companyId)
-    call.print(blocked, blocked.length > 0 ? blockedTable(blocked) : 'Nothing is blocked.')
+    const now = await databaseNow(sql)
+    call.print(blocked, blocked.length > 0 ? blockedTable(blocked, now) : 'Nothing is blocked.')
   })
 }
 
-const blockedTable = (blocked: BlockedSubject[]) =>
-  table(
-    ['COMPANY', 'SUBJECT', 'UNTIL', 'TIMES', 'WHY'],
-    blocked.map(one => [one.companyId, one.subject, one.blockedUntil.toISOString(), one.blocks, one.reason]),
-  )
+const blockedTable = (blocked: BlockedSubject[], now: Date) =>
+  [
+    table(
+      ['COMPANY', 'SUBJECT', 'BLOCKED UNTIL', 'LEFT', 'TIMES', 'WHY'],
+      blocked.map(one => [
+        one.companyId,
+        one.subject,
+        `${one.blockedUntil.toISOString().slice(0, 19)}Z`,
+        timeLeft(one.blockedUntil.getTime() - now.getTime()),
+        one.blocks,
+        one.reason,
+      ]),
+    ),
+    '`tidings verifier unblock --company N --subject SUBJECT` ends a block.',
+  ].join('\n')
+
+function timeLeft(ms: number): string {
+  const minutes = Math.max(1, Math.ceil(ms / 60_000))
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
 
 export async function unblockOne(call: Call) {
   const companyId = idOption(call, 'company')
-  const { subject } = call.options
+  const subject = call.options.subject!.trim()
   await withDatabase(call.config, async ({ sql }) => {
-    if (!(await unblockSubject(sql, companyId, subject!)))
+    await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId))
+    if (!(await unblockSubject(sql, companyId, subject)))
       throw new UsageError(
-        `"${subject}" is not known in company ${companyId}: \`tidings verifier blocked\` lists them.`,
+        `No codes are counted for "${subject}" in company ${companyId}: ` +
+          '`tidings verifier blocked` shows subjects, such as prefix:7916000, number:79160000001 or company.',
       )
-    call.print({ companyId, subject }, `Codes are sent for ${subject} again.`)
+    call.print({ companyId, subject }, `Codes are sent again for ${subject} of company ${companyId}.`)
   })
 }

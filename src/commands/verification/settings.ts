@@ -9,14 +9,14 @@ import {
 import type { Call } from '../command.ts'
 
 /**
- * What the options say about codes; settings that are not given are left out. Limits and texts are added to those
- * `before`. The domain checks whether values are in range.
+ * What the options say about codes; settings that are not given are left out. Sender names, texts and limits are added
+ * to those `before`. The domain checks whether values are in range.
  */
 export function settingsOf(call: Call, before?: VerifierSettings): Partial<VerifierSettings> {
   const limits = limitsOf(call)
   return onlyGiven({
     channels: listOption(call, 'channels')?.map(text => channelCalled(text, 'channels')),
-    senders: sendersOf(call),
+    senders: sendersOf(call, before),
     fallbackSeconds: unlessOff(call, 'fallback', numberOption),
     codeLength: numberOption(call, 'length'),
     lifetimeSeconds: numberOption(call, 'lifetime'),
@@ -38,8 +38,11 @@ const onlyGiven = <T extends object>(members: T) =>
 
 const textOption = (call: Call, name: string): string | undefined => call.options[name]
 
-export const listOption = (call: Call, name: string): string[] | undefined =>
-  call.options[name]?.split(',').map(text => text.trim())
+/** Words between commas; a comma too many does no harm. */
+export function listOption(call: Call, name: string): string[] | undefined {
+  const words = call.options[name]?.split(',').map(text => text.trim())
+  return words?.filter(word => word !== '')
+}
 
 function numberOption(call: Call, name: string): number | undefined {
   const text = call.options[name]
@@ -63,15 +66,30 @@ function channelCalled(text: string, option: string): VerifierChannel {
   return channel
 }
 
-function sendersOf(call: Call): VerifierSettings['senders'] | undefined {
+function sendersOf(call: Call, before: VerifierSettings | undefined): VerifierSettings['senders'] | undefined {
   const pairs = listOption(call, 'senders')?.map(pair => pairIn(pair, 'senders', 'SMS=ROMASHKA'))
-  return pairs && Object.fromEntries(pairs.map(([channel, name]) => [channelCalled(channel, 'senders'), name]))
+  return (
+    pairs &&
+    merged(
+      before?.senders,
+      pairs.map(([channel, name]) => [channelCalled(channel, 'senders'), name]),
+    )
+  )
 }
 
 function textsOf(call: Call, before: VerifierSettings | undefined): Record<string, string> | undefined {
   const given = call.lists.text?.map(pair => pairIn(pair, 'text', '"en=Your code: {code}"'))
   if (!given?.length) return undefined
-  return { ...before?.texts, ...Object.fromEntries(given.map(([language, text]) => [language.toLowerCase(), text])) }
+  return merged(
+    before?.texts,
+    given.map(([language, text]) => [language.toLowerCase(), text]),
+  )
+}
+
+/** The members there were and those that are given; `off` removes one. */
+function merged(before: Record<string, string> | undefined, given: [string, string][]): Record<string, string> {
+  const all = Object.entries({ ...before, ...Object.fromEntries(given) })
+  return Object.fromEntries(all.filter(([, value]) => value.toLowerCase() !== 'off'))
 }
 
 function pairIn(pair: string, option: string, example: string): [string, string] {

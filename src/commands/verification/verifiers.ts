@@ -1,6 +1,15 @@
 import { AppError, UsageError } from '../../base/errors.ts'
+import type { Pool } from '../../db/sql.ts'
 import { requireAnyCompany } from '../../domain/companies/companies.ts'
-import { senderFor, type Verifier } from '../../domain/verifiers/verifier.ts'
+import { needsNoRegistration, whyUnusable } from '../../domain/dispatches/routing.ts'
+import { sendersCalled } from '../../domain/senders/senders.ts'
+import {
+  defaultSettings,
+  senderFor,
+  type Verifier,
+  type VerifierSettings,
+  verifierChannels,
+} from '../../domain/verifiers/verifier.ts'
 import {
   changeVerifier,
   createVerifier,
@@ -18,12 +27,31 @@ import { settingsOf } from './settings.ts'
 
 export async function createOne(call: Call) {
   const companyId = idOption(call, 'company')
-  const options = { ...nameOf(call), settings: settingsOf(call) }
+  const options = { ...nameOf(call), settings: withChannels(settingsOf(call)) }
   await withDatabase(call.config, async ({ sql }) => {
     const made = sql.begin(tx => createVerifier(tx, companyId, 'API', options)) as Promise<string>
     const gatewayId = await orAdvise(noCompany(companyId), namingOptions(made))
-    call.print({ gatewayId }, `Verifier ${gatewayId} of company ${companyId}.`)
+    const verifier = await requireAnyVerifier(sql, 'API', gatewayId)
+    const lines = [
+      `Verifier ${gatewayId} of company ${companyId} sends codes by ${verifier.settings.channels.join(', ')}.`,
+      `To send one: POST /verifier/send with "gatewayId": "${gatewayId}" and a key of the type VERIFIER, which`,
+      `\`tidings key create --company ${companyId} --type VERIFIER\` makes.`,
+      ...(await nameNotes(sql, verifier)),
+    ]
+    call.print({ gatewayId }, lines.join('\n'))
   })
+}
+
+/**
+ * Without --channels, every channel with a sender name may be used: each request names its channel. A fallback follows
+ * the order of the channels, so it is not left to the default.
+ */
+function withChannels(settings: Partial<VerifierSettings>): Partial<VerifierSettings> {
+  if (settings.channels) return settings
+  if (typeof settings.fallbackSeconds === 'number')
+    throw new UsageError('--fallback needs --channels with two channels or more in their order, such as SMS,VOICECODE.')
+  const whole = { ...defaultSettings, ...settings }
+  return { ...settings, channels: verifierChannels.filter(channel => senderFor(whole, channel) !== undefined) }
 }
 
 export async function listSome(call: Call) {
@@ -31,7 +59,7 @@ export async function listSome(call: Call) {
   await withDatabase(call.config, async ({ sql }) => {
     if (companyId !== undefined) await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId))
     const verifiers = companyId === undefined ? listAllVerifiers(sql, 'API') : listVerifiers(sql, companyId, 'API')
-    call.print((await verifiers).map(present), tableOf(await verifiers))
+    call.print((await verifiers).map(present), tableOf(await verifiers) ?? noneYet)
   })
 }
 
@@ -45,12 +73,15 @@ export async function showOne(call: Call) {
 
 export async function changeOne(call: Call) {
   const gatewayId = call.options.gateway!
+  if (nameOf(call).name === undefined && Object.keys(settingsOf(call)).length === 0)
+    throw new UsageError('There is nothing to change: `tidings verifier set --help` shows what can be.')
   await withDatabase(call.config, async ({ sql }) => {
     const before = await orAdvise(noVerifier(gatewayId), requireAnyVerifier(sql, 'API', gatewayId))
     const options = { ...nameOf(call), settings: settingsOf(call, before.settings) }
     await namingOptions(changeVerifier(sql, before, options))
     const verifier = await requireAnyVerifier(sql, 'API', gatewayId)
-    call.print(present(verifier), detailsOf(verifier))
+    const notes = await nameNotes(sql, verifier)
+    call.print(present(verifier), [detailsOf(verifier), ...notes].join('\n'))
   })
 }
 
@@ -59,7 +90,7 @@ export async function deleteOne(call: Call) {
   await withDatabase(call.config, async ({ sql }) => {
     const verifier = await orAdvise(noVerifier(gatewayId), requireAnyVerifier(sql, 'API', gatewayId))
     await deleteVerifier(sql, verifier)
-    call.print({ gatewayId }, `Verifier ${gatewayId} is deleted.`)
+    call.print({ gatewayId }, `Verifier ${gatewayId} is deleted. Codes that were sent can still be checked.`)
   })
 }
 
@@ -68,7 +99,25 @@ export const noVerifier = (gatewayId: string) =>
 
 export const nameOf = ({ options: { name } }: Call) => (name === undefined ? {} : { name })
 
-/** The domain names settings as the options do. */
+/** Sender names under which no code can go yet, with the reason; the first code would be refused for it. */
+async function nameNotes(sql: Pool, { companyId, settings }: Verifier): Promise<string[]> {
+  const named = settings.channels.map(channelType => ({ channelType, senderName: senderFor(settings, channelType)! }))
+  const names = named.filter(({ channelType, senderName }) => !needsNoRegistration(channelType, senderName))
+  const found = await sendersCalled(
+    sql,
+    companyId,
+    names.map(({ senderName }) => senderName),
+  )
+  return names.flatMap(name => {
+    const registered = found.filter(
+      each => each.channelType === name.channelType && each.senderName === name.senderName,
+    )
+    if (registered.some(({ status, suspended }) => status === 'APPROVED' && !suspended)) return []
+    return `Codes by ${name.channelType} are refused for now: ${whyUnusable(name, registered)} in company ${companyId}.`
+  })
+}
+
+/** The domain's sentence begins with the name of the option. */
 export async function namingOptions<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -85,8 +134,11 @@ const present = ({ verifierId, companyId, name, settings, createdAt }: Verifier)
   createdAt,
 })
 
-const tableOf = (verifiers: Verifier[]) =>
-  table(
+const noneYet = 'There are no verifiers: `tidings verifier create --company N` makes one.'
+
+const tableOf = (verifiers: Verifier[]): string | undefined => {
+  if (verifiers.length === 0) return undefined
+  return table(
     ['GATEWAY ID', 'COMPANY', 'NAME', 'CHANNELS', 'DIGITS', 'LIFETIME', 'TRIES'],
     verifiers.map(({ verifierId, companyId, name, settings: s }) => [
       verifierId,
@@ -98,6 +150,7 @@ const tableOf = (verifiers: Verifier[]) =>
       s.tries,
     ]),
   )
+}
 
 const detailsOf = (verifier: Verifier) =>
   details([
@@ -116,19 +169,22 @@ export function settingLines({ settings: s }: Verifier): [string, string | numbe
       'Fallback',
       s.fallbackSeconds === null ? off : `to the next channel after ${s.fallbackSeconds} s without delivery`,
     ],
-    ['Code', `${s.codeLength} digits, good for ${s.lifetimeSeconds} s, ${s.tries} tries`],
-    ['Pause', `${s.pauseSeconds} s between two codes for one number`],
+    [
+      'Code',
+      `${s.codeLength} digits, valid for ${s.lifetimeSeconds} s, ${s.tries === 1 ? '1 try' : `${s.tries} tries`}`,
+    ],
+    ['Pause', `${s.pauseSeconds} s after the first code for a number, doubled after each code that is not confirmed`],
     ...Object.entries(s.texts).map(([language, text]): [string, string] => [`Text ${language}`, text]),
     ['Countries', s.countries.length > 0 ? s.countries.join(', ') : 'all'],
     ['WebOTP host', s.webOtpHost ?? off],
     ['Android hash', s.androidHash ?? off],
     ['Callback URL', s.callbackUrl ?? off],
-    ['Codes a day', `${s.limits.perNumber} for a number`],
+    ['Most in a day', `${s.limits.perNumber} codes for a number`],
     [
-      'Codes an hour',
-      `${s.limits.perAddress} for an address, ${s.limits.perPrefix} for a prefix, ${s.limits.perVerifier} in all, ` +
-        `${s.limits.perCompany} of the company`,
+      'Most in an hour',
+      `${s.limits.perAddress} for an address, ${s.limits.perPrefix} for a prefix, ${s.limits.perVerifier} of this ` +
+        `verifier, ${s.limits.perCompany} of the company`,
     ],
-    ['Least confirmed', `${s.limits.leastConfirmed * 100} % of a prefix`],
+    ['Least confirmed', `${Number((s.limits.leastConfirmed * 100).toFixed(2))} % of the codes for a prefix`],
   ]
 }

@@ -64,7 +64,8 @@ export function countOne(rule: Rule, state: SubjectState | undefined, now: Date)
   }
   if (next.count < rule.most) return next
   const windowEnd = new Date(next.since.getTime() + rule.windowMs)
-  return block(next, windowEnd, now, `${next.count} codes within ${rule.windowMs === DAY_MS ? 'a day' : 'an hour'}`)
+  const codes = next.count === 1 ? '1 code' : `${next.count} codes`
+  return block(next, windowEnd, now, `${codes} within ${rule.windowMs === DAY_MS ? 'a day' : 'an hour'}`)
 }
 
 /** Blocks are forgotten a day after the last one ended. */

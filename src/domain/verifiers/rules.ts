@@ -4,7 +4,7 @@ import { invalid } from '../../base/errors.ts'
 import { isHttpUrl } from '../../base/http-url.ts'
 import { type PageSettings, senderFor, type VerifierLimits, type VerifierSettings } from './verifier.ts'
 
-/** What may be set. Each message names the setting as the command line does. */
+/** What may be set. Each message is a sentence that begins with the setting, named as the command line names it. */
 export function refuseBadSettings(settings: VerifierSettings): void {
   const wrong = wrongSetting(settings)
   if (wrong) throw invalid(wrong)
@@ -20,9 +20,7 @@ function wrongSetting(settings: VerifierSettings): string | undefined {
     wrongNumber('lifetime', settings.lifetimeSeconds, 30, 3600) ??
     wrongNumber('tries', settings.tries, 1, 10) ??
     wrongNumber('pause', settings.pauseSeconds, 10, 3600) ??
-    (settings.fallbackSeconds === null
-      ? undefined
-      : wrongNumber('fallback', settings.fallbackSeconds, 10, settings.lifetimeSeconds)) ??
+    wrongFallback(settings) ??
     wrongTexts(settings.texts) ??
     wrongCountries(settings.countries) ??
     wrongHost(settings.webOtpHost) ??
@@ -35,52 +33,61 @@ function wrongSetting(settings: VerifierSettings): string | undefined {
 function wrongNumber(name: string, value: number, least: number, most: number): string | undefined {
   return Number.isInteger(value) && value >= least && value <= most
     ? undefined
-    : `${name}: must be a whole number from ${least} to ${most}`
+    : `${name} must be a whole number from ${least} to ${most}`
+}
+
+function wrongFallback({ fallbackSeconds, lifetimeSeconds, channels }: VerifierSettings): string | undefined {
+  if (fallbackSeconds === null) return undefined
+  if (channels.length < 2) return 'fallback needs two channels or more in --channels, such as SMS,VOICECODE'
+  const wrong = wrongNumber('fallback', fallbackSeconds, 10, lifetimeSeconds)
+  return wrong && `${wrong}, the lifetime of a code`
 }
 
 function wrongChannels(settings: VerifierSettings): string | undefined {
   const { channels } = settings
-  if (channels.length === 0) return 'channels: name at least one'
-  if (new Set(channels).size < channels.length) return 'channels: name each channel once'
+  if (channels.length === 0) return 'channels must name at least one channel'
+  if (new Set(channels).size < channels.length) return 'channels must name each channel once'
   const nameless = channels.find(channel => senderFor(settings, channel) === undefined)
-  if (nameless) return `senders: ${nameless} needs a sender name, such as ${nameless}=NAME`
+  if (nameless) return `senders must give a name for ${nameless}, such as ${nameless}=NAME`
 }
 
 /** Placeholders of our own are filled at sending; others are for the `substitutions` of a request. */
 function wrongTexts(texts: Record<string, string>): string | undefined {
   const entries = Object.entries(texts)
-  if (entries.length === 0 || entries.length > MOST_LANGUAGES) return `text: give 1 to ${MOST_LANGUAGES} languages`
+  if (entries.length === 0 || entries.length > MOST_LANGUAGES)
+    return `text must be given for 1 to ${MOST_LANGUAGES} languages`
   for (const [language, text] of entries) {
-    if (!/^[a-z]{2,3}(-[a-z]{2,4})?$/.test(language)) return `text: "${language}" is no language code such as en or ru`
-    if (!text.includes('{code}')) return `text ${language}: must contain {code}`
-    if (text.split('{code}').length > 2) return `text ${language}: must contain {code} only once`
-    const refusal = text.length > MOST_TEXT ? `has at most ${MOST_TEXT} characters` : refusalOfText('SMS', text)
-    if (refusal) return `text ${language}: ${refusal}`
+    if (!/^[a-z]{2,3}(-[a-z]{2,4})?$/.test(language))
+      return `text must begin with a language code such as en or ru, not "${language}"`
+    if (!text.includes('{code}')) return `text for ${language} must contain {code}`
+    if (text.split('{code}').length > 2) return `text for ${language} must contain {code} only once`
+    const refusal = text.length > MOST_TEXT ? `must have at most ${MOST_TEXT} characters` : refusalOfText('SMS', text)
+    if (refusal) return `text for ${language} ${refusal}`
   }
 }
 
 function wrongCountries(countries: string[]): string | undefined {
   const unknown = countries.find(country => countryIdOf(country) === undefined)
-  return unknown === undefined ? undefined : `countries: "${unknown}" is no ISO code of a country such as RU`
+  return unknown === undefined ? undefined : `countries must be ISO codes such as RU,KZ, not "${unknown}"`
 }
 
 const HOST = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$|^localhost$/
 
 const wrongHost = (host: string | null) =>
-  host === null || HOST.test(host) ? undefined : 'web-otp: must be the host of your site, such as shop.example'
+  host === null || HOST.test(host) ? undefined : 'web-otp must be the host of your site, such as shop.example'
 
 const wrongAndroidHash = (hash: string | null) =>
   hash === null || /^[A-Za-z0-9+/]{11}$/.test(hash)
     ? undefined
-    : 'android-hash: must be the 11 characters that Google Play services made for your application'
+    : 'android-hash must be the 11 characters that Google Play services made for your application'
 
 const wrongCallbackUrl = (url: string | null) =>
-  url === null || isHttpUrl(url) ? undefined : 'callback-url: must be an http or https address'
+  url === null || isHttpUrl(url) ? undefined : 'callback-url must be an http or https address'
 
 function wrongLimits({ leastConfirmed, ...counts }: VerifierLimits): string | undefined {
-  if (!(leastConfirmed >= 0 && leastConfirmed <= 1)) return 'least-confirmed: must be 0 to 1'
+  if (!(leastConfirmed >= 0 && leastConfirmed <= 1)) return 'least-confirmed must be from 0 to 1, such as 0.1'
   const wrong = Object.entries(counts).find(([, value]) => !Number.isInteger(value) || value < 1 || value > 1_000_000)
-  return wrong && `${kebab(wrong[0])}: must be a whole number from 1 to 1000000`
+  return wrong && `${kebab(wrong[0])} must be a whole number from 1 to 1000000`
 }
 
 const MOST_ORIGINS = 100
@@ -92,10 +99,10 @@ export function refuseBadPage(page: PageSettings): void {
 
 function wrongOrigins({ origins }: PageSettings): string | undefined {
   if (origins.length === 0)
-    return 'origins: name at least one page that may show the widget, such as https://shop.example'
-  if (origins.length > MOST_ORIGINS) return `origins: at most ${MOST_ORIGINS}`
+    return 'origins must name at least one site that may show the widget, such as https://shop.example'
+  if (origins.length > MOST_ORIGINS) return `origins must name at most ${MOST_ORIGINS} sites`
   const wrong = origins.find(origin => !isOrigin(origin))
-  return wrong === undefined ? undefined : `origins: "${wrong}" is no origin such as https://shop.example`
+  return wrong === undefined ? undefined : `origins must be such as https://shop.example, not "${wrong}"`
 }
 
 function isOrigin(text: string): boolean {
@@ -106,7 +113,7 @@ function isOrigin(text: string): boolean {
 const wrongCaptcha = ({ captcha, captchaSiteKey }: PageSettings) =>
   ['altcha', 'none'].includes(captcha) === (captchaSiteKey === null)
     ? undefined
-    : `captcha-site-key: ${captchaSiteKey === null ? `${captcha} needs one` : `${captcha} has none`}`
+    : `captcha-site-key ${captchaSiteKey === null ? `is needed for ${captcha}` : `does not go with ${captcha}`}`
 
 /** As the command line writes it: `perNumber` is `--per-number`. */
 const kebab = (name: string) => name.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)

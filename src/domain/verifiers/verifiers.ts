@@ -49,7 +49,7 @@ export async function createVerifier(
 }
 
 function refuseBad({ name, settings, page }: Pick<Verifier, 'name' | 'settings' | 'page'>) {
-  if (name.trim() === '' || name.length > MOST_NAME) throw invalid(`name: must have 1 to ${MOST_NAME} characters`)
+  if (name.trim() === '' || name.length > MOST_NAME) throw invalid(`name must have 1 to ${MOST_NAME} characters`)
   refuseBadSettings(settings)
   if (page) refuseBadPage(page)
 }
@@ -115,6 +115,12 @@ export async function requireAnyVerifier(sql: Sql, kind: VerifierKind, verifierI
   const [found] = await store.selectCompanyOf(sql, verifierId)
   if (!found) throw notFound(kind === 'API' ? 'Verifier' : 'Widget')
   return requireVerifier(sql, found.companyId, kind, verifierId)
+}
+
+/** Whether a company has or had a verifier or widget with this id: statistics outlive it. */
+export async function hadVerifier(sql: Sql, companyId: number, verifierId: string): Promise<boolean> {
+  const [found] = await store.selectCompanyOf(sql, verifierId)
+  return found?.companyId === companyId
 }
 
 export const listVerifiers = (sql: Sql, companyId: number, kind: VerifierKind): Promise<Verifier[]> =>
