@@ -301,7 +301,7 @@ describe('whose messages a gateway carries', () => {
   const aBot = (name: string, settings: Record<string, unknown> = {}) =>
     aRoute(name, 'telegram', { token, ...settings })
   const aCodeGateway = (settings: Record<string, unknown> = {}) =>
-    aRoute('codes', 'telegram-gateway', { token: 'abc', ...settings })
+    aRoute('codes', 'telegram-gateway', { token: 'abc', ...settings }, { channelType: 'TELEGRAM' })
 
   test('of two bots each has its own, with the sign before the name or without it', async () => {
     await aBot('first', { botName: '@shop_bot' })
@@ -338,6 +338,12 @@ describe('whose messages a gateway carries', () => {
       await look()
       expect(serving('TELEGRAM', 'shop_bot')).toEqual({ known: false, up: [], isElsewhere: false })
     })
+  })
+
+  test('in the channel of verification codes a gateway for codes carries every name', async () => {
+    await aRoute('codes', 'telegram-gateway', { token: 'abc' }, { channelType: 'TELEGRAM_GATEWAY' })
+    const { names } = await routes()
+    expect(names('TELEGRAM_GATEWAY', 'telegram')).toEqual(['codes'])
   })
 
   test('one without names carries all that has no gateway of its own, among the operators that each serves', async () => {
@@ -387,9 +393,10 @@ describe('whose messages a gateway carries', () => {
   })
 
   test.each([[undefined], [null], [''], [' , '], [[]]])('the setting %j is as good as none', senderNames => {
-    expect(carriedNames('smpp', { senderNames })).toBeUndefined()
-    expect(carriedNames('telegram', { senderNames, botName: 'shop_bot' })).toEqual(new Set(['shop_bot']))
-    expect(carriedNames('telegram-gateway', { senderNames })).toEqual(new Set())
+    const bot = { connector: 'telegram', channelType: 'TELEGRAM' } as const
+    expect(carriedNames({ connector: 'smpp', channelType: 'SMS', settings: { senderNames } })).toBeUndefined()
+    expect(carriedNames({ ...bot, settings: { senderNames, botName: 'shop_bot' } })).toEqual(new Set(['shop_bot']))
+    expect(carriedNames({ ...bot, connector: 'telegram-gateway', settings: { senderNames } })).toEqual(new Set())
   })
 })
 

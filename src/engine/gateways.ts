@@ -69,7 +69,7 @@ export async function keepGateways(context: GatewaysContext): Promise<Gateways> 
     const before = rows
     rows = await listGateways(sql)
     rowsAsOf = asOf
-    names = new Map(rows.map(({ gatewayId, connector, settings }) => [gatewayId, carriedNames(connector, settings)]))
+    names = new Map(rows.map(row => [row.gatewayId, carriedNames(row)]))
     forgetDoubts(asOf)
     const wanted = new Map(rows.map(gateway => [gateway.gatewayId, gateway]))
     for (const [id, { gateway, channel }] of live) {

@@ -51,7 +51,9 @@ export const ownsName = (gateway: Pick<Gateway, 'channelType' | 'connector' | 's
 export async function ownedNames(sql: Sql): Promise<string[]> {
   const gateways = await store.selectGatewaysOf(sql, ownedChannels)
   return gateways.flatMap(({ channelType, connector, settings }) =>
-    [...(carriedNames(connector, settings) ?? [])].map(senderName => keyOf({ channelType, senderName })),
+    [...(carriedNames({ connector, channelType, settings }) ?? [])].map(senderName =>
+      keyOf({ channelType, senderName }),
+    ),
   )
 }
 
@@ -60,8 +62,7 @@ const NONE: ForeignNames = new Set()
 const keyOf = ({ channelType, senderName }: Name) => `${channelType} ${plainName(senderName)}`
 
 const carries = (gateway: Pick<Gateway, 'channelType' | 'connector' | 'settings'>, { channelType, senderName }: Name) =>
-  gateway.channelType === channelType &&
-  carriedNames(gateway.connector, gateway.settings)?.has(plainName(senderName)) === true
+  gateway.channelType === channelType && carriedNames(gateway)?.has(plainName(senderName)) === true
 
 async function registeredAmong(sql: Sql, companyId: number, names: Name[]): Promise<Set<string>> {
   const channels = [...new Set(names.map(({ channelType }) => channelType))]
