@@ -12,6 +12,7 @@ import { acceptGzipBodies } from './content-encoding.ts'
 import { type Context, usualLimits } from './context.ts'
 import { registerDocsPage } from './docs-page.ts'
 import { answerError } from './error-handler.ts'
+import { GuardLog } from './guard-watch.ts'
 import { registerHealth } from './health.ts'
 import { nameIgnoredFields } from './ignored-fields.ts'
 import { registerMessagingApi } from './messaging/messaging-api.ts'
@@ -71,12 +72,13 @@ export async function buildApp(context: Context): Promise<App> {
   acceptJsonBodies(app)
   acceptGzipBodies(app)
   nameIgnoredFields(app)
-  if (context.metrics) registerMetrics(app, context)
+  const guard = new GuardLog(context.log)
+  if (context.metrics) registerMetrics(app, { ...context, guard })
 
   registerHealth(app, context)
   const strangerBytes = new StrangerBytes(limitsOf(context).strangerBytes)
   await registerPartnerApi(app, { ...context, strangerBytes })
-  await registerMessagingApi(app, context)
+  await registerMessagingApi(app, { ...context, guard })
   registerShortLinks(app, context)
   registerWebhooks(app, { ...context, strangerBytes })
   await registerDocsPage(app)

@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { useDatabase } from '../testing/database.ts'
 import { aGateway } from '../testing/engines.ts'
+import { GuardLog } from './guard-watch.ts'
 import { registerMetrics } from './metrics.ts'
 
 const db = useDatabase()
@@ -23,9 +24,11 @@ test('when a gateway last had an error is told, without its words; of one that n
   expect(metrics).not.toContain('no answer in time')
 })
 
+const log = pino({ level: 'silent' })
+
 async function metricsNow(): Promise<string> {
   const app = Fastify()
-  registerMetrics(app, { sql: db.sql, log: pino({ level: 'silent' }), trustedProxies: [] })
+  registerMetrics(app, { sql: db.sql, log, guard: new GuardLog(log), trustedProxies: [] })
   try {
     return (await app.inject('/metrics')).body
   } finally {

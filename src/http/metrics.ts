@@ -1,18 +1,26 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { AppError } from '../base/errors.ts'
 import type { Sql } from '../db/sql.ts'
 import type { Gateway, GatewayState } from '../domain/gateways/gateway.ts'
 import { listGateways } from '../domain/gateways/gateways.ts'
 import { gatewayStates, partsPerSecondOf } from '../domain/gateways/states.ts'
 import { isAllowed } from '../domain/keys/address-list.ts'
+import { subjectKinds } from '../domain/verifications/guard.ts'
+import { countBlocked } from '../domain/verifications/verifications.ts'
 import type { Context } from './context.ts'
+import type { GuardLog } from './guard-watch.ts'
 import { addressesOf } from './server/networks.ts'
 
-/** Prometheus metrics: time by route and status, what Node tells of this process, and how the gateways are doing. */
+/** Prometheus metrics: time by route and status, what Node tells of this process, how the gateways are doing, and what the limits of codes do. */
 export function registerMetrics(
   app: FastifyInstance,
-  { sql, log, ...allowed }: Pick<Context, 'sql' | 'log' | 'metricsAllow' | 'trustedProxies'>,
+  {
+    sql,
+    log,
+    guard,
+    ...allowed
+  }: Pick<Context, 'sql' | 'log' | 'metricsAllow' | 'trustedProxies'> & { guard: Pick<GuardLog, 'refusals'> },
 ) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -24,6 +32,8 @@ export function registerMetrics(
     registers: [registry],
   })
   const gateways = gatewayGauges(registry)
+  const blocked = blockedGauge(registry)
+  countRefusals(registry, guard)
 
   app.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'unknown'
@@ -32,7 +42,10 @@ export function registerMetrics(
   app.get('/metrics', async (request, reply) => {
     refuseStrangers(request, allowed)
     // Without the database there is still something to tell of ourselves.
-    await gateways.refresh(sql).catch(err => log.warn({ err }, 'gateway_metrics.not_read'))
+    await Promise.all([
+      gateways.refresh(sql).catch(err => log.warn({ err }, 'gateway_metrics.not_read')),
+      blocked.refresh(sql).catch(err => log.warn({ err }, 'verification_metrics.not_read')),
+    ])
     return reply.type(registry.contentType).send(await registry.metrics())
   })
 }
@@ -86,4 +99,35 @@ function gatewayGauges(registry: Registry) {
       }
     },
   }
+}
+
+/** Over all companies. A kind without any is 0, so that alerts see it rise. */
+function blockedGauge(registry: Registry) {
+  const gauge = new Gauge({
+    name: 'tidings_verification_blocked',
+    help: 'Subjects for which no verification codes are sent now',
+    labelNames: ['kind'],
+    registers: [registry],
+  })
+  return {
+    async refresh(sql: Sql) {
+      gauge.reset()
+      const counts = new Map((await countBlocked(sql)).map(({ kind, count }) => [kind, count]))
+      for (const kind of subjectKinds) gauge.set({ kind }, counts.get(kind) ?? 0)
+    },
+  }
+}
+
+/** Of this process, since its start. */
+function countRefusals(registry: Registry, { refusals }: Pick<GuardLog, 'refusals'>) {
+  new Counter({
+    name: 'tidings_verification_refused_total',
+    help: 'Verification codes that were not sent because of a limit',
+    labelNames: ['kind'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [kind, count] of refusals) this.inc({ kind }, count)
+    },
+  })
 }

@@ -9,14 +9,16 @@ export type NextStep = {
   verificationUuid: string | null
 }
 
-/** Not stopped, neither by itself nor with its dispatch nor by a confirmed number, and with steps left. `c` is the cascade. */
+/** Not stopped, neither by itself nor with its dispatch and with steps left; its code, if it has one, can still be typed. `c` is the cascade. */
 const goesOn = (sql: Sql) => sql`
   c.ended_at is null and c.next_step <= jsonb_array_length(c.steps) and not exists (
     select from dispatches d
     where d.company_id = c.company_id and d.dispatch_id = c.dispatch_id and d.ended_at is not null)
   and not exists (
     select from verifications v
-    where v.company_id = c.company_id and v.verification_uuid = c.verification_uuid and v.confirmed_at is not null)`
+    where v.company_id = c.company_id and v.verification_uuid = c.verification_uuid
+      and (v.confirmed_at is not null or v.tries_left = 0
+        or (select max(ends) from unnest(v.code_ends) ends) <= now()))`
 
 /** Takes the step after each of these, once: who comes second finds it taken. */
 export function takeNextSteps(sql: Sql, companyId: number, ended: { cascadeUuid: string; step: number }[]) {

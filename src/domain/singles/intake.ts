@@ -11,6 +11,7 @@ import { sendersCalled } from '../senders/senders.ts'
 import { approvedTemplates, forgetTemplates, refuseChangedTemplates, TemplatesChanged } from '../templates/approved.ts'
 import { budgetOf, Effort, forAllTemplates } from '../templates/effort.ts'
 import { whyTemplatesAreUnusable } from '../templates/templates.ts'
+import type { GuardWatch, SubjectState } from '../verifications/guard.ts'
 import { type Desk, draftWhole, matchWishes } from './draft.ts'
 import { type Acceptance, type NewSingle, type Refusal, type SingleWish, stepsOf } from './single.ts'
 import { acceptSingles, acceptWithin } from './singles.ts'
@@ -21,6 +22,8 @@ export type IntakeContext = {
   numbering: () => Numbering
   billingZone: string
   linkBase: string
+  /** Is told of verification codes that are refused, and of what is blocked. */
+  guard?: GuardWatch
 }
 
 /** With an Idempotency-Key a request is written alone, together with its key. */
@@ -78,9 +81,13 @@ export function createIntake(context: IntakeContext): Intake {
     const now = context.clock()
     const { sql, billingZone } = context
     const { drafts, templatesVersion } = await draftAll(companyId, wishes, now)
-    const accept = (tx: Transaction) =>
-      acceptWithin(tx, companyId, drafts.filter(isSingle), { billingZone, now, templatesVersion, isLaneBound: true })
-    return once(sql, request, async tx => merged(drafts, await accept(tx)), isAnyAccepted)
+    const blocked: SubjectState[] = []
+    const noteBlocked = (subjects: SubjectState[]) => blocked.push(...subjects)
+    const bounds = { billingZone, now, templatesVersion, isLaneBound: true, noteBlocked }
+    const accept = (tx: Transaction) => acceptWithin(tx, companyId, drafts.filter(isSingle), bounds)
+    const answers = await once(sql, request, async tx => merged(drafts, await accept(tx)), isAnyAccepted)
+    tellGuard(companyId, blocked, answers)
+    return answers
   }
 
   /** Drafts are made again when templates were approved or ended since the templates were read. */
@@ -140,12 +147,22 @@ export function createIntake(context: IntakeContext): Intake {
     const { drafts, templatesVersion } = await draftAll(companyId, wishes, now)
     const singles = drafts.filter(isSingle)
     if (singles.length > 0) {
-      const bounds = { billingZone, now, templatesVersion, isLaneBound: true }
-      return merged(drafts, await acceptSingles(sql, companyId, singles, bounds))
+      const blocked: SubjectState[] = []
+      const noteBlocked = (subjects: SubjectState[]) => blocked.push(...subjects)
+      const bounds = { billingZone, now, templatesVersion, isLaneBound: true, noteBlocked }
+      const answers = await acceptSingles(sql, companyId, singles, bounds)
+      tellGuard(companyId, blocked, answers)
+      return merged(drafts, answers)
     }
     // Without an accepting transaction a refusal could rest on templates of up to a second ago.
     if (wishes.some(isOfTemplate)) await refuseChangedTemplates(sql, companyId, templatesVersion)
     return merged(drafts, [])
+  }
+
+  function tellGuard(companyId: number, blocked: SubjectState[], answers: Acceptance[]) {
+    if (blocked.length > 0) context.guard?.blocked(companyId, blocked)
+    for (const answer of answers)
+      if (answer.kind === 'refused' && answer.why === 'too many') context.guard?.refused(answer.subject)
   }
 
   async function draftAll(companyId: number, wishes: SingleWish[], now: Date) {

@@ -14,6 +14,7 @@ import { setTimers, type Timer } from '../timers/timers.ts'
 import type { SubjectState } from '../verifications/guard.ts'
 import type { NewCode, SentCode } from '../verifications/verification.ts'
 import {
+  type Admission,
   admitCodes,
   type CountedMessage,
   countMessages,
@@ -32,6 +33,8 @@ export type AcceptContext = {
   templatesVersion?: number
   /** Refuses messages that would give a company more lanes than it may have; what was accepted before goes on. */
   isLaneBound?: boolean
+  /** Is given the subjects that are blocked from now on, before the transaction commits. */
+  noteBlocked?: (subjects: SubjectState[]) => void
 }
 
 /**
@@ -54,7 +57,7 @@ export async function acceptWithin(
   sql: Transaction,
   companyId: number,
   singles: NewSingle[],
-  { billingZone, now, templatesVersion, isLaneBound = false }: AcceptContext,
+  { billingZone, now, templatesVersion, isLaneBound = false, noteBlocked = () => {} }: AcceptContext,
 ): Promise<Acceptance[]> {
   const numbers = singles.map(({ destination }) => destination)
   const [account, blacklisted, isCarried, [read], limits] = await Promise.all([
@@ -66,7 +69,9 @@ export async function acceptWithin(
   ])
   if (templatesVersion !== undefined && read!.templatesVersion !== templatesVersion) throw new TemplatesChanged()
   const judged = judge(account, blacklisted, singles)
-  const { accepted, refusals, sum, counted } = await refuseTooMany(sql, companyId, judged, limits, read!.now)
+  const admitted = await refuseTooMany(sql, companyId, judged, limits, read!.now)
+  const { accepted, refusals, sum, counted } = admitted
+  noteBlocked(admitted.blocked)
   const uuids = uuid7Batch(read!.now, accepted.length)
   await keep(sql, companyId, accepted, uuids, sum, counted, { now, isCarried, isLaneBound })
 
@@ -108,12 +113,12 @@ async function refuseTooMany(
   judged: Judged,
   limits: Limits,
   now: Date,
-): Promise<Judged & { counted: SubjectState[] }> {
+): Promise<Judged & Pick<Admission, 'counted' | 'blocked'>> {
   const withCodes = judged.accepted.filter(hasCode)
-  if (withCodes.length === 0) return { ...judged, counted: [] }
-  const { refusals: tooMany, counted } = await admitCodes(sql, companyId, withCodes, limits, now)
+  if (withCodes.length === 0) return { ...judged, counted: [], blocked: [] }
+  const { refusals: tooMany, counted, blocked } = await admitCodes(sql, companyId, withCodes, limits, now)
   const refused = new Map(withCodes.flatMap((single, i) => (tooMany[i] ? [[single as NewSingle, tooMany[i]]] : [])))
-  if (refused.size === 0) return { ...judged, counted }
+  if (refused.size === 0) return { ...judged, counted, blocked }
   for (const [single, { subject, retryAfterSeconds }] of refused) {
     const reason = `Too many codes were requested: try again in ${retryAfterSeconds} s`
     judged.refusals.set(single, {
@@ -126,7 +131,7 @@ async function refuseTooMany(
     })
     judged.sum -= single.price
   }
-  return { ...judged, accepted: judged.accepted.filter(single => !refused.has(single)), counted }
+  return { ...judged, accepted: judged.accepted.filter(single => !refused.has(single)), counted, blocked }
 }
 
 async function keep(

@@ -1,3 +1,4 @@
+import { refusalOfText } from '../../base/channel-text.ts'
 import { invalid } from '../../base/errors.ts'
 import type { Substitutions } from '../../base/text-template.ts'
 import type { Once } from '../idempotency/idempotency.ts'
@@ -105,6 +106,8 @@ function stepOf(
   const said = codeTextOf(channelType, settings, template, code, request.substitutions)
   const shown = codeTextOf(channelType, settings, template, maskOf(code), request.substitutions)
   if (!said || !shown) throw invalid('substitutions: a placeholder of the text has no value')
+  const refusal = refusalOfText(channelType, said.text)
+  if (refusal) throw invalid(`substitutions: the text of ${channelType} ${refusal}`)
   const callbackUrl = request.callbackUrl ?? settings.callbackUrl
   const wish: SingleWish = {
     ...shown,

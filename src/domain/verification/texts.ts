@@ -6,8 +6,9 @@ import type { VerifierChannel, VerifierSettings } from '../verifiers/verifier.ts
 /** The language of a verifier's text: the one asked for, else English, else the first. */
 export function textIn({ texts }: VerifierSettings, language: string | undefined): string {
   const asked = language?.toLowerCase()
-  const found = asked && (texts[asked] ?? texts[asked.split('-')[0]!])
-  return found || (texts.en ?? Object.values(texts)[0]!)
+  const wanted = asked ? [asked, asked.split('-')[0]!, 'en'] : ['en']
+  const found = wanted.find(language => Object.hasOwn(texts, language))
+  return found ? texts[found]! : Object.values(texts)[0]!
 }
 
 /** What the channel shows of a code; undefined when a placeholder of the text has no substitution. */
@@ -29,8 +30,8 @@ function contentOf(channel: VerifierChannel, text: string, code: string): Conten
   switch (channel) {
     case 'WHATSAPP':
     case 'TELEGRAM_GATEWAY':
+    case 'VOICECODE': // the text may have other digits than those of the code
       return { contentType: 'authentication', code }
-    case 'VOICECODE':
     case 'TELEGRAM':
       return { contentType: 'text', text }
     default:

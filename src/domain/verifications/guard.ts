@@ -1,3 +1,4 @@
+import { networkOf } from './network.ts'
 import type { NewCode } from './verification.ts'
 
 /** How often codes were sent for a subject, and until when no more are. */
@@ -9,6 +10,7 @@ export type SubjectState = {
   lastAt: Date
   /** Of a number: codes in a row that were not confirmed. */
   streak: number
+  /** The end of the newest block, which may be over. */
   blockedUntil: Date | null
   /** How often it was blocked lately: each block lasts twice as long as the last. */
   blocks: number
@@ -28,20 +30,28 @@ export function rulesFor(destination: string, code: NewCode): Rule[] {
   const hourly = (subject: string, most: number) => ({ subject, most, windowMs: HOUR_MS, pauseMs: 0 })
   return [
     { subject: `number:${destination}`, most: limits.perNumber, windowMs: DAY_MS, pauseMs: code.pauseSeconds * 1000 },
-    ...(code.clientAddress ? [hourly(`address:${code.clientAddress}`, limits.perAddress)] : []),
+    ...(code.clientAddress ? [hourly(`address:${networkOf(code.clientAddress)}`, limits.perAddress)] : []),
     hourly(`prefix:${code.prefix}`, limits.perPrefix),
     hourly(`verifier:${code.verifierId}`, limits.perVerifier),
     hourly('company', limits.perCompany),
   ]
 }
 
+export const subjectKinds = ['number', 'address', 'prefix', 'verifier', 'company'] as const
+export type SubjectKind = (typeof subjectKinds)[number]
+
+export const kindOf = (subject: string): SubjectKind => subject.split(':')[0] as SubjectKind
+
+/** Is told what the limits do, once it is committed. */
+export type GuardWatch = { blocked(companyId: number, subjects: SubjectState[]): void; refused(subject: string): void }
+
 export const isNumber = ({ subject }: Pick<Rule, 'subject'>) => subject.startsWith('number:')
 
 /** When a code may go for this subject; now or earlier when it may go at once. */
 export function mayGoAt(rule: Rule, state: SubjectState | undefined, now: Date): Date {
   if (!state) return now
-  const { blockedUntil, lastAt } = state
-  if (blockedUntil && blockedUntil > now) return blockedUntil
+  const { lastAt } = state
+  if (isBlocked(state, now)) return state.blockedUntil!
   return rule.pauseMs > 0 ? new Date(lastAt.getTime() + pauseMs(rule, state)) : now
 }
 
@@ -58,9 +68,7 @@ export function countOne(rule: Rule, state: SubjectState | undefined, now: Date)
     count: isNewWindow ? 1 : state.count + 1,
     lastAt: now,
     streak: (state?.streak ?? 0) + 1,
-    blockedUntil: null,
-    blocks: blocksLately(state, now),
-    reason: null,
+    ...blocksLately(state, now),
   }
   if (next.count < rule.most) return next
   const windowEnd = new Date(next.since.getTime() + rule.windowMs)
@@ -68,9 +76,16 @@ export function countOne(rule: Rule, state: SubjectState | undefined, now: Date)
   return block(next, windowEnd, now, `${codes} within ${rule.windowMs === DAY_MS ? 'a day' : 'an hour'}`)
 }
 
-/** Blocks are forgotten a day after the last one ended. */
-const blocksLately = (state: SubjectState | undefined, now: Date) =>
-  state && now.getTime() - state.lastAt.getTime() < 2 * DAY_MS ? state.blocks : 0
+/** Blocks are forgotten a day after the last one ended, however many codes were sent since. */
+function blocksLately(state: SubjectState | undefined, now: Date) {
+  const isLately = state?.blockedUntil && now.getTime() - state.blockedUntil.getTime() < DAY_MS
+  if (!isLately) return { blockedUntil: null, blocks: 0, reason: null }
+  const { blockedUntil, blocks, reason } = state
+  return { blockedUntil, blocks, reason }
+}
+
+export const isBlocked = ({ blockedUntil }: Pick<SubjectState, 'blockedUntil'>, now: Date): boolean =>
+  blockedUntil !== null && blockedUntil > now
 
 /** Blocked until then at least; each further block lasts twice as long, a day at most. */
 export function block(state: SubjectState, atLeastUntil: Date, now: Date, reason: string): SubjectState {
@@ -84,12 +99,10 @@ export function block(state: SubjectState, atLeastUntil: Date, now: Date, reason
 const JUDGED_FROM = 30
 const JUDGED_EVERY = 10
 
-export const isToBeJudged = ({ subject, count, blockedUntil }: SubjectState) =>
-  subject.startsWith('prefix:') &&
-  blockedUntil === null &&
-  count >= JUDGED_FROM &&
-  (count - JUDGED_FROM) % JUDGED_EVERY === 0
+export const isToBeJudged = (state: SubjectState, now: Date) =>
+  state.subject.startsWith('prefix:') && !isBlocked(state, now) && isAtStep(state)
 
+const isAtStep = ({ count }: SubjectState) => count >= JUDGED_FROM && (count - JUDGED_FROM) % JUDGED_EVERY === 0
 /** How many of the codes of a prefix were confirmed, among those that have had time to be. */
 export type PrefixShare = { prefix: string; sent: number; confirmed: number }
 

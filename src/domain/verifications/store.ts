@@ -1,6 +1,6 @@
 import { formatMoney, type Money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
-import type { PrefixShare, SubjectState } from './guard.ts'
+import type { PrefixShare, SubjectKind, SubjectState } from './guard.ts'
 import type { CheckStatus, FallbackSend, SentCode } from './verification.ts'
 
 // Limits ----------------------------------------------------------------------------------------------------------
@@ -70,6 +70,13 @@ export function selectBlocked(sql: Sql, companyId: number | undefined) {
     order by company_id, blocked_until desc, subject limit 10000`
 }
 
+/** How many subjects are blocked now, by what they are. */
+export function countBlocked(sql: Sql) {
+  return sql<{ kind: SubjectKind; count: number }[]>`
+    select split_part(subject, ':', 1) as kind, count(*)::int as count from verification_limits
+    where blocked_until > now() group by 1`
+}
+
 export function deleteSubject(sql: Sql, companyId: number, subject: string) {
   return sql`delete from verification_limits where company_id = ${companyId} and subject = ${subject}`
 }
@@ -78,7 +85,7 @@ export function deleteOldSubjects(sql: Sql, limit: number) {
   return sql`
     delete from verification_limits l using (
       select company_id, subject from verification_limits
-      where last_at < now() - interval '3 days' limit ${limit}) old
+      where last_at < now() - interval '3 days' limit ${limit} for update skip locked) old
     where l.company_id = old.company_id and l.subject = old.subject`
 }
 
@@ -88,13 +95,16 @@ type Row = SentCode & { hashes: Buffer[] }
 
 const hexOf = (hashes: Buffer[]) => hashes.map(hash => hash.toString('hex')).join(',')
 
-/** One row for each number to be confirmed. Several hashes of one code are written as a list of hex words. */
+/** Codes of fallbacks confirm nothing before their message is accepted. */
+const notSentYet = (sql: Sql, count: ReturnType<Sql>) => sql`array_fill('-infinity'::timestamptz, array[${count}])`
+
+/** One row for each number to be confirmed. The first hash is that of the code which is sent now. Several hashes of one code are written as a list of hex words. */
 export function insertVerifications(sql: Sql, companyId: number, codes: Row[]) {
   return sql`
     insert into verifications (company_id, verification_uuid, verifier_id, destination, country, prefix, channel_type,
       code_hashes, code_ends, tries_left, sent_at)
     select ${companyId}, q.uuid, q.verifier_id, q.destination, q.country, q.prefix, q.channel_type,
-      h.hashes, array_fill(now() + make_interval(secs => q.lifetime), array[cardinality(h.hashes)]), q.tries, now()
+      h.hashes, (now() + make_interval(secs => q.lifetime)) || ${notSentYet(sql, sql`cardinality(h.hashes) - 1`)}, q.tries, now()
     from unnest(
       ${codes.map(({ uuid }) => uuid)}::uuid[], ${codes.map(({ verifierId }) => verifierId)}::text[],
       ${codes.map(({ destination }) => destination)}::text[], ${codes.map(({ country }) => country)}::text[],
@@ -110,19 +120,33 @@ export function addCode(sql: Sql, companyId: number, code: Row) {
   return sql`
     update verifications set channel_type = ${code.channelType}, tries_left = ${code.tries}, sent_at = now(),
       code_hashes = code_hashes || ${code.hashes.map(hash => hash.toString('hex'))}::text[]::bytea[],
-      code_ends = code_ends || array_fill(
-        now() + make_interval(secs => ${code.lifetimeSeconds}), array[${code.hashes.length}::int])
+      code_ends = code_ends || (now() + make_interval(secs => ${code.lifetimeSeconds}))
+        || ${notSentYet(sql, sql`${code.hashes.length - 1}::int`)}
     where company_id = ${companyId} and verification_uuid = ${code.verificationUuid!} and confirmed_at is null`
 }
 
-/** A fallback went out: confirmations count for its channel from now on. */
+/**
+ * A fallback went out: confirmations count for its channel from now on. Flash calls have a shorter code than the other
+ * channels: with the first message of the other kind its code becomes good, as long as the first. Rows are locked in the
+ * order of their keys, as checks lock them.
+ */
 export function updateChannels(sql: Sql, companyId: number, sends: FallbackSend[]) {
   return sql`
-    update verifications v set channel_type = q.channel_type
-    from unnest(
-      ${sends.map(({ verificationUuid }) => verificationUuid)}::uuid[],
-      ${sends.map(({ channelType }) => channelType)}::text[]) q (uuid, channel_type)
-    where v.company_id = ${companyId} and v.verification_uuid = q.uuid and v.confirmed_at is null`
+    with locked as (
+      select v.verification_uuid, q.channel_type,
+        (q.channel_type = 'FLASHCALL') <> (v.channel_type = 'FLASHCALL') as is_other_code
+      from verifications v join unnest(
+        ${sends.map(({ verificationUuid }) => verificationUuid)}::uuid[],
+        ${sends.map(({ channelType }) => channelType)}::text[]) q (uuid, channel_type)
+        on v.verification_uuid = q.uuid
+      where v.company_id = ${companyId} and v.confirmed_at is null
+      order by v.verification_uuid for update of v)
+    update verifications v set channel_type = l.channel_type,
+      code_ends = case when l.is_other_code
+        then array_replace(v.code_ends, '-infinity', (select max(ends) from unnest(v.code_ends) ends))
+        else v.code_ends end
+    from locked l
+    where v.company_id = ${companyId} and v.verification_uuid = l.verification_uuid`
 }
 
 export type Checked = { uuid: string; status: CheckStatus; triesLeft: number }
@@ -150,7 +174,7 @@ export function checkCodes(sql: Sql, companyId: number, guesses: { uuid: string;
       from locked),
     outcome as (
       select *, case
-        when is_over or (tries_left = 0 and not (is_right and confirmed_at is not null)) then 'EXPIRED'
+        when is_over or tries_left = 0 then 'EXPIRED'
         when is_right then 'CONFIRMED' else 'WRONG_CODE' end as status
       from judged),
     changed as (

@@ -3,6 +3,7 @@ import type { Money } from '../../base/money.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import {
   countOne,
+  isBlocked,
   isNumber,
   isToBeJudged,
   judgePrefix,
@@ -39,6 +40,8 @@ export type Admission = {
   refusals: (TooMany | undefined)[]
   /** The limits after those that may go; to be written with `keepLimits` in the same transaction. */
   counted: SubjectState[]
+  /** Those among them that are blocked from now on. */
+  blocked: SubjectState[]
 }
 
 /** Decides for each of these codes whether it may be sent, by limits that were read under the same lock. */
@@ -50,55 +53,49 @@ export async function admitCodes(
   now: Date,
 ): Promise<Admission> {
   const rules = asked.map(({ destination, code }) => rulesFor(destination, code))
-  await forgiveConfirmed(sql, companyId, states, rules.flat(), now)
-  const changed = new Set<string>()
-  const refusals = rules.map(each => admit(states, changed, each, now))
-  await judgePrefixes(sql, companyId, states, changed, asked, now)
-  return { refusals, counted: [...changed].map(subject => states.get(subject)!) }
+  await forgiveConfirmed(sql, companyId, states)
+  const counting: Counting = { states, changed: new Set(), toJudge: new Set(), now }
+  const refusals = rules.map(each => admit(counting, each))
+  await judgePrefixes(sql, companyId, counting, asked)
+  const counted = [...counting.changed].map(subject => states.get(subject)!)
+  return { refusals, counted, blocked: counted.filter(state => isBlocked(state, now)) }
 }
 
 export async function keepLimits(sql: Transaction, companyId: number, counted: SubjectState[]): Promise<void> {
   if (counted.length > 0) await store.upsertSubjects(sql, companyId, counted)
 }
 
-function admit(states: Limits, changed: Set<string>, rules: Rule[], now: Date): TooMany | undefined {
+/** The limits while codes are counted; prefixes are judged when all are. */
+type Counting = { states: Limits; changed: Set<string>; toJudge: Set<string>; now: Date }
+
+function admit({ states, changed, toJudge, now }: Counting, rules: Rule[]): TooMany | undefined {
   for (const rule of rules) {
     const waitMs = mayGoAt(rule, states.get(rule.subject), now).getTime() - now.getTime()
     if (waitMs > 0) return { subject: rule.subject, retryAfterSeconds: Math.ceil(waitMs / 1000) }
   }
   for (const rule of rules) {
-    states.set(rule.subject, countOne(rule, states.get(rule.subject), now))
+    const state = countOne(rule, states.get(rule.subject), now)
+    states.set(rule.subject, state)
     changed.add(rule.subject)
+    if (isToBeJudged(state, now)) toJudge.add(rule.subject)
   }
   return undefined
 }
 
 /** A number that confirmed its last code has the short pause again. Its count of the day stays. */
-async function forgiveConfirmed(sql: Transaction, companyId: number, states: Limits, rules: Rule[], now: Date) {
-  const waiting = rules.filter(isNumber).flatMap(rule => {
-    const state = states.get(rule.subject)
-    return state && state.streak > 1 && mayGoAt(rule, state, now) > now ? [state] : []
-  })
-  if (waiting.length === 0) return
-  const numbers = waiting.map(({ subject, lastAt }) => ({
-    destination: subject.slice('number:'.length),
-    since: lastAt,
-  }))
+async function forgiveConfirmed(sql: Transaction, companyId: number, states: Limits) {
+  const numbers = [...states.values()]
+    .filter(state => isNumber(state) && state.streak > 0)
+    .map(({ subject, lastAt }) => ({ destination: subject.slice('number:'.length), since: lastAt }))
+  if (numbers.length === 0) return
   for (const { destination } of await store.selectConfirmedSince(sql, companyId, numbers)) {
     const state = states.get(`number:${destination}`)!
     states.set(state.subject, { ...state, streak: 0 })
   }
 }
 
-async function judgePrefixes(
-  sql: Transaction,
-  companyId: number,
-  states: Limits,
-  changed: Set<string>,
-  asked: Asked[],
-  now: Date,
-) {
-  const judged = [...changed].map(subject => states.get(subject)!).filter(isToBeJudged)
+async function judgePrefixes(sql: Transaction, companyId: number, { states, toJudge, now }: Counting, asked: Asked[]) {
+  const judged = [...toJudge].map(subject => states.get(subject)!).filter(state => !isBlocked(state, now))
   if (judged.length === 0) return
   const prefixes = judged.map(({ subject }) => subject.slice('prefix:'.length))
   const leastOf = new Map(asked.map(({ code }) => [code.prefix, code.limits.leastConfirmed]))
@@ -164,6 +161,8 @@ export type { BlockedSubject, StatisticsRow } from './store.ts'
 
 /** Subjects for which no codes are sent now; of one company, or for staff of all. */
 export const blockedSubjects = (sql: Sql, companyId?: number) => store.selectBlocked(sql, companyId)
+
+export const countBlocked = store.countBlocked
 
 /** Lets codes be sent for a subject again; false when it was not known. */
 export const unblockSubject = async (sql: Sql, companyId: number, subject: string): Promise<boolean> =>

@@ -3,6 +3,7 @@ import { type KeyType, keyTypes } from '../../domain/keys/key.ts'
 import { createIntake, type Intake } from '../../domain/singles/intake.ts'
 import { CodeChecker } from '../../domain/verifications/checker.ts'
 import { CodeBox } from '../../domain/verifications/code-box.ts'
+import type { GuardWatch } from '../../domain/verifications/guard.ts'
 import type { Context } from '../context.ts'
 import { describeApi } from '../openapi.ts'
 import { introductionOf } from '../reference/introduction.ts'
@@ -57,7 +58,7 @@ const PREFIX = '/api/v1'
 const OTHER_PREFIXES = ['/v1', '/api/v1/v1']
 
 /** The messaging API, for clients' own software; the reference knows it by its first address alone. */
-export async function registerMessagingApi(app: FastifyInstance, given: Context) {
+export async function registerMessagingApi(app: FastifyInstance, given: Context & { guard?: GuardWatch }) {
   const codes = new CodeBox(given.secret)
   const intake = createIntake({ ...given, linkBase: `${given.publicUrl}/s` })
   const context = { ...given, intake, codes, checker: new CodeChecker(given.sql, codes) }
