@@ -206,6 +206,15 @@ describe.skipIf(!hasCurl).concurrent('with curl', () => {
     await eventually(() => expect(received()).toMatch(/callback_event: 'inbound_sent'(?s:.*)When do you open\?/))
   })
 
+  test('docs/verification.md', async () => {
+    const blocks = ofLanguage(await blocksOf('docs/verification.md'), 'sh')
+    expect(blocks.length).toBeGreaterThan(8)
+    const own = blocks.filter(({ text }) => !text.includes('docs/examples/'))
+    await expectPageHolds(
+      own.map(block => ({ ...block, text: block.text.replace('--name Login', `$& ${patientCodes}`) })),
+    )
+  })
+
   test.each(['cascade', 'codes-by-call'])('docs/quickstart/%s.md', async page => {
     await expectPageHolds(await shellPage(`docs/quickstart/${page}.md`))
   })
@@ -240,6 +249,71 @@ describe.concurrent('and then', () => {
   })
 })
 
+describe.concurrent('a login by code works with the example', () => {
+  test('in TypeScript', () => expectLoginHolds(process.execPath, 'login-by-code.mts', '79160590001'))
+  test.skipIf(!hasPython)('in Python', () => expectLoginHolds('python3', 'login-by-code.py', '79160600001'))
+})
+
+async function expectLoginHolds(program: string, file: string, phone: string) {
+  const site = await startLoginServer(program, file)
+  expect(await site.post('/login/send', { phone }, '')).toMatchObject({ status: 403 })
+  const page = await fetch(site.url)
+  expect(await page.text()).toContain('autocomplete="one-time-code"')
+  const visitor = cookieOf(page)
+  expect(await site.post('/login/check', { code: '123456' }, visitor)).toMatchObject({ status: 409 })
+  expect(await site.post('/login/send', { phone: '12' }, visitor)).toMatchObject({ status: 400 })
+  expect(await site.post('/login/send', { phone }, visitor)).toMatchObject({ status: 200 })
+  const second = await site.post('/login/send', { phone }, visitor)
+  expect(second.status).toBe(429)
+  expect(second.message).toBe(`Too many codes: try again in ${second.headers.get('retry-after')} seconds.`)
+
+  const code = await codeSentTo(phone)
+  const wrong = await site.post('/login/check', { code: 'wrong' }, visitor)
+  expect(wrong).toMatchObject({ status: 401, message: 'The code is wrong.' })
+  expect(await site.whoIs(visitor)).toBe('You are not logged in.')
+  const right = await site.post('/login/check', { code }, visitor)
+  expect(right).toMatchObject({ status: 200, message: 'You are logged in.' })
+  expect(await site.whoIs(cookieOf(right))).toBe(`You are ${phone}.`)
+  expect(await site.whoIs(visitor)).toBe('You are not logged in.')
+}
+
+async function startLoginServer(program: string, file: string) {
+  const made = await shell(
+    `bin/tidings verifier create --company 1 ${patientCodes} --json; bin/tidings key create --company 1 --type VERIFIER --json`,
+  )
+  const [{ gatewayId }, { key }] = made
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line))
+  const port = await aFreePort()
+  const ownEnv = { ...env, TIDINGS_KEY: key, GATEWAY_ID: gatewayId, PORT: port }
+  receiving.push(spawn(program, [join(project, 'docs/examples', file)], { env: ownEnv, stdio: 'ignore' }))
+  const url = `http://127.0.0.1:${port}`
+  await eventually(() => fetch(`${url}/me`))
+  return {
+    url,
+    async post(path: string, body: object, cookie: string) {
+      const headers = { 'content-type': 'application/json', cookie }
+      const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+      const { message } = (await answer.json()) as { message: string }
+      return { status: answer.status, message, headers: answer.headers }
+    },
+    async whoIs(cookie: string) {
+      const answer = await fetch(`${url}/me`, { headers: { cookie } })
+      return ((await answer.json()) as { message: string }).message
+    },
+  }
+}
+
+const cookieOf = ({ headers }: { headers: Headers }) => headers.get('set-cookie')!.split(';')[0]!
+
+const codeSentTo = (phone: string): Promise<string> =>
+  eventually(async () => {
+    const found = new RegExp(`${phone}  Your code: (\\d+)`).exec(await shell('bin/tidings simulator outbox'))
+    expect(found).not.toBeNull()
+    return found![1]!
+  })
+
 async function expectProgramHolds(page: string, language: string, program: string, file: string) {
   const [block, ...more] = ofLanguage(await blocksOf(`docs/quickstart/${page}.md`), language)
   expect(more).toEqual([])
@@ -248,6 +322,9 @@ async function expectProgramHolds(page: string, language: string, program: strin
   expect(output).toMatch(ends[page]!)
   expectEssentials(output, block!)
 }
+
+/** Codes and pauses that outlast the test on the busiest machine. */
+const patientCodes = '--lifetime 3600 --pause 3600'
 
 /** What the pages promise of both languages in words. */
 const ends: Record<string, RegExp> = {
