@@ -1,9 +1,11 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { PassThrough, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { money } from '../base/money.ts'
+import { uuid7Batch } from '../base/uuid7.ts'
 import { verifyLedger } from '../domain/audit/verify.ts'
+import { insertSimulated } from '../domain/gateways/store.ts'
 import { topUp } from '../domain/ledger/ledger.ts'
 import { loadNumbering } from '../domain/numbering/numbering.ts'
 import { useDatabase } from '../testing/database.ts'
@@ -173,3 +175,36 @@ async function onServer(work: (admin: Pool) => Promise<unknown>) {
     await admin.end()
   }
 }
+
+test('verification codes in the outbox of the simulated operators are masked in the file', async () => {
+  const { sql } = db
+  const { companyId } = await aWorld(sql)
+  const [code, plain, gone] = uuid7Batch(new Date(), 3)
+  await sql`
+    insert into messages (company_id, uuid, price, status, parts, brand_id, destination, text, sending_method)
+    values (${companyId}, ${code!}, 0, 'SENT', 1, 1, '79160000001', 'Your code: ******', 'VERIFIER_API'),
+      (${companyId}, ${plain!}, 0, 'SENT', 1, 1, '79160000002', 'Call 271828', 'API')`
+  await insertSimulated(sql, 1, randomUUID(), [
+    {
+      companyId,
+      uuid: code!,
+      senderName: 'x',
+      destination: '79160000001',
+      channelType: 'SMS',
+      text: 'Your code: 314159',
+    },
+    { companyId, uuid: plain!, senderName: 'x', destination: '79160000002', channelType: 'SMS', text: 'Call 271828' },
+    {
+      companyId,
+      uuid: gone!,
+      senderName: 'x',
+      destination: '79160000003',
+      channelType: 'SMS',
+      text: 'Your code: 161803',
+    },
+  ])
+  const restored = await anEmptyDatabase()
+  await into(restored, await exported(sql))
+  const rows = await restored`select text from simulator_messages order by simulator_id`
+  expect(rows.map(({ text }) => text)).toEqual(['Your code: ******', 'Call 271828', 'Your code: ******'])
+})

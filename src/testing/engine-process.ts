@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { connect } from '../db/sql.ts'
 import { startEngine } from '../engine/engine.ts'
 
-/** An engine in a process of its own, for tests that kill and freeze it: `node engine-process.ts DATABASE_URL`. */
+/** An engine in a process of its own, for tests that kill and freeze it: `node engine-process.ts DATABASE_URL [SECRET]`. */
 const sql = connect(process.argv[2]!, { max: 10, name: 'tidings engine' })
 const log = pino({ level: 'fatal' }, pino.destination(2))
 const engine = await startEngine({
@@ -11,6 +11,7 @@ const engine = await startEngine({
   moderation: 'manual',
   billingZone: 'Europe/Moscow',
   callbacks: { allow: ['127.0.0.0/8'] },
+  ...(process.argv[3] ? { secret: process.argv[3] } : {}),
 })
 process.stdout.write(`${engine.worker}\n`)
 

@@ -49,8 +49,10 @@ export function useEngines(db: { sql: Pool; url: string }) {
       await engine.stop()
     },
 
-    async anEngineProcess(url = db.url): Promise<ChildProcess & { worker: string }> {
-      const child = spawn(process.execPath, [script, url], { stdio: ['ignore', 'pipe', 'inherit'] })
+    async anEngineProcess(url = db.url, secret?: string): Promise<ChildProcess & { worker: string }> {
+      const child = spawn(process.execPath, [script, url, ...(secret ? [secret] : [])], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
       children.add(child)
       const [worker] = await once(child.stdout!, 'data')
       return Object.assign(child, { worker: String(worker).trim() })
