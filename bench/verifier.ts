@@ -168,7 +168,7 @@ async function checkRequests({ sql, companyId }: Stage, { verifier, gatewayId }:
   const box = new CodeBox(secret)
   const uuids = uuid7Batch(new Date(), CHECKS_PER_ROUND)
   const codes = uuids.map((_, i) => String(i).padStart(6, '0'))
-  const hashes = uuids.map((uuid, i) => box.hash(uuid, codes[i]!).toString('hex'))
+  const hashes = uuids.map((uuid, i) => box.hash(uuid, codes[i]!))
   await sql`
     insert into verifications (company_id, verification_uuid, verifier_id, destination, country, prefix, channel_type,
       code_hashes, code_ends, tries_left, sent_at)

@@ -14,6 +14,7 @@ import {
 export type BoxKey = KeyObject
 
 const VERSION = 1
+const versionByte = Buffer.of(VERSION)
 const KEY_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
@@ -25,9 +26,10 @@ export const boxKey = (secret: string, purpose: string): BoxKey =>
 /** A version, a nonce, the tag of AES-256-GCM, and the text. The same text never looks the same twice. */
 export function seal(key: BoxKey, text: string): Buffer {
   const nonce = nextNonce()
-  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.of(VERSION))
-  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
-  return Buffer.concat([Buffer.of(VERSION), nonce, cipher.getAuthTag(), sealed])
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(versionByte)
+  const sealed = cipher.update(text, 'utf8')
+  cipher.final() // gives no bytes: GCM has no blocks to fill up
+  return Buffer.concat([versionByte, nonce, cipher.getAuthTag(), sealed])
 }
 
 const NONCES_AT_ONCE = 256
@@ -50,7 +52,7 @@ export function open(key: BoxKey, box: Buffer): string {
   if (box.length < HEAD_BYTES || box[0] !== VERSION) throw new Error('it is no box of a version known here')
   const nonce = box.subarray(1, 1 + NONCE_BYTES)
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
-    .setAAD(Buffer.of(VERSION))
+    .setAAD(versionByte)
     .setAuthTag(box.subarray(1 + NONCE_BYTES, HEAD_BYTES))
   try {
     return Buffer.concat([decipher.update(box.subarray(HEAD_BYTES)), decipher.final()]).toString('utf8')

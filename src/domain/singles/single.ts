@@ -43,7 +43,7 @@ export type SingleWish = {
   callbackUrl: string | null
   callbackEvents: SingleEvent[] | null
   cascade?: CascadePlace
-  /** Text and content with their code, encrypted, in Base64; `text` and `content` have it masked. */
+  /** Text and content with their code, encrypted, in hex; `text` and `content` have it masked. */
   sealed?: string
   /** The code that the message, or its cascade, carries. */
   code?: NewCode
@@ -99,7 +99,7 @@ export type NewSingle = {
   endsEarly: boolean
   links: Omit<ShortLink, 'messageUuid'>[]
   cascade?: CascadePlace
-  /** Text and content with their code, encrypted, in Base64; `text` and `content` have it masked. */
+  /** Text and content with their code, encrypted, in hex; `text` and `content` have it masked. */
   sealed?: string
   /** The code that the message, or its cascade, carries. */
   code?: NewCode

@@ -10,12 +10,13 @@ import { type Account, monthOf } from '../ledger/account.ts'
 import { changeReserved, lockAccount, refusalOf } from '../ledger/ledger.ts'
 import { saveLinks } from '../short-links/short-links.ts'
 import { TemplatesChanged } from '../templates/approved.ts'
-import { setTimers, type Timer } from '../timers/timers.ts'
+import { setFirstTimers, type Timer } from '../timers/timers.ts'
 import type { SubjectState } from '../verifications/guard.ts'
 import type { NewCode, SentCode } from '../verifications/verification.ts'
 import {
   type Admission,
   admitCodes,
+  type CountedLimits,
   type CountedMessage,
   countMessages,
   keepCodes,
@@ -113,9 +114,9 @@ async function refuseTooMany(
   judged: Judged,
   limits: Limits,
   now: Date,
-): Promise<Judged & Pick<Admission, 'counted' | 'blocked'>> {
+): Promise<Judged & { counted?: CountedLimits; blocked: Admission['blocked'] }> {
   const withCodes = judged.accepted.filter(hasCode)
-  if (withCodes.length === 0) return { ...judged, counted: [], blocked: [] }
+  if (withCodes.length === 0) return { ...judged, blocked: [] }
   const { refusals: tooMany, counted, blocked } = await admitCodes(sql, companyId, withCodes, limits, now)
   const refused = new Map(withCodes.flatMap((single, i) => (tooMany[i] ? [[single as NewSingle, tooMany[i]]] : [])))
   if (refused.size === 0) return { ...judged, counted, blocked }
@@ -140,7 +141,7 @@ async function keep(
   singles: NewSingle[],
   uuids: string[],
   sum: Money,
-  counted: SubjectState[],
+  counted: CountedLimits | undefined,
   { now, isCarried, isLaneBound }: { now: Date; isCarried: IsCarriedName; isLaneBound: boolean },
 ): Promise<void> {
   if (singles.length === 0) return
@@ -155,7 +156,7 @@ async function keep(
   const [rooms, said] = await Promise.all([
     roomFor(sql, companyId, singles, isCarried),
     withLinks(sql, companyId, singles, uuids, now),
-    setTimers(
+    setFirstTimers(
       sql,
       companyId,
       singles.flatMap((single, i) => timersOf({ ...single, uuid: uuids[i]! })),
@@ -163,7 +164,7 @@ async function keep(
     store.notifyLanes(sql),
     changeReserved(sql, companyId, sum),
     cascades.length > 0 ? store.insertCascades(sql, companyId, cascades) : undefined,
-    keepLimits(sql, companyId, counted),
+    counted && keepLimits(sql, companyId, counted),
     keepCodes(
       sql,
       companyId,

@@ -98,7 +98,7 @@ const NULL = '\\N'
 const or = (value: number | null) => (value === null ? NULL : value)
 const text = (value: string | null) => (value === null ? NULL : copyText(value))
 /** As COPY reads bytes: hex behind an escaped `\\x`. */
-const bytes = (base64: string) => `\\\\x${Buffer.from(base64, 'base64').toString('hex')}`
+const bytes = (hex: string) => `\\\\x${hex}`
 const json = (value: object | null) => (value === null ? NULL : copyText(JSON.stringify(value)))
 
 function rowOf(companyId: number, m: PlacedSingle): string {

@@ -1,6 +1,15 @@
 import type { Sql } from '../../db/sql.ts'
 import type { DueTimer, Timer, TimerKind } from './timer.ts'
 
+/** For messages that are new in this transaction, so that none of the rows can exist. */
+export function insertTimers(sql: Sql, companyId: number, timers: Timer[]) {
+  return sql`
+    insert into message_timers (company_id, uuid, kind, due_at)
+    select ${companyId}, q.* from unnest(
+      ${timers.map(({ uuid }) => uuid)}::uuid[], ${timers.map(({ kind }) => kind)}::text[],
+      ${timers.map(({ dueAt }) => dueAt.toISOString())}::timestamptz[]) q`
+}
+
 /** The earlier moment stays when one is set twice. */
 export function upsertTimers(sql: Sql, companyId: number, timers: Timer[]) {
   return sql`

@@ -8,6 +8,11 @@ export async function setTimers(sql: Sql, companyId: number, timers: Timer[]): P
   if (timers.length > 0) await store.upsertTimers(sql, companyId, timers)
 }
 
+/** The timers of messages that are new in this transaction. */
+export async function setFirstTimers(sql: Sql, companyId: number, timers: Timer[]): Promise<void> {
+  if (timers.length > 0) await store.insertTimers(sql, companyId, timers)
+}
+
 /** Timers whose moment has come, taken for a while: who takes them and dies leaves them to the next. */
 export const takeTimers = (sql: Sql, now: Date, limit: number): Promise<DueTimer[]> =>
   store.claimTimers(sql, now, limit)

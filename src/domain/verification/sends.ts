@@ -121,7 +121,7 @@ function stepOf(
     options: { ttl: ttlOf(settings, channelType), verification: { verifierId, country } },
     callbackUrl,
     callbackEvents: callbackUrl ? (request.callbackEvents ?? ['delivered']) : null,
-    sealed: codes.seal(said).toString('base64'),
+    sealed: codes.seal(said).toString('hex'),
   }
   return { code, wish }
 }

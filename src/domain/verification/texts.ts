@@ -1,5 +1,5 @@
 import type { Content } from '../../base/content.ts'
-import { compileTemplate, type Substitutions } from '../../base/text-template.ts'
+import { compileTemplate, type Substitutions, type TextTemplate } from '../../base/text-template.ts'
 import type { CodeText } from '../verifications/code-box.ts'
 import type { VerifierChannel, VerifierSettings } from '../verifiers/verifier.ts'
 
@@ -20,10 +20,23 @@ export function codeTextOf(
   substitutions: Substitutions | undefined,
 ): CodeText | undefined {
   if (channel === 'FLASHCALL') return { text: code, content: null }
-  const text = compileTemplate(template).render({ ...substitutions, code })
+  const text = compiled(template).render({ ...substitutions, code })
   if (text === undefined) return undefined
   if (channel === 'SMS') return { text: withLinesForPhones(text, settings, code), content: null }
   return { text, content: contentOf(channel, text, code) }
+}
+
+const MOST_COMPILED = 1000
+const templates = new Map<string, TextTemplate>()
+
+/** The texts of verifiers are few, and each is rendered twice for every code. */
+function compiled(text: string): TextTemplate {
+  const known = templates.get(text)
+  if (known) return known
+  if (templates.size >= MOST_COMPILED) templates.clear()
+  const template = compileTemplate(text)
+  templates.set(text, template)
+  return template
 }
 
 function contentOf(channel: VerifierChannel, text: string, code: string): Content | null {

@@ -7,7 +7,7 @@ import type { CheckStatus } from './verification.ts'
 /** The outcome of a check; `triesLeft` is 0 for a verification that is not known. */
 export type Checked = { status: CheckStatus; triesLeft: number }
 
-type Guess = { uuid: string; hash: Buffer; answer: PromiseWithResolvers<Checked> }
+type Guess = { uuid: string; hash: string; answer: PromiseWithResolvers<Checked> }
 /** Guesses that wait, by verification, each in the order in which they came. */
 type Line = { waiting: Map<string, Guess[]>; isBusy: boolean }
 

@@ -23,9 +23,9 @@ export class CodeBox {
     this.#textKey = boxKey(secret, 'texts with codes')
   }
 
-  /** Bound to its verification: the same code has another hash elsewhere. */
-  hash(verificationUuid: string, code: string): Buffer {
-    return createHmac('sha256', this.#hashKey).update(`${verificationUuid}:${code}`).digest()
+  /** In hex. Bound to its verification: the same code has another hash elsewhere. */
+  hash(verificationUuid: string, code: string): string {
+    return createHmac('sha256', this.#hashKey).update(`${verificationUuid}:${code}`).digest('hex')
   }
 
   seal(said: CodeText): Buffer {

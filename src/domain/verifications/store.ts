@@ -12,20 +12,31 @@ export function selectSubjects(sql: Sql, companyId: number, subjects: string[]) 
     from verification_limits where company_id = ${companyId} and subject = any(${subjects}::text[])`
 }
 
+/**
+ * Subjects that no row is known of yet, with their first codes: nothing else inserts rows without the lock of the
+ * account. Takes half the time of the general statement.
+ */
+export function insertSubjects(sql: Sql, companyId: number, states: SubjectState[], now: Date) {
+  return sql`
+    insert into verification_limits (company_id, subject, since, count, last_at, streak)
+    select ${companyId}, subject, ${now}, count, ${now}, count
+    from unnest(${states.map(({ subject }) => subject)}::text[], ${states.map(({ count }) => count)}::int[])
+      q (subject, count)`
+}
+
 export function upsertSubjects(sql: Sql, companyId: number, states: SubjectState[]) {
-  const ms = (time: Date | null) => (time ? time.getTime() : null)
+  const sorted = states.toSorted((a, b) => (a.subject < b.subject ? -1 : 1))
+  const iso = (time: Date | null) => time?.toISOString() ?? null
   return sql`
     insert into verification_limits as l
       (company_id, subject, since, count, last_at, streak, blocked_until, blocks, reason)
-    select ${companyId}, subject, to_timestamp(since / 1000.0), count, to_timestamp(last / 1000.0), streak,
-      to_timestamp(blocked / 1000.0), blocks, reason
+    select ${companyId}, q.*
     from unnest(
-      ${states.map(({ subject }) => subject)}::text[], ${states.map(({ since }) => ms(since))}::bigint[],
-      ${states.map(({ count }) => count)}::int[], ${states.map(({ lastAt }) => ms(lastAt))}::bigint[],
-      ${states.map(({ streak }) => streak)}::int[], ${states.map(({ blockedUntil }) => ms(blockedUntil))}::bigint[],
-      ${states.map(({ blocks }) => blocks)}::int[], ${states.map(({ reason }) => reason)}::text[]
-    ) q (subject, since, count, last, streak, blocked, blocks, reason)
-    order by subject
+      ${sorted.map(({ subject }) => subject)}::text[], ${sorted.map(({ since }) => iso(since))}::timestamptz[],
+      ${sorted.map(({ count }) => count)}::int[], ${sorted.map(({ lastAt }) => iso(lastAt))}::timestamptz[],
+      ${sorted.map(({ streak }) => streak)}::int[],
+      ${sorted.map(({ blockedUntil }) => iso(blockedUntil))}::timestamptz[],
+      ${sorted.map(({ blocks }) => blocks)}::int[], ${sorted.map(({ reason }) => reason)}::text[]) q
     on conflict (company_id, subject) do update set since = excluded.since, count = excluded.count,
       last_at = excluded.last_at, streak = excluded.streak, blocked_until = excluded.blocked_until,
       blocks = excluded.blocks, reason = excluded.reason`
@@ -91,35 +102,35 @@ export function deleteOldSubjects(sql: Sql, limit: number) {
 
 // Codes -----------------------------------------------------------------------------------------------------------
 
-type Row = SentCode & { hashes: Buffer[] }
+type Row = SentCode & { hashes: string[] }
 
-const hexOf = (hashes: Buffer[]) => hashes.map(hash => hash.toString('hex')).join(',')
+/** As PostgreSQL reads a `bytea[]`. */
+const literalOf = (hashes: string[]) => `{${hashes.map(hash => `"\\\\x${hash}"`).join(',')}}`
 
 /** Codes of fallbacks confirm nothing before their message is accepted. */
 const notSentYet = (sql: Sql, count: ReturnType<Sql>) => sql`array_fill('-infinity'::timestamptz, array[${count}])`
 
-/** One row for each number to be confirmed. The first hash is that of the code which is sent now. Several hashes of one code are written as a list of hex words. */
+/** One row for each number to be confirmed. The first hash is that of the code which is sent now. */
 export function insertVerifications(sql: Sql, companyId: number, codes: Row[]) {
   return sql`
     insert into verifications (company_id, verification_uuid, verifier_id, destination, country, prefix, channel_type,
       code_hashes, code_ends, tries_left, sent_at)
     select ${companyId}, q.uuid, q.verifier_id, q.destination, q.country, q.prefix, q.channel_type,
-      h.hashes, (now() + make_interval(secs => q.lifetime)) || ${notSentYet(sql, sql`cardinality(h.hashes) - 1`)}, q.tries, now()
+      q.hashes::bytea[], (now() + make_interval(secs => q.lifetime)) || ${notSentYet(sql, sql`q.codes - 1`)}, q.tries, now()
     from unnest(
       ${codes.map(({ uuid }) => uuid)}::uuid[], ${codes.map(({ verifierId }) => verifierId)}::text[],
       ${codes.map(({ destination }) => destination)}::text[], ${codes.map(({ country }) => country)}::text[],
       ${codes.map(({ prefix }) => prefix)}::text[], ${codes.map(({ channelType }) => channelType)}::text[],
-      ${codes.map(({ hashes }) => hexOf(hashes))}::text[],
+      ${codes.map(({ hashes }) => literalOf(hashes))}::text[], ${codes.map(({ hashes }) => hashes.length)}::int[],
       ${codes.map(({ lifetimeSeconds }) => lifetimeSeconds)}::int[], ${codes.map(({ tries }) => tries)}::int[]
-    ) q (uuid, verifier_id, destination, country, prefix, channel_type, hashes, lifetime, tries)
-    cross join lateral (select array(select decode(w, 'hex') from unnest(string_to_array(q.hashes, ',')) w)) h (hashes)`
+    ) q (uuid, verifier_id, destination, country, prefix, channel_type, hashes, codes, lifetime, tries)`
 }
 
 /** One more code for a verification: those before it stay good until their own end, the tries begin anew. */
 export function addCode(sql: Sql, companyId: number, code: Row) {
   return sql`
     update verifications set channel_type = ${code.channelType}, tries_left = ${code.tries}, sent_at = now(),
-      code_hashes = code_hashes || ${code.hashes.map(hash => hash.toString('hex'))}::text[]::bytea[],
+      code_hashes = code_hashes || ${literalOf(code.hashes)}::text::bytea[],
       code_ends = code_ends || (now() + make_interval(secs => ${code.lifetimeSeconds}))
         || ${notSentYet(sql, sql`${code.hashes.length - 1}::int`)}
     where company_id = ${companyId} and verification_uuid = ${code.verificationUuid!} and confirmed_at is null`
@@ -156,19 +167,19 @@ export type Checked = { uuid: string; status: CheckStatus; triesLeft: number }
  * the row: parallel guesses come one after the other. Rows are locked in the order of their keys. What is compared are
  * keyed hashes, so the time of the comparison tells nothing about a code. A confirmation is counted once.
  */
-export function checkCodes(sql: Sql, companyId: number, guesses: { uuid: string; hash: Buffer }[]) {
+export function checkCodes(sql: Sql, companyId: number, guesses: { uuid: string; hash: string }[]) {
   return sql<Checked[]>`
     with asked as (
       select uuid, decode(hash, 'hex') as hash from unnest(
-        ${guesses.map(({ uuid }) => uuid)}::uuid[], ${guesses.map(({ hash }) => hash.toString('hex'))}::text[]
+        ${guesses.map(({ uuid }) => uuid)}::uuid[], ${guesses.map(({ hash }) => hash)}::text[]
       ) q (uuid, hash)),
     locked as (
       select v.*, q.hash from verifications v join asked q on v.verification_uuid = q.uuid
       where v.company_id = ${companyId} order by v.verification_uuid for update of v),
     judged as (
       select verification_uuid, verifier_id, channel_type, country, sent_at, confirmed_at, tries_left,
-        (select max(ends) from unnest(code_ends) ends) <= now() as is_over,
-        exists (
+        now() >= all (code_ends) as is_over,
+        hash = any (code_hashes) and exists (
           select from unnest(code_hashes, code_ends) c (hash, ends)
           where c.hash = locked.hash and c.ends > now()) as is_right
       from locked),

@@ -17,8 +17,8 @@ export type NewCode = {
   tries: number
   pauseSeconds: number
   limits: VerifierLimits
-  /** Keyed hashes of the codes that confirm, for the verification with that uuid. */
-  hashesFor(verificationUuid: string): Buffer[]
+  /** Keyed hashes in hex of the codes that confirm, for the verification with that uuid. */
+  hashesFor(verificationUuid: string): string[]
 }
 
 /** A message with a code that was accepted. */

@@ -24,7 +24,7 @@ type Asked = { destination: string; code: NewCode }
 const MATURE_SECONDS = 120
 const SHARE_OF = 200
 
-/** The limits that codes count against, as they stand. */
+/** The limits that codes count against, as they stand; a subject without a row is missing. */
 export type Limits = Map<string, SubjectState>
 
 /** To be called under the lock of the company's account: then the limits hold over all processes. */
@@ -38,31 +38,44 @@ export async function readLimits(sql: Transaction, companyId: number, asked: Ask
 export type Admission = {
   /** For each code why it may not go, or undefined. */
   refusals: (TooMany | undefined)[]
-  /** The limits after those that may go; to be written with `keepLimits` in the same transaction. */
-  counted: SubjectState[]
+  /** To be written with `keepLimits` in the same transaction. */
+  counted: CountedLimits
   /** Those among them that are blocked from now on. */
   blocked: SubjectState[]
 }
+
+/** The limits after the codes that may go. Those in `first` have no row yet, and are not blocked. */
+export type CountedLimits = { first: SubjectState[]; further: SubjectState[]; now: Date }
 
 /** Decides for each of these codes whether it may be sent, by limits that were read under the same lock. */
 export async function admitCodes(
   sql: Transaction,
   companyId: number,
   asked: Asked[],
-  states: Limits,
+  limits: Limits,
   now: Date,
 ): Promise<Admission> {
   const rules = asked.map(({ destination, code }) => rulesFor(destination, code))
+  const states = new Map(limits)
   await forgiveConfirmed(sql, companyId, states)
   const counting: Counting = { states, changed: new Set(), toJudge: new Set(), now }
   const refusals = rules.map(each => admit(counting, each))
   await judgePrefixes(sql, companyId, counting, asked)
   const counted = [...counting.changed].map(subject => states.get(subject)!)
-  return { refusals, counted, blocked: counted.filter(state => isBlocked(state, now)) }
+  const isFirst = ({ subject, blockedUntil }: SubjectState) => !limits.has(subject) && blockedUntil === null
+  return {
+    refusals,
+    counted: { first: counted.filter(isFirst), further: counted.filter(state => !isFirst(state)), now },
+    blocked: counted.filter(state => isBlocked(state, now)),
+  }
 }
 
-export async function keepLimits(sql: Transaction, companyId: number, counted: SubjectState[]): Promise<void> {
-  if (counted.length > 0) await store.upsertSubjects(sql, companyId, counted)
+export async function keepLimits(sql: Transaction, companyId: number, counted: CountedLimits): Promise<void> {
+  const { first, further, now } = counted
+  await Promise.all([
+    first.length > 0 ? store.insertSubjects(sql, companyId, first, now) : undefined,
+    further.length > 0 ? store.upsertSubjects(sql, companyId, further) : undefined,
+  ])
 }
 
 /** The limits while codes are counted; prefixes are judged when all are. */

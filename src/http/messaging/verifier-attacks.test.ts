@@ -53,7 +53,7 @@ async function withOperators() {
 /** A verification that waits, with a code known to the test. */
 async function aVerification(code = '111111') {
   const { body } = await send({})
-  const hash = codes.hash(body.uuid, code).toString('hex')
+  const hash = codes.hash(body.uuid, code)
   await api.sql`
     update verifications set code_hashes = array[decode(${hash}, 'hex')] where verification_uuid = ${body.uuid}`
   return body.uuid as string

@@ -2,8 +2,8 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connect } from '../../db/sql.ts'
 import { CodeChecker } from '../../domain/verifications/checker.ts'
 import { CodeBox } from '../../domain/verifications/code-box.ts'
-import { verificationStatistics } from '../../domain/verifications/verifications.ts'
-import type { VerifierChannel } from '../../domain/verifiers/verifier.ts'
+import { keepCodes, verificationStatistics } from '../../domain/verifications/verifications.ts'
+import { defaultLimits, type VerifierChannel } from '../../domain/verifiers/verifier.ts'
 import { aMessagingSide, type MessagingSide } from '../../testing/conformance/messaging-world.ts'
 import { useEngines } from '../../testing/engines.ts'
 import { eventually } from '../../testing/eventually.ts'
@@ -228,10 +228,33 @@ describe('guesses', () => {
 
   test('codes are compared as they are written: spaces and missing zeros make them wrong', async () => {
     const uuid = await aGuess()
-    const hash = new CodeBox(secret).hash(uuid, '000042').toString('hex')
+    const hash = new CodeBox(secret).hash(uuid, '000042')
     await api.sql`update verifications set code_hashes = array[decode(${hash}, 'hex')], tries_left = 10 where verification_uuid = ${uuid}`
     expect(await check(uuid, 42)).toBe('WRONG_CODE')
     expect(await check(uuid, ' 000042')).toBe('WRONG_CODE')
+    expect(await check(uuid, '000042')).toBe('CONFIRMED')
+  })
+
+  test('one more code for a verification confirms it as well as the first', async () => {
+    const uuid = await aGuess()
+    const box = new CodeBox(secret)
+    const more = {
+      uuid,
+      verificationUuid: uuid,
+      verifierId: gatewayId,
+      channelType: 'SMS' as const,
+      destination: aNumber(),
+      country: 'RU',
+      prefix: '7916000',
+      clientAddress: null,
+      lifetimeSeconds: 60,
+      tries: 3,
+      pauseSeconds: 60,
+      limits: defaultLimits,
+      hashesFor: (of: string) => [box.hash(of, '000042')],
+    }
+    await api.sql.begin(tx => keepCodes(tx, side.companyId, [more]))
+    expect(await check(uuid, '000043')).toBe('WRONG_CODE')
     expect(await check(uuid, '000042')).toBe('CONFIRMED')
   })
 
