@@ -76,8 +76,12 @@ export function draftSingle(desk: Desk, wish: SingleWish, now: Date, match: Matc
   if (number.kind === 'refused') return refused(errorCodes.badNumber, 'destination: is no valid number')
   const name = nameFor(desk, wish, number)
   if ('kind' in name) return name
-  // The time of a step counts from its submission, not from now.
-  const schedule = scheduleOf(wish.cascade ? { ...wish.options, ttl: null } : wish.options, number, now)
+  // The time of a step counts from its submission, not from now. A code does not wait: the next step may reach its number.
+  const schedule = scheduleOf(
+    wish.cascade && !wish.options.verification ? { ...wish.options, ttl: null } : wish.options,
+    number,
+    now,
+  )
   if (typeof schedule === 'string') return refused(INVALID, schedule)
   const { shorten, links } = wish.options.shortUrl ? shortener(desk.linkBase) : AS_IT_IS
   const said = saidBy(desk, wish, match, shorten)

@@ -118,6 +118,26 @@ describe('a fallback', () => {
     expect(await secondSteps(uuid)).toHaveLength(0)
   })
 
+  test('is sent also when the first message still waits for its operator', async () => {
+    await codeGateways(api.sql)
+    await api.sql`update gateways set paused = true where channel_type = 'SMS'`
+    await anEngine({ secret })
+    const destination = aNumber()
+    const gateway = await aVerifier(api.sql, side.companyId, { channels: ['SMS', 'VOICECODE'], fallbackSeconds: 60 })
+    const { body } = await send({ destination, gatewayId: gateway })
+    const [timer] = await api.sql`
+      select kind, extract(epoch from due_at - now())::int as seconds from message_timers where uuid = ${body.uuid}`
+    expect(timer).toMatchObject({ kind: 'expire' })
+    expect(timer!.seconds).toBeLessThanOrEqual(60)
+    await api.sql`
+      update messages set expires_at = now() where uuid = ${body.uuid} and company_id = ${side.companyId}`
+    await api.sql`update message_timers set due_at = now() where uuid = ${body.uuid}`
+    expect(await check(body.uuid, codeIn(await handedText(api.sql, destination, 'VOICECODE')))).toBe('CONFIRMED')
+    expect(await api.sql`select status, sealed from messages where uuid = ${body.uuid}`).toEqual([
+      { status: 'FAILED', sealed: null },
+    ])
+  })
+
   test('that cannot be sent is kept as failed, without its code', async () => {
     await withOperators()
     const destination = aNumber('0005')
