@@ -9,11 +9,13 @@ export type Checked = { status: CheckStatus; triesLeft: number }
 
 type Guess = { uuid: string; hash: string; answer: PromiseWithResolvers<Checked> }
 /** Guesses that wait, by verification, each in the order in which they came. */
-type Line = { waiting: Map<string, Guess[]>; isBusy: boolean }
+type Line = { waiting: Map<string, Guess[]>; count: number; isBusy: boolean }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const MOST_AT_ONCE = 500
 const MOST_WAITING = 50_000
+/** A company whose checks are held up, or attacked, leaves room for the others. */
+const MOST_WAITING_OF_COMPANY = 10_000
 const RETRY_AFTER_SECONDS = 2
 
 /**
@@ -34,10 +36,11 @@ export class CodeChecker {
   async check(companyId: number, verificationUuid: string, code: string): Promise<Checked> {
     const uuid = verificationUuid.toLowerCase()
     if (!UUID.test(uuid)) return NOT_FOUND
-    if (this.#waiting >= MOST_WAITING) throw tooBusy()
+    const line = this.#lines.get(companyId) ?? { waiting: new Map(), count: 0, isBusy: false }
+    if (this.#waiting >= MOST_WAITING || line.count >= MOST_WAITING_OF_COMPANY) throw tooBusy()
     const guess = { uuid, hash: this.#codes.hash(uuid, code), answer: Promise.withResolvers<Checked>() }
     this.#waiting += 1
-    const line = this.#lines.get(companyId) ?? { waiting: new Map(), isBusy: false }
+    line.count += 1
     this.#lines.set(companyId, line)
     const ofSame = line.waiting.get(uuid)
     if (ofSame) ofSame.push(guess)
@@ -50,7 +53,9 @@ export class CodeChecker {
     line.isBusy = true
     while (line.waiting.size > 0) {
       await new Promise(resolve => setImmediate(resolve)) // what arrives in the same turn belongs together
-      await this.#checkTogether(companyId, takeDistinct(line))
+      const guesses = takeDistinct(line)
+      line.count -= guesses.length
+      await this.#checkTogether(companyId, guesses)
     }
     this.#lines.delete(companyId)
   }

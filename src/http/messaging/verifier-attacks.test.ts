@@ -1,5 +1,6 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { uuid7Batch } from '../../base/uuid7.ts'
 import { connect, type Pool, type Transaction } from '../../db/sql.ts'
 import { loadNumbering } from '../../domain/numbering/numbering.ts'
 import { CodeChecker } from '../../domain/verifications/checker.ts'
@@ -210,6 +211,28 @@ describe('companies', () => {
     held.resolve()
     await holder
     expect(await waiting).toBe('CONFIRMED')
+  })
+
+  test('leave room for each other: guesses at one company are bounded, and those of others are answered', async () => {
+    const mine = await aVerification()
+    const foreign = await aMessagingSide(api.sql)
+    const checker = new CodeChecker(api.sql, codes)
+    const held = Promise.withResolvers<void>()
+    const isLocked = Promise.withResolvers<void>()
+    const holder = api.sql.begin(async sql => {
+      await sql`select from verifications where verification_uuid = ${mine} for update`
+      isLocked.resolve()
+      await held.promise
+    })
+    await isLocked.promise
+    const guesses = [mine, ...uuid7Batch(new Date(), 10_500)].map(uuid => checker.check(side.companyId, uuid, '222222'))
+    const answers = Promise.allSettled(guesses)
+    expect(await checker.check(foreign.companyId, mine, '222222')).toMatchObject({ status: 'NOT_FOUND' })
+    held.resolve()
+    await holder
+    const refused = (await answers).filter(({ status }) => status === 'rejected')
+    expect(refused.length).toBeGreaterThanOrEqual(499)
+    expect(refused[0]).toMatchObject({ reason: { message: expect.stringContaining('try again') } })
   })
 
   test('sends, checks and receipts of one verifier go on together, over two processes', async () => {
