@@ -111,7 +111,6 @@ create table cascades (
   constraint cascades_pkey PRIMARY KEY (company_id, cascade_uuid)
 );
 CREATE INDEX cascades_gone_on ON cascades USING btree (company_id, dispatch_id) WHERE ((dispatch_id IS NOT NULL) AND (next_step > 2));
-CREATE INDEX cascades_of_verifications ON cascades USING btree (company_id, verification_uuid) WHERE (verification_uuid IS NOT NULL);
 
 create table channel_prices (
   channel_type text not null,
@@ -984,14 +983,13 @@ create table verifier_ids (
 );
 
 create table verifiers (
-  company_id     bigint not null,
-  verifier_id    text not null,
-  kind           text not null,
-  name           text not null,
-  settings       jsonb not null,
-  page           jsonb,
-  captcha_secret bytea,
-  created_at     timestamp with time zone default now() not null,
+  company_id  bigint not null,
+  verifier_id text not null,
+  kind        text not null,
+  name        text not null,
+  settings    jsonb not null,
+  page        jsonb,
+  created_at  timestamp with time zone default now() not null,
   constraint verifiers_pkey PRIMARY KEY (company_id, verifier_id),
   constraint verifiers_check CHECK (((kind = 'WIDGET'::text) = (page IS NOT NULL))),
   constraint verifiers_kind_check CHECK ((kind = ANY (ARRAY['API'::text, 'WIDGET'::text]))),

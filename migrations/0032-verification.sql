@@ -6,17 +6,15 @@ create table verifier_ids (
   company_id  bigint not null references companies
 );
 
--- A verifier says how codes are sent. A widget is a verifier with the settings of a page. Settings that are secret are
--- sealed apart.
+-- A verifier says how codes are sent. A widget is a verifier with the settings of a page.
 create table verifiers (
-  company_id     bigint not null references companies,
-  verifier_id    text not null,
-  kind           text not null check (kind in ('API', 'WIDGET')),
-  name           text not null,
-  settings       jsonb not null,
-  page           jsonb,
-  captcha_secret bytea,
-  created_at     timestamptz not null default now(),
+  company_id  bigint not null references companies,
+  verifier_id text not null,
+  kind        text not null check (kind in ('API', 'WIDGET')),
+  name        text not null,
+  settings    jsonb not null,
+  page        jsonb,
+  created_at  timestamptz not null default now(),
   primary key (company_id, verifier_id),
   check ((kind = 'WIDGET') = (page is not null))
 );
@@ -78,6 +76,5 @@ alter table messages add column sealed bytea;
 
 -- The verification that a cascade sends codes for: it ends when the number is confirmed.
 alter table cascades add column verification_uuid uuid;
-create index cascades_of_verifications on cascades (company_id, verification_uuid) where verification_uuid is not null;
 
 insert into channel_prices (channel_type, price, currency) values ('TELEGRAM_GATEWAY', 1.20, 'RUB');

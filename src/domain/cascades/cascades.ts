@@ -153,11 +153,6 @@ export async function endCascades(sql: Transaction, companyId: number, cascadeUu
   return new Set((await store.endCascades(sql, companyId, cascadeUuids, now)).map(({ cascadeUuid }) => cascadeUuid))
 }
 
-/** Ends the fallbacks of a verification: its next code takes another way. */
-export async function endFallbacks(sql: Sql, companyId: number, verificationUuid: string, now: Date): Promise<void> {
-  await store.endCascadesOf(sql, companyId, verificationUuid, now)
-}
-
 const BATCH = 5000
 const MOST_BATCHES = 100
 

@@ -9,7 +9,10 @@ export type NextStep = {
   verificationUuid: string | null
 }
 
-/** Not stopped, neither by itself nor with its dispatch and with steps left; its code, if it has one, can still be typed. `c` is the cascade. */
+/**
+ * The cascade `c` has steps left and was not stopped, neither by itself nor with its dispatch. A cascade that carries a
+ * verification code ends when the number is confirmed or the code can no longer be typed.
+ */
 const goesOn = (sql: Sql) => sql`
   c.ended_at is null and c.next_step <= jsonb_array_length(c.steps) and not exists (
     select from dispatches d
@@ -36,13 +39,6 @@ export function endCascades(sql: Sql, companyId: number, cascadeUuids: string[],
     update cascades c set ended_at = ${now}
     where c.company_id = ${companyId} and c.cascade_uuid = any(${cascadeUuids}::uuid[]) and ${goesOn(sql)}
     returning c.cascade_uuid as "cascadeUuid"`
-}
-
-/** Ends the cascades that send codes for a verification: a code over another channel was asked for. */
-export function endCascadesOf(sql: Sql, companyId: number, verificationUuid: string, now: Date) {
-  return sql`
-    update cascades set ended_at = ${now}
-    where company_id = ${companyId} and verification_uuid = ${verificationUuid} and ended_at is null`
 }
 
 export type OpenStep = {

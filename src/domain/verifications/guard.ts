@@ -103,6 +103,7 @@ export const isToBeJudged = (state: SubjectState, now: Date) =>
   state.subject.startsWith('prefix:') && !isBlocked(state, now) && isAtStep(state)
 
 const isAtStep = ({ count }: SubjectState) => count >= JUDGED_FROM && (count - JUDGED_FROM) % JUDGED_EVERY === 0
+
 /** How many of the codes of a prefix were confirmed, among those that have had time to be. */
 export type PrefixShare = { prefix: string; sent: number; confirmed: number }
 

@@ -13,24 +13,18 @@ export type NewVerifier = {
   name: string
   settings: VerifierSettings
   page: PageSettings | null
-  captchaSecret: Buffer | null
 }
 
 export function insertVerifier(sql: Sql, companyId: number, given: NewVerifier) {
-  const { verifierId, kind, name, settings, page, captchaSecret } = given
+  const { verifierId, kind, name, settings, page } = given
   return sql`
-    insert into verifiers (company_id, verifier_id, kind, name, settings, page, captcha_secret)
+    insert into verifiers (company_id, verifier_id, kind, name, settings, page)
     values (${companyId}, ${verifierId}, ${kind}, ${name}, ${JSON.stringify(settings)}::text::jsonb,
-      ${page && JSON.stringify(page)}::text::jsonb, ${captchaSecret})`
+      ${page && JSON.stringify(page)}::text::jsonb)`
 }
 
 export const selectCompanyOf = (sql: Sql, verifierId: string) =>
   sql<{ companyId: number }[]>`select company_id as "companyId" from verifier_ids where verifier_id = ${verifierId}`
-
-export function selectVerifier(sql: Sql, companyId: number, verifierId: string) {
-  return sql<Verifier[]>`
-    select ${columns(sql)} from verifiers where company_id = ${companyId} and verifier_id = ${verifierId}`
-}
 
 export function selectVerifiersById(sql: Sql, ids: Pick<Verifier, 'companyId' | 'verifierId'>[]) {
   return sql<Verifier[]>`
@@ -51,12 +45,6 @@ export function selectAllVerifiers(sql: Sql, kind: VerifierKind) {
     select ${columns(sql)} from verifiers where kind = ${kind} order by company_id, created_at, verifier_id`
 }
 
-export function selectCaptchaSecret(sql: Sql, companyId: number, verifierId: string) {
-  return sql<{ captchaSecret: Buffer | null }[]>`
-    select captcha_secret as "captchaSecret" from verifiers
-    where company_id = ${companyId} and verifier_id = ${verifierId}`
-}
-
 export type VerifierChange = Pick<Verifier, 'name' | 'settings' | 'page'>
 
 export function updateVerifier(sql: Sql, companyId: number, verifierId: string, change: VerifierChange) {
@@ -65,9 +53,6 @@ export function updateVerifier(sql: Sql, companyId: number, verifierId: string, 
       page = ${change.page && JSON.stringify(change.page)}::text::jsonb
     where company_id = ${companyId} and verifier_id = ${verifierId}`
 }
-
-export const updateCaptchaSecret = (sql: Sql, companyId: number, verifierId: string, secret: Buffer | null) =>
-  sql`update verifiers set captcha_secret = ${secret} where company_id = ${companyId} and verifier_id = ${verifierId}`
 
 /** Its id is never given to another verifier: pages and programs may still use it. */
 export const deleteVerifier = (sql: Sql, companyId: number, verifierId: string) =>

@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto'
 import { invalid, notFound } from '../../base/errors.ts'
-import { type BoxKey, boxKey, open, seal } from '../../base/secret-box.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
 import { refuseBadPage, refuseBadSettings } from './rules.ts'
@@ -20,8 +19,6 @@ export type VerifierOptions = {
   settings?: Partial<VerifierSettings>
   /** Of a widget alone. */
   page?: Partial<PageSettings>
-  /** The captcha provider's secret, sealed; null removes it. */
-  captchaSecret?: Buffer | null
 }
 
 /** Letters and digits that are not taken for each other. */
@@ -43,8 +40,7 @@ export async function createVerifier(
   const name = options.name ?? (kind === 'WIDGET' ? 'Widget' : 'Verifier')
   refuseBad({ name, settings, page })
   const verifierId = await drawId(sql, companyId, kind)
-  const captchaSecret = options.captchaSecret ?? null
-  await store.insertVerifier(sql, companyId, { verifierId, kind, name, settings, page, captchaSecret })
+  await store.insertVerifier(sql, companyId, { verifierId, kind, name, settings, page })
   return verifierId
 }
 
@@ -102,14 +98,6 @@ export function verifierFinder(sql: Sql) {
   }
 }
 
-/** For pages, which know a widget by its id alone. */
-export async function findWidget(sql: Sql, widgetId: string): Promise<Verifier | undefined> {
-  const [found] = await store.selectCompanyOf(sql, widgetId)
-  if (!found) return undefined
-  const [widget] = await store.selectVerifier(sql, found.companyId, widgetId)
-  return widget?.kind === 'WIDGET' ? widget : undefined
-}
-
 /** For staff, who know a verifier by its id alone. */
 export async function requireAnyVerifier(sql: Sql, kind: VerifierKind, verifierId: string): Promise<Verifier> {
   const [found] = await store.selectCompanyOf(sql, verifierId)
@@ -138,21 +126,8 @@ export async function changeVerifier(sql: Sql, verifier: Verifier, options: Veri
   const name = options.name ?? verifier.name
   refuseBad({ name, settings, page })
   await store.updateVerifier(sql, companyId, verifierId, { name, settings, page })
-  if (options.captchaSecret !== undefined)
-    await store.updateCaptchaSecret(sql, companyId, verifierId, options.captchaSecret)
 }
 
 export async function deleteVerifier(sql: Sql, { companyId, verifierId }: Verifier): Promise<void> {
   await store.deleteVerifier(sql, companyId, verifierId)
-}
-
-const captchaKey = (secret: string): BoxKey => boxKey(secret, 'captcha secrets')
-
-export const sealCaptchaSecret = (secret: string, captchaSecret: string): Buffer =>
-  seal(captchaKey(secret), captchaSecret)
-
-/** The secret that the captcha's provider knows a widget by; undefined when none was set. */
-export async function captchaSecretOf(sql: Sql, secret: string, widget: Verifier): Promise<string | undefined> {
-  const [row] = await store.selectCaptchaSecret(sql, widget.companyId, widget.verifierId)
-  return row?.captchaSecret ? open(captchaKey(secret), row.captchaSecret) : undefined
 }

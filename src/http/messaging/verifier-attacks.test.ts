@@ -51,6 +51,22 @@ async function withOperators() {
   await anEngine({ secret })
 }
 
+/** Runs the work while another session keeps rows locked; they are released also when the work fails. */
+async function whileLocked<T>(lock: (sql: Transaction) => Promise<unknown>, work: () => Promise<T>): Promise<T> {
+  const locker = connect(api.url, { max: 1, idleInTransactionMs: 600_000 })
+  try {
+    return (await locker.begin(async sql => {
+      await lock(sql as Transaction)
+      return work()
+    })) as T
+  } finally {
+    await locker.end()
+  }
+}
+
+const lockOf = (uuid: string) => (sql: Transaction) =>
+  sql`select from verifications where verification_uuid = ${uuid} for update`
+
 /** A verification that waits, with a code known to the test. */
 async function aVerification(code = '111111') {
   const { body } = await send({})
@@ -161,27 +177,21 @@ describe('a fallback', () => {
   test('and checks of the same numbers never wait for each other in a circle', async () => {
     const [first, second] = (await Promise.all([aVerification(), aVerification()])).toSorted()
     const pools = [connect(api.url, { max: 2 }), connect(api.url, { max: 2 })] as const
-    const held = Promise.withResolvers<void>()
-    const lockFirst = Promise.withResolvers<void>()
-    const holder = api.sql.begin(async sql => {
-      await sql`select from verifications where verification_uuid = ${first!} for update`
-      lockFirst.resolve()
-      await held.promise
-    })
-    await lockFirst.promise
     const checker = new CodeChecker(pools[0], codes)
-    const checks = [first!, second!].map(uuid => checker.check(side.companyId, uuid, '222222'))
-    await waitersAre(1)
     const sends = [second!, first!].map(verificationUuid => ({ verificationUuid, channelType: 'VOICECODE' as const }))
-    const fallback = pools[1].begin(async sql => {
-      // As the planner does it in a large table: the rows are found one by one, by their keys.
-      await sql`select set_config(name, 'off', true) from unnest(array['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin']) name`
-      await noteFallbacks(sql as Transaction, side.companyId, sends)
+    const { checks, fallback } = await whileLocked(lockOf(first!), async () => {
+      const checks = [first!, second!].map(uuid => checker.check(side.companyId, uuid, '222222'))
+      await waitersAre(1)
+      const fallback = pools[1].begin(async sql => {
+        // As the planner does it in a large table: the rows are found one by one, by their keys.
+        await sql`select set_config(name, 'off', true) from unnest(array['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin']) name`
+        await noteFallbacks(sql as Transaction, side.companyId, sends)
+      })
+      await waitersAre(2)
+      return { checks, fallback }
     })
-    await waitersAre(2)
-    held.resolve()
     expect((await Promise.all(checks)).map(({ status }) => status)).toEqual(['WRONG_CODE', 'WRONG_CODE'])
-    await Promise.all([fallback, holder])
+    await fallback
     await Promise.all(pools.map(pool => pool.end()))
   })
 
@@ -197,19 +207,12 @@ describe('companies', () => {
   test('do not wait for each other: a locked verification holds up only the checks of its company', async () => {
     const mine = await aVerification()
     const foreign = await aMessagingSide(api.sql)
-    const held = Promise.withResolvers<void>()
-    const isLocked = Promise.withResolvers<void>()
-    const holder = api.sql.begin(async sql => {
-      await sql`select from verifications where verification_uuid = ${mine} for update`
-      isLocked.resolve()
-      await held.promise
+    const { waiting } = await whileLocked(lockOf(mine), async () => {
+      const waiting = check(mine, '111111')
+      const other = await post('/verifier/check', { uuid: mine, code: '111111' }, foreign.keys.VERIFIER)
+      expect(other.body).toEqual({ status: 'NOT_FOUND' })
+      return { waiting }
     })
-    await isLocked.promise
-    const waiting = check(mine, '111111')
-    const other = await post('/verifier/check', { uuid: mine, code: '111111' }, foreign.keys.VERIFIER)
-    expect(other.body).toEqual({ status: 'NOT_FOUND' })
-    held.resolve()
-    await holder
     expect(await waiting).toBe('CONFIRMED')
   })
 
@@ -217,19 +220,12 @@ describe('companies', () => {
     const mine = await aVerification()
     const foreign = await aMessagingSide(api.sql)
     const checker = new CodeChecker(api.sql, codes)
-    const held = Promise.withResolvers<void>()
-    const isLocked = Promise.withResolvers<void>()
-    const holder = api.sql.begin(async sql => {
-      await sql`select from verifications where verification_uuid = ${mine} for update`
-      isLocked.resolve()
-      await held.promise
+    const { answers } = await whileLocked(lockOf(mine), async () => {
+      const uuids = [mine, ...uuid7Batch(new Date(), 10_500)]
+      const answers = Promise.allSettled(uuids.map(uuid => checker.check(side.companyId, uuid, '222222')))
+      expect(await checker.check(foreign.companyId, mine, '222222')).toMatchObject({ status: 'NOT_FOUND' })
+      return { answers }
     })
-    await isLocked.promise
-    const guesses = [mine, ...uuid7Batch(new Date(), 10_500)].map(uuid => checker.check(side.companyId, uuid, '222222'))
-    const answers = Promise.allSettled(guesses)
-    expect(await checker.check(foreign.companyId, mine, '222222')).toMatchObject({ status: 'NOT_FOUND' })
-    held.resolve()
-    await holder
     const refused = (await answers).filter(({ status }) => status === 'rejected')
     expect(refused.length).toBeGreaterThanOrEqual(499)
     expect(refused[0]).toMatchObject({ reason: { message: expect.stringContaining('try again') } })
@@ -305,17 +301,8 @@ describe('limits', () => {
       where verification_uuid = q.id`
     await api.sql`update verification_limits set count = 35 where subject = 'prefix:7925777'`
     // All wait for the account: they are written as one group.
-    const held = Promise.withResolvers<void>()
-    const isLocked = Promise.withResolvers<void>()
-    const holder = api.sql.begin(async sql => {
-      await sql`select from accounts where company_id = ${side.companyId} for update`
-      isLocked.resolve()
-      await held.promise
-    })
-    await isLocked.promise
-    const answers = burst(18)
-    held.resolve()
-    await holder
+    const lockAccount = (sql: Transaction) => sql`select from accounts where company_id = ${side.companyId} for update`
+    const { answers } = await whileLocked(lockAccount, async () => ({ answers: burst(18) }))
     await answers
     const [row] = await api.sql`select reason from verification_limits where subject = 'prefix:7925777'`
     expect(row!.reason).toMatch(/^0 of 37 codes confirmed$/)
@@ -341,20 +328,8 @@ describe('limits', () => {
   test('leave what a request is counting in place when old subjects are forgotten', async () => {
     await limited({})
     await letPass(api.sql, 4 * 24 * 3600)
-    const held = Promise.withResolvers<void>()
-    const isLocked = Promise.withResolvers<void>()
-    const holder = api.sql.begin(async sql => {
-      await sql`update verification_limits set last_at = now() where subject = 'company'`
-      isLocked.resolve()
-      await held.promise
-    })
-    await isLocked.promise
-    try {
-      await forgetOldVerifications(api.sql)
-    } finally {
-      held.resolve()
-    }
-    await holder
+    const count = (sql: Transaction) => sql`update verification_limits set last_at = now() where subject = 'company'`
+    await whileLocked(count, () => forgetOldVerifications(api.sql))
     expect(await api.sql`select subject from verification_limits`).toEqual([{ subject: 'company' }])
   })
 })
