@@ -44,6 +44,9 @@ export type Config = {
   callbackRetrySeconds: number
   callbackSourceIp: string | undefined
   stopWords: string[]
+  recaptchaUrl: string
+  hcaptchaUrl: string | undefined
+  turnstileUrl: string
   keepMonths: number | undefined
   metrics: boolean
   metricsAllow: string[]
@@ -194,6 +197,26 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     read: readWords,
     default: [...STOP_WORDS],
     about: 'Words, separated by commas, by which a subscriber who writes nothing else gets onto the blacklist.',
+  },
+  recaptchaUrl: {
+    name: 'TIDINGS_RECAPTCHA_URL',
+    read: readUrl,
+    default: 'https://www.google.com',
+    about:
+      'Base address of reCAPTCHA, for visitors and for this service; `https://www.recaptcha.net` where Google is blocked.',
+  },
+  hcaptchaUrl: {
+    name: 'TIDINGS_HCAPTCHA_URL',
+    read: readUrl,
+    default: undefined,
+    defaultText: 'https://js.hcaptcha.com for visitors, https://api.hcaptcha.com for this service',
+    about: 'Base address of hCaptcha, for visitors and for this service.',
+  },
+  turnstileUrl: {
+    name: 'TIDINGS_TURNSTILE_URL',
+    read: readUrl,
+    default: 'https://challenges.cloudflare.com',
+    about: 'Base address of Turnstile, for visitors and for this service.',
   },
   keepMonths: {
     name: 'TIDINGS_KEEP_MONTHS',

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Pool } from '../db/sql.ts'
 import { type DocumentQuota, usualDocumentQuota } from '../domain/documents/document.ts'
 import type { Numbering } from '../domain/numbering/numbering.ts'
+import type { CaptchaUrls } from './widget/captcha/captcha.ts'
 
 /** Bounds on what clients can occupy. */
 export type Limits = {
@@ -45,6 +46,8 @@ export type Context = {
   secret: string
   /** Texts by which a subscriber asks for nothing more; unless told, the usual ones. */
   stopWords?: readonly string[]
+  /** Base addresses of the providers of captchas; unless given, the usual ones. */
+  captchaUrls?: CaptchaUrls
   /** Those that are not given are the usual ones. */
   limits?: Partial<Limits>
 }

@@ -129,6 +129,7 @@ async function startApi(config: Config, database: Database, log: Logger) {
       trustedProxies,
       metrics,
       metricsAllow,
+      captchaUrls: captchaUrlsOf(config),
       limits: limitsOf(config),
     }
     const app = await buildApp({ ...context, publicUrl: url })
@@ -146,6 +147,12 @@ async function startApi(config: Config, database: Database, log: Logger) {
     throw error
   }
 }
+
+const captchaUrlsOf = ({ recaptchaUrl, hcaptchaUrl, turnstileUrl }: Config) => ({
+  recaptcha: recaptchaUrl,
+  hcaptcha: hcaptchaUrl,
+  turnstile: turnstileUrl,
+})
 
 const limitsOf = (config: Config) => ({
   connections: config.connections,

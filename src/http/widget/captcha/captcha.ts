@@ -1,0 +1,108 @@
+import { createTurnstile } from '../../../base/turnstile.ts'
+import type { CaptchaKind, PageSettings } from '../../../domain/verifiers/verifier.ts'
+import { type Challenge, Challenges, type ChallengeUse } from './altcha.ts'
+import { type ProviderKind, verifyWithProvider } from './providers.ts'
+
+/** Base addresses of the providers; hCaptcha has two hosts unless one base is given. */
+export type CaptchaUrls = { recaptcha: string; hcaptcha?: string | undefined; turnstile: string }
+
+export const usualCaptchaUrls: CaptchaUrls = {
+  recaptcha: 'https://www.google.com',
+  turnstile: 'https://challenges.cloudflare.com',
+}
+
+/** What the browser needs to solve the captcha. */
+export type CaptchaForBrowser =
+  | { kind: 'altcha'; challenge: Challenge }
+  | { kind: ProviderKind; siteKey: string; scriptUrl: string }
+  | { kind: 'none' }
+
+/**
+ * `failed`: the visitor did not pass, error 110. `broken`: the settings or the provider prevent the check, error 340.
+ * `use` is given for our own captcha: the caller records it, and refuses a second use of the same hash.
+ */
+export type CaptchaResult =
+  | { kind: 'passed'; use?: ChallengeUse }
+  | { kind: 'failed'; reason: string }
+  | { kind: 'broken'; reason: string }
+
+export type CaptchaWidget = { page: PageSettings; widgetId: string; captchaSecret: string | null }
+
+export type Captchas = {
+  describe(page: PageSettings, widgetId: string, now: Date): CaptchaForBrowser
+  /** Throws `too_many_requests` when more checks wait for the provider than this process takes. */
+  judge(widget: CaptchaWidget, token: string | undefined, from: { address: string }, now: Date): Promise<CaptchaResult>
+}
+
+export function createCaptchas({
+  secret,
+  urls = usualCaptchaUrls,
+}: {
+  secret: string
+  urls?: CaptchaUrls | undefined
+}): Captchas {
+  return new CaptchaChecks(secret, urls)
+}
+
+class CaptchaChecks implements Captchas {
+  readonly #challenges: Challenges
+  readonly #addresses: Record<ProviderKind, Addresses>
+
+  /** A provider that answers slowly holds a check for seconds: one widget must not take the room of all others. */
+  readonly #calls = createTurnstile({
+    most: 200,
+    mostOfOne: 50,
+    mostWaiting: 500,
+    mostWaitingOfOne: 100,
+    patienceMs: 2000,
+    refusal: 'Too many captchas are being checked at once; try again in some seconds',
+  })
+
+  constructor(secret: string, urls: CaptchaUrls) {
+    this.#challenges = new Challenges(secret)
+    this.#addresses = addressesBelow(urls)
+  }
+
+  describe(page: PageSettings, widgetId: string, now: Date): CaptchaForBrowser {
+    if (isOfProvider(page.captcha)) {
+      const { scriptUrl } = this.#addresses[page.captcha]
+      return { kind: page.captcha, siteKey: page.captchaSiteKey ?? '', scriptUrl }
+    }
+    if (page.captcha === 'none') return { kind: 'none' }
+    return { kind: 'altcha', challenge: this.#challenges.make(widgetId, now) }
+  }
+
+  async judge(widget: CaptchaWidget, token: string | undefined, from: { address: string }, now: Date) {
+    const { captcha } = widget.page
+    if (captcha === 'none') return { kind: 'passed' } as const
+    if (!token) return { kind: 'failed', reason: 'The request has no solution of the captcha.' } as const
+    if (!isOfProvider(captcha)) return this.#challenges.judge(widget.widgetId, token, now)
+    return this.#calls.through(widget.widgetId, () => this.#askProvider(captcha, widget, token, from.address))
+  }
+
+  #askProvider(kind: ProviderKind, { page, captchaSecret }: CaptchaWidget, token: string, address: string) {
+    const { verifyUrl } = this.#addresses[kind]
+    const provider = { kind, verifyUrl, secret: captchaSecret ?? '', siteKey: page.captchaSiteKey ?? '' }
+    return verifyWithProvider(provider, token, { address, origins: page.origins })
+  }
+}
+
+const isOfProvider = (kind: CaptchaKind): kind is ProviderKind => kind !== 'altcha' && kind !== 'none'
+
+type Addresses = { scriptUrl: string; verifyUrl: string }
+
+/** `recaptchacompat=off`: hCaptcha's script leaves `window.grecaptcha` of the page alone. */
+const addressesBelow = ({ recaptcha, hcaptcha, turnstile }: CaptchaUrls): Record<ProviderKind, Addresses> => ({
+  recaptcha: {
+    scriptUrl: `${recaptcha}/recaptcha/api.js?render=explicit`,
+    verifyUrl: `${recaptcha}/recaptcha/api/siteverify`,
+  },
+  hcaptcha: {
+    scriptUrl: `${hcaptcha ?? 'https://js.hcaptcha.com'}/1/api.js?render=explicit&recaptchacompat=off`,
+    verifyUrl: `${hcaptcha ?? 'https://api.hcaptcha.com'}/siteverify`,
+  },
+  turnstile: {
+    scriptUrl: `${turnstile}/turnstile/v0/api.js?render=explicit`,
+    verifyUrl: `${turnstile}/turnstile/v0/siteverify`,
+  },
+})
