@@ -29,10 +29,11 @@ export async function verifyWithProvider(
   provider: Provider,
   token: string,
   from: TokenSource,
+  timeoutMs = TIMEOUT_MS,
 ): Promise<ProviderResult> {
   const refused = refuseToken(token) ?? refuseWithoutSecret(provider)
   if (refused) return refused
-  const answer = await ask(provider, token, from)
+  const answer = await ask(provider, token, from, timeoutMs)
   if ('kind' in answer) return answer
   const hide = (text: string) => hidden(text, [provider.secret, token])
   return (
@@ -57,14 +58,19 @@ function refuseWithoutSecret({ kind, secret }: Provider): ProviderResult | undef
 type Answer = { body: Record<string, unknown> }
 
 /** One time-out for all: connection, answer and its body. A redirect is an error, so that the secret goes nowhere else. */
-async function ask(provider: Provider, token: string, from: TokenSource): Promise<Answer | ProviderResult> {
+async function ask(
+  provider: Provider,
+  token: string,
+  from: TokenSource,
+  timeoutMs: number,
+): Promise<Answer | ProviderResult> {
   try {
     const response = await fetch(provider.verifyUrl, {
       method: 'POST',
       body: formFor(provider, token, from),
       headers: { accept: 'application/json', 'user-agent': 'Tidings' },
       redirect: 'manual',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.timeout(timeoutMs),
     })
     return await readAnswer(provider, response)
   } catch (error) {
@@ -123,7 +129,7 @@ function objectIn(text: string): Record<string, unknown> | undefined {
 /** From the code alone: the words of an error could quote what was sent. */
 function failureOf(error: unknown): string {
   const { name, cause } = error as Error
-  if (name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} seconds`
+  if (name === 'TimeoutError') return 'no answer in time'
   const { code } = (cause ?? {}) as { code?: string }
   return code ? `the call failed (${code})` : 'the call failed'
 }
