@@ -100,6 +100,14 @@ CREATE INDEX callbacks_finished ON callbacks USING btree (happened_at) WHERE (st
 CREATE INDEX callbacks_holding ON callbacks USING btree (company_id, receiver, callback_id) WHERE ((status = 'WAITING'::text) AND (held IS NOT NULL));
 CREATE INDEX callbacks_waiting ON callbacks USING btree (company_id, receiver, callback_id) WHERE (status = 'WAITING'::text);
 
+create table captcha_uses (
+  company_id bigint not null,
+  use_hash   bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint captcha_uses_pkey PRIMARY KEY (company_id, use_hash)
+);
+CREATE INDEX captcha_uses_old ON captcha_uses USING btree (expires_at);
+
 create table cascades (
   company_id        bigint not null,
   cascade_uuid      uuid not null,
@@ -969,6 +977,7 @@ create table verifications (
   tries_left        smallint not null,
   sent_at           timestamp with time zone not null,
   confirmed_at      timestamp with time zone,
+  newest_uuid       uuid,
   constraint verifications_pkey PRIMARY KEY (company_id, verification_uuid),
   constraint verifications_tries_left_check CHECK ((tries_left >= 0))
 );
@@ -983,13 +992,14 @@ create table verifier_ids (
 );
 
 create table verifiers (
-  company_id  bigint not null,
-  verifier_id text not null,
-  kind        text not null,
-  name        text not null,
-  settings    jsonb not null,
-  page        jsonb,
-  created_at  timestamp with time zone default now() not null,
+  company_id     bigint not null,
+  verifier_id    text not null,
+  kind           text not null,
+  name           text not null,
+  settings       jsonb not null,
+  page           jsonb,
+  created_at     timestamp with time zone default now() not null,
+  captcha_secret bytea,
   constraint verifiers_pkey PRIMARY KEY (company_id, verifier_id),
   constraint verifiers_check CHECK (((kind = 'WIDGET'::text) = (page IS NOT NULL))),
   constraint verifiers_kind_check CHECK ((kind = ANY (ARRAY['API'::text, 'WIDGET'::text]))),
@@ -1003,6 +1013,48 @@ create table virtual_operators (
   constraint virtual_operators_pkey PRIMARY KEY (inn),
   constraint virtual_operators_brand_id_check CHECK (((brand_id >= 0) AND (brand_id <= 4)))
 );
+
+create table widget_errors (
+  company_id  bigint not null,
+  error_id    bigint generated always as identity not null,
+  widget_id   text not null,
+  code        integer not null,
+  reason      text not null,
+  origin      text,
+  destination text,
+  created_at  timestamp with time zone default now() not null,
+  constraint widget_errors_pkey PRIMARY KEY (company_id, error_id)
+);
+CREATE INDEX widget_errors_by_widget ON widget_errors USING btree (company_id, widget_id, created_at);
+CREATE INDEX widget_errors_old ON widget_errors USING btree (created_at);
+
+create table widget_sessions (
+  company_id        bigint not null,
+  key_hash          bytea not null,
+  secret_hash       bytea not null,
+  widget_id         text not null,
+  destination       text not null,
+  client_address    text not null,
+  network           text not null,
+  origin            text not null,
+  language          text,
+  channel_type      text not null,
+  state             text default 'WAITING'::text not null,
+  asks              integer default 1 not null,
+  asked_at          timestamp with time zone default now() not null,
+  error             integer,
+  retry_at          timestamp with time zone,
+  verification_uuid uuid,
+  message_uuid      uuid,
+  created_at        timestamp with time zone default now() not null,
+  ends_at           timestamp with time zone not null,
+  constraint widget_sessions_pkey PRIMARY KEY (company_id, key_hash),
+  constraint widget_sessions_state_check CHECK ((state = ANY (ARRAY['WAITING'::text, 'SENT'::text, 'FAILED'::text])))
+);
+CREATE INDEX widget_sessions_by_network ON widget_sessions USING btree (company_id, network, created_at);
+CREATE INDEX widget_sessions_by_number ON widget_sessions USING btree (company_id, destination, created_at);
+CREATE INDEX widget_sessions_old ON widget_sessions USING btree (ends_at);
+CREATE INDEX widget_sessions_waiting ON widget_sessions USING btree (company_id) WHERE (state = 'WAITING'::text);
 
 CREATE OR REPLACE FUNCTION drop_old_submission_days()
  RETURNS void

@@ -20,6 +20,7 @@ const slices = [
   'numbering',
   'senders',
   'verifiers',
+  'widgets',
   'templates',
   'blacklist',
   'pricing',

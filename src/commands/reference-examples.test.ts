@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Example, type Media, operationsOf } from '../http/reference/document.ts'
 import { formOf, useApp } from '../testing/api.ts'
+import { aSessionKey } from '../testing/conformance/messaging-world.ts'
 import { aKey } from '../testing/messaging-api.ts'
 import { aVerifier } from '../testing/verification.ts'
 import { makeDemo } from './service/demo.ts'
@@ -18,12 +19,14 @@ const tokens: Record<string, string> = {}
 let dispatchId: number
 let flashcall: string
 let gatewayId: string
+let sessionKey: string
 
 beforeAll(async () => {
   const demo = await makeDemo(api.sql, password, new Date())
   tokens.MESSAGE = demo.key!
   tokens.VERIFIER = (await aKey(api.sql, demo.companyId!, 'VERIFIER')).key
   gatewayId = await aVerifier(api.sql, demo.companyId!)
+  sessionKey = await aSessionKey(api.sql, demo.companyId!)
   tokens.ENTITY = (await aKey(api.sql, demo.companyId!, 'ENTITY')).key
   cases = (await Promise.all((['partner', 'messaging'] as const).map(casesOf))).flat()
   tokens.partner = (await sent(caseOf('POST /auth/token'), { login: 'demo', password })).token
@@ -61,6 +64,7 @@ const replaced = ({ path, example: { value } }: Case) => {
   if (path === '/auth/token') return { login: 'demo', password }
   if (path === '/message/stop') return { uuids: [flashcall] }
   if (path === '/verifier/send') return { ...(value as object), gatewayId }
+  if (path === '/verifier/widget/send') return { key: sessionKey }
   if (path === '/flashcall-conversion') return { ...(value as object), messageUuid: flashcall }
   return value
 }

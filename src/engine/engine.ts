@@ -29,6 +29,7 @@ import { forgetOldLinks } from '../domain/short-links/short-links.ts'
 import { moveDueTemplates } from '../domain/templates/moderation.ts'
 import { CodeBox } from '../domain/verifications/code-box.ts'
 import { forgetOldVerifications } from '../domain/verifications/verifications.ts'
+import { forgetOldSessions } from '../domain/widgets/housekeeping.ts'
 import { type CallbackSettings, startCallbackSender } from './callbacks/sender.ts'
 import { connectGateway } from './connectors.ts'
 import { endOverdue } from './deadlines.ts'
@@ -174,6 +175,7 @@ async function keepHouse({ sql, clock, log, keepMonths }: EngineContext & { cloc
     forgetGoneEngines: () => forgetGoneEngines(sql),
     forgetOldCascades: () => forgetOldCascades(sql),
     forgetOldVerifications: () => forgetOldVerifications(sql),
+    forgetOldSessions: () => forgetOldSessions(sql),
     forgetIdleLanes: () => forgetIdleLanes(sql),
     forgetOldLinks: () => forgetOldLinks(sql, new Date(clock().getTime() - LINKS_LIVE_MS)),
     detachOldMonths: async () => keepMonths && detachOldMonths(sql, keepMonths, clock()),

@@ -15,7 +15,7 @@ import { answerError } from './error-handler.ts'
 import { GuardLog } from './guard-watch.ts'
 import { registerHealth } from './health.ts'
 import { nameIgnoredFields } from './ignored-fields.ts'
-import { registerMessagingApi } from './messaging/messaging-api.ts'
+import { createMessagingContext, registerMessagingApi } from './messaging/messaging-api.ts'
 import { registerMetrics } from './metrics.ts'
 import { registerPartnerApi } from './partner/partner-api.ts'
 import { requestIdOf, showRequestId } from './request-id.ts'
@@ -27,6 +27,7 @@ import { registerShortLinks } from './short-links/short-links.ts'
 import { refuseUnknownRoutes } from './unknown-routes.ts'
 import { compileValidator } from './validation.ts'
 import { registerWebhooks } from './webhooks/webhooks.ts'
+import { registerWidgetApi } from './widget/widget-api.ts'
 
 export type App = FastifyInstance
 
@@ -78,7 +79,9 @@ export async function buildApp(context: Context): Promise<App> {
   registerHealth(app, context)
   const strangerBytes = new StrangerBytes(limitsOf(context).strangerBytes)
   await registerPartnerApi(app, { ...context, strangerBytes })
-  await registerMessagingApi(app, { ...context, guard })
+  const messaging = createMessagingContext({ ...context, guard, strangerBytes })
+  await registerMessagingApi(app, messaging)
+  registerWidgetApi(app, messaging)
   registerShortLinks(app, context)
   registerWebhooks(app, { ...context, strangerBytes })
   await registerDocsPage(app)

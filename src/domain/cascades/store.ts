@@ -11,7 +11,7 @@ export type NextStep = {
 
 /**
  * The cascade `c` has steps left and was not stopped, neither by itself nor with its dispatch. A cascade that carries a
- * verification code ends when the number is confirmed or the code can no longer be typed.
+ * verification code ends when the number is confirmed, the code can no longer be typed or a newer one was sent.
  */
 const goesOn = (sql: Sql) => sql`
   c.ended_at is null and c.next_step <= jsonb_array_length(c.steps) and not exists (
@@ -20,7 +20,7 @@ const goesOn = (sql: Sql) => sql`
   and not exists (
     select from verifications v
     where v.company_id = c.company_id and v.verification_uuid = c.verification_uuid
-      and (v.confirmed_at is not null or v.tries_left = 0
+      and (v.confirmed_at is not null or v.tries_left = 0 or v.newest_uuid <> c.cascade_uuid
         or (select max(ends) from unnest(v.code_ends) ends) <= now()))`
 
 /** Takes the step after each of these, once: who comes second finds it taken. */

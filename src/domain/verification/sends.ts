@@ -24,6 +24,8 @@ export type CodeRequest = {
   callbackEvents?: SingleEvent[] | undefined
   /** The verification that gets one more code; without it a new one is made. */
   verificationUuid?: string | undefined
+  /** The session of a widget that asks. */
+  sessionKeyHash?: Buffer | undefined
 }
 
 export type SendContext = { numbering: () => Numbering; intake: Intake; codes: CodeBox }
@@ -46,8 +48,7 @@ const FLASHCALL_DIGITS = 4
 
 function wishOf(codes: CodeBox, numbering: Numbering, verifier: Verifier, request: CodeRequest): SingleWish {
   const { settings, verifierId } = verifier
-  refuseChannel(settings, request.channelType)
-  const number = requireMobile(numbering, settings, request.destination)
+  const number = requireServed(numbering, settings, request)
   const country = countryOf(number)
   const drawn = drawCode(settings.codeLength)
   const steps = channelsOf(settings, request.channelType).map(channel =>
@@ -56,6 +57,7 @@ function wishOf(codes: CodeBox, numbering: Numbering, verifier: Verifier, reques
   const code: NewCode = {
     verifierId,
     ...(request.verificationUuid ? { verificationUuid: request.verificationUuid } : {}),
+    ...(request.sessionKeyHash ? { sessionKeyHash: request.sessionKeyHash } : {}),
     country,
     prefix: prefixOf(number),
     clientAddress: request.clientAddress ?? null,
@@ -70,9 +72,23 @@ function wishOf(codes: CodeBox, numbering: Numbering, verifier: Verifier, reques
   return { ...first!.wish, code, cascade: { step: 1, plan: planOf(steps, settings) } }
 }
 
+/** How many digits a person types for a code of this channel. */
+export const codeLengthOf = ({ codeLength }: VerifierSettings, channel: VerifierChannel): number =>
+  channel === 'FLASHCALL' ? FLASHCALL_DIGITS : codeLength
+
 /** A flash call shows a code in the last digits of its number: the last ones of the code of the other channels. */
 const codeFor = (channel: VerifierChannel, drawn: string) =>
   channel === 'FLASHCALL' ? drawn.slice(-FLASHCALL_DIGITS) : drawn
+
+/** The number, if the verifier sends codes to it over this channel. */
+export function requireServed(
+  numbering: Numbering,
+  settings: VerifierSettings,
+  { channelType, destination }: Pick<CodeRequest, 'channelType' | 'destination'>,
+) {
+  refuseChannel(settings, channelType)
+  return requireMobile(numbering, settings, destination)
+}
 
 function refuseChannel({ channels }: VerifierSettings, channel: VerifierChannel) {
   if (!channels.includes(channel)) throw invalid(`channelType: the verifier sends by ${channels.join(', ')} only`)

@@ -29,13 +29,20 @@ export function rulesFor(destination: string, code: NewCode): Rule[] {
   const { limits } = code
   const hourly = (subject: string, most: number) => ({ subject, most, windowMs: HOUR_MS, pauseMs: 0 })
   return [
-    { subject: `number:${destination}`, most: limits.perNumber, windowMs: DAY_MS, pauseMs: code.pauseSeconds * 1000 },
+    ruleOfNumber(destination, limits.perNumber, code.pauseSeconds),
     ...(code.clientAddress ? [hourly(`address:${networkOf(code.clientAddress)}`, limits.perAddress)] : []),
     hourly(`prefix:${code.prefix}`, limits.perPrefix),
     hourly(`verifier:${code.verifierId}`, limits.perVerifier),
     hourly('company', limits.perCompany),
   ]
 }
+
+export const ruleOfNumber = (destination: string, most: number, pauseSeconds: number): Rule => ({
+  subject: `number:${destination}`,
+  most,
+  windowMs: DAY_MS,
+  pauseMs: pauseSeconds * 1000,
+})
 
 export const subjectKinds = ['number', 'address', 'prefix', 'verifier', 'company'] as const
 export type SubjectKind = (typeof subjectKinds)[number]

@@ -1,3 +1,4 @@
+import type { ChannelType } from '../../base/channel-types.ts'
 import { formatMoney, type Money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { PrefixShare, SubjectKind, SubjectState } from './guard.ts'
@@ -130,6 +131,7 @@ export function insertVerifications(sql: Sql, companyId: number, codes: Row[]) {
 export function addCode(sql: Sql, companyId: number, code: Row) {
   return sql`
     update verifications set channel_type = ${code.channelType}, tries_left = ${code.tries}, sent_at = now(),
+      newest_uuid = ${code.uuid},
       code_hashes = code_hashes || ${literalOf(code.hashes)}::text::bytea[],
       code_ends = code_ends || (now() + make_interval(secs => ${code.lifetimeSeconds}))
         || ${notSentYet(sql, sql`${code.hashes.length - 1}::int`)}
@@ -206,6 +208,21 @@ export function checkCodes(sql: Sql, companyId: number, guesses: { uuid: string;
       do update set count = k.count + excluded.count, total_ms = k.total_ms + excluded.total_ms)
     select verification_uuid as uuid, status, greatest(0, tries_left - (status = 'WRONG_CODE')::int)::int as "triesLeft"
     from outcome`
+}
+
+export type VerificationState = {
+  channelType: ChannelType
+  triesLeft: number
+  confirmedAt: Date | null
+  secondsToExpire: number
+}
+
+export function selectVerification(sql: Sql, companyId: number, verificationUuid: string) {
+  return sql<VerificationState[]>`
+    select channel_type as "channelType", tries_left as "triesLeft", confirmed_at as "confirmedAt",
+      greatest(0, ceil(extract(epoch from (select max(ends) from unnest(code_ends) ends) - now())))::int
+        as "secondsToExpire"
+    from verifications where company_id = ${companyId} and verification_uuid = ${verificationUuid}`
 }
 
 export function deleteOldVerifications(sql: Sql, limit: number) {

@@ -9,6 +9,8 @@ export type NewCode = {
   verifierId: string
   /** The verification that gets one more code; without it, a new one is made, known by the uuid of the message. */
   verificationUuid?: string
+  /** The session of a widget that asked for the code: its key's hash. */
+  sessionKeyHash?: Buffer
   country: string
   prefix: string
   /** Address of the end user, where it is known. */

@@ -1,6 +1,8 @@
 import type { ChannelType } from '../../base/channel-types.ts'
 import type { Money } from '../../base/money.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
+import type { VerifierSettings } from '../verifiers/verifier.ts'
+import { noteSent } from '../widgets/sessions.ts'
 import {
   countOne,
   isBlocked,
@@ -9,6 +11,7 @@ import {
   judgePrefix,
   mayGoAt,
   type Rule,
+  ruleOfNumber,
   rulesFor,
   type SubjectState,
 } from './guard.ts'
@@ -96,7 +99,7 @@ function admit({ states, changed, toJudge, now }: Counting, rules: Rule[]): TooM
 }
 
 /** A number that confirmed its last code has the short pause again. Its count of the day stays. */
-async function forgiveConfirmed(sql: Transaction, companyId: number, states: Limits) {
+async function forgiveConfirmed(sql: Sql, companyId: number, states: Limits) {
   const numbers = [...states.values()]
     .filter(state => isNumber(state) && state.streak > 0)
     .map(({ subject, lastAt }) => ({ destination: subject.slice('number:'.length), since: lastAt }))
@@ -129,7 +132,32 @@ export async function keepCodes(sql: Transaction, companyId: number, sent: SentC
   await Promise.all([
     fresh.length > 0 ? store.insertVerifications(sql, companyId, fresh) : undefined,
     ...further.map(row => store.addCode(sql, companyId, row)),
+    noteSent(sql, companyId, rows.flatMap(sessionOf)),
   ])
+}
+
+const sessionOf = ({ sessionKeyHash: keyHash, verificationUuid, uuid, lifetimeSeconds }: SentCode) =>
+  keyHash ? [{ keyHash, messageUuid: uuid, verificationUuid: verificationUuid ?? uuid, lifetimeSeconds }] : []
+
+/** Where a verification stands; undefined when it was forgotten. */
+export async function findVerification(sql: Sql, companyId: number, verificationUuid: string) {
+  const [state] = await store.selectVerification(sql, companyId, verificationUuid)
+  return state
+}
+
+/** How long a number must wait for its next code, as far as the number itself is concerned. */
+export async function secondsToNextCode(
+  sql: Sql,
+  companyId: number,
+  destination: string,
+  { pauseSeconds, limits: { perNumber } }: Pick<VerifierSettings, 'pauseSeconds' | 'limits'>,
+  now: Date,
+): Promise<number> {
+  const rule = ruleOfNumber(destination, perNumber, pauseSeconds)
+  const states: Limits = new Map()
+  for (const state of await store.selectSubjects(sql, companyId, [rule.subject])) states.set(state.subject, state)
+  await forgiveConfirmed(sql, companyId, states)
+  return Math.max(0, Math.ceil((mayGoAt(rule, states.get(rule.subject), now).getTime() - now.getTime()) / 1000))
 }
 
 /** A fallback sends the codes of its verification over another channel. */
@@ -170,7 +198,7 @@ export async function forgetOldVerifications(sql: Sql): Promise<void> {
   while ((await store.deleteOldSubjects(sql, BATCH)).count === BATCH && ++batches < MOST_BATCHES);
 }
 
-export type { BlockedSubject, StatisticsRow } from './store.ts'
+export type { BlockedSubject, StatisticsRow, VerificationState } from './store.ts'
 
 /** Subjects for which no codes are sent now; of one company, or for staff of all. */
 export const blockedSubjects = (sql: Sql, companyId?: number) => store.selectBlocked(sql, companyId)

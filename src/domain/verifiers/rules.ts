@@ -92,8 +92,8 @@ function wrongLimits({ leastConfirmed, ...counts }: VerifierLimits): string | un
 
 const MOST_ORIGINS = 100
 
-export function refuseBadPage(page: PageSettings): void {
-  const wrong = wrongOrigins(page) ?? wrongCaptcha(page)
+export function refuseBadPage(page: PageSettings, hasSecret: boolean): void {
+  const wrong = wrongOrigins(page) ?? wrongCaptcha(page) ?? wrongCaptchaSecret(page, hasSecret)
   if (wrong) throw invalid(wrong)
 }
 
@@ -114,6 +114,11 @@ const wrongCaptcha = ({ captcha, captchaSiteKey }: PageSettings) =>
   ['altcha', 'none'].includes(captcha) === (captchaSiteKey === null)
     ? undefined
     : `captcha-site-key ${captchaSiteKey === null ? `is needed for ${captcha}` : `does not go with ${captcha}`}`
+
+const wrongCaptchaSecret = ({ captcha, captchaSiteKey }: PageSettings, hasSecret: boolean) =>
+  (captchaSiteKey !== null) === hasSecret
+    ? undefined
+    : `captcha-secret ${hasSecret ? 'does not go with' : 'is needed for'} ${captcha}`
 
 /** As the command line writes it: `perNumber` is `--per-number`. */
 const kebab = (name: string) => name.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)

@@ -2,7 +2,8 @@ import type { Sql } from '../../db/sql.ts'
 import type { PageSettings, Verifier, VerifierKind, VerifierSettings } from './verifier.ts'
 
 const columns = (sql: Sql) => sql`
-  company_id as "companyId", verifier_id as "verifierId", kind, name, settings, page, created_at as "createdAt"`
+  company_id as "companyId", verifier_id as "verifierId", kind, name, settings, page, captcha_secret as "captchaSecret",
+  created_at as "createdAt"`
 
 export const insertVerifierId = (sql: Sql, companyId: number, verifierId: string) =>
   sql`insert into verifier_ids (verifier_id, company_id) values (${verifierId}, ${companyId}) on conflict do nothing`
@@ -13,14 +14,15 @@ export type NewVerifier = {
   name: string
   settings: VerifierSettings
   page: PageSettings | null
+  captchaSecret: Buffer | null
 }
 
 export function insertVerifier(sql: Sql, companyId: number, given: NewVerifier) {
-  const { verifierId, kind, name, settings, page } = given
+  const { verifierId, kind, name, settings, page, captchaSecret } = given
   return sql`
-    insert into verifiers (company_id, verifier_id, kind, name, settings, page)
+    insert into verifiers (company_id, verifier_id, kind, name, settings, page, captcha_secret)
     values (${companyId}, ${verifierId}, ${kind}, ${name}, ${JSON.stringify(settings)}::text::jsonb,
-      ${page && JSON.stringify(page)}::text::jsonb)`
+      ${page && JSON.stringify(page)}::text::jsonb, ${captchaSecret})`
 }
 
 export const selectCompanyOf = (sql: Sql, verifierId: string) =>
@@ -45,12 +47,12 @@ export function selectAllVerifiers(sql: Sql, kind: VerifierKind) {
     select ${columns(sql)} from verifiers where kind = ${kind} order by company_id, created_at, verifier_id`
 }
 
-export type VerifierChange = Pick<Verifier, 'name' | 'settings' | 'page'>
+export type VerifierChange = Pick<Verifier, 'name' | 'settings' | 'page' | 'captchaSecret'>
 
 export function updateVerifier(sql: Sql, companyId: number, verifierId: string, change: VerifierChange) {
   return sql`
     update verifiers set name = ${change.name}, settings = ${JSON.stringify(change.settings)}::text::jsonb,
-      page = ${change.page && JSON.stringify(change.page)}::text::jsonb
+      page = ${change.page && JSON.stringify(change.page)}::text::jsonb, captcha_secret = ${change.captchaSecret}
     where company_id = ${companyId} and verifier_id = ${verifierId}`
 }
 

@@ -74,8 +74,13 @@ export type Verifier = {
   settings: VerifierSettings
   /** Of a widget alone. */
   page: PageSettings | null
+  /** What the captcha's provider gave to check answers with, encrypted. */
+  captchaSecret: Buffer | null
   createdAt: Date
 }
+
+/** A verifier with a page. */
+export type Widget = Verifier & { page: PageSettings }
 
 /** The names that codes go out under when a verifier does not say another. */
 export const defaultSenders: Partial<Record<VerifierChannel, string>> = {

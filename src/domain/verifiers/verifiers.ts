@@ -11,6 +11,7 @@ import {
   type Verifier,
   type VerifierKind,
   type VerifierSettings,
+  type Widget,
 } from './verifier.ts'
 
 /** What is given when a verifier is made or changed; the rest keeps its value. */
@@ -19,6 +20,8 @@ export type VerifierOptions = {
   settings?: Partial<VerifierSettings>
   /** Of a widget alone. */
   page?: Partial<PageSettings>
+  /** Encrypted by `sealCaptchaSecret`; null removes it. */
+  captchaSecret?: Buffer | null
 }
 
 /** Letters and digits that are not taken for each other. */
@@ -38,16 +41,17 @@ export async function createVerifier(
   const settings = { ...defaultSettings, ...options.settings }
   const page = kind === 'WIDGET' ? { ...defaultPage, ...options.page } : null
   const name = options.name ?? (kind === 'WIDGET' ? 'Widget' : 'Verifier')
-  refuseBad({ name, settings, page })
+  const captchaSecret = options.captchaSecret ?? null
+  refuseBad({ name, settings, page, captchaSecret })
   const verifierId = await drawId(sql, companyId, kind)
-  await store.insertVerifier(sql, companyId, { verifierId, kind, name, settings, page })
+  await store.insertVerifier(sql, companyId, { verifierId, kind, name, settings, page, captchaSecret })
   return verifierId
 }
 
-function refuseBad({ name, settings, page }: Pick<Verifier, 'name' | 'settings' | 'page'>) {
+function refuseBad({ name, settings, page, captchaSecret }: store.VerifierChange) {
   if (name.trim() === '' || name.length > MOST_NAME) throw invalid(`name must have 1 to ${MOST_NAME} characters`)
   refuseBadSettings(settings)
-  if (page) refuseBadPage(page)
+  if (page) refuseBadPage(page, captchaSecret !== null)
 }
 
 /** An id that was never given before, also not to a verifier that was deleted. */
@@ -105,6 +109,14 @@ export async function requireAnyVerifier(sql: Sql, kind: VerifierKind, verifierI
   return requireVerifier(sql, found.companyId, kind, verifierId)
 }
 
+/** The widget that a page names; undefined when there is none. */
+export async function findWidget(sql: Sql, widgetId: string): Promise<Widget | undefined> {
+  const [found] = await store.selectCompanyOf(sql, widgetId)
+  if (!found) return undefined
+  const [widget] = await store.selectVerifiersById(sql, [{ companyId: found.companyId, verifierId: widgetId }])
+  return widget?.page ? { ...widget, page: widget.page } : undefined
+}
+
 /** Whether a company has or had a verifier or widget with this id: statistics outlive it. */
 export async function hadVerifier(sql: Sql, companyId: number, verifierId: string): Promise<boolean> {
   const [found] = await store.selectCompanyOf(sql, verifierId)
@@ -124,8 +136,9 @@ export async function changeVerifier(sql: Sql, verifier: Verifier, options: Veri
   const settings = { ...verifier.settings, ...options.settings }
   const page = verifier.page && { ...verifier.page, ...options.page }
   const name = options.name ?? verifier.name
-  refuseBad({ name, settings, page })
-  await store.updateVerifier(sql, companyId, verifierId, { name, settings, page })
+  const captchaSecret = options.captchaSecret === undefined ? verifier.captchaSecret : options.captchaSecret
+  refuseBad({ name, settings, page, captchaSecret })
+  await store.updateVerifier(sql, companyId, verifierId, { name, settings, page, captchaSecret })
 }
 
 export async function deleteVerifier(sql: Sql, { companyId, verifierId }: Verifier): Promise<void> {

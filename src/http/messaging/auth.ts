@@ -29,12 +29,24 @@ export const securitySchemes = {
  * Lets into this scope only requests with a key of one of these types, before their body is read. To be called before
  * the routes of the scope are made, so that the reference tells of it.
  */
-export function requireKey(api: FastifyInstance, { sql }: Context, ...types: KeyType[]) {
-  const findKey = keyFinder(sql)
-  api.decorateRequest('caller')
+export function requireKey(api: FastifyInstance, context: Context, ...types: KeyType[]) {
+  const findCaller = callerFinder(context, types)
+  describeKeys(api, types)
   api.addHook('onRequest', async request => {
-    request.caller = callerOf(await findKey(valueIn(request.headers.authorization)), request, types)
+    request.caller = await findCaller(request)
   })
+}
+
+/** Finds out on whose behalf a request is made; throws where its key is missing, unknown or not of these types. */
+export function callerFinder({ sql }: Context, types: readonly KeyType[]) {
+  const findKey = keyFinder(sql)
+  return async (request: FastifyRequest): Promise<Caller> =>
+    callerOf(await findKey(valueIn(request.headers.authorization)), request, types)
+}
+
+/** Tells the reference which keys the routes of this scope take. */
+export function describeKeys(api: FastifyInstance, types: readonly KeyType[]) {
+  api.decorateRequest('caller')
   api.addHook('onRoute', route => {
     const description = [route.schema?.description, inWords(types)].filter(Boolean).join('\n\n')
     route.schema = {
@@ -45,9 +57,9 @@ export function requireKey(api: FastifyInstance, { sql }: Context, ...types: Key
   })
 }
 
-const inWords = (types: KeyType[]) => `Takes a key of the type ${types.join(' or ')}.`
+const inWords = (types: readonly KeyType[]) => `Takes a key of the type ${types.join(' or ')}.`
 
-function callerOf(key: FoundKey | undefined, request: FastifyRequest, types: KeyType[]): Caller {
+function callerOf(key: FoundKey | undefined, request: FastifyRequest, types: readonly KeyType[]): Caller {
   refuseUnusable(key)
   refuseAddress(key, request.ip ?? '') // a client that is gone has none
   refuseType(key, types)
@@ -71,7 +83,7 @@ function refuseAddress({ addresses }: FoundKey, address: string) {
   if (!isAllowed(addresses, address)) throw new AppError('address_not_allowed', 'IP not allowed')
 }
 
-function refuseType({ type }: FoundKey, types: KeyType[]) {
+function refuseType({ type }: FoundKey, types: readonly KeyType[]) {
   if (!types.includes(type)) throw new AppError('access_denied', 'Access Denied')
 }
 

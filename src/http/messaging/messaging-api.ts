@@ -8,6 +8,7 @@ import type { Context } from '../context.ts'
 import { describeApi } from '../openapi.ts'
 import { introductionOf } from '../reference/introduction.ts'
 import { ErrorAnswer } from '../schemas.ts'
+import type { StrangerBytes } from '../server/stranger-bytes.ts'
 import { requireKey, securitySchemes } from './auth.ts'
 import { balanceRoutes } from './balance.ts'
 import { cascadeRoutes } from './cascades.ts'
@@ -22,10 +23,24 @@ import { stopRoutes } from './stop.ts'
 import { subscriberRoutes } from './subscribers.ts'
 import { templateRoutes } from './templates.ts'
 import { verifierRoutes } from './verifier.ts'
+import { widgetCheckRoutes, widgetSendRoutes } from './widget.ts'
 import { messagingWords } from './words.ts'
 
-/** One intake for all spellings: what arrives together is written together. */
-export type MessagingContext = Context & { intake: Intake; codes: CodeBox; checker: CodeChecker }
+/** One intake for all spellings and for the widget: what arrives together is written together. */
+export type MessagingContext = Context & {
+  intake: Intake
+  codes: CodeBox
+  checker: CodeChecker
+  strangerBytes: StrangerBytes
+}
+
+export function createMessagingContext(
+  given: Context & { guard?: GuardWatch; strangerBytes: StrangerBytes },
+): MessagingContext {
+  const codes = new CodeBox(given.secret)
+  const intake = createIntake({ ...given, linkBase: `${given.publicUrl}/s` })
+  return { ...given, intake, codes, checker: new CodeChecker(given.sql, codes) }
+}
 
 type Routes = (context: MessagingContext) => FastifyPluginAsync
 
@@ -46,6 +61,7 @@ const sections: { types: readonly KeyType[]; routes: Routes[] }[] = [
   },
   { types: ['ENTITY'], routes: [senderNameRoutes, templateRoutes] },
   { types: ['VERIFIER'], routes: [verifierRoutes] },
+  { types: ['VERIFIER', 'BUILDER_WIDGET'], routes: [widgetCheckRoutes] },
 ]
 
 const description = introductionOf(
@@ -58,10 +74,7 @@ const PREFIX = '/api/v1'
 const OTHER_PREFIXES = ['/v1', '/api/v1/v1']
 
 /** The messaging API, for clients' own software; the reference knows it by its first address alone. */
-export async function registerMessagingApi(app: FastifyInstance, given: Context & { guard?: GuardWatch }) {
-  const codes = new CodeBox(given.secret)
-  const intake = createIntake({ ...given, linkBase: `${given.publicUrl}/s` })
-  const context = { ...given, intake, codes, checker: new CodeChecker(given.sql, codes) }
+export async function registerMessagingApi(app: FastifyInstance, context: MessagingContext) {
   await app.register(
     async api => {
       await describeApi(api, {
@@ -88,6 +101,7 @@ async function registerRoutes(api: FastifyInstance, context: MessagingContext) {
       for (const resource of routes) await section.register(resource(context))
     })
   }
+  await api.register(widgetSendRoutes(context))
 }
 
 const pingSchema = {

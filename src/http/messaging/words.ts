@@ -303,6 +303,24 @@ export const messagingWords: Words = {
       examples: { typed: { summary: 'What the subscriber typed', value: { uuid, code: '418305' } } },
       errors: [4030],
     },
+    'POST /verifier/widget/send': {
+      operationId: 'sendWidgetCode',
+      description:
+        "Sends the code that a visitor asked for in the widget. `key` is what the widget passed to the page's `sendAuthKey`. However often it is called, each code that the visitor asked for is sent once. A call that is refused marks the visitor's session, and the widget shows the number of the error.",
+      examples: {
+        visitor: { summary: 'The key of a visitor', value: { key: 'k2m9x4p7q8rs.9cVqfYbT2n0eR4kWmZs1uA7xJdLpHg3o' } },
+      },
+      errors: [320, 4020, 4030, 4040, 4090, 4290, 7402],
+    },
+    'POST /verifier/widget/check': {
+      operationId: 'checkWidget',
+      description:
+        'Tells whether a visitor confirmed the number. The answer is always 200: `WAITING` until the right code was typed, then `CONFIRMED` with the number; `EXPIRED` when the session is over; `NOT_FOUND`. Compare `destination` with the number that your page is about: a visitor may have confirmed another one. A form of a site builder sends `result` in place of `key`.',
+      examples: {
+        visitor: { summary: 'The key of a visitor', value: { key: 'k2m9x4p7q8rs.9cVqfYbT2n0eR4kWmZs1uA7xJdLpHg3o' } },
+      },
+      errors: [4030],
+    },
     'POST /subscribers': {
       operationId: 'uploadSubscribers',
       examples: {
@@ -435,6 +453,12 @@ export const messagingWords: Words = {
     'checkCode.code': 'What the subscriber typed.',
     'checkCode.uuid': 'The `uuid` that the answer of `/verifier/send` had.',
     'checkCode.status': 'What the code is worth.',
+    'sendWidgetCode.key': 'The key that the widget passed to `sendAuthKey`.',
+    'sendWidgetCode.messageUuid': 'The message with the code.',
+    'checkWidget.key': 'The key that the widget passed to `sendAuthKey` and to `onSuccess`.',
+    'checkWidget.result': 'The field `tidings-verification` of a form of a site builder, in place of `key`.',
+    'checkWidget.status': 'Where the visitor stands.',
+    'checkWidget.destination': 'The number that was confirmed.',
     'sendCode.uuid': 'To check the code with. It is the `messageUuid` of the message as well.',
     'sendCode.channelType': "How the code is brought; one of the verifier's channels.",
     'sendCode.substitutions': "Values for further placeholders of the verifier's text.",

@@ -16,6 +16,14 @@ export type AnswerError = ErrorEntry & { status: number }
 
 export const answerErrors: AnswerError[] = [
   {
+    code: 320,
+    status: 400,
+    title: 'No key',
+    meaning: '`widget/send` came without the `key` of a visitor.',
+    cause: "The page's `sendAuthKey` did not pass its key on, or the site's server did not put it into the body.",
+    remedy: 'Send the `key` that the widget gave to `sendAuthKey`: `{"key": "..."}`.',
+  },
+  {
     code: 4000,
     status: 400,
     title: 'Bad request',

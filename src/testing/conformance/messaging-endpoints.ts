@@ -13,6 +13,8 @@ export type MessagingEndpoint = Pick<Endpoint, 'method' | 'path' | 'status' | 'p
   body?: (side: MessagingSide) => object
   /** The same JSON goes into the part `body` of a form. */
   form?: boolean
+  /** Mutations of the body that have a code of their own, by what they are; the others are 4000. */
+  codes?: Record<string, number>
 }
 
 export const nameOf = ({ method, path, form }: MessagingEndpoint) => `${method} ${path}${form ? ' as a form' : ''}`
@@ -236,6 +238,26 @@ export const messagingEndpoints: MessagingEndpoint[] = [
     fields: [
       { path: 'uuid', kind: 'string', required: true, refused: ['', 'x'.repeat(65)] },
       { path: 'code', kind: 'scalar', required: true, refused: [true, null, 1.5, -1, 'x'.repeat(21)] },
+    ],
+  },
+  {
+    method: 'POST',
+    path: '/verifier/widget/send',
+    status: 200,
+    types: ['VERIFIER', 'BUILDER_WIDGET'],
+    body: ({ sessionKey }) => ({ key: sessionKey }),
+    fields: [{ path: 'key', kind: 'string', required: true, refused: ['', 'x'.repeat(201)] }],
+    codes: { 'key missing': 320, 'key null': 320, 'key ""': 320 },
+  },
+  {
+    method: 'POST',
+    path: '/verifier/widget/check',
+    status: 200,
+    types: ['VERIFIER', 'BUILDER_WIDGET'],
+    body: ({ sessionKey }) => ({ key: sessionKey }),
+    fields: [
+      { path: 'key', kind: 'string', required: true, refused: ['', 'x'.repeat(201)] },
+      { path: 'result', kind: 'string', nullable: true, refused: ['x'.repeat(1001)] },
     ],
   },
   {

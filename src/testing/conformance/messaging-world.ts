@@ -3,9 +3,13 @@ import type { Pool } from '../../db/sql.ts'
 import { storeDocument } from '../../domain/documents/documents.ts'
 import { type KeyType, keyTypes } from '../../domain/keys/key.ts'
 import { createTemplate } from '../../domain/templates/templates.ts'
+import { requireAnyVerifier } from '../../domain/verifiers/verifiers.ts'
+import { beginSession } from '../../domain/widgets/sessions.ts'
+import type { SessionKeys } from '../../domain/widgets/widget.ts'
 import { aCompany, aPartner, aSender, numberOf } from '../factories.ts'
 import { aKey } from '../messaging-api.ts'
 import { aVerifier } from '../verification.ts'
+import { aWidget, SHOP } from '../widget.ts'
 import { PDF } from './world.ts'
 
 /** Two companies with everything a request can name: ours, and someone else's that must stay unknown to us. */
@@ -24,6 +28,8 @@ export type MessagingSide = {
   /** A verifier whose limits no test reaches. */
   gatewayId: string
   smsUuid: string
+  /** Of a visitor whose code was asked for in a widget. */
+  sessionKey: string
 }
 
 export const aMessagingWorld = async (sql: Pool): Promise<MessagingWorld> => ({
@@ -48,7 +54,23 @@ export async function aMessagingSide(sql: Pool): Promise<MessagingSide> {
     flashcallUuid: await aSingle(sql, companyId, 'FLASHCALL'),
     gatewayId: await aPatientVerifier(sql, companyId),
     smsUuid: await aSingle(sql, companyId, 'SMS'),
+    sessionKey: await aSessionKey(sql, companyId),
   }
+}
+
+/** The key of a visitor of a widget whose code is to be sent. */
+export async function aSessionKey(sql: Pool, companyId: number): Promise<string> {
+  const widget = await requireAnyVerifier(sql, 'WIDGET', await aWidget(sql, companyId, { page: { isBuilder: true } }))
+  const begun = await beginSession(sql, widget, {
+    widgetId: widget.verifierId,
+    destination: '79040000001',
+    clientAddress: '203.0.113.7',
+    network: '203.0.113.7',
+    origin: SHOP,
+    language: null,
+    channelType: 'SMS',
+  })
+  return (begun as SessionKeys).key
 }
 
 function aPatientVerifier(sql: Pool, companyId: number): Promise<string> {

@@ -1,0 +1,25 @@
+import type { Sql } from '../../db/sql.ts'
+import * as store from './store.ts'
+import type { Session, WidgetError, WidgetRefusal } from './widget.ts'
+
+const MOST_IN_HOUR = 1000
+const MOST_REASON = 300
+
+type Subject = Pick<Session, 'companyId' | 'widgetId'> & Partial<Pick<Session, 'origin' | 'destination'>>
+
+/** Writes a line into the company's log of widget errors. */
+export async function logError(sql: Sql, subject: Subject, { code, reason }: Pick<WidgetRefusal, 'code' | 'reason'>) {
+  const { companyId, widgetId, origin, destination } = subject
+  const error = {
+    widgetId,
+    code,
+    reason: reason.slice(0, MOST_REASON),
+    origin: origin?.slice(0, MOST_REASON) ?? null,
+    destination: destination ?? null,
+  }
+  await store.insertError(sql, companyId, error, MOST_IN_HOUR)
+}
+
+/** The newest first. */
+export const listErrors = (sql: Sql, companyId: number, filter: store.ErrorFilter): Promise<WidgetError[]> =>
+  store.selectErrors(sql, companyId, filter)

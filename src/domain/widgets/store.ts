@@ -1,0 +1,133 @@
+import type { Sql } from '../../db/sql.ts'
+import type { NewSession, Session, WidgetError } from './widget.ts'
+
+// Sessions --------------------------------------------------------------------------------------------------------
+
+type Hashes = { keyHash: Buffer; secretHash: Buffer }
+
+export function insertSession(sql: Sql, companyId: number, session: NewSession & Hashes, lastsMinutes: number) {
+  return sql`
+    insert into widget_sessions (company_id, key_hash, secret_hash, widget_id, destination, client_address, network,
+      origin, language, channel_type, ends_at)
+    values (${companyId}, ${session.keyHash}, ${session.secretHash}, ${session.widgetId}, ${session.destination},
+      ${session.clientAddress}, ${session.network}, ${session.origin}, ${session.language}, ${session.channelType},
+      now() + make_interval(mins => ${lastsMinutes}))`
+}
+
+/** How many sessions were begun for a number within a day and from a network within an hour, up to a bound. */
+export function countSessions(sql: Sql, companyId: number, destination: string, network: string, most: number) {
+  return sql<{ ofNumber: number; ofNetwork: number }[]>`
+    select
+      (select count(*)::int from (
+        select from widget_sessions
+        where company_id = ${companyId} and destination = ${destination} and created_at > now() - interval '1 day'
+        limit ${most}) q) as "ofNumber",
+      (select count(*)::int from (
+        select from widget_sessions
+        where company_id = ${companyId} and network = ${network} and created_at > now() - interval '1 hour'
+        limit ${most}) q) as "ofNetwork"`
+}
+
+const sessionColumns = (sql: Sql) => sql`
+  company_id as "companyId", key_hash as "keyHash", secret_hash as "secretHash", widget_id as "widgetId", destination,
+  client_address as "clientAddress", origin, language, channel_type as "channelType", state, asks, error,
+  verification_uuid as "verificationUuid", message_uuid as "messageUuid",
+  extract(epoch from now() - asked_at)::float as "secondsWaiting",
+  greatest(0, ceil(extract(epoch from retry_at - now())))::int as "retryAfterSeconds", ends_at <= now() as "isOver"`
+
+export function selectSession(sql: Sql, companyId: number, keyHash: Buffer) {
+  return sql<Session[]>`
+    select ${sessionColumns(sql)} from widget_sessions where company_id = ${companyId} and key_hash = ${keyHash}`
+}
+
+/** Two at most: what is wanted is the only one. */
+export function selectWaiting(sql: Sql, companyId: number, withinSeconds: number) {
+  return sql<Session[]>`
+    select ${sessionColumns(sql)} from widget_sessions
+    where company_id = ${companyId} and state = 'WAITING' and asked_at > now() - make_interval(secs => ${withinSeconds})
+    limit 2`
+}
+
+export function updateAsked(sql: Sql, { companyId, keyHash }: Session, channelType: string, lastsMinutes: number) {
+  return sql`
+    update widget_sessions set state = 'WAITING', error = null, retry_at = null, asks = asks + 1, asked_at = now(),
+      channel_type = ${channelType}, ends_at = greatest(ends_at, now() + make_interval(mins => ${lastsMinutes}))
+    where company_id = ${companyId} and key_hash = ${keyHash}`
+}
+
+export type SentSession = { keyHash: Buffer; messageUuid: string; verificationUuid: string; lifetimeSeconds: number }
+
+/** The session outlives its code: the site's server may ask for the outcome a little later. */
+export function updateSent(sql: Sql, companyId: number, sent: SentSession, afterwardsMinutes: number) {
+  return sql`
+    update widget_sessions set state = 'SENT', error = null, retry_at = null, message_uuid = ${sent.messageUuid},
+      verification_uuid = ${sent.verificationUuid},
+      ends_at = greatest(ends_at,
+        now() + make_interval(secs => ${sent.lifetimeSeconds}, mins => ${afterwardsMinutes}))
+    where company_id = ${companyId} and key_hash = ${sent.keyHash}`
+}
+
+/** Marks a session unless its code was sent meanwhile or asked for anew. */
+export function updateFailed(sql: Sql, session: Session, code: number, retryAfterSeconds: number | null) {
+  return sql`
+    update widget_sessions set state = 'FAILED', error = ${code},
+      retry_at = now() + make_interval(secs => ${retryAfterSeconds}::int)
+    where company_id = ${session.companyId} and key_hash = ${session.keyHash} and asks = ${session.asks}
+      and state <> 'SENT'`
+}
+
+export function deleteOldSessions(sql: Sql, limit: number) {
+  return sql`
+    delete from widget_sessions s using (
+      select company_id, key_hash from widget_sessions where ends_at < now() - interval '1 day' limit ${limit}) old
+    where s.company_id = old.company_id and s.key_hash = old.key_hash`
+}
+
+// Captcha ---------------------------------------------------------------------------------------------------------
+
+export function insertUse(sql: Sql, companyId: number, use: { hash: Buffer; expiresAt: Date }) {
+  return sql`
+    insert into captcha_uses (company_id, use_hash, expires_at) values (${companyId}, ${use.hash}, ${use.expiresAt})
+    on conflict do nothing`
+}
+
+export function deleteOldUses(sql: Sql, limit: number) {
+  return sql`
+    delete from captcha_uses u using (
+      select company_id, use_hash from captcha_uses where expires_at < now() - interval '1 minute' limit ${limit}) old
+    where u.company_id = old.company_id and u.use_hash = old.use_hash`
+}
+
+// Errors ----------------------------------------------------------------------------------------------------------
+
+export type NewError = Omit<WidgetError, 'errorId' | 'createdAt'>
+
+/** Strangers cause errors too: a widget has room for so many within an hour. */
+export function insertError(sql: Sql, companyId: number, error: NewError, mostInHour: number) {
+  return sql`
+    insert into widget_errors (company_id, widget_id, code, reason, origin, destination)
+    select ${companyId}, ${error.widgetId}, ${error.code}, ${error.reason}, ${error.origin}, ${error.destination}
+    where (
+      select count(*) from (
+        select from widget_errors
+        where company_id = ${companyId} and widget_id = ${error.widgetId} and created_at > now() - interval '1 hour'
+        limit ${mostInHour}) q) < ${mostInHour}`
+}
+
+export type ErrorFilter = { widgetId?: string; code?: number; limit: number }
+
+export function selectErrors(sql: Sql, companyId: number, { widgetId, code, limit }: ErrorFilter) {
+  return sql<WidgetError[]>`
+    select error_id as "errorId", widget_id as "widgetId", code, reason, origin, destination, created_at as "createdAt"
+    from widget_errors
+    where company_id = ${companyId} ${widgetId === undefined ? sql`` : sql`and widget_id = ${widgetId}`}
+      ${code === undefined ? sql`` : sql`and code = ${code}`}
+    order by error_id desc limit ${limit}`
+}
+
+export function deleteOldErrors(sql: Sql, limit: number) {
+  return sql`
+    delete from widget_errors e using (
+      select company_id, error_id from widget_errors where created_at < now() - interval '30 days' limit ${limit}) old
+    where e.company_id = old.company_id and e.error_id = old.error_id`
+}

@@ -1,0 +1,87 @@
+import type { VerifierChannel } from '../verifiers/verifier.ts'
+
+/** Errors of the specification that a widget shows. 1xx: the visitor can do something; 2xx: settings; 3xx: integration. */
+export const widgetErrors = {
+  captchaFailed: 110,
+  tooMany: 130,
+  noFunds: 210,
+  noSender: 230,
+  unknownWidget: 310,
+  noKey: 320,
+  notAsked: 321,
+  badApiKey: 330,
+  wrongKeyType: 331,
+  captchaBroken: 340,
+  captchaNotLoaded: 341,
+  sendAuthKeyFailed: 350,
+} as const
+
+export type WidgetErrorCode = (typeof widgetErrors)[keyof typeof widgetErrors]
+
+/** A number that cannot be served has no number of its own in the specification: it is a bad request. */
+export const BAD_REQUEST = 4000
+
+/** Why something is refused. The page shows the code; the reason is for the company's log. */
+export type WidgetRefusal = {
+  kind: 'refused'
+  code: WidgetErrorCode | typeof BAD_REQUEST
+  reason: string
+  retryAfterSeconds?: number
+}
+
+export const refusedBy = (code: WidgetRefusal['code'], reason: string, retryAfterSeconds?: number): WidgetRefusal => ({
+  kind: 'refused',
+  code,
+  reason,
+  ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+})
+
+/**
+ * WAITING: the site's server is to ask for the code. SENT: the code was handed to the engine. FAILED: the code was not
+ * sent, for the reason in `error`; the site's server may still ask again.
+ */
+export type SessionState = 'WAITING' | 'SENT' | 'FAILED'
+
+/** A visitor who confirms a number on a page. */
+export type Session = {
+  companyId: number
+  keyHash: Buffer
+  secretHash: Buffer
+  widgetId: string
+  destination: string
+  clientAddress: string
+  origin: string
+  language: string | null
+  /** The channel that was asked for. */
+  channelType: VerifierChannel
+  state: SessionState
+  /** How many codes the browser asked for. */
+  asks: number
+  error: number | null
+  verificationUuid: string | null
+  messageUuid: string | null
+  /** Since the browser asked for the code. */
+  secondsWaiting: number
+  /** Before the browser may ask again, after an error that says so. */
+  retryAfterSeconds: number
+  isOver: boolean
+}
+
+export type NewSession = Pick<
+  Session,
+  'widgetId' | 'destination' | 'clientAddress' | 'origin' | 'language' | 'channelType'
+> & { network: string }
+
+/** What the browser gets: the key is for the site's server, the secret for nobody else. */
+export type SessionKeys = { key: string; secret: string }
+
+/** A line of the company's log of widget errors. */
+export type WidgetError = {
+  errorId: number
+  widgetId: string
+  code: number
+  reason: string
+  origin: string | null
+  destination: string | null
+  createdAt: Date
+}

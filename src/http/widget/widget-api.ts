@@ -1,0 +1,235 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { AppError } from '../../base/errors.ts'
+import { Results } from '../../domain/verification/results.ts'
+import { requireServed } from '../../domain/verification/sends.ts'
+import {
+  askForAnother,
+  type SessionContext,
+  type SessionView,
+  sendForSession,
+  typeCode,
+  viewSession,
+} from '../../domain/verification/widget-sessions.ts'
+import { openCaptchaSecret } from '../../domain/verifiers/captcha-secret.ts'
+import { verifierChannels, type Widget } from '../../domain/verifiers/verifier.ts'
+import { findWidget } from '../../domain/verifiers/verifiers.ts'
+import { logError } from '../../domain/widgets/errors.ts'
+import { beginSession, requireSession, takeCaptchaUse, widgetIdIn } from '../../domain/widgets/sessions.ts'
+import { BAD_REQUEST, refusedBy, type Session, type WidgetRefusal, widgetErrors } from '../../domain/widgets/widget.ts'
+import { KIB } from '../body.ts'
+import type { Context } from '../context.ts'
+import { OneOf } from '../schemas.ts'
+import { networkOf } from '../server/networks.ts'
+import type { StrangerBytes } from '../server/stranger-bytes.ts'
+import { type CaptchaResult, type Captchas, createCaptchas } from './captcha/captcha.ts'
+import { allowAnyOrigin } from './cors.ts'
+
+const BODY_LIMIT = 16 * KIB
+const PREFIX = '/widget/api'
+
+type WidgetContext = Context & SessionContext & { strangerBytes: StrangerBytes }
+
+const Key = Type.String({ minLength: 1, maxLength: 200 })
+const WidgetId = Type.String({ minLength: 1, maxLength: 64 })
+const Language = Type.Optional(Type.String({ minLength: 2, maxLength: 10 }))
+const ofSession = { key: Key, secret: Key }
+
+const bodies = {
+  open: Type.Object({ widgetId: WidgetId, lang: Language }),
+  sessions: Type.Object({
+    widgetId: WidgetId,
+    destination: Type.String({ minLength: 1, maxLength: 40 }),
+    captcha: Type.Optional(Type.String({ maxLength: 8 * KIB })),
+    lang: Language,
+    channelType: Type.Optional(OneOf(verifierChannels)),
+  }),
+  session: Type.Object(ofSession),
+  check: Type.Object({ ...ofSession, code: Type.String({ minLength: 1, maxLength: 20 }) }),
+  again: Type.Object({ ...ofSession, channelType: OneOf(verifierChannels) }),
+  errors: Type.Object({
+    widgetId: WidgetId,
+    key: Type.Optional(Key),
+    code: Type.Unsafe<341 | 350>({ type: 'integer', enum: [341, 350] }),
+    reason: Type.String({ maxLength: 200 }),
+  }),
+}
+
+/**
+ * What the widget in a browser asks: see docs/widget.md. Every request is a POST, because browsers name the origin of
+ * the page with every POST.
+ */
+export function registerWidgetApi(app: FastifyInstance, context: WidgetContext) {
+  app.register(
+    async scope => {
+      allowAnyOrigin(scope, '/:action')
+      context.strangerBytes.guard(scope)
+      await scope.register(routes(context))
+    },
+    { prefix: PREFIX },
+  )
+}
+
+const routes =
+  (context: WidgetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    const { sql, clock, secret, numbering } = context
+    const captchas = createCaptchas({ secret, ...(context.captchaUrls ? { urls: context.captchaUrls } : {}) })
+    const results = new Results(secret)
+    const options = <T>(body: T) => ({ bodyLimit: BODY_LIMIT, schema: { hide: true, body } })
+
+    api.post('/open', options(bodies.open), async (request, reply) => {
+      const widget = await widgetFor(context, request, request.body.widgetId)
+      if (isRefusal(widget)) return answerRefusal(reply, widget)
+      const { page, verifierId, settings } = widget
+      return {
+        channels: settings.channels,
+        codeLength: settings.codeLength,
+        isBuilder: page.isBuilder,
+        captcha: captchas.describe(page, verifierId, clock()),
+      }
+    })
+
+    api.post('/sessions', options(bodies.sessions), async (request, reply) => {
+      const { body } = request
+      const widget = await widgetFor(context, request, body.widgetId)
+      if (isRefusal(widget)) return answerRefusal(reply, widget)
+      const channelType = body.channelType ?? widget.settings.channels[0]!
+      const { digits: destination } = requireServed(numbering(), widget.settings, { ...body, channelType })
+      const wish = {
+        widgetId: widget.verifierId,
+        destination,
+        clientAddress: request.ip,
+        network: networkOf(request.ip),
+        origin: request.headers.origin!,
+        language: body.lang ?? null,
+        channelType,
+      }
+      const begun =
+        (await refuseRobot(context, captchas, widget, body.captcha, request.ip)) ??
+        (await beginSession(sql, widget, wish))
+      if (isRefusal(begun)) {
+        await logError(sql, { ...wish, companyId: widget.companyId }, begun)
+        return answerRefusal(reply, begun)
+      }
+      const session = await requireSession(sql, widget.companyId, begun)
+      return { ...begun, ...viewOf(results, widget, session, await viewSession(context, widget, session)) }
+    })
+
+    api.post('/state', options(bodies.session), async request => {
+      const { widget, session } = await sessionFor(context, request, request.body)
+      return viewOf(results, widget, session, await viewSession(context, widget, session))
+    })
+
+    api.post('/deliver', options(bodies.session), async (request, reply) => {
+      const { widget, session, again } = await sessionFor(context, request, request.body)
+      if (!widget.page.isBuilder) {
+        await logError(sql, session, notForBuilders)
+        return answerRefusal(reply, notForBuilders)
+      }
+      await sendForSession(context, widget, session)
+      const sent = await again()
+      return viewOf(results, widget, sent, await viewSession(context, widget, sent))
+    })
+
+    api.post('/check', options(bodies.check), async request => {
+      const { widget, session } = await sessionFor(context, request, request.body)
+      const status = await typeCode(context, session, request.body.code)
+      return { status, ...viewOf(results, widget, session, await viewSession(context, widget, session)) }
+    })
+
+    api.post('/again', options(bodies.again), async (request, reply) => {
+      const { widget, session, again } = await sessionFor(context, request, request.body)
+      const refusal = await askForAnother(context, widget, session, request.body.channelType)
+      if (refusal) {
+        await logError(sql, session, refusal)
+        return answerRefusal(reply, refusal)
+      }
+      const asked = await again()
+      return viewOf(results, widget, asked, await viewSession(context, widget, asked))
+    })
+
+    api.post('/errors', options(bodies.errors), async (request, reply) => {
+      const { widgetId, code, reason } = request.body
+      const widget = await widgetFor(context, request, widgetId)
+      if (isRefusal(widget)) return answerRefusal(reply, widget)
+      const { origin } = request.headers
+      await logError(sql, { companyId: widget.companyId, widgetId, origin: origin! }, { code, reason })
+      return reply.code(204).send()
+    })
+  }
+
+const isRefusal = (value: object): value is WidgetRefusal => 'kind' in value && value.kind === 'refused'
+
+/** The widget, if the page may show it. A page that may not is told no more than that the widget is unknown to it. */
+async function widgetFor({ sql }: Context, request: FastifyRequest, widgetId: string): Promise<Widget | WidgetRefusal> {
+  const widget = await findWidget(sql, widgetId)
+  if (!widget) return refusedBy(widgetErrors.unknownWidget, `There is no widget ${widgetId}`)
+  const { origin } = request.headers
+  if (origin !== undefined && widget.page.origins.includes(origin)) return widget
+  const refusal = refusedBy(
+    widgetErrors.unknownWidget,
+    `The origin ${origin ?? '(none)'} is not in the widget's origins`,
+  )
+  await logError(sql, { companyId: widget.companyId, widgetId, ...(origin ? { origin } : {}) }, refusal)
+  return refusal
+}
+
+/** The session of a browser that knows its secret, on a page that may show the widget. */
+async function sessionFor(context: WidgetContext, request: FastifyRequest, keys: { key: string; secret: string }) {
+  const widget = await widgetFor(context, request, widgetIdIn(keys.key))
+  if (isRefusal(widget)) throw new AppError('not_found', 'Session not found')
+  const again = () => requireSession(context.sql, widget.companyId, keys)
+  return { widget, session: await again(), again }
+}
+
+async function refuseRobot(
+  { sql, clock, secret }: WidgetContext,
+  captchas: Captchas,
+  widget: Widget,
+  token: string | undefined,
+  address: string,
+): Promise<WidgetRefusal | undefined> {
+  const { companyId, verifierId: widgetId, page, captchaSecret: sealed } = widget
+  const captchaSecret = sealed && openCaptchaSecret(secret, sealed)
+  const result = await captchas.judge({ page, widgetId, captchaSecret }, token, { address }, clock())
+  if (result.kind !== 'passed') return refusalOf(result)
+  if (result.use && !(await takeCaptchaUse(sql, companyId, result.use)))
+    return refusedBy(widgetErrors.captchaFailed, 'The solution of the captcha was used before')
+}
+
+const refusalOf = ({ kind, reason }: Exclude<CaptchaResult, { kind: 'passed' }>) =>
+  refusedBy(kind === 'failed' ? widgetErrors.captchaFailed : widgetErrors.captchaBroken, reason)
+
+const notForBuilders = refusedBy(
+  widgetErrors.notAsked,
+  'A page without sendAuthKey needs a widget for site builders: `tidings widget set --builder on`',
+)
+
+/** What the browser sees of a session. On a page of a site builder the form gets a signed result. */
+function viewOf(results: Results, widget: Widget, { destination }: Session, view: SessionView) {
+  const { confirmedAt, error, ...shown } = view
+  const isForForm = confirmedAt && widget.page.isBuilder
+  return {
+    ...shown,
+    ...(error ? { error: { ...error, msg: messageOf(error.code) } } : {}),
+    ...(isForForm ? { result: results.sign({ widgetId: widget.verifierId, destination, confirmedAt }) } : {}),
+  }
+}
+
+const statuses: Record<number, number> = {
+  [widgetErrors.tooMany]: 429,
+  [widgetErrors.noFunds]: 402,
+  [widgetErrors.unknownWidget]: 403,
+}
+
+/** The page learns the number alone; the reason is in the company's log. */
+function answerRefusal(reply: FastifyReply, { code, reason, retryAfterSeconds }: WidgetRefusal) {
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
+  const msg = code === BAD_REQUEST ? reason : messageOf(code)
+  const error = { code, msg, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) }
+  return reply.code(statuses[code] ?? 400).send({ error })
+}
+
+const messageOf = (code: number) => `Widget error ${code}: the log of widget errors has the reason`

@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto'
+import { expect } from 'vitest'
+import type { Pool } from '../db/sql.ts'
+import type { PageSettings, VerifierSettings } from '../domain/verifiers/verifier.ts'
+import { createVerifier } from '../domain/verifiers/verifiers.ts'
+import type { App } from '../http/app.ts'
+import type { Challenge } from '../http/widget/captcha/altcha.ts'
+
+/** The site that shows the widgets of the tests. */
+export const SHOP = 'https://shop.example'
+
+export const aWidget = (
+  sql: Pool,
+  companyId: number,
+  { page, settings }: { page?: Partial<PageSettings>; settings?: Partial<VerifierSettings> } = {},
+) =>
+  sql.begin(tx =>
+    createVerifier(tx, companyId, 'WIDGET', {
+      page: { origins: [SHOP], captcha: 'none', ...page },
+      ...(settings ? { settings } : {}),
+    }),
+  ) as Promise<string>
+
+export type Asking = { origin?: string | undefined; address?: string }
+
+/** A browser that shows the widget on a page. */
+export const browserOf = (app: () => App) => ({
+  /** One request of the widget, with its status. */
+  async ask(action: string, body: object, { origin = SHOP, address = '203.0.113.7' }: Asking = {}) {
+    const response = await app().inject({
+      method: 'POST',
+      url: `/widget/api/${action}`,
+      payload: body,
+      remoteAddress: address,
+      headers: origin === '' ? {} : { origin },
+    })
+    // biome-ignore lint/suspicious/noExplicitAny: what is in it is for each test to say
+    const parsed: any = response.body === '' ? undefined : response.json()
+    return { status: response.statusCode, body: parsed, headers: response.headers }
+  },
+
+  /** Begins a session; fails the test when it is refused. */
+  async begin(widgetId: string, destination: string, more: object = {}): Promise<{ key: string; secret: string }> {
+    const { status, body } = await this.ask('sessions', { widgetId, destination, ...more })
+    expect([status, body]).toEqual([200, expect.objectContaining({ state: 'WAITING' })])
+    return { key: body.key, secret: body.secret }
+  },
+})
+
+/** Solves our own captcha, as the widget does. */
+export function solutionOf({ maxNumber, ...challenge }: Challenge): string {
+  for (let number = 0; number <= maxNumber; number++) {
+    const hash = createHash('sha256').update(`${challenge.salt}${number}`).digest('hex')
+    if (hash === challenge.challenge) return Buffer.from(JSON.stringify({ ...challenge, number })).toString('base64')
+  }
+  throw new Error('the challenge has no solution')
+}
