@@ -84,8 +84,8 @@ class FakeProviders {
     return token
   }
 
-  /** Tokens that are made from now on expire so soon; the script tells the page. */
-  expireTokensAfter(lifetimeMs: number) {
+  /** Tokens that are made from now on expire so soon, or after the usual time; the script tells the page. */
+  expireTokensAfter(lifetimeMs: number | undefined) {
     this.#lifetimeMs = lifetimeMs
   }
 

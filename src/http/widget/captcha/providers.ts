@@ -15,7 +15,7 @@ export type ProviderResult =
 const names: Record<ProviderKind, string> = { recaptcha: 'reCAPTCHA', hcaptcha: 'hCaptcha', turnstile: 'Turnstile' }
 
 const TIMEOUT_MS = 5000
-const MOST_TOKEN_CHARS = 4096
+const MOST_TOKEN_BYTES = 4096
 const MOST_ANSWER_BYTES = 64 * 1024
 
 /** Of reCAPTCHA v3, from 0 (a bot) to 1 (a person); 0.5 is the threshold that Google recommends. */
@@ -35,9 +35,9 @@ export async function verifyWithProvider(
   if (refused) return refused
   const answer = await ask(provider, token, from, timeoutMs)
   if ('kind' in answer) return answer
-  const hide = (text: string) => hidden(text, [provider.secret, token])
+  const hide: Hide = text => hidden(text, [provider.secret, token])
   return (
-    judgeCodes(provider, codesIn(answer.body).map(hide)) ??
+    judgeCodes(provider, codesIn(answer.body), hide) ??
     judgeRefusal(provider, answer.body) ??
     judgeHost(provider, answer.body, from, hide) ??
     judgeScore(provider, answer.body) ?? { kind: 'passed' }
@@ -46,7 +46,7 @@ export async function verifyWithProvider(
 
 function refuseToken(token: string): ProviderResult | undefined {
   if (token === '') return failed('The request has no token of the captcha.')
-  if (token.length > MOST_TOKEN_CHARS) return failed(`The token is longer than ${MOST_TOKEN_CHARS} characters.`)
+  if (Buffer.byteLength(token) > MOST_TOKEN_BYTES) return failed(`The token is longer than ${MOST_TOKEN_BYTES} bytes.`)
 }
 
 function refuseWithoutSecret({ kind, secret }: Provider): ProviderResult | undefined {
@@ -144,6 +144,8 @@ function codesIn(body: Record<string, unknown>): string[] {
   return Array.isArray(codes) ? codes.slice(0, MOST_CODES).map(String) : []
 }
 
+type Hide = (text: string) => string
+
 /** A provider could repeat what it was sent. Control characters would spoil the log. */
 function hidden(text: string, secrets: string[]): string {
   const shown = secrets.reduce((shorter, secret) => shorter.replaceAll(secret, '…'), text)
@@ -186,10 +188,12 @@ const settingsCodes: Record<string, string> = {
 /** Google says this in a sentence: "Over free quota", and with v3 lets every token pass with it. */
 const isAboutQuota = (code: string) => /quota|rate.?limit/i.test(code)
 
+const isKnown = (code: string) => Object.hasOwn(tokenCodes, code) || Object.hasOwn(settingsCodes, code)
+
 /** One code about the settings outweighs those about the token. Codes count also beside `success: true`. */
-function judgeCodes({ kind }: Provider, codes: string[]): ProviderResult | undefined {
+function judgeCodes({ kind }: Provider, codes: string[], hide: Hide): ProviderResult | undefined {
   if (codes.length === 0) return undefined
-  const said = codes.join(', ')
+  const said = codes.map(code => (isKnown(code) ? code : hide(code))).join(', ')
   if (codes.some(isAboutQuota)) {
     return broken(`${names[kind]}: the quota of the account is used up. Raise it there. (${said})`)
   }
@@ -217,7 +221,7 @@ function judgeHost(
   { kind, secret }: Provider,
   { hostname }: Record<string, unknown>,
   { origins }: TokenSource,
-  hide: (text: string) => string,
+  hide: Hide,
 ): ProviderResult | undefined {
   if (secret === testSecrets[kind] || (kind === 'hcaptcha' && hostname === HOST_NOT_PROVIDED)) return undefined
   if (typeof hostname !== 'string') {
