@@ -9,7 +9,7 @@ import { askAgain, failSession, isLate, SEND_WITHIN_SECONDS } from '../widgets/s
 import { BAD_REQUEST, refusedBy, type Session, type WidgetRefusal, widgetErrors } from '../widgets/widget.ts'
 import { codeLengthOf, type SendContext, sendCode } from './sends.ts'
 
-export type SessionContext = SendContext & { sql: Pool; clock: () => Date; checker: CodeChecker }
+export type SessionContext = SendContext & { sql: Pool; checker: CodeChecker }
 
 /**
  * Sends the code that the browser asked for. The site's server may call as often as it likes: each code that was asked
@@ -71,23 +71,30 @@ const NO_CODE_YET = { triesLeft: 0, secondsToExpire: 0, confirmedAt: null }
 
 /** Where a session stands. A server that did not ask for the code in time is noticed here. */
 export async function viewSession(context: SessionContext, widget: Widget, session: Session): Promise<SessionView> {
-  const { sql, clock } = context
-  if (isLate(session)) {
-    await failSession(sql, session, lateRefusal(widget))
-    return viewSession(context, widget, { ...session, state: 'FAILED', error: widgetErrors.notAsked })
-  }
-  const { companyId, destination, verificationUuid } = session
+  const { state: before, error: mark } = await failLate(context.sql, widget, session)
   const [verification, secondsToResend] = await Promise.all([
-    verificationUuid ? findVerification(sql, companyId, verificationUuid) : undefined,
-    secondsToNextCode(sql, companyId, destination, widget.settings, clock()),
+    verificationOf(context.sql, session),
+    secondsToAnother(context.sql, widget.settings, session),
   ])
   const { triesLeft, secondsToExpire, confirmedAt } = verification ?? NO_CODE_YET
   const channelType = channelOf(session, verification)
   const codeLength = codeLengthOf(widget.settings, channelType)
-  const state = confirmedAt ? 'CONFIRMED' : session.state
-  const error = state === 'FAILED' ? { error: errorOf(session) } : {}
+  const state = confirmedAt ? 'CONFIRMED' : before
+  const error = state === 'FAILED' ? { error: errorOf(mark!, session) } : {}
   return { state, ...error, channelType, codeLength, triesLeft, secondsToExpire, secondsToResend, confirmedAt }
 }
+
+/** Marks a session whose server has had its time. */
+async function failLate(sql: Sql, widget: Widget, session: Session): Promise<Pick<Session, 'state' | 'error'>> {
+  if (!isLate(session) || !(await failSession(sql, session, lateRefusal(widget)))) return session
+  return { state: 'FAILED', error: widgetErrors.notAsked }
+}
+
+const verificationOf = async (sql: Sql, { companyId, verificationUuid }: Session) =>
+  verificationUuid ? findVerification(sql, companyId, verificationUuid) : undefined
+
+const secondsToAnother = (sql: Sql, settings: VerifierSettings, { companyId, destination, readAt }: Session) =>
+  secondsToNextCode(sql, companyId, destination, settings, readAt)
 
 const lateRefusal = ({ page: { isBuilder } }: Widget) =>
   refusedBy(
@@ -99,8 +106,8 @@ const lateRefusal = ({ page: { isBuilder } }: Widget) =>
 const channelOf = ({ state, channelType }: Session, verification: VerificationState | undefined) =>
   state === 'SENT' && verification ? (verification.channelType as VerifierChannel) : channelType
 
-const errorOf = ({ error, retryAfterSeconds }: Session) => ({
-  code: error!,
+const errorOf = (code: number, { retryAfterSeconds }: Session) => ({
+  code,
   ...(retryAfterSeconds > 0 ? { retryAfterSeconds } : {}),
 })
 
@@ -113,20 +120,19 @@ export async function typeCode({ checker }: SessionContext, session: Session, co
 
 /** The browser asks for one more code, perhaps over another channel. */
 export async function askForAnother(
-  context: SessionContext,
+  { sql }: SessionContext,
   { settings }: Widget,
   session: Session,
   channelType: VerifierChannel,
 ): Promise<WidgetRefusal | undefined> {
   if (!settings.channels.includes(channelType))
     return refusedBy(BAD_REQUEST, `channelType: the widget sends by ${settings.channels.join(', ')} only`)
-  const seconds = await secondsToResend(context, settings, session)
+  if ((await verificationOf(sql, session))?.confirmedAt)
+    return refusedBy(BAD_REQUEST, 'The number is confirmed already')
+  const seconds = await secondsToAnother(sql, settings, session)
   if (seconds > 0) return refusedBy(widgetErrors.tooMany, `The next code may be sent in ${seconds} s`, seconds)
-  await askAgain(context.sql, session, channelType)
+  await askAgain(sql, session, channelType)
 }
-
-const secondsToResend = ({ sql, clock }: SessionContext, settings: VerifierSettings, session: Session) =>
-  secondsToNextCode(sql, session.companyId, session.destination, settings, clock())
 
 /** What the site's server is told: WAITING until the right code was typed. */
 export type Outcome = { status: 'WAITING' | 'CONFIRMED' | 'EXPIRED' | 'NOT_FOUND'; destination?: string }
@@ -134,7 +140,6 @@ export type Outcome = { status: 'WAITING' | 'CONFIRMED' | 'EXPIRED' | 'NOT_FOUND
 export async function outcomeOf(sql: Sql, session: Session | undefined): Promise<Outcome> {
   if (!session) return { status: 'NOT_FOUND' }
   if (session.isOver) return { status: 'EXPIRED' }
-  const { companyId, verificationUuid, destination } = session
-  const verification = verificationUuid ? await findVerification(sql, companyId, verificationUuid) : undefined
-  return verification?.confirmedAt ? { status: 'CONFIRMED', destination } : { status: 'WAITING' }
+  const verification = await verificationOf(sql, session)
+  return verification?.confirmedAt ? { status: 'CONFIRMED', destination: session.destination } : { status: 'WAITING' }
 }

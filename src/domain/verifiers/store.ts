@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/sql.ts'
-import type { PageSettings, Verifier, VerifierKind, VerifierSettings } from './verifier.ts'
+import type { PageSettings, Verifier, VerifierKind, VerifierSettings, Widget } from './verifier.ts'
 
 const columns = (sql: Sql) => sql`
   company_id as "companyId", verifier_id as "verifierId", kind, name, settings, page, captcha_secret as "captchaSecret",
@@ -34,6 +34,15 @@ export function selectVerifiersById(sql: Sql, ids: Pick<Verifier, 'companyId' | 
     where (company_id, verifier_id) in (
       select * from unnest(
         ${ids.map(({ companyId }) => companyId)}::bigint[], ${ids.map(({ verifierId }) => verifierId)}::text[]))`
+}
+
+/** A widget of a company that is not disabled. */
+export function selectWidget(sql: Sql, widgetId: string) {
+  return sql<Widget[]>`
+    select ${columns(sql)} from verifiers v
+    where v.verifier_id = ${widgetId} and kind = 'WIDGET'
+      and v.company_id = (select i.company_id from verifier_ids i where i.verifier_id = ${widgetId})
+      and exists (select from companies c where c.company_id = v.company_id and c.status <> 'DISABLED')`
 }
 
 export function selectVerifiers(sql: Sql, companyId: number, kind: VerifierKind) {

@@ -109,12 +109,10 @@ export async function requireAnyVerifier(sql: Sql, kind: VerifierKind, verifierI
   return requireVerifier(sql, found.companyId, kind, verifierId)
 }
 
-/** The widget that a page names; undefined when there is none. */
+/** The widget that a page names; undefined when there is none, or its company is disabled. */
 export async function findWidget(sql: Sql, widgetId: string): Promise<Widget | undefined> {
-  const [found] = await store.selectCompanyOf(sql, widgetId)
-  if (!found) return undefined
-  const [widget] = await store.selectVerifiersById(sql, [{ companyId: found.companyId, verifierId: widgetId }])
-  return widget?.page ? { ...widget, page: widget.page } : undefined
+  const [widget] = await store.selectWidget(sql, widgetId)
+  return widget
 }
 
 /** Whether a company has or had a verifier or widget with this id: statistics outlive it. */

@@ -78,10 +78,11 @@ export async function noteSent(sql: Transaction, companyId: number, sent: store.
   for (const session of sent) await store.updateSent(sql, companyId, session, AFTERWARDS_MINUTES)
 }
 
-/** Marks a session with an error that the widget shows, and logs the reason. A code that was sent meanwhile stays sent. */
-export async function failSession(sql: Sql, session: Session, refusal: WidgetRefusal): Promise<void> {
+/** Marks a session with an error that the widget shows, and logs the reason; false when its code was sent meanwhile. */
+export async function failSession(sql: Sql, session: Session, refusal: WidgetRefusal): Promise<boolean> {
   const marked = await store.updateFailed(sql, session, refusal.code, refusal.retryAfterSeconds ?? null)
   if (marked.count > 0) await logError(sql, session, refusal)
+  return marked.count > 0
 }
 
 /** Whether the site's server has had its time. */

@@ -33,7 +33,7 @@ const sessionColumns = (sql: Sql) => sql`
   client_address as "clientAddress", origin, language, channel_type as "channelType", state, asks, error,
   verification_uuid as "verificationUuid", message_uuid as "messageUuid",
   extract(epoch from now() - asked_at)::float as "secondsWaiting",
-  greatest(0, ceil(extract(epoch from retry_at - now())))::int as "retryAfterSeconds", ends_at <= now() as "isOver"`
+  greatest(0, ceil(extract(epoch from retry_at - now())))::int as "retryAfterSeconds", ends_at <= now() as "isOver", now() as "readAt"`
 
 export function selectSession(sql: Sql, companyId: number, keyHash: Buffer) {
   return sql<Session[]>`

@@ -65,6 +65,8 @@ export type Session = {
   /** Before the browser may ask again, after an error that says so. */
   retryAfterSeconds: number
   isOver: boolean
+  /** By the clock of the database. */
+  readAt: Date
 }
 
 export type NewSession = Pick<

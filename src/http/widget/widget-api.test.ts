@@ -1,4 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { advanceCascades } from '../../domain/cascades/cascades.ts'
+import { loadNumbering } from '../../domain/numbering/numbering.ts'
 import { sealCaptchaSecret } from '../../domain/verifiers/captcha-secret.ts'
 import { changeVerifier, requireAnyVerifier, type VerifierOptions } from '../../domain/verifiers/verifiers.ts'
 import { listErrors } from '../../domain/widgets/errors.ts'
@@ -130,10 +132,19 @@ describe('a visitor', () => {
     await letPass(api.sql, 60)
     await browser.ask('again', { ...other.keys, channelType: 'TELEGRAM_GATEWAY' })
     expect((await server('send', { key: other.keys.key })).status).toBe(200)
-    const [cascade] = await api.sql`
-      select newest_uuid <> ${other.messageUuid} as "isReplaced" from verifications
-      where verification_uuid = ${other.messageUuid}`
-    expect(cascade).toEqual({ isReplaced: true })
+    const numbering = await loadNumbering(api.sql)
+    await api.sql.begin(tx =>
+      advanceCascades(tx, side.companyId, [{ cascadeUuid: other.messageUuid, step: 1 }], {
+        pool: api.sql,
+        numbering: () => numbering,
+        linkBase: 'http://localhost:8080/s',
+        billingZone: 'Europe/Moscow',
+        now: new Date(),
+      }),
+    )
+    const channels =
+      await api.sql`select channel_type as channel from messages where destination = ${other.destination}`
+    expect(channels.map(({ channel }) => channel).sort()).toEqual(['SMS', 'TELEGRAM_GATEWAY'])
   })
 
   test('of a builder page gets a code without a server, and the form a signed result', async () => {
@@ -331,6 +342,17 @@ describe('an error of the specification', () => {
       expect(body.error.msg).toContain('destination')
     }
   })
+})
+
+test('a number that is confirmed needs no other code, and a disabled company none at all', async () => {
+  const { keys } = await sentSession()
+  await api.sql`update verifications set confirmed_at = now()`
+  await letPass(api.sql, 60)
+  expect((await browser.ask('again', { ...keys, channelType: 'SMS' })).status).toBe(400)
+  expect((await stateOf(keys)).state).toBe('CONFIRMED')
+  await api.sql`update companies set status = 'DISABLED' where company_id = ${side.companyId}`
+  expect((await browser.ask('open', { widgetId })).body.error.code).toBe(310)
+  await api.sql`update companies set status = 'ACTIVE' where company_id = ${side.companyId}`
 })
 
 describe('a stranger', () => {
