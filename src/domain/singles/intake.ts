@@ -31,10 +31,11 @@ export type Intake = { accept(companyId: number, wishes: SingleWish[], once?: On
 
 type Size = { messages: number; bytes: number }
 type Request = { wishes: SingleWish[]; size: Size; answer: PromiseWithResolvers<Acceptance[]> }
-type Line = { waiting: Request[]; hands: number }
+/** `isWriting`: a group is being drafted or written, and has not reached its commit. */
+type Line = { waiting: Request[]; hands: number; isWriting: boolean }
 
 const MOST_AT_ONCE = 2000
-/** Groups of a company under way: while one is committed, the next is made ready and waits for the account. */
+/** Groups of a company under way: while one is committed, the next is drafted and waits for the account. */
 const MOST_HANDS = 2
 /** More than this waits nowhere: who comes then is sent away to come again. */
 const MOST_WAITING = 50_000
@@ -105,25 +106,41 @@ export function createIntake(context: IntakeContext): Intake {
 
   function acceptInGroup(companyId: number, wishes: SingleWish[], size: Size): Promise<Acceptance[]> {
     const request = { wishes, size, answer: Promise.withResolvers<Acceptance[]>() }
-    const line = lines.get(companyId) ?? { waiting: [], hands: 0 }
+    const line = lines.get(companyId) ?? { waiting: [], hands: 0, isWriting: false }
     lines.set(companyId, line)
     line.waiting.push(request)
-    if (line.hands < MOST_HANDS) void workOff(companyId, line)
+    startNext(companyId, line)
     return request.answer.promise
+  }
+
+  /**
+   * The next group begins when the last one is about to commit. A group that began earlier would only wait for the
+   * account, and requests that arrive meanwhile could not join it: groups were a third as large.
+   */
+  function startNext(companyId: number, line: Line) {
+    if (line.isWriting || line.hands === MOST_HANDS) return
+    if (line.waiting.length > 0) void workOff(companyId, line)
+    else if (line.hands === 0) lines.delete(companyId)
   }
 
   async function workOff(companyId: number, line: Line) {
     line.hands += 1
+    line.isWriting = true
     // What arrives in the same turn of the event loop belongs together.
     await new Promise(resolve => setImmediate(resolve))
-    while (line.waiting.length > 0) await writeGroup(companyId, takeGroup(line))
+    const written = Promise.withResolvers<void>()
+    const ended = writeGroup(companyId, takeGroup(line), written.resolve)
+    await Promise.race([written.promise, ended])
+    line.isWriting = false
+    startNext(companyId, line)
+    await ended
     line.hands -= 1
-    if (line.hands === 0) lines.delete(companyId)
+    startNext(companyId, line)
   }
 
-  async function writeGroup(companyId: number, group: Request[]) {
+  async function writeGroup(companyId: number, group: Request[], onWritten: () => void) {
     try {
-      await write(companyId, group)
+      await write(companyId, group, onWritten)
     } catch (error) {
       // What was lost on its way may have been written: to try again could send it twice.
       // After a wait that was too long, each request by itself would wait as long again.
@@ -135,13 +152,17 @@ export function createIntake(context: IntakeContext): Intake {
     }
   }
 
-  async function write(companyId: number, group: Request[]) {
+  async function write(companyId: number, group: Request[], onWritten?: () => void) {
     const wishes = group.flatMap(request => request.wishes)
-    const answers = await withFreshTemplates(companyId, () => acceptDrafted(companyId, wishes))
+    const answers = await withFreshTemplates(companyId, () => acceptDrafted(companyId, wishes, onWritten))
     for (const request of group) request.answer.resolve(answers.splice(0, request.wishes.length))
   }
 
-  async function acceptDrafted(companyId: number, wishes: SingleWish[]): Promise<Acceptance[]> {
+  async function acceptDrafted(
+    companyId: number,
+    wishes: SingleWish[],
+    onWritten: (() => void) | undefined,
+  ): Promise<Acceptance[]> {
     const now = context.clock()
     const { sql, billingZone } = context
     const { drafts, templatesVersion } = await draftAll(companyId, wishes, now)
@@ -149,7 +170,7 @@ export function createIntake(context: IntakeContext): Intake {
     if (singles.length > 0) {
       const blocked: SubjectState[] = []
       const noteBlocked = (subjects: SubjectState[]) => blocked.push(...subjects)
-      const bounds = { billingZone, now, templatesVersion, isLaneBound: true, noteBlocked }
+      const bounds = { billingZone, now, templatesVersion, isLaneBound: true, noteBlocked, onWritten }
       const answers = await acceptSingles(sql, companyId, singles, bounds)
       tellGuard(companyId, blocked, answers)
       return merged(drafts, answers)

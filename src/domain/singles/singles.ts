@@ -11,16 +11,13 @@ import { changeReserved, lockAccount, refusalOf } from '../ledger/ledger.ts'
 import { saveLinks } from '../short-links/short-links.ts'
 import { TemplatesChanged } from '../templates/approved.ts'
 import { setFirstTimers, type Timer } from '../timers/timers.ts'
-import type { SubjectState } from '../verifications/guard.ts'
+import type { CountedLimits, SubjectState } from '../verifications/guard.ts'
 import type { NewCode, SentCode } from '../verifications/verification.ts'
 import {
   type Admission,
   admitCodes,
-  type CountedLimits,
   type CountedMessage,
-  countMessages,
   keepCodes,
-  keepLimits,
   type Limits,
   readLimits,
 } from '../verifications/verifications.ts'
@@ -36,6 +33,8 @@ export type AcceptContext = {
   isLaneBound?: boolean
   /** Is given the subjects that are blocked from now on, before the transaction commits. */
   noteBlocked?: (subjects: SubjectState[]) => void
+  /** Is called when everything is written and only the commit is left. */
+  onWritten?: (() => void) | undefined
 }
 
 /**
@@ -50,7 +49,11 @@ export function acceptSingles(
   singles: NewSingle[],
   context: AcceptContext,
 ): Promise<Acceptance[]> {
-  return pool.begin(sql => acceptWithin(sql, companyId, singles, context)) as Promise<Acceptance[]>
+  return pool.begin(async sql => {
+    const answers = await acceptWithin(sql, companyId, singles, context)
+    context.onWritten?.()
+    return answers
+  }) as Promise<Acceptance[]>
 }
 
 /** The same within a transaction of the caller's. */
@@ -164,13 +167,13 @@ async function keep(
     store.notifyLanes(sql),
     changeReserved(sql, companyId, sum),
     cascades.length > 0 ? store.insertCascades(sql, companyId, cascades) : undefined,
-    counted && keepLimits(sql, companyId, counted),
     keepCodes(
       sql,
       companyId,
       singles.flatMap((single, i) => sentCodeOf(single, uuids[i]!)),
+      counted,
+      singles.flatMap(sentForStatistics),
     ),
-    countMessages(sql, companyId, singles.flatMap(sentForStatistics)),
   ])
   if (isLaneBound) await refuseTooManyLanes(sql, companyId, [...rooms.values()])
   const placed = singles.map((single, i): store.PlacedSingle => {

@@ -17,6 +17,9 @@ export type SubjectState = {
   reason: string | null
 }
 
+/** The limits after the codes that may go. Those in `first` have no row yet, and are not blocked. */
+export type CountedLimits = { first: SubjectState[]; further: SubjectState[]; now: Date }
+
 export type Rule = { subject: string; most: number; windowMs: number; pauseMs: number }
 
 const HOUR_MS = 3_600_000

@@ -1,7 +1,7 @@
 import type { ChannelType } from '../../base/channel-types.ts'
 import { formatMoney, type Money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
-import type { PrefixShare, SubjectKind, SubjectState } from './guard.ts'
+import type { CountedLimits, PrefixShare, SubjectKind, SubjectState } from './guard.ts'
 import type { CheckStatus, FallbackSend, SentCode } from './verification.ts'
 
 // Limits ----------------------------------------------------------------------------------------------------------
@@ -17,7 +17,7 @@ export function selectSubjects(sql: Sql, companyId: number, subjects: string[]) 
  * Subjects that no row is known of yet, with their first codes: nothing else inserts rows without the lock of the
  * account. Takes half the time of the general statement.
  */
-export function insertSubjects(sql: Sql, companyId: number, states: SubjectState[], now: Date) {
+function insertSubjects(sql: Sql, companyId: number, states: SubjectState[], now: Date) {
   return sql`
     insert into verification_limits (company_id, subject, since, count, last_at, streak)
     select ${companyId}, subject, ${now}, count, ${now}, count
@@ -25,7 +25,7 @@ export function insertSubjects(sql: Sql, companyId: number, states: SubjectState
       q (subject, count)`
 }
 
-export function upsertSubjects(sql: Sql, companyId: number, states: SubjectState[]) {
+function upsertSubjects(sql: Sql, companyId: number, states: SubjectState[]) {
   const sorted = states.toSorted((a, b) => (a.subject < b.subject ? -1 : 1))
   const iso = (time: Date | null) => time?.toISOString() ?? null
   return sql`
@@ -112,7 +112,7 @@ const literalOf = (hashes: string[]) => `{${hashes.map(hash => `"\\\\x${hash}"`)
 const notSentYet = (sql: Sql, count: ReturnType<Sql>) => sql`array_fill('-infinity'::timestamptz, array[${count}])`
 
 /** One row for each number to be confirmed. The first hash is that of the code which is sent now. */
-export function insertVerifications(sql: Sql, companyId: number, codes: Row[]) {
+function insertVerifications(sql: Sql, companyId: number, codes: Row[]) {
   return sql`
     insert into verifications (company_id, verification_uuid, verifier_id, destination, country, prefix, channel_type,
       code_hashes, code_ends, tries_left, sent_at)
@@ -126,6 +126,21 @@ export function insertVerifications(sql: Sql, companyId: number, codes: Row[]) {
       ${codes.map(({ lifetimeSeconds }) => lifetimeSeconds)}::int[], ${codes.map(({ tries }) => tries)}::int[]
     ) q (uuid, verifier_id, destination, country, prefix, channel_type, hashes, codes, lifetime, tries)`
 }
+
+/**
+ * Everything that one group of requests writes about its codes, in one statement: four statements took a tenth more
+ * processor time for each code.
+ */
+export function insertSent(sql: Sql, companyId: number, sent: Sent) {
+  const { first, further, now } = sent.limits
+  return sql`
+    with first_codes as (${insertSubjects(sql, companyId, first, now)}),
+    further_codes as (${upsertSubjects(sql, companyId, further)}),
+    verifications_begun as (${insertVerifications(sql, companyId, sent.codes)})
+    ${addToCounters(sql, companyId, sent.counters)}`
+}
+
+type Sent = { codes: Row[]; limits: CountedLimits; counters: CounterChange[] }
 
 /** One more code for a verification: those before it stay good until their own end, the tries begin anew. */
 export function addCode(sql: Sql, companyId: number, code: Row) {

@@ -4,6 +4,7 @@ import type { Sql, Transaction } from '../../db/sql.ts'
 import type { VerifierSettings } from '../verifiers/verifier.ts'
 import { noteSent } from '../widgets/sessions.ts'
 import {
+  type CountedLimits,
   countOne,
   isBlocked,
   isNumber,
@@ -41,14 +42,11 @@ export async function readLimits(sql: Transaction, companyId: number, asked: Ask
 export type Admission = {
   /** For each code why it may not go, or undefined. */
   refusals: (TooMany | undefined)[]
-  /** To be written with `keepLimits` in the same transaction. */
+  /** To be written with `keepCodes` in the same transaction. */
   counted: CountedLimits
   /** Those among them that are blocked from now on. */
   blocked: SubjectState[]
 }
-
-/** The limits after the codes that may go. Those in `first` have no row yet, and are not blocked. */
-export type CountedLimits = { first: SubjectState[]; further: SubjectState[]; now: Date }
 
 /** Decides for each of these codes whether it may be sent, by limits that were read under the same lock. */
 export async function admitCodes(
@@ -71,14 +69,6 @@ export async function admitCodes(
     counted: { first: counted.filter(isFirst), further: counted.filter(state => !isFirst(state)), now },
     blocked: counted.filter(state => isBlocked(state, now)),
   }
-}
-
-export async function keepLimits(sql: Transaction, companyId: number, counted: CountedLimits): Promise<void> {
-  const { first, further, now } = counted
-  await Promise.all([
-    first.length > 0 ? store.insertSubjects(sql, companyId, first, now) : undefined,
-    further.length > 0 ? store.upsertSubjects(sql, companyId, further) : undefined,
-  ])
 }
 
 /** The limits while codes are counted; prefixes are judged when all are. */
@@ -121,16 +111,25 @@ async function judgePrefixes(sql: Transaction, companyId: number, { states, toJu
   }
 }
 
-/** Writes the codes of messages that were accepted, in the same transaction, and counts them as sent. */
-export async function keepCodes(sql: Transaction, companyId: number, sent: SentCode[]): Promise<void> {
-  if (sent.length === 0) return
+/**
+ * Writes the codes of messages that were accepted, in the same transaction, with the limits that they count against, and
+ * counts the messages for the statistics.
+ */
+export async function keepCodes(
+  sql: Transaction,
+  companyId: number,
+  sent: SentCode[],
+  limits: CountedLimits = { first: [], further: [], now: new Date() },
+  messages: CountedMessage[] = [],
+): Promise<void> {
+  if (sent.length === 0) return countMessages(sql, companyId, messages)
   const rows = sent.map(code => ({ ...code, hashes: code.hashesFor(code.verificationUuid ?? code.uuid) }))
-  const fresh = rows.filter(({ verificationUuid }) => verificationUuid === undefined)
+  const codes = rows.filter(({ verificationUuid }) => verificationUuid === undefined)
   const further = rows
     .filter(({ verificationUuid }) => verificationUuid !== undefined)
     .toSorted((a, b) => (a.verificationUuid! < b.verificationUuid! ? -1 : 1))
   await Promise.all([
-    fresh.length > 0 ? store.insertVerifications(sql, companyId, fresh) : undefined,
+    store.insertSent(sql, companyId, { codes, limits, counters: sumsOf(messages) }),
     ...further.map(row => store.addCode(sql, companyId, row)),
     noteSent(sql, companyId, rows.flatMap(sessionOf)),
   ])
@@ -175,6 +174,10 @@ export type CountedMessage = {
 }
 
 export async function countMessages(sql: Sql, companyId: number, messages: CountedMessage[]): Promise<void> {
+  if (messages.length > 0) await store.addToCounters(sql, companyId, sumsOf(messages))
+}
+
+function sumsOf(messages: CountedMessage[]): store.CounterChange[] {
   const sums = new Map<string, store.CounterChange>()
   for (const { verifierId, country, channelType, what, cost } of messages) {
     const key = `${verifierId}/${channelType}/${country}/${what}`
@@ -184,7 +187,7 @@ export async function countMessages(sql: Sql, companyId: number, messages: Count
       sum.cost += cost
     } else sums.set(key, { verifierId, country, channelType, what, cost, count: 1 })
   }
-  if (sums.size > 0) await store.addToCounters(sql, companyId, [...sums.values()])
+  return [...sums.values()]
 }
 
 const BATCH = 5000
