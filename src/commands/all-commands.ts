@@ -15,6 +15,7 @@ import { simulationCommands } from './definitions/simulation.ts'
 import { tariffCommands } from './definitions/tariffs.ts'
 import { templateCommands } from './definitions/templates.ts'
 import { verifierCommands } from './definitions/verifiers.ts'
+import { widgetCommands } from './definitions/widgets.ts'
 
 /**
  * Every command of `tidings`, in the order of its help. A file of `definitions/` holds names, summaries and options, and
@@ -26,7 +27,7 @@ export const commands: Command[] = [
   ...under('Partners and staff', [...partnerCommands, ...staffCommands]),
   ...under('Companies', [...companyCommands, ...documentCommands, ...blacklistCommands, ...keyCommands]),
   ...under('Sender names and templates', [...senderCommands, ...templateCommands]),
-  ...under('Phone verification', verifierCommands),
+  ...under('Phone verification', [...verifierCommands, ...widgetCommands]),
   ...under('Money', [...tariffCommands, ...bookCommands]),
   ...under('Operators', [...gatewayCommands, ...simulationCommands, ...numberingCommands]),
   ...under('Callbacks and inbound messages', [...callbackCommands, ...inboundCommands]),

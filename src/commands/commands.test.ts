@@ -56,6 +56,14 @@ const ofCodes = [
   '--least-confirmed SHARE',
 ]
 
+const ofPages = [
+  '--origins LIST',
+  '--captcha KIND',
+  '--captcha-site-key KEY',
+  '--captcha-secret SECRET',
+  '--builder SWITCH',
+]
+
 const expected: Record<string, string[]> = {
   serve: ['--stop-with-parent'],
   api: [],
@@ -152,6 +160,13 @@ const expected: Record<string, string[]> = {
   'verifier stats': ['--company N', '--gateway ID', '--from DAY', '--to DAY'],
   'verifier blocked': ['--company N'],
   'verifier unblock': ['--company N', '--subject SUBJECT'],
+  'widget create': ['--company N', ...ofPages, ...ofCodes],
+  'widget list': ['--company N'],
+  'widget show': ['--widget ID'],
+  'widget set': ['--widget ID', ...ofPages, ...ofCodes],
+  'widget delete': ['--widget ID'],
+  'widget errors': ['--company N', '--widget ID', '--code N', '--limit N'],
+  'widget stats': ['--widget ID', '--from DAY', '--to DAY'],
   'tariff list': ['--partner LOGIN'],
   'tariff import': ['FILE', '--partner LOGIN'],
   'ledger verify': ['--company N'],

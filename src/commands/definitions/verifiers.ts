@@ -91,7 +91,7 @@ export const verifierCommands: Command[] = [
       'Shows how many codes were sent, delivered and confirmed, how fast and at which cost, by day (UTC), verifier, channel and country.',
     options: {
       company,
-      gateway: { value: 'ID', about: 'Only one verifier or widget' },
+      gateway: { value: 'ID', about: 'Only one verifier, or one widget by its widgetId' },
       from: { value: 'DAY', about: 'The first day, such as 2026-05-01; six days ago unless given' },
       to: { value: 'DAY', about: 'The last day; today unless given' },
     },

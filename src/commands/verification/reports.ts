@@ -1,6 +1,7 @@
 import { UsageError } from '../../base/errors.ts'
 import { formatMoney, type Money } from '../../base/money.ts'
 import { databaseNow } from '../../db/clock.ts'
+import type { Pool } from '../../db/sql.ts'
 import { requireAnyCompany } from '../../domain/companies/companies.ts'
 import {
   type BlockedSubject,
@@ -23,17 +24,24 @@ const USUAL_DAYS_BACK = 6
 export async function showStatistics(call: Call) {
   const companyId = idOption(call, 'company')
   const { gateway } = call.options
-  const given = { from: dayOption(call, 'from'), to: dayOption(call, 'to') }
   await withDatabase(call.config, async ({ sql }) => {
     await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId))
     if (gateway !== undefined && !(await hadVerifier(sql, companyId, gateway)))
-      throw new UsageError(`Company ${companyId} has no verifier "${gateway}": \`tidings verifier list\` shows them.`)
-    const period = periodOf(given, await databaseNow(sql))
-    const filter = gateway === undefined ? period : { ...period, verifierId: gateway }
-    const rows = await verificationStatistics(sql, companyId, filter)
-    const none = `No codes were sent from ${period.from} to ${period.to} (UTC).`
-    call.print(rows.map(present), rows.length > 0 ? statisticsTable(rows) : none)
+      throw new UsageError(
+        `Company ${companyId} has no verifier "${gateway}": \`tidings verifier list\` and \`tidings widget list\` show them.`,
+      )
+    await printStatistics(call, sql, companyId, gateway)
   })
+}
+
+/** Those of one verifier or widget, or of all that the company has. */
+export async function printStatistics(call: Call, sql: Pool, companyId: number, verifierId: string | undefined) {
+  const given = { from: dayOption(call, 'from'), to: dayOption(call, 'to') }
+  const period = periodOf(given, await databaseNow(sql))
+  const filter = verifierId === undefined ? period : { ...period, verifierId }
+  const rows = await verificationStatistics(sql, companyId, filter)
+  const none = `No codes were sent from ${period.from} to ${period.to} (UTC).`
+  call.print(rows.map(present), rows.length > 0 ? statisticsTable(rows) : none)
 }
 
 function periodOf(given: { from: string | undefined; to: string | undefined }, now: Date) {

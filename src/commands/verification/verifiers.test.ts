@@ -266,7 +266,10 @@ describe('codes', () => {
     [['--from', 'yesterday'], '--from must be a day such as 2026-05-01, not "yesterday".'],
     [['--to', '2026-02-30'], '--to must be a day such as 2026-05-01, not "2026-02-30".'],
     [['--from', '2026-02-02', '--to', '2026-02-01'], '--from must not be after --to: 2026-02-02 is after 2026-02-01.'],
-    [['--gateway', 'nobody'], /^Company \d+ has no verifier "nobody": `tidings verifier list` shows them\.$/],
+    [
+      ['--gateway', 'nobody'],
+      /^Company \d+ has no verifier "nobody": `tidings verifier list` and `tidings widget list` show them\.$/,
+    ],
   ])('statistics with %j are refused in one sentence', async (words, sentence) => {
     await expect(verifier('stats', ...of, ...words)).rejects.toThrow(sentence)
   })

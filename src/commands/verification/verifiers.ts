@@ -100,7 +100,7 @@ export const noVerifier = (gatewayId: string) =>
 export const nameOf = ({ options: { name } }: Call) => (name === undefined ? {} : { name })
 
 /** Sender names under which no code can go yet, with the reason; the first code would be refused for it. */
-async function nameNotes(sql: Pool, { companyId, settings }: Verifier): Promise<string[]> {
+export async function nameNotes(sql: Pool, { companyId, settings }: Verifier): Promise<string[]> {
   const named = settings.channels.map(channelType => ({ channelType, senderName: senderFor(settings, channelType)! }))
   const names = named.filter(({ channelType, senderName }) => !needsNoRegistration(channelType, senderName))
   const found = await sendersCalled(

@@ -1,0 +1,164 @@
+import { UsageError } from '../../base/errors.ts'
+import type { Config } from '../../config.ts'
+import type { Pool } from '../../db/sql.ts'
+import { requireAnyCompany } from '../../domain/companies/companies.ts'
+import type { Verifier, Widget } from '../../domain/verifiers/verifier.ts'
+import {
+  changeVerifier,
+  createVerifier,
+  deleteVerifier,
+  listAllVerifiers,
+  listVerifiers,
+  requireAnyVerifier,
+} from '../../domain/verifiers/verifiers.ts'
+import { noCompany, orAdvise } from '../advice.ts'
+import { type Call, withDatabase } from '../command.ts'
+import { idOption } from '../command-line.ts'
+import { optionalId } from '../options.ts'
+import { urlOf } from '../service/doors.ts'
+import { details, table } from '../table.ts'
+import { isEmpty, pageChange, pageWishOf } from './page-settings.ts'
+import { printStatistics } from './reports.ts'
+import { settingsOf } from './settings.ts'
+import { nameNotes, nameOf, namingOptions, settingLines } from './verifiers.ts'
+
+export async function createOne(call: Call) {
+  const companyId = idOption(call, 'company')
+  const settings = settingsOf(call)
+  const wish = await pageWishOf(call)
+  await withDatabase(call.config, async ({ sql, secret }) => {
+    const options = { ...nameOf(call), settings, ...pageChange(wish, secret) }
+    const made = sql.begin(tx => createVerifier(tx, companyId, 'WIDGET', options)) as Promise<string>
+    const widgetId = await orAdvise(noCompany(companyId), namingOptions(made))
+    const widget = await requireWidget(sql, widgetId)
+    const notes = await nameNotes(sql, widget)
+    call.print({ widgetId }, [...introductionOf(widget), '', ...htmlFor(widget, call.config), ...notes].join('\n'))
+  })
+}
+
+const introductionOf = ({ verifierId, companyId, settings, page }: Widget) => [
+  `Widget ${verifierId} of company ${companyId} sends codes by ${settings.channels.join(', ')} on ${page.origins.join(', ')}.`,
+  page.isBuilder
+    ? 'On a page of a site builder, put this where the number is to be confirmed:'
+    : "Put this on the page. The site's server takes the key at /send-code and calls POST /verifier/widget/send with it and a key",
+  ...(page.isBuilder
+    ? []
+    : [`of the type VERIFIER, which \`tidings key create --company ${companyId} --type VERIFIER\` makes.`]),
+]
+
+/** The page of a site builder has no server: the widget puts the signed result into the form around it. */
+function htmlFor({ verifierId, page }: Widget, config: Config): string[] {
+  const address = config.publicUrl ?? urlOf(config.host, config.port)
+  const options = `{ destination: '79160000001', widgetId: '${verifierId}' }`
+  return [
+    '<div id="verify"></div>',
+    `<script src="${address}/widget/widget.js"></script>`,
+    '<script>',
+    ...(page.isBuilder ? [`  VerifyWidget.mount('#verify', ${options})`] : mountLines(options)),
+    '</script>',
+  ]
+}
+
+const mountLines = (options: string) => [
+  `  VerifyWidget.mount('#verify', ${options},`,
+  "    key => fetch('/send-code', {",
+  "      method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ key }),",
+  '    }),',
+  "    key => console.log('confirmed', key))",
+]
+
+export async function listSome(call: Call) {
+  const companyId = optionalId(call, 'company')
+  await withDatabase(call.config, async ({ sql }) => {
+    if (companyId !== undefined) await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId))
+    const found = companyId === undefined ? listAllVerifiers(sql, 'WIDGET') : listVerifiers(sql, companyId, 'WIDGET')
+    const widgets = (await found) as Widget[]
+    call.print(widgets.map(present), widgets.length > 0 ? tableOf(widgets) : noneYet)
+  })
+}
+
+export async function showOne(call: Call) {
+  await withDatabase(call.config, async ({ sql }) => {
+    const widget = await requireWidget(sql, call.options.widget!)
+    call.print(present(widget), detailsOf(widget))
+  })
+}
+
+export async function changeOne(call: Call) {
+  const widgetId = call.options.widget!
+  const wish = await pageWishOf(call)
+  if (nameOf(call).name === undefined && Object.keys(settingsOf(call)).length === 0 && isEmpty(wish))
+    throw new UsageError('There is nothing to change: `tidings widget set --help` shows what can be.')
+  await withDatabase(call.config, async ({ sql, secret }) => {
+    const before = await requireWidget(sql, widgetId)
+    const settings = settingsOf(call, before.settings)
+    const options = { ...nameOf(call), settings, ...pageChange(wish, secret, before.page.captcha) }
+    await namingOptions(changeVerifier(sql, before, options))
+    const widget = await requireWidget(sql, widgetId)
+    call.print(present(widget), [detailsOf(widget), ...(await nameNotes(sql, widget))].join('\n'))
+  })
+}
+
+export async function deleteOne(call: Call) {
+  await withDatabase(call.config, async ({ sql }) => {
+    const widget = await requireWidget(sql, call.options.widget!)
+    await deleteVerifier(sql, widget)
+    const { verifierId: widgetId } = widget
+    call.print({ widgetId }, `Widget ${widgetId} is deleted. Pages that still show it get error 310.`)
+  })
+}
+
+export async function showStatistics(call: Call) {
+  await withDatabase(call.config, async ({ sql }) => {
+    const { companyId, verifierId } = await requireWidget(sql, call.options.widget!)
+    await printStatistics(call, sql, companyId, verifierId)
+  })
+}
+
+export const requireWidget = (sql: Pool, widgetId: string): Promise<Widget> =>
+  orAdvise(noWidget(widgetId), requireAnyVerifier(sql, 'WIDGET', widgetId)) as Promise<Widget>
+
+const noWidget = (widgetId: string) => `There is no widget "${widgetId}": \`tidings widget list\` shows them.`
+
+const present = (widget: Widget) => ({
+  widgetId: widget.verifierId,
+  companyId: widget.companyId,
+  name: widget.name,
+  ...widget.page,
+  hasCaptchaSecret: hasSecret(widget),
+  ...widget.settings,
+  createdAt: widget.createdAt,
+})
+
+const hasSecret = ({ captchaSecret }: Verifier) => captchaSecret !== null
+
+const noneYet = 'There are no widgets: `tidings widget create --company N --origins https://shop.example` makes one.'
+
+const tableOf = (widgets: Widget[]): string =>
+  table(
+    ['WIDGET ID', 'COMPANY', 'NAME', 'CHANNELS', 'CAPTCHA', 'BUILDER', 'ORIGINS'],
+    widgets.map(({ verifierId, companyId, name, settings, page }) => [
+      verifierId,
+      companyId,
+      name,
+      settings.channels.join(','),
+      page.captcha,
+      onOrOff(page.isBuilder),
+      page.origins.join(','),
+    ]),
+  )
+
+const onOrOff = (value: boolean) => (value ? 'on' : 'off')
+
+const detailsOf = (widget: Widget) =>
+  details([
+    ['Widget id', widget.verifierId],
+    ['Company', widget.companyId],
+    ['Name', widget.name],
+    ['Origins', widget.page.origins.join(', ')],
+    ['Captcha', widget.page.captcha],
+    ['Captcha site key', widget.page.captchaSiteKey],
+    ['Captcha secret', hasSecret(widget) ? 'set' : 'not set'],
+    ['Site builder', onOrOff(widget.page.isBuilder)],
+    ...settingLines(widget),
+  ])
