@@ -21,8 +21,8 @@ type Reply = { status?: string; destination?: string; error?: unknown }
 type Answer = { status: number; message: string; headers?: Record<string, string> }
 
 const HOUR_MS = 3_600_000
-/** Tidings forgets a confirmed key within a week. */
-const KEEP_KEYS_MS = 8 * 24 * HOUR_MS
+/** Longer than Tidings confirms a key. */
+const KEEP_KEYS_MS = 24 * HOUR_MS
 const MOST_BODY_BYTES = 10_000
 /** In memory, for the sake of the example: use your database when several processes serve the site. */
 const sessions = new Map<string, Session>()

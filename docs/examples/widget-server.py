@@ -23,7 +23,7 @@ WIDGET_ID = os.environ["WIDGET_ID"]
 PORT = int(os.environ.get("PORT", "9000"))
 PAGE = Path(__file__).with_name("widget.html")
 HOUR_SECONDS = 3600
-KEEP_KEYS_SECONDS = 8 * 24 * HOUR_SECONDS  # Tidings forgets a confirmed key within a week
+KEEP_KEYS_SECONDS = 24 * HOUR_SECONDS  # longer than Tidings confirms a key
 MOST_BODY_BYTES = 10_000
 
 # In memory, for the sake of the example: use your database when several processes serve the site.

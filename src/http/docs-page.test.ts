@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { usePartnerApi } from '../testing/api.ts'
-import { answerErrors, messageErrors } from './reference/errors.ts'
+import { answerErrors, messageErrors, widgetErrors } from './reference/errors.ts'
 
 const api = usePartnerApi()
 
@@ -46,5 +46,7 @@ test('/docs/errors has an anchor, a meaning, a cause and a remedy for every code
     expect(body).toContain(`<section id="${code}">`)
     expect(body).toContain(`<a href="#${code}">${code}</a> ${title}`)
   }
-  expect(body.match(/<dt>What to do<\/dt>/g)).toHaveLength(answerErrors.length + messageErrors.length)
+  expect(body.match(/<dt>What to do<\/dt>/g)).toHaveLength(
+    answerErrors.length + messageErrors.length + widgetErrors.length,
+  )
 })

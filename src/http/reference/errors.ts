@@ -1,6 +1,6 @@
 /**
- * Every error code of both APIs, as `/docs/errors` and the OpenAPI documents explain it. A test compares this list with
- * the codes that `error-handler.ts` answers and with those that messages carry.
+ * Every error code of both APIs and of the widget, as `/docs/errors` and the OpenAPI documents explain it. A test compares
+ * these lists with the codes that `error-handler.ts` answers, those that messages carry and those that the widget shows.
  */
 
 export type ErrorEntry = {
@@ -141,7 +141,7 @@ export const answerErrors: AnswerError[] = [
     title: 'Too many requests',
     meaning: 'A limit is reached. The request was not processed.',
     cause:
-      'Too many wrong logins, too many searches or reports at once, messages that wait under too many sender names, or texts that take too long to match with the templates of the company.',
+      'Too many wrong logins, too many verification codes, too many searches or reports at once, messages that wait under too many sender names, or texts that take too long to match with the templates of the company.',
     remedy: 'Wait as many seconds as the `Retry-After` header says, then send the request again.',
   },
   {
@@ -349,6 +349,108 @@ export const messageErrors: ErrorEntry[] = [
     meaning: 'The final text is empty, too long, or not what the channel takes.',
     cause: 'An SMS over 10 parts, a FLASHCALL that is not 4 digits, a VOICECODE without a code of 4 to 8 digits.',
     remedy: 'Change the text, and look at the values that are filled in.',
+  },
+]
+
+/** A number that the verification widget shows on a page. The visitor can do something about 1xx only. */
+export const widgetErrors: ErrorEntry[] = [
+  {
+    code: 110,
+    title: 'Captcha not passed',
+    meaning: 'The visitor is asked to try again, and to turn off a VPN or an ad blocker.',
+    cause: 'The token of the captcha is missing, wrong, expired or was used before; with reCAPTCHA v3, a low score.',
+    remedy:
+      'Nothing, as long as it happens to single visitors. If every visitor fails, check that site key, secret and kind of captcha belong together (`tidings widget show`).',
+  },
+  {
+    code: 130,
+    title: 'Too many requests',
+    meaning: 'The visitor is asked to wait, and sees for how long.',
+    cause:
+      "A limit is reached: codes or sessions for the number or from the visitor's network, or codes for the prefix of the number, the widget or the company.",
+    remedy:
+      'Wait, or end a block with `tidings verifier unblock`. If all visitors have one address, the reverse proxy hides theirs: set `TIDINGS_TRUSTED_PROXIES`.',
+  },
+  {
+    code: 210,
+    title: 'Insufficient balance',
+    meaning: 'The visitor is told that codes cannot be sent now.',
+    cause: 'The balance or the budget of the company does not cover the price of the code.',
+    remedy: 'Top up the balance or raise the budget.',
+  },
+  {
+    code: 230,
+    title: 'Inactive sender name',
+    meaning: 'The visitor is asked to choose another way to get the code.',
+    cause: 'The sender name that the widget has for the channel is not approved, or was closed.',
+    remedy: 'Register the name, or set another one with `tidings widget set --senders SMS=NAME`.',
+  },
+  {
+    code: 310,
+    title: 'Unknown widget',
+    meaning: 'The visitor is told that verification is not set up.',
+    cause:
+      "The `widgetId` in `VerifyWidget.mount` is wrong, the widget was deleted, its company is disabled, another option of `mount` is wrong, or the page's origin is not in the widget's list.",
+    remedy:
+      "Compare the `widgetId` with `tidings widget list`, and the page's address with the origins (`tidings widget set --origins`). The console of the browser names wrong options.",
+  },
+  {
+    code: 320,
+    title: 'No key in widget/send',
+    meaning: 'The visitor is told that the code was not sent.',
+    cause: "The site's server called `POST /verifier/widget/send` without `key`.",
+    remedy: 'Send the `key` that the widget gave to `sendAuthKey`: `{"key": "..."}`.',
+  },
+  {
+    code: 321,
+    title: 'No call of widget/send',
+    meaning: 'The visitor is told that the site does not respond.',
+    cause:
+      "The site's server did not call `POST /verifier/widget/send` within 15 seconds, or the page gives no `sendAuthKey` and the widget is not for site builders.",
+    remedy:
+      "Look into the log of the site's server: does the key arrive, and does the server reach Tidings? For a page without a server: `tidings widget set --builder on`.",
+  },
+  {
+    code: 330,
+    title: 'Invalid API key',
+    meaning: 'The visitor is told that the code was not sent.',
+    cause:
+      'The API key in `widget/send` is missing, unknown, deactivated or reissued, or it may not be used from the address of the server.',
+    remedy: 'Check the key on the server, and its addresses, with `tidings key list`.',
+  },
+  {
+    code: 331,
+    title: 'API key of another type',
+    meaning: 'The visitor is told that the code was not sent.',
+    cause:
+      'The API key in `widget/send` is not of the type VERIFIER, belongs to another company, or is a BUILDER_WIDGET key and the widget is not for site builders.',
+    remedy: 'Make a key with `tidings key create --type VERIFIER` for the company of the widget.',
+  },
+  {
+    code: 340,
+    title: 'Captcha cannot be checked',
+    meaning: 'The visitor is told that the robot check failed.',
+    cause:
+      'The provider of the captcha refuses the secret, the site key or the domain, its quota is used up, or it does not answer.',
+    remedy:
+      "Read the provider's own words with `tidings widget errors`, and correct `--captcha`, `--captcha-site-key` and `--captcha-secret`.",
+  },
+  {
+    code: 341,
+    title: 'Captcha not loaded',
+    meaning: 'The visitor is told that the robot check did not load.',
+    cause:
+      "The browser could not load the provider's script within 15 seconds, or the script refuses the site key: a wrong key or kind of captcha, a Content-Security-Policy of the page, or a network that blocks the provider.",
+    remedy:
+      'Check the site key and the policy of the page. Where the provider is blocked, use our own captcha: `tidings widget set --captcha altcha`.',
+  },
+  {
+    code: 350,
+    title: 'sendAuthKey failed',
+    meaning: 'The visitor is told that the code was not sent.',
+    cause:
+      "The page's function `sendAuthKey` threw an error, its promise was rejected, or the site's server gave an answer that is not a success: for example a wrong address.",
+    remedy: "Look at the console and the network of the browser, and at the log of the site's server.",
   },
 ]
 

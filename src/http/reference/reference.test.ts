@@ -3,11 +3,12 @@ import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { errorDescriptions } from '../../base/error-codes.ts'
 import { partnerBody } from '../../domain/callbacks/callback.ts'
+import { widgetErrors as shownByWidget } from '../../domain/widgets/widget.ts'
 import { answerCheck } from '../../testing/answer-check.ts'
 import { usePartnerApi } from '../../testing/api.ts'
 import { codeOfKind } from '../error-handler.ts'
 import { type Document, innerSchemas, type Operation, operationsOf, type Schema, webhooksOf } from './document.ts'
-import { answerErrors, messageErrors } from './errors.ts'
+import { answerErrors, messageErrors, widgetErrors } from './errors.ts'
 
 /** What the API reference promises of the documents that it is made of. */
 
@@ -140,8 +141,20 @@ describe('the explanation of error codes', () => {
     expect(messageErrors.map(({ code }) => String(code))).toEqual(Object.keys(errorDescriptions))
   })
 
+  test('has every number that the widget shows', () => {
+    expect(widgetErrors.map(({ code }) => code)).toEqual(Object.values(shownByWidget))
+  })
+
+  test('has an anchor of its own for each, and no link that leads nowhere', async () => {
+    const page = (await api.app.inject('/docs/errors')).body
+    const anchors = [...page.matchAll(/ id="([^"]+)"/g)].map(([, anchor]) => anchor!)
+    expect(new Set(anchors).size).toBe(anchors.length)
+    expect(anchors).toEqual(expect.arrayContaining(['110', '320', 'widget-320', '350']))
+    for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(anchors).toContain(target)
+  })
+
   test('says meaning, cause and remedy of each', () => {
-    for (const entry of [...answerErrors, ...messageErrors]) {
+    for (const entry of [...answerErrors, ...messageErrors, ...widgetErrors]) {
       for (const word of [entry.title, entry.meaning, entry.cause, entry.remedy]) {
         expect(word.length, String(entry.code)).toBeGreaterThan(5)
       }
