@@ -187,6 +187,17 @@ const expected: Record<string, string[]> = {
   'inbound center default': ['--company N', '--name NAME'],
   'simulator outbox': [],
   'simulator inbound': ['--channel CHANNEL', '--from NUMBER', '--to NAME', '--text TEXT'],
+  'simulator widget': [
+    '--widget ID',
+    '--destination NUMBER',
+    '--origin URL',
+    '--channel CHANNEL',
+    '--lang LANG',
+    '--key KEY',
+    '--code CODE',
+    '--again',
+    '--url URL',
+  ],
   smsc: [
     '--port N',
     '--host ADDRESS',

@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto'
 import { expect } from 'vitest'
 import type { Pool } from '../db/sql.ts'
 import type { PageSettings, VerifierSettings } from '../domain/verifiers/verifier.ts'
 import { createVerifier } from '../domain/verifiers/verifiers.ts'
 import type { App } from '../http/app.ts'
-import type { Challenge } from '../http/widget/captcha/altcha.ts'
 
 /** The site that shows the widgets of the tests. */
 export const SHOP = 'https://shop.example'
@@ -46,12 +44,3 @@ export const browserOf = (app: () => App) => ({
     return { key: body.key, secret: body.secret }
   },
 })
-
-/** Solves our own captcha, as the widget does. */
-export function solutionOf({ maxNumber, ...challenge }: Challenge): string {
-  for (let number = 0; number <= maxNumber; number++) {
-    const hash = createHash('sha256').update(`${challenge.salt}${number}`).digest('hex')
-    if (hash === challenge.challenge) return Buffer.from(JSON.stringify({ ...challenge, number })).toString('base64')
-  }
-  throw new Error('the challenge has no solution')
-}

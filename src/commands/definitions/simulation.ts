@@ -20,6 +20,23 @@ export const simulationCommands: Command[] = [
     run: async call => (await simulator()).writeInbound(call),
   },
   {
+    name: 'simulator widget',
+    about:
+      "Plays the browser of a visitor who confirms a number in a widget, and prints the key for the site's server, or what became of the code. It asks the service at its own address or TIDINGS_PUBLIC_URL, and works by itself where none answers. The browser's secret is kept for a day in the data folder, in simulated-browsers, readable by its owner alone. Captchas of providers need a real browser.",
+    options: {
+      widget: { value: 'ID', about: 'The widget that the page shows: begins a session' },
+      destination: { value: 'NUMBER', about: 'The number to confirm, with --widget' },
+      origin: { value: 'URL', about: 'The site of the page; the first of the origins of the widget unless given' },
+      channel: { value: 'CHANNEL', about: 'The channel of the code; the first of the widget, or the last one used' },
+      lang: { value: 'LANG', about: 'The language of the page, such as en' },
+      key: { value: 'KEY', about: 'Continues the session with this key; alone, shows where the session stands' },
+      code: { value: 'CODE', about: 'Types the code, with --key' },
+      again: { about: 'Asks for one more code, with --key' },
+      url: { value: 'URL', about: 'The address of the service, if it is another one' },
+    },
+    run: async call => (await import('../operators/simulator-widget.ts')).playWidget(call),
+  },
+  {
     name: 'smsc',
     about: 'Runs an SMSC to test against, until it is interrupted; it takes everything and delivers nothing.',
     options: {

@@ -10,7 +10,8 @@ import { useEngines } from '../../testing/engines.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { aKey, useMessagingApi } from '../../testing/messaging-api.ts'
 import { codeGateways, codeIn, handedText, letPass, secret, wrongCode } from '../../testing/verification.ts'
-import { aWidget, browserOf, SHOP, solutionOf } from '../../testing/widget.ts'
+import { aWidget, browserOf, SHOP } from '../../testing/widget.ts'
+import { solutionOf } from './captcha/solve.ts'
 
 const api = useMessagingApi()
 const { anEngine } = useEngines(api)
