@@ -6,6 +6,8 @@ import { aWorld, billingZone, type World } from '../../testing/world.ts'
 import { verifyLedger } from '../audit/verify.ts'
 import { setBilling, topUp } from '../ledger/ledger.ts'
 import { recordFindings } from '../sending/recording.ts'
+import type { NewCode } from '../verifications/verification.ts'
+import { defaultLimits } from '../verifiers/verifier.ts'
 import type { Acceptance, NewSingle } from './single.ts'
 import { acceptSingles } from './singles.ts'
 
@@ -62,6 +64,35 @@ test('what a prepaid company cannot pay for is refused, the rest of the batch is
   ])
   expect(await reservedOf(prepaid)).toBe(money('10.00'))
   expect(await verifyLedger(db.sql, { companyId: prepaid.companyId })).toEqual([])
+})
+
+test('a code that is refused by the limits takes nothing from the balance for the codes after it', async () => {
+  const prepaid = await aWorld(db.sql)
+  await setBilling(db.sql, prepaid.companyId, 'PREPAID')
+  await topUp(db.sql, prepaid.companyId, { amount: money('10.00') }, { billingZone, now })
+  const to = (destination: string) => single(prepaid, { destination, price: money('5.00'), code: aCode() })
+  const answers = await accept(prepaid, [to('79160000001'), to('79160000001'), to('79160000002'), to('79160000003')])
+  expect(answers).toMatchObject([
+    { kind: 'accepted' },
+    { kind: 'refused', why: 'too many', subject: 'number:79160000001' },
+    { kind: 'accepted' },
+    { kind: 'refused', why: 'no funds' },
+  ])
+  const counted = await db.sql`
+    select count from verification_limits where company_id = ${prepaid.companyId} and subject = 'company'`
+  expect(counted).toEqual([{ count: 2 }])
+})
+
+const aCode = (): NewCode => ({
+  verifierId: 'abcdef',
+  country: 'RU',
+  prefix: '7916000',
+  clientAddress: null,
+  lifetimeSeconds: 300,
+  tries: 3,
+  pauseSeconds: 60,
+  limits: defaultLimits,
+  hashesFor: () => ['00'.repeat(32)],
 })
 
 test('what a client wrote is kept as it is, whatever characters it has', async () => {

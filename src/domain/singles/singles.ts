@@ -11,14 +11,15 @@ import { changeReserved, lockAccount, refusalOf } from '../ledger/ledger.ts'
 import { saveLinks } from '../short-links/short-links.ts'
 import { TemplatesChanged } from '../templates/approved.ts'
 import { setFirstTimers, type Timer } from '../timers/timers.ts'
-import type { CountedLimits, SubjectState } from '../verifications/guard.ts'
+import { type CountedLimits, type Rule, rulesFor, type SubjectState } from '../verifications/guard.ts'
 import type { NewCode, SentCode } from '../verifications/verification.ts'
 import {
-  type Admission,
-  admitCodes,
+  beginCounting,
   type CountedMessage,
+  type Counting,
+  countCode,
+  endCounting,
   keepCodes,
-  type Limits,
   readLimits,
 } from '../verifications/verifications.ts'
 import type { Acceptance, NewSingle, Refusal } from './single.ts'
@@ -64,36 +65,45 @@ export async function acceptWithin(
   { billingZone, now, templatesVersion, isLaneBound = false, noteBlocked = () => {} }: AcceptContext,
 ): Promise<Acceptance[]> {
   const numbers = singles.map(({ destination }) => destination)
+  const rulesOf = new Map(
+    singles.filter(hasCode).map(single => [single as NewSingle, rulesFor(single.destination, single.code)]),
+  )
   const [account, blacklisted, isCarried, [read], limits] = await Promise.all([
     lockAccount(sql, companyId, monthOf(now, billingZone)),
     blacklistedAmong(sql, companyId, numbers),
     carriedNames(sql, singles),
     store.beginToWrite(sql, companyId),
-    readLimits(sql, companyId, singles.filter(hasCode)),
+    readLimits(sql, companyId, [...rulesOf.values()].flat()),
   ])
   if (templatesVersion !== undefined && read!.templatesVersion !== templatesVersion) throw new TemplatesChanged()
-  const judged = judge(account, blacklisted, singles)
-  const admitted = await refuseTooMany(sql, companyId, judged, limits, read!.now)
-  const { accepted, refusals, sum, counted } = admitted
-  noteBlocked(admitted.blocked)
+  const counting = await beginCounting(sql, companyId, limits, read!.now)
+  const { accepted, refusals, sum } = judge(account, blacklisted, singles, rulesOf, counting)
+  const counted = await endCounting(sql, companyId, counting)
+  noteBlocked(counted.blocked)
   const uuids = uuid7Batch(read!.now, accepted.length)
-  await keep(sql, companyId, accepted, uuids, sum, counted, { now, isCarried, isLaneBound })
+  await keep(sql, companyId, accepted, uuids, sum, counted.limits, { now, isCarried, isLaneBound })
 
   const uuidOf = new Map(accepted.map((single, i) => [single, uuids[i]!]))
   return singles.map(single => refusals.get(single) ?? { kind: 'accepted', uuid: uuidOf.get(single)! })
 }
 
-/** In the order given: what may go and fits into the budget and the balance, and why the rest does not. */
-function judge(account: Account, blacklisted: Set<string>, singles: NewSingle[]) {
+/** In the order given: what may go, and why the rest does not. Only what may go takes from the budget and the limits. */
+function judge(
+  account: Account,
+  blacklisted: Set<string>,
+  singles: NewSingle[],
+  rulesOf: ReadonlyMap<NewSingle, Rule[]>,
+  counting: Counting,
+) {
   const accepted: NewSingle[] = []
   const refusals = new Map<NewSingle, Refusal>()
   let sum: Money = 0n
   for (const single of singles) {
-    const noFunds = refusalOf(account, sum + single.price)
-    if (blacklisted.has(single.destination)) {
-      const reason = 'destination: is on the blacklist'
-      refusals.set(single, { kind: 'refused', why: 'invalid', code: errorCodes.blacklisted, reason })
-    } else if (noFunds) refusals.set(single, { kind: 'refused', why: 'no funds', code: NO_FUNDS, reason: noFunds })
+    const refusal =
+      refuseBlacklisted(single, blacklisted) ??
+      refuseUnpaid(account, sum + single.price) ??
+      refuseTooMany(single, rulesOf.get(single), counting)
+    if (refusal) refusals.set(single, refusal)
     else {
       accepted.push(single)
       sum += single.price
@@ -102,41 +112,33 @@ function judge(account: Account, blacklisted: Set<string>, singles: NewSingle[])
   return { accepted, refusals, sum }
 }
 
+function refuseBlacklisted({ destination }: NewSingle, blacklisted: Set<string>): Refusal | undefined {
+  if (!blacklisted.has(destination)) return undefined
+  return {
+    kind: 'refused',
+    why: 'invalid',
+    code: errorCodes.blacklisted,
+    reason: 'destination: is on the blacklist',
+  }
+}
+
 const NO_FUNDS = 4020
 const TOO_MANY = 4290
 
-type Judged = ReturnType<typeof judge>
-type WithCode = NewSingle & { code: NewCode }
-
-const hasCode = (single: NewSingle): single is WithCode => single.code !== undefined
+function refuseUnpaid(account: Account, sum: Money): Refusal | undefined {
+  const reason = refusalOf(account, sum)
+  return reason ? { kind: 'refused', why: 'no funds', code: NO_FUNDS, reason } : undefined
+}
 
 /** Verification codes are limited by number, address, prefix, verifier and company. */
-async function refuseTooMany(
-  sql: Transaction,
-  companyId: number,
-  judged: Judged,
-  limits: Limits,
-  now: Date,
-): Promise<Judged & { counted?: CountedLimits; blocked: Admission['blocked'] }> {
-  const withCodes = judged.accepted.filter(hasCode)
-  if (withCodes.length === 0) return { ...judged, blocked: [] }
-  const { refusals: tooMany, counted, blocked } = await admitCodes(sql, companyId, withCodes, limits, now)
-  const refused = new Map(withCodes.flatMap((single, i) => (tooMany[i] ? [[single as NewSingle, tooMany[i]]] : [])))
-  if (refused.size === 0) return { ...judged, counted, blocked }
-  for (const [single, { subject, retryAfterSeconds }] of refused) {
-    const reason = `Too many codes were requested: try again in ${retryAfterSeconds} s`
-    judged.refusals.set(single, {
-      kind: 'refused',
-      why: 'too many',
-      code: TOO_MANY,
-      reason,
-      subject,
-      retryAfterSeconds,
-    })
-    judged.sum -= single.price
-  }
-  return { ...judged, accepted: judged.accepted.filter(single => !refused.has(single)), counted, blocked }
+function refuseTooMany({ code }: NewSingle, rules: Rule[] | undefined, counting: Counting): Refusal | undefined {
+  const tooMany = code && rules && countCode(counting, rules, code.limits.leastConfirmed)
+  if (!tooMany) return undefined
+  const reason = `Too many codes were requested: try again in ${tooMany.retryAfterSeconds} s`
+  return { kind: 'refused', why: 'too many', code: TOO_MANY, reason, ...tooMany }
 }
+
+const hasCode = (single: NewSingle): single is NewSingle & { code: NewCode } => single.code !== undefined
 
 async function keep(
   sql: Transaction,
@@ -144,7 +146,7 @@ async function keep(
   singles: NewSingle[],
   uuids: string[],
   sum: Money,
-  counted: CountedLimits | undefined,
+  limits: CountedLimits,
   { now, isCarried, isLaneBound }: { now: Date; isCarried: IsCarriedName; isLaneBound: boolean },
 ): Promise<void> {
   if (singles.length === 0) return
@@ -162,7 +164,7 @@ async function keep(
     setFirstTimers(
       sql,
       companyId,
-      singles.flatMap((single, i) => timersOf({ ...single, uuid: uuids[i]! })),
+      singles.flatMap((single, i) => timersOf(single, uuids[i]!)),
     ),
     store.notifyLanes(sql),
     changeReserved(sql, companyId, sum),
@@ -171,14 +173,16 @@ async function keep(
       sql,
       companyId,
       singles.flatMap((single, i) => sentCodeOf(single, uuids[i]!)),
-      counted,
+      limits,
       singles.flatMap(sentForStatistics),
     ),
   ])
   if (isLaneBound) await refuseTooManyLanes(sql, companyId, [...rooms.values()])
   const placed = singles.map((single, i): store.PlacedSingle => {
     const room = single.sendAt ? undefined : rooms.get(laneOf(keyOf(single, isCarried)))!
-    return { ...single, ...said[i]!, uuid: uuids[i]!, laneId: room?.laneId ?? null, seq: room ? room.next++ : null }
+    const { text, content } = said[i]!
+    const place = { laneId: room?.laneId ?? null, seq: room ? room.next++ : null }
+    return { ...single, text, content, uuid: uuids[i]!, ...place }
   })
   await store.copyMessages(sql, companyId, placed)
 }
@@ -307,7 +311,7 @@ const withCode = (said: Said, drawn: string, kept: string): Said =>
   kept === drawn ? said : JSON.parse(JSON.stringify(said).replaceAll(drawn, kept))
 
 /** What is to happen at a moment of its own: the common lifetime, waiting or sent, is looked after lane by lane. */
-function timersOf({ uuid, sendAt, completeBy, expiresAt, endsEarly }: NewSingle & { uuid: string }): Timer[] {
+function timersOf({ sendAt, completeBy, expiresAt, endsEarly }: NewSingle, uuid: string): Timer[] {
   return [
     ...(sendAt ? [{ uuid, kind: 'send' as const, dueAt: sendAt }] : []),
     ...(completeBy ? [{ uuid, kind: 'complete' as const, dueAt: completeBy }] : []),

@@ -111,20 +111,26 @@ const literalOf = (hashes: string[]) => `{${hashes.map(hash => `"\\\\x${hash}"`)
 /** Codes of fallbacks confirm nothing before their message is accepted. */
 const notSentYet = (sql: Sql, count: ReturnType<Sql>) => sql`array_fill('-infinity'::timestamptz, array[${count}])`
 
-/** One row for each number to be confirmed. The first hash is that of the code which is sent now. */
+/**
+ * One row for each number to be confirmed. The first hash is that of the code which is sent now. There is a second one
+ * when flash calls are among the channels, whose code is shorter.
+ */
 function insertVerifications(sql: Sql, companyId: number, codes: Row[]) {
   return sql`
     insert into verifications (company_id, verification_uuid, verifier_id, destination, country, prefix, channel_type,
       code_hashes, code_ends, tries_left, sent_at)
     select ${companyId}, q.uuid, q.verifier_id, q.destination, q.country, q.prefix, q.channel_type,
-      q.hashes::bytea[], (now() + make_interval(secs => q.lifetime)) || ${notSentYet(sql, sql`q.codes - 1`)}, q.tries, now()
+      case when q.second is null then array[decode(q.first, 'hex')]
+        else array[decode(q.first, 'hex'), decode(q.second, 'hex')] end,
+      case when q.second is null then array[now() + q.seconds * interval '1 second']
+        else array[now() + q.seconds * interval '1 second', '-infinity'] end, q.tries, now()
     from unnest(
       ${codes.map(({ uuid }) => uuid)}::uuid[], ${codes.map(({ verifierId }) => verifierId)}::text[],
       ${codes.map(({ destination }) => destination)}::text[], ${codes.map(({ country }) => country)}::text[],
       ${codes.map(({ prefix }) => prefix)}::text[], ${codes.map(({ channelType }) => channelType)}::text[],
-      ${codes.map(({ hashes }) => literalOf(hashes))}::text[], ${codes.map(({ hashes }) => hashes.length)}::int[],
+      ${codes.map(({ hashes }) => hashes[0]!)}::text[], ${codes.map(({ hashes }) => hashes[1] ?? null)}::text[],
       ${codes.map(({ lifetimeSeconds }) => lifetimeSeconds)}::int[], ${codes.map(({ tries }) => tries)}::int[]
-    ) q (uuid, verifier_id, destination, country, prefix, channel_type, hashes, codes, lifetime, tries)`
+    ) q (uuid, verifier_id, destination, country, prefix, channel_type, first, second, seconds, tries)`
 }
 
 /**

@@ -13,16 +13,13 @@ import {
   mayGoAt,
   type Rule,
   ruleOfNumber,
-  rulesFor,
   type SubjectState,
 } from './guard.ts'
 import * as store from './store.ts'
-import type { FallbackSend, NewCode, SentCode } from './verification.ts'
+import type { FallbackSend, SentCode } from './verification.ts'
 
 /** Why no code is sent now: too many were sent for the subject, which may have one again after so many seconds. */
 export type TooMany = { subject: string; retryAfterSeconds: number }
-
-type Asked = { destination: string; code: NewCode }
 
 /** Codes that may still be typed are not held against a prefix. */
 const MATURE_SECONDS = 120
@@ -32,49 +29,32 @@ const SHARE_OF = 200
 export type Limits = Map<string, SubjectState>
 
 /** To be called under the lock of the company's account: then the limits hold over all processes. */
-export async function readLimits(sql: Transaction, companyId: number, asked: Asked[]): Promise<Limits> {
-  if (asked.length === 0) return new Map()
-  const rules = asked.flatMap(({ destination, code }) => rulesFor(destination, code))
+export async function readLimits(sql: Transaction, companyId: number, rules: Rule[]): Promise<Limits> {
+  if (rules.length === 0) return new Map()
   const subjects = [...new Set(rules.map(({ subject }) => subject))]
   return new Map((await store.selectSubjects(sql, companyId, subjects)).map(state => [state.subject, state]))
 }
 
-export type Admission = {
-  /** For each code why it may not go, or undefined. */
-  refusals: (TooMany | undefined)[]
-  /** To be written with `keepCodes` in the same transaction. */
-  counted: CountedLimits
-  /** Those among them that are blocked from now on. */
-  blocked: SubjectState[]
+/** The limits while codes are counted, one after another; prefixes are judged when all are. */
+export type Counting = {
+  states: Limits
+  /** Subjects that have a row. */
+  known: Limits
+  changed: Set<string>
+  /** Prefixes to be judged, with the share of their codes that must be confirmed. */
+  toJudge: Map<string, number>
+  now: Date
 }
 
-/** Decides for each of these codes whether it may be sent, by limits that were read under the same lock. */
-export async function admitCodes(
-  sql: Transaction,
-  companyId: number,
-  asked: Asked[],
-  limits: Limits,
-  now: Date,
-): Promise<Admission> {
-  const rules = asked.map(({ destination, code }) => rulesFor(destination, code))
-  const states = new Map(limits)
+export async function beginCounting(sql: Transaction, companyId: number, known: Limits, now: Date): Promise<Counting> {
+  const states = new Map(known)
   await forgiveConfirmed(sql, companyId, states)
-  const counting: Counting = { states, changed: new Set(), toJudge: new Set(), now }
-  const refusals = rules.map(each => admit(counting, each))
-  await judgePrefixes(sql, companyId, counting, asked)
-  const counted = [...counting.changed].map(subject => states.get(subject)!)
-  const isFirst = ({ subject, blockedUntil }: SubjectState) => !limits.has(subject) && blockedUntil === null
-  return {
-    refusals,
-    counted: { first: counted.filter(isFirst), further: counted.filter(state => !isFirst(state)), now },
-    blocked: counted.filter(state => isBlocked(state, now)),
-  }
+  return { states, known, changed: new Set(), toJudge: new Map(), now }
 }
 
-/** The limits while codes are counted; prefixes are judged when all are. */
-type Counting = { states: Limits; changed: Set<string>; toJudge: Set<string>; now: Date }
-
-function admit({ states, changed, toJudge, now }: Counting, rules: Rule[]): TooMany | undefined {
+/** Counts a code that may be sent, or says why it may not. */
+export function countCode(counting: Counting, rules: Rule[], leastConfirmed: number): TooMany | undefined {
+  const { states, changed, toJudge, now } = counting
   for (const rule of rules) {
     const waitMs = mayGoAt(rule, states.get(rule.subject), now).getTime() - now.getTime()
     if (waitMs > 0) return { subject: rule.subject, retryAfterSeconds: Math.ceil(waitMs / 1000) }
@@ -83,9 +63,25 @@ function admit({ states, changed, toJudge, now }: Counting, rules: Rule[]): TooM
     const state = countOne(rule, states.get(rule.subject), now)
     states.set(rule.subject, state)
     changed.add(rule.subject)
-    if (isToBeJudged(state, now)) toJudge.add(rule.subject)
+    if (isToBeJudged(state, now)) toJudge.set(rule.subject, leastConfirmed)
   }
   return undefined
+}
+
+/** `blocked`: the subjects that are blocked from now on. The limits are written with `keepCodes` in the same transaction. */
+export async function endCounting(
+  sql: Transaction,
+  companyId: number,
+  counting: Counting,
+): Promise<{ limits: CountedLimits; blocked: SubjectState[] }> {
+  await judgePrefixes(sql, companyId, counting)
+  const { states, known, changed, now } = counting
+  const counted = [...changed].map(subject => states.get(subject)!)
+  const isFirst = ({ subject, blockedUntil }: SubjectState) => !known.has(subject) && blockedUntil === null
+  return {
+    limits: { first: counted.filter(isFirst), further: counted.filter(state => !isFirst(state)), now },
+    blocked: counted.filter(state => isBlocked(state, now)),
+  }
 }
 
 /** A number that confirmed its last code has the short pause again. Its count of the day stays. */
@@ -100,14 +96,13 @@ async function forgiveConfirmed(sql: Sql, companyId: number, states: Limits) {
   }
 }
 
-async function judgePrefixes(sql: Transaction, companyId: number, { states, toJudge, now }: Counting, asked: Asked[]) {
-  const judged = [...toJudge].map(subject => states.get(subject)!).filter(state => !isBlocked(state, now))
+async function judgePrefixes(sql: Transaction, companyId: number, { states, toJudge, now }: Counting) {
+  const judged = [...toJudge.keys()].map(subject => states.get(subject)!).filter(state => !isBlocked(state, now))
   if (judged.length === 0) return
   const prefixes = judged.map(({ subject }) => subject.slice('prefix:'.length))
-  const leastOf = new Map(asked.map(({ code }) => [code.prefix, code.limits.leastConfirmed]))
   for (const share of await store.selectShares(sql, companyId, prefixes, SHARE_OF, MATURE_SECONDS)) {
     const state = states.get(`prefix:${share.prefix}`)!
-    states.set(state.subject, judgePrefix(state, share, leastOf.get(share.prefix)!, now))
+    states.set(state.subject, judgePrefix(state, share, toJudge.get(state.subject)!, now))
   }
 }
 
