@@ -1,4 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Verifier } from '../../domain/verifiers/verifier.ts'
+import { changeVerifier, requireAnyVerifier } from '../../domain/verifiers/verifiers.ts'
 import { printedBy } from '../../testing/command-line.ts'
 import { aMessagingSide, type MessagingSide } from '../../testing/conformance/messaging-world.ts'
 import { useEngines } from '../../testing/engines.ts'
@@ -113,6 +115,23 @@ describe('a verifier', () => {
     const text = await verifier('create', ...of, '--channels', 'SMS,VIBER', '--senders', 'SMS=NOBODY,VIBER=ROMASHKA')
     expect(text).toMatch(/\nCodes by SMS are refused for now: there is no name NOBODY for SMS in company \d+\.\n$/)
     expect(text).not.toContain('Codes by VIBER')
+  })
+
+  test('keeps every one of several changes that are made at once', async () => {
+    const gatewayId = await create('--senders', 'VIBER=ROMASHKA')
+    const read = await requireAnyVerifier(api.sql, 'API', gatewayId)
+    const withText = (language: string) => (before: Verifier) => ({
+      settings: { texts: { ...before.settings.texts, [language]: 'Code {code}' } },
+    })
+    const languages = ['de', 'fr', 'it', 'pl']
+    await Promise.all([
+      ...languages.map(language => changeVerifier(api.sql, read, withText(language))),
+      changeVerifier(api.sql, read, { settings: { codeLength: 8 } }),
+      changeVerifier(api.sql, read, { name: 'Renamed' }),
+    ])
+    const { name, settings } = await requireAnyVerifier(api.sql, 'API', gatewayId)
+    expect(Object.keys(settings.texts)).toEqual(expect.arrayContaining(['en', 'ru', ...languages]))
+    expect([name, settings.codeLength]).toEqual(['Renamed', 8])
   })
 
   test('keeps what a change does not give', async () => {

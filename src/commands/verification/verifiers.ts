@@ -76,9 +76,9 @@ export async function changeOne(call: Call) {
   if (nameOf(call).name === undefined && Object.keys(settingsOf(call)).length === 0)
     throw new UsageError('There is nothing to change: `tidings verifier set --help` shows what can be.')
   await withDatabase(call.config, async ({ sql }) => {
-    const before = await orAdvise(noVerifier(gatewayId), requireAnyVerifier(sql, 'API', gatewayId))
-    const options = { ...nameOf(call), settings: settingsOf(call, before.settings) }
-    await namingOptions(changeVerifier(sql, before, options))
+    const found = await orAdvise(noVerifier(gatewayId), requireAnyVerifier(sql, 'API', gatewayId))
+    const change = (before: Verifier) => ({ ...nameOf(call), settings: settingsOf(call, before.settings) })
+    await namingOptions(changeVerifier(sql, found, change))
     const verifier = await requireAnyVerifier(sql, 'API', gatewayId)
     const notes = await nameNotes(sql, verifier)
     call.print(present(verifier), [detailsOf(verifier), ...notes].join('\n'))

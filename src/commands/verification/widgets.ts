@@ -90,10 +90,12 @@ export async function changeOne(call: Call) {
   if (nameOf(call).name === undefined && Object.keys(settingsOf(call)).length === 0 && isEmpty(wish))
     throw new UsageError('There is nothing to change: `tidings widget set --help` shows what can be.')
   await withDatabase(call.config, async ({ sql, secret }) => {
-    const before = await requireWidget(sql, widgetId)
-    const settings = settingsOf(call, before.settings)
-    const options = { ...nameOf(call), settings, ...pageChange(wish, secret, before.page.captcha) }
-    await namingOptions(changeVerifier(sql, before, options))
+    const change = ({ settings, page }: Verifier) => ({
+      ...nameOf(call),
+      settings: settingsOf(call, settings),
+      ...pageChange(wish, secret, page!.captcha),
+    })
+    await namingOptions(changeVerifier(sql, await requireWidget(sql, widgetId), change))
     const widget = await requireWidget(sql, widgetId)
     call.print(present(widget), [detailsOf(widget), ...(await nameNotes(sql, widget))].join('\n'))
   })

@@ -36,6 +36,9 @@ export function selectVerifiersById(sql: Sql, ids: Pick<Verifier, 'companyId' | 
         ${ids.map(({ companyId }) => companyId)}::bigint[], ${ids.map(({ verifierId }) => verifierId)}::text[]))`
 }
 
+export const lockVerifier = (sql: Sql, companyId: number, verifierId: string) => sql<Verifier[]>`
+  select ${columns(sql)} from verifiers where company_id = ${companyId} and verifier_id = ${verifierId} for update`
+
 /** A widget of a company that is not disabled. */
 export function selectWidget(sql: Sql, widgetId: string) {
   return sql<Widget[]>`

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { invalid, notFound } from '../../base/errors.ts'
-import type { Sql, Transaction } from '../../db/sql.ts'
+import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
 import { refuseBadPage, refuseBadSettings } from './rules.ts'
 import * as store from './store.ts'
@@ -128,15 +128,31 @@ export const listVerifiers = (sql: Sql, companyId: number, kind: VerifierKind): 
 export const listAllVerifiers = (sql: Sql, kind: VerifierKind): Promise<Verifier[]> =>
   store.selectAllVerifiers(sql, kind)
 
-/** Changes what is given; the change acts on the next code. */
-export async function changeVerifier(sql: Sql, verifier: Verifier, options: VerifierOptions): Promise<void> {
-  const { companyId, verifierId } = verifier
-  const settings = { ...verifier.settings, ...options.settings }
-  const page = verifier.page && { ...verifier.page, ...options.page }
-  const name = options.name ?? verifier.name
-  const captchaSecret = options.captchaSecret === undefined ? verifier.captchaSecret : options.captchaSecret
-  refuseBad({ name, settings, page, captchaSecret })
-  await store.updateVerifier(sql, companyId, verifierId, { name, settings, page, captchaSecret })
+/**
+ * Changes what is given; the change acts on the next code. A function is given the verifier as it stands, locked: of two
+ * changes at once, neither undoes the other.
+ */
+export async function changeVerifier(
+  pool: Pool,
+  { companyId, kind, verifierId }: Verifier,
+  change: VerifierOptions | ((before: Verifier) => VerifierOptions),
+): Promise<void> {
+  await pool.begin(async sql => {
+    const [before] = await store.lockVerifier(sql, companyId, verifierId)
+    if (!before) throw notFound(kind === 'API' ? 'Verifier' : 'Widget')
+    const after = changed(before, typeof change === 'function' ? change(before) : change)
+    refuseBad(after)
+    await store.updateVerifier(sql, companyId, verifierId, after)
+  })
+}
+
+function changed(before: Verifier, options: VerifierOptions): store.VerifierChange {
+  return {
+    name: options.name ?? before.name,
+    settings: { ...before.settings, ...options.settings },
+    page: before.page && { ...before.page, ...options.page },
+    captchaSecret: options.captchaSecret === undefined ? before.captchaSecret : options.captchaSecret,
+  }
 }
 
 export async function deleteVerifier(sql: Sql, { companyId, verifierId }: Verifier): Promise<void> {
