@@ -206,12 +206,14 @@ describe.skipIf(!hasCurl).concurrent('with curl', () => {
     await eventually(() => expect(received()).toMatch(/callback_event: 'inbound_sent'(?s:.*)When do you open\?/))
   })
 
-  test('docs/verification.md', async () => {
-    const blocks = ofLanguage(await blocksOf('docs/verification.md'), 'sh')
-    expect(blocks.length).toBeGreaterThan(8)
-    const own = blocks.filter(({ text }) => !text.includes('docs/examples/'))
+  test.each([
+    ['docs/verification.md', 9],
+    ['docs/widget.md', 4],
+  ])('%s', async (page, least) => {
+    const blocks = ofLanguage(await blocksOf(page), 'sh').filter(({ text }) => !text.includes('docs/examples/'))
+    expect(blocks.length).toBeGreaterThanOrEqual(least)
     await expectPageHolds(
-      own.map(block => ({ ...block, text: block.text.replace('--name Login', `$& ${patientCodes}`) })),
+      blocks.map(block => ({ ...block, text: block.text.replace(/--name (Login|Shop|Form)/, `$& ${patientCodes}`) })),
     )
   })
 
