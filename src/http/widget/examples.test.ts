@@ -1,9 +1,7 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { aMessagingSide, type MessagingSide } from '../../testing/conformance/messaging-world.ts'
 import { useEngines } from '../../testing/engines.ts'
-import { eventually } from '../../testing/eventually.ts'
+import { hasPython, useExampleServers } from '../../testing/example-server.ts'
 import { useMessagingApi } from '../../testing/messaging-api.ts'
 import { codeGateways, codeIn, handedText, secret } from '../../testing/verification.ts'
 import { aWidget, browserOf } from '../../testing/widget.ts'
@@ -13,9 +11,7 @@ import { aWidget, browserOf } from '../../testing/widget.ts'
 const api = useMessagingApi()
 const { anEngine } = useEngines(api)
 const browser = browserOf(() => api.app)
-const examples = fileURLToPath(new URL('../../../docs/examples/', import.meta.url))
-const hasPython = spawnSync('python3', ['--version']).status === 0
-const running: ChildProcess[] = []
+const servers = useExampleServers()
 let tidingsUrl: string
 let side: MessagingSide
 let widgetId: string
@@ -32,10 +28,6 @@ beforeAll(async () => {
 beforeEach(async () => {
   await codeGateways(api.sql, ['SMS'])
   await anEngine({ secret })
-})
-
-afterEach(() => {
-  for (const child of running.splice(0)) child.kill()
 })
 
 describe.each([
@@ -134,21 +126,8 @@ async function confirm(keys: { key: string; secret: string }, destination: strin
 }
 
 async function startSite(program: string, file: string, apiKey = side.keys.VERIFIER) {
-  const env = {
-    PATH: process.env.PATH!,
-    TIDINGS_URL: tidingsUrl,
-    TIDINGS_KEY: apiKey,
-    WIDGET_ID: widgetId,
-    PORT: '0',
-  }
-  const child = spawn(program, [examples + file], { env, stdio: ['ignore', 'pipe', 'ignore'] })
-  running.push(child)
-  let printed = ''
-  child.stdout.setEncoding('utf8').on('data', piece => (printed += piece))
-  const url = await eventually(() => {
-    const [, port] = /http:\/\/localhost:(\d+)/.exec(printed) ?? expect.fail(`${file} does not listen: ${printed}`)
-    return `http://127.0.0.1:${port}`
-  })
+  const settings = { TIDINGS_URL: tidingsUrl, TIDINGS_KEY: apiKey, WIDGET_ID: widgetId }
+  const url = `http://127.0.0.1:${await servers.start(program, file, settings)}`
   return {
     url,
     visitorWith: (cookie: string) => new Visitor(url, cookie),
