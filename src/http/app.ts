@@ -27,6 +27,7 @@ import { registerShortLinks } from './short-links/short-links.ts'
 import { refuseUnknownRoutes } from './unknown-routes.ts'
 import { compileValidator } from './validation.ts'
 import { registerWebhooks } from './webhooks/webhooks.ts'
+import { registerWidgetAssets } from './widget/assets.ts'
 import { registerWidgetApi } from './widget/widget-api.ts'
 
 export type App = FastifyInstance
@@ -82,6 +83,7 @@ export async function buildApp(context: Context): Promise<App> {
   const messaging = createMessagingContext({ ...context, guard, strangerBytes })
   await registerMessagingApi(app, messaging)
   registerWidgetApi(app, messaging)
+  registerWidgetAssets(app)
   registerShortLinks(app, context)
   registerWebhooks(app, { ...context, strangerBytes })
   await registerDocsPage(app)

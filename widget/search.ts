@@ -1,0 +1,108 @@
+/** The first number from `from` up to, but without, `to` that the challenge asks for. */
+export type Search = (from: number, to: number) => number | undefined
+
+/**
+ * Finds the number with SHA-256(salt + number) = challenge. Our own SHA-256, since pages served by plain HTTP have no
+ * `crypto.subtle`, and since that takes longer for a hash of one block than all of this.
+ *
+ * The worker gets this function as text: it uses nothing from outside.
+ */
+export function makeSearch(salt: string, challenge: string): Search {
+  const { constants, initial } = primes()
+  const words = new Uint32Array(64)
+  const start = new TextEncoder().encode(salt)
+  const wanted = Uint32Array.from({ length: 8 }, (_, i) => Number.parseInt(challenge.slice(i * 8, i * 8 + 8), 16))
+  const whole = start.length - (start.length % 64)
+  const afterWhole = initial.slice()
+  for (let at = 0; at < whole; at += 64) addBlock(afterWhole, start, at)
+
+  return (from, to) => {
+    for (let number = from; number < to; number++) if (isWanted(hashOf(number))) return number
+  }
+
+  function isWanted(hash: Uint32Array): boolean {
+    return hash.every((word, i) => word === wanted[i])
+  }
+
+  function hashOf(number: number): Uint32Array {
+    const digits = String(number)
+    const rest = start.length - whole
+    const length = rest + digits.length
+    const block = new Uint8Array(length + 9 > 64 ? (length + 9 > 128 ? 192 : 128) : 64)
+    block.set(start.subarray(whole))
+    for (let i = 0; i < digits.length; i++) block[rest + i] = digits.charCodeAt(i)
+    block[length] = 0x80
+    new DataView(block.buffer).setUint32(block.length - 4, (whole + length) * 8)
+    const hash = afterWhole.slice()
+    for (let at = 0; at < block.length; at += 64) addBlock(hash, block, at)
+    return hash
+  }
+
+  /** FIPS 180-4, section 6.2.2. */
+  function addBlock(hash: Uint32Array, bytes: Uint8Array, at: number) {
+    for (let i = 0; i < 16; i++) {
+      const b = at + i * 4
+      words[i] = (bytes[b]! << 24) | (bytes[b + 1]! << 16) | (bytes[b + 2]! << 8) | bytes[b + 3]!
+    }
+    for (let i = 16; i < 64; i++) {
+      const x = words[i - 15]!
+      const y = words[i - 2]!
+      const s0 = turn(x, 7) ^ turn(x, 18) ^ (x >>> 3)
+      const s1 = turn(y, 17) ^ turn(y, 19) ^ (y >>> 10)
+      words[i] = words[i - 16]! + s0 + words[i - 7]! + s1
+    }
+    let a = hash[0]!
+    let b = hash[1]!
+    let c = hash[2]!
+    let d = hash[3]!
+    let e = hash[4]!
+    let f = hash[5]!
+    let g = hash[6]!
+    let h = hash[7]!
+    for (let i = 0; i < 64; i++) {
+      const s1 = turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)
+      const t1 = (h + s1 + ((e & f) ^ (~e & g)) + constants[i]! + words[i]!) | 0
+      const s0 = turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)
+      const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0
+      h = g
+      g = f
+      f = e
+      e = (d + t1) | 0
+      d = c
+      c = b
+      b = a
+      a = (t1 + t2) | 0
+    }
+    hash[0]! += a
+    hash[1]! += b
+    hash[2]! += c
+    hash[3]! += d
+    hash[4]! += e
+    hash[5]! += f
+    hash[6]! += g
+    hash[7]! += h
+  }
+
+  function turn(x: number, by: number): number {
+    return (x >>> by) | (x << (32 - by))
+  }
+
+  /** The constants of SHA-256: fractions of the square and cube roots of the first primes. */
+  function primes() {
+    const constants = new Uint32Array(64)
+    const initial = new Uint32Array(8)
+    let found = 0
+    for (let n = 2; found < 64; n++) {
+      let isPrime = true
+      for (let d = 2; d * d <= n; d++) if (n % d === 0) isPrime = false
+      if (!isPrime) continue
+      if (found < 8) initial[found] = fraction(n ** (1 / 2))
+      constants[found++] = fraction(n ** (1 / 3))
+    }
+    return { constants, initial }
+  }
+
+  function fraction(root: number): number {
+    return (root % 1) * 2 ** 32
+  }
+}

@@ -1,0 +1,146 @@
+import { h, icon, setText } from './dom.ts'
+import { lastTwo, masked } from './phone.ts'
+import { type Actions, type Drawn, draw, type Screen, type Surroundings } from './screens.ts'
+import type { Words } from './words.ts'
+
+export type Theme = 'auto' | 'light' | 'dark'
+
+interface Settings {
+  words: Words
+  theme: Theme
+  /** Digits only. */
+  destination: string
+  styleUrl: string
+  actions: Actions
+}
+
+/** The widget's shadow root: the frame, the screen that is shown in it, the focus and the countdowns. */
+export class View {
+  readonly #host: HTMLElement
+  readonly #frame: HTMLElement
+  readonly #main = h('div', { class: 'main' })
+  readonly #news = h('p', { class: 'sr', role: 'status' })
+  readonly #around: Surroundings
+  readonly #theme: Theme
+  readonly #stopped = new AbortController()
+  readonly #ticks: ReturnType<typeof setInterval>
+  #screen: Screen | undefined
+  #drawn: Drawn | undefined
+  /** The visitor uses the widget: the focus follows its screens. Otherwise it stays where it is on the page. */
+  #isInUse = false
+
+  constructor(host: HTMLElement, { words, theme, destination, styleUrl, actions }: Settings) {
+    this.#host = host
+    this.#theme = theme
+    this.#around = {
+      words,
+      actions,
+      phone: () => drawPhone(words, destination),
+      announce: text => setText(this.#news, text),
+      typed: '',
+    }
+    this.#frame = drawFrame(words, destination, this.#main, this.#news)
+    showWhenStyled(host, this.#frame, styleUrl)
+    this.#followTheme()
+    this.#followFocus()
+    this.#ticks = setInterval(() => this.#screen && this.#drawn?.update(this.#screen), 250)
+  }
+
+  get theme(): 'light' | 'dark' {
+    return this.#frame.dataset.theme as 'light' | 'dark'
+  }
+
+  show(screen: Screen) {
+    const isSame = this.#screen && nameOf(this.#screen) === nameOf(screen)
+    if (isSame) this.#drawn?.update(screen)
+    else this.#change(screen)
+    this.#screen = screen
+  }
+
+  announce(text: string) {
+    this.#around.announce(text)
+  }
+
+  /** What the input of the next screen for a code begins with. */
+  setTyped(code: string) {
+    this.#around.typed = code
+  }
+
+  stop() {
+    this.#stopped.abort()
+    clearInterval(this.#ticks)
+    // Leaves a slot, so that the page's own children of the element are shown again.
+    this.#host.shadowRoot?.replaceChildren(h('slot'))
+  }
+
+  #change(screen: Screen) {
+    const isFallback = screen.kind === 'code' && this.#screen?.kind === 'code'
+    this.#drawn = draw(screen, this.#around)
+    this.#main.className = `main ${this.#drawn.shape ?? ''}`
+    this.#main.replaceChildren(...this.#drawn.parts)
+    setText(
+      this.#news,
+      isFallback
+        ? this.#drawn.parts
+            .slice(0, 2)
+            .map(part => part.textContent)
+            .join('. ')
+        : '',
+    )
+    if (this.#isInUse) this.#drawn.focus?.focus()
+  }
+
+  #followTheme() {
+    const dark = matchMedia('(prefers-color-scheme: dark)')
+    const apply = () => {
+      this.#frame.dataset.theme = this.#theme === 'auto' ? (dark.matches ? 'dark' : 'light') : this.#theme
+    }
+    apply()
+    dark.addEventListener('change', apply, { signal: this.#stopped.signal })
+  }
+
+  #followFocus() {
+    for (const event of ['pointerdown', 'focusin'])
+      document.addEventListener(
+        event,
+        ({ target }) => {
+          this.#isInUse = target === this.#host
+        },
+        { signal: this.#stopped.signal, capture: true },
+      )
+  }
+}
+
+/** Screens with the same name are updated, others are drawn anew. */
+function nameOf(screen: Screen): string {
+  if (screen.kind === 'start') return `start ${screen.way} ${screen.robot.kind}`
+  if (screen.kind === 'code') return `code ${screen.way} ${screen.length}`
+  return screen.kind === 'note' ? JSON.stringify(screen) : screen.kind
+}
+
+/** Named after its number: a page may have two widgets. */
+function drawFrame(words: Words, digits: string, main: HTMLElement, news: HTMLElement): HTMLElement {
+  const foot = h('p', { class: 'foot' }, icon('lock'), words.of('foot'))
+  const label = `${words.of('label')}, ${words.of('phone', { last2: lastTwo(digits) })}`
+  return h('section', { class: 'frame', lang: words.lang, 'aria-label': label }, main, foot, news)
+}
+
+/** A page without the style sheet still has a widget that works. */
+function showWhenStyled(host: HTMLElement, frame: HTMLElement, styleUrl: string) {
+  const style = h('link', { rel: 'stylesheet', href: styleUrl })
+  const show = () => frame.style.removeProperty('visibility')
+  frame.style.setProperty('visibility', 'hidden')
+  frame.style.setProperty('min-height', '360px')
+  style.addEventListener('load', show)
+  style.addEventListener('error', show)
+  const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' })
+  root.replaceChildren(style, frame)
+}
+
+const drawPhone = (words: Words, digits: string) =>
+  h(
+    'span',
+    { class: 'phone' },
+    h('span', { 'aria-hidden': 'true' }, masked(digits)),
+    h('span', { class: 'sr' }, words.of('phone', { last2: lastTwo(digits) })),
+  )
