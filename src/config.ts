@@ -103,7 +103,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     read: readBoolean,
     default: embedded,
     defaultText: 'true with the embedded server, else false',
-    about: 'Makes a demo partner with three companies and simulated operators.',
+    about: 'Makes a demo partner with three companies and simulated operators, and serves `/widget/demo`.',
   },
   demoPassword: {
     name: 'TIDINGS_DEMO_PASSWORD',

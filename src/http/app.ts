@@ -28,6 +28,7 @@ import { refuseUnknownRoutes } from './unknown-routes.ts'
 import { compileValidator } from './validation.ts'
 import { registerWebhooks } from './webhooks/webhooks.ts'
 import { registerWidgetAssets } from './widget/assets.ts'
+import { registerWidgetDemo } from './widget/demo/demo.ts'
 import { registerWidgetApi } from './widget/widget-api.ts'
 
 export type App = FastifyInstance
@@ -84,6 +85,7 @@ export async function buildApp(context: Context): Promise<App> {
   await registerMessagingApi(app, messaging)
   registerWidgetApi(app, messaging)
   registerWidgetAssets(app)
+  if (context.demo) registerWidgetDemo(app, messaging)
   registerShortLinks(app, context)
   registerWebhooks(app, { ...context, strangerBytes })
   await registerDocsPage(app)

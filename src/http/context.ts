@@ -46,6 +46,8 @@ export type Context = {
   secret: string
   /** Texts by which a subscriber asks for nothing more; unless told, the usual ones. */
   stopWords?: readonly string[]
+  /** Serves `/widget/demo`. */
+  demo?: boolean
   /** Base addresses of the providers of captchas; unless given, the usual ones. */
   captchaUrls?: CaptchaUrls
   /** Those that are not given are the usual ones. */

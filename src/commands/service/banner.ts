@@ -1,4 +1,7 @@
-import type { Demo } from './demo.ts'
+import type { Demo as World } from './demo.ts'
+
+/** The demo world, and the page that shows the widget in it. */
+type Demo = World & { widgetDemo?: string | undefined }
 
 export type Addresses = { url: string; partnerApi: string; messagingApi: string; docs: string }
 
@@ -17,9 +20,10 @@ export function bannerOf(addresses: Addresses, place: string, demo?: { demo: Dem
 }
 
 function demoLines(demo: Demo, localUrl: string): string[] {
-  const { login, password, companyId, key } = demo
+  const { login, password, companyId, key, widgetDemo } = demo
   const shown = password ?? '(as printed at the first start; TIDINGS_DEMO_PASSWORD sets a new one)'
   return [
+    ...(widgetDemo ? [`  Widget demo     ${widgetDemo}`] : []),
     '',
     `  Demo partner    ${login}`,
     `  Password        ${shown}`,

@@ -118,6 +118,7 @@ describe('a life', () => {
   test('the addresses it prints answer', async () => {
     const docs = found(/API reference +(\S+)/)
     expect((await fetch(docs)).status).toBe(200)
+    expect((await fetch(found(/Widget demo +(\S+\/widget\/demo)\n/))).status).toBe(200)
     const document = (await (await fetch(`${docs}/partner.json`)).json()) as { servers: unknown }
     expect(document.servers).toMatchObject([{ url: '/partner/v1' }])
   })
@@ -195,7 +196,9 @@ describe('a life', () => {
   test('the second start continues, and prints neither the password nor a key again', async () => {
     const again = await startService(['serve'], env)
     service = again
-    expect(again.demo).toEqual({ login: 'demo', staffLogin: 'staff', companyId: 1, senderIds: [1, 2, 3, 4] })
+    const widgetDemo = `${again.url}/widget/demo`
+    const world = { login: 'demo', staffLogin: 'staff', companyId: 1, senderIds: [1, 2, 3, 4] }
+    expect(again.demo).toEqual({ ...world, widgetDemo })
     client = clientOf(again.partnerApi, client.token)
     const { body } = await client('GET', '/dispatches?companyId=1')
     expect(body.items[0]).toMatchObject({ name: 'Autumn news', messages: { total: 20_000 } })

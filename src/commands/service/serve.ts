@@ -12,6 +12,7 @@ import { seeEngine } from '../../domain/sending/engines.ts'
 import { type Call, openMigrated } from '../command.ts'
 import { type Addresses, bannerOf } from './banner.ts'
 import { makeDemo } from './demo.ts'
+import { makeDemoWidget } from './demo-widget.ts'
 import { watchDisk } from './disk-watch.ts'
 import { freePort, openDoors, urlOf } from './doors.ts'
 import { makeLog } from './log.ts'
@@ -32,9 +33,7 @@ export async function serve({ config, switches, print, progress }: Call) {
       await Promise.race([engine.ready, stopped.promise])
       if (!stopped.isAsked()) {
         // Only now: a start that fails or is interrupted must not leave a password behind that nobody has seen.
-        const demo = config.demo
-          ? await makeDemo(database.sql, config.demoPassword, await databaseNow(database.sql))
-          : undefined
+        const demo = config.demo ? await prepareDemo(config, database, api) : undefined
         progress('')
         print(
           { ...api.addresses, data: database.place, demo },
@@ -46,6 +45,16 @@ export async function serve({ config, switches, print, progress }: Call) {
       await Promise.all([api.stop(), engine?.stop()])
     }
   })
+}
+
+async function prepareDemo(
+  { demoPassword }: Config,
+  { sql }: Database,
+  api: { addresses: Addresses; localUrl: string },
+) {
+  const demo = await makeDemo(sql, demoPassword, await databaseNow(sql))
+  if (demo.companyId) await makeDemoWidget(sql, demo.companyId, [api.addresses.url, api.localUrl])
+  return { ...demo, widgetDemo: demo.companyId ? `${api.addresses.url}/widget/demo` : undefined }
 }
 
 export async function serveApi({ config, print }: Call) {
@@ -129,6 +138,7 @@ async function startApi(config: Config, database: Database, log: Logger) {
       trustedProxies,
       metrics,
       metricsAllow,
+      demo: config.demo,
       captchaUrls: captchaUrlsOf(config),
       limits: limitsOf(config),
     }

@@ -93,6 +93,14 @@ export const unreportedSimulated = (sql: Sql, gatewayId: number, worker: string,
 
 export const simulatorOutbox = (sql: Sql) => store.selectOutbox(sql)
 
+const NEWEST_HANDED = 5000
+
+/** What the simulated operators got of a message that was handed to them a moment ago. */
+export async function handedMessage(sql: Sql, companyId: number, uuid: string) {
+  const [handed] = await store.selectHanded(sql, companyId, uuid, NEWEST_HANDED)
+  return handed
+}
+
 export const trimOutbox = (sql: Sql) => store.trimSimulated(sql, OUTBOX_SIZE)
 
 /** Lets a subscriber write: a simulated operator of the channel takes it up within a second. */

@@ -116,6 +116,12 @@ export const selectOutbox = (sql: Sql) => sql<SimulatedMessage[]>`
   select company_id as "companyId", uuid, sender_name as "senderName", destination, channel_type as "channelType", text
   from simulator_messages order by simulator_id`
 
+/** Looks through the newest alone: there is no index on the rest. */
+export const selectHanded = (sql: Sql, companyId: number, uuid: string, newest: number) => sql<SimulatedMessage[]>`
+  select company_id as "companyId", uuid, sender_name as "senderName", destination, channel_type as "channelType", text
+  from (select * from simulator_messages order by simulator_id desc limit ${newest}) s
+  where company_id = ${companyId} and uuid = ${uuid} limit 1`
+
 /** The outbox keeps the newest; the rest is forgotten. */
 export const trimSimulated = (sql: Sql, keep: number) => sql`
   delete from simulator_messages

@@ -48,6 +48,20 @@ export async function createVerifier(
   return verifierId
 }
 
+/** Makes a verifier or a widget unless the company has one of this name. Of two calls at once, one makes it. */
+export async function ensureVerifier(
+  pool: Pool,
+  companyId: number,
+  kind: VerifierKind,
+  options: VerifierOptions & { name: string },
+): Promise<void> {
+  await pool.begin(async sql => {
+    await store.lockNames(sql, companyId)
+    const known = await store.selectVerifiers(sql, companyId, kind)
+    if (!known.some(({ name }) => name === options.name)) await createVerifier(sql, companyId, kind, options)
+  })
+}
+
 function refuseBad({ name, settings, page, captchaSecret }: store.VerifierChange) {
   if (name.trim() === '' || name.length > MOST_NAME) throw invalid(`name must have 1 to ${MOST_NAME} characters`)
   refuseBadSettings(settings)
