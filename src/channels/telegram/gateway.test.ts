@@ -73,6 +73,61 @@ describe('what is sent', () => {
   })
 })
 
+describe('whether Telegram reaches a number', () => {
+  const aCode = (given: Partial<Outgoing> = {}) => aMessage({ channelType: 'TELEGRAM_GATEWAY', ...given })
+
+  test('is asked before a code, which then goes out under the same request for the same fee', async () => {
+    const { telegram, gateway } = await aGateway()
+    expect(await submitTo(gateway, aCode())).toEqual([{ kind: 'accepted', providerIds: ['request1'] }])
+    expect(telegram.taken).toMatchObject([{ phone_number: number, request_id: 'request1', code: '271828' }])
+    expect([telegram.checked, telegram.charged]).toEqual([[number], [number]])
+  })
+
+  test('and does not: it is refused without a fee, and no code goes out', async () => {
+    const { telegram, gateway } = await aGateway()
+    telegram.lose(number)
+    expect(await submitTo(gateway, aCode())).toMatchObject([{ kind: 'refused', errorCode: 149 }])
+    expect([telegram.checked, telegram.taken, telegram.charged]).toEqual([[number], [], []])
+  })
+
+  test('is asked once for a code that is put off: there is one fee', async () => {
+    const { telegram, gateway } = await aGateway()
+    telegram.plan(number, failure('FLOOD_WAIT_5'))
+    const code = aCode()
+    expect(await submitTo(gateway, code)).toMatchObject([{ kind: 'busy', retryAfterMs: 5000 }])
+    expect(await submitTo(gateway, code)).toEqual([{ kind: 'accepted', providerIds: ['request1'] }])
+    expect(await submitTo(gateway, aCode())).toEqual([{ kind: 'accepted', providerIds: ['request2'] }])
+    expect([telegram.checked, telegram.charged]).toEqual([
+      [number, number],
+      [number, number],
+    ])
+  })
+
+  test.each<[string, Deed]>([
+    ['silence', 'silence'],
+    ['a reset', 'reset'],
+    ['a server in trouble', { status: 500, body: '' }],
+    ['no JSON', { status: 200, body: 'fine' }],
+    ['no id', json(200, { ok: true })],
+  ])('is asked again after %s: no code was handed over', async (_, deed) => {
+    const { telegram, gateway } = await aGateway({ timeoutMs: 300 })
+    telegram.planCheck(number, deed)
+    const code = aCode()
+    expect(await submitTo(gateway, code)).toMatchObject([{ kind: 'busy' }])
+    expect(telegram.taken).toEqual([])
+    expect(await submitTo(gateway, code)).toMatchObject([{ kind: 'accepted' }])
+  })
+
+  test('is not asked for other messages, or when the settings say so', async () => {
+    const { telegram, gateway } = await aGateway()
+    await submitTo(gateway, aMessage())
+    const { telegram: other, gateway: unasking } = await aGateway({ abilityCheck: 'false' })
+    await submitTo(unasking, aCode())
+    expect([telegram.checked, other.checked]).toEqual([[], []])
+    expect([telegram.taken.length, other.taken.length]).toEqual([1, 1])
+  })
+})
+
 describe('the code', () => {
   test.each<[string, string | undefined, number?]>([
     ['1234', '1234'],

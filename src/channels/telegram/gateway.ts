@@ -17,28 +17,49 @@ const floodWait = /FLOOD_WAIT(?:_(\d+))?/
 
 /**
  * The Gateway API of Telegram: it brings verification codes to a telephone number, whoever has started a bot or not.
- * Only the code goes out, in Telegram's own words. What became of it is told to `callbackUrl`: see `webhook.ts`.
+ * Only the code goes out, in Telegram's own words. Before a code of a verification Telegram is asked whether it reaches
+ * the number: the fee for that answer is the fee for the code, which then goes out under the same request. What became of it is told to `callbackUrl`: see `webhook.ts`.
  */
 export function createTelegramGateway(raw: RawSettings, feed: Feed): Channel {
   const settings = readGatewaySettings(raw)
   const limits = createLimits()
+  const abilities = createAbilities()
 
   async function send(message: Outgoing): Promise<Sent> {
     const code = codeOf(message, settings.codeLength)
     if (!code)
       return { kind: 'refused', errorCode: errorCodes.telegramContent, reason: 'the text has not one code in it' }
-    return underOwnId(read(await post(message, code), message.destination), message)
+    const able =
+      settings.abilityCheck && message.channelType === 'TELEGRAM_GATEWAY' ? await check(message) : NOT_CHECKED
+    if (able.kind !== 'able') return able
+    const sent = read(
+      await post('sendVerificationMessage', requestOf(message, code, able, settings, timeOf(feed))),
+      message,
+    )
+    if (!isPutOff(sent)) abilities.forget(message)
+    return underOwnId(sent, message)
   }
 
-  const post = (message: Outgoing, code: string) =>
+  /** A number that Telegram does not reach is refused here, without a fee; the next channel can be tried at once. */
+  async function check(message: Outgoing): Promise<Able | Sent> {
+    const known = abilities.of(message)
+    if (known) return { kind: 'able', requestId: known }
+    const checked = read(await post('checkSendAbility', { phone_number: `+${message.destination}` }), message)
+    if (checked.kind !== 'accepted') return notHandedOver(checked)
+    const requestId = checked.providerIds![0]!
+    abilities.note(message, requestId)
+    return { kind: 'able', requestId }
+  }
+
+  const post = (method: string, body: object) =>
     call({
-      url: `${settings.baseUrl}/sendVerificationMessage`,
+      url: `${settings.baseUrl}/${method}`,
       headers: { 'content-type': 'application/json', authorization: `Bearer ${settings.token}` },
-      body: JSON.stringify(requestOf(message, code, settings, timeOf(feed))),
+      body: JSON.stringify(body),
       timeoutMs: settings.timeoutMs,
     })
 
-  function read(called: CallResult, destination: string): Sent {
+  function read(called: CallResult, { destination }: Outgoing): Sent {
     if (called.kind !== 'answered') return unanswered(called)
     const now = new Date()
     const trouble = inTrouble(called, now)
@@ -65,6 +86,37 @@ export function createTelegramGateway(raw: RawSettings, feed: Feed): Channel {
   return createCallingChannel({ window: settings.window, send })
 }
 
+/** The request of a successful check, under which the code goes out; none when the number was not checked. */
+type Able = { kind: 'able'; requestId?: string }
+
+const NOT_CHECKED: Able = { kind: 'able' }
+const CHECK_RETRY_MS = 5000
+
+/** A check hands nothing over: without a clear answer it is made again. */
+const notHandedOver = (checked: Sent): Sent =>
+  checked.kind === 'unknown' ? { kind: 'busy', reason: checked.reason, retryAfterMs: CHECK_RETRY_MS } : checked
+
+const isPutOff = ({ kind }: Sent) => kind === 'busy' || kind === 'throttled' || kind === 'not called'
+
+const MOST_ABILITIES = 10_000
+
+/**
+ * Requests of successful checks whose codes were put off: sent later under the same request, they cost one fee. Beyond the bound the
+ * oldest is forgotten, and its number checked again.
+ */
+function createAbilities() {
+  const requests = new Map<string, string>()
+  const keyOf = ({ companyId, uuid }: Outgoing) => `${companyId}/${uuid}`
+  return {
+    of: (message: Outgoing) => requests.get(keyOf(message)),
+    note(message: Outgoing, requestId: string) {
+      if (requests.size >= MOST_ABILITIES) requests.delete(requests.keys().next().value!)
+      requests.set(keyOf(message), requestId)
+    },
+    forget: (message: Outgoing) => requests.delete(keyOf(message)),
+  }
+}
+
 /** The only run of 4 to 8 digits in the text, or of as many as our codes have. */
 function codeOf({ text, content }: Outgoing, length: number | undefined): string | undefined {
   const shown = content?.contentType === 'authentication' ? content.code : text
@@ -75,10 +127,11 @@ function codeOf({ text, content }: Outgoing, length: number | undefined): string
   return codes.size === 1 ? runs[0] : undefined
 }
 
-function requestOf(message: Outgoing, code: string, settings: GatewaySettings, now: Date) {
+function requestOf(message: Outgoing, code: string, { requestId }: Able, settings: GatewaySettings, now: Date) {
   const ttl = ttlSecondsOf(message, settings, now)
   return {
     phone_number: `+${message.destination}`,
+    ...(requestId === undefined ? {} : { request_id: requestId }),
     code,
     payload: message.uuid,
     ...(ttl === undefined ? {} : { ttl }),

@@ -23,6 +23,7 @@ describe('settings', () => {
       senderUsername: undefined,
       codeLength: undefined,
       ttlSeconds: undefined,
+      abilityCheck: true,
       window: 30,
       timeoutMs: 30_000,
     })

@@ -1,5 +1,5 @@
 import { plainName } from '../../base/bot-names.ts'
-import { address, onlyName, optional, type RawSettings, text, whole, wrongSetting } from '../settings.ts'
+import { address, flag, onlyName, optional, type RawSettings, text, whole, wrongSetting } from '../settings.ts'
 
 /** How a gateway speaks to the Bot API, complete; `readBotSettings` fills in what its row does not say. */
 export type BotSettings = {
@@ -26,6 +26,8 @@ export type GatewaySettings = {
   codeLength: number | undefined
   /** How long a message is of use that does not say so itself. */
   ttlSeconds: number | undefined
+  /** Asks before each code of a verification whether Telegram reaches its number. */
+  abilityCheck: boolean
   window: number
   timeoutMs: number
 }
@@ -61,6 +63,7 @@ export function readGatewaySettings(raw: RawSettings): GatewaySettings {
     ttlSeconds: optional(raw, 'ttlSeconds', (from, name) =>
       whole(from, name, MOST_TTL_SECONDS, LEAST_TTL_SECONDS, MOST_TTL_SECONDS),
     ),
+    abilityCheck: flag(raw, 'abilityCheck', true),
     ...pace(raw),
   }
 }

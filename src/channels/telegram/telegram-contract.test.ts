@@ -52,7 +52,7 @@ const writingUuids = (channel: Channel): Channel => ({
     ),
 })
 
-describe('the Gateway API', () => {
+describe.each(['TELEGRAM', 'TELEGRAM_GATEWAY'] as const)('the Gateway API, for messages of %s', channelType => {
   const token = 'AAFakeGatewayToken'
 
   async function aGateway({ feed, answerMs = 0 }: SubjectOptions) {
@@ -74,5 +74,5 @@ describe('the Gateway API', () => {
     return { channel, handed: () => telegram.taken.map(({ payload }) => payload) }
   }
 
-  channelContract(aGateway, destinations, () => ({ channelType: 'TELEGRAM', text: 'Your code is 271828' }))
+  channelContract(aGateway, destinations, () => ({ channelType, text: 'Your code is 271828' }))
 })
