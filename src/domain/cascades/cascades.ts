@@ -40,9 +40,11 @@ export async function advanceCascades(
   let open = ended
   while (open.length > 0) {
     const next = await store.takeNextSteps(sql, companyId, open)
-    if (next.length === 0) return
+    if (next.length === 0) break
     open = await writeSteps(sql, companyId, next, context)
   }
+  const cascadeUuids = ended.map(({ cascadeUuid }) => cascadeUuid)
+  if (cascadeUuids.length > 0) await store.forgetCodes(sql, companyId, cascadeUuids)
 }
 
 /** Returns those that failed at once. */
@@ -77,10 +79,14 @@ const fallbacksAmong = (ready: Ready[], outcomes: Acceptance[]): FallbackSend[] 
 type Ready = { step: store.NextStep; draft: NewSingle }
 type Failed = { step: store.NextStep; single: NewSingle; errorCode: number }
 
-const wishOf = ({ cascadeUuid, step, planned: { wish } }: store.NextStep): SingleWish => ({
+const wishOf = ({ cascadeUuid, step, planned: { wish }, secondsLeft }: store.NextStep): SingleWish => ({
   ...wish,
+  options: secondsLeft === null ? wish.options : { ...wish.options, ttl: ttlWithin(secondsLeft, wish) },
   cascade: { uuid: cascadeUuid, step },
 })
+
+/** A step that carries a code ends with the code at the latest, which was made when the cascade began. */
+const ttlWithin = (secondsLeft: number, { options: { ttl } }: SingleWish) => Math.min(ttl ?? secondsLeft, secondsLeft)
 
 function failureOf(step: store.NextStep, single: NewSingle, outcome: { kind: 'accepted' } | Refusal): Failed[] {
   if (outcome.kind === 'accepted') return []

@@ -5,8 +5,9 @@ export type NextStep = {
   cascadeUuid: string
   step: number
   planned: CascadePlan[number]
-  /** The verification whose codes it carries. */
+  /** The verification whose codes it carries, and how long they are still good. */
   verificationUuid: string | null
+  secondsLeft: number | null
 }
 
 /**
@@ -30,13 +31,28 @@ export function takeNextSteps(sql: Sql, companyId: number, ended: { cascadeUuid:
     from unnest(${ended.map(({ cascadeUuid }) => cascadeUuid)}::uuid[], ${ended.map(({ step }) => step)}::int[]) q (uuid, step)
     where c.company_id = ${companyId} and c.cascade_uuid = q.uuid and c.next_step = q.step + 1 and ${goesOn(sql)}
     returning c.cascade_uuid as "cascadeUuid", (q.step + 1)::int as step, c.steps -> q.step as planned,
-      c.verification_uuid as "verificationUuid"`
+      c.verification_uuid as "verificationUuid", (
+        select ceil(extract(epoch from max(ends) - now()))::int from verifications v, unnest(v.code_ends) ends
+        where v.company_id = c.company_id and v.verification_uuid = c.verification_uuid) as "secondsLeft"`
 }
 
-/** Ends cascades; returns those that had steps left. */
+/** The steps of the cascade `c` without the encrypted texts of their codes. */
+const stepsWithoutCodes = (sql: Sql) => sql`(
+  select jsonb_agg(step #- '{wish,sealed}' order by n) from jsonb_array_elements(c.steps) with ordinality s (step, n))`
+
+/** Removes the codes of cascades that send nothing more. */
+export function forgetCodes(sql: Sql, companyId: number, cascadeUuids: string[]) {
+  return sql`
+    update cascades c set steps = ${stepsWithoutCodes(sql)}
+    where c.company_id = ${companyId} and c.cascade_uuid = any(${cascadeUuids}::uuid[])
+      and c.verification_uuid is not null and not (${goesOn(sql)})`
+}
+
+/** Ends cascades and removes their codes; returns those that had steps left. */
 export function endCascades(sql: Sql, companyId: number, cascadeUuids: string[], now: Date) {
   return sql<{ cascadeUuid: string }[]>`
-    update cascades c set ended_at = ${now}
+    update cascades c set ended_at = ${now},
+      steps = case when c.verification_uuid is null then c.steps else ${stepsWithoutCodes(sql)} end
     where c.company_id = ${companyId} and c.cascade_uuid = any(${cascadeUuids}::uuid[]) and ${goesOn(sql)}
     returning c.cascade_uuid as "cascadeUuid"`
 }

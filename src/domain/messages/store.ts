@@ -226,7 +226,7 @@ export function moveMessages(sql: Sql, companyId: number, from: 'CREATED' | 'SEN
       sent_at = coalesce(m.sent_at, to_timestamp(q.sent_ms / 1000.0)),
       final_at = to_timestamp(q.final_ms / 1000.0),
       error_code = q.error_code,
-      operator_error = q.operator_error,
+      operator_error = ${withoutCode(sql)},
       sealed = null,
       final_price = ${to === 'DELIVERED' ? sql`m.price` : to === 'FAILED' ? sql`0` : null}
     from unnest(
@@ -240,6 +240,15 @@ export function moveMessages(sql: Sql, companyId: number, from: 'CREATED' | 'SEN
     returning m.uuid, m.dispatch_id as "dispatchId", m.position, m.lane_id as "laneId", m.seq, m.parts, m.price,
       m.tariff_id as "tariffId", m.destination`
 }
+
+/**
+ * Operators may quote a text in their errors. A verification code is not shown there either: in the error of its message,
+ * as many digits in a row as the code has are masked, as the code is in the text.
+ */
+const withoutCode = (sql: Sql) => sql`
+  case when q.operator_error is null or not coalesce(m.options ? 'verification', false) then q.operator_error
+    else regexp_replace(q.operator_error,
+      '[0-9]{' || coalesce(length(substring(m.text from '[*]{4,8}')), 4) || '}', '****', 'g') end`
 
 /** `unnest` fills a shorter list up with nulls. */
 const unlessEmpty = <T>(values: (T | null | undefined)[]) =>

@@ -1,6 +1,6 @@
 import { errorCodes } from '../../base/error-codes.ts'
 import type { Pool, Transaction } from '../../db/sql.ts'
-import { advanceCascades } from '../cascades/cascades.ts'
+import { advanceCascades, endCascades } from '../cascades/cascades.ts'
 import { laneTimes } from '../dispatches/schedule.ts'
 import { LIFETIME_MS } from '../messages/message.ts'
 import type { Step } from '../messages/messages.ts'
@@ -39,7 +39,17 @@ export async function followUp(sql: Transaction, companyId: number, steps: Step[
     companyId,
     steps.flatMap(step => deliveredCode(step, known.get(step.uuid)!)),
   )
+  await endDelivered(sql, companyId, steps, known, context.now)
   await goOn(sql, companyId, steps, known, context)
+}
+
+/** A number that has its code gets no other message with it. */
+async function endDelivered(sql: Transaction, companyId: number, steps: Step[], known: Known, now: Date) {
+  const cascadeUuids = steps.flatMap(({ to, uuid }) => {
+    const { cascadeUuid, verification } = known.get(uuid)!
+    return to === 'DELIVERED' && cascadeUuid && verification ? [cascadeUuid] : []
+  })
+  await endCascades(sql, companyId, cascadeUuids, now)
 }
 
 function deliveredCode({ to }: Step, { verification, channelType, finalPrice }: store.ToldMessage): CountedMessage[] {

@@ -114,9 +114,16 @@ export function insertCascades(sql: Sql, companyId: number, cascades: NewCascade
   return sql`
     insert into cascades (company_id, cascade_uuid, steps, next_step, verification_uuid)
     select ${companyId}, q.uuid, q.steps::jsonb, 2, q.verification from unnest(
-      ${cascades.map(({ uuid }) => uuid)}::uuid[], ${cascades.map(({ plan }) => JSON.stringify(plan))}::text[],
+      ${cascades.map(({ uuid }) => uuid)}::uuid[], ${cascades.map(({ plan }) => JSON.stringify(plan.map(planned)))}::text[],
       ${cascades.map(({ verificationUuid }) => verificationUuid)}::uuid[]
     ) q (uuid, steps, verification)`
+}
+
+/** The first step is a message already: its encrypted code is kept there alone. */
+function planned(step: CascadePlan[number], index: number): CascadePlan[number] {
+  if (index > 0 || !step.wish.sealed) return step
+  const { sealed: _, ...wish } = step.wish
+  return { ...step, wish }
 }
 
 /** Messages whose time has come, and that are still to be sent. */
