@@ -1,62 +1,36 @@
-import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { makeDemo } from '../../../commands/service/demo.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { makeDemoWidget } from '../../../commands/service/demo-widget.ts'
 import { addGateway } from '../../../domain/gateways/gateways.ts'
-import { loadNumbering } from '../../../domain/numbering/numbering.ts'
 import type { VerifierChannel } from '../../../domain/verifiers/verifier.ts'
 import { deleteVerifier, listVerifiers } from '../../../domain/verifiers/verifiers.ts'
-import { useDatabase } from '../../../testing/database.ts'
+import { useDemo } from '../../../testing/demo.ts'
 import { useEngines } from '../../../testing/engines.ts'
 import { eventually } from '../../../testing/eventually.ts'
 import { codeGateways, codeIn, letPass, secret } from '../../../testing/verification.ts'
 import { aWidget, browserOf } from '../../../testing/widget.ts'
-import { type App, buildApp } from '../../app.ts'
+import type { App } from '../../app.ts'
 import { solutionOf } from '../captcha/solve.ts'
 import { DEMO_WIDGET, findDemoWidget } from './demo-widget.ts'
 
-const db = useDatabase()
-const { anEngine } = useEngines(db)
 const HERE = 'http://localhost:8080'
-let app: App
-let plainApp: App
-let companyId: number
+const demo = useDemo(HERE)
+const { anEngine } = useEngines(demo)
 let widgetId: string
 let numbers = 0
 
 const aNumber = () => `7916${String(++numbers).padStart(3, '0')}0001`
 
-beforeAll(async () => {
-  const numbering = await loadNumbering(db.sql)
-  const context = {
-    sql: db.sql,
-    clock: () => new Date(),
-    numbering: () => numbering,
-    log: pino({ level: 'silent' }),
-    billingZone: 'Europe/Moscow',
-    publicUrl: HERE,
-    trustedProxies: [],
-    metrics: false,
-    secret,
-  }
-  app = await buildApp({ ...context, demo: true })
-  plainApp = await buildApp(context)
-  companyId = (await makeDemo(db.sql, 'a password of the demo', new Date())).companyId!
-})
-
-afterAll(() => Promise.all([app?.close(), plainApp?.close()]))
-
 beforeEach(async () => {
-  await makeDemoWidget(db.sql, companyId, ['https://tidings.example/sms', HERE])
-  widgetId = (await findDemoWidget(db.sql))!.verifierId
+  await makeDemoWidget(demo.sql, demo.companyId, ['https://tidings.example/sms', HERE])
+  widgetId = (await findDemoWidget(demo.sql))!.verifierId
 })
 
-const browser = browserOf(() => app)
-const get = (url: string, from: App = app) => from.inject({ url })
+const browser = browserOf(() => demo.app)
+const get = (url: string, from: App = demo.app) => from.inject({ url })
 
 /** The server of the page. */
 async function server(action: 'send' | 'check' | 'outbox', key: string) {
-  const response = await app.inject({ method: 'POST', url: `/widget/demo/${action}`, payload: { key } })
+  const response = await demo.app.inject({ method: 'POST', url: `/widget/demo/${action}`, payload: { key } })
   return { status: response.statusCode, body: response.json() }
 }
 
@@ -115,10 +89,10 @@ describe('the page', () => {
 
   test('and its server do not exist outside of demo mode', async () => {
     for (const path of ['', '/page.js', '/page.css'])
-      expect((await get(`/widget/demo${path}`, plainApp)).statusCode, path).toBe(404)
+      expect((await get(`/widget/demo${path}`, demo.plainApp)).statusCode, path).toBe(404)
     for (const action of ['send', 'check', 'outbox']) {
       const request = { method: 'POST' as const, url: `/widget/demo/${action}`, payload: { key: 'x' } }
-      expect((await plainApp.inject(request)).statusCode, action).toBe(404)
+      expect((await demo.plainApp.inject(request)).statusCode, action).toBe(404)
     }
   })
 
@@ -126,14 +100,14 @@ describe('the page', () => {
     const { key } = await begin(aNumber())
     const settings = { url: 'https://operator.example' }
     const real = { name: 'real', channelType: 'SMS' as const, connector: 'http', brands: [], partsPerSecond: null }
-    await addGateway(db.sql, { ...real, settings })
+    await addGateway(demo.sql, { ...real, settings })
     expect((await get('/widget/demo')).json().error.msg).toMatch(/works with simulated operators alone/)
     for (const action of ['send', 'check', 'outbox'] as const)
       expect((await server(action, key)).status, action).toBe(404)
   })
 
   test('says what to do when its widget is missing', async () => {
-    await deleteVerifier(db.sql, (await findDemoWidget(db.sql))!)
+    await deleteVerifier(demo.sql, (await findDemoWidget(demo.sql))!)
     const { statusCode, body } = await get('/widget/demo')
     expect([statusCode, JSON.parse(body).error.msg]).toEqual([404, expect.stringMatching(/the next start makes it/)])
   })
@@ -141,7 +115,7 @@ describe('the page', () => {
 
 describe('a visitor of the page', () => {
   beforeEach(async () => {
-    await codeGateways(db.sql)
+    await codeGateways(demo.sql)
     await anEngine({ secret })
   })
 
@@ -168,7 +142,7 @@ describe('a visitor of the page', () => {
     const keys = await begin(aNumber())
     await server('send', keys.key)
     const first = await handed(keys.key)
-    await letPass(db.sql, 60)
+    await letPass(demo.sql, 60)
     await browser.ask('again', { ...keys, channelType: 'VOICECODE' }, { origin: HERE })
     const { body } = await server('send', keys.key)
     expect(body.messageUuid).not.toBe(first.messageUuid)
@@ -178,7 +152,7 @@ describe('a visitor of the page', () => {
   })
 
   test('cannot see or send codes of other widgets, even of the same company', async () => {
-    const other = await aWidget(db.sql, companyId)
+    const other = await aWidget(demo.sql, demo.companyId)
     const { key } = await browser.begin(other, aNumber())
     for (const action of ['send', 'check', 'outbox'] as const) {
       expect(await server(action, key)).toMatchObject({ status: 404, body: { error: { code: 4040 } } })
@@ -189,8 +163,8 @@ describe('a visitor of the page', () => {
 
 describe('the widget of the demo', () => {
   test('may be shown at the public address and at localhost, sends by four channels and does not fall back', async () => {
-    const widget = (await findDemoWidget(db.sql))!
-    expect(widget).toMatchObject({ companyId, name: DEMO_WIDGET })
+    const widget = (await findDemoWidget(demo.sql))!
+    expect(widget).toMatchObject({ companyId: demo.companyId, name: DEMO_WIDGET })
     expect(widget.page).toMatchObject({ captcha: 'altcha', isBuilder: false })
     expect(widget.page.origins).toEqual(['https://tidings.example', HERE, 'http://127.0.0.1:8080'])
     expect(widget.settings.channels).toEqual(['SMS', 'VOICECODE', 'FLASHCALL', 'TELEGRAM_GATEWAY'])
@@ -198,17 +172,17 @@ describe('the widget of the demo', () => {
   })
 
   test('is made once when several services start together, each at an address of its own', async () => {
-    await deleteVerifier(db.sql, (await findDemoWidget(db.sql))!)
+    await deleteVerifier(demo.sql, (await findDemoWidget(demo.sql))!)
     const addresses = [1, 2, 3].map(port => `http://10.0.0.${port}`)
-    await Promise.all(addresses.map(address => makeDemoWidget(db.sql, companyId, [address])))
-    const widgets = await listVerifiers(db.sql, companyId, 'WIDGET')
+    await Promise.all(addresses.map(address => makeDemoWidget(demo.sql, demo.companyId, [address])))
+    const widgets = await listVerifiers(demo.sql, demo.companyId, 'WIDGET')
     expect(widgets.filter(({ name }) => name === DEMO_WIDGET)).toHaveLength(1)
-    expect((await findDemoWidget(db.sql))!.page.origins.toSorted()).toEqual(addresses)
+    expect((await findDemoWidget(demo.sql))!.page.origins.toSorted()).toEqual(addresses)
   })
 
   test('stays when it is there, and a start at another address adds that address to those of the last starts', async () => {
-    for (let port = 1; port <= 30; port++) await makeDemoWidget(db.sql, companyId, [`http://localhost:${port}`])
-    const widget = (await findDemoWidget(db.sql))!
+    for (let port = 1; port <= 30; port++) await makeDemoWidget(demo.sql, demo.companyId, [`http://localhost:${port}`])
+    const widget = (await findDemoWidget(demo.sql))!
     expect(widget.verifierId).toBe(widgetId)
     expect(widget.page.origins).toHaveLength(20)
     expect(widget.page.origins.slice(0, 3)).toEqual([

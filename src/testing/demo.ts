@@ -1,0 +1,41 @@
+import { pino } from 'pino'
+import { afterAll, beforeAll } from 'vitest'
+import { makeDemo } from '../commands/service/demo.ts'
+import { loadNumbering } from '../domain/numbering/numbering.ts'
+import { type App, buildApp } from '../http/app.ts'
+import { type TestDatabase, useDatabase } from './database.ts'
+import { secret } from './verification.ts'
+
+export type TestDemo = TestDatabase & {
+  /** In demo mode, and outside of it. */
+  app: App
+  plainApp: App
+  companyId: number
+}
+
+/** All of HTTP on a database with the demo world; its widget is left to the test. */
+export function useDemo(publicUrl: string): TestDemo {
+  const demo = useDatabase() as TestDemo
+
+  beforeAll(async () => {
+    const numbering = await loadNumbering(demo.sql)
+    const context = {
+      sql: demo.sql,
+      clock: () => new Date(),
+      numbering: () => numbering,
+      log: pino({ level: 'silent' }),
+      billingZone: 'Europe/Moscow',
+      publicUrl,
+      trustedProxies: [],
+      metrics: false,
+      secret,
+    }
+    demo.app = await buildApp({ ...context, demo: true })
+    demo.plainApp = await buildApp(context)
+    demo.companyId = (await makeDemo(demo.sql, 'a password of the demo', new Date())).companyId!
+  })
+
+  afterAll(() => Promise.all([demo.app?.close(), demo.plainApp?.close()]))
+
+  return demo
+}
