@@ -50,6 +50,31 @@ describe('requests that come together', () => {
     expect(new Set(rows.map(({ transaction }) => transaction)).size).toBe(1)
   })
 
+  test('do not wait for a group before them that takes long to draft', async () => {
+    const { promise: drafted, resolve: letDraft } = Promise.withResolvers<void>()
+    const intake = anIntake(slowAtFirst(drafted))
+    const slow = intake.accept(world.companyId, [aWish({ text: 'slow' })])
+    await new Promise(resolve => setImmediate(resolve)) // its group is closed
+    const [quick] = await intake.accept(world.companyId, [aWish({ text: 'quick' })])
+    expect(quick).toMatchObject({ kind: 'accepted' })
+    expect((await kept()).map(({ text }) => text)).toEqual(['quick'])
+    letDraft()
+    expect(await slow).toMatchObject([{ kind: 'accepted' }])
+  })
+
+  /** A pool whose first statement about senders is answered when the promise is kept. */
+  function slowAtFirst(kept: Promise<void>): Pool {
+    let isFirst = true
+    return new Proxy(db.sql, {
+      apply(target, self, args: [string[]]) {
+        const query = Reflect.apply(target, self, args)
+        if (!isFirst || !/s\.sender_name = any/.test(String(args[0]))) return query
+        isFirst = false
+        return kept.then(() => query)
+      },
+    })
+  }
+
   test('of which the database refuses one are written all the same, but for that one', async () => {
     await db.sql.unsafe(`
       create function refuse_poison() returns trigger language plpgsql as $$

@@ -31,12 +31,14 @@ export type Intake = { accept(companyId: number, wishes: SingleWish[], once?: On
 
 type Size = { messages: number; bytes: number }
 type Request = { wishes: SingleWish[]; size: Size; answer: PromiseWithResolvers<Acceptance[]> }
-/** `isWriting`: a group is being drafted or written, and has not reached its commit. */
+/** `isWriting`: the newest group has not reached its commit, nor taken long. */
 type Line = { waiting: Request[]; hands: number; isWriting: boolean }
 
 const MOST_AT_ONCE = 2000
 /** Groups of a company under way: while one is committed, the next is drafted and waits for the account. */
 const MOST_HANDS = 2
+/** A group that takes longer than this to be written lets the next one begin: it may be a large one, with many templates. */
+const LONG_MS = 50
 /** More than this waits nowhere: who comes then is sent away to come again. */
 const MOST_WAITING = 50_000
 const MOST_WAITING_BYTES = 64 * 1024 * 1024
@@ -115,7 +117,8 @@ export function createIntake(context: IntakeContext): Intake {
 
   /**
    * The next group begins when the last one is about to commit. A group that began earlier would only wait for the
-   * account, and requests that arrive meanwhile could not join it: groups were a third as large.
+   * account, and requests that arrive meanwhile could not join it: groups were a third smaller. A group that takes long
+   * to draft keeps nobody waiting for it.
    */
   function startNext(companyId: number, line: Line) {
     if (line.isWriting || line.hands === MOST_HANDS) return
@@ -129,8 +132,10 @@ export function createIntake(context: IntakeContext): Intake {
     // What arrives in the same turn of the event loop belongs together.
     await new Promise(resolve => setImmediate(resolve))
     const written = Promise.withResolvers<void>()
+    const patience = setTimeout(written.resolve, LONG_MS)
     const ended = writeGroup(companyId, takeGroup(line), written.resolve)
     await Promise.race([written.promise, ended])
+    clearTimeout(patience)
     line.isWriting = false
     startNext(companyId, line)
     await ended
