@@ -8,7 +8,7 @@ import {
   type State,
   WidgetError,
 } from './api.ts'
-import type { Memory, Pauses } from './memory.ts'
+import type { Memory } from './memory.ts'
 import { doneNote, errorNote, offlineNote, overNote } from './notes.ts'
 import { readCodeFromSms } from './one-time-code.ts'
 import { ProofOfWork } from './proof-of-work.ts'
@@ -50,7 +50,8 @@ export class Flow {
   #robot: ProofOfWork | Provider | typeof noRobotCheck = noRobotCheck
   #session: Session | undefined
   #state: State | undefined
-  #pauses: Pauses = {}
+  /** When another code may be sent, in milliseconds since 1970. */
+  #resendAt = 0
   #way: Channel | undefined
   #message: CodeMessage | undefined
   /** The screen under the list of other ways. */
@@ -113,7 +114,7 @@ export class Flow {
       const remembered = this.#settings.memory.read()
       const [opened, state] = await wait(Promise.all([this.#api.open(), remembered && this.#stateOf(remembered)]))
       this.#opened = opened
-      if (remembered && state) await this.#resume(remembered, remembered.pauses, state, wait)
+      if (remembered && state) await this.#resume(remembered, state, wait)
       else this.#prepare(opened)
     })
   }
@@ -126,17 +127,14 @@ export class Flow {
     })
   }
 
-  async #resume(session: Session, pauses: Pauses, state: State, wait: Wait) {
+  async #resume(session: Session, state: State, wait: Wait) {
     this.#session = session
-    this.#pauses = pauses
     if (state.state === 'WAITING') await this.#deliver(state, wait)
     else this.#follow(state)
   }
 
   #prepare({ captcha }: Opened) {
-    this.#session = undefined
-    this.#state = undefined
-    this.#settings.memory.write(undefined)
+    this.#forget()
     this.#way ??= this.#ways[0]
     this.#robot.stop()
     this.#robot = this.#robotCheck(captcha)
@@ -181,6 +179,7 @@ export class Flow {
       const wish = { destination: this.#settings.destination, channelType: this.#way!, captcha }
       const { key, secret, ...state } = await wait(this.#api.createSession(wish))
       this.#session = { key, secret }
+      this.#settings.memory.write(this.#session)
       this.#robot.stop()
       await this.#deliver(state, wait)
     })
@@ -243,8 +242,7 @@ export class Flow {
   #follow(state: State) {
     if (state.channelType !== this.#state?.channelType) this.#changeWay(state.channelType)
     this.#state = state
-    this.#pauses[state.channelType] = inSeconds(state.secondsToResend)
-    this.#settings.memory.write({ ...this.#session!, pauses: this.#pauses })
+    this.#resendAt = inSeconds(state.secondsToResend)
     if (state.state === 'CONFIRMED') return this.#succeed(state)
     if (state.state === 'FAILED') throw new WidgetError(state.error ?? { code: 5000 })
     if (state.state === 'WAITING') this.#showSending(state.channelType)
@@ -325,7 +323,7 @@ export class Flow {
   }
 
   #listOfWays(): Screen {
-    return { kind: 'ways', ways: this.#ways.map(way => ({ way, until: this.#pauses[way] ?? 0 })) }
+    return { kind: 'ways', ways: this.#ways, until: this.#resendAt }
   }
 
   #back() {
@@ -364,16 +362,15 @@ export class Flow {
   }
 
   #showSent(state: State) {
-    const until = inSeconds(state.secondsToResend)
-    if (state.triesLeft <= 0) return this.#show(overNote(this.#settings.words, 'tries', until))
-    if (state.secondsToExpire <= 0) return this.#show(overNote(this.#settings.words, 'expired', until))
+    const { words } = this.#settings
+    if (state.triesLeft <= 0) return this.#show(overNote(words, 'tries', this.#resendAt))
+    if (state.secondsToExpire <= 0) return this.#show(overNote(words, 'expired', this.#resendAt))
     this.#showCode(state, false)
   }
 
   #showCode({ channelType: way, codeLength: length }: State, isBusy: boolean) {
-    const resendAt = this.#pauses[way] ?? 0
-    const message = this.#message
-    this.#show({ kind: 'code', way, length, message, isBusy, resendAt, hasOtherWays: this.#hasOtherWays })
+    const shown = { message: this.#message, resendAt: this.#resendAt, hasOtherWays: this.#hasOtherWays }
+    this.#show({ kind: 'code', way, length, isBusy, ...shown })
   }
 
   get #hasOtherWays() {
@@ -414,18 +411,21 @@ export class Flow {
       this.#retry = repeat
       return this.#show(offlineNote(words))
     }
-    if (isOver(error) && this.#session) return this.#prepareAnew()
+    if (isOver(error) && this.#session) {
+      this.#forget()
+      return this.#begin()
+    }
     const known = error instanceof WidgetError ? error : new WidgetError({ code: 5000 })
     if (known !== error) console.error('VerifyWidget:', error)
     if (known.code === 310) console.error(`VerifyWidget: error 310. ${adviceFor310()}`)
     this.#showError(known)
   }
 
-  #prepareAnew() {
+  #forget() {
     this.#settings.memory.write(undefined)
     this.#session = undefined
     this.#state = undefined
-    this.#begin()
+    this.#resendAt = 0
   }
 
   #showError({ code, retryAfterSeconds }: WidgetError) {
@@ -442,7 +442,7 @@ export class Flow {
       this.#show({ kind: 'loading' })
       const state = await wait(this.#api.state(this.#session!))
       if (state.state === 'FAILED') this.#again(state.channelType)
-      else await this.#resume(this.#session!, this.#pauses, state, wait)
+      else await this.#resume(this.#session!, state, wait)
     })
   }
 }

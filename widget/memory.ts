@@ -1,9 +1,4 @@
-import type { Channel, Session } from './api.ts'
-
-/** When a way may be used again, in milliseconds since 1970. */
-export type Pauses = Partial<Record<Channel, number>>
-
-export type Remembered = Session & { pauses: Pauses }
+import type { Session } from './api.ts'
 
 /**
  * Keeps the session of one widget and number over a reload of the page, for as long as its tab is open. Browsers may
@@ -16,16 +11,16 @@ export class Memory {
     this.#name = `tidings:${widgetId}:${destination}`
   }
 
-  read(): Remembered | undefined {
+  read(): Session | undefined {
     try {
-      const { key, secret, pauses } = JSON.parse(sessionStorage.getItem(this.#name) ?? '{}')
-      return key && secret ? { key, secret, pauses: pauses ?? {} } : undefined
+      const { key, secret } = JSON.parse(sessionStorage.getItem(this.#name) ?? '{}')
+      return key && secret ? { key, secret } : undefined
     } catch {
       return undefined
     }
   }
 
-  write(session: Remembered | undefined) {
+  write(session: Session | undefined) {
     try {
       if (session) sessionStorage.setItem(this.#name, JSON.stringify(session))
       else sessionStorage.removeItem(this.#name)

@@ -33,7 +33,9 @@ export interface Code {
 
 export interface Ways {
   kind: 'ways'
-  ways: { way: Channel; until: number }[]
+  ways: Channel[]
+  /** When another code may be sent. */
+  until: number
 }
 
 export type Screen = { kind: 'loading' } | Start | Code | Ways | Note
@@ -204,7 +206,7 @@ function drawWays({ ways }: Ways, { words, actions }: Surroundings): Drawn<Ways>
   const back = button('back', actions.back, icon('back'))
   back.setAttribute('aria-label', words.of('ways.back'))
   const hints = ways.map(() => h('small'))
-  const buttons = ways.map(({ way }, i) =>
+  const buttons = ways.map((way, i) =>
     button('way', () => actions.pick(way), icon(shownAs(way)), nameOf(words, way), hints[i]!, icon('next')),
   )
 
@@ -215,9 +217,9 @@ function drawWays({ ways }: Ways, { words, actions }: Surroundings): Drawn<Ways>
       h('ul', { class: 'ways', role: 'list' }, ...buttons.map(button => h('li', {}, button))),
     ],
     focus: title,
-    update({ ways }) {
-      for (const [i, { way, until }] of ways.entries()) {
-        const wait = secondsUntil(until)
+    update({ until }) {
+      const wait = secondsUntil(until)
+      for (const [i, way] of ways.entries()) {
         buttons[i]!.disabled = wait > 0
         setText(hints[i]!, wait > 0 ? words.of('way.wait', { time: clock(wait) }) : hintOf(words, way))
       }
