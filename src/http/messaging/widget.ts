@@ -140,11 +140,18 @@ export const widgetCheckRoutes =
 
     api.post('/verifier/widget/check', { schema: checkSchema, bodyLimit: BODY_LIMIT }, async request => {
       const { key, result } = request.body
-      const { companyId } = request.caller
-      if (key) return outcomeOf(sql, await findSession(sql, companyId, key))
+      if (key) return outcomeOf(sql, await sessionFor(request.caller, key))
       if (result) return outcomeOfResult(request, result)
       throw new AppError('invalid', 'key: must be given, or result for a form of a site builder')
     })
+
+    /** A session of the caller's company. A key of the type BUILDER_WIDGET finds those of site builders' widgets alone. */
+    async function sessionFor({ companyId, type }: Caller, key: string): Promise<Session | undefined> {
+      const session = await findSession(sql, companyId, key)
+      if (!session || type !== 'BUILDER_WIDGET') return session
+      const widget = await findWidget(sql, session.widgetId)
+      return widget?.page.isBuilder ? session : undefined
+    }
 
     /** The signature proves it; it is told to the widget's company alone. */
     async function outcomeOfResult({ caller }: FastifyRequest, text: string): Promise<Outcome> {
