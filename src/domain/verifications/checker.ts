@@ -20,7 +20,9 @@ const RETRY_AFTER_SECONDS = 2
 
 /**
  * Checks codes. Those of a company that arrive while its last ones are being checked are checked together, in one
- * statement; a second guess at the same verification waits for the next statement. Companies do not wait for each other.
+ * statement; a second guess at the same verification waits for the next statement. An answer that is also that of guesses
+ * which wait answers them: a flood of guesses at one verification takes a statement for each of its tries, and not the
+ * room of the company's other checks. Companies do not wait for each other.
  */
 export class CodeChecker {
   readonly #sql: Pool
@@ -54,21 +56,30 @@ export class CodeChecker {
     while (line.waiting.size > 0) {
       await new Promise(resolve => setImmediate(resolve)) // what arrives in the same turn belongs together
       const guesses = takeDistinct(line)
-      line.count -= guesses.length
-      await this.#checkTogether(companyId, guesses)
+      this.#leave(line, guesses)
+      await this.#checkTogether(companyId, line, guesses)
     }
     this.#lines.delete(companyId)
   }
 
-  async #checkTogether(companyId: number, guesses: Guess[]) {
-    this.#waiting -= guesses.length
+  async #checkTogether(companyId: number, line: Line, guesses: Guess[]) {
     try {
       const rows = await store.checkCodes(this.#sql, companyId, guesses)
       const found = new Map(rows.map(row => [row.uuid, row]))
-      for (const { uuid, answer } of guesses) answer.resolve(found.get(uuid) ?? NOT_FOUND)
+      for (const guess of guesses) {
+        const checked = found.get(guess.uuid) ?? NOT_FOUND
+        const alike = takeAlike(line, guess, checked)
+        this.#leave(line, alike)
+        for (const { answer } of [guess, ...alike]) answer.resolve(checked)
+      }
     } catch (error) {
       for (const { answer } of guesses) answer.reject(error)
     }
+  }
+
+  #leave(line: Line, guesses: Guess[]) {
+    line.count -= guesses.length
+    this.#waiting -= guesses.length
   }
 }
 
@@ -88,4 +99,18 @@ function takeDistinct({ waiting }: Line): Guess[] {
     if (guesses.length === 0) waiting.delete(uuid)
   }
   return taken
+}
+
+/**
+ * Guesses that wait and have the same answer: every guess at a verification that is over, the same code again at one that
+ * is confirmed. A wrong code has none, for each costs a try.
+ */
+function takeAlike({ waiting }: Line, { uuid, hash }: Guess, { status }: Checked): Guess[] {
+  const guesses = waiting.get(uuid)
+  if (!guesses || status === 'WRONG_CODE') return []
+  const isAlike = (guess: Guess) => status !== 'CONFIRMED' || guess.hash === hash
+  const rest = guesses.filter(guess => !isAlike(guess))
+  if (rest.length > 0) waiting.set(uuid, rest)
+  else waiting.delete(uuid)
+  return guesses.filter(isAlike)
 }
