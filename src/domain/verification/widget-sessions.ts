@@ -1,4 +1,5 @@
 import { AppError } from '../../base/errors.ts'
+import { createTurnstile } from '../../base/turnstile.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import type { Acceptance, Refusal } from '../singles/single.ts'
 import type { CodeChecker } from '../verifications/checker.ts'
@@ -12,16 +13,34 @@ import { codeLengthOf, type SendContext, sendCode } from './sends.ts'
 export type SessionContext = SendContext & { sql: Pool; checker: CodeChecker }
 
 /**
+ * Each send has a database connection while it waits for the account of its company: visitors of one company must not
+ * take them all.
+ */
+const sends = createTurnstile({
+  most: 100,
+  mostOfOne: 2,
+  mostWaiting: 5000,
+  mostWaitingOfOne: 500,
+  patienceMs: 5000,
+  refusal: 'Too many codes are being sent at once: try again in a moment',
+})
+
+/**
  * Sends the code that the browser asked for. The site's server may call as often as it likes: each code that was asked
  * for is sent once, and the session is marked in the transaction that accepts the message. A refusal is shown by the
  * widget.
  */
 export async function sendForSession(context: SessionContext, widget: Widget, session: Session): Promise<Acceptance> {
-  if (session.state === 'SENT') return { kind: 'accepted', uuid: session.messageUuid! }
-  const outcome = await orRefusal(sendCode(context, widget, requestOf(session), onceOf(session)))
+  if (await needsNoCode(context.sql, session)) return { kind: 'accepted', uuid: session.messageUuid! }
+  const send = () => sendCode(context, widget, requestOf(session), onceOf(session))
+  const outcome = await orRefusal(sends.through(session.companyId, send))
   if (outcome.kind === 'refused') await failSession(context.sql, session, shownFor(outcome))
   return outcome
 }
+
+/** The code was sent, or the visitor asked for another and confirmed the number with an earlier one. */
+const needsNoCode = async (sql: Sql, session: Session): Promise<boolean> =>
+  session.state === 'SENT' || Boolean((await verificationOf(sql, session))?.confirmedAt)
 
 const requestOf = (session: Session) => ({
   channelType: session.channelType,
