@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { AppError } from '../../base/errors.ts'
+import { createTurnstile } from '../../base/turnstile.ts'
 import { Results } from '../../domain/verification/results.ts'
 import { requireServed } from '../../domain/verification/sends.ts'
 import {
@@ -65,10 +66,32 @@ export function registerWidgetApi(app: FastifyInstance, context: WidgetContext) 
     async scope => {
       allowAnyOrigin(scope, '/:action')
       context.strangerBytes.guard(scope)
+      shareRoom(scope)
       await scope.register(routes(context))
     },
     { prefix: PREFIX },
   )
+}
+
+/**
+ * Anybody may ask, and every request asks the database: one network must not keep its connections busy. So many at once
+ * are enough for the visitors behind one address.
+ */
+function shareRoom(scope: FastifyInstance) {
+  const requests = createTurnstile({
+    most: 500,
+    mostOfOne: 20,
+    mostWaiting: 2000,
+    mostWaitingOfOne: 200,
+    patienceMs: 5000,
+    refusal: 'Too many requests at once: try again in some seconds',
+  })
+  scope.addHook('onRoute', route => {
+    const { handler } = route
+    route.handler = function (request, reply) {
+      return requests.through(networkOf(request.ip), async () => handler.call(this, request, reply))
+    }
+  })
 }
 
 const routes =
@@ -128,7 +151,7 @@ const routes =
         await logError(sql, session, notForBuilders)
         return answerRefusal(reply, notForBuilders)
       }
-      await sendForSession(context, widget, session)
+      await orInFlight(sendForSession(context, widget, session))
       const sent = await again()
       return viewOf(results, widget, sent, await viewSession(context, widget, sent))
     })
@@ -182,6 +205,15 @@ async function sessionFor(context: WidgetContext, request: FastifyRequest, keys:
   if (isRefusal(widget)) throw new AppError('not_found', 'Session not found')
   const again = () => requireSession(context.sql, widget.companyId, keys)
   return { widget, session: await again(), again }
+}
+
+/** A second tab, or a reload, asks for the same code while it is being sent: the state says what becomes of it. */
+async function orInFlight(sending: Promise<unknown>) {
+  try {
+    await sending
+  } catch (error) {
+    if (!(error instanceof AppError) || error.kind !== 'in_flight') throw error
+  }
 }
 
 async function refuseRobot(

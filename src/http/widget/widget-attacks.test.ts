@@ -1,0 +1,168 @@
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { connect } from '../../db/sql.ts'
+import { CodeChecker } from '../../domain/verifications/checker.ts'
+import { CodeBox } from '../../domain/verifications/code-box.ts'
+import { aMessagingSide, type MessagingSide } from '../../testing/conformance/messaging-world.ts'
+import { eventually } from '../../testing/eventually.ts'
+import { aKey, useMessagingApi } from '../../testing/messaging-api.ts'
+import { letPass, secret } from '../../testing/verification.ts'
+import { aWidget, browserOf } from '../../testing/widget.ts'
+
+const api = useMessagingApi()
+const browser = browserOf(() => api.app)
+const codes = new CodeBox(secret)
+let side: MessagingSide
+let widgetId: string
+let builderId: string
+let numbers = 0
+
+/** A number that no other test uses. */
+const aNumber = () => `7918${String(++numbers).padStart(3, '0')}1234`
+
+beforeAll(async () => {
+  side = await aMessagingSide(api.sql)
+  widgetId = await aWidget(api.sql, side.companyId)
+  builderId = await aWidget(api.sql, side.companyId, { page: { isBuilder: true } })
+})
+
+beforeEach(() => api.sql`truncate verification_limits, widget_sessions, widget_errors`)
+
+const server = (action: 'send' | 'check', body: object, key: string = side.keys.VERIFIER) =>
+  api.call({ method: 'POST', path: `/verifier/widget/${action}`, key, body })
+
+const stateOf = async (keys: object) => (await browser.ask('state', keys)).body
+
+/** Gives the session's verification a code that the test knows. */
+async function knownCode(verificationUuid: string, code = '111111') {
+  await api.sql`
+    update verifications set code_hashes = array[decode(${codes.hash(verificationUuid, code)}, 'hex')]
+    where verification_uuid = ${verificationUuid}`
+  return code
+}
+
+const messagesTo = async (destination: string) =>
+  (await api.sql`select count(*)::int as count from messages where destination = ${destination}`)[0]!.count
+
+describe('results', () => {
+  test('of a builder page have one spelling', async () => {
+    const destination = aNumber()
+    const keys = await browser.begin(builderId, destination)
+    await browser.ask('deliver', keys)
+    const [row] = await api.sql`select verification_uuid as uuid from widget_sessions`
+    const { body } = await browser.ask('check', { ...keys, code: await knownCode(row!.uuid) })
+    const result = body.result as string
+    const { key } = await aKey(api.sql, side.companyId, 'BUILDER_WIDGET')
+    expect((await server('check', { result }, key)).body.status).toBe('CONFIRMED')
+    for (const other of [`${result}.`, `${result}.x`, `${result}=`, `${result} `, result.replace('.', '=.')])
+      expect([other, (await server('check', { result: other }, key)).body.status]).toEqual([other, 'NOT_FOUND'])
+  })
+})
+
+test('a key for pages of site builders learns nothing of other widgets', async () => {
+  const keys = await browser.begin(widgetId, aNumber())
+  const { key } = await aKey(api.sql, side.companyId, 'BUILDER_WIDGET')
+  expect((await server('check', { key: keys.key }, key)).body).toEqual({ status: 'NOT_FOUND' })
+  expect((await server('check', { key: keys.key })).body).toEqual({ status: 'WAITING' })
+})
+
+test('a number that was confirmed by an earlier code gets no other, also when one was asked for before', async () => {
+  const destination = aNumber()
+  const keys = await browser.begin(widgetId, destination)
+  const { body: first } = await server('send', { key: keys.key })
+  const code = await knownCode(first.messageUuid)
+  await letPass(api.sql, 60)
+  expect((await browser.ask('again', { ...keys, channelType: 'SMS' })).body.state).toBe('WAITING')
+  expect((await browser.ask('check', { ...keys, code })).body.status).toBe('CONFIRMED')
+  expect((await server('send', { key: keys.key })).body).toEqual({ messageUuid: first.messageUuid })
+  expect(await messagesTo(destination)).toBe(1)
+})
+
+/** Runs the work while another session keeps the company's account locked. */
+async function whileAccountLocked<T>(work: () => Promise<T>): Promise<T> {
+  const locker = connect(api.url, { max: 1, idleInTransactionMs: 600_000 })
+  try {
+    return (await locker.begin(async sql => {
+      await sql`select from accounts where company_id = ${side.companyId} for update`
+      return work()
+    })) as T
+  } finally {
+    await locker.end()
+  }
+}
+
+const waitingForLocks = async () =>
+  (
+    await api.sql`
+      select count(*)::int as count from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`
+  )[0]!.count
+
+describe('a flood', () => {
+  test('of codes for one company leaves database connections for others', async () => {
+    const sessions = await Promise.all(Array.from({ length: 30 }, () => browser.begin(builderId, aNumber())))
+    const { deliveries, waiting } = await whileAccountLocked(async () => {
+      const deliveries = sessions.map((keys, i) => browser.ask('deliver', keys, { address: `198.51.100.${i}` }))
+      await eventually(async () => expect(await waitingForLocks()).toBeGreaterThan(1))
+      const { status } = await browser.ask('open', { widgetId })
+      expect(status).toBe(200)
+      return { deliveries, waiting: await waitingForLocks() }
+    })
+    expect(waiting).toBe(2)
+    const statuses = (await Promise.all(deliveries)).map(({ status }) => status)
+    expect(statuses).toContain(200)
+    expect(statuses.filter(status => status !== 200 && status !== 429)).toEqual([])
+  })
+
+  test('of requests from one network leaves database connections for others', async () => {
+    const keys = await browser.begin(widgetId, aNumber())
+    const locker = connect(api.url, { max: 1, idleInTransactionMs: 600_000 })
+    const { answers } = (await locker.begin(async sql => {
+      await sql`lock table widget_sessions`
+      const flood = Array.from({ length: 300 }, () => browser.ask('state', keys, { address: '198.51.100.7' }))
+      const refused = await Promise.race(flood)
+      expect([refused.status, refused.body.error.code]).toEqual([429, 4290])
+      return { answers: Promise.all(flood) }
+    })) as { answers: Promise<{ status: number }[]> }
+    await locker.end()
+    const statuses = (await answers).map(({ status }) => status)
+    expect(statuses.filter(status => status === 200).length).toBeLessThan(300)
+  })
+
+  test('of guesses at one code takes a statement for each try, and no room of others', async () => {
+    const keys = await browser.begin(widgetId, aNumber())
+    const { body } = await server('send', { key: keys.key })
+    const uuid = body.messageUuid as string
+    const pool = connect(api.url, { max: 1 })
+    let statements = 0
+    const debug = (_: number, text: string) => {
+      if (text.includes('judged')) statements += 1
+    }
+    Object.assign(pool.options, { debug })
+    const checker = new CodeChecker(pool, codes)
+    const guess = (code: string) => checker.check(side.companyId, uuid, code)
+    const wrong = await Promise.all(Array.from({ length: 500 }, () => guess('000')))
+    expect(wrong.filter(({ status }) => status === 'WRONG_CODE')).toHaveLength(3)
+    expect(wrong.filter(({ status }) => status === 'EXPIRED')).toHaveLength(497)
+    expect(statements).toBeLessThan(10)
+
+    await api.sql`update verifications set tries_left = 3 where verification_uuid = ${uuid}`
+    const code = await knownCode(uuid)
+    const right = await Promise.all(Array.from({ length: 500 }, (_, i) => guess(i === 1 ? '000' : code)))
+    expect(right.map(({ status }) => status)).toEqual(right.map((_, i) => (i === 1 ? 'WRONG_CODE' : 'CONFIRMED')))
+    expect(statements).toBeLessThan(20)
+    await pool.end()
+  })
+})
+
+test('a code that is asked for twice at once is sent once, and both tabs learn of it', async () => {
+  const destination = aNumber()
+  const keys = await browser.begin(builderId, destination)
+  const { answers } = await whileAccountLocked(async () => {
+    const both = [browser.ask('deliver', keys), browser.ask('deliver', keys)]
+    await Promise.race(both)
+    return { answers: Promise.all(both) }
+  })
+  expect((await answers).map(({ status }) => status)).toEqual([200, 200])
+  expect((await stateOf(keys)).state).toBe('SENT')
+  expect(await messagesTo(destination)).toBe(1)
+})
