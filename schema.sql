@@ -1025,7 +1025,7 @@ create table widget_errors (
   created_at  timestamp with time zone default now() not null,
   constraint widget_errors_pkey PRIMARY KEY (company_id, error_id)
 );
-CREATE INDEX widget_errors_by_widget ON widget_errors USING btree (company_id, widget_id, created_at);
+CREATE INDEX widget_errors_by_code ON widget_errors USING btree (company_id, widget_id, code, created_at);
 CREATE INDEX widget_errors_old ON widget_errors USING btree (created_at);
 
 create table widget_sessions (
@@ -1054,7 +1054,7 @@ create table widget_sessions (
 CREATE INDEX widget_sessions_by_network ON widget_sessions USING btree (company_id, network, created_at);
 CREATE INDEX widget_sessions_by_number ON widget_sessions USING btree (company_id, destination, created_at);
 CREATE INDEX widget_sessions_old ON widget_sessions USING btree (ends_at);
-CREATE INDEX widget_sessions_waiting ON widget_sessions USING btree (company_id) WHERE (state = 'WAITING'::text);
+CREATE INDEX widget_sessions_waiting ON widget_sessions USING btree (company_id, asked_at) WHERE (state = 'WAITING'::text);
 
 CREATE OR REPLACE FUNCTION drop_old_submission_days()
  RETURNS void

@@ -2,7 +2,8 @@ import type { Sql } from '../../db/sql.ts'
 import * as store from './store.ts'
 import type { Session, WidgetError, WidgetRefusal } from './widget.ts'
 
-const MOST_IN_HOUR = 1000
+/** Of each number: strangers cause some of them, and must not crowd out the others. */
+const MOST_IN_HOUR = 100
 const MOST_REASON = 300
 
 type Subject = Pick<Session, 'companyId' | 'widgetId'> & Partial<Pick<Session, 'origin' | 'destination'>>

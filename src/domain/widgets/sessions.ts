@@ -19,7 +19,7 @@ const AFTERWARDS_MINUTES = 15
 /** So long the site's server may take to ask for the code. */
 export const SEND_WITHIN_SECONDS = 15
 /** Sessions for each code that a number or an address may have: a visitor may reload, and sites may fail. */
-const SESSIONS_PER_CODE = 3
+export const SESSIONS_PER_CODE = 3
 const RETRY_AFTER_SECONDS = 600
 const KEY_BYTES = 24
 

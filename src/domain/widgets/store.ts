@@ -48,10 +48,14 @@ export function selectWaiting(sql: Sql, companyId: number, withinSeconds: number
     limit 2`
 }
 
+/** A session ends a day after its beginning at the latest: its verification is not kept for ever. */
+const laterEnd = (sql: Sql, lasts: ReturnType<Sql>) =>
+  sql`greatest(ends_at, least(now() + ${lasts}, created_at + interval '1 day'))`
+
 export function updateAsked(sql: Sql, { companyId, keyHash }: Session, channelType: string, lastsMinutes: number) {
   return sql`
     update widget_sessions set state = 'WAITING', error = null, retry_at = null, asks = asks + 1, asked_at = now(),
-      channel_type = ${channelType}, ends_at = greatest(ends_at, now() + make_interval(mins => ${lastsMinutes}))
+      channel_type = ${channelType}, ends_at = ${laterEnd(sql, sql`make_interval(mins => ${lastsMinutes})`)}
     where company_id = ${companyId} and key_hash = ${keyHash}`
 }
 
@@ -62,8 +66,7 @@ export function updateSent(sql: Sql, companyId: number, sent: SentSession, after
   return sql`
     update widget_sessions set state = 'SENT', error = null, retry_at = null, message_uuid = ${sent.messageUuid},
       verification_uuid = ${sent.verificationUuid},
-      ends_at = greatest(ends_at,
-        now() + make_interval(secs => ${sent.lifetimeSeconds}, mins => ${afterwardsMinutes}))
+      ends_at = ${laterEnd(sql, sql`make_interval(secs => ${sent.lifetimeSeconds}, mins => ${afterwardsMinutes})`)}
     where company_id = ${companyId} and key_hash = ${sent.keyHash}`
 }
 
@@ -102,7 +105,7 @@ export function deleteOldUses(sql: Sql, limit: number) {
 
 export type NewError = Omit<WidgetError, 'errorId' | 'createdAt'>
 
-/** Strangers cause errors too: a widget has room for so many within an hour. */
+/** A widget has room for so many errors with one number within an hour. */
 export function insertError(sql: Sql, companyId: number, error: NewError, mostInHour: number) {
   return sql`
     insert into widget_errors (company_id, widget_id, code, reason, origin, destination)
@@ -110,7 +113,8 @@ export function insertError(sql: Sql, companyId: number, error: NewError, mostIn
     where (
       select count(*) from (
         select from widget_errors
-        where company_id = ${companyId} and widget_id = ${error.widgetId} and created_at > now() - interval '1 hour'
+        where company_id = ${companyId} and widget_id = ${error.widgetId} and code = ${error.code}
+          and created_at > now() - interval '1 hour'
         limit ${mostInHour}) q) < ${mostInHour}`
 }
 

@@ -16,6 +16,7 @@ import {
 import { openCaptchaSecret } from '../../domain/verifiers/captcha-secret.ts'
 import { verifierChannels, type Widget } from '../../domain/verifiers/verifier.ts'
 import { findWidget } from '../../domain/verifiers/verifiers.ts'
+import { Attempts } from '../../domain/widgets/attempts.ts'
 import { logError } from '../../domain/widgets/errors.ts'
 import { beginSession, requireSession, takeCaptchaUse, widgetIdIn } from '../../domain/widgets/sessions.ts'
 import { BAD_REQUEST, refusedBy, type Session, type WidgetRefusal, widgetErrors } from '../../domain/widgets/widget.ts'
@@ -99,6 +100,7 @@ const routes =
   async api => {
     const { sql, clock, secret, numbering } = context
     const captchas = createCaptchas({ secret, ...(context.captchaUrls ? { urls: context.captchaUrls } : {}) })
+    const attempts = new Attempts()
     const results = new Results(secret)
     const options = <T>(body: T) => ({ bodyLimit: BODY_LIMIT, schema: { hide: true, body } })
 
@@ -130,7 +132,9 @@ const routes =
         channelType,
       }
       const begun =
+        attempts.refuseCaptcha(widget, wish.network, clock()) ??
         (await refuseRobot(context, captchas, widget, body.captcha, request.ip)) ??
+        attempts.refuseSession(widget, clock()) ??
         (await beginSession(sql, widget, wish))
       if (isRefusal(begun)) {
         await logError(sql, { ...wish, companyId: widget.companyId }, begun)

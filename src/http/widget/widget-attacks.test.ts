@@ -2,6 +2,8 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connect } from '../../db/sql.ts'
 import { CodeChecker } from '../../domain/verifications/checker.ts'
 import { CodeBox } from '../../domain/verifications/code-box.ts'
+import { defaultLimits } from '../../domain/verifiers/verifier.ts'
+import { listErrors } from '../../domain/widgets/errors.ts'
 import { aMessagingSide, type MessagingSide } from '../../testing/conformance/messaging-world.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { aKey, useMessagingApi } from '../../testing/messaging-api.ts'
@@ -152,6 +154,62 @@ describe('a flood', () => {
     expect(statements).toBeLessThan(20)
     await pool.end()
   })
+})
+
+describe('strangers', () => {
+  const limits = { ...defaultLimits, perAddress: 2, perVerifier: 3 }
+
+  test('cannot use up the quota of a captcha with solutions that fail', async () => {
+    const id = await aWidget(api.sql, side.companyId, { page: { captcha: 'altcha' }, settings: { limits } })
+    const start = async (address: string) => {
+      const { body } = await browser.ask(
+        'sessions',
+        { widgetId: id, destination: aNumber(), captcha: 'x' },
+        { address },
+      )
+      return [body.error.code, body.error.retryAfterSeconds]
+    }
+    for (let i = 0; i < 12; i++) expect(await start('198.51.100.1')).toEqual([110, undefined])
+    expect(await start('198.51.100.1')).toEqual([130, expect.any(Number)])
+    expect(await start('198.51.100.2')).toEqual([110, undefined])
+  })
+
+  test('from many networks begin no more sessions than a widget can need', async () => {
+    const id = await aWidget(api.sql, side.companyId, { settings: { limits } })
+    const start = async (address: string) =>
+      (await browser.ask('sessions', { widgetId: id, destination: aNumber() }, { address })).status
+    for (let i = 0; i < 9; i++) expect(await start(`2001:db8:0:${i}::1`)).toBe(200)
+    expect(await start('2001:db8:0:99::1')).toBe(429)
+    expect((await browser.ask('sessions', { widgetId, destination: aNumber() })).status).toBe(200)
+    api.now = new Date(Date.now() + 3600_001)
+    expect(await start('2001:db8:0:99::1')).toBe(200)
+    api.now = undefined
+  })
+
+  test('who fill the log with one error leave room for the others', async () => {
+    await api.sql`
+      insert into widget_errors (company_id, widget_id, code, reason)
+      select ${side.companyId}, ${widgetId}, 310, 'flood' from generate_series(1, 2000)`
+    await browser.ask('open', { widgetId }, { origin: 'https://evil.example' })
+    const keys = await browser.begin(widgetId, aNumber())
+    await server('send', {})
+    const errors = await listErrors(api.sql, side.companyId, { widgetId, limit: 3000 })
+    expect(errors.filter(({ code }) => code === 310)).toHaveLength(2000)
+    expect(errors[0]).toMatchObject({ code: 320 })
+    expect((await stateOf(keys)).error.code).toBe(320)
+  })
+})
+
+test('a session ends a day after its beginning, however often a code is asked for', async () => {
+  const keys = await browser.begin(widgetId, aNumber())
+  await api.sql`
+    update widget_sessions set created_at = now() - interval '23 hours 50 minutes', ends_at = now() + interval '1 minute'`
+  const minutesLeft = async () =>
+    (await api.sql`select round(extract(epoch from ends_at - created_at) / 60)::int as minutes from widget_sessions`)[0]
+  await browser.ask('again', { ...keys, channelType: 'SMS' })
+  expect(await minutesLeft()).toEqual({ minutes: 24 * 60 })
+  await server('send', { key: keys.key })
+  expect(await minutesLeft()).toEqual({ minutes: 24 * 60 })
 })
 
 test('a code that is asked for twice at once is sent once, and both tabs learn of it', async () => {
