@@ -53,7 +53,7 @@ describe.each(planModes)('%s', mode => {
     return ofLarge.reduce((sum, { rows }) => sum + rows, 0)
   }
 
-  const session = () => ({ companyId, keyHash: hashOf(OWN), asks: 1 }) as Session
+  const session = () => ({ companyId, keyHash: hashOf(OWN), asks: 1, messageUuid: null }) as Session
 
   test('sessions of a number and of a network are counted up to a bound', async () => {
     const count = (sql: Pool) => store.countSessions(sql, companyId, '79160000200', '203.0.113.2', 90)

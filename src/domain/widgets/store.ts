@@ -52,11 +52,13 @@ export function selectWaiting(sql: Sql, companyId: number, withinSeconds: number
 const laterEnd = (sql: Sql, lasts: ReturnType<Sql>) =>
   sql`greatest(ends_at, least(now() + ${lasts}, created_at + interval '1 day'))`
 
-export function updateAsked(sql: Sql, { companyId, keyHash }: Session, channelType: string, lastsMinutes: number) {
+/** Does nothing when another tab asked first, or a code was sent meanwhile: that code is the one asked for. */
+export function updateAsked(sql: Sql, session: Session, channelType: string, lastsMinutes: number) {
   return sql`
     update widget_sessions set state = 'WAITING', error = null, retry_at = null, asks = asks + 1, asked_at = now(),
       channel_type = ${channelType}, ends_at = ${laterEnd(sql, sql`make_interval(mins => ${lastsMinutes})`)}
-    where company_id = ${companyId} and key_hash = ${keyHash}`
+    where company_id = ${session.companyId} and key_hash = ${session.keyHash} and asks = ${session.asks}
+      and message_uuid is not distinct from ${session.messageUuid}`
 }
 
 export type SentSession = { keyHash: Buffer; messageUuid: string; verificationUuid: string; lifetimeSeconds: number }

@@ -13,6 +13,7 @@ import {
   typeCode,
   viewSession,
 } from '../../domain/verification/widget-sessions.ts'
+import { networkOf } from '../../domain/verifications/network.ts'
 import { openCaptchaSecret } from '../../domain/verifiers/captcha-secret.ts'
 import { verifierChannels, type Widget } from '../../domain/verifiers/verifier.ts'
 import { findWidget } from '../../domain/verifiers/verifiers.ts'
@@ -23,7 +24,6 @@ import { BAD_REQUEST, refusedBy, type Session, type WidgetRefusal, widgetErrors 
 import { KIB } from '../body.ts'
 import type { Context } from '../context.ts'
 import { OneOf } from '../schemas.ts'
-import { networkOf } from '../server/networks.ts'
 import type { StrangerBytes } from '../server/stranger-bytes.ts'
 import { type CaptchaResult, type Captchas, createCaptchas } from './captcha/captcha.ts'
 import { allowAnyOrigin } from './cors.ts'
@@ -90,7 +90,7 @@ function shareRoom(scope: FastifyInstance) {
   scope.addHook('onRoute', route => {
     const { handler } = route
     route.handler = function (request, reply) {
-      return requests.through(networkOf(request.ip), async () => handler.call(this, request, reply))
+      return requests.through(networkOf(addressOf(request)), async () => handler.call(this, request, reply))
     }
   })
 }
@@ -122,18 +122,19 @@ const routes =
       if (isRefusal(widget)) return answerRefusal(reply, widget)
       const channelType = body.channelType ?? widget.settings.channels[0]!
       const { digits: destination } = requireServed(numbering(), widget.settings, { ...body, channelType })
+      const address = addressOf(request)
       const wish = {
         widgetId: widget.verifierId,
         destination,
-        clientAddress: request.ip,
-        network: networkOf(request.ip),
+        clientAddress: address,
+        network: networkOf(address),
         origin: request.headers.origin!,
         language: body.lang ?? null,
         channelType,
       }
       const begun =
         attempts.refuseCaptcha(widget, wish.network, clock()) ??
-        (await refuseRobot(context, captchas, widget, body.captcha, request.ip)) ??
+        (await refuseRobot(context, captchas, widget, body.captcha, address)) ??
         attempts.refuseSession(widget, clock()) ??
         (await beginSession(sql, widget, wish))
       if (isRefusal(begun)) {
@@ -187,6 +188,9 @@ const routes =
     })
   }
 
+/** A client that is gone has none. */
+const addressOf = ({ ip }: FastifyRequest): string => ip ?? ''
+
 const isRefusal = (value: object): value is WidgetRefusal => 'kind' in value && value.kind === 'refused'
 
 /** The widget, if the page may show it. A page that may not is told no more than that the widget is unknown to it. */
@@ -228,11 +232,24 @@ async function refuseRobot(
   address: string,
 ): Promise<WidgetRefusal | undefined> {
   const { companyId, verifierId: widgetId, page, captchaSecret: sealed } = widget
-  const captchaSecret = sealed && openCaptchaSecret(secret, sealed)
+  const captchaSecret = sealed && secretIn(secret, sealed)
+  if (captchaSecret === undefined) return refusedBy(widgetErrors.captchaBroken, SEALED_ELSEWHERE)
   const result = await captchas.judge({ page, widgetId, captchaSecret }, token, { address }, clock())
   if (result.kind !== 'passed') return refusalOf(result)
   if (result.use && !(await takeCaptchaUse(sql, companyId, result.use)))
     return refusedBy(widgetErrors.captchaFailed, 'The solution of the captcha was used before')
+}
+
+const SEALED_ELSEWHERE =
+  'The secret of the captcha was encrypted with another TIDINGS_SECRET. Set it again: `tidings widget set --captcha-secret`.'
+
+/** Undefined when it was encrypted with another secret of the service. */
+function secretIn(secret: string, sealed: Buffer): string | undefined {
+  try {
+    return openCaptchaSecret(secret, sealed)
+  } catch {
+    return undefined
+  }
 }
 
 const refusalOf = ({ kind, reason }: Exclude<CaptchaResult, { kind: 'passed' }>) =>

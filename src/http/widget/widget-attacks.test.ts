@@ -1,14 +1,20 @@
+import { pino } from 'pino'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connect } from '../../db/sql.ts'
+import { verifyLedger } from '../../domain/audit/verify.ts'
+import { loadNumbering } from '../../domain/numbering/numbering.ts'
 import { CodeChecker } from '../../domain/verifications/checker.ts'
 import { CodeBox } from '../../domain/verifications/code-box.ts'
+import { sealCaptchaSecret } from '../../domain/verifiers/captcha-secret.ts'
 import { defaultLimits } from '../../domain/verifiers/verifier.ts'
+import { changeVerifier, requireAnyVerifier } from '../../domain/verifiers/verifiers.ts'
 import { listErrors } from '../../domain/widgets/errors.ts'
 import { aMessagingSide, type MessagingSide } from '../../testing/conformance/messaging-world.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { aKey, useMessagingApi } from '../../testing/messaging-api.ts'
 import { letPass, secret } from '../../testing/verification.ts'
 import { aWidget, browserOf } from '../../testing/widget.ts'
+import { buildApp } from '../app.ts'
 
 const api = useMessagingApi()
 const browser = browserOf(() => api.app)
@@ -223,4 +229,61 @@ test('a code that is asked for twice at once is sent once, and both tabs learn o
   expect((await answers).map(({ status }) => status)).toEqual([200, 200])
   expect((await stateOf(keys)).state).toBe('SENT')
   expect(await messagesTo(destination)).toBe(1)
+})
+
+test('codes that are asked for and sent at once, by two processes, are each paid for and good', async () => {
+  const settings = { limits: { ...defaultLimits, perNumber: 1000 } }
+  const id = await aWidget(api.sql, side.companyId, { settings, page: { isBuilder: true } })
+  const pool = connect(api.url, { max: 5 })
+  const numbering = await loadNumbering(api.sql)
+  const other = await buildApp({
+    sql: pool,
+    clock: () => new Date(),
+    numbering: () => numbering,
+    log: pino({ level: 'silent' }),
+    billingZone: 'Europe/Moscow',
+    publicUrl: 'http://localhost:8080',
+    trustedProxies: [],
+    metrics: false,
+    secret,
+  })
+  const otherBrowser = browserOf(() => other)
+  const destination = aNumber()
+  const keys = await browser.begin(id, destination)
+  for (let round = 0; round < 5; round++) {
+    await letPass(api.sql, 4000)
+    const answers = await Promise.all([
+      browser.ask('deliver', keys),
+      otherBrowser.ask('again', { ...keys, channelType: 'SMS' }),
+      otherBrowser.ask('deliver', keys),
+      browser.ask('again', { ...keys, channelType: 'SMS' }),
+      server('send', { key: keys.key }),
+      otherBrowser.ask('deliver', keys),
+      browser.ask('check', { ...keys, code: 'wrong' }),
+    ])
+    expect(answers.filter(({ status }) => ![200, 409, 429].includes(status))).toEqual([])
+  }
+  expect((await browser.ask('deliver', keys)).status).toBe(200)
+  const [row] = await api.sql`
+    select count(*)::int as verifications, sum(cardinality(code_hashes))::int as codes,
+      (select state from widget_sessions) as state
+    from verifications where destination = ${destination}`
+  expect(row).toEqual({ verifications: 1, codes: await messagesTo(destination), state: 'SENT' })
+  expect(await messagesTo(destination)).toBeGreaterThan(1)
+  expect(await verifyLedger(api.sql, { companyId: side.companyId })).toEqual([])
+  await other.close()
+  await pool.end()
+})
+
+test('340: a secret of the captcha that was encrypted with another secret of the service', async () => {
+  const id = await aWidget(api.sql, side.companyId)
+  const widget = await requireAnyVerifier(api.sql, 'WIDGET', id)
+  await changeVerifier(api.sql, widget, {
+    page: { captcha: 'turnstile', captchaSiteKey: 'site' },
+    captchaSecret: sealCaptchaSecret('another secret of the service, long', 'a secret of the provider'),
+  })
+  const { status, body } = await browser.ask('sessions', { widgetId: id, destination: aNumber(), captcha: 'token' })
+  expect([status, body.error.code]).toEqual([400, 340])
+  const [error] = await listErrors(api.sql, side.companyId, { widgetId: id, limit: 1 })
+  expect(error!.reason).toContain('TIDINGS_SECRET')
 })
