@@ -21,9 +21,9 @@ export function useServer(handler: Handler) {
 }
 
 export interface PageContent {
-  /** Where widget.js is. */
+  /** Where the script is. */
   service: string
-  /** Scripts after widget.js. */
+  /** Scripts after the script of the widget. */
   script: string
   head?: string
   body?: string
@@ -62,7 +62,7 @@ const html = ({ service, script, head = '', body = '<div id="verify"></div>' }: 
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>A shop</title><link rel="icon" href="data:,">${head}</head>
 <body style="margin:0"><main><h1>Checkout</h1>${body}</main>
-<script src="${service}/widget/widget.js"></script>
+<script src="${service}/widget/VerifyWidget.umd.min.js"></script>
 <script>
 const sendCode = async key => {
   const answer = await fetch('/send-code', { method: 'POST', body: JSON.stringify({ key }) })

@@ -76,7 +76,7 @@ export function useStubApi() {
   return {
     url: () => `http://127.0.0.1:${server.port()}`,
     sceneOf,
-    /** Serves one more file beside widget.js. */
+    /** Serves one more file beside the script. */
     addFile: (name: string, content: string) => void files.set(name, content),
     reset() {
       scenes.clear()

@@ -154,7 +154,7 @@ describe.skipIf(!hasBrowser)('in a browser', () => {
     site.headers = { 'content-security-policy': ["default-src 'none'", 'img-src data:', ...own].join('; ') }
     const options = { destination: '79190040001', widgetId: await widgetFor(siteUrl(), true) }
     site.html = `<!doctype html><title>A shop</title><link rel="icon" href="data:,"><div id="verify"></div>
-      <script src="${tidingsUrl}/widget/widget.js"></script>
+      <script src="${tidingsUrl}/widget/VerifyWidget.umd.min.js"></script>
       <script nonce="of-the-page">
         const violations = []
         addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>

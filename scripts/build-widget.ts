@@ -13,8 +13,11 @@ const defaultTarget = new URL('../dist/widget/', import.meta.url)
 export async function buildWidget(target = defaultTarget) {
   await mkdir(target, { recursive: true })
   await buildScript(target)
-  await writeFile(new URL('widget.css', target), withoutSpace(await readFile(new URL('widget.css', source), 'utf8')))
-  await copyFile(new URL('widget.d.ts', source), new URL('widget.d.ts', target))
+  await writeFile(
+    new URL('VerifyWidget.css', target),
+    withoutSpace(await readFile(new URL('widget.css', source), 'utf8')),
+  )
+  await copyFile(new URL('widget.d.ts', source), new URL('VerifyWidget.d.ts', target))
 }
 
 /** One classic script for browsers of the last four years. */
@@ -24,7 +27,7 @@ async function buildScript(target: URL) {
     input: fileURLToPath(new URL('mount.ts', source)),
     platform: 'browser',
     transform: { target: ['chrome108', 'firefox107', 'safari16'] },
-    output: { file: fileURLToPath(new URL('widget.js', target)), format: 'iife', minify: true },
+    output: { file: fileURLToPath(new URL('VerifyWidget.umd.min.js', target)), format: 'iife', minify: true },
     logLevel: 'warn',
   })
 }

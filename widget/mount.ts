@@ -24,7 +24,7 @@ function mount(selector: string, options: VerifyWidgetOptions, sendAuthKey?: Sen
   const api = new Api(base, widgetId, lang, stopped.signal)
   const memory = new Memory(widgetId, destination)
   const flow = new Flow({ host, destination, captchaSiteKey, sendAuthKey, onSuccess, words, api, memory })
-  const view = new View(host, { words, theme, destination, styleUrl: `${base}widget.css`, actions: flow.actions })
+  const view = new View(host, { words, theme, destination, styleUrl: `${base}VerifyWidget.css`, actions: flow.actions })
   unmountOf.set(host, () => {
     unmountOf.delete(host)
     flow.stop()
@@ -74,5 +74,7 @@ const languageOfPage = (): Lang => (/^ru\b/i.test(document.documentElement.lang 
 
 /** A module or a bundle has no `currentScript`. */
 function findScript(): string {
-  return document.querySelector<HTMLScriptElement>('script[src*="widget/widget.js"]')?.src ?? location.href
+  return (
+    document.querySelector<HTMLScriptElement>('script[src*="widget/VerifyWidget.umd.min.js"]')?.src ?? location.href
+  )
 }

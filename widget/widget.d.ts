@@ -1,4 +1,4 @@
-/** Types of https://<service>/widget/widget.js, which defines the global `VerifyWidget`. */
+/** Types of https://<service>/widget/VerifyWidget.umd.min.js, which defines the global `VerifyWidget`. */
 
 export interface VerifyWidgetOptions {
   /** The phone number in international form: digits, with or without "+". */

@@ -74,7 +74,7 @@ describe('a widget', () => {
     const text = await widget('create', ...of, ...SITE)
     const widgetId = /^Widget (\w{12}) of company \d+ sends codes by SMS on https:\/\/shop\.example\.\n/.exec(text)![1]
     expect(text).toContain(
-      '<div id="verify"></div>\n<script src="https://tidings.example/widget/widget.js"></script>\n',
+      '<div id="verify"></div>\n<script src="https://tidings.example/widget/VerifyWidget.umd.min.js"></script>\n',
     )
     expect(text).toContain(`VerifyWidget.mount('#verify', { destination: '79160000001', widgetId: '${widgetId}' },\n`)
     expect(text).toContain("fetch('/send-code'")

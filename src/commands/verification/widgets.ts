@@ -52,7 +52,7 @@ function htmlFor({ verifierId, page }: Widget, config: Config): string[] {
   const options = `{ destination: '79160000001', widgetId: '${verifierId}' }`
   return [
     '<div id="verify"></div>',
-    `<script src="${address}/widget/widget.js"></script>`,
+    `<script src="${address}/widget/VerifyWidget.umd.min.js"></script>`,
     '<script>',
     ...(page.isBuilder ? [`  VerifyWidget.mount('#verify', ${options})`] : mountLines(options)),
     '</script>',

@@ -8,15 +8,15 @@ import { AppError } from '../../base/errors.ts'
 const builtWidget = new URL('../../../dist/widget/', import.meta.url)
 
 const types = {
-  'widget.js': 'text/javascript; charset=utf-8',
-  'widget.css': 'text/css; charset=utf-8',
-  'widget.d.ts': 'text/plain; charset=utf-8',
+  'VerifyWidget.umd.min.js': 'text/javascript; charset=utf-8',
+  'VerifyWidget.css': 'text/css; charset=utf-8',
+  'VerifyWidget.d.ts': 'text/plain; charset=utf-8',
 }
 
 type Name = keyof typeof types
 type File = { plain: Buffer; gzipped: Buffer; etag: string }
 
-/** `GET /widget/widget.js` and what belongs to it, for pages of any origin. */
+/** `GET /widget/VerifyWidget.umd.min.js` and what belongs to it, for pages of any origin. */
 export function registerWidgetAssets(app: FastifyInstance, folder = builtWidget) {
   const files = new Map<Name, File>()
 

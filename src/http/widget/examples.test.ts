@@ -107,7 +107,7 @@ describe.each([
   test.skipIf(!isThere)('serves a page with the widget of its settings', async () => {
     const site = await startSite(program, file)
     const page = await (await fetch(site.url)).text()
-    expect(page).toContain(`<script src="${tidingsUrl}/widget/widget.js"></script>`)
+    expect(page).toContain(`<script src="${tidingsUrl}/widget/VerifyWidget.umd.min.js"></script>`)
     expect(page).toContain(`widgetId: '${widgetId}'`)
     expect(page).not.toMatch(/TIDINGS_URL|WIDGET_ID/)
   })

@@ -63,7 +63,7 @@ describe('the page', () => {
       expect(body).toContain(`data-widget-id="${widgetId}"`)
       expect(body).not.toMatch(/<script>|<style|\son\w+=|\sstyle=|https?:/)
       expect([...body.matchAll(/<script src="([^"]+)"/g)].map(([, src]) => src)).toEqual([
-        '/widget/widget.js',
+        '/widget/VerifyWidget.umd.min.js',
         '/widget/demo/page.js',
       ])
     }

@@ -17,7 +17,7 @@ export function demoPage(language: Language, widgetId: string): string {
 <title>${escaped(w.title)}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/widget/demo/page.css">
-<script src="/widget/widget.js" defer></script>
+<script src="/widget/VerifyWidget.umd.min.js" defer></script>
 <script src="/widget/demo/page.js" defer></script>
 </head>
 <body>
