@@ -11,6 +11,7 @@ import { loadNumbering } from '../domain/numbering/numbering.ts'
 import { useDatabase } from '../testing/database.ts'
 import { numberOf } from '../testing/factories.ts'
 import { databaseUrl } from '../testing/global-setup.ts'
+import { aWidget } from '../testing/widget.ts'
 import { aDispatch, aWorld, billingZone, start } from '../testing/world.ts'
 import { migrate, newestVersion, versionOf } from './migrate.ts'
 import { connect, type Pool } from './sql.ts'
@@ -47,8 +48,27 @@ beforeAll(async () => {
     select ${world.companyId}, uuid7_floor(at::timestamptz), 0, 0, 'FAILED', 0, 0, 'no number'
     from unnest(array['2020-02-10', '2020-03-10']) at`
   await sql`alter table messages detach partition messages_2020_02`
+  await ofWidgets(sql, world.companyId)
   file = await exported(sql)
 })
+
+/** What verification keeps: hashes in arrays, codes that are not sent yet, encrypted secrets. */
+async function ofWidgets(sql: Pool, companyId: number) {
+  const widgetId = await aWidget(sql, companyId)
+  await sql`update verifiers set captcha_secret = '\\x00ff5c' where verifier_id = ${widgetId}`
+  await sql`
+    insert into verifications (company_id, verification_uuid, verifier_id, destination, country, prefix, channel_type,
+      code_hashes, code_ends, tries_left, sent_at)
+    values (${companyId}, ${randomUUID()}, ${widgetId}, '79160000001', 'RU', '7916000', 'SMS',
+      array['\\x00'::bytea, '\\x5c22'], array[now(), '-infinity'], 3, now())`
+  await sql`
+    insert into widget_sessions (company_id, key_hash, secret_hash, widget_id, destination, client_address, network,
+      origin, channel_type, ends_at)
+    values (${companyId}, '\\x01', '\\x02', ${widgetId}, '79160000001', '::1', '::/64', 'https://shop.example', 'SMS', now())`
+  await sql`insert into captcha_uses (company_id, use_hash, expires_at) values (${companyId}, '\\x03', now())`
+  await sql`
+    insert into widget_errors (company_id, widget_id, code, reason) values (${companyId}, ${widgetId}, 310, 'Tab\\t, \\N')`
+}
 
 afterAll(async () => {
   for (const { name, sql } of empty) {
@@ -99,6 +119,8 @@ describe('a database that was exported and imported', () => {
     const [before, after] = [await contentsOf(db.sql), await contentsOf(copy)]
     expect(after).toEqual(before)
     expect(before).toMatchObject({ messages: { count: numbersInAll() + 1 }, messages_2020_02: { count: 1 } })
+    for (const table of ['verifications', 'widget_sessions', 'captcha_uses', 'widget_errors'])
+      expect(before[table]).toMatchObject({ count: 1 })
   })
 
   const numbersInAll = () => Object.keys(numberOf).length
