@@ -88,6 +88,12 @@ describe('a widget', () => {
     expect(text).not.toContain('send-code')
   })
 
+  test('for a site builder and without a captcha is open to programs, and says so', async () => {
+    const text = await widget('create', ...of, ...SITE, '--builder', 'on', '--captcha', 'none')
+    expect(text).toContain('Without a captcha every program can have codes sent')
+    expect(await widget('create', ...of, ...SITE, '--captcha', 'none')).not.toContain('every program')
+  })
+
   test.each([
     [[], /^--origins must name at least one site that may show the widget, such as https:\/\/shop\.example\.$/],
     [['--origins', 'shop.example'], /^--origins must be such as https:\/\/shop\.example, not "shop\.example"\.$/],
@@ -101,6 +107,10 @@ describe('a widget', () => {
     [[...SITE, '--captcha-site-key', 'k'], /^--captcha-site-key does not go with altcha\.$/],
     [[...SITE, '--captcha-secret', 's'], /^--captcha-secret does not go with altcha\.$/],
     [[...SITE, '--builder', 'yes'], /^--builder must be one of on, off, not "yes"\.$/],
+    [
+      [...SITE, '--text', 'en=Hello {name}, your code: {code}'],
+      /^--text for en must have no placeholder but \{code\} in a widget, not \{name\}\.$/,
+    ],
     [[...SITE, '--length', '3'], /^--length must be a whole number from 4 to 8\.$/],
   ])('is not made with %j, and the sentence says what to give', async (words, sentence) => {
     await expect(widget('create', ...of, ...words)).rejects.toThrow(sentence)

@@ -31,10 +31,18 @@ export async function createOne(call: Call) {
     const made = sql.begin(tx => createVerifier(tx, companyId, 'WIDGET', options)) as Promise<string>
     const widgetId = await orAdvise(noCompany(companyId), namingOptions(made))
     const widget = await requireWidget(sql, widgetId)
-    const notes = await nameNotes(sql, widget)
+    const notes = await notesOn(sql, widget)
     call.print({ widgetId }, [...introductionOf(widget), '', ...htmlFor(widget, call.config), ...notes].join('\n'))
   })
 }
+
+const notesOn = async (sql: Pool, widget: Widget) => [...(await nameNotes(sql, widget)), ...openToRobots(widget)]
+
+/** Without a server of the site, nothing but the limits stands between a program and the company's money. */
+const openToRobots = ({ page }: Widget) =>
+  page.isBuilder && page.captcha === 'none'
+    ? ['Without a captcha every program can have codes sent at the expense of the company: use --captcha altcha.']
+    : []
 
 const introductionOf = ({ verifierId, companyId, settings, page }: Widget) => [
   `Widget ${verifierId} of company ${companyId} sends codes by ${settings.channels.join(', ')} on ${page.origins.join(', ')}.`,
@@ -97,7 +105,7 @@ export async function changeOne(call: Call) {
     })
     await namingOptions(changeVerifier(sql, await requireWidget(sql, widgetId), change))
     const widget = await requireWidget(sql, widgetId)
-    call.print(present(widget), [detailsOf(widget), ...(await nameNotes(sql, widget))].join('\n'))
+    call.print(present(widget), [detailsOf(widget), ...(await notesOn(sql, widget))].join('\n'))
   })
 }
 

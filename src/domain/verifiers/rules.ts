@@ -2,6 +2,7 @@ import { refusalOfText } from '../../base/channel-text.ts'
 import { countryIdOf } from '../../base/countries.ts'
 import { invalid } from '../../base/errors.ts'
 import { isHttpUrl } from '../../base/http-url.ts'
+import { compileTemplate } from '../../base/text-template.ts'
 import { type PageSettings, senderFor, type VerifierLimits, type VerifierSettings } from './verifier.ts'
 
 /** What may be set. Each message is a sentence that begins with the setting, named as the command line names it. */
@@ -92,8 +93,9 @@ function wrongLimits({ leastConfirmed, ...counts }: VerifierLimits): string | un
 
 const MOST_ORIGINS = 100
 
-export function refuseBadPage(page: PageSettings, hasSecret: boolean): void {
-  const wrong = wrongOrigins(page) ?? wrongCaptcha(page) ?? wrongCaptchaSecret(page, hasSecret)
+export function refuseBadPage(page: PageSettings, settings: VerifierSettings, hasSecret: boolean): void {
+  const wrong =
+    wrongOrigins(page) ?? wrongCaptcha(page) ?? wrongCaptchaSecret(page, hasSecret) ?? wrongPlaceholders(settings)
   if (wrong) throw invalid(wrong)
 }
 
@@ -119,6 +121,14 @@ const wrongCaptchaSecret = ({ captcha, captchaSiteKey }: PageSettings, hasSecret
   (captchaSiteKey !== null) === hasSecret
     ? undefined
     : `captcha-secret ${hasSecret ? 'does not go with' : 'is needed for'} ${captcha}`
+
+/** Nobody gives the substitutions for a code of a widget. */
+function wrongPlaceholders({ texts }: VerifierSettings): string | undefined {
+  for (const [language, text] of Object.entries(texts)) {
+    const other = compileTemplate(text).names.find(name => name !== 'code')
+    if (other) return `text for ${language} must have no placeholder but {code} in a widget, not {${other}}`
+  }
+}
 
 /** As the command line writes it: `perNumber` is `--per-number`. */
 const kebab = (name: string) => name.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)

@@ -65,7 +65,7 @@ export async function ensureVerifier(
 function refuseBad({ name, settings, page, captchaSecret }: store.VerifierChange) {
   if (name.trim() === '' || name.length > MOST_NAME) throw invalid(`name must have 1 to ${MOST_NAME} characters`)
   refuseBadSettings(settings)
-  if (page) refuseBadPage(page, captchaSecret !== null)
+  if (page) refuseBadPage(page, settings, captchaSecret !== null)
 }
 
 /** An id that was never given before, also not to a verifier that was deleted. */
