@@ -336,12 +336,13 @@ describe('an error of the specification', () => {
     expect(JSON.stringify(await errorsOf())).not.toContain('one more')
   })
 
-  test('a number that is not served is a bad request, with a reason for the person', async () => {
+  test('4000: a number that is not served, with a reason for the person', async () => {
     for (const destination of ['74951234567', 'nonsense', '123']) {
       const { status, body } = await browser.ask('sessions', { widgetId, destination })
       expect([status, body.error.code]).toEqual([400, 4000])
       expect(body.error.msg).toContain('destination')
     }
+    expect((await errorsOf()).map(([code]) => code)).toEqual([4000, 4000, 4000])
   })
 })
 

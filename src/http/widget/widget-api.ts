@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { AppError } from '../../base/errors.ts'
 import { createTurnstile } from '../../base/turnstile.ts'
+import type { Numbering } from '../../domain/numbering/numbering.ts'
 import { Results } from '../../domain/verification/results.ts'
 import { requireServed } from '../../domain/verification/sends.ts'
 import {
@@ -121,7 +122,12 @@ const routes =
       const widget = await widgetFor(context, request, body.widgetId)
       if (isRefusal(widget)) return answerRefusal(reply, widget)
       const channelType = body.channelType ?? widget.settings.channels[0]!
-      const { digits: destination } = requireServed(numbering(), widget.settings, { ...body, channelType })
+      const destination = servedNumber(numbering(), widget, { ...body, channelType })
+      if (typeof destination !== 'string') {
+        const { companyId, verifierId: widgetId } = widget
+        await logError(sql, { companyId, widgetId, origin: request.headers.origin! }, destination)
+        return answerRefusal(reply, destination)
+      }
       const address = addressOf(request)
       const wish = {
         widgetId: widget.verifierId,
@@ -205,6 +211,20 @@ async function widgetFor({ sql }: Context, request: FastifyRequest, widgetId: st
   )
   await logError(sql, { companyId: widget.companyId, widgetId, ...(origin ? { origin } : {}) }, refusal)
   return refusal
+}
+
+/** The digits of the number, if the widget sends codes to it. */
+function servedNumber(
+  numbering: Numbering,
+  { settings }: Widget,
+  wish: Parameters<typeof requireServed>[2],
+): string | WidgetRefusal {
+  try {
+    return requireServed(numbering, settings, wish).digits
+  } catch (error) {
+    if (!(error instanceof AppError) || error.kind !== 'invalid') throw error
+    return refusedBy(BAD_REQUEST, error.message)
+  }
 }
 
 /** The session of a browser that knows its secret, on a page that may show the widget. */
