@@ -32,10 +32,16 @@ export function run({ dispatch }: Options): Promise<Figure[]> {
     const speeds = await compareSpeeds(stage, service, keys)
     await stage.startEngine()
     await everythingSent(stage)
-    const connection = await openConnection(service.port)
-    const send = async (): Promise<string> => jsonOf(await connection.ask(sendRequest(keys))).uuid
-    return [...speeds, ...(await codesBehindDispatch(stage, service.port, send, dispatch))]
+    return [...speeds, ...(await codesBehindDispatch(stage, service.port, () => sendOne(service, keys), dispatch))]
   })
+}
+
+/** On a connection of its own: while a large dispatch is made, the service would close one that is idle. */
+async function sendOne({ port }: Child, keys: Keys): Promise<string> {
+  const connection = await openConnection(port)
+  const { uuid } = jsonOf(await connection.ask(sendRequest(keys)))
+  connection.close()
+  return uuid
 }
 
 type Keys = { message: string; verifier: string; gatewayId: string }

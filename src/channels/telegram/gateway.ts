@@ -18,7 +18,8 @@ const floodWait = /FLOOD_WAIT(?:_(\d+))?/
 /**
  * The Gateway API of Telegram: it brings verification codes to a telephone number, whoever has started a bot or not.
  * Only the code goes out, in Telegram's own words. Before a code of a verification Telegram is asked whether it reaches
- * the number: the fee for that answer is the fee for the code, which then goes out under the same request. What became of it is told to `callbackUrl`: see `webhook.ts`.
+ * the number: the fee for that answer is the fee for the code, which then goes out under the same request. What became
+ * of it is told to `callbackUrl`: see `webhook.ts`.
  */
 export function createTelegramGateway(raw: RawSettings, feed: Feed): Channel {
   const settings = readGatewaySettings(raw)
@@ -29,16 +30,16 @@ export function createTelegramGateway(raw: RawSettings, feed: Feed): Channel {
     const code = codeOf(message, settings.codeLength)
     if (!code)
       return { kind: 'refused', errorCode: errorCodes.telegramContent, reason: 'the text has not one code in it' }
-    const able =
-      settings.abilityCheck && message.channelType === 'TELEGRAM_GATEWAY' ? await check(message) : NOT_CHECKED
+    const able = isChecked(message) ? await check(message) : NOT_CHECKED
     if (able.kind !== 'able') return able
-    const sent = read(
-      await post('sendVerificationMessage', requestOf(message, code, able, settings, timeOf(feed))),
-      message,
-    )
+    const request = requestOf(message, code, able, settings, timeOf(feed))
+    const sent = read(await post('sendVerificationMessage', request), message)
     if (!isPutOff(sent)) abilities.forget(message)
     return underOwnId(sent, message)
   }
+
+  /** Codes of verifiers can go by another channel. */
+  const isChecked = ({ channelType }: Outgoing) => settings.abilityCheck && channelType === 'TELEGRAM_GATEWAY'
 
   /** A number that Telegram does not reach is refused here, without a fee; the next channel can be tried at once. */
   async function check(message: Outgoing): Promise<Able | Sent> {
