@@ -84,7 +84,10 @@ const examples: Record<string, Example> = {
     says: ['We sent it in Telegram to', 'Отправили его в Telegram на номер'],
   },
   ways: {
-    prepare: scene => void scene.opened.channels.push('VIBER'),
+    prepare: scene => {
+      scene.opened.channels.push('VIBER')
+      scene.state.secondsToResend = 0
+    },
     act: async widget => {
       await press(widget)
       await widget.locator('input').waitFor()
@@ -92,6 +95,15 @@ const examples: Record<string, Example> = {
       await widget.locator('.ways').waitFor()
     },
     says: ['no need to answer', 'отвечать не нужно'],
+  },
+  waysPaused: {
+    prepare: scene => void scene.opened.channels.push('VIBER'),
+    act: async widget => {
+      await press(widget)
+      await widget.locator('input').waitFor()
+      await widget.getByText(/^(Another way|Другой способ)$/).click()
+    },
+    says: ['SMSin ', 'СМСчерез '],
   },
   checking: { prepare: answer('check', 'silence'), act: type('418305'), says: ['Checking…', 'Проверяем…'] },
   wrong: { act: type('418306'), says: ['Wrong code. 2 tries left', 'Неверный код. Осталось 2 попытки'] },

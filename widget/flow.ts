@@ -69,6 +69,7 @@ export class Flow {
     choose: () => this.#choose(),
     back: () => this.#back(),
     pick: way => this.#pick(way),
+    edit: () => this.#edit(),
     check: code => this.#check(code),
     again: () => this.#again(this.#state!.channelType),
     retry: () => this.#retry?.(),
@@ -307,6 +308,13 @@ export class Flow {
         this.#pollIn(SENT_POLL_MS)
       }
     })
+  }
+
+  #edit() {
+    if (!this.#message) return
+    this.#message = undefined
+    this.#retry = undefined
+    this.#showCode(this.#state!, false)
   }
 
   // Another way -----------------------------------------------------------------------------------------------------

@@ -92,6 +92,7 @@ export class Provider {
 }
 
 const loading = new Map<string, Promise<ProviderScript>>()
+let failures = 0
 
 /** One script for all widgets of a page. One that did not load is asked for again by the next try. */
 function loadScript({ kind, scriptUrl, lang }: ProviderSettings): Promise<ProviderScript> {
@@ -110,8 +111,11 @@ function load(kind: ProviderKind, scriptUrl: string, lang: string): Promise<Prov
     url.searchParams.set('render', 'explicit')
     url.searchParams.set('onload', callback)
     url.searchParams.set('hl', lang)
+    // Browsers attach a second request for the same address to the first one, which may hang.
+    if (failures > 0) url.searchParams.set('attempt', String(failures + 1))
     const script = Object.assign(document.createElement('script'), { src: url.href, async: true })
     const fail = (reason: string) => {
+      failures++
       script.remove()
       reject(new Error(reason))
     }

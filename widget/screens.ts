@@ -46,6 +46,8 @@ export interface Actions {
   choose(): void
   back(): void
   pick(way: Channel): void
+  /** The visitor changes the digits: what was said of them no longer holds. */
+  edit(): void
   check(code: string): void
   again(): void
   retry(): void
@@ -140,6 +142,7 @@ function drawCode({ way, length, hasOtherWays }: Code, around: Surroundings): Dr
     onComplete: confirm,
     onEdit() {
       around.typed = input.value
+      actions.edit()
       showHint()
     },
   })
