@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { AppError } from '../../base/errors.ts'
+import { createTurnstile } from '../../base/turnstile.ts'
 import { isOld, Results } from '../../domain/verification/results.ts'
 import {
   type Outcome,
@@ -9,10 +10,17 @@ import {
   type SessionContext,
   sendForSession,
 } from '../../domain/verification/widget-sessions.ts'
+import { networkOf } from '../../domain/verifications/network.ts'
 import type { Widget } from '../../domain/verifiers/verifier.ts'
 import { findWidget, hadVerifier } from '../../domain/verifiers/verifiers.ts'
 import { failSession, findSession, onlyWaitingSession, widgetIdIn } from '../../domain/widgets/sessions.ts'
-import { refusedBy, type Session, type WidgetErrorCode, widgetErrors } from '../../domain/widgets/widget.ts'
+import {
+  refusedBy,
+  type Session,
+  type WidgetErrorCode,
+  type WidgetRefusal,
+  widgetErrors,
+} from '../../domain/widgets/widget.ts'
 import { KIB } from '../body.ts'
 import type { Context } from '../context.ts'
 import { sendError } from '../error-handler.ts'
@@ -65,7 +73,7 @@ export const widgetSendRoutes =
       try {
         request.caller = await findCaller(request)
       } catch (error) {
-        await markRefused(context, request.body, error)
+        await markRefused(context, request, error)
         throw error
       }
     })
@@ -113,12 +121,31 @@ const errorsOfKinds: Partial<Record<string, [WidgetErrorCode, string]>> = {
   access_denied: [widgetErrors.wrongKeyType, 'widget/send came with an API key of another type than VERIFIER'],
 }
 
-async function markRefused(context: Context, body: unknown, error: unknown) {
+/** Strangers may call without an API key: their calls must not keep database connections busy. */
+const marks = createTurnstile({
+  most: 20,
+  mostOfOne: 2,
+  mostWaiting: 200,
+  mostWaitingOfOne: 10,
+  patienceMs: 2000,
+  refusal: 'Too many calls are refused at once',
+})
+
+/** A call for which there is no room marks nothing: it is refused all the same. */
+async function markRefused(context: Context, { body, ip }: FastifyRequest, error: unknown) {
   const shown = error instanceof AppError ? errorsOfKinds[error.kind] : undefined
   const key = keyIn(body)
   if (!shown || key === undefined) return
+  try {
+    await marks.through(networkOf(ip ?? ''), () => markSession(context, key, refusedBy(...shown)))
+  } catch (failure) {
+    if (!(failure instanceof AppError) || failure.kind !== 'too_many_requests') throw failure
+  }
+}
+
+async function markSession(context: Context, key: string, refusal: WidgetRefusal) {
   const found = await sessionOf(context, key)
-  if (found && !found.session.isOver) await failSession(context.sql, found.session, refusedBy(...shown))
+  if (found && !found.session.isOver) await failSession(context.sql, found.session, refusal)
 }
 
 const keyIn = (body: unknown): string | undefined => {
