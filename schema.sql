@@ -1052,7 +1052,6 @@ create table widget_sessions (
   constraint widget_sessions_state_check CHECK ((state = ANY (ARRAY['WAITING'::text, 'SENT'::text, 'FAILED'::text])))
 );
 CREATE INDEX widget_sessions_by_network ON widget_sessions USING btree (company_id, network, created_at);
-CREATE INDEX widget_sessions_by_number ON widget_sessions USING btree (company_id, destination, created_at);
 CREATE INDEX widget_sessions_old ON widget_sessions USING btree (ends_at);
 CREATE INDEX widget_sessions_waiting ON widget_sessions USING btree (company_id, asked_at) WHERE (state = 'WAITING'::text);
 

@@ -18,23 +18,23 @@ const LASTS_MINUTES = 30
 const AFTERWARDS_MINUTES = 15
 /** So long the site's server may take to ask for the code. */
 export const SEND_WITHIN_SECONDS = 15
-/** Sessions for each code that a number or an address may have: a visitor may reload, and sites may fail. */
+/** Sessions for each code that an address may have: a visitor may reload, and sites may fail. */
 export const SESSIONS_PER_CODE = 3
 const RETRY_AFTER_SECONDS = 600
 const KEY_BYTES = 24
 
-/** Begins a session; refused when too many were begun for the number or from the visitor's network. */
+/**
+ * Begins a session; refused when too many were begun from the visitor's network. Those for a number are not counted,
+ * only its codes: else a stranger could lock a number out, without a code that its owner or the site would see.
+ */
 export async function beginSession(
   sql: Sql,
   { companyId, settings: { limits } }: Verifier,
   session: NewSession,
 ): Promise<SessionKeys | WidgetRefusal> {
-  const mostOfNumber = limits.perNumber * SESSIONS_PER_CODE
-  const mostOfNetwork = limits.perAddress * SESSIONS_PER_CODE
-  const most = Math.max(mostOfNumber, mostOfNetwork)
-  const [count] = await store.countSessions(sql, companyId, session.destination, session.network, most)
-  if (count!.ofNumber >= mostOfNumber) return tooMany('for the number')
-  if (count!.ofNetwork >= mostOfNetwork) return tooMany(`from the address ${session.clientAddress}`)
+  const most = limits.perAddress * SESSIONS_PER_CODE
+  const [begun] = await store.countSessions(sql, companyId, session.network, most)
+  if (begun!.count >= most) return tooMany(`from the address ${session.clientAddress}`)
   const key = `${session.widgetId}.${randomText()}`
   const secret = randomText()
   const hashes = { keyHash: hashOf(key), secretHash: hashOf(secret) }

@@ -14,18 +14,13 @@ export function insertSession(sql: Sql, companyId: number, session: NewSession &
       now() + make_interval(mins => ${lastsMinutes}))`
 }
 
-/** How many sessions were begun for a number within a day and from a network within an hour, up to a bound. */
-export function countSessions(sql: Sql, companyId: number, destination: string, network: string, most: number) {
-  return sql<{ ofNumber: number; ofNetwork: number }[]>`
-    select
-      (select count(*)::int from (
-        select from widget_sessions
-        where company_id = ${companyId} and destination = ${destination} and created_at > now() - interval '1 day'
-        limit ${most}) q) as "ofNumber",
-      (select count(*)::int from (
-        select from widget_sessions
-        where company_id = ${companyId} and network = ${network} and created_at > now() - interval '1 hour'
-        limit ${most}) q) as "ofNetwork"`
+/** How many sessions were begun from a network within an hour, up to a bound. */
+export function countSessions(sql: Sql, companyId: number, network: string, most: number) {
+  return sql<{ count: number }[]>`
+    select count(*)::int as count from (
+      select from widget_sessions
+      where company_id = ${companyId} and network = ${network} and created_at > now() - interval '1 hour'
+      limit ${most}) q`
 }
 
 const sessionColumns = (sql: Sql) => sql`

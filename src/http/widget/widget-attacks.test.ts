@@ -136,6 +136,21 @@ describe('a flood', () => {
     expect(statuses.filter(status => status === 200).length).toBeLessThan(300)
   })
 
+  test('of calls without an API key leaves database connections for others', async () => {
+    const { key } = await browser.begin(widgetId, aNumber())
+    const locker = connect(api.url, { max: 1, idleInTransactionMs: 600_000 })
+    const { answers, waiting } = (await locker.begin(async sql => {
+      await sql`lock table widget_sessions`
+      const calls = Array.from({ length: 60 }, () => server('send', { key }, 'bm8ga2V5'))
+      expect((await Promise.race(calls)).status).toBe(401)
+      expect((await browser.ask('open', { widgetId })).status).toBe(200)
+      return { answers: Promise.all(calls), waiting: await waitingForLocks() }
+    })) as { answers: Promise<{ status: number }[]>; waiting: number }
+    await locker.end()
+    expect(waiting).toBeLessThanOrEqual(2)
+    expect((await answers).filter(({ status }) => status === 200)).toEqual([])
+  })
+
   test('of guesses at one code takes a statement for each try, and no room of others', async () => {
     const keys = await browser.begin(widgetId, aNumber())
     const { body } = await server('send', { key: keys.key })
@@ -190,6 +205,14 @@ describe('strangers', () => {
     api.now = new Date(Date.now() + 3600_001)
     expect(await start('2001:db8:0:99::1')).toBe(200)
     api.now = undefined
+  })
+
+  test('cannot lock a number out with sessions that send no code', async () => {
+    const destination = aNumber()
+    for (let i = 0; i < 40; i++)
+      await browser.ask('sessions', { widgetId, destination }, { address: `198.51.100.${i}` })
+    const keys = await browser.begin(widgetId, destination)
+    expect((await server('send', { key: keys.key })).status).toBe(200)
   })
 
   test('who fill the log with one error leave room for the others', async () => {
