@@ -183,6 +183,12 @@ describe.skipIf(!hasBrowser)('on a page', () => {
     await page.evaluate(`VerifyWidget.unmount('#verify'); VerifyWidget.unmount('#nowhere')`)
   })
 
+  test('it is one global object with the two functions of its types', async () => {
+    const page = await show()
+    const types = await page.evaluate(`Object.entries(VerifyWidget).map(([name, value]) => name + ' ' + typeof value)`)
+    expect(types).toEqual(['mount function', 'unmount function'])
+  })
+
   test('without its element, mount throws and says so', async () => {
     const page = await show({ body: '', script: '' })
     await expect(page.evaluate(mounting())).rejects.toThrow('no element of this page matches "#verify"')
@@ -208,6 +214,22 @@ describe.skipIf(!hasBrowser)('on a page', () => {
 
   test('given something that is no number it asks to check it', async () => {
     await see(await show({ script: mounting({ ...OPTIONS, destination: '12ab' }) }), 'Error 4000')
+  })
+})
+
+describe.skipIf(!hasBrowser)('a screen that does not change', () => {
+  test.each([
+    ['Too many tries', { triesLeft: 0 }],
+    ['The code has expired', { secondsToExpire: 0, secondsToResend: 0 }],
+  ])('is not drawn again, which screen readers would read: %s', async (title, state) => {
+    Object.assign(scene.state, state)
+    const page = await show()
+    await press(page, 'Send the code')
+    await see(page, title)
+    await page.evaluate(`document.querySelector('#verify').shadowRoot.querySelector('h2').id = 'the-same'`)
+    const before = asked('state').length
+    await eventually(() => expect(asked('state').length).toBeGreaterThan(before + 1))
+    expect(await page.locator('#the-same').count()).toBe(1)
   })
 })
 
@@ -277,6 +299,19 @@ describe.skipIf(!hasBrowser)('the captcha of a provider', () => {
     await page.evaluate(`hcaptcha.pass('second')`)
     await toCode(page)
     expect(asked('sessions').map(({ captcha }) => captcha)).toEqual(['second'])
+  })
+
+  test('that fails is error 341, reported once', async () => {
+    useProvider(`${stub.url()}/widget/captcha.js`)
+    const page = await show()
+    await ready(page)
+    await page.evaluate(`for (const _ of [1, 2, 3]) hcaptcha.fail('rate-limited')`)
+    await see(page, 'Error 341')
+    await eventually(() => expect(asked('errors').length).toBeGreaterThan(0))
+    await page.evaluate(`hcaptcha.fail('rate-limited')`)
+    await press(page, 'Try again')
+    await see(page, 'Confirm your number')
+    expect(asked('errors').map(({ reason }) => reason)).toEqual(['hcaptcha: rate-limited'])
   })
 
   test('whose script does not answer within 15 s is error 341, and can be tried again', async () => {

@@ -1,7 +1,8 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildWidget } from './build-widget.ts'
@@ -35,4 +36,28 @@ test('the script runs as a classic script, and asks no other host', async () => 
   const script = await built('VerifyWidget.umd.min.js')
   expect(script).not.toMatch(/^\s*(import|export)\b/m)
   expect(script.match(/https?:\/\/[^"'`]+/g)).toEqual(['http://www.w3.org/2000/svg', 'http://www.w3.org/2000/svg'])
+})
+
+/** What the compiler says of a page that uses the types, beside them and alone. */
+async function mistakesIn(page: string): Promise<string> {
+  await writeFile(join(folder, 'page.ts'), page)
+  const options = ['--noEmit', '--strict', '--lib', 'ES2022,DOM', '--types', '', '--ignoreConfig']
+  const compiler = fileURLToPath(new URL('../node_modules/.bin/tsc', import.meta.url))
+  const { stdout } = spawnSync(compiler, [...options, 'page.ts', 'VerifyWidget.d.ts'], {
+    cwd: folder,
+    encoding: 'utf8',
+  })
+  return stdout
+}
+
+test('the types take the calls that the widget takes, and refuse others', async () => {
+  const options = `{ destination: '79160000001', widgetId: 'abc123def456'`
+  const right = `VerifyWidget.mount('#a', ${options}, captchaSiteKey: 'key', lang: 'ru', theme: 'dark' },
+      key => fetch('/send', { method: 'POST', body: key }), (key: string, result?: string) => console.log(key, result))
+    VerifyWidget.mount('#b', ${options} })
+    window.VerifyWidget.unmount('#a')`
+  expect(await mistakesIn(right)).toBe('')
+  const wrong = [`${options}, lang: 'fr' }`, `{ widgetId: 'abc123def456' }`, `${options} }, '/send-code'`]
+  const mistakes = await mistakesIn(wrong.map(given => `VerifyWidget.mount('#a', ${given})`).join('\n'))
+  expect(mistakes.match(/page\.ts\(\d+/g)).toEqual(['page.ts(1', 'page.ts(2', 'page.ts(3'])
 })

@@ -61,6 +61,7 @@ export class Flow {
   #turn = 0
   #poll: ReturnType<typeof setTimeout> | undefined
   #codeFromSms: AbortController | undefined
+  #isSending = false
   #isConfirmed = false
   #formField: HTMLInputElement | undefined
 
@@ -163,14 +164,13 @@ export class Flow {
   }
 
   #failCaptcha(reason: string) {
+    this.#robot.stop()
     if (this.#session) return
     this.#api.report(341, reason)
     this.#fail(new WidgetError({ code: 341 }))
   }
 
   // Sending ---------------------------------------------------------------------------------------------------------
-
-  #isSending = false
 
   #send() {
     if (this.#robot.kind === 'provider' && !this.#robot.hasPassed) return this.#showStart(false)
@@ -243,7 +243,7 @@ export class Flow {
   #follow(state: State) {
     if (state.channelType !== this.#state?.channelType) this.#changeWay(state.channelType)
     this.#state = state
-    this.#resendAt = inSeconds(state.secondsToResend)
+    this.#resendAt = steady(this.#resendAt, state.secondsToResend)
     if (state.state === 'CONFIRMED') return this.#succeed(state)
     if (state.state === 'FAILED') throw new WidgetError(state.error ?? { code: 5000 })
     if (state.state === 'WAITING') this.#showSending(state.channelType)
@@ -456,6 +456,13 @@ export class Flow {
 }
 
 const inSeconds = (seconds: number) => Date.now() + seconds * 1000
+
+/** The service tells the same moment in whole seconds, at different times: the countdown must not jump. */
+function steady(before: number, seconds: number): number {
+  if (seconds <= 0) return 0
+  const now = inSeconds(seconds)
+  return Math.abs(now - before) < 2_000 ? before : now
+}
 
 const isOver = (error: unknown) => error instanceof WidgetError && error.code === 4040
 

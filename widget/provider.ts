@@ -28,6 +28,7 @@ export class Provider {
   readonly #settings: ProviderSettings
   readonly #place: HTMLElement
   readonly #onChange: () => void
+  readonly #onFailure: (reason: string) => void
   #token: string | undefined
   #reset = () => {}
 
@@ -40,12 +41,13 @@ export class Provider {
   ) {
     this.#settings = settings
     this.#onChange = onChange
+    this.#onFailure = onFailure
     this.#place = document.createElement('div')
     this.#place.slot = 'captcha'
     host.append(this.#place)
     loadScript(settings)
-      .then(script => this.#draw(script, onFailure))
-      .catch(error => onFailure(String(error?.message ?? error)))
+      .then(script => this.#draw(script))
+      .catch(error => this.#fail(String(error?.message ?? error)))
   }
 
   get hasPassed() {
@@ -63,10 +65,11 @@ export class Provider {
     this.#place.remove()
   }
 
-  #draw(script: ProviderScript, onFailure: (reason: string) => void) {
-    if (!this.#place.isConnected) return
+  #draw(script: ProviderScript) {
+    const width = this.#place.parentElement?.clientWidth
+    if (width === undefined) return // stopped meanwhile
     const { kind, siteKey, theme, lang } = this.#settings
-    const isNarrow = this.#place.parentElement!.clientWidth < WIDTH_PX + 2
+    const isNarrow = width > 0 && width < WIDTH_PX + 2
     const id = script.render(this.#place, {
       sitekey: siteKey,
       theme,
@@ -74,9 +77,14 @@ export class Provider {
       size: isNarrow ? 'compact' : 'normal',
       callback: (token: string) => this.#take(token),
       'expired-callback': () => this.#forget(),
-      'error-callback': (reason: unknown) => onFailure(`${kind}: ${reason ?? 'error-callback'}`),
+      'error-callback': (reason: unknown) => this.#fail(`${kind}: ${reason ?? 'error-callback'}`),
     })
     this.#reset = () => script.reset(id)
+  }
+
+  /** Providers may repeat an error, also after the widget has shown it. */
+  #fail(reason: string) {
+    if (this.#place.parentElement) this.#onFailure(reason)
   }
 
   #take(token: string) {

@@ -253,10 +253,10 @@ function drawNote(note: Note, around: Surroundings): Drawn<Note> {
       ...(note.hasBack ? [h('div', { class: 'row' }, back)] : []),
     ],
     focus: title,
-    update() {
-      if (!wanted) return
-      const wait = wanted.waitWord ? secondsUntil(wanted.until ?? 0) : 0
-      setText(act, waitOr(words, wanted.word, wanted.waitWord ?? wanted.word, wait))
+    update({ button }) {
+      if (!button) return
+      const wait = button.waitWord ? secondsUntil(button.until ?? 0) : 0
+      setText(act, waitOr(words, button.word, button.waitWord ?? button.word, wait))
       act.disabled = wait > 0
     },
   }

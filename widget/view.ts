@@ -115,8 +115,10 @@ export class View {
 function nameOf(screen: Screen): string {
   if (screen.kind === 'start') return `start ${screen.way} ${screen.robot.kind}`
   if (screen.kind === 'code') return `code ${screen.way} ${screen.length}`
-  return screen.kind === 'note' ? JSON.stringify(screen) : screen.kind
+  return screen.kind === 'note' ? JSON.stringify(screen, withoutTimes) : screen.kind
 }
+
+const withoutTimes = (name: string, value: unknown) => (name === 'until' ? undefined : value)
 
 /** Named after its number: a page may have two widgets. */
 function drawFrame(words: Words, digits: string, main: HTMLElement, news: HTMLElement): HTMLElement {
