@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '../../base/errors.ts'
 import { createTurnstile } from '../../base/turnstile.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
@@ -34,25 +33,9 @@ const sends = createTurnstile({
 export async function sendForSession(context: SessionContext, widget: Widget, session: Session): Promise<Acceptance> {
   if (await needsNoCode(context.sql, session)) return { kind: 'accepted', uuid: session.messageUuid! }
   const send = () => sendCode(context, widget, requestOf(session), onceOf(session))
-  const outcome = await orRefusal(untilAnswered(() => sends.through(session.companyId, send)))
+  const outcome = await orRefusal(sends.through(session.companyId, send))
   if (outcome.kind === 'refused') await failSession(context.sql, session, shownFor(outcome))
   return outcome
-}
-
-const ANSWER_TRIES = 20
-const ANSWER_EVERY_MS = 250
-
-/** Another call sends the same code at this moment, perhaps of a page that was loaded again: this one gets its answer. */
-async function untilAnswered(send: () => Promise<Acceptance>): Promise<Acceptance> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await send()
-    } catch (error) {
-      const isSent = error instanceof AppError && error.kind === 'in_flight'
-      if (!isSent || tries === ANSWER_TRIES) throw error
-      await pause(ANSWER_EVERY_MS)
-    }
-  }
 }
 
 /** The code was sent, or the visitor asked for another and confirmed the number with an earlier one. */

@@ -1,8 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { AppError } from '../../base/errors.ts'
 import { createTurnstile } from '../../base/turnstile.ts'
+import type { Acceptance } from '../../domain/singles/single.ts'
 import { isOld, Results } from '../../domain/verification/results.ts'
 import {
   type Outcome,
@@ -86,7 +88,7 @@ export const widgetSendRoutes =
         return sendError(reply, 400, widgetErrors.noKey, 'key: must be given; the widget passes it to sendAuthKey')
       }
       const { widget, session } = await requireOwn(context, request.caller, key)
-      const outcome = await sendForSession(context, widget, session)
+      const outcome = await untilAnswered(() => sendForSession(context, widget, session))
       return outcome.kind === 'accepted' ? { messageUuid: outcome.uuid } : answerRefusal(reply, outcome)
     })
 
@@ -100,6 +102,22 @@ export const widgetSendRoutes =
       throw new AppError('access_denied', 'Access Denied')
     }
   }
+
+const ANSWER_TRIES = 20
+const ANSWER_EVERY_MS = 250
+
+/** Another call sends the same code at this moment, perhaps of a page that was loaded again: this one gets its answer. */
+async function untilAnswered(send: () => Promise<Acceptance>): Promise<Acceptance> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await send()
+    } catch (error) {
+      const isSent = error instanceof AppError && error.kind === 'in_flight'
+      if (!isSent || tries === ANSWER_TRIES) throw error
+      await pause(ANSWER_EVERY_MS)
+    }
+  }
+}
 
 const whyNotFor = ({ companyId, type }: Caller, widget: Widget): string | undefined => {
   if (companyId !== widget.companyId) return 'widget/send came with an API key of another company'
