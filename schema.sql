@@ -633,6 +633,72 @@ create table partners (
   constraint partners_login_key UNIQUE (login)
 );
 
+create table people (
+  person_id     bigint generated always as identity not null,
+  kind          text not null,
+  company_id    bigint,
+  partner_id    bigint,
+  role          text not null,
+  login         text not null,
+  name          text default ''::text not null,
+  password_hash text,
+  totp_secret   bytea,
+  totp_step     bigint,
+  language      text,
+  theme         text default 'auto'::text not null,
+  created_at    timestamp with time zone default now() not null,
+  disabled_at   timestamp with time zone,
+  constraint people_pkey PRIMARY KEY (person_id),
+  constraint people_login_key UNIQUE (login),
+  constraint people_check CHECK (((kind = 'COMPANY'::text) = (company_id IS NOT NULL))),
+  constraint people_check1 CHECK (((kind = 'PARTNER'::text) = (partner_id IS NOT NULL))),
+  constraint people_kind_check CHECK ((kind = ANY (ARRAY['COMPANY'::text, 'PARTNER'::text, 'STAFF'::text]))),
+  constraint people_language_check CHECK ((language = ANY (ARRAY['en'::text, 'ru'::text]))),
+  constraint people_theme_check CHECK ((theme = ANY (ARRAY['auto'::text, 'light'::text, 'dark'::text]))),
+  constraint people_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id),
+  constraint people_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(partner_id) ON DELETE CASCADE
+);
+CREATE INDEX people_of_company ON people USING btree (company_id) WHERE (company_id IS NOT NULL);
+CREATE INDEX people_of_partner ON people USING btree (partner_id) WHERE (partner_id IS NOT NULL);
+
+create table person_invitations (
+  token_hash bytea not null,
+  person_id  bigint not null,
+  expires_at timestamp with time zone not null,
+  constraint person_invitations_pkey PRIMARY KEY (token_hash),
+  constraint person_invitations_person_id_key UNIQUE (person_id),
+  constraint person_invitations_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(person_id) ON DELETE CASCADE
+);
+
+create table person_networks (
+  person_id    bigint not null,
+  network      text not null,
+  last_used_at timestamp with time zone not null,
+  constraint person_networks_pkey PRIMARY KEY (person_id, network),
+  constraint person_networks_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(person_id) ON DELETE CASCADE
+);
+
+create table person_recovery_codes (
+  person_id bigint not null,
+  code_hash bytea not null,
+  constraint person_recovery_codes_pkey PRIMARY KEY (person_id, code_hash),
+  constraint person_recovery_codes_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(person_id) ON DELETE CASCADE
+);
+
+create table person_sessions (
+  session_hash bytea not null,
+  person_id    bigint not null,
+  half         boolean not null,
+  address      text not null,
+  agent        text not null,
+  created_at   timestamp with time zone not null,
+  used_at      timestamp with time zone not null,
+  constraint person_sessions_pkey PRIMARY KEY (session_hash),
+  constraint person_sessions_person_id_fkey FOREIGN KEY (person_id) REFERENCES people(person_id) ON DELETE CASCADE
+);
+CREATE INDEX person_sessions_by_use ON person_sessions USING btree (used_at);
+CREATE INDEX person_sessions_of_person ON person_sessions USING btree (person_id);
+
 create table ported_numbers (
   number   bigint not null,
   brand_id smallint not null,
@@ -784,15 +850,6 @@ create table simulator_messages (
   text         text not null,
   accepted_at  timestamp with time zone default clock_timestamp() not null,
   constraint simulator_messages_pkey PRIMARY KEY (simulator_id)
-);
-
-create table staff (
-  staff_id      bigint generated always as identity not null,
-  login         text not null,
-  password_hash text not null,
-  created_at    timestamp with time zone default now() not null,
-  constraint staff_pkey PRIMARY KEY (staff_id),
-  constraint staff_login_key UNIQUE (login)
 );
 
 create table stop_requests (

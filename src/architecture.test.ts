@@ -14,6 +14,7 @@ type Sources = Map<string, Import[]>
 const slices = [
   'partners',
   'companies',
+  'people',
   'traffic-centers',
   'keys',
   'documents',

@@ -7,7 +7,7 @@ import { gatewayCommands } from './definitions/gateways.ts'
 import { inboundCommands } from './definitions/inbound.ts'
 import { keyCommands } from './definitions/keys.ts'
 import { numberingCommands } from './definitions/numbering.ts'
-import { partnerCommands, staffCommands } from './definitions/people.ts'
+import { partnerCommands, personCommands, staffCommands } from './definitions/people.ts'
 import { sendCommands } from './definitions/send.ts'
 import { senderCommands } from './definitions/senders.ts'
 import { serviceCommands } from './definitions/service.ts'
@@ -24,7 +24,7 @@ import { widgetCommands } from './definitions/widgets.ts'
 export const commands: Command[] = [
   ...under('The service', serviceCommands),
   ...under('Sending', [...sendCommands, ...dispatchCommands, ...messageCommands]),
-  ...under('Partners and staff', [...partnerCommands, ...staffCommands]),
+  ...under('Partners, staff and people of the cabinet', [...partnerCommands, ...staffCommands, ...personCommands]),
   ...under('Companies', [...companyCommands, ...documentCommands, ...blacklistCommands, ...keyCommands]),
   ...under('Sender names and templates', [...senderCommands, ...templateCommands]),
   ...under('Phone verification', [...verifierCommands, ...widgetCommands]),

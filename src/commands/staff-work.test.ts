@@ -74,6 +74,36 @@ describe('partners', () => {
   })
 })
 
+describe('people of the cabinet', () => {
+  const invite = (login: string, ...more: string[]) => ['person', 'invite', '--login', login, ...more]
+
+  test('are invited by a link, listed, get roles, and are deactivated and activated', async () => {
+    const { link } = await answer(...invite('vera@example.com', '--staff', '--role', 'admin', '--name', 'Vera'))
+    expect(link).toMatch(/^http:\/\/.+\/cabinet\/accept-invitation#[\w-]{32}$/)
+    await answer(...invite('oleg@example.com', '--staff', '--role', 'support'))
+    const list = () => answer('person', 'list', '--staff')
+    expect(await list()).toContainEqual(
+      expect.objectContaining({ login: 'vera@example.com', name: 'Vera', role: 'admin', state: 'invited' }),
+    )
+    expect((await answer('person', 'link', 'vera@example.com')).link).not.toBe(link)
+    await answer('person', 'role', 'oleg@example.com', '--role', 'moderator')
+    await answer('person', 'deactivate', 'oleg@example.com')
+    expect(await list()).toContainEqual(
+      expect.objectContaining({ login: 'oleg@example.com', role: 'moderator', state: 'deactivated' }),
+    )
+    await answer('person', 'activate', 'oleg@example.com')
+    expect(await printed('person', 'list', '--staff')).toMatch(/oleg@example.com +moderator +invited +off/)
+  })
+
+  test('are refused with what to do', async () => {
+    await refused(invite('anna@example.com', '--role', 'admin'), /--company N, --partner LOGIN or --staff/)
+    await refused(invite('anna@example.com', '--staff', '--role', 'owner'), /role.*admin, moderator, support/)
+    await refused(invite('anna anna', '--staff', '--role', 'admin'), /--login must be a plain name/)
+    await refused(invite('x@example.com', '--company', '999', '--role', 'owner'), /`tidings company list`/)
+    await refused(['person', 'link', 'nobody'], /There is nobody with the login "nobody": `tidings person list`/)
+  })
+})
+
 describe('companies', () => {
   const create = (...more: string[]) => ['company', 'create', '--name', 'Весна', '--inn', '7700000025', ...more]
 

@@ -19,6 +19,7 @@ import { ensureMessageMonths } from '../domain/messages/messages.ts'
 import { detachOldMonths } from '../domain/messages/months.ts'
 import { watchNumbering } from '../domain/numbering/numbering.ts'
 import { forgetOldLogins } from '../domain/partners/partners.ts'
+import { forgetOldSessions as forgetOldSignIns } from '../domain/people/sessions.ts'
 import { senderFeeTable } from '../domain/pricing/pricing.ts'
 import { type Moderation, moveDueSenders } from '../domain/senders/moderation.ts'
 import { forgetGoneEngines, removeEngine, seeEngine } from '../domain/sending/engines.ts'
@@ -168,6 +169,7 @@ async function keepHouse({ sql, clock, log, keepMonths }: EngineContext & { cloc
     turnSubmissionDays: () => turnSubmissionDays(sql),
     forgetOldReceipts: () => forgetOldReceipts(sql),
     forgetOldLogins: () => forgetOldLogins(sql, clock()),
+    forgetOldSignIns: () => forgetOldSignIns(sql, clock()),
     forgetOldStops: () => forgetOldStops(sql, clock()),
     forgetOldKeys: () => forgetOldKeys(sql),
     forgetOldCallbacks: () => forgetOldCallbacks(sql, clock()),

@@ -8,6 +8,7 @@ import fastify, {
 } from 'fastify'
 import { AppError } from '../base/errors.ts'
 import { acceptJsonBodies, bodyLimits } from './body.ts'
+import { registerCabinetApi } from './cabinet/cabinet-api.ts'
 import { acceptGzipBodies } from './content-encoding.ts'
 import { type Context, usualLimits } from './context.ts'
 import { registerDocsPage } from './docs-page.ts'
@@ -86,6 +87,7 @@ export async function buildApp(context: Context): Promise<App> {
   registerWidgetApi(app, messaging)
   registerWidgetAssets(app)
   if (context.demo) registerWidgetDemo(app, messaging)
+  registerCabinetApi(app, { ...context, strangerBytes })
   registerShortLinks(app, context)
   registerWebhooks(app, { ...context, strangerBytes })
   await registerDocsPage(app)

@@ -2,6 +2,7 @@ import type { Command, Option } from '../command.ts'
 
 const partners = () => import('../people/partners.ts')
 const staff = () => import('../people/staff.ts')
+const persons = () => import('../people/persons.ts')
 
 const login = { value: 'LOGIN', about: 'A plain name or an e-mail address', required: true }
 const knownLogin = { ...login, about: 'The login' }
@@ -58,6 +59,63 @@ export const partnerCommands: Command[] = [
   },
 ]
 
+const place: Record<string, Option> = {
+  company: { value: 'N', about: 'A person of this company' },
+  partner: { value: 'LOGIN', about: 'A person of the partner with this login' },
+  staff: { about: 'A member of staff' },
+}
+const PERSON = { name: 'LOGIN', about: 'The login of the person: `tidings person list` shows them' }
+
+export const personCommands: Command[] = [
+  {
+    name: 'person invite',
+    about: 'Invites a person to the cabinet: prints a link that works once, for a week.',
+    options: {
+      ...place,
+      login,
+      role: {
+        value: 'ROLE',
+        about:
+          'Of a company owner, sender, finance or viewer; of a partner owner, manager or viewer; of the staff admin, moderator or support',
+        required: true,
+      },
+      name: { value: 'NAME', about: 'The name that others see' },
+    },
+    run: async call => (await persons()).inviteOne(call),
+  },
+  {
+    name: 'person list',
+    about: 'Lists the people of a company, of a partner, or the staff.',
+    options: place,
+    run: async call => (await persons()).listSome(call),
+  },
+  {
+    name: 'person link',
+    about: 'Prints a new link for a person who lost the link or the password; the one before ends.',
+    arguments: [PERSON],
+    run: async call => (await persons()).renewLink(call),
+  },
+  {
+    name: 'person role',
+    about: 'Changes the role of a person.',
+    arguments: [PERSON],
+    options: { role: { value: 'ROLE', about: 'The new role', required: true } },
+    run: async call => (await persons()).setRole(call),
+  },
+  {
+    name: 'person deactivate',
+    about: 'Signs a person out everywhere, at once, and keeps the person from signing in.',
+    arguments: [PERSON],
+    run: async call => (await persons()).deactivateOne(call),
+  },
+  {
+    name: 'person activate',
+    about: 'Lets a deactivated person sign in again.',
+    arguments: [PERSON],
+    run: async call => (await persons()).activateOne(call),
+  },
+]
+
 export const staffCommands: Command[] = [
   {
     name: 'staff list',
@@ -66,13 +124,21 @@ export const staffCommands: Command[] = [
   },
   {
     name: 'staff create',
-    about: 'Makes a member of staff, who reviews sender names and looks after companies.',
-    options: { login, ...password },
+    about: 'Makes a member of staff, who signs in to the cabinet.',
+    options: {
+      login,
+      role: {
+        value: 'ROLE',
+        about: 'What the member may do: admin (everything), moderator (review), support (see)',
+        default: 'admin',
+      },
+      ...password,
+    },
     run: async call => (await staff()).createOne(call),
   },
   {
     name: 'staff password',
-    about: 'Changes the password of a member of staff.',
+    about: 'Changes the password of a member of staff; every session ends at once.',
     options: { login: knownLogin, ...password },
     run: async call => (await staff()).setPassword(call),
   },

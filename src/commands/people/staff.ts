@@ -1,5 +1,5 @@
-import type { StaffMember } from '../../domain/partners/partner.ts'
-import { changeStaffPassword, createStaff, listStaff } from '../../domain/partners/partners.ts'
+import type { Person } from '../../domain/people/person.ts'
+import { changeStaffPassword, createStaff, listStaff } from '../../domain/people/staff.ts'
 import { noStaff, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { table } from '../table.ts'
@@ -16,8 +16,12 @@ export async function createOne(call: Call) {
   const login = newLoginIn(call)
   const password = await newPasswordIn(call, login)
   await withDatabase(call.config, async ({ sql }) => {
-    const { staffId } = await createStaff(sql, login, password)
-    call.print({ staffId, login }, `Staff member ${staffId} with the login ${login} was made.`)
+    const { role } = call.options
+    const { staffId } = await createStaff(sql, login, password, role)
+    call.print(
+      { staffId, login, role },
+      `Staff member ${staffId} with the login ${login} and the role ${role} was made.`,
+    )
   })
 }
 
@@ -30,14 +34,22 @@ export async function setPassword(call: Call) {
   })
 }
 
-const present = ({ staffId, login, createdAt }: StaffMember) => ({
-  staffId,
+const present = ({ personId, login, role, createdAt, disabledAt }: Person) => ({
+  staffId: personId,
   login,
+  role,
+  disabled: disabledAt !== null,
   createdAt: createdAt.toISOString(),
 })
 
-const tableOf = (members: StaffMember[]) =>
+const tableOf = (members: Person[]) =>
   table(
-    ['ID', 'CREATED', 'LOGIN'],
-    members.map(({ staffId, login, createdAt }) => [staffId, createdAt.toISOString().slice(0, 10), login]),
+    ['ID', 'CREATED', 'ROLE', 'LOGIN', ''],
+    members.map(({ personId, role, login, createdAt, disabledAt }) => [
+      personId,
+      createdAt.toISOString().slice(0, 10),
+      role,
+      login,
+      disabledAt ? 'deactivated' : '',
+    ]),
   )

@@ -6,7 +6,8 @@ import type { Pool, Transaction } from '../../db/sql.ts'
 import { createCompany, listCompanies, setSwitches } from '../../domain/companies/companies.ts'
 import { createKey } from '../../domain/keys/keys.ts'
 import { type Brand, brands } from '../../domain/numbering/brand.ts'
-import { adoptDemoPassword, createPartner, createStaff, partnerWithLogin } from '../../domain/partners/partners.ts'
+import { adoptPassword, createPartner, partnerWithLogin } from '../../domain/partners/partners.ts'
+import { adoptStaffPassword, createStaff } from '../../domain/people/staff.ts'
 import { senderFeeTable } from '../../domain/pricing/pricing.ts'
 import { approveSenderIn, type FeeOf } from '../../domain/senders/moderation.ts'
 import type { Sender } from '../../domain/senders/sender.ts'
@@ -35,7 +36,10 @@ const companies = [
 export async function makeDemo(pool: Pool, givenPassword: string | undefined, now: Date): Promise<Demo> {
   const known = await partnerWithLogin(pool, 'demo')
   const made = known ? undefined : await makeWorld(pool, givenPassword ?? inventPassword(), now)
-  if (!made && givenPassword) await adoptDemoPassword(pool, 'demo', givenPassword)
+  if (!made && givenPassword) {
+    await adoptPassword(pool, 'demo', givenPassword)
+    await adoptStaffPassword(pool, 'staff', givenPassword)
+  }
 
   const partner = known ?? (await partnerWithLogin(pool, 'demo'))!
   const { items } = await listCompanies(pool, partner, 1, 1)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { AppError } from '../../base/errors.ts'
 import { createTurnstile } from '../../base/turnstile.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
-import { countAttempt, networkOf, refuseBlocked, takeBack } from './login-limits.ts'
+import { countAttempt, networkOf, refuseBlocked, rememberNetwork, takeBack } from './login-limits.ts'
 import { TOKEN_LIFETIME_MS } from './partner.ts'
 import { hashOfNothing, hashPassword, isCheap, isPassword } from './password.ts'
 import * as store from './store.ts'
@@ -34,7 +34,7 @@ async function tryLogin(pool: Pool, attempt: LogIn, now: Date): Promise<{ token:
   const account = await checkPassword(pool, attempt)
   if (!account) throw badCredentials()
   const token = await issueToken(pool, account, now)
-  await takeBack(pool, counted, account.partnerId, attempt.address, now)
+  await takeBack(pool, counted, sql => rememberNetwork(sql, account.partnerId, attempt.address, now))
   return token
 }
 

@@ -27,13 +27,18 @@ const subjectsOf = ({ login, address }: LoginAttempt) => {
 }
 
 /** Refuses an attempt that is blocked already, before it waits for its turn. */
-export async function refuseBlocked(sql: Sql, attempt: LoginAttempt, now: Date): Promise<void> {
+export async function refuseBlocked(sql: Sql, attempt: LoginAttempt, now: Date, isKnown = isKnownPartner) {
   const failures = await store.selectFailures(sql, Object.values(subjectsOf(attempt)), windowStart(now))
   refuseIfUsedUp(failures, attempt, await isKnown(sql, attempt), now)
 }
 
 /** Counts an attempt as failed, or refuses it. Attempts at the same subjects do this one after the other. */
-export async function countAttempt(pool: Pool, attempt: LoginAttempt, now: Date): Promise<Counted> {
+export async function countAttempt(
+  pool: Pool,
+  attempt: LoginAttempt,
+  now: Date,
+  isKnown = isKnownPartner,
+): Promise<Counted> {
   return pool.begin(async sql => {
     const { ofLogin, ofNetwork, ofBoth } = subjectsOf(attempt)
     const failures = await store.lockFailures(sql, [ofLogin, ofNetwork, ofBoth], now, windowStart(now))
@@ -45,13 +50,16 @@ export async function countAttempt(pool: Pool, attempt: LoginAttempt, now: Date)
   }) as Promise<Counted>
 }
 
-/** The password was right: the attempt is no failure, and its network is known from now on. */
-export async function takeBack(pool: Pool, counted: Counted, partnerId: number, address: string, now: Date) {
+/** The password was right: the attempt is no failure. `remember` notes its network, which is known from now on. */
+export async function takeBack(pool: Pool, counted: Counted, remember: (sql: Sql) => PromiseLike<unknown>) {
   await pool.begin(async sql => {
     await store.lowerFailures(sql, counted)
-    await store.upsertNetwork(sql, partnerId, networkOf(address), now)
+    await remember(sql)
   })
 }
+
+export const rememberNetwork = (sql: Sql, partnerId: number, address: string, now: Date) =>
+  store.upsertNetwork(sql, partnerId, networkOf(address), now)
 
 /** Forgets what was counted for a login, from every network. */
 export const forgetFailures = (sql: Sql, login: string) => store.deleteFailuresOf(sql, login)
@@ -65,7 +73,8 @@ export async function forgetOldCounts(sql: Sql, now: Date): Promise<void> {
 const NETWORK_KNOWN_MS = 90 * 24 * 3600_000
 const MOST_NETWORKS = 100
 
-const isKnown = async (sql: Sql, { login, address }: LoginAttempt) =>
+/** Whether somebody with this login came from there before. */
+const isKnownPartner = async (sql: Sql, { login, address }: LoginAttempt): Promise<boolean> =>
   (await store.selectNetwork(sql, login, networkOf(address))).length > 0
 
 function refuseIfUsedUp(failures: store.Failures[], attempt: LoginAttempt, known: boolean, now: Date) {

@@ -7,8 +7,6 @@ export type Partner = {
 /** As staff see it. */
 export type ListedPartner = Partner & { disabledAt: Date | null }
 
-export type StaffMember = { staffId: number; login: string; createdAt: Date }
-
 const LONGEST_NAME = 64
 const LONGEST_ADDRESS = 200
 const plainName = /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/i

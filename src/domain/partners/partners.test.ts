@@ -8,15 +8,12 @@ import { networkOf } from './login-limits.ts'
 import { FAILURE_WINDOW_MS, FAILURES_ALLOWED, refusalOfLogin, refusalOfPassword, TOKEN_LIFETIME_MS } from './partner.ts'
 import {
   changePassword,
-  changeStaffPassword,
   createPartner,
-  createStaff,
   createTokenReader,
   disablePartner,
   enablePartner,
   forgetOldLogins,
   listPartners,
-  listStaff,
   unlockPartner,
 } from './partners.ts'
 import { hashPassword, isCheap, isPassword, usePasswordCost } from './password.ts'
@@ -152,15 +149,6 @@ describe('a disabled partner', () => {
       await expect(change(db.sql, 'nobody')).rejects.toMatchObject({ kind: 'not_found' })
     }
   })
-})
-
-test('a member of staff is listed and gets a new password', async () => {
-  const { staffId } = await createStaff(db.sql, 'olga', 'correct horse')
-  expect(await listStaff(db.sql)).toMatchObject([{ staffId, login: 'olga', createdAt: expect.any(Date) }])
-  await changeStaffPassword(db.sql, 'olga', 'battery staple')
-  const [row] = await db.sql`select password_hash as hash from staff where login = 'olga'`
-  expect(await isPassword('battery staple', row!.hash)).toBe(true)
-  await expect(changeStaffPassword(db.sql, 'nobody', 'x')).rejects.toMatchObject({ kind: 'not_found' })
 })
 
 describe('what may be given', () => {

@@ -1,7 +1,7 @@
 import { AppError, invalid, notFound } from '../../base/errors.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import { forgetFailures, forgetOldCounts } from './login-limits.ts'
-import type { ListedPartner, Partner, StaffMember } from './partner.ts'
+import type { ListedPartner, Partner } from './partner.ts'
 import { hashPassword, isPassword } from './password.ts'
 import * as store from './store.ts'
 import { hashToken } from './token.ts'
@@ -45,19 +45,6 @@ export async function unlockPartner(sql: Sql, login: string): Promise<void> {
 
 const unknownPartner = (login: string) => new AppError('not_found', `There is no partner with the login "${login}"`)
 
-export async function createStaff(sql: Sql, login: string, password: string): Promise<{ staffId: number }> {
-  const [created] = await store.insertStaff(sql, login, await hashPassword(password))
-  if (!created) throw invalid(`A staff member with the login "${login}" exists already`)
-  return created
-}
-
-export const listStaff = (sql: Sql): Promise<StaffMember[]> => store.selectAllStaff(sql)
-
-export async function changeStaffPassword(sql: Sql, login: string, password: string): Promise<void> {
-  const { count } = await store.updateStaffPassword(sql, login, await hashPassword(password))
-  if (count === 0) throw new AppError('not_found', `There is no member of staff with the login "${login}"`)
-}
-
 export async function partnerWithLogin(sql: Sql, login: string): Promise<Partner | undefined> {
   const [partner] = await store.selectPartner(sql, login)
   return partner
@@ -71,17 +58,10 @@ export async function requirePartner(sql: Sql, partnerId: number): Promise<Partn
   return partner
 }
 
-/** Makes the logins of the demo answer to the given password; a login that already does keeps its tokens. */
-export async function adoptDemoPassword(pool: Pool, login: string, password: string): Promise<void> {
-  const [[partner], [staff]] = await Promise.all([store.selectPartner(pool, login), store.selectStaff(pool, 'staff')])
-  await Promise.all([
-    partner && adopt(partner, () => changePassword(pool, login, password)),
-    staff && adopt(staff, () => changeStaffPassword(pool, 'staff', password)),
-  ])
-
-  async function adopt({ passwordHash }: { passwordHash: string }, change: () => Promise<void>) {
-    if (!(await isPassword(password, passwordHash))) await change()
-  }
+/** Makes a partner answer to this password; one that already does keeps its tokens. */
+export async function adoptPassword(pool: Pool, login: string, password: string): Promise<void> {
+  const [partner] = await store.selectPartner(pool, login)
+  if (partner && !(await isPassword(password, partner.passwordHash))) await changePassword(pool, login, password)
 }
 
 export type TokenReader = (token: string) => Promise<Partner | undefined>

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/sql.ts'
-import type { ListedPartner, Partner, StaffMember } from './partner.ts'
+import type { ListedPartner, Partner } from './partner.ts'
 
 export type Account = Partner & { passwordHash: string }
 
@@ -69,22 +69,6 @@ export function selectPartnersByToken(sql: Sql, tokenHashes: string[], now: Date
     where t.token_hash = any(array(select decode(hash, 'hex') from unnest(${tokenHashes}::text[]) hash))
       and t.expires_at > ${now} and p.disabled_at is null`
 }
-
-export function insertStaff(sql: Sql, login: string, passwordHash: string) {
-  return sql<{ staffId: number }[]>`
-    insert into staff (login, password_hash) values (${login}, ${passwordHash})
-    on conflict (login) do nothing
-    returning staff_id as "staffId"`
-}
-
-export const selectStaff = (sql: Sql, login: string) =>
-  sql<{ passwordHash: string }[]>`select password_hash as "passwordHash" from staff where login = ${login}`
-
-export const selectAllStaff = (sql: Sql) =>
-  sql<StaffMember[]>`select staff_id as "staffId", login, created_at as "createdAt" from staff order by staff_id`
-
-export const updateStaffPassword = (sql: Sql, login: string, passwordHash: string) =>
-  sql`update staff set password_hash = ${passwordHash} where login = ${login}`
 
 export type Failures = { subject: string; failures: number; startedAt: Date }
 

@@ -1,0 +1,129 @@
+import { UsageError } from '../../base/errors.ts'
+import { databaseNow } from '../../db/clock.ts'
+import type { Pool, Sql } from '../../db/sql.ts'
+import { requireAnyCompany } from '../../domain/companies/companies.ts'
+import { partnerWithLogin } from '../../domain/partners/partners.ts'
+import {
+  activatePerson,
+  changeRole,
+  deactivatePerson,
+  invitePerson,
+  listPeople,
+  personWithLogin,
+  renewInvitation,
+} from '../../domain/people/people.ts'
+import type { Person, Place } from '../../domain/people/person.ts'
+import { noCompany, noPartner, orAdvise } from '../advice.ts'
+import { type Call, withDatabase } from '../command.ts'
+import { optionalId } from '../options.ts'
+import { urlOf } from '../service/doors.ts'
+import { table } from '../table.ts'
+import { newLoginIn } from './credentials.ts'
+
+export async function inviteOne(call: Call) {
+  const login = newLoginIn(call)
+  const { role, name } = call.options
+  await withDatabase(call.config, async ({ sql }) => {
+    const place = await placeIn(call, sql)
+    const now = await databaseNow(sql)
+    const given = { login, role: role!, ...(name === undefined ? {} : { name }) }
+    const invited = await sql.begin(tx => invitePerson(tx, place, given, now))
+    const { link, text } = linkText(call, login, invited)
+    call.print({ personId: invited.personId, login, role, link, expiresAt: invited.expiresAt }, text)
+  })
+}
+
+function linkText({ config }: Call, login: string, { token, expiresAt }: { token: string; expiresAt: Date }) {
+  const link = `${config.publicUrl ?? urlOf(config.host, config.port)}/cabinet/accept-invitation#${token}`
+  const until = expiresAt.toISOString().slice(0, 10)
+  return { link, text: `Give this link to ${login}. It works once, until ${until}:\n${link}` }
+}
+
+export async function listSome(call: Call) {
+  await withDatabase(call.config, async ({ sql }) => {
+    const people = await listPeople(sql, await placeIn(call, sql))
+    const none = 'There is nobody: `tidings person invite` invites a person.'
+    call.print(people.map(present), people.length > 0 ? tableOf(people) : none)
+  })
+}
+
+/** Exactly one of --company, --partner and --staff. */
+async function placeIn(call: Call, sql: Sql): Promise<Place> {
+  const companyId = optionalId(call, 'company')
+  const { partner: login } = call.options
+  const given = [companyId !== undefined, login !== undefined, call.switches.staff === true].filter(Boolean).length
+  if (given !== 1) throw new UsageError('Say who it is: --company N, --partner LOGIN or --staff.')
+  if (companyId !== undefined) {
+    await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId))
+    return { kind: 'COMPANY', companyId, partnerId: null }
+  }
+  if (login === undefined) return { kind: 'STAFF', companyId: null, partnerId: null }
+  const partner = await partnerWithLogin(sql, login)
+  if (!partner) throw new UsageError(noPartner(login))
+  return { kind: 'PARTNER', companyId: null, partnerId: partner.partnerId }
+}
+
+export const renewLink = (call: Call) =>
+  onPerson(call, async (sql, person) => {
+    const { link, text } = linkText(
+      call,
+      person.login,
+      await renewInvitation(sql, person.personId, await databaseNow(sql)),
+    )
+    return { value: { login: person.login, link }, text }
+  })
+
+export const setRole = (call: Call) =>
+  onPerson(call, async (sql, person) => {
+    const role = call.options.role!
+    await sql.begin(tx => changeRole(tx, person, role))
+    return { value: { login: person.login, role }, text: `${person.login} has the role ${role} now.` }
+  })
+
+export const deactivateOne = (call: Call) =>
+  onPerson(call, async (sql, person) => {
+    await sql.begin(tx => deactivatePerson(tx, person))
+    return { value: { login: person.login, active: false }, text: `${person.login} is signed out and cannot sign in.` }
+  })
+
+export const activateOne = (call: Call) =>
+  onPerson(call, async (sql, person) => {
+    await activatePerson(sql, person)
+    return { value: { login: person.login, active: true }, text: `${person.login} can sign in again.` }
+  })
+
+async function onPerson(call: Call, work: (sql: Pool, person: Person) => Promise<{ value: unknown; text: string }>) {
+  const login = call.arguments[0]!
+  await withDatabase(call.config, async ({ sql }) => {
+    const person = await personWithLogin(sql, login)
+    if (!person)
+      throw new UsageError(`There is nobody with the login "${login}": \`tidings person list\` shows people.`)
+    const { value, text } = await work(sql, person)
+    call.print(value, text)
+  })
+}
+
+const present = (person: Person) => ({
+  personId: person.personId,
+  login: person.login,
+  name: person.name,
+  role: person.role,
+  state: stateOf(person),
+  secondFactor: person.hasSecondFactor,
+  createdAt: person.createdAt.toISOString(),
+})
+
+const stateOf = ({ disabledAt, isInvited }: Person) => (disabledAt ? 'deactivated' : isInvited ? 'invited' : 'active')
+
+const tableOf = (people: Person[]) =>
+  table(
+    ['ID', 'LOGIN', 'NAME', 'ROLE', 'STATE', 'SECOND FACTOR'],
+    people.map(person => [
+      person.personId,
+      person.login,
+      person.name,
+      person.role,
+      stateOf(person),
+      person.hasSecondFactor ? 'on' : 'off',
+    ]),
+  )

@@ -1,0 +1,143 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { AppError, invalid, notFound } from '../../base/errors.ts'
+import type { Pool, Sql, Transaction } from '../../db/sql.ts'
+import { refusalOfLogin, refusalOfPassword } from '../partners/partner.ts'
+import { changePassword as changePartnerPassword, partnerWithLogin } from '../partners/partners.ts'
+import { hashPassword, isPassword } from '../partners/password.ts'
+import { isRoleOf, type Person, type Place, type Role, roles, type Viewer } from './person.ts'
+import * as store from './store.ts'
+
+export const INVITATION_LIVES_MS = 7 * 24 * 3600_000
+const MOST_NAME = 100
+
+export type Invited = { personId: number; token: string; expiresAt: Date }
+
+/** Makes a person without a password, and a link that lets the person choose one, once. */
+export async function invitePerson(
+  sql: Transaction,
+  place: Place,
+  given: { login: string; role: string; name?: string },
+  now: Date,
+): Promise<Invited> {
+  const { login, name = '' } = given
+  const role = checkedRole(place, given.role)
+  refuseBadLogin(login)
+  if (name.length > MOST_NAME) throw invalid(`name: must have at most ${MOST_NAME} characters`)
+  await refuseTaken(sql, login)
+  const [made] = await store.insertPerson(sql, { ...place, role, login, name, passwordHash: null })
+  if (!made) throw taken(login)
+  return { personId: made.personId, ...(await renewInvitation(sql, made.personId, now)) }
+}
+
+function checkedRole({ kind }: Place, role: string): Role {
+  if (isRoleOf(kind, role)) return role
+  throw invalid(`role: must be one of ${roles[kind].join(', ')}`)
+}
+
+function refuseBadLogin(login: string) {
+  const refusal = refusalOfLogin(login)
+  if (refusal) throw invalid(`login: ${refusal}`)
+}
+
+/** People and partners sign in with the same kind of login. */
+async function refuseTaken(sql: Sql, login: string) {
+  if (await partnerWithLogin(sql, login)) throw taken(login)
+}
+
+const taken = (login: string) => invalid(`login: "${login}" is taken`)
+
+/** A new link in place of the one before. */
+export async function renewInvitation(sql: Sql, personId: number, now: Date) {
+  const token = randomBytes(24).toString('base64url')
+  const expiresAt = new Date(now.getTime() + INVITATION_LIVES_MS)
+  await store.upsertInvitation(sql, personId, hashOf(token), expiresAt)
+  return { token, expiresAt }
+}
+
+const hashOf = (token: string) => createHash('sha256').update(token).digest()
+
+/** Who an invitation is for; undefined when it was used or is too old. */
+export async function invitedPerson(sql: Sql, token: string, now: Date): Promise<Person | undefined> {
+  const [person] = await store.selectInvitation(sql, hashOf(token), now)
+  return person
+}
+
+/** The invited person chooses a password; the link works once. Sessions from before a forgotten password end. */
+export async function acceptInvitation(pool: Pool, token: string, password: string, now: Date): Promise<Person> {
+  refuseBadPassword(password)
+  const passwordHash = await hashPassword(password)
+  return pool.begin(async sql => {
+    const person = await invitedPerson(sql, token, now)
+    const [used] = await store.deleteInvitation(sql, hashOf(token), now)
+    if (!person || !used)
+      throw new AppError('not_found', 'The invitation was used before or is too old: ask for a new one')
+    await store.updatePassword(sql, person.personId, passwordHash)
+    await store.deleteSessionsOf(sql, person.personId, null)
+    return person
+  }) as Promise<Person>
+}
+
+function refuseBadPassword(password: string) {
+  const refusal = refusalOfPassword(password)
+  if (refusal) throw invalid(`password: ${refusal}`)
+}
+
+/** A new password ends every other session; of a partner's owner it ends the tokens of the partner API as well. */
+export async function changeOwnPassword(pool: Pool, viewer: Viewer, before: string, password: string): Promise<void> {
+  refuseBadPassword(password)
+  const [credentials] = await store.selectCredentials(pool, viewer.login)
+  if (!credentials?.passwordHash || !(await isPassword(before, credentials.passwordHash)))
+    throw new AppError('bad_credentials', 'The present password is wrong')
+  if (credentials.isPartnerLogin) await changePartnerPassword(pool, viewer.login, password)
+  const passwordHash = credentials.isPartnerLogin ? undefined : await hashPassword(password)
+  await pool.begin(async sql => {
+    if (passwordHash) await store.updatePassword(sql, viewer.personId, passwordHash)
+    await store.deleteSessionsOf(sql, viewer.personId, viewer.sessionHash)
+    await store.deleteNetworks(sql, viewer.personId) // the old password may have been used by others
+  })
+}
+
+export const changePreferences = (sql: Sql, { personId }: Viewer, preferences: store.Preferences) => {
+  if ((preferences.name?.length ?? 0) > MOST_NAME) throw invalid(`name: must have at most ${MOST_NAME} characters`)
+  return store.updatePreferences(sql, personId, preferences)
+}
+
+export const listPeople = (sql: Sql, place: Place): Promise<Person[]> => store.selectPeople(sql, place)
+
+/** A person of this place. Somebody else's is as unknown as one who does not exist. */
+export async function requirePerson(sql: Sql, place: Place, personId: number): Promise<Person> {
+  const [person] = await store.selectPerson(sql, personId)
+  const isHere =
+    person?.kind === place.kind && person.companyId === place.companyId && person.partnerId === place.partnerId
+  if (!isHere) throw notFound('Person')
+  return person
+}
+
+export async function personWithLogin(sql: Sql, login: string): Promise<Person | undefined> {
+  const [person] = await store.selectPersonByLogin(sql, login)
+  return person
+}
+
+export async function changeRole(sql: Transaction, person: Person, role: string): Promise<void> {
+  const checked = checkedRole(person, role)
+  await refuseLastOwner(sql, person, checked !== person.role)
+  await store.updateRole(sql, person.personId, checked)
+}
+
+/** A deactivated person is out at once: every request asks whether the person may still come in. */
+export async function deactivatePerson(sql: Transaction, person: Person): Promise<void> {
+  await refuseLastOwner(sql, person, true)
+  await store.updateDisabled(sql, person.personId, true)
+  await store.deleteSessionsOf(sql, person.personId, null)
+}
+
+export const activatePerson = (sql: Sql, { personId }: Person) => store.updateDisabled(sql, personId, false)
+
+/** The first role of each kind may change people: somebody must be left who can. */
+async function refuseLastOwner(sql: Transaction, person: Person, isLeaving: boolean) {
+  const first = roles[person.kind][0]
+  if (!isLeaving || person.role !== first || person.disabledAt) return
+  const owners = await store.lockPeople(sql, person.kind, first, person)
+  if (owners.every(({ personId }) => personId === person.personId))
+    throw invalid(`The last person with the role ${first} must stay: give the role to somebody else first`)
+}

@@ -1,0 +1,102 @@
+import { createHash, randomInt } from 'node:crypto'
+import { AppError, invalid } from '../../base/errors.ts'
+import { type BoxKey, boxKey, open, seal } from '../../base/secret-box.ts'
+import type { Pool, Transaction } from '../../db/sql.ts'
+import { countAttempt } from '../partners/login-limits.ts'
+import type { Viewer } from './person.ts'
+import { completeSession } from './sessions.ts'
+import { type SignedIn, succeed } from './sign-in.ts'
+import * as store from './store.ts'
+import { drawTotpSecret, stepOfCode, totpAddress } from './totp.ts'
+
+const RECOVERY_CODES = 10
+const RECOVERY_SIGNS = 'abcdefghjkmnpqrstuvwxyz23456789'
+const RECOVERY_LENGTH = 10
+
+/** Codes of authenticator applications, and recovery codes for the day the telephone is lost. */
+export class SecondFactors {
+  readonly #pool: Pool
+  readonly #key: BoxKey
+
+  constructor(pool: Pool, secret: string) {
+    this.#pool = pool
+    this.#key = boxKey(secret, 'second factors')
+  }
+
+  /** What the application needs; nothing is kept before a code of it proves that it works. */
+  propose(viewer: Viewer): { secret: string; address: string } {
+    const secret = drawTotpSecret()
+    return { secret, address: totpAddress(secret, viewer.login) }
+  }
+
+  /** Switches the second factor on, and returns the recovery codes: they are shown this once. */
+  async switchOn(viewer: Viewer, secret: string, code: string, now: Date): Promise<string[]> {
+    if (!/^[A-Z2-7]{32}$/.test(secret)) throw invalid('secret: is not one that was proposed')
+    const step = stepOfCode(secret, code, null, now)
+    if (step === undefined) throw invalid('code: is wrong; look at the clock of your telephone')
+    return this.#pool.begin(async sql => {
+      const [before] = await store.selectSecondFactor(sql, viewer.personId)
+      if (before?.totpSecret) throw invalid('The second factor is on already')
+      await store.updateSecondFactor(sql, viewer.personId, seal(this.#key, secret), step)
+      await store.deleteSessionsOf(sql, viewer.personId, viewer.sessionHash)
+      return drawRecoveryCodes(sql, viewer.personId)
+    }) as Promise<string[]>
+  }
+
+  async switchOff(viewer: Viewer, code: string, now: Date): Promise<void> {
+    await this.#pool.begin(async sql => {
+      await this.#use(sql, viewer.personId, code, now)
+      await store.updateSecondFactor(sql, viewer.personId, null, null)
+      await store.deleteRecoveryCodes(sql, viewer.personId)
+    })
+  }
+
+  /** New recovery codes in place of those that are left. */
+  async renewRecoveryCodes(viewer: Viewer, code: string, now: Date): Promise<string[]> {
+    return this.#pool.begin(async sql => {
+      await this.#use(sql, viewer.personId, code, now)
+      await store.deleteRecoveryCodes(sql, viewer.personId)
+      return drawRecoveryCodes(sql, viewer.personId)
+    }) as Promise<string[]>
+  }
+
+  async recoveryCodesLeft(viewer: Viewer): Promise<number> {
+    const [row] = await store.countRecoveryCodes(this.#pool, viewer.personId)
+    return row!.count
+  }
+
+  /** The second half of signing in. Wrong codes are counted as wrong passwords are. */
+  async complete(viewer: Viewer, code: string, address: string, now: Date): Promise<SignedIn> {
+    const attempt = { login: viewer.login, address }
+    const counted = await countAttempt(this.#pool, attempt, now, async () => false)
+    const session = (await this.#pool.begin(async sql => {
+      await this.#use(sql, viewer.personId, code, now)
+      return completeSession(sql, viewer, now)
+    })) as string
+    await succeed(this.#pool, counted, viewer.personId, address, now)
+    return { session, needsSecondFactor: false }
+  }
+
+  /** A code of the application serves once, and so does a recovery code. */
+  async #use(sql: Transaction, personId: number, code: string, now: Date) {
+    const [factor] = await store.selectSecondFactor(sql, personId)
+    if (!factor?.totpSecret) throw invalid('The second factor is off')
+    const step = stepOfCode(open(this.#key, factor.totpSecret), code, factor.totpStep, now)
+    if (step !== undefined) return store.updateSecondFactor(sql, personId, factor.totpSecret, step)
+    const used = await store.deleteRecoveryCode(sql, personId, hashOf(code))
+    if (used.count === 0) throw new AppError('bad_credentials', 'The code is wrong')
+  }
+}
+
+async function drawRecoveryCodes(sql: Transaction, personId: number): Promise<string[]> {
+  const codes = Array.from({ length: RECOVERY_CODES }, drawRecoveryCode)
+  await store.insertRecoveryCodes(sql, personId, codes.map(hashOf))
+  return codes
+}
+
+function drawRecoveryCode(): string {
+  const signs = Array.from({ length: RECOVERY_LENGTH }, () => RECOVERY_SIGNS[randomInt(RECOVERY_SIGNS.length)]).join('')
+  return `${signs.slice(0, RECOVERY_LENGTH / 2)}-${signs.slice(RECOVERY_LENGTH / 2)}`
+}
+
+const hashOf = (code: string) => createHash('sha256').update(code.trim().toLowerCase()).digest()

@@ -1,0 +1,83 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { AppError } from '../../base/errors.ts'
+import { createTurnstile } from '../../base/turnstile.ts'
+import type { Pool, Sql } from '../../db/sql.ts'
+import { type Counted, countAttempt, networkOf, refuseBlocked, takeBack } from '../partners/login-limits.ts'
+import { partnerWithLogin } from '../partners/partners.ts'
+import { hashOfNothing, isPassword } from '../partners/password.ts'
+import * as store from './store.ts'
+
+export type SignIn = { login: string; password: string; address: string; agent: string }
+
+/** What the browser's cookie holds, and whether the second factor is still missing. */
+export type SignedIn = { session: string; needsSecondFactor: boolean }
+
+const MOST_AGENT = 300
+
+/** As for logins of partners: a check takes much memory, and guesses from one network delay nobody elsewhere. */
+const checks = createTurnstile({
+  most: 2,
+  mostOfOne: 1,
+  mostWaiting: 500,
+  mostWaitingOfOne: 20,
+  patienceMs: 10_000,
+  refusal: 'Too many people sign in at once: try again in a moment',
+})
+
+const isKnown = async (sql: Sql, { login, address }: { login: string; address: string }) =>
+  (await store.selectNetwork(sql, login, networkOf(address))).length > 0
+
+/** A new session for the right login and password. Failures are counted together with those of the partner API. */
+export async function signIn(pool: Pool, attempt: SignIn, now: Date): Promise<SignedIn> {
+  await refuseBlocked(pool, attempt, now, isKnown)
+  return checks.through(networkOf(attempt.address), async () => {
+    const counted = await countAttempt(pool, attempt, now, isKnown)
+    const credentials = await checkPassword(pool, attempt)
+    if (!credentials) throw badCredentials()
+    const session = await openSession(pool, attempt, credentials, now)
+    if (session.needsSecondFactor) await takeBack(pool, counted, async () => {})
+    else await succeed(pool, counted, credentials.personId, attempt.address, now)
+    return session
+  })
+}
+
+/** An unknown login takes as long as a wrong password: the time does not tell which logins exist. */
+async function checkPassword(sql: Sql, { login, password }: SignIn): Promise<store.Credentials | undefined> {
+  await letOwnerIn(sql, login)
+  const [found] = await store.selectCredentials(sql, login)
+  const isRight = await isPassword(password, found?.passwordHash ?? hashOfNothing())
+  return found?.passwordHash && isRight ? found : undefined
+}
+
+/** The owner of a partner becomes a person at the first sign-in. */
+async function letOwnerIn(sql: Sql, login: string) {
+  const partner = await partnerWithLogin(sql, login)
+  if (!partner) return
+  const { partnerId } = partner
+  const owner = { kind: 'PARTNER', companyId: null, partnerId, role: 'owner', login, name: '' } as const
+  await store.insertPerson(sql, { ...owner, passwordHash: null })
+}
+
+async function openSession(sql: Sql, attempt: SignIn, credentials: store.Credentials, now: Date): Promise<SignedIn> {
+  const session = randomBytes(32).toString('base64url')
+  const needsSecondFactor = credentials.totpSecret !== null
+  const row = {
+    sessionHash: hashSession(session),
+    personId: credentials.personId,
+    half: needsSecondFactor,
+    address: attempt.address,
+    agent: attempt.agent.slice(0, MOST_AGENT),
+  }
+  const written = await store.insertSession(sql, row, credentials, now)
+  if (written.count === 0) throw badCredentials()
+  return { session, needsSecondFactor }
+}
+
+/** The attempt was no failure, and its network is known from now on. */
+export const succeed = (pool: Pool, counted: Counted, personId: number, address: string, now: Date) =>
+  takeBack(pool, counted, sql => store.upsertNetwork(sql, personId, networkOf(address), now))
+
+/** Sessions are random, so a fast hash is enough; only it is kept. */
+export const hashSession = (session: string): Buffer => createHash('sha256').update(session).digest()
+
+export const badCredentials = () => new AppError('bad_credentials', 'Login or password is wrong')

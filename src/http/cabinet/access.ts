@@ -1,0 +1,66 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../base/errors.ts'
+import type { Viewer } from '../../domain/people/person.ts'
+import { may, type Right } from '../../domain/people/rights.ts'
+import { createSessionReader } from '../../domain/people/sessions.ts'
+import type { Context } from '../context.ts'
+import type { SessionCookie } from './cookie.ts'
+
+/**
+ * What a route of the cabinet needs: a right; `signed in` for what every person may do with the own account; `half`
+ * while the second factor is missing; `nobody` for signing in.
+ */
+export type Needs = Right | 'signed in' | 'half' | 'nobody'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    needs?: Needs
+  }
+  interface FastifyRequest {
+    /** In the cabinet only; not where a route needs nobody. */
+    viewer: Viewer
+  }
+}
+
+/**
+ * Lets in only people with the right that the route states, before the body is read. A route that states none does not
+ * start. To be called before the routes of the scope are made.
+ */
+export function guardCabinet(scope: FastifyInstance, context: Context, cookie: SessionCookie) {
+  const { publicUrl } = context
+  const findSession = createSessionReader(context.sql, context.clock)
+  scope.decorateRequest('viewer')
+
+  scope.addHook('onRoute', ({ config, method, url }) => {
+    if (!config?.needs) throw new Error(`${method} ${url} does not state which right it needs`)
+  })
+
+  scope.addHook('onRequest', async (request, reply) => {
+    keepPrivate(reply)
+    refuseOtherOrigin(request, publicUrl)
+    const { needs } = request.routeOptions.config
+    if (needs === undefined || needs === 'nobody') return
+    const value = cookie.read(request)
+    const found = value === undefined ? undefined : await findSession(value, request.ip)
+    if (!found || (found.isHalf && needs !== 'half')) throw new AppError('not_authenticated', 'Sign in first')
+    if (isRight(needs) && !may(found.viewer, needs)) throw new AppError('access_denied', 'You may not do this')
+    request.viewer = found.viewer
+  })
+}
+
+const isRight = (needs: Needs): needs is Right => needs !== 'signed in' && needs !== 'half'
+
+const keepPrivate = (reply: FastifyReply) => reply.header('cache-control', 'no-store')
+
+const SAFE = ['GET', 'HEAD']
+
+/**
+ * Browsers name the page that a change comes from: it must be one of ours. Programs that are no browsers name none, and
+ * have no cookie that somebody else could use.
+ */
+function refuseOtherOrigin({ method, headers }: FastifyRequest, publicUrl: string) {
+  const { origin, host } = headers
+  if (SAFE.includes(method) || origin === undefined) return
+  const isOurs = URL.parse(origin)?.host === host || origin === new URL(publicUrl).origin
+  if (!isOurs) throw new AppError('access_denied', 'The request comes from another site')
+}

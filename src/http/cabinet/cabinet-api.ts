@@ -1,0 +1,29 @@
+import type { FastifyInstance } from 'fastify'
+import { SecondFactors } from '../../domain/people/second-factor.ts'
+import type { Context } from '../context.ts'
+import type { StrangerBytes } from '../server/stranger-bytes.ts'
+import { guardCabinet } from './access.ts'
+import { accountRoutes } from './account.ts'
+import type { CabinetContext } from './cabinet-context.ts'
+import { SessionCookie } from './cookie.ts'
+import { peopleRoutes } from './people.ts'
+import { sessionRoutes } from './session.ts'
+
+const PREFIX = '/cabinet/api'
+
+/** What the pages of the cabinet ask. Closed by default: every route states the right that it needs. */
+export function registerCabinetApi(app: FastifyInstance, given: Context & { strangerBytes: StrangerBytes }) {
+  const cookie = new SessionCookie(given.publicUrl)
+  const secondFactors = new SecondFactors(given.sql, given.secret)
+  const context: CabinetContext = { ...given, cookie, secondFactors }
+  app.register(
+    async scope => {
+      guardCabinet(scope, context, cookie)
+      given.strangerBytes.guard(scope)
+      await scope.register(sessionRoutes(context))
+      await scope.register(accountRoutes(context))
+      await scope.register(peopleRoutes(context))
+    },
+    { prefix: PREFIX },
+  )
+}

@@ -1,0 +1,88 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { invalid } from '../../base/errors.ts'
+import type { Transaction } from '../../db/sql.ts'
+import {
+  activatePerson,
+  changeRole,
+  deactivatePerson,
+  invitePerson,
+  listPeople,
+  renewInvitation,
+  requirePerson,
+} from '../../domain/people/people.ts'
+import type { Person, Place, Viewer } from '../../domain/people/person.ts'
+import { Id } from '../schemas.ts'
+import type { CabinetContext } from './cabinet-context.ts'
+
+const Login = Type.String({ minLength: 1, maxLength: 255 })
+const Role = Type.String({ maxLength: 20 })
+const Invitation = Type.Object({ login: Login, role: Role, name: Type.Optional(Type.String({ maxLength: 100 })) })
+const Change = Type.Object({ role: Type.Optional(Role), isActive: Type.Optional(Type.Boolean()) })
+const ByPerson = Type.Object({ personId: Id })
+
+/** The people of the viewer's own company, partner or staff. */
+export const peopleRoutes =
+  ({ sql, clock, publicUrl }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    const linkOf = (token: string) => `${publicUrl}/cabinet/accept-invitation#${token}`
+    const invited = ({ token, expiresAt }: { token: string; expiresAt: Date }) => ({ link: linkOf(token), expiresAt })
+
+    api.get('/people', { config: { needs: 'people.see' } }, async ({ viewer }) => ({
+      people: (await listPeople(sql, placeOf(viewer))).map(present),
+    }))
+
+    api.post(
+      '/people',
+      { config: { needs: 'people.change' }, schema: { body: Invitation } },
+      async ({ viewer, body }, reply) => {
+        const made = await sql.begin(tx => invitePerson(tx, placeOf(viewer), body, clock()))
+        return reply.code(201).send({ personId: made.personId, ...invited(made) })
+      },
+    )
+
+    api.patch(
+      '/people/:personId',
+      { config: { needs: 'people.change' }, schema: { params: ByPerson, body: Change } },
+      async ({ viewer, params, body }, reply) => {
+        if (params.personId === viewer.personId) throw invalid('You cannot change your own role: ask somebody else')
+        await sql.begin(tx => change(tx, viewer, params.personId, body))
+        return reply.code(204).send()
+      },
+    )
+
+    /** For somebody who lost the link or the password. */
+    api.post(
+      '/people/:personId/invitation',
+      { config: { needs: 'people.change' }, schema: { params: ByPerson } },
+      async ({ viewer, params }) => {
+        const person = await requirePerson(sql, placeOf(viewer), params.personId)
+        return invited(await renewInvitation(sql, person.personId, clock()))
+      },
+    )
+  }
+
+async function change(
+  sql: Transaction,
+  viewer: Viewer,
+  personId: number,
+  { role, isActive }: { role?: string; isActive?: boolean },
+) {
+  const person = await requirePerson(sql, placeOf(viewer), personId)
+  if (role !== undefined) await changeRole(sql, person, role)
+  if (isActive === false) await deactivatePerson(sql, person)
+  if (isActive === true) await activatePerson(sql, person)
+}
+
+const placeOf = ({ kind, companyId, partnerId }: Viewer) => ({ kind, companyId, partnerId }) as Place
+
+const present = (person: Person) => ({
+  personId: person.personId,
+  role: person.role,
+  login: person.login,
+  name: person.name,
+  isInvited: person.isInvited,
+  isActive: person.disabledAt === null,
+  hasSecondFactor: person.hasSecondFactor,
+  createdAt: person.createdAt,
+})

@@ -1,0 +1,361 @@
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createPartner, disablePartner } from '../../domain/partners/partners.ts'
+import { roles } from '../../domain/people/person.ts'
+import { rightsOf } from '../../domain/people/rights.ts'
+import { codeAt } from '../../domain/people/totp.ts'
+import { useApp } from '../../testing/api.ts'
+import { aPerson, CabinetBrowser, ofCompany, ofPartner, PASSWORD, staff } from '../../testing/cabinet.ts'
+import { aCompany, aPartner, type TestPartner } from '../../testing/factories.ts'
+
+const { api } = useApp('/docs/partner.json')
+const aBrowser = () => new CabinetBrowser(() => api.app)
+let partner: TestPartner
+let companyId: number
+
+beforeAll(async () => {
+  partner = await aPartner(api.sql)
+  companyId = await aCompany(api.sql, partner)
+})
+
+beforeEach(async () => {
+  await api.sql`truncate login_failures`
+  api.now = undefined
+})
+
+const later = (ms: number) => new Date(Date.now() + ms)
+const whoIs = async (browser: CabinetBrowser) => (await browser.ask('GET', '/session')).body.person?.login
+
+describe('signing in', () => {
+  test('with the right password opens a session, which signing out ends', async () => {
+    const { login } = await aPerson(api.sql, ofCompany(companyId), 'sender')
+    const browser = aBrowser()
+    const { status, body, headers } = await browser.signIn(login)
+    expect([status, body]).toEqual([200, { needsSecondFactor: false }])
+    expect(headers['set-cookie']).toMatch(/^tidings=[\w-]{43}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Lax$/)
+    expect((await browser.ask('GET', '/session')).body.person).toMatchObject({
+      kind: 'COMPANY',
+      role: 'sender',
+      companyId,
+      login,
+      rights: rightsOf({ kind: 'COMPANY', role: 'sender' }),
+    })
+    const before = browser.cookie
+    expect((await browser.ask('DELETE', '/session')).status).toBe(204)
+    browser.cookie = before
+    expect((await browser.ask('GET', '/session')).status).toBe(401)
+  })
+
+  test('with a wrong password or an unknown login is refused in the same words', async () => {
+    const { login } = await aPerson(api.sql, staff, 'support')
+    const wrong = await aBrowser().signIn(login, 'something else')
+    const unknown = await aBrowser().signIn('nobody@example.com')
+    expect([wrong.status, wrong.body]).toEqual([401, unknown.body])
+  })
+
+  test('pauses after ten failures of a login, and a right password does not tell', async () => {
+    const { login } = await aPerson(api.sql, staff, 'support')
+    for (let i = 0; i < 10; i++) await aBrowser().signIn(login, 'guess', { remoteAddress: `198.51.100.${i}` })
+    const { status, headers } = await aBrowser().signIn(login)
+    expect([status, Number(headers['retry-after']) > 0]).toEqual([429, true])
+    api.now = later(11 * 60_000)
+    expect((await aBrowser().signIn(login)).status).toBe(200)
+  })
+
+  test("the owner of a partner signs in with the partner's login, as one person", async () => {
+    const { partnerId } = await createPartner(api.sql, 'vasilek', PASSWORD)
+    const browsers = [aBrowser(), aBrowser()]
+    for (const browser of browsers) expect((await browser.signIn('vasilek')).status).toBe(200)
+    const { body } = await browsers[0]!.ask('GET', '/session')
+    expect(body.person).toMatchObject({ kind: 'PARTNER', role: 'owner', partnerId, login: 'vasilek' })
+    expect((await browsers[0]!.ask('GET', '/people')).body.people).toHaveLength(1)
+    await disablePartner(api.sql, 'vasilek')
+    expect((await browsers[1]!.ask('GET', '/session')).status).toBe(401)
+    expect((await aBrowser().signIn('vasilek')).status).toBe(401)
+  })
+
+  test('a session ends when it is idle for long, and after two weeks in any case', async () => {
+    const { login } = await aPerson(api.sql, staff, 'admin')
+    const browser = aBrowser()
+    await browser.signIn(login)
+    const hour = 3600_000
+    for (let hours = 11; hours < 14 * 24; hours += 11) {
+      api.now = later(hours * hour)
+      expect(await whoIs(browser)).toBe(login)
+    }
+    api.now = later(14 * 24 * hour + 1000)
+    expect((await browser.ask('GET', '/session')).status).toBe(401)
+    api.now = undefined
+    const idle = aBrowser()
+    await idle.signIn(login)
+    api.now = later(12 * hour + 1000)
+    expect((await idle.ask('GET', '/session')).status).toBe(401)
+  })
+
+  test('takes no session from outside: the value is new at every sign-in', async () => {
+    const { login } = await aPerson(api.sql, staff, 'admin')
+    const browser = aBrowser()
+    browser.cookie = `tidings=${'A'.repeat(43)}`
+    await browser.signIn(login)
+    expect(browser.cookie).not.toContain('A'.repeat(43))
+    const [row] =
+      await api.sql`select count(*)::int as count from person_sessions where session_hash = decode(${'00'}, 'hex')`
+    expect(row).toEqual({ count: 0 })
+  })
+
+  test('a request of another site is refused, whatever its cookie', async () => {
+    const { login } = await aPerson(api.sql, staff, 'admin')
+    const browser = aBrowser()
+    await browser.signIn(login)
+    const headers = { origin: 'https://evil.example' }
+    for (const [method, path] of [
+      ['DELETE', '/session'],
+      ['POST', '/people'],
+      ['PATCH', '/account'],
+    ] as const)
+      expect((await browser.ask(method, path, method === 'DELETE' ? undefined : {}, { headers })).status).toBe(403)
+    expect(await whoIs(browser)).toBe(login)
+  })
+})
+
+describe('a second factor', () => {
+  async function withFactor() {
+    const person = await aPerson(api.sql, staff, 'admin')
+    const browser = aBrowser()
+    await browser.signIn(person.login)
+    const { body: proposal } = await browser.ask('POST', '/account/second-factor/proposal')
+    const { body } = await browser.ask('POST', '/account/second-factor', {
+      secret: proposal.secret,
+      code: codeAt(proposal.secret, new Date()),
+    })
+    return { ...person, browser, secret: proposal.secret as string, recoveryCodes: body.recoveryCodes as string[] }
+  }
+  const factor = (browser: CabinetBrowser, code: string) => browser.ask('POST', '/session/second-factor', { code })
+
+  test('is asked for after the password, and nothing is open before it', async () => {
+    const { login, secret } = await withFactor()
+    const browser = aBrowser()
+    expect((await browser.signIn(login)).body).toEqual({ needsSecondFactor: true })
+    expect((await browser.ask('GET', '/session')).status).toBe(401)
+    expect((await browser.ask('GET', '/people')).status).toBe(401)
+    expect((await factor(browser, '000000')).status).toBe(401)
+    const half = browser.cookie
+    api.now = later(60_000)
+    expect((await factor(browser, codeAt(secret, api.now))).status).toBe(200)
+    expect(await whoIs(browser)).toBe(login)
+    browser.cookie = half
+    expect((await browser.ask('GET', '/session')).status).toBe(401)
+  })
+
+  test('a code serves once, also within its half minute', async () => {
+    const { login, secret } = await withFactor()
+    api.now = later(60_000)
+    const code = codeAt(secret, api.now)
+    const [first, second] = [aBrowser(), aBrowser()]
+    await first.signIn(login)
+    await second.signIn(login)
+    expect([(await factor(first, code)).status, (await factor(second, code)).status]).toEqual([200, 401])
+  })
+
+  test('guesses are counted as wrong passwords are', async () => {
+    const { login, secret } = await withFactor()
+    const browser = aBrowser()
+    await browser.signIn(login)
+    for (let i = 0; i < 10; i++) expect((await factor(browser, `00000${i}`)).status).toBe(401)
+    api.now = later(60_000)
+    expect((await factor(browser, codeAt(secret, api.now))).status).toBe(429)
+  })
+
+  test('recovery codes serve once each, and are as good as the telephone', async () => {
+    const { login, recoveryCodes, browser } = await withFactor()
+    expect(recoveryCodes).toHaveLength(10)
+    const [code] = recoveryCodes
+    const lost = aBrowser()
+    await lost.signIn(login)
+    expect((await factor(lost, code!.toUpperCase())).status).toBe(200)
+    expect((await browser.ask('GET', '/account/second-factor')).body).toEqual({ isOn: true, recoveryCodesLeft: 9 })
+    const again = aBrowser()
+    await again.signIn(login)
+    expect((await factor(again, code!)).status).toBe(401)
+    expect((await browser.ask('DELETE', '/account/second-factor', { code: recoveryCodes[1] })).status).toBe(204)
+    expect((await aBrowser().signIn(login)).body).toEqual({ needsSecondFactor: false })
+  })
+})
+
+describe('the own account', () => {
+  test('a new password ends every other session; of an owner also the tokens of the partner API', async () => {
+    await createPartner(api.sql, 'landysh', PASSWORD)
+    const [browser, other] = [aBrowser(), aBrowser()]
+    await browser.signIn('landysh')
+    await other.signIn('landysh')
+    const credentials = { login: 'landysh', password: PASSWORD }
+    const token = async (body: object) =>
+      (await api.app.inject({ method: 'POST', url: '/partner/v1/auth/token', payload: body })).json().token
+    const headers = { authorization: `Bearer ${await token(credentials)}` }
+    const companies = async () => (await api.app.inject({ url: '/partner/v1/company', headers })).statusCode
+    expect(await companies()).toBe(200)
+    const change = (before: string, password: string) => browser.ask('PUT', '/account/password', { before, password })
+    expect((await change('wrong', 'another password')).status).toBe(401)
+    expect((await change(PASSWORD, 'short')).status).toBe(400)
+    expect((await change(PASSWORD, 'another password')).status).toBe(204)
+    expect([await whoIs(browser), (await other.ask('GET', '/session')).status, await companies()]).toEqual([
+      'landysh',
+      401,
+      401,
+    ])
+    expect((await aBrowser().signIn('landysh', 'another password')).status).toBe(200)
+  })
+
+  test('sessions are listed, and ended one by one or all but this', async () => {
+    const { login } = await aPerson(api.sql, staff, 'admin')
+    const [here, there, elsewhere] = [aBrowser(), aBrowser(), aBrowser()]
+    for (const browser of [here, there, elsewhere])
+      await browser.signIn(login, PASSWORD, { headers: { 'user-agent': 'Firefox' } })
+    const list = async () => (await here.ask('GET', '/account/sessions')).body.sessions
+    const sessions = await list()
+    expect(sessions).toHaveLength(3)
+    expect(sessions.filter(({ isThis }: { isThis: boolean }) => isThis)).toMatchObject([{ agent: 'Firefox' }])
+    const one = sessions.find(({ isThis }: { isThis: boolean }) => !isThis)
+    expect((await here.ask('DELETE', `/account/sessions/${one.id}`)).status).toBe(204)
+    expect((await here.ask('DELETE', `/account/sessions/${one.id}`)).status).toBe(404)
+    expect((await here.ask('DELETE', '/account/sessions')).body).toEqual({ ended: 1 })
+    expect(await list()).toHaveLength(1)
+    const stranger = aBrowser()
+    await stranger.signIn((await aPerson(api.sql, staff, 'admin')).login)
+    const [mine] = await list()
+    expect((await stranger.ask('DELETE', `/account/sessions/${mine.id}`)).status).toBe(404)
+  })
+
+  test('language, theme and name are kept', async () => {
+    const { login } = await aPerson(api.sql, staff, 'admin')
+    const browser = aBrowser()
+    await browser.signIn(login)
+    await browser.ask('PATCH', '/account', { language: 'ru', theme: 'dark', name: 'Ольга <b>' })
+    await browser.ask('PATCH', '/account', { theme: 'light' })
+    const { person } = (await browser.ask('GET', '/session')).body
+    expect(person).toMatchObject({ language: 'ru', theme: 'light', name: 'Ольга <b>' })
+    await browser.ask('PATCH', '/account', { language: null })
+    expect((await browser.ask('GET', '/session')).body.person.language).toBeNull()
+    for (const wrong of [{ language: 'de' }, { theme: 'pink' }, { name: 'x'.repeat(101) }])
+      expect((await browser.ask('PATCH', '/account', wrong)).status).toBe(400)
+  })
+})
+
+describe('people', () => {
+  async function signedIn(place = ofCompany(companyId), role = 'owner') {
+    const person = await aPerson(api.sql, place, role)
+    const browser = aBrowser()
+    await browser.signIn(person.login)
+    return { ...person, browser }
+  }
+
+  test('an owner invites; the link works once and lets the person choose a password', async () => {
+    const { browser } = await signedIn()
+    const { status, body } = await browser.ask('POST', '/people', { login: 'anna@shop.example', role: 'viewer' })
+    expect([status, body.link]).toEqual([
+      201,
+      expect.stringMatching(/^http:\/\/localhost:8080\/cabinet\/accept-invitation#/),
+    ])
+    const token = body.link.split('#')[1]
+    const visitor = aBrowser()
+    expect((await visitor.ask('POST', '/invitation', { token })).body).toEqual({ login: 'anna@shop.example', name: '' })
+    const accept = (password: string) => visitor.ask('POST', '/invitation/accept', { token, password })
+    expect((await accept('short')).status).toBe(400)
+    expect((await aBrowser().signIn('anna@shop.example')).status).toBe(401)
+    const answers = await Promise.all([accept(PASSWORD), accept('somebody elses password')])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 404])
+    expect((await visitor.ask('POST', '/invitation', { token })).status).toBe(404)
+  })
+
+  test('an invitation ends after a week, and a new one ends the one before', async () => {
+    const { browser } = await signedIn()
+    const { body: first } = await browser.ask('POST', '/people', { login: 'boris@shop.example', role: 'viewer' })
+    const { body: second } = await browser.ask('POST', `/people/${first.personId}/invitation`)
+    const known = async ({ link }: { link: string }) =>
+      (await aBrowser().ask('POST', '/invitation', { token: link.split('#')[1] })).status
+    expect([await known(first), await known(second)]).toEqual([404, 200])
+    api.now = later(7 * 24 * 3600_000 + 1000)
+    expect(await known(second)).toBe(404)
+  })
+
+  test('a login is given once, and not that of a partner', async () => {
+    const { browser, login } = await signedIn()
+    for (const taken of [login, partner.login, 'anna anna'])
+      expect((await browser.ask('POST', '/people', { login: taken, role: 'viewer' })).status).toBe(400)
+    expect((await browser.ask('POST', '/people', { login: 'x@shop.example', role: 'admin' })).status).toBe(400)
+  })
+
+  test('a deactivated person is out at once, and comes in again when activated', async () => {
+    const { browser } = await signedIn()
+    const person = await aPerson(api.sql, ofCompany(companyId), 'viewer')
+    const theirs = aBrowser()
+    await theirs.signIn(person.login)
+    await browser.ask('PATCH', `/people/${person.personId}`, { isActive: false })
+    expect((await theirs.ask('GET', '/session')).status).toBe(401)
+    expect((await theirs.signIn(person.login)).status).toBe(401)
+    await browser.ask('PATCH', `/people/${person.personId}`, { isActive: true })
+    expect((await theirs.signIn(person.login)).status).toBe(200)
+  })
+
+  test('the last owner stays: neither role nor activity can be taken, also by two at once', async () => {
+    const company = await aCompany(api.sql, partner)
+    const one = await signedIn(ofCompany(company))
+    const two = await signedIn(ofCompany(company))
+    const answers = await Promise.all([
+      one.browser.ask('PATCH', `/people/${two.personId}`, { role: 'viewer' }),
+      two.browser.ask('PATCH', `/people/${one.personId}`, { isActive: false }),
+    ])
+    expect(answers.filter(({ status }) => status === 204)).toHaveLength(1)
+    const [left] = await api.sql`
+      select count(*)::int as count from people
+      where company_id = ${company} and role = 'owner' and disabled_at is null`
+    expect(left).toEqual({ count: 1 })
+    expect((await one.browser.ask('PATCH', `/people/${one.personId}`, { role: 'viewer' })).status).not.toBe(204)
+  })
+
+  test("another company's people are unknown", async () => {
+    const { browser } = await signedIn()
+    const stranger = await aPerson(api.sql, ofCompany(await aCompany(api.sql, partner)), 'viewer')
+    for (const id of [stranger.personId, (await aPerson(api.sql, staff, 'support')).personId, 999_999]) {
+      expect((await browser.ask('PATCH', `/people/${id}`, { role: 'owner' })).status).toBe(404)
+      expect((await browser.ask('POST', `/people/${id}/invitation`)).status).toBe(404)
+    }
+    const { people } = (await browser.ask('GET', '/people')).body
+    expect(people.map(({ personId }: { personId: number }) => personId)).not.toContain(stranger.personId)
+  })
+
+  test.each([
+    ...roles.COMPANY.map(role => ['COMPANY', role] as const),
+    ...roles.PARTNER.map(role => ['PARTNER', role] as const),
+    ...roles.STAFF.map(role => ['STAFF', role] as const),
+  ])('%s %s sees and changes people only with the right', async (kind, role) => {
+    const place = kind === 'COMPANY' ? ofCompany(companyId) : kind === 'PARTNER' ? ofPartner(partner.partnerId) : staff
+    const { browser } = await signedIn(place, role)
+    const has = (right: string) => (rightsOf({ kind, role }) as readonly string[]).includes(right)
+    expect((await browser.ask('GET', '/people')).status).toBe(has('people.see') ? 200 : 403)
+    const { status } = await browser.ask('POST', '/people', { login: '', role: '' })
+    expect(status).toBe(has('people.change') ? 400 : 403)
+  })
+})
+
+test('a route that states no right does not start', async () => {
+  const { guardCabinet } = await import('./access.ts')
+  const { SessionCookie } = await import('./cookie.ts')
+  const { default: fastify } = await import('fastify')
+  const app = fastify()
+  guardCabinet(
+    app,
+    { sql: api.sql, clock: () => new Date(), publicUrl: 'http://localhost' } as never,
+    new SessionCookie('http://localhost'),
+  )
+  expect(() => app.get('/open', async () => ({}))).toThrow('does not state which right it needs')
+})
+
+test('over https the cookie is bound to the host', async () => {
+  const { SessionCookie } = await import('./cookie.ts')
+  const headers: Record<string, string> = {}
+  new SessionCookie('https://tidings.example').write(
+    { header: (name: string, value: string) => Object.assign(headers, { [name]: value }) } as never,
+    'x',
+  )
+  expect(headers['set-cookie']).toMatch(/^__Host-tidings=x; Path=\/; .*Secure$/)
+})

@@ -1,0 +1,56 @@
+import type { InjectOptions } from 'fastify'
+import type { Pool } from '../db/sql.ts'
+import { acceptInvitation, invitePerson } from '../domain/people/people.ts'
+import type { Place } from '../domain/people/person.ts'
+import type { App } from '../http/app.ts'
+
+export const PASSWORD = 'correct horse battery'
+
+let people = 0
+
+/** A person who accepted the invitation, with PASSWORD. */
+export async function aPerson(sql: Pool, place: Place, role: string, login = `person${++people}@example.com`) {
+  const now = new Date()
+  const { personId, token } = await sql.begin(tx => invitePerson(tx, place, { login, role }, now))
+  await acceptInvitation(sql, token, PASSWORD, now)
+  return { personId, login }
+}
+
+export const ofCompany = (companyId: number): Place => ({ kind: 'COMPANY', companyId, partnerId: null })
+export const ofPartner = (partnerId: number): Place => ({ kind: 'PARTNER', companyId: null, partnerId })
+export const staff: Place = { kind: 'STAFF', companyId: null, partnerId: null }
+
+type Options = Pick<InjectOptions, 'headers' | 'remoteAddress'>
+
+/** A browser at the cabinet: it keeps its cookie. */
+export class CabinetBrowser {
+  readonly #app: () => App
+  cookie: string | undefined
+
+  constructor(app: () => App) {
+    this.#app = app
+  }
+
+  async ask(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: object, options: Options = {}) {
+    const response = await this.#app().inject({
+      method,
+      url: `/cabinet/api${path}`,
+      ...(body === undefined ? {} : { payload: body }),
+      remoteAddress: options.remoteAddress ?? '203.0.113.9',
+      headers: {
+        host: 'localhost:8080',
+        ...(method === 'GET' ? {} : { origin: 'http://localhost:8080' }),
+        ...(this.cookie === undefined ? {} : { cookie: this.cookie }),
+        ...options.headers,
+      },
+    })
+    const set = response.headers['set-cookie']
+    if (set !== undefined) this.cookie = String(set).split(';', 1)[0]
+    // biome-ignore lint/suspicious/noExplicitAny: what is in it is for each test to say
+    const parsed: any = response.body === '' ? undefined : response.json()
+    return { status: response.statusCode, body: parsed, headers: response.headers }
+  }
+
+  signIn = (login: string, password = PASSWORD, options?: Options) =>
+    this.ask('POST', '/session', { login, password }, options)
+}
