@@ -8,6 +8,7 @@ export default defineConfig({
       'bench/**/*.test.ts',
       'e2e/**/*.test.ts',
       'widget/**/*.test.ts',
+      'web/**/*.test.ts',
     ],
     globalSetup: ['src/testing/global-setup.ts', 'e2e/global-setup.ts'],
     reporters: ['default', './src/testing/summary-reporter.ts'],

@@ -111,7 +111,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     default: undefined,
     defaultText: 'made up and printed once',
     secret: true,
-    about: 'Password of the logins `demo` and `staff`.',
+    about: 'Password of the logins `company`, `demo` and `staff`.',
   },
   passwordCost: {
     name: 'TIDINGS_PASSWORD_COST',

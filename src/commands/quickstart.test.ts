@@ -174,8 +174,8 @@ async function aFreePort(): Promise<string> {
 }
 
 function bannerLines(): string[] {
-  const { url, partnerApi, docs, data, demo } = service
-  const addresses = { url, partnerApi, messagingApi: `${url}/api/v1`, docs }
+  const { url, cabinet, partnerApi, docs, data, demo } = service
+  const addresses = { url, cabinet, partnerApi, messagingApi: `${url}/api/v1`, docs }
   const banner = bannerOf(addresses, data, { demo: demo as Demo, localUrl: url })
   return banner.split('\n').filter(line => /^ +(TOKEN=|DISPATCH=|curl)/.test(line))
 }

@@ -9,6 +9,7 @@ import fastify, {
 import { AppError } from '../base/errors.ts'
 import { acceptJsonBodies, bodyLimits } from './body.ts'
 import { registerCabinetApi } from './cabinet/cabinet-api.ts'
+import { registerCabinetPages } from './cabinet/pages.ts'
 import { acceptGzipBodies } from './content-encoding.ts'
 import { type Context, usualLimits } from './context.ts'
 import { registerDocsPage } from './docs-page.ts'
@@ -88,6 +89,7 @@ export async function buildApp(context: Context): Promise<App> {
   registerWidgetAssets(app)
   if (context.demo) registerWidgetDemo(app, messaging)
   registerCabinetApi(app, { ...context, strangerBytes })
+  registerCabinetPages(app)
   registerShortLinks(app, context)
   registerWebhooks(app, { ...context, strangerBytes })
   await registerDocsPage(app)

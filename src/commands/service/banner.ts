@@ -3,13 +3,14 @@ import type { Demo as World } from './demo.ts'
 /** The demo world, and the page that shows the widget in it. */
 type Demo = World & { widgetDemo?: string | undefined }
 
-export type Addresses = { url: string; partnerApi: string; messagingApi: string; docs: string }
+export type Addresses = { url: string; cabinet: string; partnerApi: string; messagingApi: string; docs: string }
 
 /** What a person reads when the service is up: where it is, who may log in, and lines to try on this machine. */
 export function bannerOf(addresses: Addresses, place: string, demo?: { demo: Demo; localUrl: string }): string {
   return [
     'Tidings is up.',
     '',
+    `  Cabinet         ${addresses.cabinet}`,
     `  Partner API     ${addresses.partnerApi}`,
     `  Messaging API   ${addresses.messagingApi}`,
     `  API reference   ${addresses.docs}`,
@@ -20,12 +21,14 @@ export function bannerOf(addresses: Addresses, place: string, demo?: { demo: Dem
 }
 
 function demoLines(demo: Demo, localUrl: string): string[] {
-  const { login, password, companyId, key, widgetDemo } = demo
+  const { login, companyLogin, staffLogin, password, companyId, key, widgetDemo } = demo
   const shown = password ?? '(as printed at the first start; TIDINGS_DEMO_PASSWORD sets a new one)'
   return [
     ...(widgetDemo ? [`  Widget demo     ${widgetDemo}`] : []),
     '',
+    ...(companyLogin ? [`  Demo company    ${companyLogin}`] : []),
     `  Demo partner    ${login}`,
+    ...(staffLogin ? [`  Demo staff      ${staffLogin}`] : []),
     `  Password        ${shown}`,
     ...(key ? ['', `  MESSAGE key of company ${companyId} (shown only this once)`, `  ${key}`] : []),
     ...tryLines(demo, `${localUrl}/partner/v1`),

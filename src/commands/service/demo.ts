@@ -7,6 +7,7 @@ import { createCompany, listCompanies, setSwitches } from '../../domain/companie
 import { createKey } from '../../domain/keys/keys.ts'
 import { type Brand, brands } from '../../domain/numbering/brand.ts'
 import { adoptPassword, createPartner, partnerWithLogin } from '../../domain/partners/partners.ts'
+import { adoptOwnerPassword, createOwnerWithPasswordOf } from '../../domain/people/company-owners.ts'
 import { adoptStaffPassword, createStaff } from '../../domain/people/staff.ts'
 import { senderFeeTable } from '../../domain/pricing/pricing.ts'
 import { approveSenderIn, type FeeOf } from '../../domain/senders/moderation.ts'
@@ -15,6 +16,8 @@ import { createSender, listSenders } from '../../domain/senders/senders.ts'
 
 export type Demo = {
   login: string
+  /** Owner of the first company. Absent when somebody else has that login. */
+  companyLogin: string | undefined
   /** Absent when a member of staff with that login was there before, with a password of its own. */
   staffLogin: string | undefined
   /** Known only when it was made now or given: the database keeps a hash. */
@@ -44,15 +47,24 @@ export async function makeDemo(pool: Pool, givenPassword: string | undefined, no
   const partner = known ?? (await partnerWithLogin(pool, 'demo'))!
   const { items } = await listCompanies(pool, partner, 1, 1)
   const companyId = items[0]?.companyId
+  const hasOwner = companyId !== undefined && (await letOwnerIn(pool, companyId, givenPassword))
   const senders = companyId ? await listSenders(pool, companyId, { status: ['APPROVED'], channelType: ['SMS'] }) : []
   return {
     login: 'demo',
+    companyLogin: hasOwner ? 'company' : undefined,
     staffLogin: made && !made.hasStaff ? undefined : 'staff',
     password: givenPassword ?? made?.password,
     companyId,
     senderIds: onePerBrand(senders).map(sender => sender.senderId),
     key: made?.key,
   }
+}
+
+/** Also in a world of an earlier version, which had none. False when somebody else has the login. */
+async function letOwnerIn(pool: Pool, companyId: number, givenPassword: string | undefined): Promise<boolean> {
+  const isOwner = await createOwnerWithPasswordOf(pool, 'demo', companyId, 'company')
+  if (isOwner && givenPassword) await adoptOwnerPassword(pool, 'company', givenPassword)
+  return isOwner
 }
 
 function onePerBrand(senders: Sender[]): Sender[] {

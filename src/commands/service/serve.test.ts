@@ -108,7 +108,9 @@ describe('a life', () => {
     expect(partnerApi).toMatch(/^http:\/\/localhost:\d+\/partner\/v1$/)
     expect(found(/Messaging API +(\S+)/)).toBe(partnerApi.replace('/partner/v1', '/api/v1'))
     expect(found(/Demo partner +(\S+)/)).toBe('demo')
-    expect(banner).not.toMatch(/staff/i) // who can log in nowhere yet
+    expect(found(/Demo company +(\S+)/)).toBe('company')
+    expect(found(/Demo staff +(\S+)/)).toBe('staff')
+    await expectSignIn(found(/Cabinet +(\S+)/), ['company', 'demo', 'staff'], password)
     expect(found(/Data +(\S+)/)).toBe(folder)
     const key = found(/MESSAGE key of company 1.*\n +(\S+)/)
     expect(Buffer.from(key, 'base64').toString()).toMatch(/^[^:]+:[^:]+$/)
@@ -197,8 +199,8 @@ describe('a life', () => {
     const again = await startService(['serve'], env)
     service = again
     const widgetDemo = `${again.url}/widget/demo`
-    const world = { login: 'demo', staffLogin: 'staff', companyId: 1, senderIds: [1, 2, 3, 4] }
-    expect(again.demo).toEqual({ ...world, widgetDemo })
+    const logins = { login: 'demo', companyLogin: 'company', staffLogin: 'staff' }
+    expect(again.demo).toEqual({ ...logins, companyId: 1, senderIds: [1, 2, 3, 4], widgetDemo })
     client = clientOf(again.partnerApi, client.token)
     const { body } = await client('GET', '/dispatches?companyId=1')
     expect(body.items[0]).toMatchObject({ name: 'Autumn news', messages: { total: 20_000 } })
@@ -524,5 +526,14 @@ async function onServer(work: (admin: ReturnType<typeof connect>) => Promise<unk
     await work(admin)
   } finally {
     await admin.end()
+  }
+}
+
+async function expectSignIn(cabinet: string, logins: string[], password: string) {
+  for (const login of logins) {
+    const body = JSON.stringify({ login, password })
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(new URL('api/session', cabinet), { method: 'POST', headers, body })
+    expect([login, answer.status]).toEqual([login, 200])
   }
 }

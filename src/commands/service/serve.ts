@@ -172,6 +172,7 @@ const limitsOf = (config: Config) => ({
 
 const addressesOf = (url: string): Addresses => ({
   url,
+  cabinet: `${url}/cabinet/`,
   partnerApi: `${url}/partner/v1`,
   messagingApi: `${url}/api/v1`,
   docs: `${url}/docs`,

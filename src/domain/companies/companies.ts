@@ -1,7 +1,7 @@
 import { invalid, notFound } from '../../base/errors.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { Partner } from '../partners/partner.ts'
-import type { Company, CompanyChange, CompanyStatus, CompanySwitches, NewCompany } from './company.ts'
+import type { Company, CompanyChange, CompanyScope, CompanyStatus, CompanySwitches, NewCompany } from './company.ts'
 import * as store from './store.ts'
 
 export async function createCompany(sql: Sql, partner: Partner, company: NewCompany): Promise<{ companyId: number }> {
@@ -13,6 +13,15 @@ export async function listCompanies(sql: Sql, partner: Partner, page: number, pe
   const [[count], items] = await Promise.all([
     store.countCompanies(sql, partner.partnerId),
     store.selectCompanies(sql, partner.partnerId, (page - 1) * perPage, perPage),
+  ])
+  return { total: count!.total, items: items as Company[] }
+}
+
+/** Companies whose name, number or INN fits, of the scope that the caller may see. */
+export async function searchCompanies(sql: Sql, scope: CompanyScope, search: string, page: number, perPage: number) {
+  const [[count], items] = await Promise.all([
+    store.countFoundCompanies(sql, scope, search),
+    store.selectFoundCompanies(sql, scope, search, (page - 1) * perPage, perPage),
   ])
   return { total: count!.total, items: items as Company[] }
 }

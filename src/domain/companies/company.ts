@@ -25,6 +25,12 @@ export type Company = {
   updatedAt: Date
 }
 
+/** Which companies somebody may look at: one, those of a partner, or every one. */
+export type CompanyScope =
+  | { kind: 'COMPANY'; companyId: number }
+  | { kind: 'PARTNER'; partnerId: number }
+  | { kind: 'STAFF' }
+
 export type NewCompany = Pick<Company, 'name' | 'counteragentType' | 'counteragentInn' | 'budget'> &
   Partial<Pick<Company, 'counteragentAddress' | 'counteragentKpp'>>
 

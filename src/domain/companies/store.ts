@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/sql.ts'
 import type { Partner } from '../partners/partner.ts'
-import type { Company, CompanyChange, CompanySwitches, NewCompany } from './company.ts'
+import type { Company, CompanyChange, CompanyScope, CompanySwitches, NewCompany } from './company.ts'
 
 const columns = (sql: Sql) => sql`
   company_id as "companyId", partner_id as "partnerId", name, counteragent_type as "counteragentType",
@@ -33,6 +33,26 @@ export function selectCompanies(sql: Sql, partnerId: number, offset: number, lim
 export function countCompanies(sql: Sql, partnerId: number) {
   return sql<{ total: number }[]>`select count(*) as total from companies where partner_id = ${partnerId}`
 }
+
+/** The search is a part of the name, or the whole company id or INN. Empty: every company of the scope. */
+const isFound = (sql: Sql, scope: CompanyScope, search: string) => sql`
+  ${isInScope(sql, scope)}
+  and (position(lower(${search}::text) in lower(name)) > 0 or company_id::text = ${search} or counteragent_inn = ${search})`
+
+function isInScope(sql: Sql, scope: CompanyScope) {
+  if (scope.kind === 'COMPANY') return sql`company_id = ${scope.companyId}`
+  if (scope.kind === 'PARTNER') return sql`partner_id = ${scope.partnerId}`
+  return sql`true`
+}
+
+export function selectFoundCompanies(sql: Sql, scope: CompanyScope, search: string, offset: number, limit: number) {
+  return sql<Company[]>`
+    select ${columns(sql)} from companies where ${isFound(sql, scope, search)}
+    order by company_id offset ${offset} limit ${limit}`
+}
+
+export const countFoundCompanies = (sql: Sql, scope: CompanyScope, search: string) =>
+  sql<{ total: number }[]>`select count(*) as total from companies where ${isFound(sql, scope, search)}`
 
 export function selectCompany(sql: Sql, partnerId: number, companyId: number) {
   return sql<Company[]>`

@@ -58,6 +58,10 @@ export function selectCredentials(sql: Sql, login: string) {
     where p.login = ${login} and ${isWelcome(sql)}`
 }
 
+/** The hash of a partner's password. */
+export const selectPartnerHash = (sql: Sql, login: string) =>
+  sql<{ passwordHash: string }[]>`select password_hash as "passwordHash" from partners where login = ${login}`
+
 export const updatePassword = (sql: Sql, personId: number, passwordHash: string) =>
   sql`update people set password_hash = ${passwordHash} where person_id = ${personId}`
 

@@ -10,11 +10,33 @@ import type { CabinetContext } from './cabinet-context.ts'
 const Password = Type.String({ minLength: 1, maxLength: 1024 })
 const Code = Type.String({ minLength: 6, maxLength: 20 })
 
+const NewPassword = Type.Object({ before: Password, password: Password })
+const NewSecondFactor = Type.Object({ secret: Type.String({ maxLength: 64 }), code: Code })
+
 const Preferences = Type.Object({
   name: Type.Optional(Type.String({ maxLength: 100 })),
   language: Type.Optional(Type.Unsafe<Language | null>({ type: ['string', 'null'], enum: [...languages, null] })),
   theme: Type.Optional(OneOf(themes)),
 })
+
+/** What the page asks and gets; it imports these types. */
+export type Preferences = Type.Static<typeof Preferences>
+export type NewPassword = Type.Static<typeof NewPassword>
+export type NewSecondFactor = Type.Static<typeof NewSecondFactor>
+export type ListedSession = {
+  id: string
+  /** The session that asks. */
+  isThis: boolean
+  address: string
+  agent: string
+  createdAt: Date
+  usedAt: Date
+}
+export type SessionsAnswer = { sessions: ListedSession[] }
+export type EndedAnswer = { ended: number }
+export type SecondFactorAnswer = { isOn: boolean; recoveryCodesLeft: number }
+export type ProposalAnswer = { secret: string; address: string }
+export type RecoveryCodesAnswer = { recoveryCodes: string[] }
 
 /** What every person may do with the own account. */
 export const accountRoutes =
@@ -29,14 +51,14 @@ export const accountRoutes =
 
     api.put(
       '/account/password',
-      { config, schema: { body: Type.Object({ before: Password, password: Password }) } },
+      { config, schema: { body: NewPassword } },
       async ({ viewer, body }, reply) => {
         await changeOwnPassword(sql, viewer, body.before, body.password)
         return reply.code(204).send()
       },
     )
 
-    api.get('/account/sessions', { config }, async ({ viewer }) => {
+    api.get('/account/sessions', { config }, async ({ viewer }): Promise<SessionsAnswer> => {
       const sessions = await sessionsOf(sql, viewer.personId, clock())
       return {
         sessions: sessions.map(({ sessionHash, ...session }) => ({
@@ -57,21 +79,23 @@ export const accountRoutes =
     )
 
     /** All but this one. */
-    api.delete('/account/sessions', { config }, async ({ viewer }) => ({
+    api.delete('/account/sessions', { config }, async ({ viewer }): Promise<EndedAnswer> => ({
       ended: await endSessions(sql, viewer.personId, viewer.sessionHash),
     }))
 
-    api.get('/account/second-factor', { config }, async ({ viewer }) => ({
+    api.get('/account/second-factor', { config }, async ({ viewer }): Promise<SecondFactorAnswer> => ({
       isOn: viewer.hasSecondFactor,
       recoveryCodesLeft: await secondFactors.recoveryCodesLeft(viewer),
     }))
 
-    api.post('/account/second-factor/proposal', { config }, async ({ viewer }) => secondFactors.propose(viewer))
+    api.post('/account/second-factor/proposal', { config }, async ({ viewer }): Promise<ProposalAnswer> =>
+      secondFactors.propose(viewer),
+    )
 
     api.post(
       '/account/second-factor',
-      { config, schema: { body: Type.Object({ secret: Type.String({ maxLength: 64 }), code: Code }) } },
-      async ({ viewer, body }) => ({
+      { config, schema: { body: NewSecondFactor } },
+      async ({ viewer, body }): Promise<RecoveryCodesAnswer> => ({
         recoveryCodes: await secondFactors.switchOn(viewer, body.secret, body.code, clock()),
       }),
     )
@@ -79,7 +103,7 @@ export const accountRoutes =
     api.post(
       '/account/second-factor/recovery-codes',
       { config, schema: { body: Type.Object({ code: Code }) } },
-      async ({ viewer, body }) => ({
+      async ({ viewer, body }): Promise<RecoveryCodesAnswer> => ({
         recoveryCodes: await secondFactors.renewRecoveryCodes(viewer, body.code, clock()),
       }),
     )

@@ -5,6 +5,7 @@ import type { StrangerBytes } from '../server/stranger-bytes.ts'
 import { guardCabinet } from './access.ts'
 import { accountRoutes } from './account.ts'
 import type { CabinetContext } from './cabinet-context.ts'
+import { companyRoutes } from './companies.ts'
 import { SessionCookie } from './cookie.ts'
 import { peopleRoutes } from './people.ts'
 import { sessionRoutes } from './session.ts'
@@ -23,6 +24,7 @@ export function registerCabinetApi(app: FastifyInstance, given: Context & { stra
       await scope.register(sessionRoutes(context))
       await scope.register(accountRoutes(context))
       await scope.register(peopleRoutes(context))
+      await scope.register(companyRoutes(context))
     },
     { prefix: PREFIX },
   )

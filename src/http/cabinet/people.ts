@@ -11,33 +11,47 @@ import {
   renewInvitation,
   requirePerson,
 } from '../../domain/people/people.ts'
-import type { Person, Place, Viewer } from '../../domain/people/person.ts'
+import { type Person, type Place, type Role, roles, type Viewer } from '../../domain/people/person.ts'
 import { Id } from '../schemas.ts'
 import type { CabinetContext } from './cabinet-context.ts'
 
 const Login = Type.String({ minLength: 1, maxLength: 255 })
-const Role = Type.String({ maxLength: 20 })
-const Invitation = Type.Object({ login: Login, role: Role, name: Type.Optional(Type.String({ maxLength: 100 })) })
-const Change = Type.Object({ role: Type.Optional(Role), isActive: Type.Optional(Type.Boolean()) })
+const RoleName = Type.String({ maxLength: 20 })
+const Invitation = Type.Object({ login: Login, role: RoleName, name: Type.Optional(Type.String({ maxLength: 100 })) })
+const Change = Type.Object({ role: Type.Optional(RoleName), isActive: Type.Optional(Type.Boolean()) })
 const ByPerson = Type.Object({ personId: Id })
+
+/** What the page asks and gets; it imports these types. */
+export type Invitation = Type.Static<typeof Invitation>
+export type PersonChange = Type.Static<typeof Change>
+export type ListedPerson = ReturnType<typeof present>
+export type PeopleAnswer = { people: ListedPerson[]; roles: readonly Role[] }
+/** The link is shown this once. */
+export type LinkAnswer = { link: string; expiresAt: Date }
+export type InvitedAnswer = LinkAnswer & { personId: number }
 
 /** The people of the viewer's own company, partner or staff. */
 export const peopleRoutes =
   ({ sql, clock, publicUrl }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
     const linkOf = (token: string) => `${publicUrl}/cabinet/accept-invitation#${token}`
-    const invited = ({ token, expiresAt }: { token: string; expiresAt: Date }) => ({ link: linkOf(token), expiresAt })
+    const invited = ({ token, expiresAt }: { token: string; expiresAt: Date }): LinkAnswer => ({
+      link: linkOf(token),
+      expiresAt,
+    })
 
-    api.get('/people', { config: { needs: 'people.see' } }, async ({ viewer }) => ({
+    api.get('/people', { config: { needs: 'people.see' } }, async ({ viewer }): Promise<PeopleAnswer> => ({
       people: (await listPeople(sql, placeOf(viewer))).map(present),
+      roles: roles[viewer.kind],
     }))
 
     api.post(
       '/people',
       { config: { needs: 'people.change' }, schema: { body: Invitation } },
-      async ({ viewer, body }, reply) => {
+      async ({ viewer, body }, reply): Promise<InvitedAnswer> => {
         const made = await sql.begin(tx => invitePerson(tx, placeOf(viewer), body, clock()))
-        return reply.code(201).send({ personId: made.personId, ...invited(made) })
+        reply.code(201)
+        return { personId: made.personId, ...invited(made) }
       },
     )
 
@@ -55,7 +69,7 @@ export const peopleRoutes =
     api.post(
       '/people/:personId/invitation',
       { config: { needs: 'people.change' }, schema: { params: ByPerson } },
-      async ({ viewer, params }) => {
+      async ({ viewer, params }): Promise<LinkAnswer> => {
         const person = await requirePerson(sql, placeOf(viewer), params.personId)
         return invited(await renewInvitation(sql, person.personId, clock()))
       },

@@ -20,19 +20,34 @@ const Code = Type.Object({ code: Type.String({ minLength: 6, maxLength: 20 }) })
 const Token = Type.String({ minLength: 1, maxLength: 100 })
 const Acceptance = Type.Object({ token: Token, password: Type.String({ minLength: 1, maxLength: 1024 }) })
 
+/** What the page asks and gets; it imports these types. */
+export type Credentials = Type.Static<typeof Credentials>
+export type SecondFactorCode = Type.Static<typeof Code>
+export type Acceptance = Type.Static<typeof Acceptance>
+export type ServiceAnswer = { isDemo: boolean }
+export type SessionAnswer = { person: SignedInPerson }
+export type SignInAnswer = { needsSecondFactor: boolean }
+export type InvitationAnswer = { login: string; name: string }
+export type AcceptanceAnswer = { login: string }
+
 /** Signing in and out, and who is signed in. */
 export const sessionRoutes =
-  ({ sql, clock, cookie, secondFactors }: CabinetContext): FastifyPluginAsyncTypebox =>
+  ({ sql, clock, cookie, secondFactors, demo = false }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
     const anyone = { needs: 'nobody' } as const
     const agentOf = ({ headers }: FastifyRequest) => headers['user-agent'] ?? ''
 
-    api.get('/session', { config: { needs: 'signed in' } }, async ({ viewer }) => ({ person: presentPerson(viewer) }))
+    /** What the page must know before anybody signs in. */
+    api.get('/service', { config: anyone }, async (): Promise<ServiceAnswer> => ({ isDemo: demo }))
+
+    api.get('/session', { config: { needs: 'signed in' } }, async ({ viewer }): Promise<SessionAnswer> => {
+      return { person: presentPerson(viewer) }
+    })
 
     api.post(
       '/session',
       { config: anyone, bodyLimit: BODY_LIMIT, schema: { body: Credentials } },
-      async (request, reply) => {
+      async (request, reply): Promise<SignInAnswer> => {
         const attempt = { ...request.body, address: request.ip, agent: agentOf(request) }
         const { session, needsSecondFactor } = await signIn(sql, attempt, clock())
         cookie.write(reply, session)
@@ -43,7 +58,7 @@ export const sessionRoutes =
     api.post(
       '/session/second-factor',
       { config: { needs: 'half' }, bodyLimit: BODY_LIMIT, schema: { body: Code } },
-      async (request, reply) => {
+      async (request, reply): Promise<SignInAnswer> => {
         const { code } = request.body
         const { session } = await secondFactors.complete(request.viewer, code, request.ip, clock())
         cookie.write(reply, session)
@@ -61,7 +76,7 @@ export const sessionRoutes =
     api.post(
       '/invitation',
       { config: anyone, bodyLimit: BODY_LIMIT, schema: { body: Type.Object({ token: Token }) } },
-      async ({ body }) => {
+      async ({ body }): Promise<InvitationAnswer> => {
         const person = await invitedPerson(sql, body.token, clock())
         if (!person) throw notFound('Invitation')
         return { login: person.login, name: person.name }
@@ -71,7 +86,7 @@ export const sessionRoutes =
     api.post(
       '/invitation/accept',
       { config: anyone, bodyLimit: BODY_LIMIT, schema: { body: Acceptance } },
-      async ({ body }) => {
+      async ({ body }): Promise<AcceptanceAnswer> => {
         const { login } = await acceptInvitation(sql, body.token, body.password, clock())
         return { login }
       },
@@ -92,3 +107,5 @@ export const presentPerson = (person: Person) => ({
   hasSecondFactor: person.hasSecondFactor,
   rights: rightsOf(person),
 })
+
+export type SignedInPerson = ReturnType<typeof presentPerson>

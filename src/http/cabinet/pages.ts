@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { extname } from 'node:path'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../base/errors.ts'
+
+const builtCabinet = new URL('../../../dist/cabinet/', import.meta.url)
+
+const types: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+}
+
+/** The encodings that the build writes beside a file, the smallest first. */
+const encodings = [
+  { name: 'br', ending: '.br' },
+  { name: 'gzip', ending: '.gz' },
+] as const
+
+const hide = { schema: { hide: true } }
+
+/**
+ * The web application: its files at `/cabinet/`, and its index at every other path below, so that every page of it has
+ * an address.
+ */
+export function registerCabinetPages(app: FastifyInstance, folder = builtCabinet) {
+  const files = new BuiltFiles(folder)
+
+  // With and without a slash at the end. Addresses in the index are relative to the one with it.
+  app.get('/cabinet', hide, async (request, reply) =>
+    pathOf(request) === '/cabinet' ? reply.redirect('cabinet/') : sendIndex(reply, files, ''),
+  )
+
+  app.get('/cabinet/*', hide, async (request, reply) => {
+    const path = (request.params as { '*': string })['*']
+    if (isOfApi(path)) throw new AppError('not_found', 'Not found')
+    if (await files.has(path)) return sendFile(request, reply, files, path)
+    if (path.startsWith('assets/')) throw new AppError('not_found', 'Not found')
+    return sendIndex(reply, files, pathOf(request).slice('/cabinet/'.length))
+  })
+}
+
+const pathOf = ({ url }: FastifyRequest) => url.split('?', 1)[0]!
+
+const isOfApi = (path: string) => path === 'api' || path.startsWith('api/')
+
+/** Scripts, fonts and answers come from this service alone. The libraries write styles with the nonce of the page. */
+const policyOf = (nonce: string) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "manifest-src 'self'",
+    "base-uri 'self'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+
+/** The index names the folder of the cabinet by a relative address: a proxy may serve us below a path of its own. */
+async function sendIndex(reply: FastifyReply, files: BuiltFiles, path: string) {
+  const nonce = randomBytes(16).toString('base64')
+  const index = (await files.index()).replaceAll('%NONCE%', nonce).replaceAll('%BASE%', baseOf(path))
+  return reply
+    .type(types['.html']!)
+    .headers({ ...usualHeaders, 'cache-control': 'no-cache', 'content-security-policy': policyOf(nonce) })
+    .send(index)
+}
+
+const baseOf = (path: string) => '../'.repeat(path.split('/').length - 1) || './'
+
+const usualHeaders = {
+  'x-frame-options': 'DENY',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'same-origin',
+}
+
+/** Names of assets hold a hash of their content; other files may change with the next build. */
+async function sendFile({ headers }: FastifyRequest, reply: FastifyReply, files: BuiltFiles, path: string) {
+  const accepted = String(headers['accept-encoding'] ?? '')
+  const encoding = encodings.find(({ name, ending }) => accepts(accepted, name) && files.hasNow(path + ending))
+  if (encoding) reply.header('content-encoding', encoding.name)
+  const isHashed = path.startsWith('assets/')
+  return reply
+    .type(types[extname(path)] ?? 'application/octet-stream')
+    .headers({
+      ...usualHeaders,
+      vary: 'accept-encoding',
+      'cache-control': isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
+    })
+    .send(await files.read(path + (encoding?.ending ?? '')))
+}
+
+const accepts = (accepted: string, encoding: string) =>
+  accepted.split(',').some(one => one.trim().split(';', 1)[0] === encoding && !/;\s*q=0(\.0*)?$/.test(one.trim()))
+
+/**
+ * The files of the build, listed once and kept once read: a new build is served after a restart. Only paths of the list
+ * are ever opened.
+ */
+class BuiltFiles {
+  readonly #folder: URL
+  #names: Set<string> | undefined
+  readonly #contents = new Map<string, Promise<Buffer>>()
+
+  constructor(folder: URL) {
+    this.#folder = folder
+  }
+
+  /** The index and the compressed copies have no address of their own. */
+  async has(path: string): Promise<boolean> {
+    this.#names ??= await namesIn(this.#folder)
+    return this.#names.has(path) && path !== 'index.html' && !/\.(br|gz)$/.test(path)
+  }
+
+  hasNow(path: string): boolean {
+    return this.#names?.has(path) ?? false
+  }
+
+  read(path: string): Promise<Buffer> {
+    const content = this.#contents.get(path) ?? readFile(new URL(path, this.#folder))
+    this.#contents.set(path, content)
+    content.catch(() => this.#contents.delete(path))
+    return content
+  }
+
+  async index(): Promise<string> {
+    try {
+      return (await this.read('index.html')).toString()
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      throw new AppError('not_ready', 'The cabinet is not built: run `npm run build:web`', { retryAfterSeconds: 60 })
+    }
+  }
+}
+
+async function namesIn(folder: URL): Promise<Set<string>> {
+  try {
+    const entries = await readdir(folder, { recursive: true })
+    return new Set(entries.map(name => name.replaceAll('\\', '/')))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    return new Set()
+  }
+}
