@@ -55,7 +55,9 @@ async function main(isOptional: boolean) {
     await buildCabinet()
   } catch (error) {
     if (!isOptional || (error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
-    console.warn('The cabinet is not built: its bundler is a development dependency. Run `npm ci`, or copy dist/cabinet.')
+    console.warn(
+      'The cabinet is not built: its bundler is a development dependency. Run `npm ci`, or copy dist/cabinet.',
+    )
   }
 }
 

@@ -49,14 +49,10 @@ export const accountRoutes =
       return reply.code(204).send()
     })
 
-    api.put(
-      '/account/password',
-      { config, schema: { body: NewPassword } },
-      async ({ viewer, body }, reply) => {
-        await changeOwnPassword(sql, viewer, body.before, body.password)
-        return reply.code(204).send()
-      },
-    )
+    api.put('/account/password', { config, schema: { body: NewPassword } }, async ({ viewer, body }, reply) => {
+      await changeOwnPassword(sql, viewer, body.before, body.password)
+      return reply.code(204).send()
+    })
 
     api.get('/account/sessions', { config }, async ({ viewer }): Promise<SessionsAnswer> => {
       const sessions = await sessionsOf(sql, viewer.personId, clock())
@@ -79,17 +75,27 @@ export const accountRoutes =
     )
 
     /** All but this one. */
-    api.delete('/account/sessions', { config }, async ({ viewer }): Promise<EndedAnswer> => ({
-      ended: await endSessions(sql, viewer.personId, viewer.sessionHash),
-    }))
+    api.delete(
+      '/account/sessions',
+      { config },
+      async ({ viewer }): Promise<EndedAnswer> => ({
+        ended: await endSessions(sql, viewer.personId, viewer.sessionHash),
+      }),
+    )
 
-    api.get('/account/second-factor', { config }, async ({ viewer }): Promise<SecondFactorAnswer> => ({
-      isOn: viewer.hasSecondFactor,
-      recoveryCodesLeft: await secondFactors.recoveryCodesLeft(viewer),
-    }))
+    api.get(
+      '/account/second-factor',
+      { config },
+      async ({ viewer }): Promise<SecondFactorAnswer> => ({
+        isOn: viewer.hasSecondFactor,
+        recoveryCodesLeft: await secondFactors.recoveryCodesLeft(viewer),
+      }),
+    )
 
-    api.post('/account/second-factor/proposal', { config }, async ({ viewer }): Promise<ProposalAnswer> =>
-      secondFactors.propose(viewer),
+    api.post(
+      '/account/second-factor/proposal',
+      { config },
+      async ({ viewer }): Promise<ProposalAnswer> => secondFactors.propose(viewer),
     )
 
     api.post(

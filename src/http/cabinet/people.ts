@@ -40,10 +40,14 @@ export const peopleRoutes =
       expiresAt,
     })
 
-    api.get('/people', { config: { needs: 'people.see' } }, async ({ viewer }): Promise<PeopleAnswer> => ({
-      people: (await listPeople(sql, placeOf(viewer))).map(present),
-      roles: roles[viewer.kind],
-    }))
+    api.get(
+      '/people',
+      { config: { needs: 'people.see' } },
+      async ({ viewer }): Promise<PeopleAnswer> => ({
+        people: (await listPeople(sql, placeOf(viewer))).map(present),
+        roles: roles[viewer.kind],
+      }),
+    )
 
     api.post(
       '/people',

@@ -1,0 +1,19 @@
+import { useMutation } from '@tanstack/react-query'
+import type { Preferences } from '../../../src/http/cabinet/account.ts'
+import { ask } from '../api.ts'
+import { tellDone, tellProblem } from '../parts/toast.tsx'
+import { useRefreshMe } from '../session.ts'
+import { currentWords } from '../words/words.ts'
+
+/** Keeps name, language and theme for the person. */
+export function useSavePreferences() {
+  const refreshMe = useRefreshMe()
+  return useMutation({
+    mutationFn: (preferences: Preferences) => ask<void>('PATCH', '/account', preferences),
+    onError: tellProblem,
+    onSuccess: async () => {
+      await refreshMe()
+      tellDone(currentWords().say('app.saved'))
+    },
+  })
+}

@@ -1,0 +1,144 @@
+import { TextInput } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { NewSecondFactor, ProposalAnswer, RecoveryCodesAnswer } from '../../../src/http/cabinet/account.ts'
+import type { SecondFactorCode } from '../../../src/http/cabinet/session.ts'
+import { ask } from '../api.ts'
+import { BoneRows } from '../parts/bones.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { QrCode } from '../parts/qr-code.tsx'
+import { tellDone } from '../parts/toast.tsx'
+import { describeProblem } from '../problems.ts'
+import { withHyphen } from '../sign-in/second-step.tsx'
+import { useWords } from '../words/words.ts'
+import styles from './account.module.css'
+
+type CodesProps = { onCodes(codes: string[]): void; onClose(): void }
+
+/** Shows the key for the authenticator app; a code of the app proves that it works. */
+export function SwitchOnDialog({ onCodes, onClose }: CodesProps) {
+  const words = useWords()
+  const { say } = words
+  const [code, setCode] = useState('')
+  // Each opening of the dialog has a key of its own, and none is kept.
+  const proposal = useQuery({
+    queryKey: ['second-factor', 'proposal'],
+    queryFn: () => ask<ProposalAnswer>('POST', '/account/second-factor/proposal'),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
+  const switchOn = useMutation({
+    mutationFn: (body: NewSecondFactor) => ask<RecoveryCodesAnswer>('POST', '/account/second-factor', body),
+    onSuccess: ({ recoveryCodes }) => onCodes(recoveryCodes),
+  })
+  const problem = switchOn.error ?? proposal.error
+  const submit = () => proposal.data && switchOn.mutate({ secret: proposal.data.secret, code })
+  return (
+    <Dialog
+      title={say('account.second.title')}
+      text={say('account.second.scan')}
+      submit={say('account.second.switchOn')}
+      isBusy={switchOn.isPending}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      {proposal.data ? <Key {...proposal.data} /> : <BoneRows rows={3} />}
+      <TextInput
+        label={say('account.second.code')}
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        data-autofocus
+        error={problem && describeProblem(words, problem)}
+        value={code}
+        onChange={({ currentTarget }) => setCode(currentTarget.value.replace(/\D/g, '').slice(0, 6))}
+      />
+    </Dialog>
+  )
+}
+
+function Key({ address, secret }: ProposalAnswer) {
+  const { say } = useWords()
+  return (
+    <div className={styles.setUp}>
+      <QrCode text={address} label={say('account.second.qr')} />
+      <div>
+        <p className="note">{say('account.second.secret')}</p>
+        <p className={styles.secret}>{secret.match(/.{1,4}/g)?.join(' ')}</p>
+      </div>
+    </div>
+  )
+}
+
+export function RenewCodesDialog({ onCodes, onClose }: CodesProps) {
+  const { say } = useWords()
+  const renew = useMutation({
+    mutationFn: (body: SecondFactorCode) =>
+      ask<RecoveryCodesAnswer>('POST', '/account/second-factor/recovery-codes', body),
+    onSuccess: ({ recoveryCodes }) => onCodes(recoveryCodes),
+  })
+  return (
+    <CodeDialog
+      title={say('account.second.renew.title')}
+      text={say('account.second.renew.text')}
+      submit={say('account.second.newCodes')}
+      sending={renew}
+      onClose={onClose}
+    />
+  )
+}
+
+export function SwitchOffDialog({ onDone, onClose }: { onDone(): void; onClose(): void }) {
+  const { say } = useWords()
+  const switchOff = useMutation({
+    mutationFn: (body: SecondFactorCode) => ask<void>('DELETE', '/account/second-factor', body),
+    onSuccess: () => {
+      tellDone(say('account.second.switchedOff'))
+      onDone()
+    },
+  })
+  return (
+    <CodeDialog
+      title={say('account.second.off.title')}
+      text={say('account.second.off.text')}
+      submit={say('account.second.switchOff')}
+      isDangerous
+      sending={switchOff}
+      onClose={onClose}
+    />
+  )
+}
+
+type CodeDialogProps = {
+  title: string
+  text: string
+  submit: string
+  isDangerous?: boolean
+  sending: { mutate(body: SecondFactorCode): void; isPending: boolean; error: unknown }
+  onClose(): void
+}
+
+/** Asks for a code before something is changed. */
+function CodeDialog({ sending, onClose, ...said }: CodeDialogProps) {
+  const words = useWords()
+  const [code, setCode] = useState('')
+  return (
+    <Dialog
+      {...said}
+      isBusy={sending.isPending}
+      onSubmit={() => sending.mutate({ code: withHyphen(code) })}
+      onClose={onClose}
+    >
+      <TextInput
+        label={words.say('account.second.anyCode')}
+        autoComplete="one-time-code"
+        autoCapitalize="none"
+        spellCheck={false}
+        data-autofocus
+        maxLength={20}
+        error={sending.error ? describeProblem(words, sending.error) : undefined}
+        value={code}
+        onChange={({ currentTarget }) => setCode(currentTarget.value)}
+      />
+    </Dialog>
+  )
+}

@@ -1,0 +1,81 @@
+import { Button } from '@mantine/core'
+import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import type { EndedAnswer, ListedSession, SessionsAnswer } from '../../../src/http/cabinet/account.ts'
+import { ask, type Wire } from '../api.ts'
+import { useFormats } from '../format.ts'
+import { BoneRows } from '../parts/bones.tsx'
+import { ErrorState } from '../parts/error-state.tsx'
+import { Status } from '../parts/status.tsx'
+import { tellDone, tellProblem } from '../parts/toast.tsx'
+import { useWords } from '../words/words.ts'
+import styles from './account.module.css'
+import { deviceOf } from './device.ts'
+
+export const sessionsQuery = queryOptions({
+  queryKey: ['sessions'],
+  queryFn: () => ask<SessionsAnswer>('GET', '/account/sessions'),
+})
+
+/** Where the person is signed in. */
+export function Sessions() {
+  const { say } = useWords()
+  const { data, error, refetch } = useQuery(sessionsQuery)
+  const end = useEnd()
+  if (error) return <ErrorState error={error} onRetry={refetch} />
+  if (!data) return <BoneRows rows={2} />
+  return (
+    <>
+      <ul className={styles.sessions}>
+        {data.sessions.map(session => (
+          <SessionRow key={session.id} session={session} onEnd={() => end.mutate(`/${session.id}`)} />
+        ))}
+      </ul>
+      {data.sessions.length > 2 && (
+        <Button className={styles.others} onClick={() => end.mutate('')} loading={end.isPending}>
+          {say('account.sessions.endOthers')}
+        </Button>
+      )}
+    </>
+  )
+}
+
+/** One session by its id, or with nothing in its place all but this one. */
+function useEnd() {
+  const { say } = useWords()
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (which: `/${string}` | '') => ask<EndedAnswer | undefined>('DELETE', `/account/sessions${which}`),
+    onError: tellProblem,
+    onSuccess: async answer => {
+      await client.invalidateQueries({ queryKey: sessionsQuery.queryKey })
+      tellDone(say('account.sessions.ended', { count: answer?.ended ?? 1 }))
+    },
+  })
+}
+
+function SessionRow({ session, onEnd }: { session: Wire<ListedSession>; onEnd(): void }) {
+  const { say } = useWords()
+  const { ago } = useFormats()
+  const { browser, system } = deviceOf(session.agent)
+  const device = browser && system ? say('account.sessions.device', { browser, system }) : (browser ?? system)
+  const name = device ?? say('account.sessions.unknown')
+  return (
+    <li>
+      <div>
+        <p className="strong">{name}</p>
+        <p className="note small">
+          {session.address}, {say('account.sessions.used', { time: ago(session.usedAt) })}
+        </p>
+      </div>
+      {session.isThis ? (
+        <Status kind="ok" isPill>
+          {say('account.sessions.this')}
+        </Status>
+      ) : (
+        <Button onClick={onEnd} aria-label={say('account.sessions.endOf', { device: name })}>
+          {say('account.sessions.end')}
+        </Button>
+      )}
+    </li>
+  )
+}

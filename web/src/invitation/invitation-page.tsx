@@ -1,0 +1,115 @@
+import { Button } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import type { Acceptance, AcceptanceAnswer, InvitationAnswer, SignInAnswer } from '../../../src/http/cabinet/session.ts'
+import { ask, ServerError } from '../api.ts'
+import { Blank } from '../parts/blank.tsx'
+import { BoneRows } from '../parts/bones.tsx'
+import { ErrorState } from '../parts/error-state.tsx'
+import { usePageTitle } from '../parts/page-head.tsx'
+import { PasswordField, refusalOfNew } from '../parts/password-field.tsx'
+import { describeProblem } from '../problems.ts'
+import { goBackTo, router } from '../router.tsx'
+import { queryClient } from '../session.ts'
+import { Entrance, FormProblem } from '../sign-in/entrance.tsx'
+import { useWords } from '../words/words.ts'
+
+/** An invited person chooses a password. The token is in the fragment of the address: browsers send it nowhere. */
+export function InvitationPage() {
+  const { say } = useWords()
+  const [token] = useState(() => window.location.hash.slice(1))
+  usePageTitle(say('invitation.title'))
+  const invitation = useQuery({
+    queryKey: ['invitation', token],
+    queryFn: () => ask<InvitationAnswer>('POST', '/invitation', { token }),
+    enabled: token !== '',
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  return (
+    <Entrance>
+      {token === '' || isGone(invitation.error) ? (
+        <Gone />
+      ) : invitation.isError ? (
+        <ErrorState error={invitation.error} onRetry={invitation.refetch} />
+      ) : invitation.data ? (
+        <Welcome token={token} login={invitation.data.login} />
+      ) : (
+        <BoneRows />
+      )}
+    </Entrance>
+  )
+}
+
+const isGone = (error: unknown) => error instanceof ServerError && error.status === 404
+
+function Gone() {
+  const { say } = useWords()
+  return (
+    <Blank drawing="lost" title={say('invitation.gone.title')} text={say('invitation.gone.text')} level={1}>
+      <Button component={Link} to="/sign-in">
+        {say('invitation.gone.signIn')}
+      </Button>
+    </Blank>
+  )
+}
+
+function Welcome({ token, login }: { token: string; login: string }) {
+  const words = useWords()
+  const { say } = words
+  const [password, setPassword] = useState('')
+  const [again, setAgain] = useState('')
+  const [refusal, setRefusal] = useState<ReturnType<typeof refusalOfNew>>()
+  const accept = useAccept(login)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    const found = refusalOfNew(password, again)
+    setRefusal(found)
+    if (!found) accept.mutate({ token, password })
+  }
+  if (isGone(accept.error)) return <Gone />
+  return (
+    <form onSubmit={submit} noValidate>
+      <h1>{say('invitation.title')}</h1>
+      <p className="note">{say('invitation.text', { login })}</p>
+      {accept.isError && <FormProblem>{describeProblem(words, accept.error)}</FormProblem>}
+      {/* Managers of passwords keep it under this name. */}
+      <input type="text" name="login" autoComplete="username" value={login} readOnly hidden />
+      <PasswordField
+        size="md"
+        label={say('invitation.password')}
+        description={say('invitation.rule')}
+        autoComplete="new-password"
+        autoFocus
+        error={refusal && refusal !== 'problem.passwordsDiffer' && say(refusal)}
+        value={password}
+        onChange={({ currentTarget }) => setPassword(currentTarget.value)}
+      />
+      <PasswordField
+        size="md"
+        label={say('invitation.again')}
+        autoComplete="new-password"
+        error={refusal === 'problem.passwordsDiffer' && say(refusal)}
+        value={again}
+        onChange={({ currentTarget }) => setAgain(currentTarget.value)}
+      />
+      <Button type="submit" variant="filled" size="md" fullWidth loading={accept.isPending}>
+        {say('invitation.submit')}
+      </Button>
+    </form>
+  )
+}
+
+/** Signs in with the new password; a person with a second step goes to the sign-in page for it. */
+const useAccept = (login: string) =>
+  useMutation({
+    mutationFn: async (acceptance: Acceptance) => {
+      await ask<AcceptanceAnswer>('POST', '/invitation/accept', acceptance)
+      return ask<SignInAnswer>('POST', '/session', { login, password: acceptance.password })
+    },
+    onSuccess: ({ needsSecondFactor }) => {
+      queryClient.clear()
+      if (needsSecondFactor) return router.navigate({ to: '/sign-in' })
+      goBackTo('/')
+    },
+  })

@@ -1,0 +1,18 @@
+import type { IconName } from './parts/icon.tsx'
+import type { Me, Right } from './session.ts'
+import type { Key } from './words/words.ts'
+
+/** The pages that the navigation shows, in this order. */
+export type NavigationPage = { to: '/people' | '/account'; label: Key; icon: IconName; needs?: Right }
+
+const pages: NavigationPage[] = [
+  { to: '/people', label: 'nav.people', icon: 'users', needs: 'people.see' },
+  { to: '/account', label: 'nav.account', icon: 'person' },
+]
+
+/** What a person may open and nothing else; the server decides every request again. */
+export const pagesOf = (me: Pick<Me, 'rights'>): NavigationPage[] =>
+  pages.filter(({ needs }) => needs === undefined || me.rights.includes(needs))
+
+/** Where a person begins. */
+export const homeOf = (me: Pick<Me, 'rights'>) => pagesOf(me)[0]!.to

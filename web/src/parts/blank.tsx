@@ -1,0 +1,36 @@
+import type { ReactNode } from 'react'
+import styles from './blank.module.css'
+
+const drawings = {
+  /** Nothing yet: the swallow on its way. */
+  bird: 'M4 14c14-3 24 1 32 12 8-11 18-15 32-12-13 3-21 10-24 21l4 17-12-8-12 8 4-17C25 24 17 17 4 14zM8 40h8M4 47h14M58 40h6',
+  /** An error: a line that breaks off. */
+  broken: 'M6 28h14l6-16 10 32 7-22 3 6h20M52 12l8 8M60 12l-8 8',
+  /** A page that is not there or not open. */
+  lost: 'M14 8h30l12 12v28H14zM44 8v12h12M28 27c0-4 3-6 7-6s7 2 7 6c0 5-7 5-7 10M35 43h.01',
+}
+
+type Props = { drawing: keyof typeof drawings; title: string; text?: string; children?: ReactNode; level?: 1 | 2 }
+
+/** What stands in place of content: nothing yet, an error, no such page. */
+export function Blank({ drawing, title, text, children, level = 2 }: Props) {
+  const Heading = level === 1 ? 'h1' : 'h2'
+  return (
+    <div className={styles.blank}>
+      <svg
+        viewBox="0 0 72 56"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="1.5"
+        strokeLinecap="round"
+        strokeLinejoin="round"
+        aria-hidden="true"
+      >
+        <path d={drawings[drawing]} />
+      </svg>
+      <Heading className={styles.title}>{title}</Heading>
+      {text && <p>{text}</p>}
+      {children}
+    </div>
+  )
+}

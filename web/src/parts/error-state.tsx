@@ -1,0 +1,41 @@
+import { Button } from '@mantine/core'
+import { useClipboard } from '@mantine/hooks'
+import { ServerError } from '../api.ts'
+import { useFormats } from '../format.ts'
+import { describeProblem } from '../problems.ts'
+import { useWords } from '../words/words.ts'
+import { Blank } from './blank.tsx'
+import styles from './error-state.module.css'
+import { Icon } from './icon.tsx'
+
+/** In place of what could not be loaded: what happened, a way to try again, and the id that our log knows it by. */
+export function ErrorState({ error, onRetry }: { error: unknown; onRetry(): void }) {
+  const words = useWords()
+  const isServers = error instanceof ServerError && error.status >= 500
+  return (
+    <Blank
+      drawing="broken"
+      title={words.say('error.title')}
+      text={isServers ? words.say('error.text') : describeProblem(words, error)}
+    >
+      <Button leftSection={<Icon name="replay" />} onClick={onRetry}>
+        {words.say('app.tryAgain')}
+      </Button>
+      {error instanceof ServerError && <RequestId error={error} />}
+    </Blank>
+  )
+}
+
+function RequestId({ error }: { error: ServerError }) {
+  const { say } = useWords()
+  const { time } = useFormats()
+  const clipboard = useClipboard()
+  return (
+    <p className={styles.request}>
+      {say('error.request', { id: error.requestId, time: time(error.at) })}{' '}
+      <button type="button" className="link" onClick={() => clipboard.copy(error.requestId)}>
+        {clipboard.copied ? say('app.copied') : say('error.copyRequest')}
+      </button>
+    </p>
+  )
+}

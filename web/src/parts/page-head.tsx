@@ -1,0 +1,27 @@
+import { type ReactNode, useEffect } from 'react'
+import { useWords } from '../words/words.ts'
+import styles from './page-head.module.css'
+
+type Props = { title: string; note?: ReactNode; actions?: ReactNode }
+
+/** The title of a page, a line about it, and what can be done. Names the tab of the browser too. */
+export function PageHead({ title, note, actions }: Props) {
+  usePageTitle(title)
+  return (
+    <div className={styles.head}>
+      <div className={styles.words}>
+        <h1>{title}</h1>
+        {note && <p className="note">{note}</p>}
+      </div>
+      {actions && <div className={styles.actions}>{actions}</div>}
+    </div>
+  )
+}
+
+export function usePageTitle(title: string) {
+  const { say } = useWords()
+  const whole = `${title} · ${say('app.name')}`
+  useEffect(() => {
+    document.title = whole
+  }, [whole])
+}

@@ -1,0 +1,19 @@
+import { PasswordInput, type PasswordInputProps } from '@mantine/core'
+import { useWords } from '../words/words.ts'
+
+/** A field for a password, with a button that shows it. */
+export function PasswordField(props: PasswordInputProps) {
+  const { say } = useWords()
+  return (
+    <PasswordInput {...props} visibilityToggleButtonProps={{ 'aria-label': say('signIn.showPassword'), tabIndex: 0 }} />
+  )
+}
+
+const SHORTEST = 10
+
+/** What is wrong with a new password before it is sent; the server checks it again. */
+export function refusalOfNew(password: string, again: string) {
+  if ([...password].length < SHORTEST) return 'problem.passwordLength'
+  if (password !== password.trim()) return 'problem.passwordSpace'
+  return password === again ? undefined : 'problem.passwordsDiffer'
+}

@@ -1,0 +1,24 @@
+import type { LinkAnswer } from '../../../src/http/cabinet/people.ts'
+import type { Wire } from '../api.ts'
+import { useFormats } from '../format.ts'
+import { CopyField } from '../parts/copy-field.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { useWords } from '../words/words.ts'
+
+type Props = { name: string; answer: Wire<LinkAnswer>; onClose(): void }
+
+/** The link of an invitation, this once: the server keeps only a hash of it. */
+export function LinkDialog({ name, answer, onClose }: Props) {
+  const { say } = useWords()
+  const { moment } = useFormats()
+  return (
+    <Dialog
+      title={say('people.link.title', { name })}
+      text={say('people.link.text', { time: moment(answer.expiresAt) })}
+      close={say('app.done')}
+      onClose={onClose}
+    >
+      <CopyField label={say('people.link.label')} value={answer.link} />
+    </Dialog>
+  )
+}

@@ -1,0 +1,56 @@
+import { Button } from '@mantine/core'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { ListedPerson, PeopleAnswer } from '../../../src/http/cabinet/people.ts'
+import { ask, type Wire } from '../api.ts'
+import { BoneRows } from '../parts/bones.tsx'
+import { ErrorState } from '../parts/error-state.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { PageHead } from '../parts/page-head.tsx'
+import { useMe } from '../session.ts'
+import { useWords } from '../words/words.ts'
+import { InviteDialog } from './invite-dialog.tsx'
+import { PeopleTable } from './people-table.tsx'
+
+export type Colleague = Wire<ListedPerson>
+export type Roles = Wire<PeopleAnswer>['roles']
+
+export const peopleQuery = queryOptions({
+  queryKey: ['people'],
+  queryFn: () => ask<PeopleAnswer>('GET', '/people'),
+})
+
+/** Who may sign in beside the viewer: people of the same company, of the same partner, or the staff. */
+export function PeoplePage() {
+  const { say } = useWords()
+  const mayChange = useMe().rights.includes('people.change')
+  const [isInviting, setIsInviting] = useState(false)
+  const { data, error, refetch } = useQuery(peopleQuery)
+  const active = data?.people.filter(({ isActive }) => isActive).length
+  return (
+    <>
+      <PageHead
+        title={say('people.title')}
+        note={active === undefined ? ' ' : say('people.count', { count: active })}
+        actions={mayChange && <InviteButton onClick={() => setIsInviting(true)} />}
+      />
+      {data ? (
+        <PeopleTable people={data.people} roles={data.roles} mayChange={mayChange} />
+      ) : error ? (
+        <ErrorState error={error} onRetry={refetch} />
+      ) : (
+        <BoneRows />
+      )}
+      {isInviting && data && <InviteDialog roles={data.roles} onClose={() => setIsInviting(false)} />}
+    </>
+  )
+}
+
+function InviteButton({ onClick }: { onClick(): void }) {
+  const { say } = useWords()
+  return (
+    <Button variant="filled" leftSection={<Icon name="plus" />} onClick={onClick}>
+      {say('people.invite')}
+    </Button>
+  )
+}

@@ -1,0 +1,101 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { LinkAnswer, PersonChange } from '../../../src/http/cabinet/people.ts'
+import { ask } from '../api.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { tellDone, tellProblem } from '../parts/toast.tsx'
+import { describeProblem } from '../problems.ts'
+import { nameOf } from '../session.ts'
+import { FormProblem } from '../sign-in/entrance.tsx'
+import { useWords } from '../words/words.ts'
+import { LinkDialog } from './link-dialog.tsx'
+import { type Colleague, peopleQuery, type Roles } from './people-page.tsx'
+import { RoleChoice } from './role-choice.tsx'
+
+/** What the viewer wants to do with a person. */
+export type PersonTask = { kind: 'role' | 'link' | 'deactivate' | 'activate'; person: Colleague }
+
+type Props = { person: Colleague; onClose(): void }
+
+export function PersonDialog({ task, roles, onClose }: { task: PersonTask; roles: Roles; onClose(): void }) {
+  const { kind, person } = task
+  if (kind === 'role') return <RoleDialog person={person} roles={roles} onClose={onClose} />
+  if (kind === 'link') return <NewLinkDialog person={person} onClose={onClose} />
+  return <ActiveDialog person={person} isActive={kind === 'activate'} onClose={onClose} />
+}
+
+/** Changes a person and says so; what is refused is said in the dialog. */
+function useChange({ person, onClose }: Props, done: (change: PersonChange) => string) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (change: PersonChange) => ask<void>('PATCH', `/people/${person.personId}`, change),
+    onSuccess: async (_, change) => {
+      await client.invalidateQueries({ queryKey: peopleQuery.queryKey })
+      tellDone(done(change))
+      onClose()
+    },
+  })
+}
+
+function RoleDialog({ person, roles, onClose }: Props & { roles: Roles }) {
+  const words = useWords()
+  const { say } = words
+  const [role, setRole] = useState(person.role)
+  const name = nameOf(person)
+  const change = useChange({ person, onClose }, () => say('people.roleChanged', { name, role: say(`role.${role}`) }))
+  return (
+    <Dialog
+      title={say('people.role.title', { name })}
+      submit={say('people.role.submit')}
+      isBusy={change.isPending}
+      onSubmit={() => change.mutate({ role })}
+      onClose={onClose}
+    >
+      {change.isError && <FormProblem>{describeProblem(words, change.error)}</FormProblem>}
+      <RoleChoice roles={roles} value={role} onChange={setRole} />
+    </Dialog>
+  )
+}
+
+function ActiveDialog({ person, isActive, onClose }: Props & { isActive: boolean }) {
+  const words = useWords()
+  const { say } = words
+  const name = nameOf(person)
+  const change = useChange({ person, onClose }, () =>
+    say(isActive ? 'people.activated' : 'people.deactivated', { name }),
+  )
+  return (
+    <Dialog
+      title={say(isActive ? 'people.activate.title' : 'people.deactivate.title', { name })}
+      text={say(isActive ? 'people.activate.text' : 'people.deactivate.text')}
+      submit={say(isActive ? 'people.activate' : 'people.deactivate')}
+      isDangerous={!isActive}
+      isBusy={change.isPending}
+      onSubmit={() => change.mutate({ isActive })}
+      onClose={onClose}
+    >
+      {change.isError && <FormProblem>{describeProblem(words, change.error)}</FormProblem>}
+    </Dialog>
+  )
+}
+
+/** Asked before: links from before stop working. */
+function NewLinkDialog({ person, onClose }: Props) {
+  const { say } = useWords()
+  const name = nameOf(person)
+  const renew = useMutation({
+    mutationFn: () => ask<LinkAnswer>('POST', `/people/${person.personId}/invitation`),
+    onError: tellProblem,
+  })
+  if (renew.data) return <LinkDialog name={name} answer={renew.data} onClose={onClose} />
+  return (
+    <Dialog
+      title={say('people.link.reset.title', { name })}
+      text={say('people.link.reset.text')}
+      submit={say('people.link.reset.submit')}
+      isBusy={renew.isPending}
+      onSubmit={() => renew.mutate()}
+      onClose={onClose}
+    />
+  )
+}

@@ -1,0 +1,39 @@
+import { Menu } from '@mantine/core'
+import { Icon } from '../parts/icon.tsx'
+import { nameOf } from '../session.ts'
+import menu from '../shell/account-menu.module.css'
+import { useWords } from '../words/words.ts'
+import type { Colleague } from './people-page.tsx'
+import type { PersonTask } from './person-dialogs.tsx'
+import styles from './person-menu.module.css'
+
+/** What can be done with a person. */
+export function PersonMenu({ person, onTask }: { person: Colleague; onTask(task: PersonTask): void }) {
+  const { say } = useWords()
+  const name = nameOf(person)
+  return (
+    <Menu position="bottom-end" width={224} classNames={{ dropdown: menu.dropdown, item: menu.item }}>
+      <Menu.Target>
+        <button type="button" className={styles.target} aria-label={say('people.actions', { name })}>
+          <Icon name="dots" />
+        </button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item leftSection={<Icon name="person" />} onClick={() => onTask({ kind: 'role', person })}>
+          {say('people.changeRole')}
+        </Menu.Item>
+        {person.isActive && (
+          <Menu.Item leftSection={<Icon name="key" />} onClick={() => onTask({ kind: 'link', person })}>
+            {say(person.isInvited ? 'people.newLink' : 'people.resetLink')}
+          </Menu.Item>
+        )}
+        <Menu.Item
+          leftSection={<Icon name={person.isActive ? 'slash' : 'replay'} />}
+          onClick={() => onTask({ kind: person.isActive ? 'deactivate' : 'activate', person })}
+        >
+          {say(person.isActive ? 'people.deactivate' : 'people.activate')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

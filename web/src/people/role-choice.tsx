@@ -1,0 +1,27 @@
+import { Radio } from '@mantine/core'
+import { useMe } from '../session.ts'
+import { useWords } from '../words/words.ts'
+import type { Roles } from './people-page.tsx'
+import styles from './role-choice.module.css'
+
+type Role = Roles[number]
+type Props = { roles: Roles; value: Role; onChange(role: Role): void }
+
+/** The roles of this kind of people, each with what it may do. */
+export function RoleChoice({ roles, value, onChange }: Props) {
+  const { say } = useWords()
+  const { kind } = useMe()
+  return (
+    <Radio.Group label={say('people.role')} value={value} onChange={role => onChange(role as Role)}>
+      {roles.map(role => (
+        <Radio
+          key={role}
+          value={role}
+          label={say(`role.${role}`)}
+          description={say(`role.${kind}.${role}` as 'role.COMPANY.owner')}
+          classNames={styles}
+        />
+      ))}
+    </Radio.Group>
+  )
+}

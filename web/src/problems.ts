@@ -1,0 +1,30 @@
+import { NoAnswer, ServerError } from './api.ts'
+import type { Key, Words } from './words/words.ts'
+
+/** What the server says in English, and our text for it. */
+const known: [RegExp, Key][] = [
+  [/^Login or password is wrong/, 'problem.credentials'],
+  [/^The present password is wrong/, 'problem.presentPassword'],
+  [/^(code: is wrong|The code is wrong)/, 'problem.code'],
+  [/^(code|body\/code|.*\bcode): must/, 'problem.code'],
+  [/^password: must be \d+/, 'problem.passwordLength'],
+  [/^password: must not begin/, 'problem.passwordSpace'],
+  [/^login: ".*" is taken/s, 'problem.loginTaken'],
+  [/^login: must be/, 'problem.login'],
+  [/^The last person with the role/, 'problem.lastOwner'],
+  [/^You cannot change your own role/, 'problem.ownRole'],
+]
+
+/** What went wrong, for the reader. A refusal that we have no text for is shown in the server's own words. */
+export function describeProblem({ say }: Words, error: unknown): string {
+  if (error instanceof NoAnswer) return say('error.noAnswer')
+  if (!(error instanceof ServerError)) return say('error.unknown')
+  if (error.status === 429) return say('error.tooMany', { count: minutes(error.retryAfterSeconds) })
+  const key = keyOf(error.message)
+  if (key) return say(key as 'problem.code')
+  return error.status >= 500 ? say('error.unknown') : error.message
+}
+
+export const keyOf = (message: string): Key | undefined => known.find(([pattern]) => pattern.test(message))?.[1]
+
+const minutes = (seconds = 60) => Math.max(1, Math.ceil(seconds / 60))

@@ -1,0 +1,118 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+  retainSearchParams,
+} from '@tanstack/react-router'
+import { isSignedOut } from './api.ts'
+import { homeOf } from './navigation.ts'
+import { Forbidden, NotFoundPage, PageError } from './parts/lost-pages.tsx'
+import { type Me, onSignedOut, queryClient, type Right, sessionQuery } from './session.ts'
+import { Shell } from './shell/shell.tsx'
+import { languageOfDevice, showLanguage } from './words/words.ts'
+
+const rootRoute = createRootRoute({ component: Outlet })
+
+/** `back` is where the person wanted to go; `over` says that a session ended there. */
+const signInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/sign-in',
+  validateSearch: (search: Record<string, unknown>): { back?: string; over?: true } => ({
+    ...(isOurs(search.back) ? { back: search.back } : {}),
+    ...(search.over === true ? { over: true } : {}),
+  }),
+  component: lazyRouteComponent(() => import('./sign-in/sign-in-page.tsx'), 'SignInPage'),
+})
+
+/** A path of the cabinet, never an address elsewhere. */
+const isOurs = (back: unknown): back is string => typeof back === 'string' && /^\/(?![/\\])/.test(back)
+
+const invitationRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/accept-invitation',
+  component: lazyRouteComponent(() => import('./invitation/invitation-page.tsx'), 'InvitationPage'),
+})
+
+/** Everything that needs a person who is signed in. The chosen company stays in the address from page to page. */
+const shellRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: 'shell',
+  validateSearch: (search: Record<string, unknown>): { company?: number } =>
+    Number.isSafeInteger(search.company) ? { company: search.company as number } : {},
+  search: { middlewares: [retainSearchParams(['company'])] },
+  beforeLoad: async ({ location }) => ({ me: await requireMe(location.href) }),
+  component: Shell,
+})
+
+async function requireMe(back: string): Promise<Me> {
+  try {
+    const { person } = await queryClient.ensureQueryData(sessionQuery)
+    await showLanguage(person.language ?? languageOfDevice())
+    return person
+  } catch (error) {
+    if (isSignedOut(error)) throw redirect({ to: '/sign-in', search: back === '/' ? {} : { back } })
+    throw error
+  }
+}
+
+const homeRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/',
+  beforeLoad: ({ context }) => {
+    throw redirect({ to: homeOf(context.me), replace: true })
+  },
+})
+
+const peopleRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/people',
+  beforeLoad: ({ context }) => requireRight(context.me, 'people.see'),
+  component: lazyRouteComponent(() => import('./people/people-page.tsx'), 'PeoplePage'),
+})
+
+const accountRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/account',
+  component: lazyRouteComponent(() => import('./account/account-page.tsx'), 'AccountPage'),
+})
+
+const nowhereRoute = createRoute({ getParentRoute: () => shellRoute, path: '$', component: NotFoundPage })
+
+function requireRight({ rights }: Me, right: Right) {
+  if (!rights.includes(right)) throw new Forbidden()
+}
+
+const basepath = new URL(document.baseURI).pathname
+
+export const router = createRouter({
+  routeTree: rootRoute.addChildren([
+    signInRoute,
+    invitationRoute,
+    shellRoute.addChildren([homeRoute, peopleRoute, accountRoute, nowhereRoute]),
+  ]),
+  basepath,
+  defaultPreload: 'intent',
+  defaultPreloadStaleTime: 0,
+  defaultErrorComponent: PageError,
+  defaultNotFoundComponent: NotFoundPage,
+  scrollRestoration: true,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}
+
+onSignedOut(() => {
+  const { pathname, href } = router.state.location
+  if (pathname === '/sign-in' || pathname === '/accept-invitation') return
+  queryClient.clear()
+  void router.navigate({ to: '/sign-in', search: { back: href, over: true }, replace: true })
+})
+
+/** To the page that the person wanted before signing in. */
+export const goBackTo = (back = '/') => router.history.replace(basepath.replace(/\/$/, '') + back)

@@ -1,0 +1,49 @@
+import { QueryClient, queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
+import type { SessionAnswer, SignedInPerson } from '../../src/http/cabinet/session.ts'
+import { ask, isSignedOut, NoAnswer, ServerError, type Wire } from './api.ts'
+
+/** The person who is signed in. */
+export type Me = Wire<SignedInPerson>
+export type Right = Me['rights'][number]
+
+const MOST_RETRIES = 2
+const CHECK_EVERY_MS = 60_000
+
+/** Whatever must happen when a request finds that the session is over. */
+const whenSignedOut: { act: () => void } = { act: () => {} }
+export const onSignedOut = (act: () => void) => {
+  whenSignedOut.act = act
+}
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: { staleTime: 5000, retry: (failures, error) => failures < MOST_RETRIES && mayPass(error) },
+  },
+})
+
+const leaveIfSignedOut = (error: unknown) => {
+  if (isSignedOut(error)) whenSignedOut.act()
+}
+queryClient.getQueryCache().config.onError = leaveIfSignedOut
+queryClient.getMutationCache().config.onError = leaveIfSignedOut
+
+/** Only what may be better the next time is asked again. */
+const mayPass = (error: unknown) => error instanceof NoAnswer || (error instanceof ServerError && error.status >= 500)
+
+/** Asked every minute, so that a page that is left open notices that its session is over. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: () => ask<SessionAnswer>('GET', '/session'),
+  staleTime: CHECK_EVERY_MS,
+  refetchInterval: CHECK_EVERY_MS,
+})
+
+export const useMe = (): Me => useSuspenseQuery(sessionQuery).data.person
+
+export const useRefreshMe = () => {
+  const client = useQueryClient()
+  return () => client.invalidateQueries({ queryKey: sessionQuery.queryKey })
+}
+
+/** What the page calls a person who gave no name. */
+export const nameOf = ({ name, login }: { name: string; login: string }) => name.trim() || login

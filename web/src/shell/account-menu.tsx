@@ -1,0 +1,68 @@
+import { Menu } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { Link, useRouter } from '@tanstack/react-router'
+import { ask } from '../api.ts'
+import { Icon } from '../parts/icon.tsx'
+import { tellProblem } from '../parts/toast.tsx'
+import { nameOf, queryClient, useMe } from '../session.ts'
+import { useWords } from '../words/words.ts'
+import styles from './account-menu.module.css'
+
+/** Who is signed in, and the way out. Wide at the foot of the navigation, else a face in the header. */
+export function AccountMenu({ isWide = false }: { isWide?: boolean }) {
+  const { say } = useWords()
+  const me = useMe()
+  const signOut = useSignOut()
+  return (
+    <Menu
+      position={isWide ? 'top-start' : 'bottom-end'}
+      width={216}
+      classNames={{ dropdown: styles.dropdown, item: styles.item }}
+    >
+      <Menu.Target>
+        <button
+          type="button"
+          className={isWide ? styles.wide : styles.narrow}
+          aria-label={say('nav.accountMenu', { name: nameOf(me) })}
+        >
+          <span className={styles.face}>{initialsOf(nameOf(me))}</span>
+          {isWide && (
+            <span className={styles.words}>
+              <span>{nameOf(me)}</span>
+              <span>
+                {say(`role.${me.role}`)}, {say(`kind.${me.kind}`)}
+              </span>
+            </span>
+          )}
+        </button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item component={Link} to="/account" leftSection={<Icon name="person" />}>
+          {say('nav.account')}
+        </Menu.Item>
+        <Menu.Item leftSection={<Icon name="out" />} onClick={() => signOut.mutate()}>
+          {say('nav.signOut')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+function useSignOut() {
+  const router = useRouter()
+  return useMutation({
+    mutationFn: () => ask<void>('DELETE', '/session'),
+    onError: tellProblem,
+    onSuccess: async () => {
+      await router.navigate({ to: '/sign-in' })
+      queryClient.clear()
+    },
+  })
+}
+
+/** Two letters: of the first two words, or the first two of one. */
+export function initialsOf(name: string): string {
+  const [first = '', second] = name.split(/[\s.@_-]+/).filter(Boolean)
+  const letters = second ? [[...first][0], [...second][0]] : [...first].slice(0, 2)
+  return letters.join('').toUpperCase()
+}

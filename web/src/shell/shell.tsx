@@ -1,0 +1,80 @@
+import { useMantineColorScheme } from '@mantine/core'
+import { Link, Outlet } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { type NavigationPage, pagesOf } from '../navigation.ts'
+import { Icon } from '../parts/icon.tsx'
+import { Mark } from '../parts/mark.tsx'
+import { useMe } from '../session.ts'
+import { useWords } from '../words/words.ts'
+import { AccountMenu } from './account-menu.tsx'
+import { CompanySwitcher } from './company-switcher.tsx'
+import { OfflineNotice } from './offline-notice.tsx'
+import styles from './shell.module.css'
+import { ThemeButton } from './theme-button.tsx'
+
+/** What surrounds every page: navigation at the side, at 390 pixels a bar at the bottom, and a header. */
+export function Shell() {
+  const { say } = useWords()
+  const me = useMe()
+  const pages = pagesOf(me)
+  useThemeOf(me.theme)
+  return (
+    <div className={styles.app}>
+      <button type="button" className={styles.skip} onClick={focusMain}>
+        {say('app.skip')}
+      </button>
+      <nav className={styles.side} aria-label={say('app.pages')}>
+        <Link to="/" className={styles.brand}>
+          <Mark />
+          <span>{say('app.name')}</span>
+        </Link>
+        <PageLinks pages={pages} />
+        <AccountMenu isWide />
+      </nav>
+      <header className={styles.top}>
+        <Link to="/" className={styles.topMark} aria-label={say('app.name')}>
+          <Mark />
+        </Link>
+        <CompanySwitcher />
+        <div className={styles.topEnd}>
+          <ThemeButton />
+          <a className={styles.iconButton} href="../docs" aria-label={say('app.docs')} title={say('app.docs')}>
+            <Icon name="book" size={18} />
+          </a>
+          <AccountMenu />
+        </div>
+      </header>
+      <main id="main" className={styles.main} tabIndex={-1}>
+        <OfflineNotice />
+        <Outlet />
+      </main>
+      <nav className={styles.bar} aria-label={say('app.pages')}>
+        <PageLinks pages={pages} iconSize={20} />
+      </nav>
+    </div>
+  )
+}
+
+/** The theme belongs to the person, not to the device. */
+function useThemeOf(theme: 'auto' | 'light' | 'dark') {
+  const { setColorScheme } = useMantineColorScheme()
+  useEffect(() => setColorScheme(theme), [theme, setColorScheme])
+}
+
+const focusMain = () => document.getElementById('main')?.focus()
+
+function PageLinks({ pages, iconSize = 16 }: { pages: NavigationPage[]; iconSize?: number }) {
+  const { say } = useWords()
+  return (
+    <ul>
+      {pages.map(({ to, label, icon }) => (
+        <li key={to}>
+          <Link to={to} title={say(label as 'nav.people')}>
+            <Icon name={icon} size={iconSize} />
+            <span>{say(label as 'nav.people')}</span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}
