@@ -18,11 +18,11 @@ export function formatsOf(language: Language) {
     date: (moment: string | Date) => dates.format(new Date(moment)),
     moment: (moment: string | Date) => moments.format(new Date(moment)),
     time: (moment: string | Date) => times.format(new Date(moment)),
-    /** `3 minutes ago`, in the largest unit that fits. */
+    /** `3 minutes ago`, in the largest unit that fits; less than a minute ago is now. */
     ago: (moment: string | Date, now = new Date()) => {
       const seconds = Math.min(0, (new Date(moment).getTime() - now.getTime()) / 1000)
-      const [unit, size] = units.find(([, size]) => -seconds >= size) ?? ['second', 1]
-      return relative.format(Math.ceil(seconds / size), unit)
+      const [unit, size] = units.find(([, size]) => -seconds >= size) ?? ['second', Number.POSITIVE_INFINITY]
+      return relative.format(Math.ceil(seconds / size) || 0, unit)
     },
   }
 }

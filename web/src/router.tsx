@@ -107,9 +107,10 @@ declare module '@tanstack/react-router' {
   }
 }
 
+/** Only where a person was signed in: the first question of a visitor is answered in `requireMe`. */
 onSignedOut(() => {
-  const { pathname, href } = router.state.location
-  if (pathname === '/sign-in' || pathname === '/accept-invitation') return
+  if (!queryClient.getQueryData(sessionQuery.queryKey)) return
+  const { href } = router.state.location
   queryClient.clear()
   void router.navigate({ to: '/sign-in', search: { back: href, over: true }, replace: true })
 })

@@ -32,6 +32,7 @@ export function LookForm() {
         <p className={styles.label}>{say('account.look.language')}</p>
         <SegmentedControl
           fullWidth
+          withItemsBorders={false}
           classNames={classNames}
           aria-label={say('account.look.language')}
           value={me.language ?? OF_BROWSER}
@@ -46,6 +47,7 @@ export function LookForm() {
         <p className={styles.label}>{say('theme.label')}</p>
         <SegmentedControl
           fullWidth
+          withItemsBorders={false}
           classNames={classNames}
           aria-label={say('theme.label')}
           value={me.theme}

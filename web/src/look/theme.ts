@@ -34,7 +34,8 @@ export const theme = createTheme({
       vars: (_: unknown, { size }: { size?: string }) => ({
         wrapper: {
           '--input-height': size === 'md' ? '40px' : 'var(--control)',
-          '--input-fz': 'var(--input-text, var(--t-13))',
+          '--input-fz': `var(--input-text, var(${size === 'md' ? '--t-14' : '--t-13'}))`,
+          '--input-bg': 'var(--bg)',
         },
       }),
     },

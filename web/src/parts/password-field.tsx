@@ -1,11 +1,16 @@
 import { PasswordInput, type PasswordInputProps } from '@mantine/core'
 import { useWords } from '../words/words.ts'
+import { Icon } from './icon.tsx'
 
 /** A field for a password, with a button that shows it. */
 export function PasswordField(props: PasswordInputProps) {
   const { say } = useWords()
   return (
-    <PasswordInput {...props} visibilityToggleButtonProps={{ 'aria-label': say('signIn.showPassword'), tabIndex: 0 }} />
+    <PasswordInput
+      {...props}
+      visibilityToggleIcon={({ reveal }) => <Icon name={reveal ? 'eye' : 'eyeClosed'} />}
+      visibilityToggleButtonProps={{ 'aria-label': say('signIn.showPassword'), tabIndex: 0 }}
+    />
   )
 }
 

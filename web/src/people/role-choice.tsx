@@ -16,6 +16,7 @@ export function RoleChoice({ roles, value, onChange }: Props) {
       {roles.map(role => (
         <Radio
           key={role}
+          size="xs"
           value={role}
           label={say(`role.${role}`)}
           description={say(`role.${kind}.${role}` as 'role.COMPANY.owner')}

@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { pino } from 'pino'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { freePort } from '../src/commands/service/doors.ts'
+import { loadNumbering } from '../src/domain/numbering/numbering.ts'
+import { type App, buildApp } from '../src/http/app.ts'
+import { PASSWORD } from '../src/testing/cabinet.ts'
+import { type TestDatabase, useDatabase } from '../src/testing/database.ts'
+
+export type Cabinet = TestDatabase & {
+  app: App
+  /** Of the service, without a slash at the end. */
+  origin: string
+}
+
+/** The service with its cabinet on a port of its own, in demo mode or not. */
+export function useCabinet({ demo = false } = {}): Cabinet {
+  const cabinet = useDatabase() as Cabinet
+
+  beforeAll(async () => {
+    const numbering = await loadNumbering(cabinet.sql)
+    const port = await freePort('127.0.0.1')
+    cabinet.origin = `http://localhost:${port}`
+    cabinet.app = await buildApp({
+      sql: cabinet.sql,
+      clock: () => new Date(),
+      numbering: () => numbering,
+      log: pino({ level: 'silent' }),
+      billingZone: 'Europe/Moscow',
+      publicUrl: cabinet.origin,
+      trustedProxies: [],
+      metrics: false,
+      demo,
+      secret: 'a secret of the tests, 32 or longer',
+    })
+    await cabinet.app.listen({ port, host: '127.0.0.1' })
+  })
+  afterAll(() => cabinet.app?.close())
+  return cabinet
+}
+
+export const openPage = (page: Page, { origin }: Cabinet, path = '') => page.goto(`${origin}/cabinet/${path}`)
+
+/** Types login and password into the sign-in page that is open. */
+export async function typeCredentials(page: Page, login: string, password = PASSWORD) {
+  await page.getByRole('textbox', { name: /E-mail or login|Почта или логин/ }).fill(login)
+  await page.getByLabel(/^(Password|Пароль)$/).fill(password)
+  await page.getByRole('button', { name: /^(Sign in|Войти)$/ }).click()
+}
+
+const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+/** What axe finds on the page that is serious or worse, as lines. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  // Evaluated, not added as a script: the page's policy allows no script of ours.
+  await page.evaluate(await readFile(axePath, 'utf8'))
+  return page.evaluate(`axe.run().then(({ violations }) => violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ' ' + target + ': ' + failureSummary)))`)
+}
+
+/** Fails the test when the page's policy stops something, or a script ends in an error that nothing catches. */
+export function watchFaults(page: Page) {
+  const faults: string[] = []
+  page.on('pageerror', error => faults.push(String(error)))
+  page.on('console', message => {
+    if (/Content Security Policy|Warning:|violates/.test(message.text())) faults.push(message.text())
+  })
+  return { expectNone: () => expect(faults).toEqual([]) }
+}

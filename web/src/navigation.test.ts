@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { roles } from '../../src/domain/people/person.ts'
+import { rightsOf } from '../../src/domain/people/rights.ts'
+import { homeOf, pagesOf } from './navigation.ts'
+
+const everyone = [
+  ...roles.COMPANY.map(role => ({ kind: 'COMPANY' as const, role })),
+  ...roles.PARTNER.map(role => ({ kind: 'PARTNER' as const, role })),
+  ...roles.STAFF.map(role => ({ kind: 'STAFF' as const, role })),
+]
+
+test('the people page is shown to those who may see people, and to nobody else', () => {
+  const shown = everyone.filter(person => pagesOf({ rights: rightsOf(person) }).some(({ to }) => to === '/people'))
+  expect(shown.map(({ kind, role }) => `${kind} ${role}`)).toEqual([
+    'COMPANY owner',
+    'PARTNER owner',
+    'STAFF admin',
+    'STAFF support',
+  ])
+})
+
+test('everyone has a page to begin with', () => {
+  for (const person of everyone) expect(homeOf({ rights: rightsOf(person) })).toMatch(/^\//)
+})

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { refusalOfLogin, refusalOfPassword } from '../../src/domain/partners/partner.ts'
+import { badCredentials } from '../../src/domain/people/sign-in.ts'
+import { NoAnswer, ServerError } from './api.ts'
+import { describeProblem, keyOf } from './problems.ts'
+import { ru } from './words/ru.ts'
+import { wordsOf } from './words/words.ts'
+
+const words = wordsOf('ru', ru)
+const refused = (status: number, msg: string, headers: Record<string, string> = {}) =>
+  new ServerError(new Response(null, { status, headers }), { code: status * 10, msg })
+
+test('what the server refuses with has a text of ours', () => {
+  expect(keyOf(badCredentials().message)).toBe('problem.credentials')
+  expect(keyOf(`password: ${refusalOfPassword('short')}`)).toBe('problem.passwordLength')
+  expect(keyOf(`password: ${refusalOfPassword(' long enough but ')}`)).toBe('problem.passwordSpace')
+  expect(keyOf(`login: ${refusalOfLogin('no spaces here')}`)).toBe('problem.login')
+})
+
+test('a pause is told in whole minutes', () => {
+  const error = refused(429, 'Too many', { 'retry-after': '250' })
+  expect(describeProblem(words, error)).toBe('Слишком много попыток. Повторите через 5 минут.')
+})
+
+test('a refusal without a text of ours is shown in the words of the server, a failure of ours is not', () => {
+  expect(describeProblem(words, refused(400, 'The moon is full'))).toBe('The moon is full')
+  expect(describeProblem(words, refused(500, 'column "x" does not exist'))).toBe(ru['error.unknown'])
+  expect(describeProblem(words, new NoAnswer('x'))).toBe(ru['error.noAnswer'])
+  expect(describeProblem(words, new TypeError('x is undefined'))).toBe(ru['error.unknown'])
+})

@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { en } from './en.ts'
+import { ru } from './ru.ts'
+import { type Dictionary, type Text, wordsOf } from './words.ts'
+
+const dictionaries: Record<'en' | 'ru', Dictionary> = { en, ru }
+const formsOf = (text: Text): string[] => (typeof text === 'string' ? [text] : Object.values(text))
+const placesIn = (text: Text) => [
+  ...new Set(formsOf(text).flatMap(form => [...form.matchAll(/\{(\w+)\}/g)].map(([, place]) => place))),
+]
+
+test('every text is there in both languages, in the same order, with the same places', () => {
+  expect(Object.keys(ru)).toEqual(Object.keys(en))
+  for (const [key, text] of Object.entries(en))
+    expect([key, placesIn(ru[key as keyof typeof en])]).toEqual([key, placesIn(text)])
+})
+
+test.each(['en', 'ru'] as const)('a text with a number has every plural form of %s', language => {
+  const wanted = new Intl.PluralRules(language).resolvedOptions().pluralCategories
+  for (const [key, text] of Object.entries(dictionaries[language])) {
+    if (typeof text === 'string') continue
+    expect([key, Object.keys(text).sort()]).toEqual([key, [...wanted].sort()])
+    for (const form of formsOf(text)) expect(form).toContain('{count}')
+  }
+})
+
+test('Russian texts are in Russian', () => {
+  const alike = Object.entries(ru).filter(([key, text]) => text === en[key as keyof typeof en])
+  expect(alike.map(([key]) => key)).toEqual(['app.name'])
+})
+
+test('every text is used', () => {
+  const folder = join(import.meta.dirname, '..')
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  const sources = files.filter(file => /\.tsx?$/.test(file) && !/words\/(en|ru)\.ts$|\.test\.ts$/.test(file))
+  const code = sources.map(file => readFileSync(join(folder, file), 'utf8')).join('\n')
+  // Made of pieces: `role.${role}`.
+  const isMade = (key: string) => /^(role|kind|theme)\./.test(key)
+  expect(Object.keys(en).filter(key => !isMade(key) && !code.includes(`'${key}'`))).toEqual([])
+})
+
+test('numbers choose the form and are written as the language writes them', () => {
+  const { say } = wordsOf('ru', ru)
+  expect([1, 3, 5, 21, 1200].map(count => say('people.count', { count }))).toEqual([
+    'Войти может 1 человек',
+    'Войти могут 3 человека',
+    'Войти могут 5 человек',
+    'Войти может 21 человек',
+    'Войти могут 1\u00a0200 человек',
+  ])
+  expect(wordsOf('en', en).say('people.count', { count: 1200 })).toBe('1,200 people may sign in')
+})
+
+test('what a place is given stays as it is, braces and dollars included', () => {
+  const { say } = wordsOf('en', en)
+  expect(say('people.deactivate.title', { name: '<b>{name}</b> $& $1' })).toBe('Deactivate <b>{name}</b> $& $1?')
+})
