@@ -15,6 +15,7 @@ export default defineConfig(({ command }) => ({
     // The first that know the CSS function light-dark().
     target: ['chrome123', 'firefox120', 'safari17.5'],
     assetsInlineLimit: 0,
+    manifest: true,
     reportCompressedSize: false,
   },
   server: { proxy: { '/cabinet/api': service } },

@@ -112,10 +112,10 @@ class BuiltFiles {
     this.#folder = folder
   }
 
-  /** The index and the compressed copies have no address of their own. */
+  /** The index, the compressed copies and what the bundler notes for itself have no address of their own. */
   async has(path: string): Promise<boolean> {
     this.#names ??= await namesIn(this.#folder)
-    return this.#names.has(path) && path !== 'index.html' && !/\.(br|gz)$/.test(path)
+    return this.#names.has(path) && path !== 'index.html' && !/\.(br|gz)$|^\./.test(path)
   }
 
   hasNow(path: string): boolean {

@@ -1,0 +1,153 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import fastify, { type FastifyInstance } from 'fastify'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { answerError } from '../error-handler.ts'
+import { registerCabinetPages } from './pages.ts'
+
+const script = 'console.log(1)'
+let folder: string
+let app: FastifyInstance
+
+function anApp(from: string) {
+  const made = fastify({ routerOptions: { ignoreTrailingSlash: true } })
+  made.setErrorHandler(answerError)
+  registerCabinetPages(made, pathToFileURL(`${from}/`))
+  return made
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tidings-pages-'))
+  await mkdir(join(folder, 'assets'))
+  await writeFile(join(folder, 'index.html'), '<base href="%BASE%"><meta nonce="%NONCE%">')
+  await writeFile(join(folder, 'favicon.svg'), '<svg/>')
+  await writeFile(join(folder, 'assets', 'main-abc.js'), script)
+  await writeFile(join(folder, 'assets', 'main-abc.js.gz'), gzipSync(script))
+  app = anApp(folder)
+})
+afterAll(async () => {
+  await app.close()
+  await rm(folder, { recursive: true })
+})
+
+const get = (url: string, headers = {}) => app.inject({ url, headers })
+
+describe('the index', () => {
+  test.each([
+    ['/cabinet/', './'],
+    ['/cabinet/people', './'],
+    ['/cabinet/people?company=2', './'],
+    ['/cabinet/people/', '../'],
+    ['/cabinet/dispatches/48213', '../'],
+    ['/cabinet/a/b/c', '../../'],
+  ])('is at %s, and names the folder of the cabinet by %s', async (url, base) => {
+    const { statusCode, headers, body } = await get(url)
+    expect([statusCode, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(body).toContain(`<base href="${base}">`)
+  })
+
+  test('is asked for anew every time, may not be framed, and takes scripts from this service alone', async () => {
+    const { headers, body } = await get('/cabinet/')
+    expect(headers).toMatchObject({
+      'cache-control': 'no-cache',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'same-origin',
+      'x-content-type-options': 'nosniff',
+    })
+    const policy = String(headers['content-security-policy'])
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self' 'nonce-")
+    expect(policy).not.toContain('unsafe')
+    const [, nonce] = /nonce="([^"]+)"/.exec(body)!
+    expect(policy).toContain(`'nonce-${nonce}'`)
+    expect((await get('/cabinet/')).body).not.toContain(nonce)
+  })
+
+  test('/cabinet leads to it, also below a path of a proxy', async () => {
+    const { statusCode, headers } = await get('/cabinet')
+    expect([statusCode, headers.location]).toEqual([302, 'cabinet/'])
+  })
+})
+
+describe('files', () => {
+  test('with a hash in the name are kept for ever, and sent compressed', async () => {
+    const plain = await get('/cabinet/assets/main-abc.js')
+    expect([plain.body, plain.headers['content-encoding']]).toEqual([script, undefined])
+    expect(plain.headers).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+      vary: 'accept-encoding',
+    })
+    const zipped = await get('/cabinet/assets/main-abc.js', { 'accept-encoding': 'br, gzip' })
+    expect(zipped.headers['content-encoding']).toBe('gzip')
+    expect(zipped.rawPayload).toEqual(gzipSync(script))
+    const refused = await get('/cabinet/assets/main-abc.js', { 'accept-encoding': 'gzip;q=0' })
+    expect(refused.headers['content-encoding']).toBeUndefined()
+  })
+
+  test('without one are asked for anew', async () => {
+    const { headers } = await get('/cabinet/favicon.svg')
+    expect([headers['content-type'], headers['cache-control']]).toEqual(['image/svg+xml', 'no-cache'])
+  })
+
+  test('that do not exist, and paths of the API, are 404 and no index', async () => {
+    for (const path of ['assets/gone-def.js', 'api/nothing', 'api', 'api/'])
+      expect([path, (await get(`/cabinet/${path}`)).statusCode]).toEqual([path, 404])
+  })
+
+  test.each(['..%2f..%2fpackage.json', '%2e%2e/%2e%2e/package.json', 'assets/..%2f..%2fpackage.json', '%00'])(
+    'outside of the build are not read: %s',
+    async path => {
+      const { body } = await get(`/cabinet/${path}`)
+      expect(body).not.toContain('tidings"')
+      expect(body).not.toContain(script)
+    },
+  )
+})
+
+test('a cabinet that was not built says what to run', async () => {
+  const empty = anApp(join(folder, 'nowhere'))
+  const { statusCode, body } = await empty.inject('/cabinet/people')
+  expect(statusCode).toBe(503)
+  expect(body).toContain('npm run build:web')
+  await empty.close()
+})
+
+/** The build is made before the tests: `e2e/global-setup.ts`. */
+describe('the build', () => {
+  const built = new URL('../../../dist/cabinet/', import.meta.url)
+  const MOST_SCRIPT = 300_000
+
+  test('loads at most 300 kB of script, gzipped, for the first page, whichever it is', async () => {
+    const manifest: Manifest = JSON.parse(await readFile(new URL('.vite/manifest.json', built), 'utf8'))
+    const pages = Object.keys(manifest).filter(name => /-page\.tsx$/.test(name))
+    expect(pages.length).toBeGreaterThan(3)
+    for (const page of pages) {
+      const loaded = withImports(manifest, ['index.html', page, 'src/words/ru.ts'])
+      const sizes = await Promise.all([...loaded].map(name => gzippedSize(manifest[name]!.file)))
+      expect([page, sizes.reduce((sum, size) => sum + size, 0) < MOST_SCRIPT]).toEqual([page, true])
+    }
+  })
+
+  const gzippedSize = async (file: string) => gzipSync(await readFile(new URL(file, built))).length
+
+  test('has no script or style inside its index, and nothing from elsewhere', async () => {
+    const index = await readFile(new URL('index.html', built), 'utf8')
+    expect(index).not.toMatch(/<script(?![^>]* src=)|<style|\son\w+=|\sstyle=|https?:/)
+    expect(index.indexOf('<base ')).toBeLessThan(index.indexOf('./assets/'))
+  })
+})
+
+type Manifest = Record<string, { file: string; imports?: string[] }>
+
+/** Chunks, and those that they import at once. */
+function withImports(manifest: Manifest, names: string[], found = new Set<string>()): Set<string> {
+  for (const name of names) {
+    if (found.has(name)) continue
+    found.add(name)
+    withImports(manifest, manifest[name]!.imports ?? [], found)
+  }
+  return found
+}
