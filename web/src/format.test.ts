@@ -10,6 +10,11 @@ test('numbers and money have the marks of the language, kopecks and a real minus
   expect(ru.money(-1274530.45, 'RUB')).toBe('−1\u00a0274\u00a0530,45\u00a0₽')
 })
 
+test('a date is short in both languages', () => {
+  const moment = '2026-11-12T12:00:00Z'
+  expect([en.date(moment), ru.date(moment)]).toEqual(['12 Nov 2026', '12 нояб. 2026'])
+})
+
 test('a moment in the past is told in the largest unit that fits', () => {
   const now = new Date('2026-11-12T12:00:00Z')
   const before = (seconds: number) => new Date(now.getTime() - seconds * 1000)

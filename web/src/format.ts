@@ -15,7 +15,8 @@ export function formatsOf(language: Language) {
     number: (value: number) => withMinus(numbers.format(value)),
     /** With kopecks, and the sign of the currency behind a no-break space in both languages. */
     money: (value: number, currency: string) => `${withMinus(amounts.format(value))}\u00a0${signOf(locale, currency)}`,
-    date: (moment: string | Date) => dates.format(new Date(moment)),
+    /** Without the `г.` behind a year. */
+    date: (moment: string | Date) => dates.format(new Date(moment)).replace(/\sг\.$/, ''),
     moment: (moment: string | Date) => moments.format(new Date(moment)),
     time: (moment: string | Date) => times.format(new Date(moment)),
     /** `3 minutes ago`, in the largest unit that fits; less than a minute ago is now. */

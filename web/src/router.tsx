@@ -20,9 +20,10 @@ const rootRoute = createRootRoute({ component: Outlet })
 const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
-  validateSearch: (search: Record<string, unknown>): { back?: string; over?: true } => ({
-    ...(isOurs(search.back) ? { back: search.back } : {}),
-    ...(search.over === true ? { over: true } : {}),
+  // `undefined` removes what is wrong; what is merely missing here would stay.
+  validateSearch: (search: Record<string, unknown>): { back?: string | undefined; over?: true | undefined } => ({
+    back: isOurs(search.back) ? search.back : undefined,
+    over: search.over === true ? true : undefined,
   }),
   component: lazyRouteComponent(() => import('./sign-in/sign-in-page.tsx'), 'SignInPage'),
 })
@@ -40,8 +41,9 @@ const invitationRoute = createRoute({
 const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'shell',
-  validateSearch: (search: Record<string, unknown>): { company?: number } =>
-    Number.isSafeInteger(search.company) ? { company: search.company as number } : {},
+  validateSearch: (search: Record<string, unknown>): { company?: number | undefined } => ({
+    company: Number.isSafeInteger(search.company) ? (search.company as number) : undefined,
+  }),
   search: { middlewares: [retainSearchParams(['company'])] },
   beforeLoad: async ({ location }) => ({ me: await requireMe(location.href) }),
   component: Shell,

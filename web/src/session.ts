@@ -18,6 +18,8 @@ export const onSignedOut = (act: () => void) => {
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: { staleTime: 5000, retry: (failures, error) => failures < MOST_RETRIES && mayPass(error) },
+    // Without a connection they fail and say so: nobody expects them to happen some time later.
+    mutations: { networkMode: 'always' },
   },
 })
 

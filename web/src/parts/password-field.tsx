@@ -8,7 +8,7 @@ export function PasswordField(props: PasswordInputProps) {
   return (
     <PasswordInput
       {...props}
-      visibilityToggleIcon={({ reveal }) => <Icon name={reveal ? 'eye' : 'eyeClosed'} />}
+      visibilityToggleIcon={({ reveal }) => <Icon name={reveal ? 'eyeCrossed' : 'eye'} />}
       visibilityToggleButtonProps={{ 'aria-label': say('signIn.showPassword'), tabIndex: 0 }}
     />
   )

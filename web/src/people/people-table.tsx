@@ -75,6 +75,6 @@ function PersonState({ person: { isActive, isInvited } }: { person: Colleague })
         {say('people.state.deactivated')}
       </Status>
     )
-  if (isInvited) return <Status kind="sent">{say('people.state.invited')}</Status>
+  if (isInvited) return <Status kind="wait">{say('people.state.invited')}</Status>
   return <Status kind="ok">{say('people.state.active')}</Status>
 }

@@ -13,6 +13,7 @@ export function AccountMenu({ isWide = false }: { isWide?: boolean }) {
   const { say } = useWords()
   const me = useMe()
   const signOut = useSignOut()
+  const role = `${say(`role.${me.role}`)}, ${say(`kind.${me.kind}`)}`
   return (
     <Menu
       position={isWide ? 'top-start' : 'bottom-end'}
@@ -23,15 +24,12 @@ export function AccountMenu({ isWide = false }: { isWide?: boolean }) {
         <button
           type="button"
           className={isWide ? styles.wide : styles.narrow}
-          aria-label={say('nav.accountMenu', { name: nameOf(me) })}
+          aria-label={`${say('nav.accountMenu', { name: nameOf(me) })} ${role}`}
         >
-          <span className={styles.face}>{initialsOf(nameOf(me))}</span>
+          <span className={styles.face} data-initials={initialsOf(nameOf(me))} />
           {isWide && (
             <span className={styles.words}>
-              <span>{nameOf(me)}</span>
-              <span>
-                {say(`role.${me.role}`)}, {say(`kind.${me.kind}`)}
-              </span>
+              <span>{nameOf(me)}</span> <span>{role}</span>
             </span>
           )}
         </button>

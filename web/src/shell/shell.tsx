@@ -24,7 +24,7 @@ export function Shell() {
         {say('app.skip')}
       </button>
       <nav className={styles.side} aria-label={say('app.pages')}>
-        <Link to="/" className={styles.brand}>
+        <Link to="/" className={styles.brand} aria-label={say('app.name')}>
           <Mark />
           <span>{say('app.name')}</span>
         </Link>

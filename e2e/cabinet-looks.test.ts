@@ -1,0 +1,157 @@
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { makeDemo } from '../src/commands/service/demo.ts'
+import { invitePerson } from '../src/domain/people/people.ts'
+import type { Place } from '../src/domain/people/person.ts'
+import { aPerson, ofCompany } from '../src/testing/cabinet.ts'
+import { eventually } from '../src/testing/eventually.ts'
+import { hasBrowser, useBrowser } from './browser.ts'
+import { openPage, seriousFindings, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
+
+/** Every page of the cabinet at both widths, in both languages and both themes. */
+
+const cabinet = useCabinet({ demo: true })
+const { newPage } = useBrowser()
+const DEMO_PASSWORD = 'a password of the demo'
+let place: Place
+let login: string
+
+beforeAll(async () => {
+  const { companyId } = await makeDemo(cabinet.sql, DEMO_PASSWORD, new Date())
+  place = ofCompany(companyId!)
+  login = (await aPerson(cabinet.sql, place, 'owner')).login
+  const long = { login: `${'long.'.repeat(12)}name@romashka.example`, role: 'viewer', name: 'Anna-Maria '.repeat(9) }
+  await cabinet.sql.begin(sql => invitePerson(sql, place, long, new Date()))
+})
+
+const screens = [
+  { width: 1400, locale: 'en-GB', colorScheme: 'light' },
+  { width: 1400, locale: 'ru-RU', colorScheme: 'dark' },
+  { width: 900, locale: 'ru-RU', colorScheme: 'light' },
+  { width: 390, locale: 'ru-RU', colorScheme: 'light' },
+  { width: 390, locale: 'en-GB', colorScheme: 'dark' },
+] as const
+
+const pageOf = ({ width, locale, colorScheme }: (typeof screens)[number]) =>
+  newPage({ viewport: { width, height: 844 }, locale, colorScheme })
+
+async function expectGood(page: Page, name: string) {
+  expect([name, await seriousFindings(page)]).toEqual([name, []])
+  const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+  expect([name, await page.evaluate(overflow)]).toEqual([name, 0])
+}
+
+/** Opens what a click opens, waits until it stands still, and closes it. */
+async function expectGoodDialog(page: Page, name: string, open: () => Promise<void>) {
+  await open()
+  await page.getByRole('dialog').waitFor()
+  await eventually(async () => expect(await page.evaluate('document.getAnimations().length')).toBe(0))
+  await expectGood(page, name)
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+}
+
+describe.skipIf(!hasBrowser)('without serious findings of axe, and nowhere wider than the screen', () => {
+  test.each(screens)('at $width pixels, $locale, $colorScheme', async screen => {
+    const page = await pageOf(screen)
+    const faults = watchFaults(page)
+    await openPage(page, cabinet)
+    await page.getByText(/This is a demo|Это демо/).waitFor()
+    await expectGood(page, 'sign-in')
+    await typeCredentials(page, login, 'wrong')
+    await page.getByRole('alert').waitFor()
+    await expectGood(page, 'sign-in refused')
+    await typeCredentials(page, login)
+
+    await page.getByRole('row').nth(1).waitFor()
+    await expectGood(page, 'people')
+    const main = page.getByRole('main')
+    await expectGoodDialog(page, 'invite', () => main.getByRole('button', { name: /^(Invite|Пригласить)$/ }).click())
+    for (const [name, item] of [
+      ['role', 0],
+      ['link', 1],
+      ['deactivate', 2],
+    ] as const)
+      await expectGoodDialog(page, name, async () => {
+        await main.getByRole('button', { name: /Anna-Maria/ }).click()
+        await page.getByRole('menuitem').nth(item).click()
+      })
+
+    await openPage(page, cabinet, 'account')
+    const sections = page.getByRole('region')
+    await sections
+      .nth(4)
+      .getByText(/This one|Этот сеанс/)
+      .waitFor()
+    await expectGood(page, 'account')
+    await expectGoodDialog(page, 'second step', () => sections.nth(3).getByRole('button').click())
+
+    await openPage(page, cabinet, 'no/such/page')
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await expectGood(page, 'no such page')
+    await openPage(page, cabinet, 'accept-invitation#wrong')
+    await page.getByRole('link', { name: /Go to sign-in|Ко входу/ }).waitFor()
+    await expectGood(page, 'invitation that is gone')
+    faults.expectNone()
+  })
+})
+
+describe.skipIf(!hasBrowser)('the shell', () => {
+  test('has its navigation at the side of a wide screen, and as a bar at the bottom of a narrow one', async () => {
+    const page = await pageOf(screens[0])
+    await openPage(page, cabinet)
+    await typeCredentials(page, login)
+    const links = page.getByRole('link', { name: 'People' })
+    await links.first().waitFor()
+    const boxOf = async () => (await links.boundingBox())!
+    expect((await boxOf()).x).toBeLessThan(50)
+    await page.setViewportSize({ width: 390, height: 844 })
+    await eventually(async () => expect((await boxOf()).y).toBeGreaterThan(760))
+    for (const control of await page.getByRole('navigation').getByRole('link').all())
+      expect((await control.boundingBox())!.height).toBeGreaterThanOrEqual(40)
+  })
+
+  test('says when the connection is lost, and when it is back', async () => {
+    const page = await newPage()
+    await openPage(page, cabinet)
+    await typeCredentials(page, login)
+    await page.getByRole('row').nth(1).waitFor()
+    await page.context().setOffline(true)
+    await page.getByText(/^No connection\./).waitFor()
+    await page.context().setOffline(false)
+    await page.getByText(/^No connection\./).waitFor({ state: 'detached' })
+  })
+
+  test('shows the id of a request that failed, and tries again', async () => {
+    const page = await newPage()
+    await page.route('**/cabinet/api/people', route =>
+      route.fulfill({
+        status: 400,
+        headers: { 'x-request-id': 'a-request-of-the-test' },
+        json: { error: { code: 4000, msg: 'The moon is full' } },
+      }),
+    )
+    await openPage(page, cabinet)
+    await typeCredentials(page, login)
+    await page.getByText('The moon is full').waitFor()
+    await page.getByText(/Request a-request-of-the-test, \d\d:\d\d:\d\d/).waitFor()
+    await page.unroute('**/cabinet/api/people')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('row').nth(1).waitFor()
+  })
+})
+
+describe.skipIf(!hasBrowser)('the demo', () => {
+  test.each([
+    ['A company', 'Owner, company'],
+    ['A partner', 'Owner, partner'],
+    ['Staff', 'Admin, staff'],
+  ])('offers %s, with the password that was printed', async (who, role) => {
+    const page = await newPage({ viewport: { width: 1400, height: 900 } })
+    await openPage(page, cabinet)
+    await page.getByRole('button', { name: who }).click()
+    await page.keyboard.type(DEMO_PASSWORD)
+    await page.keyboard.press('Enter')
+    await page.getByText(role).waitFor()
+  })
+})
