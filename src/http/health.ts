@@ -17,7 +17,6 @@ export function registerHealth(app: FastifyInstance, { sql, clockOffMs = () => 0
     const warnings = [...wrongClock('this process', clockOffMs()), ...wrongClock('an engine', atWork.clockOffMs)]
     return { status: 'ready', ...(warnings.length > 0 ? { warnings } : {}) }
   })
-  app.get('/', async (_, reply) => reply.redirect('/docs'))
 }
 
 function wrongClock(of: string, offMs: number): string[] {

@@ -65,8 +65,8 @@ describe('the index', () => {
     expect((await get('/cabinet/')).body).not.toContain(nonce)
   })
 
-  test('/cabinet leads to it, also below a path of a proxy', async () => {
-    const { statusCode, headers } = await get('/cabinet')
+  test.each(['/', '/cabinet'])('%s leads to it, also below a path of a proxy', async path => {
+    const { statusCode, headers } = await get(path)
     expect([statusCode, headers.location]).toEqual([302, 'cabinet/'])
   })
 })

@@ -24,10 +24,12 @@ const hide = { schema: { hide: true } }
 
 /**
  * The web application: its files at `/cabinet/`, and its index at every other path below, so that every page of it has
- * an address.
+ * an address. `/` leads there.
  */
 export function registerCabinetPages(app: FastifyInstance, folder = builtCabinet) {
   const files = new BuiltFiles(folder)
+
+  app.get('/', hide, async (_, reply) => reply.redirect('cabinet/'))
 
   // With and without a slash at the end. Addresses in the index are relative to the one with it.
   app.get('/cabinet', hide, async (request, reply) =>
