@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { makeDemo } from '../src/commands/service/demo.ts'
 import { invitePerson } from '../src/domain/people/people.ts'
 import type { Place } from '../src/domain/people/person.ts'
+import { codeAt } from '../src/domain/people/totp.ts'
 import { aPerson, ofCompany } from '../src/testing/cabinet.ts'
 import { eventually } from '../src/testing/eventually.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
@@ -14,12 +15,10 @@ const cabinet = useCabinet({ demo: true })
 const { newPage } = useBrowser()
 const DEMO_PASSWORD = 'a password of the demo'
 let place: Place
-let login: string
 
 beforeAll(async () => {
   const { companyId } = await makeDemo(cabinet.sql, DEMO_PASSWORD, new Date())
   place = ofCompany(companyId!)
-  login = (await aPerson(cabinet.sql, place, 'owner')).login
   const long = { login: `${'long.'.repeat(12)}name@romashka.example`, role: 'viewer', name: 'Anna-Maria '.repeat(9) }
   await cabinet.sql.begin(sql => invitePerson(sql, place, long, new Date()))
 })
@@ -35,7 +34,12 @@ const screens = [
 const pageOf = ({ width, locale, colorScheme }: (typeof screens)[number]) =>
   newPage({ viewport: { width, height: 844 }, locale, colorScheme })
 
+/** Words that are cut off, because their button or label is too narrow. */
+const cutOff = `[...document.querySelectorAll('button, [class*=Button-label], [class*=SegmentedControl-label]')]
+  .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1).map(({ textContent }) => textContent)`
+
 async function expectGood(page: Page, name: string) {
+  expect([name, await page.evaluate(cutOff)]).toEqual([name, []])
   expect([name, await seriousFindings(page)]).toEqual([name, []])
   const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
   expect([name, await page.evaluate(overflow)]).toEqual([name, 0])
@@ -53,6 +57,7 @@ async function expectGoodDialog(page: Page, name: string, open: () => Promise<vo
 
 describe.skipIf(!hasBrowser)('without serious findings of axe, and nowhere wider than the screen', () => {
   test.each(screens)('at $width pixels, $locale, $colorScheme', async screen => {
+    const { login } = await aPerson(cabinet.sql, place, 'owner')
     const page = await pageOf(screen)
     const faults = watchFaults(page)
     await openPage(page, cabinet)
@@ -86,6 +91,16 @@ describe.skipIf(!hasBrowser)('without serious findings of axe, and nowhere wider
     await expectGood(page, 'account')
     await expectGoodDialog(page, 'second step', () => sections.nth(3).getByRole('button').click())
 
+    await sections.nth(3).getByRole('button').click()
+    const secret = (await page.getByText(/^([A-Z2-7]{4} ?){8}$/).textContent())!.replaceAll(' ', '')
+    await page.getByRole('dialog').getByRole('textbox').fill(codeAt(secret, new Date()))
+    await expectGoodDialog(page, 'recovery codes', async () => {
+      await page.keyboard.press('Enter')
+      await page.getByRole('dialog').getByRole('listitem').first().waitFor()
+    })
+    await page.getByText(/10 recovery codes left|Осталось 10 резервных кодов/).waitFor()
+    await expectGood(page, 'account with a second step')
+
     await openPage(page, cabinet, 'no/such/page')
     await page.getByRole('heading', { level: 1 }).waitFor()
     await expectGood(page, 'no such page')
@@ -98,6 +113,7 @@ describe.skipIf(!hasBrowser)('without serious findings of axe, and nowhere wider
 
 describe.skipIf(!hasBrowser)('the shell', () => {
   test('has its navigation at the side of a wide screen, and as a bar at the bottom of a narrow one', async () => {
+    const { login } = await aPerson(cabinet.sql, place, 'owner')
     const page = await pageOf(screens[0])
     await openPage(page, cabinet)
     await typeCredentials(page, login)
@@ -112,6 +128,7 @@ describe.skipIf(!hasBrowser)('the shell', () => {
   })
 
   test('says when the connection is lost, and when it is back', async () => {
+    const { login } = await aPerson(cabinet.sql, place, 'owner')
     const page = await newPage()
     await openPage(page, cabinet)
     await typeCredentials(page, login)
@@ -123,6 +140,7 @@ describe.skipIf(!hasBrowser)('the shell', () => {
   })
 
   test('shows the id of a request that failed, and tries again', async () => {
+    const { login } = await aPerson(cabinet.sql, place, 'owner')
     const page = await newPage()
     await page.route('**/cabinet/api/people', route =>
       route.fulfill({

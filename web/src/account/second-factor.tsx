@@ -44,16 +44,16 @@ export function SecondFactor() {
           {say(data.isOn ? 'account.second.on' : 'account.second.off')}
         </Status>
         {data.isOn && <span className="note">{say('account.second.left', { count: data.recoveryCodesLeft })}</span>}
-        <span className={styles.end}>
-          {data.isOn ? (
-            <>
-              <Button onClick={() => setStep('renew')}>{say('account.second.newCodes')}</Button>
-              <Button onClick={() => setStep('switch off')}>{say('account.second.switchOff')}</Button>
-            </>
-          ) : (
-            <Button onClick={() => setStep('switch on')}>{say('account.second.switchOn')}</Button>
-          )}
-        </span>
+      </div>
+      <div className={styles.actions}>
+        {data.isOn ? (
+          <>
+            <Button onClick={() => setStep('renew')}>{say('account.second.newCodes')}</Button>
+            <Button onClick={() => setStep('switch off')}>{say('account.second.switchOff')}</Button>
+          </>
+        ) : (
+          <Button onClick={() => setStep('switch on')}>{say('account.second.switchOn')}</Button>
+        )}
       </div>
       {step === 'switch on' && <SwitchOnDialog onCodes={showCodes} onClose={close} />}
       {step === 'renew' && <RenewCodesDialog onCodes={showCodes} onClose={close} />}

@@ -27,7 +27,7 @@ export const theme = createTheme({
           '--button-fz': size === 'md' ? 'var(--t-14)' : 'var(--t-13)',
         },
       }),
-      styles: { root: { fontWeight: 'var(--w-medium)' } },
+      styles: { root: { fontWeight: 'var(--w-medium)' }, section: { marginInlineEnd: 6 } },
     },
     Input: {
       defaultProps: { size: 'sm' },
@@ -40,7 +40,7 @@ export const theme = createTheme({
       }),
     },
     InputWrapper: {
-      defaultProps: { size: 'sm' },
+      defaultProps: { size: 'sm', inputWrapperOrder: ['label', 'input', 'description', 'error'] },
       styles: {
         label: { fontSize: 'var(--t-13)', fontWeight: 'var(--w-medium)', marginBottom: 6, lineHeight: 'var(--lh)' },
         description: { fontSize: 'var(--t-12)', lineHeight: '16px', color: 'var(--text-3)' },

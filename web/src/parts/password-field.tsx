@@ -9,7 +9,7 @@ export function PasswordField(props: PasswordInputProps) {
     <PasswordInput
       {...props}
       visibilityToggleIcon={({ reveal }) => <Icon name={reveal ? 'eyeCrossed' : 'eye'} />}
-      visibilityToggleButtonProps={{ 'aria-label': say('signIn.showPassword'), tabIndex: 0 }}
+      visibilityToggleButtonProps={{ 'aria-label': say('signIn.showPassword'), tabIndex: 0, c: 'var(--text-3)' }}
     />
   )
 }

@@ -174,7 +174,7 @@ export const ru: Dictionary = {
   'account.second.codes.title': 'Сохраните резервные коды',
   'account.second.codes.text':
     'Каждый код позволит войти один раз, если телефон потеряется. Больше они не покажутся: храните их там же, где пароли.',
-  'account.second.codes.copy': 'Скопировать все',
+  'account.second.codes.copy': 'Копировать',
   'account.second.codes.download': 'Скачать',
   'account.second.codes.kept': 'Коды сохранены',
   'account.second.switchedOff': 'Второй шаг выключен.',
