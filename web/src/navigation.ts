@@ -1,9 +1,13 @@
 import type { IconName } from './parts/icon.tsx'
 import type { Me, Right } from './session.ts'
-import type { Key } from './words/words.ts'
 
 /** The pages that the navigation shows, in this order. */
-export type NavigationPage = { to: '/people' | '/account'; label: Key; icon: IconName; needs?: Right }
+export type NavigationPage = {
+  to: '/people' | '/account'
+  label: 'nav.people' | 'nav.account'
+  icon: IconName
+  needs?: Right
+}
 
 const pages: NavigationPage[] = [
   { to: '/people', label: 'nav.people', icon: 'users', needs: 'people.see' },

@@ -1,8 +1,10 @@
 import { NoAnswer, ServerError } from './api.ts'
 import type { Key, Words } from './words/words.ts'
 
+type ProblemKey = Extract<Key, `problem.${string}`>
+
 /** What the server says in English, and our text for it. */
-const known: [RegExp, Key][] = [
+const known: [RegExp, ProblemKey][] = [
   [/^Login or password is wrong/, 'problem.credentials'],
   [/^The present password is wrong/, 'problem.presentPassword'],
   [/^(code: is wrong|The code is wrong)/, 'problem.code'],
@@ -21,10 +23,10 @@ export function describeProblem({ say }: Words, error: unknown): string {
   if (!(error instanceof ServerError)) return say('error.unknown')
   if (error.status === 429) return say('error.tooMany', { count: minutes(error.retryAfterSeconds) })
   const key = keyOf(error.message)
-  if (key) return say(key as 'problem.code')
+  if (key) return say(key)
   return error.status >= 500 ? say('error.unknown') : error.message
 }
 
-export const keyOf = (message: string): Key | undefined => known.find(([pattern]) => pattern.test(message))?.[1]
+export const keyOf = (message: string): ProblemKey | undefined => known.find(([pattern]) => pattern.test(message))?.[1]
 
 const minutes = (seconds = 60) => Math.max(1, Math.ceil(seconds / 60))

@@ -4,11 +4,11 @@ import { useState } from 'react'
 import type { Invitation, InvitedAnswer } from '../../../src/http/cabinet/people.ts'
 import { ask } from '../api.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { FormProblem } from '../parts/form-problem.tsx'
 import { describeProblem } from '../problems.ts'
-import { FormProblem } from '../sign-in/entrance.tsx'
 import { useWords } from '../words/words.ts'
 import { LinkDialog } from './link-dialog.tsx'
-import { peopleQuery, type Roles } from './people-page.tsx'
+import { peopleQuery, type Roles } from './people.ts'
 import { RoleChoice } from './role-choice.tsx'
 
 /** Makes a person and shows the link with which the person chooses a password. */

@@ -1,8 +1,6 @@
 import { Button } from '@mantine/core'
-import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { ListedPerson, PeopleAnswer } from '../../../src/http/cabinet/people.ts'
-import { ask, type Wire } from '../api.ts'
 import { BoneRows } from '../parts/bones.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -10,15 +8,8 @@ import { PageHead } from '../parts/page-head.tsx'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import { InviteDialog } from './invite-dialog.tsx'
+import { peopleQuery } from './people.ts'
 import { PeopleTable } from './people-table.tsx'
-
-export type Colleague = Wire<ListedPerson>
-export type Roles = Wire<PeopleAnswer>['roles']
-
-export const peopleQuery = queryOptions({
-  queryKey: ['people'],
-  queryFn: () => ask<PeopleAnswer>('GET', '/people'),
-})
 
 /** Who may sign in beside the viewer: people of the same company, of the same partner, or the staff. */
 export function PeoplePage() {

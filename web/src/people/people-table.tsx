@@ -4,7 +4,7 @@ import { Status } from '../parts/status.tsx'
 import table from '../parts/table.module.css'
 import { nameOf, useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
-import type { Colleague, Roles } from './people-page.tsx'
+import type { Colleague, Roles } from './people.ts'
 import { PersonDialog, type PersonTask } from './person-dialogs.tsx'
 import { PersonMenu } from './person-menu.tsx'
 

@@ -1,9 +1,9 @@
 import { Menu } from '@mantine/core'
 import { Icon } from '../parts/icon.tsx'
+import menu from '../parts/menu.module.css'
 import { nameOf } from '../session.ts'
-import menu from '../shell/account-menu.module.css'
 import { useWords } from '../words/words.ts'
-import type { Colleague } from './people-page.tsx'
+import type { Colleague } from './people.ts'
 import type { PersonTask } from './person-dialogs.tsx'
 import styles from './person-menu.module.css'
 
@@ -12,7 +12,7 @@ export function PersonMenu({ person, onTask }: { person: Colleague; onTask(task:
   const { say } = useWords()
   const name = nameOf(person)
   return (
-    <Menu position="bottom-end" width={224} classNames={{ dropdown: menu.dropdown, item: menu.item }}>
+    <Menu position="bottom-end" width={224} classNames={menu}>
       <Menu.Target>
         <button type="button" className={styles.target} aria-label={say('people.actions', { name })}>
           <Icon name="dots" />

@@ -1,7 +1,7 @@
 import { Radio } from '@mantine/core'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
-import type { Roles } from './people-page.tsx'
+import type { Roles } from './people.ts'
 import styles from './role-choice.module.css'
 
 type Role = Roles[number]

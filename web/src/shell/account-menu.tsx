@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { Link, useRouter } from '@tanstack/react-router'
 import { ask } from '../api.ts'
 import { Icon } from '../parts/icon.tsx'
+import menu from '../parts/menu.module.css'
 import { tellProblem } from '../parts/toast.tsx'
 import { nameOf, queryClient, useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
@@ -15,11 +16,7 @@ export function AccountMenu({ isWide = false }: { isWide?: boolean }) {
   const signOut = useSignOut()
   const role = `${say(`role.${me.role}`)}, ${say(`kind.${me.kind}`)}`
   return (
-    <Menu
-      position={isWide ? 'top-start' : 'bottom-end'}
-      width={216}
-      classNames={{ dropdown: styles.dropdown, item: styles.item }}
-    >
+    <Menu position={isWide ? 'top-start' : 'bottom-end'} width={216} classNames={menu}>
       <Menu.Target>
         <button
           type="button"

@@ -69,9 +69,9 @@ function PageLinks({ pages, iconSize = 16 }: { pages: NavigationPage[]; iconSize
     <ul>
       {pages.map(({ to, label, icon }) => (
         <li key={to}>
-          <Link to={to} title={say(label as 'nav.people')}>
+          <Link to={to} title={say(label)}>
             <Icon name={icon} size={iconSize} />
-            <span>{say(label as 'nav.people')}</span>
+            <span>{say(label)}</span>
           </Link>
         </li>
       ))}

@@ -1,7 +1,6 @@
 import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { languages } from '../languages.ts'
-import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { chooseLanguage, languageNames, useWords } from '../words/words.ts'
 import styles from './entrance.module.css'
@@ -43,11 +42,3 @@ function Choices() {
     </div>
   )
 }
-
-/** What is wrong with the form as a whole. */
-export const FormProblem = ({ children }: { children: string }) => (
-  <p role="alert" className={styles.problem}>
-    <Icon name="fail" />
-    {children}
-  </p>
-)

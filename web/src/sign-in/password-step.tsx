@@ -3,11 +3,11 @@ import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
 import type { Credentials, SignInAnswer } from '../../../src/http/cabinet/session.ts'
 import { ask } from '../api.ts'
+import { FormProblem } from '../parts/form-problem.tsx'
 import { PasswordField } from '../parts/password-field.tsx'
 import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
 import { DemoLogins } from './demo-logins.tsx'
-import { FormProblem } from './entrance.tsx'
 
 type Props = { isOver: boolean; onDone(needsSecondFactor: boolean): void }
 

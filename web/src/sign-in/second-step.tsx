@@ -3,10 +3,11 @@ import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import type { SecondFactorCode, SignInAnswer } from '../../../src/http/cabinet/session.ts'
 import { ask, isSignedOut } from '../api.ts'
+import { FormProblem } from '../parts/form-problem.tsx'
+import { withHyphen } from '../parts/recovery-code.ts'
 import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
 import styles from './entrance.module.css'
-import { FormProblem } from './entrance.tsx'
 
 const DIGITS = 6
 
@@ -70,6 +71,3 @@ export function SecondStep({ onDone, onBack }: { onDone(): void; onBack(): void 
     </form>
   )
 }
-
-/** Recovery codes are kept with a hyphen in the middle, and typed without. */
-export const withHyphen = (code: string) => code.trim().replace(/^([a-z0-9]{5})\s*([a-z0-9]{5})$/i, '$1-$2')
