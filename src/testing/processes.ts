@@ -74,7 +74,14 @@ export function expectSentence({ code, stdout, stderr }: Ended, sentence: RegExp
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
 }
 
-export type Service = Running & { url: string; cabinet: string; partnerApi: string; docs: string; data: string; demo: Demo | undefined }
+export type Service = Running & {
+  url: string
+  cabinet: string
+  partnerApi: string
+  docs: string
+  data: string
+  demo: Demo | undefined
+}
 type Demo = {
   login: string
   companyLogin: string
