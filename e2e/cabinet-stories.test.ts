@@ -114,13 +114,19 @@ describe.skipIf(!hasBrowser)('each kind of person', () => {
     expect(await page.getByRole('button', { name: /Invite|Actions/ }).count()).toBe(0)
   })
 
-  test('of a partner chooses a company, and the choice is in the address of every page', async () => {
+  test('of a partner chooses a company, looks after its people, and the choice is in the address of every page', async () => {
     const { page } = await signedIn(places.partner.place, 'owner')
+    const { login } = await aPerson(cabinet.sql, ofCompany(companyId), 'finance')
+    await page.getByRole('row').nth(1).waitFor()
+    expect(await rowOf(page, login).count()).toBe(0)
     await page.getByRole('button', { name: 'Company: All companies' }).click()
     await page.getByRole('textbox', { name: 'Find a company' }).fill('roma')
     await eventually(async () => expect(await page.getByRole('option').allTextContents()).toEqual(['Romashka']))
     await page.getByRole('option', { name: 'Romashka' }).click()
     await page.getByRole('button', { name: 'Company: Romashka' }).waitFor()
+    await rowOf(page, login).getByText('Finance').waitFor()
+    await invite(page, 'gleb@romashka.example', 'Gleb', 'Sender')
+    await rowOf(page, 'gleb@romashka.example').getByText('Invited').waitFor()
     await page.getByRole('navigation').getByRole('link', { name: 'Account' }).first().click()
     await page.waitForURL(`${cabinet.origin}/cabinet/account?company=${companyId}`)
     await page.reload()

@@ -26,6 +26,16 @@ export async function searchCompanies(sql: Sql, scope: CompanyScope, search: str
   return { total: count!.total, items: items as Company[] }
 }
 
+/** A company that a person of this scope may look at. Any other is as unknown as one that does not exist. */
+export async function requireCompanyWithin(sql: Sql, scope: CompanyScope, companyId: number): Promise<Company> {
+  const company = await requireAnyCompany(sql, companyId)
+  const isWithin =
+    scope.kind === 'STAFF' ||
+    (scope.kind === 'PARTNER' ? company.partnerId === scope.partnerId : companyId === scope.companyId)
+  if (!isWithin) throw notFound('Company')
+  return company
+}
+
 /** A company of this partner. Someone else's is as unknown as one that does not exist. */
 export async function requireCompany(sql: Sql, partner: Partner, companyId: number): Promise<Company> {
   const [company] = await store.selectCompany(sql, partner.partnerId, companyId)

@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { invalid } from '../../base/errors.ts'
-import type { Transaction } from '../../db/sql.ts'
+import type { Sql, Transaction } from '../../db/sql.ts'
+import { requireCompanyWithin } from '../../domain/companies/companies.ts'
 import {
   activatePerson,
   changeRole,
@@ -20,6 +21,7 @@ const RoleName = Type.String({ maxLength: 20 })
 const Invitation = Type.Object({ login: Login, role: RoleName, name: Type.Optional(Type.String({ maxLength: 100 })) })
 const Change = Type.Object({ role: Type.Optional(RoleName), isActive: Type.Optional(Type.Boolean()) })
 const ByPerson = Type.Object({ personId: Id })
+const OfCompany = Type.Object({ companyId: Type.Optional(Id) })
 
 /** What the page asks and gets; it imports these types. */
 export type Invitation = Type.Static<typeof Invitation>
@@ -30,7 +32,7 @@ export type PeopleAnswer = { people: ListedPerson[]; roles: readonly Role[] }
 export type LinkAnswer = { link: string; expiresAt: Date }
 export type InvitedAnswer = LinkAnswer & { personId: number }
 
-/** The people of the viewer's own company, partner or staff. */
+/** The people of the viewer's own company, partner or staff; with `companyId`, of a company that the viewer looks after. */
 export const peopleRoutes =
   ({ sql, clock, publicUrl }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -42,18 +44,19 @@ export const peopleRoutes =
 
     api.get(
       '/people',
-      { config: { needs: 'people.see' } },
-      async ({ viewer }): Promise<PeopleAnswer> => ({
-        people: (await listPeople(sql, placeOf(viewer))).map(present),
-        roles: roles[viewer.kind],
-      }),
+      { config: { needs: 'people.see' }, schema: { querystring: OfCompany } },
+      async ({ viewer, query }): Promise<PeopleAnswer> => {
+        const place = await placeOf(sql, viewer, query)
+        return { people: (await listPeople(sql, place)).map(present), roles: roles[place.kind] }
+      },
     )
 
     api.post(
       '/people',
-      { config: { needs: 'people.change' }, schema: { body: Invitation } },
-      async ({ viewer, body }, reply): Promise<InvitedAnswer> => {
-        const made = await sql.begin(tx => invitePerson(tx, placeOf(viewer), body, clock()))
+      { config: { needs: 'people.change' }, schema: { querystring: OfCompany, body: Invitation } },
+      async ({ viewer, query, body }, reply): Promise<InvitedAnswer> => {
+        const place = await placeOf(sql, viewer, query)
+        const made = await sql.begin(tx => invitePerson(tx, place, body, clock()))
         reply.code(201)
         return { personId: made.personId, ...invited(made) }
       },
@@ -61,10 +64,11 @@ export const peopleRoutes =
 
     api.patch(
       '/people/:personId',
-      { config: { needs: 'people.change' }, schema: { params: ByPerson, body: Change } },
-      async ({ viewer, params, body }, reply) => {
+      { config: { needs: 'people.change' }, schema: { querystring: OfCompany, params: ByPerson, body: Change } },
+      async ({ viewer, query, params, body }, reply) => {
         if (params.personId === viewer.personId) throw invalid('You cannot change your own role: ask somebody else')
-        await sql.begin(tx => change(tx, viewer, params.personId, body))
+        const place = await placeOf(sql, viewer, query)
+        await sql.begin(tx => change(tx, place, params.personId, body))
         return reply.code(204).send()
       },
     )
@@ -72,9 +76,9 @@ export const peopleRoutes =
     /** For somebody who lost the link or the password. */
     api.post(
       '/people/:personId/invitation',
-      { config: { needs: 'people.change' }, schema: { params: ByPerson } },
-      async ({ viewer, params }): Promise<LinkAnswer> => {
-        const person = await requirePerson(sql, placeOf(viewer), params.personId)
+      { config: { needs: 'people.change' }, schema: { querystring: OfCompany, params: ByPerson } },
+      async ({ viewer, query, params }): Promise<LinkAnswer> => {
+        const person = await requirePerson(sql, await placeOf(sql, viewer, query), params.personId)
         return invited(await renewInvitation(sql, person.personId, clock()))
       },
     )
@@ -82,17 +86,21 @@ export const peopleRoutes =
 
 async function change(
   sql: Transaction,
-  viewer: Viewer,
+  place: Place,
   personId: number,
   { role, isActive }: { role?: string; isActive?: boolean },
 ) {
-  const person = await requirePerson(sql, placeOf(viewer), personId)
+  const person = await requirePerson(sql, place, personId)
   if (role !== undefined) await changeRole(sql, person, role)
   if (isActive === false) await deactivatePerson(sql, person)
   if (isActive === true) await activatePerson(sql, person)
 }
 
-const placeOf = ({ kind, companyId, partnerId }: Viewer) => ({ kind, companyId, partnerId }) as Place
+async function placeOf(sql: Sql, viewer: Viewer, { companyId }: { companyId?: number }): Promise<Place> {
+  if (companyId === undefined) return viewer
+  await requireCompanyWithin(sql, viewer, companyId)
+  return { kind: 'COMPANY', companyId, partnerId: null }
+}
 
 const present = (person: Person) => ({
   personId: person.personId,

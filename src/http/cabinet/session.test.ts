@@ -323,6 +323,33 @@ describe('people', () => {
     expect(people.map(({ personId }: { personId: number }) => personId)).not.toContain(stranger.personId)
   })
 
+  test('partners and staff look after the people of companies; of others they learn nothing', async () => {
+    const owner = await signedIn(ofPartner(partner.partnerId))
+    const admin = await signedIn(staff, 'admin')
+    const company = await signedIn()
+    const foreign = await aCompany(api.sql, await aPartner(api.sql))
+    const other = await aCompany(api.sql, partner)
+    const of = (id: number) => `?companyId=${id}`
+    const login = (browser: CabinetBrowser, id: number, name: string) =>
+      browser.ask('POST', `/people${of(id)}`, { login: name, role: 'sender' })
+    expect((await login(owner.browser, other, 'vera@shop.example')).status).toBe(201)
+    const { body } = await admin.browser.ask('GET', `/people${of(other)}`)
+    expect(body).toMatchObject({ people: [{ login: 'vera@shop.example', role: 'sender' }], roles: roles.COMPANY })
+    const { personId } = body.people[0]
+    expect((await owner.browser.ask('PATCH', `/people/${personId}${of(companyId)}`, { role: 'viewer' })).status).toBe(
+      404,
+    )
+    expect((await owner.browser.ask('PATCH', `/people/${personId}${of(other)}`, { role: 'viewer' })).status).toBe(204)
+    for (const [browser, id] of [
+      [owner.browser, foreign],
+      [company.browser, other],
+      [admin.browser, 999_999],
+    ] as const) {
+      expect((await browser.ask('GET', `/people${of(id)}`)).status).toBe(404)
+      expect((await login(browser, id, 'x@shop.example')).status).toBe(404)
+    }
+  })
+
   test.each([
     ...roles.COMPANY.map(role => ['COMPANY', role] as const),
     ...roles.PARTNER.map(role => ['PARTNER', role] as const),

@@ -8,7 +8,7 @@ import { FormProblem } from '../parts/form-problem.tsx'
 import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
 import { LinkDialog } from './link-dialog.tsx'
-import { peopleQuery, type Roles } from './people.ts'
+import { PEOPLE, type Roles, usePeoplePath } from './people.ts'
 import { RoleChoice } from './role-choice.tsx'
 
 /** Makes a person and shows the link with which the person chooses a password. */
@@ -20,9 +20,10 @@ export function InviteDialog({ roles, onClose }: { roles: Roles; onClose(): void
   const [role, setRole] = useState(roles.at(-1)!)
   const [isEmpty, setIsEmpty] = useState(false)
   const client = useQueryClient()
+  const path = usePeoplePath()
   const invite = useMutation({
-    mutationFn: (invitation: Invitation) => ask<InvitedAnswer>('POST', '/people', invitation),
-    onSuccess: () => client.invalidateQueries({ queryKey: peopleQuery.queryKey }),
+    mutationFn: (invitation: Invitation) => ask<InvitedAnswer>('POST', path(), invitation),
+    onSuccess: () => client.invalidateQueries({ queryKey: PEOPLE }),
   })
   const submit = () => {
     setIsEmpty(login.trim() === '')

@@ -8,15 +8,15 @@ import { PageHead } from '../parts/page-head.tsx'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import { InviteDialog } from './invite-dialog.tsx'
-import { peopleQuery } from './people.ts'
+import { peopleQuery, usePeoplePath } from './people.ts'
 import { PeopleTable } from './people-table.tsx'
 
-/** Who may sign in beside the viewer: people of the same company, of the same partner, or the staff. */
+/** Who may sign in: people of the chosen company, else of the viewer's own company or partner, or the staff. */
 export function PeoplePage() {
   const { say } = useWords()
   const mayChange = useMe().rights.includes('people.change')
   const [isInviting, setIsInviting] = useState(false)
-  const { data, error, refetch } = useQuery(peopleQuery)
+  const { data, error, refetch } = useQuery(peopleQuery(usePeoplePath()()))
   const active = data?.people.filter(({ isActive }) => isActive).length
   return (
     <>

@@ -1,11 +1,19 @@
 import { queryOptions } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
 import type { ListedPerson, PeopleAnswer } from '../../../src/http/cabinet/people.ts'
 import { ask, type Wire } from '../api.ts'
 
 export type Colleague = Wire<ListedPerson>
 export type Roles = Wire<PeopleAnswer>['roles']
 
-export const peopleQuery = queryOptions({
-  queryKey: ['people'],
-  queryFn: () => ask<PeopleAnswer>('GET', '/people'),
-})
+export const PEOPLE = ['people'] as const
+
+export const peopleQuery = (path: string) =>
+  queryOptions({ queryKey: [...PEOPLE, path], queryFn: () => ask<PeopleAnswer>('GET', path) })
+
+/** Where the server keeps the people of the chosen company, else those of the viewer's own place. */
+export function usePeoplePath() {
+  const { company } = useSearch({ from: '/shell' })
+  const place = company === undefined ? '' : `?companyId=${company}`
+  return (rest = '') => `/people${rest}${place}`
+}

@@ -9,7 +9,7 @@ import { describeProblem } from '../problems.ts'
 import { nameOf } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import { LinkDialog } from './link-dialog.tsx'
-import { type Colleague, peopleQuery, type Roles } from './people.ts'
+import { type Colleague, PEOPLE, type Roles, usePeoplePath } from './people.ts'
 import { RoleChoice } from './role-choice.tsx'
 
 /** What the viewer wants to do with a person. */
@@ -27,10 +27,11 @@ export function PersonDialog({ task, roles, onClose }: { task: PersonTask; roles
 /** Changes a person and says so; what is refused is said in the dialog. */
 function useChange({ person, onClose }: Props, done: (change: PersonChange) => string) {
   const client = useQueryClient()
+  const path = usePeoplePath()
   return useMutation({
-    mutationFn: (change: PersonChange) => ask<void>('PATCH', `/people/${person.personId}`, change),
+    mutationFn: (change: PersonChange) => ask<void>('PATCH', path(`/${person.personId}`), change),
     onSuccess: async (_, change) => {
-      await client.invalidateQueries({ queryKey: peopleQuery.queryKey })
+      await client.invalidateQueries({ queryKey: PEOPLE })
       tellDone(done(change))
       onClose()
     },
@@ -83,8 +84,9 @@ function ActiveDialog({ person, isActive, onClose }: Props & { isActive: boolean
 function NewLinkDialog({ person, onClose }: Props) {
   const { say } = useWords()
   const name = nameOf(person)
+  const path = usePeoplePath()
   const renew = useMutation({
-    mutationFn: () => ask<LinkAnswer>('POST', `/people/${person.personId}/invitation`),
+    mutationFn: () => ask<LinkAnswer>('POST', path(`/${person.personId}/invitation`)),
     onError: tellProblem,
   })
   if (renew.data) return <LinkDialog name={name} answer={renew.data} onClose={onClose} />
