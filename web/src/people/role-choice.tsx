@@ -1,7 +1,6 @@
 import { Radio } from '@mantine/core'
-import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
-import type { Roles } from './people.ts'
+import { type Roles, useKindOfPeople } from './people.ts'
 import styles from './role-choice.module.css'
 
 type Role = Roles[number]
@@ -10,7 +9,7 @@ type Props = { roles: Roles; value: Role; onChange(role: Role): void }
 /** The roles of this kind of people, each with what it may do. */
 export function RoleChoice({ roles, value, onChange }: Props) {
   const { say } = useWords()
-  const { kind } = useMe()
+  const kind = useKindOfPeople()
   return (
     <Radio.Group label={say('people.role')} value={value} onChange={role => onChange(role as Role)}>
       {roles.map(role => (
