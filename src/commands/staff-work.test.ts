@@ -100,7 +100,7 @@ describe('people of the cabinet', () => {
     await refused(invite('anna@example.com', '--staff', '--role', 'owner'), /role.*admin, moderator, support/)
     await refused(invite('anna anna', '--staff', '--role', 'admin'), /--login must be a plain name/)
     await refused(invite('x@example.com', '--company', '999', '--role', 'owner'), /`tidings company list`/)
-    await refused(['person', 'link', 'nobody'], /There is nobody with the login "nobody": `tidings person list`/)
+    await refused(['person', 'link', 'nobody'], /No person has the login "nobody": `tidings person list`/)
   })
 })
 

@@ -42,7 +42,7 @@ function linkText({ config }: Call, login: string, { token, expiresAt }: { token
 export async function listSome(call: Call) {
   await withDatabase(call.config, async ({ sql }) => {
     const people = await listPeople(sql, await placeIn(call, sql))
-    const none = 'There is nobody: `tidings person invite` invites a person.'
+    const none = 'There are no people yet: `tidings person invite` invites a person.'
     call.print(people.map(present), people.length > 0 ? tableOf(people) : none)
   })
 }
@@ -97,7 +97,7 @@ async function onPerson(call: Call, work: (sql: Pool, person: Person) => Promise
   await withDatabase(call.config, async ({ sql }) => {
     const person = await personWithLogin(sql, login)
     if (!person)
-      throw new UsageError(`There is nobody with the login "${login}": \`tidings person list\` shows people.`)
+      throw new UsageError(`No person has the login "${login}": \`tidings person list\` shows people.`)
     const { value, text } = await work(sql, person)
     call.print(value, text)
   })
