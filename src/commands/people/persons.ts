@@ -96,8 +96,7 @@ async function onPerson(call: Call, work: (sql: Pool, person: Person) => Promise
   const login = call.arguments[0]!
   await withDatabase(call.config, async ({ sql }) => {
     const person = await personWithLogin(sql, login)
-    if (!person)
-      throw new UsageError(`No person has the login "${login}": \`tidings person list\` shows people.`)
+    if (!person) throw new UsageError(`No person has the login "${login}": \`tidings person list\` shows people.`)
     const { value, text } = await work(sql, person)
     call.print(value, text)
   })
