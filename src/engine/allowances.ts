@@ -1,11 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Pool } from '../db/sql.ts'
-import type { RunnableLane } from '../domain/lanes/lane.ts'
+import { CODES, type RunnableLane } from '../domain/lanes/lane.ts'
 import { bucketOf } from '../domain/limits/limit.ts'
 import { drawParts, type Limit, returnParts, tryDrawParts, withinAnySecond } from '../domain/limits/limits.ts'
 import type { LiveGateway } from './gateways.ts'
-import { CODES } from './turns.ts'
 
 /** How many parts may go, drawn from these limits. With none, `retryAt` is when to ask again. */
 export type Allowance = { limits: Limit[]; parts: number; retryAt: Date }

@@ -18,7 +18,7 @@ export type LaneQueueContext = {
   now: Date
   turns: CompanyTurns
   /** The companies that may have leases to be taken over. */
-  withLeases: number[]
+  withLeases: Promise<number[]>
   /** No gateway of the channel has a free place: its lanes need not be read. */
   isFull(channelType: ChannelType): boolean
 }
@@ -42,14 +42,14 @@ export class LaneQueue {
 
   static async open(context: LaneQueueContext): Promise<LaneQueue> {
     const { sql, priority, now, withLeases, isFull } = context
-    const queues = await queuesWithWork(sql, priority, now)
+    const [companiesWithLeases, queues] = await Promise.all([withLeases, queuesWithWork(sql, priority, now)])
     const companies = new Map<number, Waiting>()
     const waitingOf = (companyId: number) => {
       const waiting = companies.get(companyId) ?? { companyId, sources: [], pages: 0, lanes: [] }
       companies.set(companyId, waiting)
       return waiting
     }
-    for (const companyId of withLeases) waitingOf(companyId).sources.push({})
+    for (const companyId of companiesWithLeases) waitingOf(companyId).sources.push({})
     for (const { companyId, channelType } of queues)
       if (!isFull(channelType)) waitingOf(companyId).sources.push({ channelType })
     return new LaneQueue(context, companies)

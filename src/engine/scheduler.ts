@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { ChannelType } from '../base/channel-types.ts'
 import { nextOpening } from '../base/sending-window.ts'
 import type { Pool } from '../db/sql.ts'
-import { isOver, isShared, type Lease, type RunnableLane, windowOf } from '../domain/lanes/lane.ts'
+import { CODES, isOver, isShared, type Lease, type RunnableLane, windowOf } from '../domain/lanes/lane.ts'
 import { companiesWithLeases, postponeLane, takeChunk, takeOver } from '../domain/lanes/lanes.ts'
 import type { CodeBox } from '../domain/verifications/code-box.ts'
 import { type Allowance, createAllowances, type UsedUp } from './allowances.ts'
@@ -11,7 +11,7 @@ import { aSecondOf, createHands, type WayOut } from './hands.ts'
 import { LaneQueue } from './lane-queue.ts'
 import { type Loop, repeat } from './loop.ts'
 import type { Recorder } from './recorder.ts'
-import { CODES, CompanyTurns, createTurns, type Turns } from './turns.ts'
+import { CompanyTurns, createTurns, type Turns } from './turns.ts'
 
 export type SchedulerContext = {
   sql: Pool
@@ -68,11 +68,25 @@ export function startScheduler(context: SchedulerContext): Pick<Loop, 'stop'> & 
   const turnsOfCodes = createTurns([1])
   const companyTurns = [CODES, 1, 2, 3].map(() => new CompanyTurns())
   const lastUsed = new WeakMap<LiveGateway, number>()
+  const bell = new Bell()
+  const bellOfCodes = new Bell()
   let stopping = false
-  let wake = Promise.withResolvers<void>()
+  /** A gateway had no place for a code: the next place that becomes free rings for codes too. */
+  let isCodeWaiting = false
 
   /** Codes go as soon as they come, whatever else is being started. */
-  const turnOfCodes = () => turn([CODES], turnsOfCodes, { usedUp: () => new Map(), hasPlace: hasPlaceNow })
+  async function turnOfCodes() {
+    isCodeWaiting = false
+    const hasPlace = (gateway: LiveGateway, priority: number) => {
+      if (hasPlaceNow(gateway, priority)) return true
+      isCodeWaiting = true
+      return false
+    }
+    const found = { usedUp: () => new Map(), hasPlace }
+    const { rung } = bellOfCodes // a ring that comes while we look is not missed
+    const isDone = await serve([CODES], turnsOfCodes, found)
+    if (isDone) await idle(rung)
+  }
 
   /**
    * A gateway that was full for one lane counts as full until the turn ends. Otherwise a place that becomes free in the
@@ -85,12 +99,18 @@ export function startScheduler(context: SchedulerContext): Pick<Loop, 'stop'> & 
       if (!hasPlaceNow(gateway, priority)) full.add(gateway)
       return !full.has(gateway)
     }
-    await turn([1, 2, 3], turnsOfKinds, { usedUp: () => usedUp, hasPlace })
+    const { rung } = bell
+    const isDone = await serve([1, 2, 3], turnsOfKinds, { usedUp: () => usedUp, hasPlace })
+    if (isDone) await idle(rung)
   }
 
-  /** Serves the lanes of these priorities until there is none left, or for a while when there is much to do. */
-  async function turn(priorities: number[], turns: Turns, found: Found) {
-    const woken = wake.promise // a wake that comes while we look is not missed
+  const idle = (rung: Promise<void>) => Promise.race([rung, timeout(context.idleMs ?? IDLE_MS)])
+
+  /**
+   * Serves the lanes of these priorities until there is none left, or for a while when there is much to do. True when
+   * nothing was there that could go.
+   */
+  async function serve(priorities: number[], turns: Turns, found: Found): Promise<boolean> {
     const queues = await openQueues(priorities, found)
     let until = Number.POSITIVE_INFINITY
     let isAnyTaken = false
@@ -106,13 +126,12 @@ export function startScheduler(context: SchedulerContext): Pick<Loop, 'stop'> & 
       isAnyTaken = true
       turns.served(kind, taken)
     }
-    const isThrough = !queues.some(queue => queue.hasMore())
-    if (isThrough && !isAnyTaken) await Promise.race([woken, timeout(context.idleMs ?? IDLE_MS)])
+    return !isAnyTaken && !queues.some(queue => queue.hasMore())
   }
 
   async function openQueues(priorities: number[], found: Found): Promise<LaneQueue[]> {
     const now = clock()
-    const withLeases = await companiesWithLeases(sql, now)
+    const withLeases = companiesWithLeases(sql, now)
     const queues = priorities.map(priority => {
       const isFull = (channelType: ChannelType) => isChannelFull(channelType, priority, found)
       return LaneQueue.open({ sql, priority, now, withLeases, turns: companyTurns[priority]!, isFull })
@@ -212,9 +231,16 @@ export function startScheduler(context: SchedulerContext): Pick<Loop, 'stop'> & 
     return soonest!
   }
 
+  /** There may be room for another chunk. Codes seldom wait for room: their loop is left alone unless they do. */
   function wakeUp() {
-    wake.resolve()
-    wake = Promise.withResolvers()
+    bell.ring()
+    if (isCodeWaiting) bellOfCodes.ring()
+  }
+
+  /** There may be something new to send. */
+  function wake() {
+    bellOfCodes.ring()
+    bell.ring()
   }
 
   const loops = [
@@ -225,14 +251,29 @@ export function startScheduler(context: SchedulerContext): Pick<Loop, 'stop'> & 
   ]
 
   return {
-    wake: wakeUp,
+    wake,
     async stop() {
       stopping = true
-      wakeUp()
+      wake()
       await Promise.all([loops[0]!.stop(), loops[1]!.stop()])
       await Promise.all(running)
       await Promise.all(loops.map(loop => loop.stop()))
     },
+  }
+}
+
+/** Wakes a loop that waits for work. */
+class Bell {
+  #ring = Promise.withResolvers<void>()
+
+  /** Resolves with the next ring. */
+  get rung(): Promise<void> {
+    return this.#ring.promise
+  }
+
+  ring(): void {
+    this.#ring.resolve()
+    this.#ring = Promise.withResolvers()
   }
 }
 

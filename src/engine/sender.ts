@@ -7,7 +7,7 @@ import type { Pool } from '../db/sql.ts'
 import { blacklistedAmong } from '../domain/blacklist/blacklist.ts'
 import { foreignNames, isForeign, ownsName } from '../domain/gateways/name-owners.ts'
 import { heardWithin } from '../domain/inbound/inbound.ts'
-import { isOver, type Left, type RunnableLane } from '../domain/lanes/lane.ts'
+import { CODES, isOver, type Left, type RunnableLane } from '../domain/lanes/lane.ts'
 import type { QueuedMessage } from '../domain/messages/message.ts'
 import { takenParts } from '../domain/sending/receipts.ts'
 import { stoppedAmong } from '../domain/sending/stopping.ts'
@@ -16,7 +16,6 @@ import type { CodeBox } from '../domain/verifications/code-box.ts'
 import type { LiveGateway } from './gateways.ts'
 import type { Recorder } from './recorder.ts'
 import { unlessSetAside } from './set-aside.ts'
-import { CODES } from './turns.ts'
 
 const MOST_BACKOFF_MS = 60_000
 /** A message that was under way when its connection broke goes out again after this at first; possibly twice. */

@@ -5,9 +5,6 @@ export type Turns = {
   served(kind: number, messages: number): void
 }
 
-/** The priority of authorization codes: they have a loop of their own, and wait for nobody. */
-export const CODES = 0
-
 /** Arrears of two chunks of the lightest kind are remembered: who had nothing to send for an hour has no claim to it. */
 const MOST_ARREARS = 4000
 

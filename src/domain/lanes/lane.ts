@@ -90,6 +90,9 @@ export const isShared = ({ senderId, senderName }: RunnableLane) => senderId ===
 export const isOver = ({ endAt }: RunnableLane, now: Date) => endAt !== null && now >= endAt
 
 /** How long a lease lasts without being renewed; who holds it stops submitting two seconds before. */
+/** The priority of authorization codes: the engine serves them in a loop of their own, before everything else. */
+export const CODES = 0
+
 export const LEASE_SECONDS = 8
 
 /** Places of a chunk that are left to be sent, and when. */

@@ -1,5 +1,6 @@
 import type { Sql } from '../../db/sql.ts'
 import {
+  CODES,
   LEASE_SECONDS,
   type Lease,
   type LeasePage,
@@ -7,6 +8,7 @@ import {
   type Queue,
   type QueuePage,
   type Run,
+  type RunnableLane,
   type WaitingLane,
 } from './lane.ts'
 
@@ -132,10 +134,17 @@ export function countWaitingLanes(sql: Sql, companyId: number, most: number) {
  * Takes the next chunk of a lane for one worker: moves the lane's cursor and writes the lease, in one statement, so
  * that two workers asking at once get different chunks. Returns nothing when the lane is empty or was closed, and
  * when somebody else has the row: a writer whose commit is slow holds up its own lane and not the one who asks.
+ *
+ * The commit of a lease of a few codes does not wait for the disk. Should the database crash before this commit is on
+ * disk, the codes are taken again. That can happen only to codes whose results are not written either, because writing a
+ * result flushes everything before it: such codes would have gone out again anyway.
  */
-export function insertLease(sql: Sql, lane: { companyId: number; laneId: number }, size: number, worker: string) {
+export function insertLease(sql: Sql, lane: Takeable, size: number, worker: string) {
+  const isFlushed = lane.priority !== CODES || Math.min(lane.waiting, size) > FEW_CODES
   return sql<Lease[]>`
-    with lane as (
+    with settings as (
+      select ${isFlushed ? null : sql`set_config('synchronous_commit', 'off', true)`}),
+    lane as (
       select company_id, lane_id, cursor as first, least(cursor + ${size}, tail) as next from lanes
       where company_id = ${lane.companyId} and lane_id = ${lane.laneId} and open and cursor < tail
       for update skip locked),
@@ -144,10 +153,15 @@ export function insertLease(sql: Sql, lane: { companyId: number; laneId: number 
       where lanes.company_id = ${lane.companyId} and lanes.lane_id = ${lane.laneId})
     insert into leases (company_id, lane_id, first_seq, next_seq, worker, token, until)
     select company_id, lane_id, first, next, ${worker}, gen_random_uuid(),
-      clock_timestamp() + make_interval(secs => ${LEASE_SECONDS}) from lane
+      clock_timestamp() + make_interval(secs => ${LEASE_SECONDS}) from lane, settings
     returning company_id as "companyId", lease_id as "leaseId", lane_id as "laneId", first_seq as "firstSeq",
       next_seq as "nextSeq", token, attempts`
 }
+
+type Takeable = Pick<RunnableLane, 'companyId' | 'laneId' | 'priority' | 'waiting'>
+
+/** So many are handed over within milliseconds. */
+const FEW_CODES = 10
 
 /** Lets a lane step aside until it can go. Starting its dispatch calls it back. Nobody waits for a row in use. */
 export const postponeLane = (sql: Sql, lane: { companyId: number; laneId: number }, until: Date) => sql`
