@@ -562,10 +562,10 @@ create table messages (
   sealed          bytea,
   constraint messages_pkey PRIMARY KEY (company_id, uuid)
 ) partition by RANGE (uuid);
-CREATE INDEX messages_by_destination ON messages USING btree (company_id, destination, uuid);
+CREATE INDEX messages_by_destination ON messages USING btree (destination, company_id, uuid);
 CREATE INDEX messages_by_external_id ON messages USING btree (company_id, external_id, uuid) WHERE (external_id IS NOT NULL);
 CREATE INDEX messages_by_lane ON messages USING btree (company_id, lane_id, seq) WHERE (lane_id IS NOT NULL);
-CREATE INDEX messages_by_position ON messages USING btree (company_id, dispatch_id, "position");
+CREATE INDEX messages_by_position ON messages USING btree (dispatch_id, "position", company_id);
 CREATE INDEX messages_of_cascade ON messages USING btree (company_id, cascade_uuid, uuid) WHERE (cascade_uuid IS NOT NULL);
 
 create table numbering_ranges (
@@ -992,6 +992,25 @@ create table traffic_centers (
 );
 CREATE UNIQUE INDEX traffic_centers_default ON traffic_centers USING btree (company_id) WHERE is_default;
 
+create table traffic_hours (
+  company_id      bigint not null,
+  hour            timestamp with time zone not null,
+  channel_type    text not null,
+  brand_id        smallint not null,
+  traffic_type    text not null,
+  accepted        bigint default 0 not null,
+  accepted_parts  bigint default 0 not null,
+  sent            bigint default 0 not null,
+  sent_parts      bigint default 0 not null,
+  delivered       bigint default 0 not null,
+  delivered_parts bigint default 0 not null,
+  failed          bigint default 0 not null,
+  failed_parts    bigint default 0 not null,
+  spent           numeric(18,4) default 0 not null,
+  constraint traffic_hours_pkey PRIMARY KEY (company_id, hour, channel_type, brand_id, traffic_type),
+  constraint traffic_hours_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
+);
+
 create table verification_counters (
   company_id   bigint not null,
   verifier_id  text not null,
@@ -1019,7 +1038,7 @@ create table verification_limits (
   constraint verification_limits_pkey PRIMARY KEY (company_id, subject)
 );
 CREATE INDEX verification_limits_blocked ON verification_limits USING btree (company_id, blocked_until) WHERE (blocked_until IS NOT NULL);
-CREATE INDEX verification_limits_old ON verification_limits USING btree (last_at);
+CREATE INDEX verification_limits_old ON verification_limits USING brin (last_at);
 
 create table verifications (
   company_id        bigint not null,
@@ -1038,8 +1057,7 @@ create table verifications (
   constraint verifications_pkey PRIMARY KEY (company_id, verification_uuid),
   constraint verifications_tries_left_check CHECK ((tries_left >= 0))
 );
-CREATE INDEX verifications_by_destination ON verifications USING btree (company_id, destination, verification_uuid);
-CREATE INDEX verifications_by_prefix ON verifications USING btree (company_id, prefix, verification_uuid);
+CREATE INDEX verifications_by_destination ON verifications USING btree (destination, company_id, verification_uuid);
 
 create table verifier_ids (
   verifier_id text not null,

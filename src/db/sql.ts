@@ -12,6 +12,8 @@ type Types = { money: Money; bigint: number }
 export type Sql = postgres.Sql<Types> | postgres.TransactionSql<Types>
 export type Pool = postgres.Sql<Types>
 export type Transaction = postgres.TransactionSql<Types>
+/** A part of a statement. */
+export type Fragment = postgres.PendingQuery<postgres.Row[]>
 
 export type ConnectOptions = {
   max?: number

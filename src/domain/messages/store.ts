@@ -1,6 +1,6 @@
 import { formatMoney, type Money } from '../../base/money.ts'
 import { copyInto, copyText } from '../../db/copy.ts'
-import type { Sql, Transaction } from '../../db/sql.ts'
+import type { Fragment, Sql, Transaction } from '../../db/sql.ts'
 import {
   BLOCK_SIZE,
   type Message,
@@ -214,29 +214,53 @@ export function sumCreated(sql: Sql, range: Range, bounds: Bounds) {
 }
 
 /**
- * Moves messages that are in the given state, once each: a repeated or late step finds nothing to move. The bounds
- * beside the list keep the statement to the months that have these messages. Times go as milliseconds and what no
- * message has goes as an empty list: much of what this statement costs us is writing its parameters.
+ * Moves messages that are in the given state, once each: a repeated or late step finds nothing to move. Times go as
+ * milliseconds and what no message has goes as an empty list: much of what this statement costs us is writing its
+ * parameters.
+ *
+ * There is no join, on purpose. Each message finds its place in the sorted lists by binary search (`width_bucket`), so the
+ * only way to the messages is by their keys. With a join, statistics from before a large dispatch made PostgreSQL read
+ * all messages between the first and the last key: 900 ms instead of 20. The bounds keep the statement to the months
+ * that have these messages.
  */
 export function moveMessages(sql: Sql, companyId: number, from: 'CREATED' | 'SENT', to: Move['to'], moves: Move[]) {
-  const uuids = moves.map(({ uuid }) => uuid)
+  const sorted = moves.toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1))
+  const list = (name: keyof typeof lists, none: number | string): Fragment =>
+    lists[name].length === 0 ? sql`null` : sql`nullif(q.${sql(name)}[width_bucket(m.uuid, q.uuids)], ${none})`
+  const lists = {
+    sent_ms: unlessEmpty(
+      sorted.map(({ sentAt }) => sentAt?.getTime()),
+      0,
+    ),
+    final_ms: unlessEmpty(
+      sorted.map(({ finalAt }) => finalAt?.getTime()),
+      0,
+    ),
+    error_codes: unlessEmpty(
+      sorted.map(({ errorCode }) => errorCode),
+      NO_ERROR,
+    ),
+    operator_errors: unlessEmpty(
+      sorted.map(({ operatorError }) => operatorError),
+      '',
+    ),
+  }
   return sql<Moved[]>`
     update messages m set
       status = ${to},
-      sent_at = coalesce(m.sent_at, to_timestamp(q.sent_ms / 1000.0)),
-      final_at = to_timestamp(q.final_ms / 1000.0),
-      error_code = q.error_code,
-      operator_error = ${withoutCode(sql)},
+      sent_at = coalesce(m.sent_at, to_timestamp(${list('sent_ms', 0)} / 1000.0)),
+      final_at = to_timestamp(${list('final_ms', 0)} / 1000.0),
+      error_code = ${list('error_codes', NO_ERROR)},
+      operator_error = ${withoutCode(sql, list('operator_errors', ''))},
       sealed = null,
       final_price = ${to === 'DELIVERED' ? sql`m.price` : to === 'FAILED' ? sql`0` : null}
-    from unnest(
-      ${uuids}::uuid[], ${unlessEmpty(moves.map(({ sentAt }) => sentAt?.getTime()))}::bigint[],
-      ${unlessEmpty(moves.map(({ finalAt }) => finalAt?.getTime()))}::bigint[],
-      ${unlessEmpty(moves.map(({ errorCode }) => errorCode))}::int[],
-      ${unlessEmpty(moves.map(({ operatorError }) => operatorError))}::text[]
-    ) q (uuid, sent_ms, final_ms, error_code, operator_error)
-    where m.company_id = ${companyId} and m.uuid = q.uuid and m.uuid between ${least(uuids)} and ${greatest(uuids)}
-      and m.status = ${from}
+    from (
+      select ${sorted.map(({ uuid }) => uuid)}::uuid[] as uuids, ${lists.sent_ms}::bigint[] as sent_ms,
+        ${lists.final_ms}::bigint[] as final_ms, ${lists.error_codes}::int[] as error_codes,
+        ${lists.operator_errors}::text[] as operator_errors
+    ) q
+    where m.company_id = ${companyId} and m.uuid = any(q.uuids)
+      and m.uuid between ${sorted[0]!.uuid} and ${sorted.at(-1)!.uuid} and m.status = ${from}
     returning m.uuid, m.dispatch_id as "dispatchId", m.position, m.lane_id as "laneId", m.seq, m.parts, m.price,
       m.tariff_id as "tariffId", m.destination`
 }
@@ -245,24 +269,27 @@ export function moveMessages(sql: Sql, companyId: number, from: 'CREATED' | 'SEN
  * Operators may quote a text in their errors. A verification code is not shown there either: in the error of its message,
  * as many digits in a row as the code has are masked, as the code is in the text.
  */
-const withoutCode = (sql: Sql) => sql`
-  case when q.operator_error is null or not coalesce(m.options ? 'verification', false) then q.operator_error
-    else regexp_replace(q.operator_error,
-      '[0-9]{' || coalesce(length(substring(m.text from '[*]{4,8}')), 4) || '}', '****', 'g') end`
+const withoutCode = (sql: Sql, operatorError: Fragment) => sql`
+  case when coalesce(m.options ? 'verification', false) then regexp_replace(${operatorError},
+      '[0-9]{' || coalesce(length(substring(m.text from '[*]{4,8}')), 4) || '}', '****', 'g')
+    else ${operatorError} end`
 
-/** `unnest` fills a shorter list up with nulls. */
-const unlessEmpty = <T>(values: (T | null | undefined)[]) =>
-  values.some(value => value != null) ? values.map(value => value ?? null) : []
+const NO_ERROR = 0
 
-const least = (uuids: string[]) => uuids.reduce((a, b) => (a < b ? a : b))
-const greatest = (uuids: string[]) => uuids.reduce((a, b) => (a > b ? a : b))
+/** Lists without nulls: PostgreSQL finds a place in them at once, and would go through others from their beginning. */
+const unlessEmpty = <T>(values: (T | null | undefined)[], none: T): T[] =>
+  values.some(value => value != null) ? values.map(value => value ?? none) : []
 
 export function setFinalPrices(sql: Sql, companyId: number, prices: { uuid: string; amount: Money }[]) {
-  const uuids = prices.map(({ uuid }) => uuid)
+  const sorted = prices.toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1))
   return sql`
-    update messages m set final_price = q.amount
-    from unnest(${uuids}::uuid[], ${prices.map(({ amount }) => formatMoney(amount))}::text[]::numeric[]) q (uuid, amount)
-    where m.company_id = ${companyId} and m.uuid = q.uuid and m.uuid between ${least(uuids)} and ${greatest(uuids)}`
+    update messages m set final_price = q.amounts[width_bucket(m.uuid, q.uuids)]
+    from (
+      select ${sorted.map(({ uuid }) => uuid)}::uuid[] as uuids,
+        ${sorted.map(({ amount }) => formatMoney(amount))}::text[]::numeric[] as amounts
+    ) q
+    where m.company_id = ${companyId} and m.uuid = any(q.uuids)
+      and m.uuid between ${sorted[0]!.uuid} and ${sorted.at(-1)!.uuid}`
 }
 
 /** Changes of the counters of one block. Unsent is what of the failed no operator had. */

@@ -22,14 +22,20 @@ export function selectTaken(
     order by day`
 }
 
+/** Keeps the planner from joining in another way than key by key: see `moveMessages`. */
+const oneByOne = (sql: Sql) => sql`offset 0`
+
 /** Which of these messages have no end yet. */
 export function selectOpen(sql: Sql, messages: Pick<Submission, 'companyId' | 'uuid'>[]) {
   const uuids = messages.map(({ uuid }) => uuid).sort()
   return sql<{ uuid: string }[]>`
     select m.uuid from unnest(
       ${messages.map(({ companyId }) => companyId)}::bigint[], ${messages.map(({ uuid }) => uuid)}::uuid[]) q (company_id, uuid)
-    join messages m on m.company_id = q.company_id and m.uuid = q.uuid
-    where m.uuid between ${uuids[0]!} and ${uuids.at(-1)!} and m.status in ('CREATED', 'SENT')`
+    cross join lateral (
+      select m.uuid from messages m
+      where m.company_id = q.company_id and m.uuid = q.uuid and m.uuid between ${uuids[0]!} and ${uuids.at(-1)!}
+        and m.status in ('CREATED', 'SENT')
+      ${oneByOne(sql)}) m`
 }
 
 /** Where messages went, and which of them have no end yet. */
@@ -38,8 +44,10 @@ export function selectAddressees(sql: Sql, messages: Pick<Submission, 'companyId
   return sql<{ uuid: string; destination: string; isOpen: boolean; sentAt: Date | null }[]>`
     select m.uuid, m.destination, m.status in ('CREATED', 'SENT') as "isOpen", m.sent_at as "sentAt" from (select distinct * from unnest(
       ${messages.map(({ companyId }) => companyId)}::bigint[], ${messages.map(({ uuid }) => uuid)}::uuid[])) q (company_id, uuid)
-    join messages m on m.company_id = q.company_id and m.uuid = q.uuid
-    where m.uuid between ${uuids[0]!} and ${uuids.at(-1)!}`
+    cross join lateral (
+      select m.uuid, m.destination, m.status, m.sent_at from messages m
+      where m.company_id = q.company_id and m.uuid = q.uuid and m.uuid between ${uuids[0]!} and ${uuids.at(-1)!}
+      ${oneByOne(sql)}) m`
 }
 
 /** The rows are locked in one order: two engines that are told of the same parts never wait in a circle. */

@@ -139,14 +139,17 @@ export function selectToPlace(sql: Sql, companyId: number, uuids: string[]) {
     order by uuid`
 }
 
+/** Without a join: see `moveMessages`. */
 export function updatePlaces(sql: Sql, companyId: number, places: { uuid: string; laneId: number; seq: number }[]) {
-  const sorted = places.map(({ uuid }) => uuid).toSorted()
+  const sorted = places.toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1))
   return sql`
-    update messages m set lane_id = q.lane_id, seq = q.seq
-    from unnest(
-      ${places.map(({ uuid }) => uuid)}::uuid[], ${places.map(({ laneId }) => laneId)}::bigint[],
-      ${places.map(({ seq }) => seq)}::bigint[]) q (uuid, lane_id, seq)
-    where m.company_id = ${companyId} and m.uuid = q.uuid and m.uuid between ${sorted[0]!} and ${sorted.at(-1)!}`
+    update messages m set lane_id = q.lane_ids[width_bucket(m.uuid, q.uuids)], seq = q.seqs[width_bucket(m.uuid, q.uuids)]
+    from (
+      select ${sorted.map(({ uuid }) => uuid)}::uuid[] as uuids, ${sorted.map(({ laneId }) => laneId)}::bigint[] as lane_ids,
+        ${sorted.map(({ seq }) => seq)}::bigint[] as seqs
+    ) q
+    where m.company_id = ${companyId} and m.uuid = any(q.uuids)
+      and m.uuid between ${sorted[0]!.uuid} and ${sorted.at(-1)!.uuid}`
 }
 
 export const notifyLanes = (sql: Sql) => sql`select pg_notify('tidings_lanes', '')`
