@@ -565,7 +565,7 @@ create table messages (
 CREATE INDEX messages_by_destination ON messages USING btree (destination, company_id, uuid);
 CREATE INDEX messages_by_external_id ON messages USING btree (company_id, external_id, uuid) WHERE (external_id IS NOT NULL);
 CREATE INDEX messages_by_lane ON messages USING btree (company_id, lane_id, seq) WHERE (lane_id IS NOT NULL);
-CREATE INDEX messages_by_position ON messages USING btree (dispatch_id, "position", company_id);
+CREATE INDEX messages_by_position ON messages USING btree (company_id, dispatch_id, "position") WHERE (dispatch_id IS NOT NULL);
 CREATE INDEX messages_of_cascade ON messages USING btree (company_id, cascade_uuid, uuid) WHERE (cascade_uuid IS NOT NULL);
 
 create table numbering_ranges (
@@ -1058,6 +1058,7 @@ create table verifications (
   constraint verifications_tries_left_check CHECK ((tries_left >= 0))
 );
 CREATE INDEX verifications_by_destination ON verifications USING btree (destination, company_id, verification_uuid);
+CREATE INDEX verifications_by_prefix ON verifications USING btree (prefix, company_id, verification_uuid);
 
 create table verifier_ids (
   verifier_id text not null,

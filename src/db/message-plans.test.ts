@@ -100,7 +100,7 @@ describe.each(planModes)('%s', mode => {
 
   const BY_KEY = 'pkey'
   const BY_EXTERNAL_ID = 'company_id_external_id_uuid_idx'
-  const BY_DESTINATION = 'company_id_destination_uuid_idx'
+  const BY_DESTINATION = 'destination_company_id_uuid_idx'
   const BY_POSITION = 'company_id_dispatch_id_position_idx'
 
   test('by message_uuid the key is looked up in its month alone, and the ids of clients by their index', async () => {

@@ -56,10 +56,7 @@ export function selectConfirmedSince(sql: Sql, companyId: number, numbers: { des
         and v.verification_uuid >= uuid7_floor(now() - interval '2 days'))`
 }
 
-/**
- * How many of the newest codes of each prefix were confirmed, leaving out those that may still be on their way. A prefix
- * is a number without its last four digits.
- */
+/** How many of the newest codes of each prefix were confirmed, leaving out those that may still be on their way. */
 export function selectShares(sql: Sql, companyId: number, prefixes: string[], of: number, matureSeconds: number) {
   return sql<PrefixShare[]>`
     select q.prefix, count(v.sent_at)::int as sent, count(v.confirmed_at)::int as confirmed
@@ -67,7 +64,6 @@ export function selectShares(sql: Sql, companyId: number, prefixes: string[], of
     left join lateral (
       select sent_at, confirmed_at from verifications v
       where v.company_id = ${companyId} and v.prefix = q.prefix
-        and v.destination between q.prefix || '0000' and q.prefix || '9999'
         and v.verification_uuid < uuid7_floor(now() - make_interval(secs => ${matureSeconds}))
         and v.verification_uuid >= uuid7_floor(now() - interval '1 hour')
       order by v.verification_uuid desc limit ${of}) v on true
