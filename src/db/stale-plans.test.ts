@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { uuid7Batch } from '../base/uuid7.ts'
+import { moveMessages } from '../domain/messages/store.ts'
+import { selectOpen } from '../domain/sending/receipt-store.ts'
+import { selectTold } from '../domain/sending/timing-store.ts'
+import { useDatabase } from '../testing/database.ts'
+import { aCompany, aPartner } from '../testing/factories.ts'
+import { planModes } from '../testing/plans.ts'
+import { connect, type Pool, type Sql } from './sql.ts'
+
+/**
+ * The planner knows nothing of a large dispatch until the next ANALYZE, and plans that are kept stem from before. The hot
+ * statements find messages by their keys all the same.
+ */
+const db = useDatabase()
+
+const SIZE = 20_000
+const ASKED = 100
+
+describe.each(planModes)('%s', mode => {
+  let companyId: number
+  let uuids: string[]
+  let pool: Pool
+
+  beforeAll(async () => {
+    companyId = await aCompany(db.sql, await aPartner(db.sql))
+    pool = connect(db.url, { max: 1 })
+    await pool`select set_config('plan_cache_mode', ${mode}, false)`
+    const early = await messages(100)
+    for (const work of Object.values(works)) await work(pool, early.slice(0, 1))
+    const late = await messages(SIZE)
+    // The newest message beside the oldest ones: all others lie between them.
+    uuids = [...late.slice(0, ASKED - 1), late.at(-1)!]
+  })
+  afterAll(() => pool.end())
+
+  const works = {
+    'are moved': (sql: Sql, asked: string[]) =>
+      moveMessages(
+        sql,
+        companyId,
+        'CREATED',
+        'SENT',
+        asked.map(uuid => ({
+          uuid,
+          to: 'SENT',
+          sentAt: new Date(),
+          finalAt: null,
+          errorCode: null,
+          operatorError: null,
+        })),
+      ),
+    'are told': (sql: Sql, asked: string[]) => selectTold(sql, companyId, asked),
+    'are looked up for receipts': (sql: Sql, asked: string[]) =>
+      selectOpen(
+        sql,
+        asked.map(uuid => ({ companyId, uuid })),
+      ),
+  }
+
+  test.each(Object.entries(works))('messages %s without reading their neighbours', async (_, work) => {
+    const read = await pool.begin(async tx => {
+      const before = await rowsRead(tx)
+      expect(await work(tx, uuids)).toHaveLength(ASKED)
+      return (await rowsRead(tx)) - before
+    })
+    expect(read).toBeGreaterThanOrEqual(ASKED)
+    expect(read).toBeLessThan(3 * ASKED)
+  })
+
+  async function messages(count: number): Promise<string[]> {
+    const made = uuid7Batch(new Date(), count)
+    await db.sql`
+      insert into messages (company_id, uuid, price, status, parts, brand_id, destination, text, channel_type, sender_name,
+        options)
+      select ${companyId}, uuid, 2.5, 'CREATED', 1, 1, (79160000000 + n)::text, 'Ваш заказ готов', 'SMS', 'sms_promo', '{}'
+      from unnest(${made}::uuid[]) with ordinality q (uuid, n)`
+    return made
+  }
+})
+
+/** Rows of messages that the transaction has read so far. */
+async function rowsRead(tx: Sql): Promise<number> {
+  const [row] = await tx<{ rows: number }[]>`
+    select coalesce(sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)), 0)::bigint as rows
+    from pg_stat_xact_user_tables where relname like 'messages\_%'`
+  return row!.rows
+}
