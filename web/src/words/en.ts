@@ -1,3 +1,5 @@
+import { traffic } from './en/traffic.ts'
+
 export const en = {
   'app.name': 'Tidings',
   'app.skip': 'Skip to content',
@@ -220,4 +222,5 @@ export const en = {
   'people.link.reset.title': 'New link for {name}?',
   'people.link.reset.text': 'With it the person chooses a new password. Links from before stop working.',
   'people.link.reset.submit': 'Make the link',
+  ...traffic,
 } as const

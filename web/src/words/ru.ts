@@ -1,3 +1,4 @@
+import { traffic } from './ru/traffic.ts'
 import type { Dictionary } from './words.ts'
 
 export const ru: Dictionary = {
@@ -243,4 +244,5 @@ export const ru: Dictionary = {
   'people.link.reset.title': 'Новая ссылка: {name}?',
   'people.link.reset.text': 'По ней человек задаст новый пароль. Прежние ссылки перестанут действовать.',
   'people.link.reset.submit': 'Создать ссылку',
+  ...traffic,
 }

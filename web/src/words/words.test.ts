@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { errorDescriptions } from '../../../src/base/error-codes.ts'
 import { en } from './en.ts'
 import { ru } from './ru.ts'
 import { type Dictionary, type Text, wordsOf } from './words.ts'
@@ -26,18 +27,21 @@ test.each(['en', 'ru'] as const)('a text with a number has every plural form of 
   }
 })
 
+/** Names of channels and operators are brands; most are written alike. */
+const isBrandName = (key: string) => /^(channel|operator)\./.test(key)
+
 test('Russian texts are in Russian', () => {
   const alike = Object.entries(ru).filter(([key, text]) => text === en[key as keyof typeof en])
-  expect(alike.map(([key]) => key)).toEqual(['app.name'])
+  expect(alike.map(([key]) => key).filter(key => !isBrandName(key))).toEqual(['app.name'])
 })
 
 test('every text is used', () => {
   const folder = join(import.meta.dirname, '..')
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  const sources = files.filter(file => /\.tsx?$/.test(file) && !/words\/(en|ru)\.ts$|\.test\.ts$/.test(file))
+  const sources = files.filter(file => /\.tsx?$/.test(file) && !/words\/(en|ru)(\/.*)?\.ts$|\.test\.ts$/.test(file))
   const code = sources.map(file => readFileSync(join(folder, file), 'utf8')).join('\n')
   // Made of pieces: `role.${role}`.
-  const isMade = (key: string) => /^(role|kind|theme)\./.test(key)
+  const isMade = (key: string) => /^(role|kind|theme|channel|operator|reason)\./.test(key)
   expect(Object.keys(en).filter(key => !isMade(key) && !code.includes(`'${key}'`))).toEqual([])
 })
 
@@ -56,4 +60,8 @@ test('numbers choose the form and are written as the language writes them', () =
 test('what a place is given stays as it is, braces and dollars included', () => {
   const { say } = wordsOf('en', en)
   expect(say('people.deactivate.title', { name: '<b>{name}</b> $& $1' })).toBe('Deactivate <b>{name}</b> $& $1?')
+})
+
+test('every reason for which a message fails has words', () => {
+  expect(Object.keys(errorDescriptions).filter(code => !(`reason.${code}` in en))).toEqual([])
 })
