@@ -49,6 +49,35 @@ create table api_keys (
   constraint api_keys_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
 );
 
+create table audit_entries (
+  entry_id     bigint generated always as identity not null,
+  at           timestamp(3) with time zone default now() not null,
+  actor_kind   text not null,
+  actor        text not null,
+  person_id    bigint,
+  address      text,
+  agent        text,
+  request_id   text,
+  what         text not null,
+  subject_kind text not null,
+  subject_id   text not null,
+  subject_name text not null,
+  company_id   bigint,
+  partner_id   bigint,
+  before       jsonb,
+  after        jsonb,
+  constraint audit_entries_pkey PRIMARY KEY (at, entry_id),
+  constraint audit_entries_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['COMPANY'::text, 'PARTNER'::text, 'STAFF'::text, 'OPERATOR'::text]))),
+  constraint audit_entries_check CHECK (((actor_kind = 'OPERATOR'::text) = (person_id IS NULL)))
+) partition by RANGE (at);
+CREATE INDEX audit_entries_of_actor ON audit_entries USING btree (actor, at, entry_id);
+CREATE INDEX audit_entries_of_company ON audit_entries USING btree (company_id, at, entry_id) WHERE (company_id IS NOT NULL);
+CREATE INDEX audit_entries_of_kind ON audit_entries USING btree (what, at, entry_id);
+CREATE INDEX audit_entries_of_partner ON audit_entries USING btree (partner_id, at, entry_id) WHERE (partner_id IS NOT NULL);
+CREATE INDEX audit_entries_of_subject ON audit_entries USING btree (subject_kind, subject_id, at, entry_id);
+CREATE TRIGGER audit_entries_are_not_truncated BEFORE TRUNCATE ON audit_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+CREATE TRIGGER audit_entries_stay BEFORE DELETE OR UPDATE ON audit_entries FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
+
 create table blacklist (
   company_id bigint not null,
   msisdn     text not null,
@@ -1151,6 +1180,26 @@ exception when lock_not_available then
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION ensure_audit_month(moment timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+ SET lock_timeout TO '5s'
+AS $function$
+declare
+  first date := date_trunc('month', moment at time zone 'UTC')::date;
+  name text := 'audit_entries_' || to_char(first, 'YYYY_MM');
+begin
+  if to_regclass(name) is not null then return; end if;
+  lock table only audit_entries in share update exclusive mode; -- two processes at once: the second looks again
+  if to_regclass(name) is not null then return; end if;
+  execute format('create table %I (like audit_entries including defaults including constraints including storage)', name);
+  execute format('alter table audit_entries attach partition %I for values from (%L) to (%L)', name,
+    first::timestamp at time zone 'UTC', (first + interval '1 month') at time zone 'UTC');
+  perform protect_audit_month(name);
+end $function$;
+
 CREATE OR REPLACE FUNCTION ensure_message_month(month date)
  RETURNS void
  LANGUAGE plpgsql
@@ -1226,6 +1275,32 @@ begin
   return false;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION protect_audit_month(name text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  execute format('create trigger audit_entries_are_not_truncated before truncate on %I
+    for each statement execute function refuse_audit_change()', name);
+end $function$;
+
+CREATE OR REPLACE FUNCTION refuse_audit_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  has_rows boolean := true;
+begin
+  if tg_op = 'TRUNCATE' then
+    execute format('select exists (select from %I.%I)', tg_table_schema, tg_table_name) into has_rows;
+  end if;
+  if has_rows then
+    raise exception 'the audit log can only grow: % of % is refused', lower(tg_op), tg_table_name
+      using errcode = 'insufficient_privilege';
+  end if;
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION uuid7_floor(moment timestamp with time zone)
  RETURNS uuid

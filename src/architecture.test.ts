@@ -12,6 +12,7 @@ type Sources = Map<string, Import[]>
 
 /** A slice may import those before it: no circles. */
 const slices = [
+  'audit-log',
   'partners',
   'companies',
   'people',

@@ -2,7 +2,7 @@ import type { Sql } from './sql.ts'
 
 /**
  * The schema as text, read from the catalogue: types, tables with their columns and constraints, indexes, functions,
- * each by name. The months of messages depend on the date and are left out; data is none of its business. The same on
+ * each by name. The months of messages and of the audit log depend on the date and are left out; data is none of its business. The same on
  * every version of PostgreSQL that we support: constraints `not null` stand with their columns, and whatever a newer
  * version would add to them elsewhere is not asked for.
  */
@@ -46,6 +46,7 @@ export async function dumpTable(sql: Sql, { oid, name, partitioning }: Table): P
     end,
     ...(await storageOf(sql, oid, name)),
     ...(await indexesOf(sql, oid)),
+    ...(await triggersOf(sql, oid)),
   ].join('\n')
 }
 
@@ -107,6 +108,14 @@ async function indexesOf(sql: Sql, table: number): Promise<string[]> {
     where i.indrelid = ${table} and not exists (select from pg_constraint where conindid = i.indexrelid and contype in ('p', 'u', 'x'))
     order by c.relname`
   return indexes.map(({ definition }) => `${definition.replace(/ ON (ONLY )?public\./, ' ON ')};`)
+}
+
+async function triggersOf(sql: Sql, table: number): Promise<string[]> {
+  const triggers = await sql<{ definition: string }[]>`
+    select pg_get_triggerdef(oid) as definition from pg_trigger
+    where tgrelid = ${table} and not tgisinternal
+    order by tgname`
+  return triggers.map(({ definition }) => `${definition.replace(' ON public.', ' ON ')};`)
 }
 
 async function dumpFunctions(sql: Sql): Promise<string[]> {

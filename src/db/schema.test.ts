@@ -15,6 +15,7 @@ const exceptions: Record<string, string> = {
   person_invitations: 'an invitation is known before its person is',
   person_recovery_codes: 'belong to a person',
   person_networks: 'belong to a person',
+  audit_entries: 'changes of partners, staff and the service belong to no company',
   login_failures: 'counted by login and address, before anyone is known',
   tariffs: 'reference: prices are shared by all companies',
   tariff_steps: 'reference: prices are shared by all companies',

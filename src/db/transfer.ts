@@ -233,6 +233,7 @@ async function makePartition(sql: Transaction, { name, parent, bound, options }:
   const like = `like ${parent} including defaults including constraints including storage`
   await sql.unsafe(`create table ${name} (${like}) ${storage}`)
   await sql.unsafe(`alter table ${parent} attach partition ${name} ${bound}`)
+  if (parent === 'audit_entries') await sql`select protect_audit_month(${name})`
 }
 
 async function fill(

@@ -1,5 +1,5 @@
 import { AppError, invalid, notFound } from '../../base/errors.ts'
-import type { Pool, Sql } from '../../db/sql.ts'
+import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { forgetFailures, forgetOldCounts } from './login-limits.ts'
 import type { ListedPartner, Partner } from './partner.ts'
 import { hashPassword, isPassword } from './password.ts'
@@ -15,12 +15,14 @@ export async function createPartner(sql: Sql, login: string, password: string): 
 /** A new password ends every token at once, on every node: they all ask the same table. */
 export async function changePassword(pool: Pool, login: string, password: string): Promise<void> {
   const passwordHash = await hashPassword(password)
-  await pool.begin(async sql => {
-    const [partner] = await store.updatePassword(sql, login, passwordHash)
-    if (!partner) throw unknownPartner(login)
-    await store.deleteTokens(sql, partner.partnerId)
-    await store.deleteNetworks(sql, partner.partnerId) // the old password may have been used by others
-  })
+  await pool.begin(sql => usePasswordHash(sql, login, passwordHash))
+}
+
+export async function usePasswordHash(sql: Transaction, login: string, passwordHash: string): Promise<void> {
+  const [partner] = await store.updatePassword(sql, login, passwordHash)
+  if (!partner) throw unknownPartner(login)
+  await store.deleteTokens(sql, partner.partnerId)
+  await store.deleteNetworks(sql, partner.partnerId) // the old password may have been used by others
 }
 
 /** A disabled partner cannot log in, and its tokens end at once. Its companies and their keys stay as they are. */

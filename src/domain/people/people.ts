@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { AppError, invalid, notFound } from '../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { refusalOfLogin, refusalOfPassword } from '../partners/partner.ts'
-import { changePassword as changePartnerPassword, partnerWithLogin } from '../partners/partners.ts'
+import { partnerWithLogin, usePasswordHash } from '../partners/partners.ts'
 import { hashPassword, isPassword } from '../partners/password.ts'
 import { isRoleOf, type Person, type Place, type Role, roles, type Viewer } from './person.ts'
 import * as store from './store.ts'
@@ -62,8 +62,17 @@ export async function invitedPerson(sql: Sql, token: string, now: Date): Promise
   return person
 }
 
-/** The invited person chooses a password; the link works once. Sessions from before a forgotten password end. */
-export async function acceptInvitation(pool: Pool, token: string, password: string, now: Date): Promise<Person> {
+/**
+ * The invited person chooses a password; the link works once. Sessions from before a forgotten password end. `also` runs
+ * in the same transaction.
+ */
+export async function acceptInvitation(
+  pool: Pool,
+  token: string,
+  password: string,
+  now: Date,
+  also: (sql: Transaction, person: Person) => Promise<unknown> = async () => {},
+): Promise<Person> {
   refuseBadPassword(password)
   const passwordHash = await hashPassword(password)
   return pool.begin(async sql => {
@@ -73,6 +82,7 @@ export async function acceptInvitation(pool: Pool, token: string, password: stri
       throw new AppError('not_found', 'The invitation was used before or is too old: ask for a new one')
     await store.updatePassword(sql, person.personId, passwordHash)
     await store.deleteSessionsOf(sql, person.personId, null)
+    await also(sql, person)
     return person
   }) as Promise<Person>
 }
@@ -82,18 +92,28 @@ function refuseBadPassword(password: string) {
   if (refusal) throw invalid(`password: ${refusal}`)
 }
 
-/** A new password ends every other session; of a partner's owner it ends the tokens of the partner API as well. */
-export async function changeOwnPassword(pool: Pool, viewer: Viewer, before: string, password: string): Promise<void> {
+/**
+ * A new password ends every other session; of a partner's owner it ends the tokens of the partner API as well. `also`
+ * runs in the same transaction.
+ */
+export async function changeOwnPassword(
+  pool: Pool,
+  viewer: Viewer,
+  before: string,
+  password: string,
+  also: (sql: Transaction) => Promise<unknown> = async () => {},
+): Promise<void> {
   refuseBadPassword(password)
   const [credentials] = await store.selectCredentials(pool, viewer.login)
   if (!credentials?.passwordHash || !(await isPassword(before, credentials.passwordHash)))
     throw new AppError('bad_credentials', 'The present password is wrong')
-  if (credentials.isPartnerLogin) await changePartnerPassword(pool, viewer.login, password)
-  const passwordHash = credentials.isPartnerLogin ? undefined : await hashPassword(password)
+  const passwordHash = await hashPassword(password)
   await pool.begin(async sql => {
-    if (passwordHash) await store.updatePassword(sql, viewer.personId, passwordHash)
+    if (credentials.isPartnerLogin) await usePasswordHash(sql, viewer.login, passwordHash)
+    else await store.updatePassword(sql, viewer.personId, passwordHash)
     await store.deleteSessionsOf(sql, viewer.personId, viewer.sessionHash)
     await store.deleteNetworks(sql, viewer.personId) // the old password may have been used by others
+    await also(sql)
   })
 }
 

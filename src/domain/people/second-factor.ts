@@ -30,34 +30,28 @@ export class SecondFactors {
   }
 
   /** Switches the second factor on, and returns the recovery codes: they are shown this once. */
-  async switchOn(viewer: Viewer, secret: string, code: string, now: Date): Promise<string[]> {
+  async switchOn(sql: Transaction, viewer: Viewer, secret: string, code: string, now: Date): Promise<string[]> {
     if (!/^[A-Z2-7]{32}$/.test(secret)) throw invalid('secret: is not one that was proposed')
     const step = stepOfCode(secret, code, null, now)
     if (step === undefined) throw invalid('code: is wrong; look at the clock of your telephone')
-    return this.#pool.begin(async sql => {
-      const [before] = await store.selectSecondFactor(sql, viewer.personId)
-      if (before?.totpSecret) throw invalid('The second factor is on already')
-      await store.updateSecondFactor(sql, viewer.personId, seal(this.#key, secret), step)
-      await store.deleteSessionsOf(sql, viewer.personId, viewer.sessionHash)
-      return drawRecoveryCodes(sql, viewer.personId)
-    }) as Promise<string[]>
+    const [before] = await store.selectSecondFactor(sql, viewer.personId)
+    if (before?.totpSecret) throw invalid('The second factor is on already')
+    await store.updateSecondFactor(sql, viewer.personId, seal(this.#key, secret), step)
+    await store.deleteSessionsOf(sql, viewer.personId, viewer.sessionHash)
+    return drawRecoveryCodes(sql, viewer.personId)
   }
 
-  async switchOff(viewer: Viewer, code: string, now: Date): Promise<void> {
-    await this.#pool.begin(async sql => {
-      await this.#use(sql, viewer.personId, code, now)
-      await store.updateSecondFactor(sql, viewer.personId, null, null)
-      await store.deleteRecoveryCodes(sql, viewer.personId)
-    })
+  async switchOff(sql: Transaction, viewer: Viewer, code: string, now: Date): Promise<void> {
+    await this.#use(sql, viewer.personId, code, now)
+    await store.updateSecondFactor(sql, viewer.personId, null, null)
+    await store.deleteRecoveryCodes(sql, viewer.personId)
   }
 
   /** New recovery codes in place of those that are left. */
-  async renewRecoveryCodes(viewer: Viewer, code: string, now: Date): Promise<string[]> {
-    return this.#pool.begin(async sql => {
-      await this.#use(sql, viewer.personId, code, now)
-      await store.deleteRecoveryCodes(sql, viewer.personId)
-      return drawRecoveryCodes(sql, viewer.personId)
-    }) as Promise<string[]>
+  async renewRecoveryCodes(sql: Transaction, viewer: Viewer, code: string, now: Date): Promise<string[]> {
+    await this.#use(sql, viewer.personId, code, now)
+    await store.deleteRecoveryCodes(sql, viewer.personId)
+    return drawRecoveryCodes(sql, viewer.personId)
   }
 
   async recoveryCodesLeft(viewer: Viewer): Promise<number> {

@@ -1,9 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../base/errors.ts'
+import type { Actor } from '../../domain/audit-log/entry.ts'
 import type { Viewer } from '../../domain/people/person.ts'
 import { may, type Right } from '../../domain/people/rights.ts'
 import { createSessionReader } from '../../domain/people/sessions.ts'
 import type { Context } from '../context.ts'
+import { actorOf } from './actor.ts'
 import type { SessionCookie } from './cookie.ts'
 
 /**
@@ -19,6 +21,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** In the cabinet only; not where a route needs nobody. */
     viewer: Viewer
+    /** The viewer as the audit log names whoever changes something; there where the viewer is. */
+    actor: Actor
   }
 }
 
@@ -30,6 +34,7 @@ export function guardCabinet(scope: FastifyInstance, context: Context, cookie: S
   const { publicUrl } = context
   const findSession = createSessionReader(context.sql, context.clock)
   scope.decorateRequest('viewer')
+  scope.decorateRequest('actor')
 
   scope.addHook('onRoute', ({ config, method, url }) => {
     if (!config?.needs) throw new Error(`${method} ${url} does not state which right it needs`)
@@ -45,6 +50,7 @@ export function guardCabinet(scope: FastifyInstance, context: Context, cookie: S
     if (!found || (found.isHalf && needs !== 'half')) throw new AppError('not_authenticated', 'Sign in first')
     if (isRight(needs) && !may(found.viewer, needs)) throw new AppError('access_denied', 'You may not do this')
     request.viewer = found.viewer
+    request.actor = actorOf(request, found.viewer)
   })
 }
 

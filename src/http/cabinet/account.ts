@@ -1,8 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { notFound } from '../../base/errors.ts'
+import type { Transaction } from '../../db/sql.ts'
+import { recordChange } from '../../domain/audit-log/audit-log.ts'
+import type { Actor, Change } from '../../domain/audit-log/entry.ts'
 import { changeOwnPassword, changePreferences } from '../../domain/people/people.ts'
-import { type Language, languages, themes } from '../../domain/people/person.ts'
+import { type Language, languages, type Person, themes } from '../../domain/people/person.ts'
 import { endSession, endSessions, sessionsOf } from '../../domain/people/sessions.ts'
 import { OneOf } from '../schemas.ts'
 import type { CabinetContext } from './cabinet-context.ts'
@@ -44,13 +47,20 @@ export const accountRoutes =
   async api => {
     const config = { needs: 'signed in' } as const
 
-    api.patch('/account', { config, schema: { body: Preferences } }, async ({ viewer, body }, reply) => {
-      await changePreferences(sql, viewer, body)
+    api.patch('/account', { config, schema: { body: Preferences } }, async ({ viewer, actor, body }, reply) => {
+      const { name, language, theme } = viewer
+      const before = { name, language, theme }
+      await sql.begin(async tx => {
+        await changePreferences(tx, viewer, body)
+        await recordOwn(tx, actor, viewer, { what: 'account.changed', before, after: { ...before, ...body } })
+      })
       return reply.code(204).send()
     })
 
-    api.put('/account/password', { config, schema: { body: NewPassword } }, async ({ viewer, body }, reply) => {
-      await changeOwnPassword(sql, viewer, body.before, body.password)
+    api.put('/account/password', { config, schema: { body: NewPassword } }, async ({ viewer, actor, body }, reply) => {
+      await changeOwnPassword(sql, viewer, body.before, body.password, tx =>
+        recordOwn(tx, actor, viewer, { what: 'account.password_changed' }),
+      )
       return reply.code(204).send()
     })
 
@@ -68,8 +78,11 @@ export const accountRoutes =
     api.delete(
       '/account/sessions/:id',
       { config, schema: { params: Type.Object({ id: Type.String({ maxLength: 100 }) }) } },
-      async ({ viewer, params }, reply) => {
-        if (!(await endSession(sql, viewer.personId, Buffer.from(params.id, 'base64url')))) throw notFound('Session')
+      async ({ viewer, actor, params }, reply) => {
+        await sql.begin(async tx => {
+          if (!(await endSession(tx, viewer.personId, Buffer.from(params.id, 'base64url')))) throw notFound('Session')
+          await recordOwn(tx, actor, viewer, { what: 'session.ended' })
+        })
         return reply.code(204).send()
       },
     )
@@ -78,9 +91,12 @@ export const accountRoutes =
     api.delete(
       '/account/sessions',
       { config },
-      async ({ viewer }): Promise<EndedAnswer> => ({
-        ended: await endSessions(sql, viewer.personId, viewer.sessionHash),
-      }),
+      async ({ viewer, actor }): Promise<EndedAnswer> =>
+        sql.begin(async tx => {
+          const ended = await endSessions(tx, viewer.personId, viewer.sessionHash)
+          await recordOwn(tx, actor, viewer, { what: 'sessions.ended', after: { ended } })
+          return { ended }
+        }),
     )
 
     api.get(
@@ -101,25 +117,45 @@ export const accountRoutes =
     api.post(
       '/account/second-factor',
       { config, schema: { body: NewSecondFactor } },
-      async ({ viewer, body }): Promise<RecoveryCodesAnswer> => ({
-        recoveryCodes: await secondFactors.switchOn(viewer, body.secret, body.code, clock()),
-      }),
+      async ({ viewer, actor, body }): Promise<RecoveryCodesAnswer> =>
+        sql.begin(async tx => {
+          const recoveryCodes = await secondFactors.switchOn(tx, viewer, body.secret, body.code, clock())
+          await recordOwn(tx, actor, viewer, { what: 'account.second_factor_on' })
+          return { recoveryCodes }
+        }),
     )
 
     api.post(
       '/account/second-factor/recovery-codes',
       { config, schema: { body: Type.Object({ code: Code }) } },
-      async ({ viewer, body }): Promise<RecoveryCodesAnswer> => ({
-        recoveryCodes: await secondFactors.renewRecoveryCodes(viewer, body.code, clock()),
-      }),
+      async ({ viewer, actor, body }): Promise<RecoveryCodesAnswer> =>
+        sql.begin(async tx => {
+          const recoveryCodes = await secondFactors.renewRecoveryCodes(tx, viewer, body.code, clock())
+          await recordOwn(tx, actor, viewer, { what: 'account.recovery_codes_renewed' })
+          return { recoveryCodes }
+        }),
     )
 
     api.delete(
       '/account/second-factor',
       { config, schema: { body: Type.Object({ code: Code }) } },
-      async ({ viewer, body }, reply) => {
-        await secondFactors.switchOff(viewer, body.code, clock())
+      async ({ viewer, actor, body }, reply) => {
+        await sql.begin(async tx => {
+          await secondFactors.switchOff(tx, viewer, body.code, clock())
+          await recordOwn(tx, actor, viewer, { what: 'account.second_factor_off' })
+        })
         return reply.code(204).send()
       },
     )
   }
+
+/** A change of the own account. */
+const recordOwn = (sql: Transaction, actor: Actor, person: Person, change: Pick<Change, 'what' | 'before' | 'after'>) =>
+  recordChange(sql, actor, { ...change, ...subjectOf(person) })
+
+/** A person as the subject of a change, and whose it is. */
+export const subjectOf = ({ personId, login, companyId, partnerId }: Person) => ({
+  subject: { kind: 'person', id: personId, name: login },
+  companyId,
+  partnerId,
+})

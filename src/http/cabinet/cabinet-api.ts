@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import type { StrangerBytes } from '../server/stranger-bytes.ts'
 import { guardCabinet } from './access.ts'
 import { accountRoutes } from './account.ts'
+import { auditRoutes } from './audit.ts'
 import type { CabinetContext } from './cabinet-context.ts'
 import { companyRoutes } from './companies.ts'
 import { SessionCookie } from './cookie.ts'
@@ -25,6 +26,7 @@ export function registerCabinetApi(app: FastifyInstance, given: Context & { stra
       await scope.register(accountRoutes(context))
       await scope.register(peopleRoutes(context))
       await scope.register(companyRoutes(context))
+      await scope.register(auditRoutes(context))
     },
     { prefix: PREFIX },
   )

@@ -2,6 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { invalid } from '../../base/errors.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
+import { recordChange } from '../../domain/audit-log/audit-log.ts'
+import type { Actor } from '../../domain/audit-log/entry.ts'
 import { requireCompanyWithin } from '../../domain/companies/companies.ts'
 import {
   activatePerson,
@@ -14,6 +16,7 @@ import {
 } from '../../domain/people/people.ts'
 import { type Person, type Place, type Role, roles, type Viewer } from '../../domain/people/person.ts'
 import { Id } from '../schemas.ts'
+import { subjectOf } from './account.ts'
 import type { CabinetContext } from './cabinet-context.ts'
 
 const Login = Type.String({ minLength: 1, maxLength: 255 })
@@ -54,9 +57,14 @@ export const peopleRoutes =
     api.post(
       '/people',
       { config: { needs: 'people.change' }, schema: { querystring: OfCompany, body: Invitation } },
-      async ({ viewer, query, body }, reply): Promise<InvitedAnswer> => {
+      async ({ viewer, actor, query, body }, reply): Promise<InvitedAnswer> => {
         const place = await placeOf(sql, viewer, query)
-        const made = await sql.begin(tx => invitePerson(tx, place, body, clock()))
+        const made = await sql.begin(async tx => {
+          const invited = await invitePerson(tx, place, body, clock())
+          const subject = { kind: 'person', id: invited.personId, name: body.login }
+          await recordChange(tx, actor, { what: 'person.invited', ...place, subject, after: body })
+          return invited
+        })
         reply.code(201)
         return { personId: made.personId, ...invited(made) }
       },
@@ -65,10 +73,10 @@ export const peopleRoutes =
     api.patch(
       '/people/:personId',
       { config: { needs: 'people.change' }, schema: { querystring: OfCompany, params: ByPerson, body: Change } },
-      async ({ viewer, query, params, body }, reply) => {
+      async ({ viewer, actor, query, params, body }, reply) => {
         if (params.personId === viewer.personId) throw invalid('You cannot change your own role: ask somebody else')
         const place = await placeOf(sql, viewer, query)
-        await sql.begin(tx => change(tx, place, params.personId, body))
+        await sql.begin(tx => change(tx, actor, place, params.personId, body))
         return reply.code(204).send()
       },
     )
@@ -77,23 +85,34 @@ export const peopleRoutes =
     api.post(
       '/people/:personId/invitation',
       { config: { needs: 'people.change' }, schema: { querystring: OfCompany, params: ByPerson } },
-      async ({ viewer, query, params }): Promise<LinkAnswer> => {
+      async ({ viewer, actor, query, params }): Promise<LinkAnswer> => {
         const person = await requirePerson(sql, await placeOf(sql, viewer, query), params.personId)
-        return invited(await renewInvitation(sql, person.personId, clock()))
+        const renewed = await sql.begin(async tx => {
+          await recordChange(tx, actor, { what: 'person.link_renewed', ...subjectOf(person) })
+          return renewInvitation(tx, person.personId, clock())
+        })
+        return invited(renewed)
       },
     )
   }
 
 async function change(
   sql: Transaction,
+  actor: Actor,
   place: Place,
   personId: number,
   { role, isActive }: { role?: string; isActive?: boolean },
 ) {
   const person = await requirePerson(sql, place, personId)
-  if (role !== undefined) await changeRole(sql, person, role)
-  if (isActive === false) await deactivatePerson(sql, person)
-  if (isActive === true) await activatePerson(sql, person)
+  const subject = subjectOf(person)
+  if (role !== undefined) {
+    await changeRole(sql, person, role)
+    const roles = { before: { role: person.role }, after: { role } }
+    await recordChange(sql, actor, { what: 'person.role_changed', ...subject, ...roles })
+  }
+  if (isActive === undefined || isActive === (person.disabledAt === null)) return
+  await (isActive ? activatePerson(sql, person) : deactivatePerson(sql, person))
+  await recordChange(sql, actor, { what: isActive ? 'person.activated' : 'person.deactivated', ...subject })
 }
 
 async function placeOf(sql: Sql, viewer: Viewer, { companyId }: { companyId?: number }): Promise<Place> {

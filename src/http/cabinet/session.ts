@@ -2,12 +2,15 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { notFound } from '../../base/errors.ts'
+import { recordChange } from '../../domain/audit-log/audit-log.ts'
 import { acceptInvitation, invitedPerson } from '../../domain/people/people.ts'
 import type { Person } from '../../domain/people/person.ts'
 import { rightsOf } from '../../domain/people/rights.ts'
 import { endSession } from '../../domain/people/sessions.ts'
 import { signIn } from '../../domain/people/sign-in.ts'
 import { KIB } from '../body.ts'
+import { subjectOf } from './account.ts'
+import { actorOf } from './actor.ts'
 import type { CabinetContext } from './cabinet-context.ts'
 
 const BODY_LIMIT = 16 * KIB
@@ -66,8 +69,11 @@ export const sessionRoutes =
       },
     )
 
-    api.delete('/session', { config: { needs: 'half' } }, async ({ viewer }, reply) => {
-      await endSession(sql, viewer.personId, viewer.sessionHash)
+    api.delete('/session', { config: { needs: 'half' } }, async ({ viewer, actor }, reply) => {
+      await sql.begin(async tx => {
+        await endSession(tx, viewer.personId, viewer.sessionHash)
+        await recordChange(tx, actor, { what: 'session.ended', ...subjectOf(viewer) })
+      })
       cookie.clear(reply)
       return reply.code(204).send()
     })
@@ -86,8 +92,11 @@ export const sessionRoutes =
     api.post(
       '/invitation/accept',
       { config: anyone, bodyLimit: BODY_LIMIT, schema: { body: Acceptance } },
-      async ({ body }): Promise<AcceptanceAnswer> => {
-        const { login } = await acceptInvitation(sql, body.token, body.password, clock())
+      async (request): Promise<AcceptanceAnswer> => {
+        const { token, password } = request.body
+        const { login } = await acceptInvitation(sql, token, password, clock(), (tx, person) =>
+          recordChange(tx, actorOf(request, person), { what: 'person.joined', ...subjectOf(person) }),
+        )
         return { login }
       },
     )

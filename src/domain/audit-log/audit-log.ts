@@ -1,0 +1,45 @@
+import { invalid } from '../../base/errors.ts'
+import type { Sql, Transaction } from '../../db/sql.ts'
+import { type Actor, type Change, differenceOf } from './entry.ts'
+import * as store from './store.ts'
+
+export type { Entry, Filter, Place } from './store.ts'
+
+const MOST_AGENT = 300
+
+/**
+ * Writes who changed what, in the transaction of the change: neither is there without the other. Where `before` and
+ * `after` are the same, nothing changed and nothing is written.
+ */
+export async function recordChange(sql: Transaction, actor: Actor, change: Change): Promise<void> {
+  const difference = differenceOf(change)
+  if (difference.isEmpty) return
+  const short = actor.kind === 'OPERATOR' ? actor : { ...actor, agent: actor.agent.slice(0, MOST_AGENT) }
+  await store.ensureMonth(sql)
+  await store.insertEntry(sql, short, change, difference)
+}
+
+/** The newest first; `next` is where the older ones begin. */
+export async function listEntries(
+  sql: Sql,
+  filter: store.Filter,
+  limit: number,
+): Promise<{ entries: store.Entry[]; next: store.Place | undefined }> {
+  const found = await store.selectEntries(sql, filter, limit + 1)
+  const entries = found.slice(0, limit)
+  return { entries, next: found.length > limit ? entries.at(-1) : undefined }
+}
+
+const LEAST_KEPT_MONTHS = 12
+
+/** Drops whole months that ended before a day at least a year ago. Returns the months, and how many entries they had. */
+export async function dropOldMonths(sql: Transaction, before: Date, now: Date) {
+  const newest = new Date(now)
+  newest.setUTCMonth(newest.getUTCMonth() - LEAST_KEPT_MONTHS)
+  if (before > newest) throw invalid('entries of the last twelve months are kept')
+  const end = before.toISOString().slice(0, 7)
+  const months = (await store.selectMonths(sql)).map(({ month }) => month).filter(month => month < end)
+  let entries = 0
+  for (const month of months) entries += await store.dropMonth(sql, month)
+  return { months, entries }
+}

@@ -1,0 +1,142 @@
+/** Changes that the audit log knows: the noun that changed, and what happened to it. */
+export const whats = [
+  'person.invited',
+  'person.link_renewed',
+  'person.joined',
+  'person.role_changed',
+  'person.deactivated',
+  'person.activated',
+  'staff.created',
+  'staff.password_changed',
+  'account.changed',
+  'account.password_changed',
+  'account.second_factor_on',
+  'account.second_factor_off',
+  'account.recovery_codes_renewed',
+  'session.ended',
+  'sessions.ended',
+  'partner.created',
+  'partner.password_changed',
+  'partner.disabled',
+  'partner.enabled',
+  'partner.unlocked',
+  'company.created',
+  'company.changed',
+  'company.disabled',
+  'company.enabled',
+  'company.topped_up',
+  'budget.changed',
+  'key.created',
+  'key.changed',
+  'key.deactivated',
+  'key.activated',
+  'key.reissued',
+  'sender.created',
+  'sender.changed',
+  'sender.approved',
+  'sender.rejected',
+  'sender.denied',
+  'template.created',
+  'template.changed',
+  'template.approved',
+  'template.rejected',
+  'template.denied',
+  'blacklist.added',
+  'blacklist.removed',
+  'verifier.created',
+  'verifier.changed',
+  'verifier.deleted',
+  'verifier.unblocked',
+  'widget.created',
+  'widget.changed',
+  'widget.deleted',
+  'tariffs.imported',
+  'numbering.imported',
+  'ported_numbers.imported',
+  'gateway.added',
+  'gateway.changed',
+  'gateway.paused',
+  'gateway.resumed',
+  'gateway.removed',
+  'gateway.tested',
+  'callback.replayed',
+  'callback.secret_replaced',
+  'inbound_rule.added',
+  'inbound_rule.removed',
+  'traffic_center.added',
+  'traffic_center.made_default',
+  'dispatch.created',
+  'dispatch.changed',
+  'dispatch.started',
+  'dispatch.stopped',
+  'dispatch.sent_again',
+  'message.sent',
+  'month.detached',
+  'audit_log.dropped',
+] as const
+
+export type What = (typeof whats)[number]
+
+/** A person who is signed in to the cabinet, or the system user who runs a command. */
+export type Actor =
+  | { kind: 'OPERATOR'; name: string }
+  | {
+      kind: 'COMPANY' | 'PARTNER' | 'STAFF'
+      /** The login. */
+      name: string
+      personId: number
+      address: string
+      agent: string
+      requestId: string
+    }
+
+/** Values of fields, as JSON keeps them. */
+export type Fields = Record<string, unknown>
+
+export type Change = {
+  what: What
+  /** What changed; the name is what people call it. */
+  subject: { kind: string; id: number | string; name?: string }
+  /** Whose it is. The partner of a company is found by itself. Neither: only staff see the entry. */
+  companyId?: number | null
+  partnerId?: number | null
+  /** Fields of the subject; only those that differ are kept. */
+  before?: Fields
+  after?: Fields
+}
+
+/** Stands for a secret: the log tells that it changed. */
+export const HIDDEN = '***'
+
+const SECRET = /password|secret|token|hash$|^codes?$|recoverycode|^key$|^link$/i
+
+/**
+ * Only fields that differ are kept; without a difference there is nothing to record. A secret among them is a mistake of
+ * the caller, who writes HIDDEN in its place.
+ */
+export function differenceOf({ before, after }: Pick<Change, 'before' | 'after'>) {
+  const [was, is] = [plain(before), plain(after)]
+  refuseSecrets(was)
+  refuseSecrets(is)
+  if (!was || !is) return { before: was, after: is, isEmpty: false }
+  const names = [...new Set([...Object.keys(was), ...Object.keys(is)])]
+  const changed = names.filter(name => is[name] === HIDDEN || JSON.stringify(was[name]) !== JSON.stringify(is[name]))
+  return { before: only(was, changed), after: only(is, changed), isEmpty: changed.length === 0 }
+}
+
+/** As JSON reads it back: dates are texts, what is undefined is absent. Money is a bigint of ours and has to be formatted. */
+const plain = (fields: Fields | undefined): Fields | null =>
+  fields === undefined ? null : JSON.parse(JSON.stringify(fields))
+
+function refuseSecrets(value: unknown) {
+  if (value === null || typeof value !== 'object') return
+  for (const [name, inside] of Object.entries(value)) {
+    const isHarmless = inside === HIDDEN || inside === null || typeof inside === 'boolean'
+    if (!Array.isArray(value) && SECRET.test(name) && !isHarmless)
+      throw new Error(`the field ${name} is a secret and may not be in the audit log`)
+    refuseSecrets(inside)
+  }
+}
+
+const only = (fields: Fields, names: string[]): Fields =>
+  Object.fromEntries(names.filter(name => name in fields).map(name => [name, fields[name]]))

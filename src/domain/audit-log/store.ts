@@ -1,0 +1,99 @@
+import type { Sql, Transaction } from '../../db/sql.ts'
+import type { Actor, Change, Fields, What } from './entry.ts'
+
+export const ensureMonth = (sql: Transaction) => sql`select ensure_audit_month(now()::timestamptz(3))`
+
+export function insertEntry(
+  sql: Transaction,
+  actor: Actor,
+  { what, subject, companyId = null, partnerId = null }: Change,
+  { before, after }: { before: Fields | null; after: Fields | null },
+) {
+  const from = actor.kind === 'OPERATOR' ? { personId: null, address: null, agent: null, requestId: null } : actor
+  return sql`
+    insert into audit_entries (actor_kind, actor, person_id, address, agent, request_id, what, subject_kind, subject_id,
+      subject_name, company_id, partner_id, before, after)
+    values (${actor.kind}, ${actor.name}, ${from.personId}, ${from.address}, ${from.agent}, ${from.requestId}, ${what},
+      ${subject.kind}, ${String(subject.id)}, ${subject.name ?? ''}, ${companyId},
+      coalesce(${partnerId}::bigint, (select partner_id from companies where company_id = ${companyId})),
+      ${before === null ? null : JSON.stringify(before)}::text::jsonb,
+      ${after === null ? null : JSON.stringify(after)}::text::jsonb)`
+}
+
+export type Entry = {
+  entryId: number
+  at: Date
+  actorKind: Actor['kind']
+  actor: string
+  personId: number | null
+  address: string | null
+  agent: string | null
+  requestId: string | null
+  what: What
+  subjectKind: string
+  subjectId: string
+  subjectName: string
+  companyId: number | null
+  companyName: string | null
+  partnerId: number | null
+  before: Fields | null
+  after: Fields | null
+}
+
+export type Place = { at: Date; entryId: number }
+
+export type Filter = {
+  companyId?: number | undefined
+  partnerId?: number | undefined
+  actor?: string | undefined
+  /** Kinds of actors among which `actor` is looked for. */
+  actorKinds?: readonly Actor['kind'][] | undefined
+  what?: What | undefined
+  subject?: { kind: string; id: string } | undefined
+  from?: Date | undefined
+  /** Not included. */
+  to?: Date | undefined
+  /** The entries older than this one. */
+  after?: Place | undefined
+}
+
+/** The newest first. */
+export function selectEntries(sql: Sql, filter: Filter, limit: number) {
+  const { companyId, partnerId, actor, actorKinds, what, subject, from, to, after } = filter
+  return sql<Entry[]>`
+    select e.entry_id as "entryId", e.at, e.actor_kind as "actorKind", e.actor, e.person_id as "personId", e.address,
+      e.agent, e.request_id as "requestId", e.what, e.subject_kind as "subjectKind", e.subject_id as "subjectId",
+      e.subject_name as "subjectName", e.company_id as "companyId", c.name as "companyName", e.partner_id as "partnerId",
+      e.before, e.after
+    from (
+      select * from audit_entries
+      where true
+        ${companyId === undefined ? sql`` : sql`and company_id = ${companyId}`}
+        ${partnerId === undefined ? sql`` : sql`and partner_id = ${partnerId}`}
+        ${actor === undefined ? sql`` : sql`and actor = ${actor}`}
+        ${actor === undefined || actorKinds === undefined ? sql`` : sql`and actor_kind = any(${[...actorKinds]}::text[])`}
+        ${what === undefined ? sql`` : sql`and what = ${what}`}
+        ${subject === undefined ? sql`` : sql`and subject_kind = ${subject.kind} and subject_id = ${subject.id}`}
+        ${from === undefined ? sql`` : sql`and at >= ${from}`}
+        ${to === undefined ? sql`` : sql`and at < ${to}`}
+        ${after === undefined ? sql`` : sql`and at <= ${after.at} and (at, entry_id) < (${after.at}, ${after.entryId})`}
+      order by at desc, entry_id desc
+      limit ${limit}) e
+    left join companies c using (company_id)
+    order by e.at desc, e.entry_id desc`
+}
+
+/** The months that have a table, as `2026-05`. */
+export const selectMonths = (sql: Sql) =>
+  sql<{ month: string }[]>`
+    select replace(substring(c.relname from 15), '_', '-') as month
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'audit_entries'::regclass
+    order by 1`
+
+export async function dropMonth(sql: Transaction, month: string): Promise<number> {
+  const table = sql(`audit_entries_${month.replace('-', '_')}`)
+  const [row] = await sql<{ count: number }[]>`select count(*)::int as count from ${table}`
+  await sql`drop table ${table}`
+  return row!.count
+}

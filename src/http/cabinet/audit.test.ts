@@ -1,0 +1,294 @@
+import fastify, { type RouteOptions } from 'fastify'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { recordChange } from '../../domain/audit-log/audit-log.ts'
+import type { Actor, Change, What } from '../../domain/audit-log/entry.ts'
+import { invitePerson } from '../../domain/people/people.ts'
+import { codeAt } from '../../domain/people/totp.ts'
+import { useApp } from '../../testing/api.ts'
+import { aPerson, CabinetBrowser, ofCompany, ofPartner, PASSWORD, staff } from '../../testing/cabinet.ts'
+import { aCompany, aPartner, type TestPartner } from '../../testing/factories.ts'
+import type { AuditAnswer } from './audit.ts'
+import { registerCabinetApi } from './cabinet-api.ts'
+
+const { api } = useApp('/docs/partner.json')
+let partner: TestPartner
+let companyId: number
+let elsewhere: { partnerId: number; companyId: number }
+
+beforeAll(async () => {
+  partner = await aPartner(api.sql)
+  companyId = await aCompany(api.sql, partner)
+  const other = await aPartner(api.sql)
+  elsewhere = { partnerId: other.partnerId, companyId: await aCompany(api.sql, other) }
+})
+
+async function signedIn(...person: [Parameters<typeof aPerson>[1], string]) {
+  const { personId, login } = await aPerson(api.sql, ...person)
+  const browser = new CabinetBrowser(() => api.app)
+  expect((await browser.signIn(login)).status).toBe(200)
+  const find = async (query = '') => (await browser.ask('GET', `/audit${query}`)).body as AuditAnswer
+  return { personId, login, browser, find }
+}
+
+type SignedIn = Awaited<ReturnType<typeof signedIn>>
+
+describe('every change of the cabinet', () => {
+  const secrets: string[] = []
+
+  /** A route that changes something: how to call it, and the entries that must follow. */
+  const changes: Record<string, (me: SignedIn) => Promise<What[]>> = {
+    'POST /people': async ({ browser }) => {
+      const { body } = await browser.ask('POST', '/people', { login: 'new@example.com', role: 'viewer' })
+      secrets.push(body.link.split('#')[1])
+      return ['person.invited']
+    },
+    'PATCH /people/:personId': async ({ browser }) => {
+      const { personId } = await aPerson(api.sql, ofCompany(companyId), 'viewer')
+      await browser.ask('PATCH', `/people/${personId}`, { role: 'sender', isActive: false })
+      await browser.ask('PATCH', `/people/${personId}`, { isActive: true })
+      return ['person.role_changed', 'person.deactivated', 'person.activated']
+    },
+    'POST /people/:personId/invitation': async ({ browser }) => {
+      const { personId } = await aPerson(api.sql, ofCompany(companyId), 'viewer')
+      const { body } = await browser.ask('POST', `/people/${personId}/invitation`)
+      secrets.push(body.link.split('#')[1])
+      return ['person.link_renewed']
+    },
+    'POST /invitation/accept': async ({ browser }) => {
+      const given = { login: 'invited@example.com', role: 'viewer' }
+      const { token } = await api.sql.begin(tx => invitePerson(tx, ofCompany(companyId), given, new Date()))
+      await browser.ask('POST', '/invitation/accept', { token, password: 'a password of mine' })
+      secrets.push(token, 'a password of mine')
+      return ['person.joined']
+    },
+    'PATCH /account': async ({ browser }) => {
+      await browser.ask('PATCH', '/account', { name: 'Anna', theme: 'dark' })
+      return ['account.changed']
+    },
+    'PUT /account/password': async ({ browser }) => {
+      await browser.ask('PUT', '/account/password', { before: PASSWORD, password: 'the next password' })
+      secrets.push(PASSWORD, 'the next password')
+      return ['account.password_changed']
+    },
+    'DELETE /account/sessions/:id': async ({ browser, login }) => {
+      await new CabinetBrowser(() => api.app).signIn(login)
+      const { body } = await browser.ask('GET', '/account/sessions')
+      const other = body.sessions.find(({ isThis }: { isThis: boolean }) => !isThis)
+      secrets.push(other.id)
+      await browser.ask('DELETE', `/account/sessions/${other.id}`)
+      return ['session.ended']
+    },
+    'DELETE /account/sessions': async ({ browser }) => {
+      await browser.ask('DELETE', '/account/sessions')
+      return ['sessions.ended']
+    },
+    'POST /account/second-factor': async me => {
+      await switchOn(me)
+      return ['account.second_factor_on']
+    },
+    'POST /account/second-factor/recovery-codes': async me => {
+      const [code] = await switchOn(me)
+      const { body } = await me.browser.ask('POST', '/account/second-factor/recovery-codes', { code })
+      secrets.push(...body.recoveryCodes)
+      return ['account.second_factor_on', 'account.recovery_codes_renewed']
+    },
+    'DELETE /account/second-factor': async me => {
+      const [code] = await switchOn(me)
+      await me.browser.ask('DELETE', '/account/second-factor', { code })
+      return ['account.second_factor_on', 'account.second_factor_off']
+    },
+    'DELETE /session': async ({ browser }) => {
+      secrets.push(browser.cookie!.split('=')[1]!)
+      await browser.ask('DELETE', '/session')
+      return ['session.ended']
+    },
+  }
+
+  /** Signing in is told by the list of sessions; the others only ask, by POST. */
+  const changeNothing = [
+    'POST /session',
+    'POST /session/second-factor',
+    'POST /invitation',
+    'POST /account/second-factor/proposal',
+  ]
+
+  async function switchOn({ browser }: SignedIn): Promise<string[]> {
+    const { secret } = (await browser.ask('POST', '/account/second-factor/proposal')).body
+    const code = codeAt(secret, new Date())
+    const { recoveryCodes } = (await browser.ask('POST', '/account/second-factor', { secret, code })).body
+    secrets.push(secret, ...recoveryCodes)
+    return recoveryCodes
+  }
+
+  test('is known to this test: a route that is no GET stands in one of the two lists', async () => {
+    expect(await changingRoutes()).toEqual([...Object.keys(changes), ...changeNothing].sort())
+  })
+
+  test.each(Object.keys(changes))('%s writes who did it, from where, and by which request', async route => {
+    const me = await signedIn(ofCompany(companyId), 'owner')
+    const [{ last }] = (await api.sql`select coalesce(max(entry_id), 0) as last from audit_entries`) as [
+      { last: number },
+    ]
+    const expected = await changes[route]!(me)
+    const written = await api.sql`select * from audit_entries where entry_id > ${last} order by entry_id`
+    expect(written.map(({ what }) => what)).toEqual(expected)
+    for (const entry of written) {
+      expect(entry).toMatchObject({ actor_kind: 'COMPANY', address: '203.0.113.9', company_id: companyId })
+      expect(entry).toMatchObject({ partner_id: partner.partnerId, request_id: expect.stringMatching(/^[\w-]{8,}$/) })
+    }
+  })
+
+  test('keeps no secret that was used', async () => {
+    const [row] = await api.sql`select string_agg(e::text, ' ') as everything from audit_entries e`
+    expect(secrets.length).toBeGreaterThan(30)
+    for (const secret of secrets) expect(row!.everything).not.toContain(secret)
+  })
+
+  test('tells the values of before and after', async () => {
+    const { browser, find } = await signedIn(ofCompany(companyId), 'owner')
+    const { personId, login } = await aPerson(api.sql, ofCompany(companyId), 'viewer')
+    await browser.ask('PATCH', `/people/${personId}`, { role: 'finance' })
+    expect((await find(`?subject=person:${personId}`)).entries).toMatchObject([
+      {
+        what: 'person.role_changed',
+        subject: { kind: 'person', id: String(personId), name: login },
+        before: { role: 'viewer' },
+        after: { role: 'finance' },
+      },
+    ])
+  })
+
+  test('that is refused writes nothing', async () => {
+    const { browser, find, login } = await signedIn(ofCompany(companyId), 'owner')
+    expect((await browser.ask('POST', '/people', { login: 'x@example.com', role: 'emperor' })).status).toBe(400)
+    expect((await browser.ask('PUT', '/account/password', { before: 'wrong', password: PASSWORD })).status).toBe(401)
+    expect((await find(`?person=${login}`)).entries).toEqual([])
+  })
+})
+
+/** Of the cabinet: every route that is no GET. */
+async function changingRoutes(): Promise<string[]> {
+  const routes: RouteOptions[] = []
+  const app = fastify()
+  app.addHook('onRoute', route => void routes.push(route))
+  const context = { sql: api.sql, clock: () => new Date(), publicUrl: 'http://localhost', secret: 'of no importance' }
+  registerCabinetApi(app, { ...context, strangerBytes: { guard: () => {} } } as never)
+  await app.ready()
+  await app.close()
+  return routes
+    .flatMap(({ method, url }) => [method].flat().map(one => `${one} ${url.replace('/cabinet/api', '')}`))
+    .filter(route => !/^(GET|HEAD) /.test(route))
+    .sort()
+}
+
+describe('who sees what', () => {
+  const operator: Actor = { kind: 'OPERATOR', name: 'root' }
+  const person = (kind: 'COMPANY' | 'PARTNER' | 'STAFF'): Actor => ({
+    kind,
+    name: `${kind.toLowerCase()}@example.com`,
+    personId: 1,
+    address: '198.51.100.7',
+    agent: 'Firefox',
+    requestId: 'request-7',
+  })
+  const of = (id: string, whose: Partial<Change> = {}): Change => ({
+    what: 'key.changed',
+    subject: { kind: 'key', id },
+    ...whose,
+  })
+
+  beforeAll(async () => {
+    await api.sql.begin(async tx => {
+      await recordChange(tx, person('COMPANY'), of('ours', { companyId }))
+      await recordChange(tx, person('STAFF'), of('ours by staff', { companyId }))
+      await recordChange(tx, person('PARTNER'), of('ours by partner', { companyId }))
+      await recordChange(tx, operator, of('of the partner', { partnerId: partner.partnerId }))
+      await recordChange(tx, operator, of('theirs', { companyId: elsewhere.companyId }))
+      await recordChange(tx, operator, of('of the service'))
+    })
+  })
+
+  const keysIn = ({ entries }: AuditAnswer) =>
+    entries.filter(({ subject }) => subject.kind === 'key').map(({ subject }) => subject.id)
+
+  test('people of a company see their company', async () => {
+    const { find } = await signedIn(ofCompany(companyId), 'owner')
+    const ours = ['ours by partner', 'ours by staff', 'ours']
+    expect(keysIn(await find('?what=key.changed'))).toEqual(ours)
+    expect(keysIn(await find(`?what=key.changed&companyId=${companyId}`))).toEqual(ours)
+  })
+
+  test('people of a partner see it and its companies, or one of these', async () => {
+    const { find } = await signedIn(ofPartner(partner.partnerId), 'owner')
+    const ours = ['ours by partner', 'ours by staff', 'ours']
+    expect(keysIn(await find('?what=key.changed'))).toEqual(['of the partner', ...ours])
+    expect(keysIn(await find(`?what=key.changed&companyId=${companyId}`))).toEqual(ours)
+  })
+
+  test('staff see everything, or one company', async () => {
+    const { find } = await signedIn(staff, 'support')
+    expect(keysIn(await find('?what=key.changed'))).toHaveLength(6)
+    expect(keysIn(await find(`?what=key.changed&companyId=${elsewhere.companyId}`))).toEqual(['theirs'])
+  })
+
+  test('a foreign company is not found', async () => {
+    for (const place of [ofCompany(companyId), ofPartner(partner.partnerId)]) {
+      const { browser } = await signedIn(place, 'owner')
+      expect((await browser.ask('GET', `/audit?companyId=${elsewhere.companyId}`)).status).toBe(404)
+    }
+    const { browser } = await signedIn(staff, 'admin')
+    expect((await browser.ask('GET', '/audit?companyId=99999999')).status).toBe(404)
+  })
+
+  test.each([
+    ...['sender', 'finance', 'viewer'].map(role => ['COMPANY', role] as const),
+    ...['manager', 'viewer'].map(role => ['PARTNER', role] as const),
+    ['STAFF', 'moderator'] as const,
+  ])('%s in the role %s may not look', async (kind, role) => {
+    const place = kind === 'COMPANY' ? ofCompany(companyId) : kind === 'PARTNER' ? ofPartner(partner.partnerId) : staff
+    const { browser } = await signedIn(place, role)
+    expect((await browser.ask('GET', '/audit')).status).toBe(403)
+    expect((await new CabinetBrowser(() => api.app).ask('GET', '/audit')).status).toBe(401)
+  })
+
+  test('members of staff and the command line are not named to others, nor found by their names', async () => {
+    const company = await signedIn(ofCompany(companyId), 'owner')
+    const whoOf = async ({ find }: SignedIn, id: string) => (await find(`?subject=key:${id}`)).entries[0]!.who
+    const nobody = { kind: 'STAFF', login: null, address: null, agent: null, requestId: null }
+    expect(await whoOf(company, 'ours by staff')).toEqual(nobody)
+    expect((await company.find('?person=staff@example.com')).entries).toEqual([])
+    expect(await whoOf(company, 'ours by partner')).toEqual({
+      ...nobody,
+      kind: 'PARTNER',
+      login: 'partner@example.com',
+    })
+    expect(await whoOf(company, 'ours')).toMatchObject({ login: 'company@example.com', address: '198.51.100.7' })
+    const ofThePartner = await signedIn(ofPartner(partner.partnerId), 'owner')
+    expect(await whoOf(ofThePartner, 'of the partner')).toEqual(nobody)
+    expect(await whoOf(ofThePartner, 'ours')).toMatchObject({ address: '198.51.100.7', requestId: 'request-7' })
+    const admin = await signedIn(staff, 'admin')
+    expect(await whoOf(admin, 'of the partner')).toMatchObject({ kind: 'OPERATOR', login: 'root' })
+    expect((await admin.find('?person=staff@example.com')).entries).toHaveLength(1)
+  })
+})
+
+describe('the list', () => {
+  test('is read page after page, and by period', async () => {
+    const { find } = await signedIn(ofCompany(companyId), 'owner')
+    const first = await find('?what=key.changed&perPage=2')
+    const second = await find(`?what=key.changed&perPage=2&after=${first.next}`)
+    expect([first.entries.length, second.entries.length, second.next]).toEqual([2, 1, null])
+    const hour = (ahead: number) => new Date(Date.now() + ahead * 3600_000).toISOString()
+    const found = async (from: number, to: number) =>
+      (await find(`?what=key.changed&from=${hour(from)}&to=${hour(to)}`)).entries.length
+    expect([await found(-1, 1), await found(1, 2), await found(-2, -1)]).toEqual([3, 0, 0])
+  })
+
+  test.each(['what=nonsense', 'subject=nonsense', 'after=nonsense', 'from=yesterday', 'perPage=101', 'companyId=x'])(
+    'refuses %s',
+    async query => {
+      const { browser } = await signedIn(staff, 'admin')
+      expect((await browser.ask('GET', `/audit?${query}`)).status).toBe(400)
+    },
+  )
+})
