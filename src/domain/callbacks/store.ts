@@ -249,6 +249,46 @@ export function selectCallbacks(sql: Sql, companyId: number, before: number, lim
     order by callback_id desc limit ${limit}`
 }
 
+export type SeenBatch = ListedCallback & { progress: string } & EventsByFormat
+
+/**
+ * Batches that name a message: finished ones of some spans of time, and those that wait at the receiver. No index knows
+ * the messages of a batch, so the batches of each span are read, up to a number of them.
+ */
+export function selectNaming(
+  sql: Sql,
+  { companyId, receiver }: ReceiverKey,
+  messageUuid: string,
+  spans: { from: Date; to: Date }[],
+  most: number,
+) {
+  const columns = sql`
+    callback_id, url, status, event_count, done_events, attempts, happened_at, expires_at, progress, format, events`
+  return sql<SeenBatch[]>`
+    select callback_id as "callbackId", url, status, event_count as "eventCount", done_events as "doneEvents", attempts,
+      happened_at as "happenedAt", expires_at as "expiresAt", progress, format, events
+    from (
+      select distinct on (callback_id) * from (
+        select finished.* from unnest(
+          ${spans.map(({ from }) => from.toISOString())}::timestamptz[],
+          ${spans.map(({ to }) => to.toISOString())}::timestamptz[]) span (since, till)
+        cross join lateral (
+          select company_id, ${columns} from callbacks
+          where status <> 'WAITING' and happened_at between span.since and span.till
+          order by happened_at limit ${most}) finished
+        union all (
+          select company_id, ${columns} from callbacks
+          where company_id = ${companyId} and receiver = ${receiver} and status = 'WAITING'
+          order by callback_id desc limit ${most})) seen
+      where company_id = ${companyId} and position(${messageUuid}::text in events::text) > 0
+      order by callback_id) naming
+    order by callback_id limit 50`
+}
+
+/** Time-outs are for one transaction. */
+export const limitTime = (sql: Sql, timeoutMs: number) =>
+  sql`select set_config('statement_timeout', ${`${timeoutMs}ms`}, true)`
+
 export type ListedAttempt = {
   attemptedAt: Date
   triedEvents: number

@@ -36,6 +36,16 @@ export async function requireCompanyWithin(sql: Sql, scope: CompanyScope, compan
   return company
 }
 
+/** More companies than this are not searched at once. */
+const MOST_COMPANIES = 10_000
+
+/** The companies that a person of this scope may look at; with `companyId`, that one alone. */
+export async function companyIdsWithin(sql: Sql, scope: CompanyScope, companyId?: number): Promise<number[]> {
+  if (scope.kind === 'COMPANY' && companyId === undefined) return [scope.companyId]
+  if (companyId !== undefined) return [(await requireCompanyWithin(sql, scope, companyId)).companyId]
+  return (await store.selectCompanyIds(sql, scope, MOST_COMPANIES)).map(row => row.companyId)
+}
+
 /** A company of this partner. Someone else's is as unknown as one that does not exist. */
 export async function requireCompany(sql: Sql, partner: Partner, companyId: number): Promise<Company> {
   const [company] = await store.selectCompany(sql, partner.partnerId, companyId)

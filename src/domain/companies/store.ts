@@ -54,6 +54,10 @@ export function selectFoundCompanies(sql: Sql, scope: CompanyScope, search: stri
 export const countFoundCompanies = (sql: Sql, scope: CompanyScope, search: string) =>
   sql<{ total: number }[]>`select count(*) as total from companies where ${isFound(sql, scope, search)}`
 
+export const selectCompanyIds = (sql: Sql, scope: CompanyScope, limit: number) =>
+  sql<{ companyId: number }[]>`
+    select company_id as "companyId" from companies where ${isInScope(sql, scope)} order by company_id limit ${limit}`
+
 export function selectCompany(sql: Sql, partnerId: number, companyId: number) {
   return sql<Company[]>`
     select ${columns(sql)} from companies where company_id = ${companyId} and partner_id = ${partnerId}`

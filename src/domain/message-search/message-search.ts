@@ -1,5 +1,4 @@
 import { invalid, notFound } from '../../base/errors.ts'
-import { createTurnstile, type Turnstile } from '../../base/turnstile.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import type { FoundMessage } from './found-message.ts'
 import {
@@ -16,6 +15,7 @@ import {
   uuidsAmong,
 } from './search.ts'
 import * as store from './store.ts'
+import { turnstilesOf } from './turnstiles.ts'
 
 export const NEWEST_FIRST: Order = { by: 'createdTime', descending: true }
 const TIMEOUT_MS = 20_000
@@ -43,39 +43,6 @@ export async function searchMessages(
 /** What such a key finds is mostly little; but a test number, or an id used again and again, may have a million. */
 const isNarrow = ({ key }: store.Way) =>
   key !== undefined && ['uuid', 'external_id', 'destination', 'cascade_uuid'].includes(key.column)
-
-type Turnstiles = { narrow: Turnstile; wide: Turnstile }
-const turnstiles = new WeakMap<Pool, Turnstiles>()
-
-function turnstilesOf(pool: Pool): Turnstiles {
-  const known = turnstiles.get(pool)
-  if (known) return known
-  const made = makeTurnstiles(pool.options.max)
-  turnstiles.set(pool, made)
-  return made
-}
-
-/** Most searches take some 10 ms, so that a company's 200 are through before their time is over. */
-const waitingBounds = {
-  patienceMs: 3000,
-  mostWaitingOfOne: 200,
-  mostWaiting: 2000,
-  refusal: 'Too many searches at once: try again in a moment',
-}
-
-/**
- * Each search keeps a connection, and everybody else needs some: all of them together take no more than half of the
- * pool, whatever its size, though one of either kind may always go.
- */
-function makeTurnstiles(connections: number): Turnstiles {
-  const mostWide = Math.max(1, Math.floor(connections / 5))
-  const mostNarrow = Math.max(1, Math.floor(connections / 2) - mostWide)
-  const bounds = (most: number) => ({ most, mostOfOne: Math.ceil(most / 2), ...waitingBounds })
-  return {
-    narrow: createTurnstile(bounds(mostNarrow)),
-    wide: createTurnstile(bounds(mostWide)),
-  }
-}
 
 type Search = (sql: Sql, beforeCount?: () => PromiseLike<unknown>) => Promise<Found>
 

@@ -80,6 +80,9 @@ export const leastSentFrom = (from: Date) => `${prefixOf(from.getTime() - LONGES
 /** The greatest key of a message that can have been sent until then. */
 export const greatestSentTo = (to: Date) => `${prefixOf(to.getTime() + SLACK_MS)}-ffff-ffff-ffffffffffff`
 
+/** No key of an earlier moment is greater, and none of this one is smaller. */
+export const keyAt = (moment: Date) => `${prefixOf(moment.getTime())}-0000-0000-000000000000`
+
 function prefixOf(ms: number): string {
   const hex = Math.max(0, ms).toString(16).padStart(12, '0')
   return `${hex.slice(0, 8)}-${hex.slice(8)}`

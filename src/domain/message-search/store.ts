@@ -92,7 +92,7 @@ export function selectFirstOfUnfinished(sql: Sql, companyId: number, from: Date)
 export const bridleSearch = (sql: Sql, timeoutMs: number) => sql`
   select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('statement_timeout', ${`${timeoutMs}ms`}, true)`
 
-const foundColumns = (sql: Sql) => sql`
+export const foundColumns = (sql: Sql) => sql`
   m.direction, m.uuid, m.external_id as "externalId", d.dispatch_id as "dispatchId",
   coalesce(m.channel_type, d.channel_type) as "channelType", coalesce(m.traffic_type, d.traffic_type) as "trafficType",
   ${methodOf(sql)} as method, m.template_id as "templateId", coalesce(m.center_id, d.center_id) as "centerId",
@@ -113,14 +113,14 @@ const firstOptionsOf = (sql: Sql) => sql`
   case when m.cascade_step = 1 then d.options || jsonb_build_object('ttl', d.first_step -> 'ttl') else d.options end`
 
 /** What its dispatch, sender and company say, looked up for each message that is shown. */
-const withHome = (sql: Sql) => sql`
+export const withHome = (sql: Sql) => sql`
   left join lateral (${dispatchOf(sql)} offset 0) d on true
   left join lateral (${senderOf(sql)} offset 0) s on true
   join lateral (select currency from companies where company_id = m.company_id offset 0) c on true`
 
 // The parts of a statement ----------------------------------------------------------------------------------------
 
-type Fragment = ReturnType<typeof senderOf>
+export type Fragment = ReturnType<typeof senderOf>
 
 const shared = ['company_id', 'uuid', 'destination', 'text', 'channel_type', 'sender_name', 'content', 'center_id']
 const outboundAlone = {
@@ -149,7 +149,7 @@ const outboundAlone = {
 /** PostgreSQL reads the time of a key by itself from 17 on only. */
 const timeOfUuid = `to_timestamp(('x' || translate(left(m.uuid::text, 13), '-', ''))::bit(48)::bigint / 1000.0)`
 
-const columnLists = {
+export const columnLists = {
   messages: [
     ...[...shared, ...Object.keys(outboundAlone)].map(column => `m.${column}`),
     "'outbound' as direction",
@@ -232,7 +232,7 @@ const conditionsOf = (sql: Sql, way: Way) => sql`
   ${way.exceptUuids ? sql`and m.uuid <> all(${way.exceptUuids}::uuid[])` : sql``}
   ${way.rest ? (way.table === 'messages' ? outboundFilters(sql, way.rest) : inboundFilters(sql, way.rest)) : sql``}`
 
-function outboundFilters(sql: Sql, filter: Filter) {
+export function outboundFilters(sql: Sql, filter: Filter) {
   const ofDispatch = (column: string) => sql`(
     select ${sql(`d.${column}`)} from dispatches d where d.company_id = m.company_id and d.dispatch_id = ${homeOf(sql)})`
   return sql`

@@ -108,6 +108,16 @@ export async function clicksOf(sql: Sql, companyId: number, codes: string[]): Pr
   return new Map(codes.map(code => [code, counted.get(code) ?? 0]))
 }
 
+const CODE_IN_TEXT = /\/([0-9A-Za-z]{7,32})(?![0-9A-Za-z])/g
+const MOST_CODES = 50
+const MOST_SHOWN_CLICKS = 20
+
+/** The short links in the text of a message, with how often and when they were followed first. */
+export async function linksOfText(sql: Sql, companyId: number, messageUuid: string, text: string) {
+  const codes = new Set([...text.matchAll(CODE_IN_TEXT)].map(([, code]) => code!).slice(0, MOST_CODES))
+  return codes.size > 0 ? store.selectClicked(sql, companyId, messageUuid, [...codes], MOST_SHOWN_CLICKS) : []
+}
+
 /** Forgets links made before a moment, with their clicks, a batch at a time; the next housekeeping goes on. */
 export async function forgetOldLinks(pool: Pool, before: Date): Promise<void> {
   let batches = 0

@@ -42,6 +42,20 @@ export function countClicks(sql: Sql, companyId: number, codes: string[]) {
     where company_id = ${companyId} and code = any(${codes}::text[]) group by code`
 }
 
+export type SeenLink = { code: string; url: string; clicks: number; clickedAt: Date[] }
+
+/** The links of a message among these codes, each with its first clicks. */
+export function selectClicked(sql: Sql, companyId: number, messageUuid: string, codes: string[], most: number) {
+  return sql<SeenLink[]>`
+    select l.code, l.url, (
+        select count(*) from link_clicks c where c.company_id = l.company_id and c.code = l.code) as clicks,
+      array(
+        select c.clicked_at from link_clicks c where c.company_id = l.company_id and c.code = l.code
+        order by c.click_id limit ${most}) as "clickedAt"
+    from short_links l
+    where l.code = any(${codes}::text[]) and l.company_id = ${companyId} and l.message_uuid = ${messageUuid}`
+}
+
 export function deleteOldLinks(sql: Sql, before: Date, limit: number) {
   return sql<{ companyId: number; code: string }[]>`
     delete from short_links

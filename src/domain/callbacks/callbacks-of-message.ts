@@ -1,0 +1,95 @@
+import { notFound } from '../../base/errors.ts'
+import type { Pool } from '../../db/sql.ts'
+import { type CallbackStatus, receiverOf, type StoredEvent, withoutPassword } from './callback.ts'
+import { listCallbackAttempts } from './callbacks.ts'
+import type { StoredMessagingEvent } from './messaging-event.ts'
+import * as store from './store.ts'
+
+/** A batch that told something of a message, with the attempts to deliver the whole batch. */
+export type MessageCallback = {
+  callbackId: number
+  url: string
+  status: CallbackStatus
+  happenedAt: Date
+  expiresAt: Date
+  /** How many events the batch has, of all its messages. */
+  eventCount: number
+  /** Those of this message. */
+  events: { name: string; at: string; isReceived: boolean }[]
+  attempts: store.ListedAttempt[]
+}
+
+/** A receipt may come some minutes after the time that it names. */
+const AFTER_MS = 10 * 60_000
+const BEFORE_MS = 10_000
+const MOST_BATCHES = 5000
+const TIMEOUT_MS = 1500
+const MOST_ATTEMPTS = 20
+const QUERY_CANCELED = '57014'
+
+type Told = { companyId: number; messageUuid: string; url: string; moments: Date[] }
+
+/** What was told of a message around these moments of its life; undefined when the search took too long. */
+export async function callbacksOfMessage(
+  pool: Pool,
+  { companyId, messageUuid, url, moments }: Told,
+): Promise<MessageCallback[] | undefined> {
+  const spans = moments.map(moment => ({
+    from: new Date(moment.getTime() - BEFORE_MS),
+    to: new Date(moment.getTime() + AFTER_MS),
+  }))
+  const batches = await withinTime(pool, sql =>
+    store.selectNaming(sql, { companyId, receiver: receiverOf(url) }, messageUuid, spans, MOST_BATCHES),
+  )
+  if (!batches) return undefined
+  return Promise.all(batches.map(batch => seenOf(pool, companyId, messageUuid, batch)))
+}
+
+async function withinTime<T>(pool: Pool, work: (sql: Pool) => PromiseLike<T>): Promise<T | undefined> {
+  try {
+    return (await pool.begin('read only', async sql => {
+      await store.limitTime(sql, TIMEOUT_MS)
+      return work(sql as unknown as Pool)
+    })) as T
+  } catch (error) {
+    if ((error as { code?: string }).code === QUERY_CANCELED) return undefined
+    throw error
+  }
+}
+
+async function seenOf(
+  sql: Pool,
+  companyId: number,
+  messageUuid: string,
+  batch: store.SeenBatch,
+): Promise<MessageCallback> {
+  const { callbackId, status, happenedAt, expiresAt, eventCount, progress } = batch
+  const events = (batch.events as (StoredEvent | StoredMessagingEvent)[]).flatMap((event, place) =>
+    event.messageUuid === messageUuid
+      ? { name: nameOf(event), at: event.at, isReceived: status === 'DELIVERED' || progress[place] === '1' }
+      : [],
+  )
+  const attempts = await listCallbackAttempts(sql, companyId, callbackId, MOST_ATTEMPTS)
+  return {
+    callbackId,
+    url: withoutPassword(batch.url),
+    status,
+    happenedAt,
+    expiresAt,
+    eventCount,
+    events,
+    attempts: attempts.reverse(),
+  }
+}
+
+function nameOf(event: StoredEvent | StoredMessagingEvent): string {
+  if ('event' in event) return event.event
+  return event.kind === 'status' ? event.status : event.kind
+}
+
+/** Refuses a batch that tells nothing of the message. */
+export function requireCallbackOf(callbacks: MessageCallback[] | undefined, callbackId: number): MessageCallback {
+  const found = callbacks?.find(callback => callback.callbackId === callbackId)
+  if (!found) throw notFound('Callback')
+  return found
+}

@@ -1,0 +1,242 @@
+import type { ChannelType } from '../../base/channel-types.ts'
+import { invalid, notFound } from '../../base/errors.ts'
+import { timeOfUuid7 } from '../../base/uuid7.ts'
+import type { Pool, Sql } from '../../db/sql.ts'
+import { type Box, readBox } from './box.ts'
+import * as boxStore from './box-store.ts'
+import type { StatusWord } from './found-message.ts'
+import { type Bounds, boundsFrom, boundsOf, keyAt, overlapOf } from './search.ts'
+import * as store from './store.ts'
+import { turnstilesOf } from './turnstiles.ts'
+
+export type { SeenMessage } from './box-store.ts'
+
+/** What a person looks for in the cabinet. */
+export type BoxSearch = {
+  /** Number or part of it, id, or words of the text. */
+  typed: string
+  statuses?: StatusWord[] | undefined
+  channelTypes?: ChannelType[] | undefined
+  brandIds?: number[] | undefined
+  errorCodes?: number[] | undefined
+  dispatchId?: number | undefined
+  /** When the message was accepted. */
+  from?: Date | undefined
+  to?: Date | undefined
+  /** The key that the page before ended with. */
+  before?: string | undefined
+  limit: number
+}
+
+export type BoxAnswer = {
+  items: boxStore.SeenMessage[]
+  /** Where the next page goes on; null at the end. */
+  older: string | null
+  /** `period`: no index finds it, so the messages of a period were read. */
+  by: 'uuid' | 'own id' | 'number' | 'beginning' | 'period'
+  /** The bounds of the search in time; null where there are none. */
+  from: Date | null
+  to: Date | null
+  /** The time for the search was over when it had come back to this moment; null when it came to the end. */
+  cutAt: Date | null
+}
+
+const DAY_MS = 24 * 3600_000
+/** A search by what no index knows reads messages for this long. */
+const SEARCH_MS = 3000
+const FIRST_SLICE_MS = 60_000
+
+/**
+ * Messages of some companies, the newest first. Ids, whole numbers and long beginnings of numbers are found by an index
+ * at any time; everything else is looked for within the period, by default the last day, or within the dispatch.
+ */
+export async function searchBox(pool: Pool, companyIds: number[], search: BoxSearch, now: Date): Promise<BoxAnswer> {
+  const box = readBox(search.typed)
+  const indexed = await findByIndex(pool, companyIds, box, search)
+  return indexed ?? (await searchBack(pool, companyIds, box, search, now))
+}
+
+/** One message of one of these companies. A message of another company is as unknown as one that does not exist. */
+export async function requireSeen(sql: Sql, companyIds: number[], uuid: string): Promise<boxStore.SeenMessage> {
+  const [message] = await boxStore.selectSeen(sql, {
+    ...everything(companyIds, 1),
+    key: { column: 'uuid', value: uuid },
+    bounds: boundsOf([uuid]),
+  })
+  if (!message) throw notFound('Message')
+  return message
+}
+
+const MOST_STEPS = 20
+
+/** The messages of a cascade in the order of its steps. */
+export async function stepsOfCascade(sql: Sql, companyId: number, cascadeUuid: string) {
+  const steps = await boxStore.selectSeen(sql, {
+    ...everything([companyId], MOST_STEPS),
+    key: { column: 'cascade_uuid', value: cascadeUuid },
+  })
+  return steps.sort((a, b) => (a.cascadeStep ?? 1) - (b.cascadeStep ?? 1))
+}
+
+const everything = (companyIds: number[], limit: number) => ({
+  companyIds,
+  bounds: boundsFrom(null, null),
+  filter: { directions: ['outbound'] as const },
+  limit,
+})
+
+// By an index ---------------------------------------------------------------------------------------------------------
+
+/** Undefined when no index can find it. An id of the client's own that is not there may be a word of a text. */
+async function findByIndex(pool: Pool, companyIds: number[], box: Box, search: BoxSearch) {
+  const find = (by: BoxAnswer['by'], key: boxStore.BoxKey) => findByKey(pool, companyIds, search, by, key)
+  switch (box.kind) {
+    case 'nothing':
+      return undefined
+    case 'uuid': {
+      const ours = await find('uuid', { column: 'uuid', value: box.uuid })
+      return ours.items.length > 0 ? ours : find('own id', { column: 'external_id', value: search.typed.trim() })
+    }
+    case 'number':
+      return find('number', { column: 'destination', value: box.number })
+    case 'beginning': {
+      const before = String(BigInt(box.digits) + 1n)
+      return find('beginning', { column: 'beginning', from: box.digits, before })
+    }
+    default: {
+      const id = box.kind === 'words' ? box.id : box.typed
+      const own = id === undefined ? undefined : await find('own id', { column: 'external_id', value: id })
+      return own && own.items.length > 0 ? own : undefined
+    }
+  }
+}
+
+async function findByKey(
+  pool: Pool,
+  companyIds: number[],
+  search: BoxSearch,
+  by: BoxAnswer['by'],
+  key: boxStore.BoxKey,
+): Promise<BoxAnswer> {
+  const period = boundsFrom(search.from && keyAt(search.from), search.to && keyAt(search.to))
+  const question = { ...questionOf(companyIds, search), key, bounds: overlapOf(period, upTo(search.before)) }
+  const items = await within(pool, 'narrow', companyIds, SEARCH_MS, sql => boxStore.selectSeen(sql, question))
+  if (!items) throw invalid('The search takes too long: choose a shorter period')
+  return { ...cutPage(items, search.limit), by, from: search.from ?? null, to: search.to ?? null, cutAt: null }
+}
+
+const questionOf = (companyIds: number[], search: BoxSearch): Omit<boxStore.BoxQuestion, 'bounds'> => ({
+  companyIds,
+  filter: {
+    directions: ['outbound'],
+    statuses: search.statuses,
+    channelTypes: search.channelTypes,
+    dispatchIds: search.dispatchId === undefined ? undefined : [search.dispatchId],
+  },
+  errorCodes: search.errorCodes,
+  brandIds: search.brandIds,
+  limit: search.limit + 1,
+})
+
+const upTo = (before: string | undefined): Bounds => boundsFrom(null, before && keyBefore(before))
+
+/** One more than the page was asked for: whether there is another page. */
+function cutPage(found: boxStore.SeenMessage[], limit: number) {
+  const items = found.slice(0, limit)
+  return { items, older: found.length > limit ? items.at(-1)!.uuid : null }
+}
+
+// Back in time --------------------------------------------------------------------------------------------------------
+
+/**
+ * Reads the messages of the period from its end on, in slices of time that double, until the page is full, the period is
+ * over or the search has taken its time. The database ends a slice that takes longer than what is left.
+ */
+async function searchBack(
+  pool: Pool,
+  companyIds: number[],
+  box: Box,
+  search: BoxSearch,
+  now: Date,
+): Promise<BoxAnswer> {
+  const place = await placeOf(pool, companyIds, search, now)
+  const { from, to } = place
+  const question = { ...questionOf(place.companyIds, search), ...contentOf(box) }
+  const found: boxStore.SeenMessage[] = []
+  const endsAt = performance.now() + SEARCH_MS
+  const first =
+    search.before === undefined ? to.getTime() : Math.min(to.getTime(), timeOfUuid7(search.before).getTime() + 1)
+  const answer = (cutAt: Date | null): BoxAnswer => {
+    const page = cutPage(found, search.limit)
+    return { ...page, older: page.older ?? (cutAt && keyAt(cutAt)), by: 'period', from, to, cutAt }
+  }
+  for (let end = first, sliceMs = FIRST_SLICE_MS; end > from.getTime() && place.companyIds.length > 0; sliceMs *= 2) {
+    const begin = Math.max(from.getTime(), end - sliceMs)
+    const slice = { least: keyAt(new Date(begin)), greatest: keyBefore(keyAt(new Date(end))) }
+    const bounds = overlapOf(slice, upTo(search.before))
+    const limit = search.limit + 1 - found.length
+    const leftMs = endsAt - performance.now()
+    const more =
+      leftMs > 0 &&
+      (await within(pool, 'wide', companyIds, leftMs, sql => boxStore.selectSeen(sql, { ...question, bounds, limit })))
+    if (!more) return answer(new Date(end))
+    found.push(...more)
+    if (found.length > search.limit) break
+    end = begin
+  }
+  return answer(null)
+}
+
+function contentOf(box: Box): Pick<boxStore.BoxQuestion, 'digits' | 'words'> {
+  if (box.kind === 'digits') return { digits: box }
+  return box.kind === 'words' ? { words: box.words } : {}
+}
+
+type SearchPlace = { companyIds: number[]; from: Date; to: Date }
+
+/** A dispatch says itself when its messages were accepted; later steps of its cascades come after them. */
+async function placeOf(sql: Sql, companyIds: number[], search: BoxSearch, now: Date): Promise<SearchPlace> {
+  const latest = new Date(now.getTime() + 60_000) // clocks differ
+  const { dispatchId, from, to = latest } = search
+  if (dispatchId === undefined) return { companyIds, from: from ?? new Date(to.getTime() - DAY_MS), to }
+  const [dispatch] = await boxStore.selectDispatchPlace(sql, companyIds, dispatchId)
+  if (!dispatch?.firstUuid || !dispatch.lastUuid) return { companyIds: [], from: from ?? now, to }
+  const begin = timeOfUuid7(dispatch.firstUuid)
+  const end = dispatch.isCascade ? latest : new Date(timeOfUuid7(dispatch.lastUuid).getTime() + 1)
+  return {
+    companyIds: [dispatch.companyId],
+    from: from && from > begin ? from : begin,
+    to: to < end ? to : end,
+  }
+}
+
+const QUERY_CANCELED = '57014'
+
+/** Undefined when the time was over first. */
+async function within<T>(
+  pool: Pool,
+  width: 'narrow' | 'wide',
+  companyIds: number[],
+  timeoutMs: number,
+  work: (sql: Sql) => Promise<T>,
+): Promise<T | undefined> {
+  const caller = companyIds.length === 1 ? companyIds[0]! : 'several companies'
+  try {
+    return (await turnstilesOf(pool)[width].through(caller, () =>
+      pool.begin('read only', async sql => {
+        await store.bridleSearch(sql, Math.max(1, Math.ceil(timeoutMs)))
+        return work(sql)
+      }),
+    )) as T
+  } catch (error) {
+    if ((error as { code?: string }).code === QUERY_CANCELED) return undefined
+    throw error
+  }
+}
+
+/** The key right before another. */
+function keyBefore(uuid: string): string {
+  const number = BigInt(`0x${uuid.replaceAll('-', '')}`) - 1n
+  const hex = number.toString(16).padStart(32, '0')
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}

@@ -1,0 +1,100 @@
+import type { Money } from '../../base/money.ts'
+import type { Sql } from '../../db/sql.ts'
+import type { FoundMessage } from './found-message.ts'
+import type { Bounds, Filter } from './search.ts'
+import { columnLists, foundColumns, outboundFilters, withHome } from './store.ts'
+
+/** A message as the cabinet shows it. */
+export type SeenMessage = FoundMessage & {
+  companyId: number
+  companyName: string
+  price: Money
+  parts: number
+  dispatchName: string | null
+  /** Its place in the dispatch, counted from 0. */
+  position: number | null
+  tariffId: number | null
+  /** The operator's own word for a failure. */
+  operatorError: string | null
+  sendAt: Date | null
+  /** It was refused when it was accepted, and was never to be sent. */
+  isRejected: boolean
+}
+
+export type BoxKey =
+  | { column: 'uuid' | 'external_id' | 'destination' | 'cascade_uuid'; value: string }
+  /** Numbers from one on and before another. */
+  | { column: 'beginning'; from: string; before: string }
+
+export type BoxQuestion = {
+  companyIds: number[]
+  key?: BoxKey
+  bounds: Bounds
+  filter: Filter
+  errorCodes?: number[] | undefined
+  brandIds?: number[] | undefined
+  /** In the number, or as typed in the text. */
+  digits?: { digits: string; typed: string } | undefined
+  /** In the text, each of them. */
+  words?: string[] | undefined
+  limit: number
+}
+
+/**
+ * The newest of the messages of some companies. Company by company, because the keys of messages are in order only
+ * within one; numbers have an index of their own, in which the companies of a number lie together.
+ */
+export function selectSeen(sql: Sql, question: BoxQuestion) {
+  const { companyIds, key, limit } = question
+  const isByNumber = key?.column === 'destination' || key?.column === 'beginning'
+  const found = isByNumber
+    ? newest(sql, question, sql`m.company_id = any(${companyIds}::bigint[])`)
+    : sql`
+      select found.* from unnest(${companyIds}::bigint[]) company (id)
+      cross join lateral (${newest(sql, question, sql`m.company_id = company.id`)}) found
+      order by uuid desc limit ${limit}`
+  return sql<SeenMessage[]>`
+    select ${foundColumns(sql)}, m.company_id as "companyId", k.name as "companyName", m.position,
+      m.tariff_id as "tariffId", m.operator_error as "operatorError", m.send_at as "sendAt",
+      m.lane_id is null as "isRejected", n.name as "dispatchName"
+    from (${found}) m
+    ${withHome(sql)}
+    join lateral (select name from companies where company_id = m.company_id offset 0) k on true
+    left join lateral (
+      select name from dispatches where company_id = m.company_id and dispatch_id = d.dispatch_id offset 0) n on true
+    order by m.uuid desc`
+}
+
+const columns = [...columnLists.messages, 'm.position', 'm.tariff_id', 'm.operator_error', 'm.send_at', 'm.lane_id']
+
+const newest = (sql: Sql, question: BoxQuestion, ofCompany: ReturnType<typeof conditionsOf>) => sql`
+  select ${sql.unsafe(columns.join(', '))} from messages m
+  where ${ofCompany} ${keyed(sql, question.key)}
+    and m.uuid between ${question.bounds.least} and ${question.bounds.greatest}
+    ${conditionsOf(sql, question)}
+  order by m.uuid desc limit ${question.limit}`
+
+function keyed(sql: Sql, key: BoxKey | undefined) {
+  if (!key) return sql``
+  if (key.column === 'beginning') return sql`and m.destination >= ${key.from} and m.destination < ${key.before}`
+  return sql`and ${sql(`m.${key.column}`)} = ${key.value}`
+}
+
+/** Only what is asked: these statements are planned for their own values. */
+const conditionsOf = (sql: Sql, { filter, errorCodes, brandIds, digits, words = [] }: BoxQuestion) => sql`
+  ${outboundFilters(sql, filter)}
+  ${errorCodes ? sql`and m.error_code = any(${errorCodes}::int[])` : sql``}
+  ${brandIds ? sql`and m.brand_id = any(${brandIds}::int[])` : sql``}
+  ${digits ? sql`and (m.destination like ${`%${digits.digits}%`} or m.text ilike ${like(digits.typed)})` : sql``}
+  ${words.map(word => sql`and m.text ilike ${like(word)}`)}`
+
+const like = (text: string) => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
+
+/** Where the messages of a dispatch lie, if one of these companies has it. */
+export function selectDispatchPlace(sql: Sql, companyIds: number[], dispatchId: number) {
+  return sql<{ companyId: number; firstUuid: string | null; lastUuid: string | null; isCascade: boolean }[]>`
+    select d.company_id as "companyId", d.first_uuid as "firstUuid", d.last_uuid as "lastUuid",
+      d.cascade is not null as "isCascade"
+    from dispatch_ids i join dispatches d on d.company_id = i.company_id and d.dispatch_id = i.dispatch_id
+    where i.dispatch_id = ${dispatchId} and i.company_id = any(${companyIds}::bigint[])`
+}

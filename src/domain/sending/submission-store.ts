@@ -1,0 +1,23 @@
+import type { Sql } from '../../db/sql.ts'
+import type { SeenPart } from './submissions.ts'
+
+/** Time-outs are for one transaction. */
+export const limitTime = (sql: Sql, timeoutMs: number) =>
+  sql`select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('statement_timeout', ${`${timeoutMs}ms`}, true)`
+
+/** `parts > 1` is that of their index. */
+export const selectParts = (sql: Sql, companyId: number, uuid: string) => sql<SeenPart[]>`
+  select distinct on (part, provider_id) gateway_id as "gatewayId", part, parts, provider_id as "providerId", status
+  from submissions where company_id = ${companyId} and uuid = ${uuid} and parts > 1
+  order by part, provider_id limit 100`
+
+/** Noted when the answer was recorded, which may be after midnight. */
+export const selectOnlyPart = (sql: Sql, companyId: number, uuid: string, sentAt: Date) => sql<SeenPart[]>`
+  select gateway_id as "gatewayId", part, parts, provider_id as "providerId", status
+  from submissions
+  where day between ${dayOf(sentAt)}::date and ${dayOf(new Date(sentAt.getTime() + NOTED_WITHIN_MS))}::date
+    and company_id = ${companyId} and uuid = ${uuid} and parts = 1
+  limit 10`
+
+const NOTED_WITHIN_MS = 10 * 60_000
+const dayOf = (moment: Date) => moment.toISOString().slice(0, 10)
