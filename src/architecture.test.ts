@@ -41,6 +41,7 @@ const slices = [
   'singles',
   'cascades',
   'sending',
+  'message-life',
   'subscribers',
   'flashcalls',
   'inbound',

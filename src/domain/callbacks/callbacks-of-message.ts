@@ -1,5 +1,4 @@
-import { notFound } from '../../base/errors.ts'
-import type { Pool } from '../../db/sql.ts'
+import type { Pool, Sql } from '../../db/sql.ts'
 import { type CallbackStatus, receiverOf, type StoredEvent, withoutPassword } from './callback.ts'
 import { listCallbackAttempts } from './callbacks.ts'
 import type { StoredMessagingEvent } from './messaging-event.ts'
@@ -45,11 +44,11 @@ export async function callbacksOfMessage(
   return Promise.all(batches.map(batch => seenOf(pool, companyId, messageUuid, batch)))
 }
 
-async function withinTime<T>(pool: Pool, work: (sql: Pool) => PromiseLike<T>): Promise<T | undefined> {
+async function withinTime<T>(pool: Pool, work: (sql: Sql) => PromiseLike<T>): Promise<T | undefined> {
   try {
     return (await pool.begin('read only', async sql => {
       await store.limitTime(sql, TIMEOUT_MS)
-      return work(sql as unknown as Pool)
+      return work(sql)
     })) as T
   } catch (error) {
     if ((error as { code?: string }).code === QUERY_CANCELED) return undefined
@@ -85,11 +84,4 @@ async function seenOf(
 function nameOf(event: StoredEvent | StoredMessagingEvent): string {
   if ('event' in event) return event.event
   return event.kind === 'status' ? event.status : event.kind
-}
-
-/** Refuses a batch that tells nothing of the message. */
-export function requireCallbackOf(callbacks: MessageCallback[] | undefined, callbackId: number): MessageCallback {
-  const found = callbacks?.find(callback => callback.callbackId === callbackId)
-  if (!found) throw notFound('Callback')
-  return found
 }

@@ -81,12 +81,12 @@ function keyed(sql: Sql, key: BoxKey | undefined) {
 }
 
 /** Only what is asked: these statements are planned for their own values. */
-const conditionsOf = (sql: Sql, { filter, errorCodes, brandIds, digits, words = [] }: BoxQuestion) => sql`
+const conditionsOf = (sql: Sql, { filter, errorCodes, brandIds, digits, words }: BoxQuestion) => sql`
   ${outboundFilters(sql, filter)}
   ${errorCodes ? sql`and m.error_code = any(${errorCodes}::int[])` : sql``}
   ${brandIds ? sql`and m.brand_id = any(${brandIds}::int[])` : sql``}
   ${digits ? sql`and (m.destination like ${`%${digits.digits}%`} or m.text ilike ${like(digits.typed)})` : sql``}
-  ${words.map(word => sql`and m.text ilike ${like(word)}`)}`
+  ${words ? sql`and m.text ilike all(${words.map(like)}::text[])` : sql``}`
 
 const like = (text: string) => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
 

@@ -1,5 +1,7 @@
 import type { Sql } from '../../db/sql.ts'
-import type { SeenPart } from './submissions.ts'
+
+/** A part of a message at the operator. */
+export type SeenPart = { gatewayId: number; part: number; parts: number; providerId: string; status: string }
 
 /** Time-outs are for one transaction. */
 export const limitTime = (sql: Sql, timeoutMs: number) =>

@@ -1,9 +1,6 @@
 import type { Pool } from '../../db/sql.ts'
 import * as store from './submission-store.ts'
 
-/** A part of a message at the operator. */
-export type SeenPart = { gatewayId: number; part: number; parts: number; providerId: string; status: string }
-
 const KEPT_DAYS = 3
 const TIMEOUT_MS = 1500
 const QUERY_CANCELED = '57014'
@@ -17,14 +14,14 @@ export async function submittedParts(
   companyId: number,
   { uuid, sentAt, parts }: { uuid: string; sentAt: Date; parts: number },
   now: Date,
-): Promise<SeenPart[] | 'gone' | 'unread'> {
+): Promise<store.SeenPart[] | 'gone' | 'unread'> {
   const oldest = new Date(now.getTime() - KEPT_DAYS * 24 * 3600_000)
   if (sentAt < oldest) return 'gone'
   try {
     return (await pool.begin('read only', async sql => {
       await store.limitTime(sql, TIMEOUT_MS)
       return parts > 1 ? store.selectParts(sql, companyId, uuid) : store.selectOnlyPart(sql, companyId, uuid, sentAt)
-    })) as SeenPart[]
+    })) as store.SeenPart[]
   } catch (error) {
     if ((error as { code?: string }).code === QUERY_CANCELED) return 'unread'
     throw error

@@ -8,6 +8,7 @@ import { auditRoutes } from './audit.ts'
 import type { CabinetContext } from './cabinet-context.ts'
 import { companyRoutes } from './companies.ts'
 import { SessionCookie } from './cookie.ts'
+import { messageRoutes } from './messages.ts'
 import { peopleRoutes } from './people.ts'
 import { sessionRoutes } from './session.ts'
 
@@ -27,6 +28,7 @@ export function registerCabinetApi(app: FastifyInstance, given: Context & { stra
       await scope.register(peopleRoutes(context))
       await scope.register(companyRoutes(context))
       await scope.register(auditRoutes(context))
+      await scope.register(messageRoutes(context))
     },
     { prefix: PREFIX },
   )

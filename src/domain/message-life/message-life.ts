@@ -1,0 +1,169 @@
+import type { Money } from '../../base/money.ts'
+import { timeOfUuid7 } from '../../base/uuid7.ts'
+import type { Pool } from '../../db/sql.ts'
+import { callbacksOfMessage } from '../callbacks/callbacks-of-message.ts'
+import type { Dispatch } from '../dispatches/dispatch.ts'
+import { type InOperation, requireAnyDispatch } from '../dispatches/dispatches.ts'
+import { listGateways } from '../gateways/gateways.ts'
+import { requireSeen, type SeenMessage, stepsOfCascade } from '../message-search/box-search.ts'
+import { tariffsByIds } from '../pricing/pricing.ts'
+import { submittedParts } from '../sending/submissions.ts'
+import { reasonsToWait } from '../sending/waiting.ts'
+import { linksOfText } from '../short-links/short-links.ts'
+import { inOrder, type Moment } from './moment.ts'
+
+/** One message, or one step of a cascade, with everything that is known to have happened to it. */
+export type LifeOfStep = {
+  message: SeenMessage
+  moments: Moment[]
+  money: { held: Money; released: Money; charged: Money }
+  /** `unread`: the callbacks could not be looked up in time. */
+  callbacks: 'none asked' | 'known' | 'unread'
+}
+
+export type LifeOfMessage = {
+  message: SeenMessage
+  /** The message itself, or all steps of its cascade in their order. */
+  steps: LifeOfStep[]
+  dispatch: Pick<Dispatch, 'dispatchId' | 'name' | 'status' | 'startedAt'> | null
+}
+
+/** The life of a message of one of these companies, from what is stored of it. */
+export async function lifeOfMessage(pool: Pool, companyIds: number[], uuid: string, now: Date): Promise<LifeOfMessage> {
+  const message = await requireSeen(pool, companyIds, uuid)
+  const { companyId, cascadeUuid, dispatchId } = message
+  const steps = cascadeUuid ? await stepsOfCascade(pool, companyId, cascadeUuid) : [message]
+  const dispatch = dispatchId === null ? null : await requireAnyDispatch(pool, dispatchId)
+  const lives: LifeOfStep[] = []
+  for (const step of steps) lives.push(await lifeOfStep(pool, step, dispatch, now)) // each takes a connection
+  return { message, steps: lives, dispatch }
+}
+
+type Home = (Dispatch & InOperation) | null
+
+async function lifeOfStep(pool: Pool, message: SeenMessage, dispatch: Home, now: Date): Promise<LifeOfStep> {
+  const callbacks = await callbacksOf(pool, message)
+  const moments = [
+    ...acceptance(message),
+    ...(await pricing(pool, message)),
+    ...holding(message, dispatch),
+    ...(await waiting(pool, message, dispatch, now)),
+    ...(await sending(pool, message, now)),
+    ...ending(message),
+    ...(await clicks(pool, message)),
+    ...(callbacks ?? []).map((callback): Moment => ({ kind: 'callback', at: callback.happenedAt, callback })),
+  ]
+  return {
+    message,
+    moments: inOrder(moments),
+    money: moneyOf(message, dispatch),
+    callbacks: message.callbackUrl === null ? 'none asked' : callbacks ? 'known' : 'unread',
+  }
+}
+
+const acceptedAt = ({ uuid }: SeenMessage) => timeOfUuid7(uuid)
+const isLaterStep = ({ cascadeStep }: SeenMessage) => (cascadeStep ?? 1) > 1
+const isFinal = ({ status }: SeenMessage) => status === 'DELIVERED' || status === 'FAILED'
+
+function acceptance(message: SeenMessage): Moment[] {
+  const at = acceptedAt(message)
+  if (isLaterStep(message)) return [{ kind: 'next step', at }]
+  return [{ kind: 'accepted', at, method: message.method, position: message.position }]
+}
+
+async function pricing(pool: Pool, message: SeenMessage): Promise<Moment[]> {
+  const { tariffId, parts, price, isRejected } = message
+  if (isRejected) return []
+  const [tariff] = tariffId === null ? [] : await tariffsByIds(pool, [tariffId])
+  return [{ kind: 'priced', at: acceptedAt(message), parts, price, model: tariff?.pricingModel ?? null }]
+}
+
+/** The start of a dispatch holds the money of all its messages; later ones hold theirs when they are accepted. */
+function holding(message: SeenMessage, dispatch: Home): Moment[] {
+  const at = heldAt(message, dispatch)
+  const accepted = acceptedAt(message)
+  return at ? [{ kind: 'held', at, amount: message.price, isByStart: at > accepted }] : []
+}
+
+function heldAt(message: SeenMessage, dispatch: Home): Date | undefined {
+  if (message.isRejected || message.price === 0n) return undefined
+  const accepted = acceptedAt(message)
+  if (!dispatch || isLaterStep(message)) return accepted
+  if (!dispatch.startedAt) return undefined
+  return dispatch.startedAt > accepted ? dispatch.startedAt : accepted
+}
+
+async function waiting(pool: Pool, message: SeenMessage, dispatch: Home, now: Date): Promise<Moment[]> {
+  if (message.status !== 'CREATED') return []
+  const isStarted = dispatch?.status === 'STARTED'
+  const reasons = isStarted ? await reasonsToWait(pool, { ...dispatch, awaitingReceipt: 0 }, now) : []
+  const notBefore = message.sendAt && message.sendAt > now ? message.sendAt : null
+  return [{ kind: 'waiting', at: null, reasons, notBefore }]
+}
+
+async function sending(pool: Pool, message: SeenMessage, now: Date): Promise<Moment[]> {
+  const { companyId, sentAt } = message
+  if (!sentAt) return []
+  const parts = await submittedParts(pool, companyId, { ...message, sentAt }, now)
+  if (typeof parts === 'string') return [{ kind: 'sent', at: sentAt, parts }]
+  const names = new Map((await listGateways(pool)).map(({ gatewayId, name }) => [gatewayId, name]))
+  const seen = parts.map(({ gatewayId, part, providerId, status }) => ({
+    gateway: names.get(gatewayId) ?? `#${gatewayId}`,
+    part: part + 1,
+    providerId,
+    status,
+  }))
+  return [{ kind: 'sent', at: sentAt, parts: seen }]
+}
+
+function ending(message: SeenMessage): Moment[] {
+  const { status, finalAt, readAt, errorCode, operatorError, isRejected } = message
+  const { charged, released } = fateOfPrice(message)
+  const at = finalAt ?? acceptedAt(message)
+  return [
+    ...(status === 'DELIVERED' ? [{ kind: 'delivered', at, charged, released } as const] : []),
+    ...(status === 'FAILED'
+      ? [
+          {
+            kind: 'failed',
+            at,
+            errorCode,
+            operatorError,
+            wasSent: message.sentAt !== null,
+            isRejected,
+            released,
+          } as const,
+        ]
+      : []),
+    ...(readAt ? [{ kind: 'read', at: readAt } as const] : []),
+  ]
+}
+
+/** A message that is DELIVERED costs its final price, where a scale made it another one than was held. */
+function fateOfPrice(message: SeenMessage): { charged: Money; released: Money } {
+  const { price, finalPrice, status } = message
+  if (!isFinal(message) || message.isRejected) return { charged: 0n, released: 0n }
+  const charged = status === 'DELIVERED' ? (finalPrice ?? price) : 0n
+  return { charged, released: price > charged ? price - charged : 0n }
+}
+
+function moneyOf(message: SeenMessage, dispatch: Home) {
+  const isHeld = heldAt(message, dispatch) !== undefined
+  const { charged, released } = fateOfPrice(message)
+  return { held: isHeld ? message.price : 0n, charged, released: isHeld ? released : 0n }
+}
+
+async function clicks(pool: Pool, { companyId, uuid, text }: SeenMessage): Promise<Moment[]> {
+  const links = await linksOfText(pool, companyId, uuid, text ?? '')
+  return links.flatMap(({ url, code, clicks, clickedAt }) =>
+    clickedAt.map((at, place): Moment => ({ kind: 'clicked', at, url, code, clicks, place: place + 1 })),
+  )
+}
+
+/** Callbacks are told when a message is accepted, sent, final or read, and when its links are followed. */
+async function callbacksOf(pool: Pool, message: SeenMessage) {
+  const { companyId, uuid, callbackUrl, sentAt, finalAt, readAt } = message
+  if (callbackUrl === null) return undefined
+  const moments = [acceptedAt(message), sentAt, finalAt, readAt].filter(moment => moment !== null)
+  return callbacksOfMessage(pool, { companyId, messageUuid: uuid, url: callbackUrl, moments })
+}

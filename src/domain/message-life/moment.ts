@@ -1,0 +1,42 @@
+import type { Money } from '../../base/money.ts'
+import type { MessageCallback } from '../callbacks/callbacks-of-message.ts'
+import type { SendingMethod } from '../message-search/found-message.ts'
+import type { PricingModel } from '../pricing/tariff.ts'
+import type { WaitReason } from '../sending/waiting.ts'
+
+/** A part of a message at an operator, as the gateway noted it. */
+export type PartAtOperator = { gateway: string; part: number; providerId: string; status: string }
+
+/** Something that happened to a message, or that it waits for now. What is not stored is in none of them. */
+export type Moment =
+  | { kind: 'accepted'; at: Date; method: SendingMethod | null; position: number | null }
+  /** A later step of a cascade. */
+  | { kind: 'next step'; at: Date }
+  | { kind: 'priced'; at: Date; parts: number; price: Money; model: PricingModel | null }
+  /** Where a dispatch was not started yet, nothing is held. */
+  | { kind: 'held'; at: Date; amount: Money; isByStart: boolean }
+  | { kind: 'waiting'; at: null; reasons: WaitReason[]; notBefore: Date | null }
+  /** `gone`: ids of parts are kept for three days. `unread`: they could not be looked up in time. */
+  | { kind: 'sent'; at: Date; parts: PartAtOperator[] | 'gone' | 'unread' }
+  | { kind: 'delivered'; at: Date; charged: Money; released: Money }
+  | {
+      kind: 'failed'
+      at: Date
+      errorCode: number | null
+      operatorError: string | null
+      wasSent: boolean
+      isRejected: boolean
+      released: Money
+    }
+  | { kind: 'read'; at: Date }
+  | { kind: 'clicked'; at: Date; url: string; code: string; clicks: number; place: number }
+  | { kind: 'callback'; at: Date; callback: MessageCallback }
+
+/** In the order of time; what it waits for now comes last. */
+export const inOrder = (moments: Moment[]): Moment[] =>
+  moments
+    .map((moment, place) => ({ moment, place }))
+    .sort((a, b) => timeOf(a.moment) - timeOf(b.moment) || a.place - b.place)
+    .map(({ moment }) => moment)
+
+const timeOf = ({ at }: Moment) => at?.getTime() ?? Number.MAX_SAFE_INTEGER

@@ -1,0 +1,217 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
+import { useApp } from '../../testing/api.ts'
+import { aPerson, CabinetBrowser, ofCompany, ofPartner, staff } from '../../testing/cabinet.ts'
+import { aCascade, aDispatchWithFates, aSingleMessage, HOOK } from '../../testing/traffic.ts'
+import { aWorld, type World } from '../../testing/world.ts'
+import type { MessageAnswer, MessagesAnswer } from './messages.ts'
+
+const { api } = useApp('/docs/partner.json')
+let numbering: Numbering
+let ours: World
+let theirs: World
+let sent: Awaited<ReturnType<typeof aDispatchWithFates>>
+let single: string
+let foreign: string
+let owner: CabinetBrowser
+
+beforeAll(async () => {
+  numbering = await loadNumbering(api.sql)
+  ours = await aWorld(api.sql)
+  theirs = await aWorld(api.sql)
+  sent = await aDispatchWithFates(api.sql, numbering, ours)
+  single = await aSingleMessage(api.sql, numbering, ours, { externalId: 'order-10517' })
+  foreign = await aSingleMessage(api.sql, numbering, theirs, { destination: '79162001078' })
+  owner = await signedIn(ofCompany(ours.companyId), 'owner')
+})
+
+async function signedIn(...person: [Parameters<typeof aPerson>[1], string]) {
+  const browser = new CabinetBrowser(() => api.app)
+  await browser.signIn((await aPerson(api.sql, ...person)).login)
+  return browser
+}
+
+const find = async (query: string, browser = owner) =>
+  (await browser.ask('GET', `/messages?${query}`)).body as MessagesAnswer
+const uuidsOf = ({ items }: MessagesAnswer) => items.map(({ uuid }) => uuid)
+const lifeOf = async (uuid: string, browser = owner) =>
+  (await browser.ask('GET', `/messages/${uuid}`)).body as MessageAnswer
+
+describe('the box finds', () => {
+  test.each([
+    ['a whole number, however it is written', () => '8 (926) 200-10-14', 'number', () => [sent.undelivered]],
+    ['the beginning of a number', () => '+7 926 200', 'period', () => [sent.undelivered]],
+    ['a long beginning of a number by its index', () => '+7 926 200-1', 'beginning', () => [sent.undelivered]],
+    ['a part of a number', () => '200-10-1', 'period', () => [sent.undelivered]],
+    ['an id of ours', () => single.toUpperCase(), 'uuid', () => [single]],
+    ['an id of the client', () => 'order-10517', 'own id', () => [single]],
+    ['words of the text in any order', () => 'READY order', 'period', () => [single]],
+    ['exact words', () => '"order ready"', 'period', () => []],
+    ['digits in the text', () => '10517', 'period', () => [single]],
+    ['no pattern', () => '%', 'period', () => [sent.sending, sent.sent, sent.undelivered, sent.delivered]],
+  ])('%s', async (_, typed, by, wanted) => {
+    const answer = await find(`q=${encodeURIComponent(typed())}`)
+    expect([answer.by, uuidsOf(answer)]).toEqual([by, wanted()])
+  })
+
+  test('everything of the last day when it is empty, page by page, the newest first', async () => {
+    const all = [single, sent.sending, sent.sent, sent.undelivered, sent.delivered]
+    const first = await find('perPage=3')
+    expect([uuidsOf(first), first.older]).toEqual([all.slice(0, 3), all[2]])
+    const second = await find(`perPage=3&before=${first.older}`)
+    expect([uuidsOf(second), second.older, second.cutAt]).toEqual([all.slice(3), null, null])
+    expect(Date.parse(String(second.to)) - Date.parse(String(second.from))).toBe(24 * 3600_000)
+  })
+
+  test('nothing outside of the period, and an id at any time', async () => {
+    const past = 'from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z'
+    expect(uuidsOf(await find(past))).toEqual([])
+    expect(uuidsOf(await find(`q=order-10517`))).toEqual([single])
+    expect((await owner.ask('GET', '/messages?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z')).status).toBe(400)
+  })
+})
+
+describe('filters', () => {
+  test.each([
+    ['status=undelivered&status=delivered', () => [sent.undelivered, sent.delivered]],
+    ['status=sending', () => [single, sent.sending]],
+    ['operator=MEGAFON', () => [sent.undelivered]],
+    ['operator=OTHER', () => []],
+    ['error=603', () => [sent.undelivered]],
+    ['channel=VIBER', () => []],
+    ['dispatch={dispatch}&channel=SMS', () => [sent.sending, sent.sent, sent.undelivered, sent.delivered]],
+    ['dispatch={dispatch}&status=undelivered', () => [sent.undelivered]],
+    ['dispatch=999999', () => []],
+    ['q=926&status=delivered', () => []],
+  ])('%s', async (query, wanted) => {
+    expect(uuidsOf(await find(query.replace('{dispatch}', String(sent.dispatchId))))).toEqual(wanted())
+  })
+
+  test('that are wrong are refused', async () => {
+    for (const query of ['status=lost', 'operator=NOBODY', 'perPage=1000', 'before=7', `q=${'x'.repeat(201)}`])
+      expect([query, (await owner.ask('GET', `/messages?${query}`)).status]).toEqual([query, 400])
+  })
+})
+
+describe('who sees which messages', () => {
+  test.each(['owner', 'sender', 'finance', 'viewer'])('a company %s sees those of the own company', async role => {
+    const browser = await signedIn(ofCompany(ours.companyId), role)
+    expect(uuidsOf(await find('', browser))).not.toContain(foreign)
+    expect(uuidsOf(await find('q=79162001078', browser))).toEqual([])
+    expect(uuidsOf(await find(`q=${foreign}`, browser))).toEqual([])
+    expect((await browser.ask('GET', `/messages/${foreign}`)).status).toBe(404)
+    for (const path of ['/messages', `/messages/${foreign}`])
+      expect((await browser.ask('GET', `${path}?companyId=${theirs.companyId}`)).status).toBe(404)
+    expect(
+      uuidsOf(await find(`dispatch=${sent.dispatchId}`, await signedIn(ofCompany(theirs.companyId), role))),
+    ).toEqual([])
+  })
+
+  test('a partner sees those of all its companies, or of the chosen one', async () => {
+    const browser = await signedIn(ofPartner(theirs.partner.partnerId), 'viewer')
+    expect(uuidsOf(await find('', browser))).toEqual([foreign])
+    expect((await browser.ask('GET', `/messages/${single}`)).status).toBe(404)
+    expect((await browser.ask('GET', `/messages?companyId=${ours.companyId}`)).status).toBe(404)
+  })
+
+  test('staff see those of every company', async () => {
+    const browser = await signedIn(staff, 'support')
+    expect(uuidsOf(await find('perPage=2', browser))).toEqual([foreign, single])
+    expect(uuidsOf(await find(`companyId=${ours.companyId}&perPage=1`, browser))).toEqual([single])
+    expect(uuidsOf(await find('q=79162001078', browser))).toEqual([foreign])
+    expect((await lifeOf(foreign, browser)).companyId).toBe(theirs.companyId)
+  })
+
+  test('without a session nobody sees any', async () => {
+    const browser = new CabinetBrowser(() => api.app)
+    for (const path of ['/messages', `/messages/${single}`]) expect((await browser.ask('GET', path)).status).toBe(401)
+  })
+})
+
+describe('the life of a message', () => {
+  const kindsOf = ({ steps }: MessageAnswer) => steps.map(({ moments }) => moments.map(({ kind }) => kind))
+
+  test('that failed names the gateway, the ids of its parts, the operator’s words, money and callbacks', async () => {
+    const life = await lifeOf(sent.undelivered)
+    expect(life).toMatchObject({ status: 'undelivered', errorCode: 603, operator: 'MEGAFON', dispatchName: 'Test' })
+    const [step] = life.steps
+    expect(kindsOf(life)[0]!.toSorted()).toEqual(
+      ['accepted', 'priced', 'held', 'sent', 'failed', 'callback', 'callback'].toSorted(),
+    )
+    const momentOf = (kind: string) => step!.moments.find(moment => moment.kind === kind)
+    const gateway = `MegaFon direct ${ours.companyId}`
+    expect(momentOf('sent')).toMatchObject({
+      parts: [
+        { gateway, part: 1, providerId: '7F3A1-1', status: 'SENT' },
+        { gateway, part: 2, providerId: '7F3A1-2', status: 'SENT' },
+      ],
+    })
+    expect(momentOf('failed')).toMatchObject({ errorCode: 603, operatorError: 'stat:UNDELIV err:027', wasSent: true })
+    const { held, released, charged } = step!.money
+    expect([held > 0, released, charged]).toEqual([true, held, 0])
+    const callback = momentOf('callback') as Extract<typeof step, object>['moments'][number] & { kind: 'callback' }
+    expect(callback.callback).toMatchObject({
+      url: HOOK,
+      status: 'DELIVERED',
+      events: [{ name: 'sent', isReceived: true }],
+    })
+    expect(callback.callback.attempts.map(({ statusCode }) => statusCode)).toEqual([503, 200])
+  })
+
+  test('that was delivered shows what was charged', async () => {
+    const { steps } = await lifeOf(sent.delivered)
+    const { held, released, charged } = steps[0]!.money
+    expect([charged, released]).toEqual([held, 0])
+  })
+
+  test('that waits says for what', async () => {
+    const { steps } = await lifeOf(sent.sending)
+    expect(steps[0]!.moments.at(-1)).toMatchObject({ kind: 'waiting', reasons: [{ kind: 'engine' }] })
+  })
+
+  test('of a cascade has a line for each step', async () => {
+    const { first } = await aCascade(api.sql, numbering, ours)
+    const life = await lifeOf(first)
+    expect(life.steps.map(({ text, status }) => [text, status])).toEqual([
+      ['First step', 'undelivered'],
+      ['Second step', 'sending'],
+    ])
+    expect(kindsOf(life)[1]![0]).toBe('next step')
+    const second = await lifeOf(life.steps[1]!.uuid)
+    expect(second.steps.map(({ uuid }) => uuid)).toEqual(life.steps.map(({ uuid }) => uuid))
+  })
+
+  test('of the ids of parts says that they are gone after three days', async () => {
+    api.now = new Date(Date.now() + 4 * 24 * 3600_000)
+    const { steps } = await lifeOf(sent.delivered, await signedIn(ofCompany(ours.companyId), 'viewer'))
+    api.now = undefined
+    expect(steps[0]!.moments.find(({ kind }) => kind === 'sent')).toMatchObject({ parts: 'gone' })
+  })
+})
+
+describe('the replay of a callback', () => {
+  const replayPath = async () => {
+    const [row] = await api.sql`select callback_id from callbacks where company_id = ${ours.companyId} limit 1`
+    return `/messages/${sent.delivered}/callbacks/${row!.callback_id}/replay`
+  }
+
+  test('puts it back into the queue', async () => {
+    const path = await replayPath()
+    expect((await owner.ask('POST', path)).status).toBe(204)
+    const [row] = await api.sql`select status, done_events from callbacks where company_id = ${ours.companyId} limit 1`
+    expect(row).toEqual({ status: 'WAITING', done_events: 0 })
+  })
+
+  test.each(['sender', 'finance', 'viewer'])('is not for a %s', async role => {
+    const browser = await signedIn(ofCompany(ours.companyId), role)
+    expect((await browser.ask('POST', await replayPath())).status).toBe(403)
+  })
+
+  test('is not for callbacks of others', async () => {
+    const browser = await signedIn(ofCompany(theirs.companyId), 'owner')
+    const path = await replayPath()
+    expect((await browser.ask('POST', path)).status).toBe(404)
+    expect((await browser.ask('POST', path.replace(sent.delivered, foreign))).status).toBe(404)
+    expect((await browser.ask('POST', `${path}?companyId=${ours.companyId}`)).status).toBe(404)
+  })
+})

@@ -1,0 +1,147 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { allChannelTypes } from '../../base/channel-types.ts'
+import { invalid } from '../../base/errors.ts'
+import { type Money, moneyToNumber } from '../../base/money.ts'
+import { timeOfUuid7 } from '../../base/uuid7.ts'
+import { replayCallback } from '../../domain/callbacks/callbacks.ts'
+import { companyIdsWithin } from '../../domain/companies/companies.ts'
+import { type LifeOfMessage, type LifeOfStep, lifeOfMessage } from '../../domain/message-life/message-life.ts'
+import type { Moment } from '../../domain/message-life/moment.ts'
+import { type BoxAnswer, requireSeen, type SeenMessage, searchBox } from '../../domain/message-search/box-search.ts'
+import { statusTimeOf, statusWordOf } from '../../domain/message-search/found-message.ts'
+import { brandIds, brandOf, brands, OTHER_BRAND_ID } from '../../domain/numbering/brand.ts'
+import { DateTime, Defaulted, Id, SomeOf } from '../schemas.ts'
+import type { CabinetContext } from './cabinet-context.ts'
+
+const OUTBOUND = ['sending', 'sent', 'delivered', 'undelivered', 'unsent'] as const
+const OPERATORS = [...brands, 'OTHER'] as const
+const Uuid = Type.String({ format: 'uuid' })
+
+const Search = Type.Object({
+  companyId: Type.Optional(Id),
+  q: Defaulted(Type.String({ maxLength: 200, default: '' })),
+  status: SomeOf(OUTBOUND),
+  channel: SomeOf(allChannelTypes),
+  operator: SomeOf(OPERATORS),
+  error: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+  dispatch: Type.Optional(Id),
+  from: Type.Optional(DateTime),
+  to: Type.Optional(DateTime),
+  before: Type.Optional(Uuid),
+  perPage: Defaulted(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
+})
+const OfCompany = Type.Object({ companyId: Type.Optional(Id) })
+const ByUuid = Type.Object({ uuid: Uuid })
+const ByCallback = Type.Object({ uuid: Uuid, callbackId: Id })
+
+/** What the pages get; they import these types. */
+export type ListedMessage = ReturnType<typeof present>
+export type MessagesAnswer = Omit<BoxAnswer, 'items'> & { items: ListedMessage[] }
+export type MessageMoment = Plain<Moment>
+export type MessageStep = ReturnType<typeof presentStep>
+export type MessageAnswer = ReturnType<typeof presentLife>
+
+/** Amounts as numbers. */
+type Plain<T> = T extends Money ? number : T extends Date ? T : T extends object ? { [K in keyof T]: Plain<T[K]> } : T
+
+/** Messages of the company, or of all companies that the viewer looks after: search, and the life of one. */
+export const messageRoutes =
+  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    api.get(
+      '/messages',
+      { config: { needs: 'traffic.see' }, schema: { querystring: Search } },
+      async ({ viewer, query }): Promise<MessagesAnswer> => {
+        const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
+        const { items, ...answer } = await searchBox(sql, companyIds, searchOf(query), clock())
+        return { ...answer, items: items.map(present) }
+      },
+    )
+
+    api.get(
+      '/messages/:uuid',
+      { config: { needs: 'traffic.see' }, schema: { querystring: OfCompany, params: ByUuid } },
+      async ({ viewer, query, params }): Promise<MessageAnswer> => {
+        const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
+        return presentLife(await lifeOfMessage(sql, companyIds, params.uuid.toLowerCase(), clock()))
+      },
+    )
+
+    /** The whole batch goes out again: its receiver knows the ids of what it has seen. */
+    api.post(
+      '/messages/:uuid/callbacks/:callbackId/replay',
+      { config: { needs: 'developers.change' }, schema: { querystring: OfCompany, params: ByCallback } },
+      async ({ viewer, query, params }, reply) => {
+        const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
+        const { companyId } = await requireSeen(sql, companyIds, params.uuid.toLowerCase())
+        await replayCallback(sql, companyId, params.callbackId, clock())
+        return reply.code(204).send()
+      },
+    )
+  }
+
+function searchOf(query: Type.Static<typeof Search>) {
+  const { q, status, channel, operator, error, dispatch, perPage } = query
+  const from = query.from === undefined ? undefined : new Date(query.from)
+  const to = query.to === undefined ? undefined : new Date(query.to)
+  if (from && to && from > to) throw invalid('from: must not be later than to')
+  return {
+    typed: q,
+    statuses: status,
+    channelTypes: channel,
+    brandIds: operator?.map(name => (name === 'OTHER' ? OTHER_BRAND_ID : brandIds[name])),
+    errorCodes: error === undefined ? undefined : [error],
+    dispatchId: dispatch,
+    from,
+    to,
+    before: query.before?.toLowerCase(),
+    limit: perPage,
+  }
+}
+
+const present = (message: SeenMessage) => ({
+  uuid: message.uuid,
+  companyId: message.companyId,
+  companyName: message.companyName,
+  status: statusWordOf(message),
+  statusAt: statusTimeOf(message),
+  acceptedAt: timeOfUuid7(message.uuid),
+  destination: message.destination,
+  operator: brandOf(message.brandId ?? OTHER_BRAND_ID) ?? null,
+  channelType: message.channelType,
+  trafficType: message.trafficType,
+  senderName: message.senderName,
+  text: message.text,
+  errorCode: message.errorCode,
+  operatorError: message.operatorError,
+  dispatchId: message.dispatchId,
+  dispatchName: message.dispatchName,
+  externalId: message.externalId,
+  cascadeStep: message.cascadeStep,
+  parts: message.parts,
+  currency: message.currency,
+})
+
+const presentLife = ({ message, steps, dispatch }: LifeOfMessage) => ({
+  ...present(message),
+  expiresAt: message.expiresAt,
+  cascadeUuid: message.cascadeUuid,
+  dispatchStatus: dispatch?.status ?? null,
+  steps: steps.map(presentStep),
+})
+
+const presentStep = ({ message, moments, money, callbacks }: LifeOfStep) => ({
+  ...present(message),
+  callbacks,
+  moments: moments.map(plain) as MessageMoment[],
+  money: plain(money) as Plain<LifeOfStep['money']>,
+})
+
+/** Amounts are bigints, which JSON does not know. */
+function plain(value: unknown): unknown {
+  if (typeof value === 'bigint') return moneyToNumber(value)
+  if (Array.isArray(value)) return value.map(plain)
+  if (value === null || typeof value !== 'object' || value instanceof Date) return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, plain(inner)]))
+}

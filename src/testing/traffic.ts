@@ -1,0 +1,119 @@
+import type { Pool } from '../db/sql.ts'
+import { claimReceivers, nextBatches, savePasses } from '../domain/callbacks/callbacks.ts'
+import type { Numbering } from '../domain/numbering/numbering.ts'
+import { recordFindings } from '../domain/sending/recording.ts'
+import { createIntake } from '../domain/singles/intake.ts'
+import type { CascadePlan, SingleWish } from '../domain/singles/single.ts'
+import { aGateway } from './engines.ts'
+import { aDispatch, billingZone, start, type World } from './world.ts'
+
+/** Traffic with known fates, without an engine: what operators would have said is written down. */
+
+export const HOOK = 'https://hooks.romashka.example/tidings'
+export const fates = ['delivered', 'undelivered', 'sent', 'sending'] as const
+const destinations = ['79162001001', '79262001014', '79032001036', '79773001022']
+const OPERATOR_WORDS = 'stat:UNDELIV err:027'
+
+/** A started dispatch with a message of each fate, whose callbacks were refused once and then taken. */
+export async function aDispatchWithFates(sql: Pool, numbering: Numbering, world: World) {
+  const { companyId } = world
+  const text = `Autumn bouquets are 20% off until Sunday. ${'Asters and dahlias. '.repeat(7)}`
+  const recipients = destinations.map(destination => ({ destination }))
+  const dispatchId = await aDispatch(sql, numbering, world, recipients, {
+    text,
+    callbackUrl: HOOK,
+    callbackEvents: ['sent', 'delivered', 'failed'],
+  })
+  await start(sql, world, dispatchId)
+  const { gatewayId } = await aGateway(sql, { name: `MegaFon direct ${companyId}` })
+  const rows = await sql<{ uuid: string }[]>`
+    select uuid from messages where dispatch_id = ${dispatchId} order by position`
+  const [delivered, undelivered, sent, sending] = rows.map(({ uuid }) => uuid) as [string, string, string, string]
+  const now = new Date()
+  const ids = (id: string) => ({ gatewayId, providerIds: [`${id}-1`, `${id}-2`] })
+  const after = (ms: number) => new Date(now.getTime() + ms)
+  const context = { billingZone, now }
+  await recordFindings(
+    sql,
+    companyId,
+    [delivered, undelivered, sent].map((uuid, i) => ({ uuid, sentAt: now, ids: ids(`7F3A${i}`) })),
+    context,
+  )
+  await recordFindings(
+    sql,
+    companyId,
+    [
+      { uuid: delivered, final: { status: 'DELIVERED', at: after(500) } },
+      { uuid: undelivered, final: { status: 'FAILED', at: after(700), errorCode: 603, operatorError: OPERATOR_WORDS } },
+    ],
+    context,
+  )
+  await deliverCallbacks(sql, companyId)
+  return { dispatchId, delivered, undelivered, sent, sending }
+}
+
+/** One attempt that the receiver refuses, and one that it takes. */
+async function deliverCallbacks(sql: Pool, companyId: number) {
+  const worker = crypto.randomUUID()
+  const key = { companyId, receiver: new URL(HOOK).origin }
+  const now = new Date()
+  await claimReceivers(sql, [key], worker, 60, now)
+  const batches = await nextBatches(sql, key, now, { mostEvents: 1000, probe: true })
+  for (const attempt of [
+    { statusCode: 503, deliveredEvents: 0, tookMs: 2140 },
+    { statusCode: 200, deliveredEvents: 1, tookMs: 84 },
+  ]) {
+    const passes = batches.map(batch => ({
+      batch: { ...batch, done: batch.events.map(() => attempt.statusCode === 200) },
+      attempt: { attemptedAt: now, triedEvents: batch.events.length, ...attempt },
+    }))
+    await savePasses(sql, worker, key, passes)
+  }
+}
+
+/** A single message that waits to be sent. */
+export async function aSingleMessage(
+  sql: Pool,
+  numbering: Numbering,
+  { companyId }: World,
+  given: Partial<SingleWish> = {},
+): Promise<string> {
+  const linkBase = 'http://localhost:8080/s'
+  const intake = createIntake({ sql, clock: () => new Date(), numbering: () => numbering, billingZone, linkBase })
+  const [outcome] = await intake.accept(companyId, [singleWish(given)])
+  if (outcome!.kind === 'refused') throw new Error(outcome!.reason)
+  return outcome!.uuid
+}
+
+export const singleWish = (given: Partial<SingleWish> = {}): SingleWish => ({
+  channelType: 'SMS',
+  senderName: 'ROMASHKA',
+  destination: '79162001077',
+  text: 'Order 10517 is ready. Pick it up until 21:00',
+  content: null,
+  trafficType: null,
+  externalId: null,
+  centerId: null,
+  method: 'API',
+  options: {},
+  callbackUrl: null,
+  callbackEvents: null,
+  ...given,
+})
+
+/** A cascade of two SMS whose first step failed: the second one is under way. */
+export async function aCascade(sql: Pool, numbering: Numbering, world: World): Promise<{ first: string }> {
+  const plan: CascadePlan = [
+    { condition: 'not_delivered', ttlSeconds: 30, wish: singleWish({ text: 'First step' }) },
+    { condition: 'not_delivered', ttlSeconds: null, wish: singleWish({ text: 'Second step' }) },
+  ]
+  const linkBase = 'http://localhost:8080/s'
+  const first = await aSingleMessage(sql, numbering, world, { text: 'First step', cascade: { step: 1, plan } })
+  await recordFindings(
+    sql,
+    world.companyId,
+    [{ uuid: first, sentAt: new Date(), final: { status: 'FAILED', at: new Date(), errorCode: 7060 } }],
+    { billingZone, now: new Date(), cascades: { numbering: () => numbering, linkBase } },
+  )
+  return { first }
+}
