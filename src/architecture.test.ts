@@ -47,6 +47,7 @@ const slices = [
   'inbound',
   'verification',
   'audit',
+  'overview',
 ]
 
 /** What each room may import, besides itself. `main.ts` and `commands` put everything together. */

@@ -62,6 +62,10 @@ export const postponeLane = (sql: Sql, lane: { companyId: number; laneId: number
 export const waitingLanes = (sql: Sql, companyId: number, dispatchId: number): Promise<WaitingLane[]> =>
   store.selectWaiting(sql, companyId, dispatchId)
 
+/** The same for one lane; none when it was closed meanwhile. */
+export const waitingLane = (sql: Sql, companyId: number, laneId: number): Promise<WaitingLane[]> =>
+  store.selectWaitingLane(sql, companyId, laneId)
+
 export const strandedLeases = (sql: Sql, limit: number) => store.selectStranded(sql, limit)
 
 export async function takeChunk(

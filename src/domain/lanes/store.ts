@@ -285,14 +285,26 @@ export function selectHeldRanges(sql: Sql, companyId: number, dispatchId: number
 /** Open lanes of a dispatch with messages left to send, whatever may be in their way. */
 export function selectWaiting(sql: Sql, companyId: number, dispatchId: number) {
   return sql<WaitingLane[]>`
-    select ${columns(sql)}, l.tail - l.cursor as waiting, c.status = 'ACTIVE' as "isCompanyActive",
-      coalesce(s.suspended, false) as "isSuspended"
+    select ${waitingColumns(sql)}
     from lanes l
     join companies c on c.company_id = l.company_id
-    left join senders s on s.company_id = l.company_id and s.sender_id = l.sender_id
-    left join dispatches d on d.company_id = l.company_id and d.dispatch_id = l.dispatch_id
+    ${withSender(sql)}
     where l.company_id = ${companyId} and l.dispatch_id = ${dispatchId} and l.open
       and (l.cursor < l.tail
         or exists (select from leases e where e.company_id = l.company_id and e.lane_id = l.lane_id))
     order by l.lane_id`
 }
+
+/** One lane, of a dispatch or of single messages. */
+export function selectWaitingLane(sql: Sql, companyId: number, laneId: number) {
+  return sql<WaitingLane[]>`
+    select ${waitingColumns(sql)}
+    from lanes l
+    join companies c on c.company_id = l.company_id
+    ${withSender(sql)}
+    where l.company_id = ${companyId} and l.lane_id = ${laneId} and l.open`
+}
+
+const waitingColumns = (sql: Sql) => sql`
+  ${columns(sql)}, l.tail - l.cursor as waiting, c.status = 'ACTIVE' as "isCompanyActive",
+  coalesce(s.suspended, false) as "isSuspended"`

@@ -27,8 +27,15 @@ type Started = { companyId: number; dispatchId: number; waiting: number; awaitin
 /** What a started dispatch waits for, the reason that stops most first; nothing when it simply takes its time. */
 export async function reasonsToWait(sql: Sql, dispatch: Started, now: Date): Promise<WaitReason[]> {
   const lanes = dispatch.waiting > 0 ? await waitingLanes(sql, dispatch.companyId, dispatch.dispatchId) : []
+  const reasons = await reasonsOfLanes(sql, lanes, now)
+  if (dispatch.awaitingReceipt > 0) reasons.push({ kind: 'receipts', messages: dispatch.awaitingReceipt })
+  return reasons
+}
+
+/** What lanes with messages wait for. */
+export async function reasonsOfLanes(sql: Sql, lanes: WaitingLane[], now: Date): Promise<WaitReason[]> {
   const [hasEngine, gateways, states] = await Promise.all([isEngineAtWork(sql), listGateways(sql), gatewayStates(sql)])
-  const reasons: WaitReason[] = [
+  return [
     ...(hasEngine ? [] : [{ kind: 'engine' } as const]),
     ...companyReason(lanes),
     ...senderReasons(lanes),
@@ -36,8 +43,6 @@ export async function reasonsToWait(sql: Sql, dispatch: Started, now: Date): Pro
     ...(hasEngine ? gatewayReasons(lanes, gateways, states) : []),
     ...limitReason(lanes, gateways),
   ]
-  if (dispatch.awaitingReceipt > 0) reasons.push({ kind: 'receipts', messages: dispatch.awaitingReceipt })
-  return reasons
 }
 
 const companyReason = (lanes: WaitingLane[]): WaitReason[] =>

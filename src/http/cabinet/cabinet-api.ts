@@ -9,6 +9,7 @@ import type { CabinetContext } from './cabinet-context.ts'
 import { companyRoutes } from './companies.ts'
 import { SessionCookie } from './cookie.ts'
 import { messageRoutes } from './messages.ts'
+import { overviewRoutes } from './overview.ts'
 import { peopleRoutes } from './people.ts'
 import { sessionRoutes } from './session.ts'
 
@@ -29,6 +30,7 @@ export function registerCabinetApi(app: FastifyInstance, given: Context & { stra
       await scope.register(companyRoutes(context))
       await scope.register(auditRoutes(context))
       await scope.register(messageRoutes(context))
+      await scope.register(overviewRoutes(context))
     },
     { prefix: PREFIX },
   )

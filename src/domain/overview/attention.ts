@@ -1,0 +1,234 @@
+import type { ChannelType } from '../../base/channel-types.ts'
+import type { Money } from '../../base/money.ts'
+import type { Sql } from '../../db/sql.ts'
+import type { CompanyScope } from '../companies/company.ts'
+import { listGateways } from '../gateways/gateways.ts'
+import { gatewayStates } from '../gateways/states.ts'
+import type { Right } from '../people/rights.ts'
+import { isEngineAtWork } from '../sending/engines.ts'
+import { addDays, DAY_MS, type Days, shareOf } from './days.ts'
+import * as store from './store.ts'
+import type { CompanyName, Waiting } from './waiting.ts'
+
+/** Something that a person should look at. Each kind is mended in one place. */
+export type Attention =
+  | { kind: 'engine' }
+  | {
+      kind: 'gateway'
+      name: string
+      channelType: ChannelType
+      since: Date | null
+      error: string | null
+      waiting: number
+    }
+  | { kind: 'channel'; channelType: ChannelType; waiting: number }
+  | { kind: 'failures'; company: CompanyName; dispatch: FailingDispatch }
+  | { kind: 'budget'; company: CompanyName; usedShare: number; runsOutOn: string | null }
+  | { kind: 'balance'; company: CompanyName; left: Money; currency: string; runsOutOn: string | null }
+  | { kind: 'receiver'; company: CompanyName; receiver: string; failures: number; waitingEvents: number }
+  | { kind: 'refused'; company: CompanyName; senderName: string; status: 'REJECTED' | 'DENIED'; comment: string | null }
+  | { kind: 'review'; senders: number; templates: number }
+
+export type FailingDispatch = {
+  dispatchId: number
+  name: string
+  failedShare: number
+  /** Null when the channel had no results in the days before. */
+  usualShare: number | null
+  /** What most of them failed with. */
+  errorCode: number | null
+}
+
+type Asking = {
+  scope: CompanyScope
+  sees: (right: Right) => boolean
+  days: Days
+  usual: store.WaySums[]
+  waiting: Waiting[]
+}
+
+/** Of each kind. */
+const MOST_LINES = 5
+
+/** What stops messages first, then money, then what can wait until tomorrow. */
+export async function attentionOf(sql: Sql, asking: Asking): Promise<Attention[]> {
+  const { sees } = asking
+  const lines = await Promise.all([
+    downOf(sql, asking),
+    failuresOf(sql, asking),
+    sees('money.see') ? pursesOf(sql, asking) : [],
+    sees('developers.see') ? receiversOf(sql, asking) : [],
+    sees('settings.see') ? refusedOf(sql, asking) : [],
+    sees('review') && asking.scope.kind === 'STAFF' ? reviewOf(sql) : [],
+  ])
+  return lines.flat()
+}
+
+// Gateways ------------------------------------------------------------------------------------------------------------
+
+/** Staff see which gateway is down; a company sees the channels in which its messages wait for one. */
+async function downOf(sql: Sql, { sees, waiting }: Asking): Promise<Attention[]> {
+  const [hasEngine, gateways, states] = await Promise.all([isEngineAtWork(sql), listGateways(sql), gatewayStates(sql)])
+  if (!hasEngine) return waiting.length > 0 || sees('gateways.see') ? [{ kind: 'engine' }] : []
+  const isUp = (gateway: (typeof gateways)[number]) => !gateway.paused && states.get(gateway.gatewayId)?.up === true
+  const waitingIn = (channelType: ChannelType, brands: number[]) =>
+    waiting
+      .filter(lane => lane.channelType === channelType && (brands.length === 0 || brands.includes(lane.brandId)))
+      .reduce((total, lane) => total + lane.waiting, 0)
+  if (sees('gateways.see')) {
+    const down = gateways.filter(gateway => !gateway.paused && !isUp(gateway)).slice(0, MOST_LINES)
+    return down.map(({ gatewayId, name, channelType, brands }) => {
+      const state = states.get(gatewayId)
+      const [since, error] = [state?.lastErrorAt ?? null, state?.lastError ?? null]
+      return { kind: 'gateway', name, channelType, since, error, waiting: waitingIn(channelType, brands) }
+    })
+  }
+  const stuck = waiting.filter(
+    lane => !gateways.some(gateway => isUp(gateway) && serves(gateway, lane.channelType, lane.brandId)),
+  )
+  return [...Map.groupBy(stuck, ({ channelType }) => channelType)].map(([channelType, lanes]) => ({
+    kind: 'channel',
+    channelType,
+    waiting: lanes.reduce((total, lane) => total + lane.waiting, 0),
+  }))
+}
+
+const serves = (gateway: { channelType: ChannelType; brands: number[] }, channelType: ChannelType, brandId: number) =>
+  gateway.channelType === channelType && (gateway.brands.length === 0 || gateway.brands.includes(brandId))
+
+// Dispatches ----------------------------------------------------------------------------------------------------------
+
+const RECENT_EACH = 10
+const MOST_RECENT = 50
+/** Fewer results say nothing about a dispatch. */
+const FEWEST_RESULTS = 20
+/** Failures are unusual when there are twice as many as usual, and five in a hundred more. */
+const TIMES_USUAL = 2
+const MORE_THAN_USUAL = 0.05
+/** Taken where nothing is known of the days before. */
+const ASSUMED_SHARE = 0.05
+
+async function failuresOf(sql: Sql, { scope, days, usual }: Asking): Promise<Attention[]> {
+  const recent = await store.selectRecent(sql, scope, days.today, RECENT_EACH, MOST_RECENT)
+  const failing = recent.flatMap(dispatch => {
+    const usualShare = usualFailuresOf(usual, dispatch.channelType)
+    const failedShare = unusualShareOf(dispatch, usualShare)
+    return failedShare === undefined ? [] : [{ dispatch, failedShare, usualShare }]
+  })
+  return Promise.all(
+    failing.slice(0, MOST_LINES).map(async ({ dispatch, failedShare, usualShare }): Promise<Attention> => {
+      const errorCode = await commonErrorOf(sql, dispatch)
+      const { dispatchId, name } = dispatch
+      return {
+        kind: 'failures',
+        company: companyOf(dispatch),
+        dispatch: { dispatchId, name, failedShare, usualShare, errorCode },
+      }
+    }),
+  )
+}
+
+function usualFailuresOf(usual: store.WaySums[], channelType: ChannelType): number | null {
+  const sums = usual.filter(way => way.channelType === channelType)
+  const delivered = sums.reduce((total, way) => total + way.delivered, 0)
+  const failed = sums.reduce((total, way) => total + way.failed, 0)
+  const share = shareOf({ delivered, failed })
+  return share === null ? null : 1 - share
+}
+
+function unusualShareOf({ delivered, failed }: store.DispatchSums, usualShare: number | null): number | undefined {
+  if (delivered + failed < FEWEST_RESULTS) return undefined
+  const usual = usualShare ?? ASSUMED_SHARE
+  const share = failed / (delivered + failed)
+  return share >= usual * TIMES_USUAL && share >= usual + MORE_THAN_USUAL ? share : undefined
+}
+
+/** So many messages of a dispatch are looked at, evenly over all of it: enough to say what most failed with. */
+const SAMPLE = 300
+
+async function commonErrorOf(sql: Sql, dispatch: store.DispatchSums): Promise<number | null> {
+  const { messageCount } = dispatch
+  const size = Math.min(SAMPLE, messageCount)
+  const positions = Array.from({ length: size }, (_, place) => Math.floor((place * messageCount) / size))
+  const [common] = await store.selectCommonError(sql, dispatch, positions)
+  return common?.errorCode ?? null
+}
+
+const companyOf = ({ companyId, companyName }: { companyId: number; companyName: string }): CompanyName => ({
+  companyId,
+  name: companyName,
+})
+
+// Money ---------------------------------------------------------------------------------------------------------------
+
+const MOST_PURSES = 20
+/** A prepaid balance is low when it lasts no longer. */
+const LOW_DAYS = 3
+
+async function pursesOf(sql: Sql, { scope, days }: Asking): Promise<Attention[]> {
+  const purses = await store.selectThinPurses(sql, scope, days, MOST_PURSES)
+  return purses.flatMap(purse => [...budgetLine(purse, days), ...balanceLine(purse, days)])
+}
+
+const NEARLY_USED = 0.8
+
+function budgetLine(purse: store.Purse, days: Days): Attention[] {
+  const { budget, spent, reserved } = purse
+  if (budget === null || budget === 0n) return []
+  const usedShare = Number(spent + reserved) / Number(budget)
+  if (usedShare < NEARLY_USED) return []
+  const lasts = daysLeft(budget - spent - reserved, purse, days)
+  // The budget is a new one next month.
+  const endsThisMonth = lasts !== undefined && days.dayOfMonth + lasts <= days.daysInMonth
+  const runsOutOn = endsThisMonth ? dateAfter(days, lasts) : null
+  return [{ kind: 'budget', company: companyOf(purse), usedShare, runsOutOn }]
+}
+
+function balanceLine(purse: store.Purse, days: Days): Attention[] {
+  if (purse.billing !== 'PREPAID') return []
+  const left = purse.balance - purse.reserved
+  const lasts = daysLeft(left, purse, days)
+  if (left > 0n && (lasts === undefined || lasts > LOW_DAYS)) return []
+  const runsOutOn = left > 0n && lasts !== undefined ? dateAfter(days, lasts) : null
+  return [{ kind: 'balance', company: companyOf(purse), left, currency: purse.currency, runsOutOn }]
+}
+
+const FEW_DAYS = 7
+
+/** Whole days that an amount lasts at the speed of this month; in its first week of this month and the one before. */
+function daysLeft(amount: Money, { spent, spentBefore }: store.Purse, days: Days): number | undefined {
+  const isEarly = days.dayOfMonth < FEW_DAYS && spentBefore > 0n
+  const total = Number(isEarly ? spent + spentBefore : spent)
+  const aDay = total / (isEarly ? days.dayOfMonth + days.daysInMonthBefore : days.dayOfMonth)
+  return aDay > 0 ? Math.max(0, Math.floor(Number(amount) / aDay)) : undefined
+}
+
+const dateAfter = ({ month, dayOfMonth }: Days, count: number) => addDays(month, dayOfMonth - 1 + count)
+
+// Callbacks, names ----------------------------------------------------------------------------------------------------
+
+async function receiversOf(sql: Sql, { scope }: Asking): Promise<Attention[]> {
+  const receivers = await store.selectPausedReceivers(sql, scope, MOST_LINES)
+  return receivers.map(({ companyId, companyName, ...receiver }) => ({
+    kind: 'receiver',
+    company: { companyId, name: companyName },
+    ...receiver,
+  }))
+}
+
+const REFUSED_DAYS = 7
+
+async function refusedOf(sql: Sql, { scope, days }: Asking): Promise<Attention[]> {
+  const since = new Date(days.now.getTime() - REFUSED_DAYS * DAY_MS)
+  const names = await store.selectRefusedNames(sql, scope, since, MOST_LINES)
+  return names.map(({ companyId, companyName, ...name }) => ({
+    kind: 'refused',
+    company: { companyId, name: companyName },
+    ...name,
+  }))
+}
+
+async function reviewOf(sql: Sql): Promise<Attention[]> {
+  const [counts] = await store.countInReview(sql)
+  return counts!.senders + counts!.templates > 0 ? [{ kind: 'review', ...counts! }] : []
+}
