@@ -42,6 +42,7 @@ const slices = [
   'cascades',
   'sending',
   'message-life',
+  'watching',
   'subscribers',
   'flashcalls',
   'inbound',

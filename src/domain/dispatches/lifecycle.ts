@@ -31,12 +31,25 @@ export type Billing = { billingZone: string; now: Date }
 
 /** CREATED or STOPPED to STARTED: all of it is reserved, or it does not start. A started one stays as it is. */
 export async function startDispatch(pool: Pool, partner: Partner, dispatchId: number, billing: Billing): Promise<void> {
-  const home = await requireDispatch(pool, partner, dispatchId)
-  await underLocks(pool, home, billing, async (sql, dispatch, account) => {
+  await startDispatchOf(pool, await requireDispatch(pool, partner, dispatchId), billing)
+}
+
+/** Work that commits with a start or a stop, or not at all. */
+type Alongside = (sql: Transaction) => Promise<void>
+
+/** The same for a dispatch whose company the caller has checked. */
+export function startDispatchOf(
+  pool: Pool,
+  home: DispatchHome,
+  billing: Billing,
+  alongside?: Alongside,
+): Promise<void> {
+  return underLocks(pool, home, billing, async (sql, dispatch, account) => {
     if (dispatch.status === 'STARTED') return
     if (dispatch.status === 'COMPLETED') throw invalid('The dispatch is COMPLETED and cannot be started')
     if (dispatch.endedAt) throw invalid('The dispatch was stopped for good and cannot be started')
     await start(sql, dispatch, account, billing, invalid)
+    await alongside?.(sql)
   })
 }
 
@@ -50,11 +63,16 @@ export function startCreatedDispatch(pool: Pool, home: DispatchHome, billing: Bi
 
 /** STARTED to STOPPED: what nobody has in hands yet is held, and its reservation let go. */
 export async function stopDispatch(pool: Pool, partner: Partner, dispatchId: number, billing: Billing): Promise<void> {
-  const home = await requireDispatch(pool, partner, dispatchId)
-  await underLocks(pool, home, billing, async (sql, dispatch) => {
+  await stopDispatchOf(pool, await requireDispatch(pool, partner, dispatchId), billing)
+}
+
+/** The same for a dispatch whose company the caller has checked. */
+export function stopDispatchOf(pool: Pool, home: DispatchHome, billing: Billing, alongside?: Alongside): Promise<void> {
+  return underLocks(pool, home, billing, async (sql, dispatch) => {
     if (dispatch.status === 'STOPPED') return
     if (dispatch.status !== 'STARTED') throw invalid(`The dispatch is ${dispatch.status} and cannot be stopped`)
     await stop(sql, dispatch, store.closeLanes)
+    await alongside?.(sql)
   })
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Pool, Sql, Transaction } from '../../db/sql.ts'
+import type { Fragment, Pool, Sql, Transaction } from '../../db/sql.ts'
 import type { Viewer } from './person.ts'
 import { hashSession } from './sign-in.ts'
 import * as store from './store.ts'
@@ -40,6 +40,10 @@ export function createSessionReader(sql: Pool, clock: () => Date): SessionReader
     return { viewer, isHalf: half }
   }
 }
+
+/** Which of the sessions still hold, as a part of a statement that asks for something else too. */
+export const liveSessions = (sql: Sql, hashes: string[], now: Date): Fragment =>
+  store.selectHolding(sql, hashes, now, IDLE_SECONDS, MOST_SECONDS)
 
 async function touch(sql: Sql, { sessionHash, usedAt }: store.FoundSession, address: string, now: Date) {
   if (now.getTime() - usedAt.getTime() >= TOUCH_EVERY_MS) await store.touchSession(sql, sessionHash, address, now)

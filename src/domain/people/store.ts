@@ -113,12 +113,20 @@ export function selectSessions(sql: Sql, hashes: string[], now: Date, idleSecond
   return sql<FoundSession[]>`
     select ${columns(sql)}, s.session_hash as "sessionHash", s.half, s.used_at as "usedAt", s.created_at as "startedAt"
     from person_sessions s join people p using (person_id)
-    where s.session_hash = any(array(select decode(hash, 'hex') from unnest(${hashes}::text[]) hash))
-      and s.used_at > ${now}::timestamptz - make_interval(secs => ${idleSeconds})
-      and s.created_at > ${now}::timestamptz - make_interval(secs => ${mostSeconds})
-      and (not s.half or s.created_at > ${now}::timestamptz - interval '10 minutes')
-      and ${isWelcome(sql)}`
+    where ${holds(sql, hashes, now, idleSeconds, mostSeconds)}`
 }
+
+/** Those of the sessions that hold, as a part of another statement. */
+export const selectHolding = (sql: Sql, hashes: string[], now: Date, idleSeconds: number, mostSeconds: number) => sql`
+  select encode(s.session_hash, 'hex') from person_sessions s join people p using (person_id)
+  where ${holds(sql, hashes, now, idleSeconds, mostSeconds)} and not s.half`
+
+const holds = (sql: Sql, hashes: string[], now: Date, idleSeconds: number, mostSeconds: number) => sql`
+  s.session_hash = any(array(select decode(hash, 'hex') from unnest(${hashes}::text[]) hash))
+  and s.used_at > ${now}::timestamptz - make_interval(secs => ${idleSeconds})
+  and s.created_at > ${now}::timestamptz - make_interval(secs => ${mostSeconds})
+  and (not s.half or s.created_at > ${now}::timestamptz - interval '10 minutes')
+  and ${isWelcome(sql)}`
 
 export const replaceSession = (sql: Sql, personId: number, before: Buffer, after: Buffer, now: Date) =>
   sql`

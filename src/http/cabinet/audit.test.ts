@@ -2,11 +2,13 @@ import fastify, { type RouteOptions } from 'fastify'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { recordChange } from '../../domain/audit-log/audit-log.ts'
 import type { Actor, Change, What } from '../../domain/audit-log/entry.ts'
+import { loadNumbering } from '../../domain/numbering/numbering.ts'
 import { invitePerson } from '../../domain/people/people.ts'
 import { codeAt } from '../../domain/people/totp.ts'
 import { useApp } from '../../testing/api.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, PASSWORD, staff } from '../../testing/cabinet.ts'
-import { aCompany, aPartner, type TestPartner } from '../../testing/factories.ts'
+import { aCompany, anApprovedSender, aPartner, type TestPartner } from '../../testing/factories.ts'
+import { aDispatch, someRecipients } from '../../testing/world.ts'
 import type { AuditAnswer } from './audit.ts'
 import { registerCabinetApi } from './cabinet-api.ts'
 
@@ -28,6 +30,12 @@ async function signedIn(...person: [Parameters<typeof aPerson>[1], string]) {
   expect((await browser.signIn(login)).status).toBe(200)
   const find = async (query = '') => (await browser.ask('GET', `/audit${query}`)).body as AuditAnswer
   return { personId, login, browser, find }
+}
+
+async function aCompanysDispatch(): Promise<number> {
+  const senders = [await anApprovedSender(api.sql, companyId)]
+  const numbering = await loadNumbering(api.sql)
+  return aDispatch(api.sql, numbering, { partner, companyId, senders }, someRecipients(1))
 }
 
 type SignedIn = Awaited<ReturnType<typeof signedIn>>
@@ -96,6 +104,18 @@ describe('every change of the cabinet', () => {
       const [code] = await switchOn(me)
       await me.browser.ask('DELETE', '/account/second-factor', { code })
       return ['account.second_factor_on', 'account.second_factor_off']
+    },
+    'POST /dispatches/:id/start': async ({ browser }) => {
+      const dispatchId = await aCompanysDispatch()
+      await browser.ask('POST', `/dispatches/${dispatchId}/start`)
+      await browser.ask('POST', `/dispatches/${dispatchId}/start`) // is started already
+      return ['dispatch.started']
+    },
+    'POST /dispatches/:id/stop': async ({ browser }) => {
+      const dispatchId = await aCompanysDispatch()
+      await browser.ask('POST', `/dispatches/${dispatchId}/start`)
+      await browser.ask('POST', `/dispatches/${dispatchId}/stop`)
+      return ['dispatch.started', 'dispatch.stopped']
     },
     'DELETE /session': async ({ browser }) => {
       secrets.push(browser.cookie!.split('=')[1]!)

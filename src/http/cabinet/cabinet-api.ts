@@ -8,6 +8,8 @@ import { auditRoutes } from './audit.ts'
 import type { CabinetContext } from './cabinet-context.ts'
 import { companyRoutes } from './companies.ts'
 import { SessionCookie } from './cookie.ts'
+import { dispatchRoutes } from './dispatches.ts'
+import { liveRoutes } from './live.ts'
 import { messageRoutes } from './messages.ts'
 import { overviewRoutes } from './overview.ts'
 import { peopleRoutes } from './people.ts'
@@ -31,6 +33,8 @@ export function registerCabinetApi(app: FastifyInstance, given: Context & { stra
       await scope.register(auditRoutes(context))
       await scope.register(messageRoutes(context))
       await scope.register(overviewRoutes(context))
+      await scope.register(dispatchRoutes(context))
+      await scope.register(liveRoutes(context))
     },
     { prefix: PREFIX },
   )

@@ -6,9 +6,9 @@ import { requireDispatch } from '../../domain/dispatches/dispatches.ts'
 import type { Message } from '../../domain/messages/message.ts'
 import { everyMessage } from '../../domain/messages/messages.ts'
 import { type Context, usualLimits } from '../context.ts'
+import { ReportLimit, streamOf } from '../report-limit.ts'
 import { ById, ErrorAnswer } from '../schemas.ts'
 import { presentMessage } from './messages.ts'
-import { ReportLimit, streamOf } from './report-limit.ts'
 
 const columns = [
   'messageUuid',

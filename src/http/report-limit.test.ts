@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { eventually } from '../../testing/eventually.ts'
+import { eventually } from '../testing/eventually.ts'
 import { ReportLimit, streamOf } from './report-limit.ts'
 
 const open = () => new Readable({ read() {} })

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream'
-import { AppError } from '../../base/errors.ts'
+import { AppError } from '../base/errors.ts'
 
 const RETRY_AFTER_SECONDS = 5
 
 /**
- * Bounds the reports that a process writes at a time, in all and for one partner: each takes database pages and time of
- * the event loop for as long as its client reads.
+ * Bounds the reports that a process writes at a time, in all and for one partner (or, in the cabinet, one person): each
+ * takes database pages and time of the event loop for as long as its client reads.
  */
 export class ReportLimit {
   readonly #most: number
@@ -50,7 +50,7 @@ const tooManyInAll = () =>
   })
 
 /** Ends when its reader takes nothing for so long: a stalled one must not keep its place for ever. */
-export function streamOf(pieces: AsyncIterable<string>, stallMs: number): Readable {
+export function streamOf(pieces: AsyncIterable<string | Buffer>, stallMs: number): Readable {
   async function* watched() {
     clearTimeout(unread)
     for await (const piece of pieces) {

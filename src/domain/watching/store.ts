@@ -1,0 +1,114 @@
+import type { Sql } from '../../db/sql.ts'
+import type { CompanyScope } from '../companies/company.ts'
+import type { DispatchStatus } from '../dispatches/dispatch.ts'
+import type { MessageHome } from '../messages/messages.ts'
+import { liveSessions } from '../people/sessions.ts'
+import type { DispatchFilter, LiveDispatch, Place, Share, WatchedDispatch } from './watched.ts'
+
+const columns = (sql: Sql) => sql`
+  d.dispatch_id as "dispatchId", d.status, d.company_id as "companyId", c.name as "companyName", c.currency, d.name,
+  d.channel_type as "channelType", jsonb_path_query_array(d.cascade, '$[*].channelType') as "cascadeChannels",
+  d.price_estimate as "priceEstimate", d.created_at as "createdAt", d.start_at as "startAt",
+  d.started_at as "startedAt", d.completed_at as "completedAt", d.ended_at as "endedAt", counts.*`
+
+/** From the counters of blocks, not from the messages. */
+const withCounts = (sql: Sql) => sql`
+  cross join lateral (
+    select coalesce(sum(created_messages), 0)::bigint as waiting, coalesce(sum(sent_messages), 0)::bigint as sent,
+      coalesce(sum(delivered_messages), 0)::bigint as delivered, coalesce(sum(failed_messages), 0)::bigint as failed,
+      coalesce(sum(unsent_messages), 0)::bigint as unsent
+    from dispatch_blocks b where b.company_id = d.company_id and b.dispatch_id = d.dispatch_id
+  ) counts`
+
+function isInScope(sql: Sql, scope: CompanyScope) {
+  if (scope.kind === 'COMPANY') return sql`c.company_id = ${scope.companyId}`
+  if (scope.kind === 'PARTNER') return sql`c.partner_id = ${scope.partnerId}`
+  return sql`true`
+}
+
+function fits(sql: Sql, { status, channelType, search, createdFrom, createdBefore }: DispatchFilter) {
+  return sql`
+    ${status ? sql`and o.status = ${status}` : sql``}
+    ${channelType ? sql`and o.channel_type = ${channelType}` : sql``}
+    ${search ? sql`and (position(lower(${search}::text) in lower(o.name)) > 0 or o.dispatch_id::text = ${search})` : sql``}
+    ${createdFrom ? sql`and o.created_at >= ${createdFrom}` : sql``}
+    ${createdBefore ? sql`and o.created_at < ${createdBefore}` : sql``}`
+}
+
+/**
+ * A page over the companies of the scope, newest first. Each company gives at most a page of its own, read backwards
+ * from its index, so that thousands of older dispatches are not read.
+ */
+export function selectWatched(sql: Sql, scope: CompanyScope, filter: DispatchFilter, place: Place, limit: number) {
+  const isUpwards = place !== undefined && 'newerThan' in place
+  const order = isUpwards ? sql`asc` : sql`desc`
+  const bound =
+    place === undefined
+      ? sql``
+      : 'newerThan' in place
+        ? sql`and o.dispatch_id > ${place.newerThan}`
+        : sql`and o.dispatch_id < ${place.olderThan}`
+  return sql<WatchedDispatch[]>`
+    select ${columns(sql)} from (
+      select own.company_id, own.dispatch_id from companies c
+      cross join lateral (
+        select o.company_id, o.dispatch_id from dispatches o
+        where o.company_id = c.company_id ${bound} ${fits(sql, filter)}
+        order by o.dispatch_id ${order} limit ${limit}
+      ) own
+      where ${isInScope(sql, scope)}
+      order by own.dispatch_id ${order} limit ${limit}
+    ) page
+    join dispatches d using (company_id, dispatch_id)
+    join companies c using (company_id)
+    ${withCounts(sql)}
+    order by d.dispatch_id desc`
+}
+
+export function countByStatus(sql: Sql, scope: CompanyScope) {
+  return sql<{ status: DispatchStatus; dispatches: number }[]>`
+    select d.status, count(*) as dispatches from companies c join dispatches d using (company_id)
+    where ${isInScope(sql, scope)} group by d.status`
+}
+
+export function selectOneWatched(sql: Sql, scope: CompanyScope, dispatchId: number) {
+  return sql<WatchedDispatch[]>`
+    select ${columns(sql)} from dispatch_ids i
+    join dispatches d on d.company_id = i.company_id and d.dispatch_id = i.dispatch_id
+    join companies c on c.company_id = d.company_id
+    ${withCounts(sql)}
+    where i.dispatch_id = ${dispatchId} and ${isInScope(sql, scope)}`
+}
+
+/** Which of these dispatches the scope has. */
+export function selectOwned(sql: Sql, scope: CompanyScope, dispatchIds: number[]) {
+  return sql<{ dispatchId: number }[]>`
+    select i.dispatch_id as "dispatchId" from dispatch_ids i join companies c using (company_id)
+    where i.dispatch_id = any(${dispatchIds}::bigint[]) and ${isInScope(sql, scope)}`
+}
+
+/** The dispatches as they are now, and which of the sessions still hold: one statement for all viewers. */
+export function selectLive(sql: Sql, dispatchIds: number[], sessionHashes: string[], now: Date) {
+  return sql<{ dispatches: LiveDispatch[]; sessions: string[] }[]>`
+    select
+      (select coalesce(jsonb_agg(live), '[]') from (
+        select d.dispatch_id as "dispatchId", d.status, counts.* from dispatch_ids i
+        join dispatches d on d.company_id = i.company_id and d.dispatch_id = i.dispatch_id
+        ${withCounts(sql)}
+        where i.dispatch_id = any(${dispatchIds}::bigint[])) live) as dispatches,
+      array(${liveSessions(sql, sessionHashes, now)}) as sessions`
+}
+
+export const limitTime = (sql: Sql, timeoutMs: number) =>
+  sql`select set_config('statement_timeout', ${`${timeoutMs}ms`}, true)`
+
+/** Reads every message of the dispatch, and no other. */
+export function selectShares(sql: Sql, home: MessageHome) {
+  return sql<Share[]>`
+    select brand_id as "brandId", status, error_code as "errorCode", sent_at is not null as "wasSent",
+      count(*) as messages, sum(price) as price, coalesce(sum(final_price), 0) as "finalPrice"
+    from messages
+    where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}
+      and uuid between ${home.firstUuid} and ${home.lastUuid}
+    group by 1, 2, 3, 4`
+}

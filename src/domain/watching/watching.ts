@@ -1,0 +1,113 @@
+import { AppError, notFound } from '../../base/errors.ts'
+import type { Pool, Sql } from '../../db/sql.ts'
+import type { CompanyScope } from '../companies/company.ts'
+import type { DispatchStatus } from '../dispatches/dispatch.ts'
+import type { MessageHome } from '../messages/messages.ts'
+import * as store from './store.ts'
+import type { DispatchFilter, LiveDispatch, Place, Share, WatchedDispatch } from './watched.ts'
+
+/** Dispatches as the cabinet shows them: over one company or all that somebody looks after. */
+
+export type DispatchPage = { items: WatchedDispatch[]; hasNewer: boolean; hasOlder: boolean }
+
+/** A page, newest first. */
+export async function listWatched(
+  sql: Sql,
+  scope: CompanyScope,
+  filter: DispatchFilter,
+  place: Place,
+  perPage: number,
+): Promise<DispatchPage> {
+  const found = await store.selectWatched(sql, scope, filter, place, perPage + 1)
+  const hasMore = found.length > perPage
+  if (place && 'newerThan' in place)
+    return { items: hasMore ? found.slice(1) : found, hasNewer: hasMore, hasOlder: true }
+  return { items: found.slice(0, perPage), hasNewer: place !== undefined, hasOlder: hasMore }
+}
+
+/** How many dispatches there are of each status. Not for staff: over all companies it would read every dispatch. */
+export async function countWatched(
+  sql: Sql,
+  scope: CompanyScope,
+): Promise<Partial<Record<DispatchStatus, number>> | null> {
+  if (scope.kind === 'STAFF') return null
+  const counts = await store.countByStatus(sql, scope)
+  return Object.fromEntries(counts.map(({ status, dispatches }) => [status, dispatches]))
+}
+
+/** A dispatch of the scope. Any other is as unknown as one that does not exist. */
+export async function requireWatched(sql: Sql, scope: CompanyScope, dispatchId: number): Promise<WatchedDispatch> {
+  const [dispatch] = await store.selectOneWatched(sql, scope, dispatchId)
+  if (!dispatch) throw notFound('Dispatch')
+  return dispatch
+}
+
+export async function requireAllWatched(sql: Sql, scope: CompanyScope, dispatchIds: number[]): Promise<void> {
+  const owned = await store.selectOwned(sql, scope, dispatchIds)
+  if (owned.length < new Set(dispatchIds).size) throw notFound('Dispatch')
+}
+
+export type LiveState = { dispatches: LiveDispatch[]; sessions: Set<string> }
+
+/** What all viewers of a process want to know, by one statement. */
+export async function liveState(
+  sql: Sql,
+  dispatchIds: number[],
+  sessionHashes: string[],
+  now: Date,
+): Promise<LiveState> {
+  const [row] = await store.selectLive(sql, dispatchIds, sessionHashes, now)
+  return { dispatches: row!.dispatches, sessions: new Set(row!.sessions) }
+}
+
+const SHARES_TIMEOUT_MS = 20_000
+const MOST_AT_ONCE = 2
+const KEPT_MS = 5000
+
+export type Breakdown = { countedAt: Date; shares: Share[] }
+
+/**
+ * Counts the messages of a dispatch by operator, status and reason. This reads every message of the dispatch, so it is
+ * asked when a page is opened and on request, not every second. Viewers who ask within seconds share one answer, a
+ * process counts two dispatches at a time, and a count that takes too long ends.
+ */
+export class Breakdowns {
+  readonly #sql: Pool
+  readonly #clock: () => Date
+  readonly #known = new Map<number, Promise<Breakdown>>()
+  #running = 0
+
+  constructor(sql: Pool, clock: () => Date) {
+    this.#sql = sql
+    this.#clock = clock
+  }
+
+  of(home: MessageHome): Promise<Breakdown> {
+    const known = this.#known.get(home.dispatchId)
+    if (known) return known
+    if (this.#running >= MOST_AT_ONCE)
+      throw new AppError('not_ready', 'Other dispatches are being counted: try again in a moment', {
+        retryAfterSeconds: 2,
+      })
+    const counted = this.#count(home)
+    this.#known.set(home.dispatchId, counted)
+    return counted
+  }
+
+  async #count(home: MessageHome): Promise<Breakdown> {
+    this.#running += 1
+    try {
+      const shares = await this.#sql.begin(async tx => {
+        await store.limitTime(tx, SHARES_TIMEOUT_MS)
+        return store.selectShares(tx, home)
+      })
+      setTimeout(() => this.#known.delete(home.dispatchId), KEPT_MS).unref()
+      return { countedAt: this.#clock(), shares: [...shares] }
+    } catch (error) {
+      this.#known.delete(home.dispatchId)
+      throw error
+    } finally {
+      this.#running -= 1
+    }
+  }
+}

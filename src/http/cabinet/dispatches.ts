@@ -1,0 +1,268 @@
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { channelTypes } from '../../base/channel-types.ts'
+import { type Money, moneyToNumber } from '../../base/money.ts'
+import type { Sql } from '../../db/sql.ts'
+import { recordChange } from '../../domain/audit-log/audit-log.ts'
+import { requireCompanyWithin } from '../../domain/companies/companies.ts'
+import type { CompanyScope } from '../../domain/companies/company.ts'
+import { requireDispatchOf } from '../../domain/dispatches/client-dispatches.ts'
+import { type Dispatch, type DispatchStatus, dispatchStatuses } from '../../domain/dispatches/dispatch.ts'
+import { startDispatchOf, stopDispatchOf } from '../../domain/dispatches/lifecycle.ts'
+import { type Brand, brandOf } from '../../domain/numbering/brand.ts'
+import type { Viewer } from '../../domain/people/person.ts'
+import { may } from '../../domain/people/rights.ts'
+import { sendersByIds } from '../../domain/senders/senders.ts'
+import { reasonsToWait, type WaitReason } from '../../domain/sending/waiting.ts'
+import type { Share, WatchedDispatch } from '../../domain/watching/watched.ts'
+import {
+  type Breakdown,
+  Breakdowns,
+  countWatched,
+  listWatched,
+  requireWatched,
+} from '../../domain/watching/watching.ts'
+import { usualLimits } from '../context.ts'
+import { ReportLimit, streamOf } from '../report-limit.ts'
+import { ById, DateTime, Defaulted, Id, OneOf } from '../schemas.ts'
+import type { CabinetContext } from './cabinet-context.ts'
+import { reportFormats, reportOf, reportTypes } from './report.ts'
+
+const REPORTS_OF_PERSON = 2
+
+const List = Type.Object({
+  companyId: Type.Optional(Id),
+  status: Type.Optional(OneOf(dispatchStatuses)),
+  channel: Type.Optional(OneOf(channelTypes)),
+  search: Defaulted(Type.String({ maxLength: 100, default: '' })),
+  from: Type.Optional(DateTime),
+  to: Type.Optional(DateTime),
+  olderThan: Type.Optional(Id),
+  newerThan: Type.Optional(Id),
+  perPage: Defaulted(Type.Integer({ minimum: 1, maximum: 50, default: 20 })),
+})
+type List = Type.Static<typeof List>
+const Format = Type.Object({ format: Defaulted(OneOf(reportFormats, { default: 'csv' })) })
+
+/** What the page gets; it imports these types. */
+export type ListedDispatch = ReturnType<typeof presentListed>
+export type DispatchesAnswer = {
+  items: ListedDispatch[]
+  hasNewer: boolean
+  hasOlder: boolean
+  /** How many there are of each status; null where they are too many to count. */
+  counts: Partial<Record<DispatchStatus, number>> | null
+}
+export type DispatchAnswer = ListedDispatch & ReturnType<typeof presentDetails> & { waits: ShownReason[] }
+export type BreakdownAnswer = ReturnType<typeof presentBreakdown>
+
+/** Dispatches of one company, or of all companies that the viewer looks after. */
+export const dispatchRoutes =
+  ({ sql, clock, billingZone, limits }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    const { reports, reportStallMs } = { ...usualLimits, ...limits }
+    const reportLimit = new ReportLimit(reports, REPORTS_OF_PERSON)
+    const breakdowns = new Breakdowns(sql, clock)
+    const seen = { needs: 'traffic.see' } as const
+    const billing = () => ({ billingZone, now: clock() })
+
+    api.get(
+      '/dispatches',
+      { config: seen, schema: { querystring: List } },
+      async ({ viewer, query }): Promise<DispatchesAnswer> => {
+        const scope = await scopeOf(sql, viewer, query.companyId)
+        const [page, counts] = await Promise.all([
+          listWatched(sql, scope, filterOf(query), placeOf(query), query.perPage),
+          countWatched(sql, scope),
+        ])
+        return { ...page, items: page.items.map(item => presentListed(item, viewer)), counts }
+      },
+    )
+
+    api.get('/dispatches/:id', { config: seen, schema: { params: ById } }, async ({ viewer, params }) =>
+      presentWhole(sql, viewer, await requireWatched(sql, viewer, params.id), clock()),
+    )
+
+    /** Reads every message of the dispatch: the page asks when it is opened and when somebody wants it. */
+    api.get(
+      '/dispatches/:id/breakdown',
+      { config: seen, schema: { params: ById } },
+      async ({ viewer, params }): Promise<BreakdownAnswer> => {
+        const dispatch = await requireOwn(sql, viewer, params.id)
+        return presentBreakdown(await breakdowns.of(dispatch), dispatch, viewer)
+      },
+    )
+
+    api.get(
+      '/dispatches/:id/report',
+      { config: seen, schema: { params: ById, querystring: Format } },
+      async ({ viewer, params, query: { format }, method }, reply) => {
+        const dispatch = await requireOwn(sql, viewer, params.id)
+        reply
+          .type(reportTypes[format])
+          .header('content-disposition', `attachment; filename="dispatch-${dispatch.dispatchId}.${format}"`)
+        if (method === 'HEAD') return reply.send(Readable.from([]) as never)
+        const pieces = reportOf(sql, dispatch, format, { zone: billingZone, hasPrices: seesMoney(viewer) })
+        return reply.send(reportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)) as never)
+      },
+    )
+
+    for (const [verb, move, what] of [
+      ['start', startDispatchOf, 'dispatch.started'],
+      ['stop', stopDispatchOf, 'dispatch.stopped'],
+    ] as const)
+      api.post(
+        `/dispatches/:id/${verb}`,
+        { config: { needs: 'traffic.send' }, schema: { params: ById } },
+        async ({ viewer, actor, params }): Promise<DispatchAnswer> => {
+          const { companyId, dispatchId, name } = await requireWatched(sql, viewer, params.id)
+          const subject = { kind: 'dispatch', id: dispatchId, name }
+          await move(sql, { companyId, dispatchId }, billing(), tx =>
+            recordChange(tx, actor, { what, companyId, subject }),
+          )
+          return presentWhole(sql, viewer, await requireWatched(sql, viewer, params.id), clock())
+        },
+      )
+  }
+
+async function scopeOf(sql: Sql, viewer: Viewer, companyId: number | undefined): Promise<CompanyScope> {
+  if (companyId === undefined) return viewer
+  await requireCompanyWithin(sql, viewer, companyId)
+  return { kind: 'COMPANY', companyId }
+}
+
+const filterOf = ({ status, channel, search, from, to }: List) => ({
+  status,
+  channelType: channel,
+  search: search.trim() || undefined,
+  createdFrom: from === undefined ? undefined : new Date(from),
+  createdBefore: to === undefined ? undefined : new Date(to),
+})
+
+function placeOf({ olderThan, newerThan }: List) {
+  if (newerThan !== undefined) return { newerThan }
+  return olderThan === undefined ? undefined : { olderThan }
+}
+
+async function requireOwn(sql: Sql, viewer: Viewer, dispatchId: number): Promise<Dispatch> {
+  const { companyId } = await requireWatched(sql, viewer, dispatchId)
+  return requireDispatchOf(sql, companyId, dispatchId)
+}
+
+/** A person who may send sees what it costs. */
+const seesMoney = (viewer: Viewer) => may(viewer, 'money.see') || may(viewer, 'traffic.send')
+
+const presentListed = (dispatch: WatchedDispatch, viewer: Viewer) => ({
+  dispatchId: dispatch.dispatchId,
+  companyId: dispatch.companyId,
+  companyName: dispatch.companyName,
+  name: dispatch.name,
+  status: dispatch.status,
+  channels: dispatch.cascadeChannels ?? [dispatch.channelType],
+  waiting: dispatch.waiting,
+  sent: dispatch.sent,
+  delivered: dispatch.delivered,
+  failed: dispatch.failed,
+  unsent: dispatch.unsent,
+  currency: dispatch.currency,
+  /** Null for people who may not see money. */
+  estimate: seesMoney(viewer) ? moneyToNumber(dispatch.priceEstimate) : null,
+  createdAt: dispatch.createdAt,
+  startAt: dispatch.startAt,
+  startedAt: dispatch.startedAt,
+  completedAt: dispatch.completedAt,
+  /** Stopped for good: it cannot be started again. */
+  isEnded: dispatch.endedAt !== null,
+})
+
+async function presentWhole(sql: Sql, viewer: Viewer, watched: WatchedDispatch, now: Date): Promise<DispatchAnswer> {
+  const dispatch = await requireDispatchOf(sql, watched.companyId, watched.dispatchId)
+  const senders = await sendersByIds(sql, dispatch.companyId, dispatch.senderIds)
+  const names = [...new Set(senders.map(({ senderName }) => senderName))]
+  const started = { ...watched, awaitingReceipt: watched.sent }
+  const waits = watched.status === 'STARTED' ? await reasonsToWait(sql, started, now) : []
+  return {
+    ...presentListed(watched, viewer),
+    ...presentDetails(dispatch, names),
+    waits: waits.map(reason => presentReason(reason, viewer)),
+  }
+}
+
+const presentDetails = (dispatch: Dispatch, names: string[]) => ({
+  text: dispatch.text,
+  senderNames: dispatch.senderName === null ? names : [dispatch.senderName],
+  trafficType: dispatch.trafficType,
+  callbackUrl: dispatch.callbackUrl,
+  isCascade: dispatch.cascade !== null,
+})
+
+/** Gateways have names that concern staff alone. */
+type ShownReason =
+  | Exclude<WaitReason, { kind: 'gateways' | 'limit' }>
+  | { kind: 'gateways'; channelType: string; gateways: string[] }
+  | { kind: 'limit'; of: 'company' | 'sender' | 'dispatch' | 'gateway'; partsPerSecond: number }
+
+function presentReason(reason: WaitReason, { kind }: Viewer): ShownReason {
+  if (reason.kind === 'limit') return { kind: 'limit', of: reason.of, partsPerSecond: reason.partsPerSecond }
+  if (reason.kind !== 'gateways') return reason
+  const gateways = kind === 'STAFF' ? reason.gateways.map(({ name }) => name) : []
+  return { kind: 'gateways', channelType: reason.channelType, gateways }
+}
+
+type OfOperator = {
+  /** Null: any other operator, or a number that is none. */
+  operator: Brand | null
+  waiting: number
+  sent: number
+  delivered: number
+  failed: number
+}
+
+function presentBreakdown({ countedAt, shares }: Breakdown, dispatch: Dispatch, viewer: Viewer) {
+  return {
+    countedAt,
+    operators: operatorsOf(shares),
+    reasons: reasonsOf(shares),
+    money: seesMoney(viewer) ? moneyOf(shares, dispatch) : null,
+  }
+}
+
+const fieldOf = { CREATED: 'waiting', SENT: 'sent', DELIVERED: 'delivered', FAILED: 'failed' } as const
+
+function operatorsOf(shares: Share[]): OfOperator[] {
+  const byBrand = new Map<number, OfOperator>()
+  for (const { brandId, status, messages } of shares) {
+    const operator = brandOf(brandId) ?? null
+    const counts = byBrand.get(brandId) ?? { operator, waiting: 0, sent: 0, delivered: 0, failed: 0 }
+    byBrand.set(brandId, counts)
+    counts[fieldOf[status]] += messages
+  }
+  const sizeOf = ({ waiting, sent, delivered, failed }: OfOperator) => waiting + sent + delivered + failed
+  return [...byBrand.values()].sort((a, b) => sizeOf(b) - sizeOf(a))
+}
+
+function reasonsOf(shares: Share[]) {
+  const failed = shares.filter(({ status }) => status === 'FAILED')
+  const byCode = Map.groupBy(failed, ({ errorCode, wasSent }) => `${errorCode} ${wasSent}`)
+  const reasons = [...byCode.values()].map(same => ({
+    errorCode: same[0]!.errorCode,
+    wasSent: same[0]!.wasSent,
+    messages: same.reduce((sum, { messages }) => sum + messages, 0),
+  }))
+  return reasons.sort((a, b) => b.messages - a.messages)
+}
+
+/** A dispatch that is not started holds nothing for what waits. */
+function moneyOf(shares: Share[], { status, currency, priceEstimate }: Dispatch) {
+  const sum = (of: Share['status'][], amount: (share: Share) => Money) =>
+    moneyToNumber(shares.filter(share => of.includes(share.status)).reduce((total, share) => total + amount(share), 0n))
+  const holding: Share['status'][] = status === 'STARTED' ? ['CREATED', 'SENT'] : ['SENT']
+  return {
+    currency,
+    estimate: moneyToNumber(priceEstimate),
+    held: sum(holding, ({ price }) => price),
+    charged: sum(['DELIVERED'], ({ finalPrice }) => finalPrice),
+    released: sum(['FAILED'], ({ price }) => price),
+  }
+}
