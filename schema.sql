@@ -184,6 +184,24 @@ create table closed_recipients (
   constraint closed_recipients_pkey PRIMARY KEY (company_id, tariff_id, destination)
 );
 
+create table closed_traffic_hours (
+  company_id      bigint not null,
+  hour            timestamp with time zone not null,
+  channel_type    text not null,
+  brand_id        smallint not null,
+  traffic_type    text not null,
+  accepted        bigint default 0 not null,
+  accepted_parts  bigint default 0 not null,
+  sent            bigint default 0 not null,
+  sent_parts      bigint default 0 not null,
+  delivered       bigint default 0 not null,
+  delivered_parts bigint default 0 not null,
+  failed          bigint default 0 not null,
+  failed_parts    bigint default 0 not null,
+  spent           numeric(18,4) default 0 not null,
+  constraint closed_traffic_hours_pkey PRIMARY KEY (company_id, hour, channel_type, brand_id, traffic_type)
+);
+
 create table companies (
   company_id             bigint generated always as identity not null,
   partner_id             bigint not null,
@@ -1308,4 +1326,12 @@ CREATE OR REPLACE FUNCTION uuid7_floor(moment timestamp with time zone)
  IMMUTABLE
 AS $function$
   select (lpad(to_hex(floor(extract(epoch from moment) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid
+$function$;
+
+CREATE OR REPLACE FUNCTION uuid7_time(uuid uuid)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select to_timestamp(('x' || left(replace(uuid::text, '-', ''), 12))::bit(48)::bigint / 1000.0)
 $function$;

@@ -35,6 +35,7 @@ const slices = [
   'short-links',
   'timers',
   'messages',
+  'statistics',
   'dispatches',
   'message-search',
   'verifications',

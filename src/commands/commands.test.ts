@@ -176,6 +176,8 @@ const expected: Record<string, string[]> = {
   'tariff list': ['--partner LOGIN'],
   'tariff import': ['FILE', '--partner LOGIN'],
   'ledger verify': ['--company N'],
+  'statistics verify': ['--company N', '--from TIME', '--to TIME'],
+  'statistics rebuild': [],
   'month list': [],
   'month detach': ['--month MONTH'],
   'gateway list': [],

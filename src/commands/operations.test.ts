@@ -426,6 +426,24 @@ describe('tidings ledger verify', () => {
   })
 })
 
+describe('tidings statistics', () => {
+  test('verify finds the traffic right after all of this, lists what is not, and rebuild mends it', async () => {
+    const right = { code: 0, stdout: 'The statistics equal the messages.\n' }
+    expect(await run(['statistics', 'verify'], env)).toMatchObject(right)
+    await sql`update traffic_hours set sent = sent + 1 where company_id = 3`
+    const ended = await run(['statistics', 'verify', '--from', '2020-01-01'], env)
+    expect(ended.code).toBe(1)
+    expect(ended.stdout).toMatch(
+      /^COMPANY +HOUR +CHANNEL +OPERATOR +TYPE +WHAT +ROLLED UP +COUNTED\n3 +[\dT-]+Z +SMS +/,
+    )
+    expect(await answerOf(['statistics', 'verify', '--to', '2020-01-01'], env)).toEqual([])
+    await refused(['statistics', 'verify', '--company', '99'], /There is no company 99/)
+    await refused(['statistics', 'verify', '--from', 'May'], /--from must be a day or a time/)
+    expect((await run(['statistics', 'rebuild'], env)).stdout).toMatch(/^\d+ figures were mended\.\n$/)
+    expect(await run(['statistics', 'verify'], env)).toMatchObject(right)
+  })
+})
+
 test('without an engine `send` says so and waits on', async () => {
   await stop(service)
   const file = await aFile('alone.csv', 'destination', '79160000001')

@@ -20,6 +20,10 @@ const LONG_MS = 60_000
  */
 export const allowLongWork = (sql: Transaction) => sql.unsafe(limitsOf(LONG_MS))
 
+/** For the end of such a transaction: it locks what others wait for, so it may not be idle for longer than they are. */
+export const endLongWork = (sql: Transaction) =>
+  sql.unsafe(`select set_config('idle_in_transaction_session_timeout', '${IDLE_IN_TRANSACTION_MS}', true)`)
+
 /** For a transaction that waits for all others to be done, however long they take. */
 export const waitWithoutEnd = (sql: Transaction) => sql.unsafe(limitsOf(0))
 

@@ -9,6 +9,7 @@ import { verifyLedger } from '../domain/audit/verify.ts'
 import { requireDispatchProgress } from '../domain/dispatches/dispatches.ts'
 import type { Gateway } from '../domain/gateways/gateway.ts'
 import { addGateway } from '../domain/gateways/gateways.ts'
+import { verifyTraffic } from '../domain/statistics/verify.ts'
 import { type EngineContext, startEngine } from '../engine/engine.ts'
 import { eventually } from './eventually.ts'
 import { billingZone, type World } from './world.ts'
@@ -147,6 +148,7 @@ export async function fatesOf(sql: Pool, dispatchId: number): Promise<Record<str
 
 export async function expectBooksInOrder(sql: Pool, { companyId }: World) {
   expect(await verifyLedger(sql, { companyId })).toEqual([])
+  expect(await verifyTraffic(sql, { companyId })).toEqual([])
 }
 
 /** Nothing is held any more, and what was delivered is what was paid. */

@@ -1,6 +1,7 @@
 import type { Command } from '../command.ts'
 
 const months = () => import('../books/months.ts')
+const statistics = () => import('../books/statistics.ts')
 
 export const bookCommands: Command[] = [
   {
@@ -8,6 +9,21 @@ export const bookCommands: Command[] = [
     about: 'Recomputes all money from the messages; lists what differs and ends with 1 when anything does.',
     options: { company: { value: 'N', about: 'Only the books of one company' } },
     run: async call => (await import('../books/ledger.ts')).verify(call),
+  },
+  {
+    name: 'statistics verify',
+    about: 'Counts all messages by hour and compares; lists what differs and ends with 1 when anything does.',
+    options: {
+      company: { value: 'N', about: 'Only the traffic of one company' },
+      from: { value: 'TIME', about: 'Only hours from then on: a day in UTC, or a time with its zone' },
+      to: { value: 'TIME', about: 'Only hours before' },
+    },
+    run: async call => (await statistics()).verify(call),
+  },
+  {
+    name: 'statistics rebuild',
+    about: 'Counts all messages by hour and mends the statistics, beside the working service.',
+    run: async call => (await statistics()).rebuild(call),
   },
   {
     name: 'month list',

@@ -4,7 +4,7 @@ import { formatMoney } from '../../base/money.ts'
 import { compileTemplate } from '../../base/text-template.ts'
 import { uuid7Batch } from '../../base/uuid7.ts'
 import { databaseNow } from '../../db/clock.ts'
-import { allowLongWork } from '../../db/patience.ts'
+import { allowLongWork, endLongWork } from '../../db/patience.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { blacklistedAmong } from '../blacklist/blacklist.ts'
 import { requireActiveCompany } from '../companies/companies.ts'
@@ -19,6 +19,8 @@ import { openPriceBook } from '../pricing/pricing.ts'
 import { sendersByIds, sendersCalled } from '../senders/senders.ts'
 import { shortUrlOf } from '../short-links/short-link.ts'
 import { saveLinks } from '../short-links/short-links.ts'
+import { addTraffic, countNew } from '../statistics/statistics.ts'
+import { TrafficTally } from '../statistics/traffic.ts'
 import { currentTemplates, templateAgain } from '../templates/approved.ts'
 import { budgetOf, Effort, forOneTemplate } from '../templates/effort.ts'
 import { copyPlans } from './cascade-plans.ts'
@@ -249,7 +251,9 @@ async function takeIn(
   const mayBeUsual = heldTo && priorityOf(trafficType) !== priorityOf(USUAL)
   const usualLanes = mayBeUsual ? await makeLanes(sql, home, submitted, USUAL) : lanes
   const judged = judgeRecipients({ ...submitted, lanes, usualLanes, uuidOf: index => uuids[index]! }, tally)
-  const written = submitted.answers ? answered(judged, submitted.answers) : judged
+  const traffic = new TrafficTally()
+  const counted = countNew(judged, traffic, submitted.intake, home.now)
+  const written = submitted.answers ? answered(counted, submitted.answers) : counted
   const hasTemplate = heldTo !== undefined
   const hasContents = hasTemplate || hasOwnContents(submitted.intake)
   await writeMessages(sql, { ...home, hasTemplate, hasContents }, written)
@@ -263,8 +267,13 @@ async function takeIn(
     firstUuid: uuids[0]!,
     lastUuid: uuids.at(-1)!,
   })
+  await countLast(sql, home.companyId, traffic)
   return tally
 }
+
+/** The last thing before the commit: engines that record results of the company wait for these rows. */
+const countLast = (sql: Transaction, companyId: number, traffic: TrafficTally) =>
+  Promise.all([endLongWork(sql), addTraffic(sql, companyId, traffic)])
 
 function acceptedOf(recipients: readonly Recipient[], uuids: string[], { accepted }: Tally) {
   const destinations = new Map(accepted.map(({ uuid, destination }) => [uuid, destination]))

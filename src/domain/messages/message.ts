@@ -1,4 +1,4 @@
-import type { TrafficType } from '../../base/channel-types.ts'
+import type { ChannelType, TrafficType } from '../../base/channel-types.ts'
 import type { Content } from '../../base/content.ts'
 import { errorCodes } from '../../base/error-codes.ts'
 import type { Money } from '../../base/money.ts'
@@ -94,7 +94,11 @@ export type Moved = {
   parts: number
   price: Money
   tariffId: number | null
+  brandId: number
   destination: string
+  /** Of a single message; for others their dispatch says it. */
+  channelType: ChannelType | null
+  trafficType: TrafficType | null
 }
 
 /** Counters of a dispatch are kept in blocks of this many places. */

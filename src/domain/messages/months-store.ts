@@ -39,6 +39,11 @@ export function selectMonths(sql: Sql) {
     order by month`
 }
 
+export const selectAttachedMonths = (sql: Sql) => sql<{ month: string }[]>`
+  select replace(substring(c.relname from 10), '_', '-') as month
+  from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'messages'::regclass
+  order by c.relname`
+
 export type Unfinished = {
   companyId: number
   /** Null: it is a single message. */
@@ -96,6 +101,43 @@ export const sumsOfAll = (sql: Sql, which: Condition) => sql`
     m.unsent_parts, m.price, m.final_price, m.badly_priced
   from closed_months m where ${which}`
 
+/**
+ * Messages counted by the hours (of UTC) in which they were accepted, sent and final, as `traffic_hours` has them. They
+ * are grouped by all three hours first: far fewer groups than messages are then counted for each hour.
+ */
+const trafficIn = (sql: Sql, table: string, which: Condition) => sql`
+  select s.company_id, e.hour, s.channel_type, s.brand_id, s.traffic_type,
+    sum(e.accepted * s.messages)::bigint as accepted, sum(e.accepted * s.parts)::bigint as accepted_parts,
+    sum(e.sent * s.messages)::bigint as sent, sum(e.sent * s.parts)::bigint as sent_parts,
+    sum(e.delivered * s.messages)::bigint as delivered, sum(e.delivered * s.parts)::bigint as delivered_parts,
+    sum(e.failed * s.messages)::bigint as failed, sum(e.failed * s.parts)::bigint as failed_parts,
+    sum(e.delivered * s.spent)::numeric(18, 4) as spent
+  from (
+    select m.company_id, coalesce(d.channel_type, m.channel_type, 'SMS') as channel_type, m.brand_id,
+      coalesce(d.traffic_type, m.traffic_type, 'PROMO') as traffic_type, m.status,
+      date_bin('1 hour', uuid7_time(m.uuid), 'epoch') as accepted_hour,
+      date_bin('1 hour', m.sent_at, 'epoch') as sent_hour, date_bin('1 hour', m.final_at, 'epoch') as final_hour,
+      count(*) as messages, sum(m.parts) as parts, coalesce(sum(m.final_price), 0) as spent
+    from ${sql(table)} m left join dispatches d on d.company_id = m.company_id and d.dispatch_id = m.dispatch_id
+    where ${which}
+    group by 1, 2, 3, 4, 5, 6, 7, 8) s
+  cross join lateral (values
+    (s.accepted_hour, 1, 0, 0, 0),
+    (s.sent_hour, 0, 1, 0, 0),
+    (s.final_hour, 0, 0, (s.status = 'DELIVERED')::int, (s.status = 'FAILED')::int)
+  ) e (hour, accepted, sent, delivered, failed)
+  where e.hour is not null
+  group by 1, 2, 3, 4, 5`
+
+/** The traffic of one attached month. `which` speaks of its messages as m. */
+export const trafficOfMonth = (sql: Sql, month: string, which: Condition) => trafficIn(sql, tableOf(month), which)
+
+/** The traffic of the months that were detached. */
+export const closedTraffic = (sql: Sql, which: Condition) => sql`
+  select m.company_id, m.hour, m.channel_type, m.brand_id, m.traffic_type, m.accepted, m.accepted_parts, m.sent,
+    m.sent_parts, m.delivered, m.delivered_parts, m.failed, m.failed_parts, m.spent
+  from closed_traffic_hours m where ${which}`
+
 /** Who was delivered something under a tariff by unique recipients. */
 const reachedIn = (sql: Sql, table: string, which: Condition) => sql`
   select distinct m.company_id, m.tariff_id, m.destination from ${sql(table)} m
@@ -142,7 +184,21 @@ export async function keepSums(sql: Sql, month: string) {
       unsent_parts, price, final_price, badly_priced
     from month_sums`
   await sql`insert into closed_recipients select * from month_recipients on conflict do nothing`
+  await keepTraffic(sql, month)
 }
+
+/** The last hours of a month may be there already: messages of the month before it ended in them. */
+const keepTraffic = (sql: Sql, month: string) => sql`
+  insert into closed_traffic_hours as c (
+    company_id, hour, channel_type, brand_id, traffic_type, accepted, accepted_parts, sent, sent_parts, delivered,
+    delivered_parts, failed, failed_parts, spent)
+  ${trafficIn(sql, tableOf(month), everything(sql))}
+  on conflict (company_id, hour, channel_type, brand_id, traffic_type) do update set
+    accepted = c.accepted + excluded.accepted, accepted_parts = c.accepted_parts + excluded.accepted_parts,
+    sent = c.sent + excluded.sent, sent_parts = c.sent_parts + excluded.sent_parts,
+    delivered = c.delivered + excluded.delivered, delivered_parts = c.delivered_parts + excluded.delivered_parts,
+    failed = c.failed + excluded.failed, failed_parts = c.failed_parts + excluded.failed_parts,
+    spent = c.spent + excluded.spent`
 
 export const detachPartition = (sql: Sql, month: string) =>
   sql`alter table messages detach partition ${sql(tableOf(month))}`

@@ -12,6 +12,7 @@ import { changeReserved } from '../ledger/ledger.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { importTariffs } from '../pricing/imports.ts'
 import { recordFindings } from '../sending/recording.ts'
+import { rebuildTraffic, verifyTraffic } from '../statistics/verify.ts'
 import { pageOfMessages } from './messages.ts'
 import { detachMonth, detachOldMonths, listMonths } from './months.ts'
 
@@ -144,6 +145,27 @@ describe('a month that is detached', () => {
     await start(db.sql, books, next, now)
     await tell(books, await uuidsOf(books, next), 'DELIVERED')
     expect(await verifyLedger(db.sql)).toEqual([])
+  })
+
+  test('keeps its rolled-up traffic, which verifies as before and goes on', async () => {
+    const books = await booksOf(66, 65)
+    await rebuildTraffic(db.sql) // the messages were moved to their months by hand
+    const { companyId } = books
+    const traffic = () => db.sql`select * from traffic_hours where company_id = ${companyId} order by 2, 3, 4, 5`
+    const before = await traffic()
+    expect(before.length).toBeGreaterThan(3)
+    for (const back of [66, 65]) {
+      expect((await detachBack(back)).kind).toBe('detached')
+      expect(await verifyTraffic(db.sql, { companyId })).toEqual([])
+    }
+    expect(await traffic()).toEqual(before)
+
+    const next = await aDispatch(db.sql, numbering, books, recipients)
+    await start(db.sql, books, next, now)
+    await tell(books, await uuidsOf(books, next), 'DELIVERED')
+    expect(await verifyTraffic(db.sql, { companyId })).toEqual([])
+    await db.sql`update closed_traffic_hours set delivered = delivered + 1 where company_id = ${companyId}`
+    expect(await verifyTraffic(db.sql, { companyId })).not.toEqual([])
   })
 
   test('takes its messages out of every answer, while the dispatch keeps its counters', async () => {

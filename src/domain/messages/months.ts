@@ -117,3 +117,11 @@ async function refuseBusy(sql: Sql, month: string): Promise<string | undefined> 
 /** All messages as sums, and who they reached, detached months included: what the books are recomputed from. */
 export const messageSums = store.sumsOfAll
 export const reachedRecipients = store.reachedByAll
+
+/** The months whose messages are here, the oldest first. */
+export const attachedMonths = async (sql: Sql): Promise<string[]> =>
+  (await store.selectAttachedMonths(sql)).map(({ month }) => month)
+
+/** Messages counted by hours: of one attached month, and of all that were detached. */
+export const trafficOfMonth = store.trafficOfMonth
+export const closedTraffic = store.closedTraffic

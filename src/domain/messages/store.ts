@@ -262,7 +262,8 @@ export function moveMessages(sql: Sql, companyId: number, from: 'CREATED' | 'SEN
     where m.company_id = ${companyId} and m.uuid = any(q.uuids)
       and m.uuid between ${sorted[0]!.uuid} and ${sorted.at(-1)!.uuid} and m.status = ${from}
     returning m.uuid, m.dispatch_id as "dispatchId", m.position, m.lane_id as "laneId", m.seq, m.parts, m.price,
-      m.tariff_id as "tariffId", m.destination`
+      m.tariff_id as "tariffId", m.brand_id as "brandId", m.destination, m.channel_type as "channelType",
+      m.traffic_type as "trafficType"`
 }
 
 /**

@@ -12,6 +12,7 @@ import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { importTariffs } from '../pricing/imports.ts'
 import { createIntake } from '../singles/intake.ts'
 import type { CascadePlan, SingleWish } from '../singles/single.ts'
+import { verifyTraffic } from '../statistics/verify.ts'
 import type { Finding } from './finding.ts'
 import { recordFindings, recordWithin } from './recording.ts'
 import { passSteps, tellUnread } from './timing.ts'
@@ -167,6 +168,7 @@ describe('the price of a single message', () => {
     const prices = (await told()).filter(({ kind }) => kind === 'price')
     expect(prices.map(({ price }) => Number(price))).toEqual(final)
     expect(await verifyLedger(db.sql, { companyId: world.companyId })).toEqual([])
+    expect(await verifyTraffic(db.sql, { companyId: world.companyId })).toEqual([])
   })
 })
 

@@ -20,6 +20,7 @@ import { type Brand, brands } from '../numbering/brand.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { importTariffs } from '../pricing/imports.ts'
 import { approveSender } from '../senders/moderation.ts'
+import { verifyTraffic } from '../statistics/verify.ts'
 import { closeLease, returnStrandedLeases } from './leases.ts'
 import { recordFindings } from './recording.ts'
 
@@ -492,7 +493,10 @@ function dispatchOfModel(model: Model, dispatchId: number, items: { dispatchId: 
   return [dispatchId, status, counts(() => 1, rejected), counts(({ parts }) => parts, 0)]
 }
 
-const verify = async ({ companyId }: Life) => expect(await verifyLedger(db.sql, { companyId })).toEqual([])
+const verify = async ({ companyId }: Life) => {
+  expect(await verifyLedger(db.sql, { companyId })).toEqual([])
+  expect(await verifyTraffic(db.sql, { companyId })).toEqual([])
+}
 
 /** When everything is final, nothing is reserved, and every dispatch is COMPLETED. */
 async function bringToAnEnd(life: Life) {

@@ -10,6 +10,8 @@ import { letGoOfCharged } from '../ledger/package-holds.ts'
 import type { Move } from '../messages/message.ts'
 import { countSteps, moveMessages, type Step } from '../messages/messages.ts'
 import type { Package } from '../pricing/tariff.ts'
+import { countMoved } from '../statistics/statistics.ts'
+import type { TrafficKind } from '../statistics/traffic.ts'
 import { cleanFinding, type Finding, joinFindings, type RecordingContext } from './finding.ts'
 import { followUp, noteReads } from './follow-up.ts'
 import { type Cost, settleDelivered } from './settlement.ts'
@@ -54,6 +56,7 @@ export async function recordWithin(
     reduceCreated(sql, companyId, steps),
     enqueueCallbacks(sql, companyId, callbacksOf(steps, homes), context.now),
     keepIds(sql, companyId, findings, context.now),
+    countMoved(sql, companyId, steps, costs.filter(isMessage), kindsBy(homes)),
   ])
   await completeDispatches(sql, companyId, steps)
   const ofMessagingApi = ({ dispatchId }: Step) => dispatchId === null || homes.get(dispatchId)?.format === 'messaging'
@@ -140,6 +143,16 @@ async function holdersAmong(sql: Sql, companyId: number, steps: Step[], homes: M
     ranges.some(range => range.laneId === laneId && range.firstSeq <= seq && seq < range.nextSeq)
   return (step: Step) => !ofStopped(step) || inHands(step)
 }
+
+const isMessage = (cost: Cost): cost is Cost & { step: Step } => cost.step !== undefined
+
+/** Statistics count the messages of a dispatch as what the dispatch is; `trafficOfMonth` has the same defaults. */
+const kindsBy =
+  (homes: Map<number, store.Home>) =>
+  ({ dispatchId, channelType, trafficType }: Step): TrafficKind =>
+    dispatchId === null
+      ? { channelType: channelType ?? 'SMS', trafficType: trafficType ?? 'PROMO' }
+      : homes.get(dispatchId)!
 
 const isPackage = (cost: Cost): cost is Cost & Pick<Package, 'tariffId' | 'from'> => cost.kind === 'MAU_PACKAGE'
 

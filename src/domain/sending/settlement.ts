@@ -11,7 +11,9 @@ export type Cost = {
   dispatchId: number | null
   tariffId: number | null
   amount: Money
-  /** Of a package: the step it belongs to. */
+  /** Of a message: the step that delivered it. */
+  step?: Step
+  /** Of a package: the step of the tariff that it belongs to. */
   from?: number
 }
 
@@ -34,11 +36,12 @@ export async function settleDelivered(sql: Sql, companyId: number, month: string
   return costs
 }
 
-const costOf = ({ dispatchId, tariffId }: Step, amount: Money): Cost => ({
+const costOf = (step: Step, amount: Money): Cost => ({
   kind: 'MESSAGES',
-  dispatchId,
-  tariffId,
+  dispatchId: step.dispatchId,
+  tariffId: step.tariffId,
   amount,
+  step,
 })
 
 const byDelivery = (a: Step, b: Step) => a.at.getTime() - b.at.getTime() || (a.uuid < b.uuid ? -1 : 1)

@@ -7,6 +7,7 @@ import type { CascadeStep, ClientDispatch } from '../dispatches/dispatch.ts'
 import { requireDispatchProgress } from '../dispatches/dispatches.ts'
 import { startCreatedDispatch } from '../dispatches/lifecycle.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
+import { verifyTraffic } from '../statistics/verify.ts'
 import type { Finding } from './finding.ts'
 import { recordFindings } from './recording.ts'
 import { endStopped, stopMessages } from './stopping.ts'
@@ -43,7 +44,10 @@ const stopping = (uuids: string[]) => stopMessages(db.sql, world.companyId, uuid
 const progressOf = (dispatchId: number) => requireDispatchProgress(db.sql, world.partner, dispatchId)
 const reserved = async () =>
   (await db.sql`select reserved from accounts where company_id = ${world.companyId}`)[0]!.reserved
-const booksDiffer = () => verifyLedger(db.sql, { companyId: world.companyId })
+const booksDiffer = async () => [
+  ...(await verifyLedger(db.sql, { companyId: world.companyId })),
+  ...(await verifyTraffic(db.sql, { companyId: world.companyId })),
+]
 
 describe('messages of a dispatch', () => {
   const before = {

@@ -1,9 +1,13 @@
 import { formatMoney, type Money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { DispatchStatus } from '../dispatches/dispatch.ts'
+import type { TrafficKind } from '../statistics/traffic.ts'
 
-/** What a message's dispatch decides about it: whether it holds money while CREATED, and who wants to be told. */
-export type Home = {
+/**
+ * What a message's dispatch decides about it: whether it holds money while CREATED, who wants to be told, and what it
+ * is counted as.
+ */
+export type Home = TrafficKind & {
   dispatchId: number
   status: DispatchStatus
   format: 'partner' | 'messaging'
@@ -14,7 +18,8 @@ export type Home = {
 export function selectHomes(sql: Sql, companyId: number, dispatchIds: number[]) {
   return sql<Home[]>`
     select dispatch_id as "dispatchId", status, format, callback_url as "callbackUrl",
-      coalesce(callback_events, '{delivered}') as "callbackEvents"
+      coalesce(callback_events, '{delivered}') as "callbackEvents", channel_type as "channelType",
+      traffic_type as "trafficType"
     from dispatches
     where company_id = ${companyId} and dispatch_id = any(${dispatchIds}::bigint[])`
 }

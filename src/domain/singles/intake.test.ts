@@ -6,6 +6,7 @@ import { aWish } from '../../testing/wishes.ts'
 import { aWorld, billingZone, type World } from '../../testing/world.ts'
 import { verifyLedger } from '../audit/verify.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
+import { verifyTraffic } from '../statistics/verify.ts'
 import { approveTemplate, denyTemplate } from '../templates/moderation.ts'
 import { createTemplate } from '../templates/templates.ts'
 import { createIntake } from './intake.ts'
@@ -96,6 +97,7 @@ describe('requests that come together', () => {
       ])
       expect((await kept()).map(({ text }) => text)).toEqual(['a', 'b', 'c', 'd'])
       expect(await verifyLedger(db.sql, { companyId: world.companyId })).toEqual([])
+      expect(await verifyTraffic(db.sql, { companyId: world.companyId })).toEqual([])
       expect(await intake.accept(world.companyId, [aWish({ text: 'e' })])).toMatchObject([{ kind: 'accepted' }])
     } finally {
       await db.sql.unsafe('drop trigger refuse_poison on messages; drop function refuse_poison')
@@ -185,6 +187,7 @@ describe('a template that is approved while a message is being accepted', () => 
     expect(await intake.accept(companyId, [wish])).toMatchObject([{ kind: 'accepted' }])
     expect(await typesOf()).toEqual([{ type: 'TRANSACT', template: templateId }])
     expect(await verifyLedger(db.sql, { companyId })).toEqual([])
+    expect(await verifyTraffic(db.sql, { companyId })).toEqual([])
   })
 
   test('and approved and denied without end lets the client come again, with nothing written', async () => {

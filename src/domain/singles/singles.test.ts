@@ -6,6 +6,7 @@ import { aWorld, billingZone, type World } from '../../testing/world.ts'
 import { verifyLedger } from '../audit/verify.ts'
 import { setBilling, topUp } from '../ledger/ledger.ts'
 import { recordFindings } from '../sending/recording.ts'
+import { verifyTraffic } from '../statistics/verify.ts'
 import type { NewCode } from '../verifications/verification.ts'
 import { defaultLimits } from '../verifiers/verifier.ts'
 import type { Acceptance, NewSingle } from './single.ts'
@@ -46,6 +47,7 @@ test('a single message is kept in its lane and holds its price until it is final
   await recordFindings(db.sql, world.companyId, findings, { billingZone, now })
   expect(await reservedOf(world)).toBe(0n)
   expect(await verifyLedger(db.sql, { companyId: world.companyId })).toEqual([])
+  expect(await verifyTraffic(db.sql, { companyId: world.companyId })).toEqual([])
 })
 
 test('what a prepaid company cannot pay for is refused, the rest of the batch is accepted', async () => {
@@ -64,6 +66,7 @@ test('what a prepaid company cannot pay for is refused, the rest of the batch is
   ])
   expect(await reservedOf(prepaid)).toBe(money('10.00'))
   expect(await verifyLedger(db.sql, { companyId: prepaid.companyId })).toEqual([])
+  expect(await verifyTraffic(db.sql, { companyId: prepaid.companyId })).toEqual([])
 })
 
 test('a code that is refused by the limits takes nothing from the balance for the codes after it', async () => {

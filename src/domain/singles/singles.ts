@@ -9,6 +9,7 @@ import { hasTooManyLanes } from '../lanes/lanes.ts'
 import { type Account, monthOf } from '../ledger/account.ts'
 import { changeReserved, lockAccount, refusalOf } from '../ledger/ledger.ts'
 import { saveLinks } from '../short-links/short-links.ts'
+import { countAccepted } from '../statistics/statistics.ts'
 import { TemplatesChanged } from '../templates/approved.ts'
 import { setFirstTimers, type Timer } from '../timers/timers.ts'
 import { type CountedLimits, type Rule, rulesFor, type SubjectState } from '../verifications/guard.ts'
@@ -176,6 +177,11 @@ async function keep(
       limits,
       singles.flatMap(sentForStatistics),
     ),
+    countAccepted(
+      sql,
+      companyId,
+      singles.map((single, i) => ({ ...single, uuid: uuids[i]! })),
+    ),
   ])
   if (isLaneBound) await refuseTooManyLanes(sql, companyId, [...rooms.values()])
   const placed = singles.map((single, i): store.PlacedSingle => {
@@ -223,7 +229,9 @@ export async function keepFailed(
     seq: null,
     failed: { errorCode, at: now },
   }))
-  if (rows.length > 0) await store.copyMessages(sql, companyId, rows)
+  if (rows.length === 0) return uuids
+  await countAccepted(sql, companyId, rows)
+  await store.copyMessages(sql, companyId, rows)
   return uuids
 }
 

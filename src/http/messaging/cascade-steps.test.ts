@@ -9,6 +9,7 @@ import { suspendSender } from '../../domain/senders/senders.ts'
 import type { Finding } from '../../domain/sending/finding.ts'
 import { recordFindings } from '../../domain/sending/recording.ts'
 import { endStopped } from '../../domain/sending/stopping.ts'
+import { verifyTraffic } from '../../domain/statistics/verify.ts'
 import { anApprovedSender, numberOf } from '../../testing/factories.ts'
 import { aKey, useMessagingApi } from '../../testing/messaging-api.ts'
 import { aWorld, billingZone, type World } from '../../testing/world.ts'
@@ -101,7 +102,10 @@ async function takeInHand(uuid: string) {
 }
 
 const giveBack = () => api.sql`update leases set worker = null, token = null where company_id = ${world.companyId}`
-const booksDiffer = () => verifyLedger(api.sql, { companyId: world.companyId })
+const booksDiffer = async () => [
+  ...(await verifyLedger(api.sql, { companyId: world.companyId })),
+  ...(await verifyTraffic(api.sql, { companyId: world.companyId })),
+]
 const reserved = async () =>
   (await api.sql`select reserved from accounts where company_id = ${world.companyId}`)[0]!.reserved
 

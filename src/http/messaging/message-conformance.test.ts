@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { money } from '../../base/money.ts'
 import { verifyLedger } from '../../domain/audit/verify.ts'
 import { keyTypes } from '../../domain/keys/key.ts'
+import { verifyTraffic } from '../../domain/statistics/verify.ts'
 import { MOMENT, messageFields, messageRows, taken } from '../../testing/conformance/messaging-messages.ts'
 import {
   bodyMutations,
@@ -304,6 +305,7 @@ describe('many at once', () => {
     const [account] = await api.sql`select reserved from accounts where company_id = ${limited.companyId}`
     expect(account!.reserved).toBe(price * 100n)
     expect(await verifyLedger(api.sql, { companyId: limited.companyId })).toEqual([])
+    expect(await verifyTraffic(api.sql, { companyId: limited.companyId })).toEqual([])
   })
 
   test('a key that is deactivated while others are being let in is not let in by their question', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import { verifyLedger } from '../../domain/audit/verify.ts'
+import { verifyTraffic } from '../../domain/statistics/verify.ts'
 import {
   anyBytes,
   anyHeader,
@@ -192,5 +193,6 @@ test('lists of a million are no trouble', async () => {
 
 test('after all of it the books are exact, and nothing was our fault', async () => {
   expect(await verifyLedger(api.sql, { companyId: world.companyId })).toEqual([])
+  expect(await verifyTraffic(api.sql, { companyId: world.companyId })).toEqual([])
   expect(api.errors).toEqual([])
 })

@@ -1,0 +1,87 @@
+import type { Money } from '../../base/money.ts'
+import { timeOfUuid7 } from '../../base/uuid7.ts'
+import type { Sql } from '../../db/sql.ts'
+import type { NewMessage } from '../messages/message.ts'
+import type { Step } from '../messages/messages.ts'
+import * as store from './store.ts'
+import { type TrafficKind, TrafficTally } from './traffic.ts'
+
+/**
+ * Rolled-up traffic, changed in the transactions that accept and move messages. Every message counts as accepted, those
+ * refused at once too: accepted less delivered less failed is what is still under way.
+ */
+
+/** Passes the messages of a request to a dispatch on, and counts them. All are of the same moment. */
+export async function* countNew(
+  batches: AsyncIterable<NewMessage[]>,
+  tally: TrafficTally,
+  kind: TrafficKind,
+  now: Date,
+): AsyncGenerator<NewMessage[]> {
+  const rowOf = tally.during(now, kind)
+  for await (const batch of batches) {
+    for (const { brandId, parts, status } of batch) {
+      const row = rowOf(brandId)
+      row.accepted += 1
+      row.acceptedParts += parts
+      if (status !== 'FAILED') continue
+      row.failed += 1
+      row.failedParts += parts
+    }
+    yield batch
+  }
+}
+
+export type NewTraffic = TrafficKind & { uuid: string; brandId: number; parts: number; failed?: { at: Date } }
+
+/** Counts single messages that are written in this transaction. */
+export async function countAccepted(sql: Sql, companyId: number, messages: NewTraffic[]): Promise<void> {
+  const tally = new TrafficTally()
+  for (const message of messages) {
+    const accepted = tally.at(timeOfUuid7(message.uuid), message, message.brandId)
+    accepted.accepted += 1
+    accepted.acceptedParts += message.parts
+    if (!message.failed) continue
+    const failed = tally.at(message.failed.at, message, message.brandId)
+    failed.failed += 1
+    failed.failedParts += message.parts
+  }
+  await addTraffic(sql, companyId, tally)
+}
+
+/** Counts the steps that messages took in this transaction, and what the delivered ones cost. */
+export async function countMoved(
+  sql: Sql,
+  companyId: number,
+  steps: Step[],
+  prices: { step: Step; amount: Money }[],
+  kindOf: (step: Step) => TrafficKind,
+): Promise<void> {
+  const tally = new TrafficTally()
+  for (const step of steps) countStep(tally, step, kindOf(step))
+  for (const { step, amount } of prices) tally.at(step.at, kindOf(step), step.brandId).spent += amount
+  await addTraffic(sql, companyId, tally)
+}
+
+/** A message that went straight to its end was sent on the way, in an hour of its own. */
+function countStep(tally: TrafficTally, { from, to, at, sentAt, brandId, parts }: Step, kind: TrafficKind) {
+  if (from === 'CREATED' && sentAt) {
+    const row = tally.at(sentAt, kind, brandId)
+    row.sent += 1
+    row.sentParts += parts
+  }
+  if (to === 'SENT') return
+  const row = tally.at(at, kind, brandId)
+  if (to === 'DELIVERED') {
+    row.delivered += 1
+    row.deliveredParts += parts
+  } else {
+    row.failed += 1
+    row.failedParts += parts
+  }
+}
+
+export async function addTraffic(sql: Sql, companyId: number, tally: TrafficTally): Promise<void> {
+  const rows = tally.rows()
+  if (rows.length > 0) await store.addTraffic(sql, companyId, rows)
+}
