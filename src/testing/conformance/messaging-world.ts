@@ -1,7 +1,9 @@
+import type { ChannelType } from '../../base/channel-types.ts'
 import { uuid7 } from '../../base/uuid7.ts'
 import type { Pool } from '../../db/sql.ts'
 import { storeDocument } from '../../domain/documents/documents.ts'
 import { type KeyType, keyTypes } from '../../domain/keys/key.ts'
+import { countAccepted } from '../../domain/statistics/statistics.ts'
 import { createTemplate } from '../../domain/templates/templates.ts'
 import { requireAnyVerifier } from '../../domain/verifiers/verifiers.ts'
 import { beginSession } from '../../domain/widgets/sessions.ts'
@@ -94,10 +96,11 @@ async function aTemplate(sql: Pool, companyId: number): Promise<number> {
 }
 
 /** A message as it lies in its table; nothing of it is to be sent. */
-export async function aSingle(sql: Pool, companyId: number, channelType: string): Promise<string> {
+export async function aSingle(sql: Pool, companyId: number, channelType: ChannelType): Promise<string> {
   const uuid = uuid7(new Date())
   await sql`
     insert into messages (company_id, uuid, price, status, parts, brand_id, destination, channel_type)
     values (${companyId}, ${uuid}, 0, 'SENT', 1, 1, ${numberOf.MTS}, ${channelType})`
+  await countAccepted(sql, companyId, [{ uuid, channelType, trafficType: 'PROMO', brandId: 1, parts: 1 }])
   return uuid
 }
