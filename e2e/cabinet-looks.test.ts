@@ -1,11 +1,16 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { makeDemo } from '../src/commands/service/demo.ts'
+import { type Demo, makeDemo } from '../src/commands/service/demo.ts'
+import { loadNumbering } from '../src/domain/numbering/numbering.ts'
+import { partnerWithLogin } from '../src/domain/partners/partners.ts'
 import { invitePerson } from '../src/domain/people/people.ts'
 import type { Place } from '../src/domain/people/person.ts'
 import { codeAt } from '../src/domain/people/totp.ts'
+import { sendersByIds } from '../src/domain/senders/senders.ts'
 import { aPerson, ofCompany } from '../src/testing/cabinet.ts'
 import { eventually } from '../src/testing/eventually.ts'
+import type { TestPartner } from '../src/testing/factories.ts'
+import { aDispatch, someRecipients } from '../src/testing/world.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
 import { openPage, seriousFindings, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
 
@@ -15,13 +20,23 @@ const cabinet = useCabinet({ demo: true })
 const { newPage } = useBrowser()
 const DEMO_PASSWORD = 'a password of the demo'
 let place: Place
+let dispatchId: number
 
 beforeAll(async () => {
-  const { companyId } = await makeDemo(cabinet.sql, DEMO_PASSWORD, new Date())
-  place = ofCompany(companyId!)
+  const demo = await makeDemo(cabinet.sql, DEMO_PASSWORD, new Date())
+  place = ofCompany(demo.companyId!)
+  dispatchId = await aDispatchOfDemo(demo)
   const long = { login: `${'long.'.repeat(12)}name@romashka.example`, role: 'viewer', name: 'Anna-Maria '.repeat(9) }
   await cabinet.sql.begin(sql => invitePerson(sql, place, long, new Date()))
 })
+
+async function aDispatchOfDemo({ companyId, senderIds }: Demo): Promise<number> {
+  const partner = (await partnerWithLogin(cabinet.sql, 'demo'))!
+  const senders = await sendersByIds(cabinet.sql, companyId!, senderIds)
+  const world = { partner: partner as TestPartner, companyId: companyId!, senders }
+  const recipients = [...someRecipients(8), { destination: 'nobody' }]
+  return aDispatch(cabinet.sql, await loadNumbering(cabinet.sql), world, recipients)
+}
 
 const screens = [
   { width: 1400, locale: 'en-GB', colorScheme: 'light' },
@@ -81,6 +96,14 @@ describe.skipIf(!hasBrowser)('without serious findings of axe, and nowhere wider
         await main.getByRole('button', { name: /Anna-Maria/ }).click()
         await page.getByRole('menuitem').nth(item).click()
       })
+
+    await openPage(page, cabinet, 'dispatches')
+    await page.getByRole('row').nth(1).waitFor()
+    await expectGood(page, 'dispatches')
+    await openPage(page, cabinet, `dispatches/${dispatchId}`)
+    await page.getByText(/The number is not valid|Неверный номер/).waitFor()
+    await expectGood(page, 'dispatch')
+    await expectGoodDialog(page, 'start', () => main.getByRole('button', { name: /^(Start|Начать)$/ }).click())
 
     await openPage(page, cabinet, 'account')
     const sections = page.getByRole('region')

@@ -3,13 +3,14 @@ import type { Me, Right } from './session.ts'
 
 /** The pages that the navigation shows, in this order. */
 export type NavigationPage = {
-  to: '/people' | '/account'
-  label: 'nav.people' | 'nav.account'
+  to: '/dispatches' | '/people' | '/account'
+  label: 'nav.dispatches' | 'nav.people' | 'nav.account'
   icon: IconName
   needs?: Right
 }
 
 const pages: NavigationPage[] = [
+  { to: '/dispatches', label: 'nav.dispatches', icon: 'layers', needs: 'traffic.see' },
   { to: '/people', label: 'nav.people', icon: 'users', needs: 'people.see' },
   { to: '/account', label: 'nav.account', icon: 'person' },
 ]
@@ -19,4 +20,4 @@ export const pagesOf = (me: Pick<Me, 'rights'>): NavigationPage[] =>
   pages.filter(({ needs }) => needs === undefined || me.rights.includes(needs))
 
 /** Where a person begins. */
-export const homeOf = (me: Pick<Me, 'rights'>) => pagesOf(me)[0]!.to
+export const homeOf = (me: Pick<Me, 'rights'>) => pagesOf(me).find(({ to }) => to !== '/dispatches')!.to

@@ -8,6 +8,7 @@ import {
   retainSearchParams,
 } from '@tanstack/react-router'
 import { isSignedOut } from './api.ts'
+import { listSearchOf } from './dispatches/dispatches.ts'
 import { homeOf } from './navigation.ts'
 import { Forbidden, NotFoundPage, PageError } from './parts/lost-pages.tsx'
 import { type Me, onSignedOut, queryClient, type Right, sessionQuery } from './session.ts'
@@ -75,6 +76,25 @@ const peopleRoute = createRoute({
   component: lazyRouteComponent(() => import('./people/people-page.tsx'), 'PeoplePage'),
 })
 
+const dispatchesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/dispatches',
+  validateSearch: listSearchOf,
+  beforeLoad: ({ context }) => requireRight(context.me, 'traffic.see'),
+  component: lazyRouteComponent(() => import('./dispatches/dispatches-page.tsx'), 'DispatchesPage'),
+})
+
+const dispatchRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/dispatches/$dispatchId',
+  params: {
+    parse: ({ dispatchId }) => ({ dispatchId: Number(dispatchId) }),
+    stringify: ({ dispatchId }) => ({ dispatchId: String(dispatchId) }),
+  },
+  beforeLoad: ({ context }) => requireRight(context.me, 'traffic.see'),
+  component: lazyRouteComponent(() => import('./dispatches/dispatch-page.tsx'), 'DispatchPage'),
+})
+
 const accountRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/account',
@@ -93,7 +113,7 @@ export const router = createRouter({
   routeTree: rootRoute.addChildren([
     signInRoute,
     invitationRoute,
-    shellRoute.addChildren([homeRoute, peopleRoute, accountRoute, nowhereRoute]),
+    shellRoute.addChildren([homeRoute, dispatchesRoute, dispatchRoute, peopleRoute, accountRoute, nowhereRoute]),
   ]),
   basepath,
   defaultPreload: 'intent',

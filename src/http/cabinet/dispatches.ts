@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { channelTypes } from '../../base/channel-types.ts'
+import { type ChannelType, channelTypes } from '../../base/channel-types.ts'
 import { type Money, moneyToNumber } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
 import { recordChange } from '../../domain/audit-log/audit-log.ts'
@@ -200,7 +200,7 @@ const presentDetails = (dispatch: Dispatch, names: string[]) => ({
 /** Gateways have names that concern staff alone. */
 type ShownReason =
   | Exclude<WaitReason, { kind: 'gateways' | 'limit' }>
-  | { kind: 'gateways'; channelType: string; gateways: string[] }
+  | { kind: 'gateways'; channelType: ChannelType; gateways: string[] }
   | { kind: 'limit'; of: 'company' | 'sender' | 'dispatch' | 'gateway'; partsPerSecond: number }
 
 function presentReason(reason: WaitReason, { kind }: Viewer): ShownReason {

@@ -1,3 +1,4 @@
+import { dispatches } from './en/dispatches.ts'
 import { traffic } from './en/traffic.ts'
 
 export const en = {
@@ -223,4 +224,5 @@ export const en = {
   'people.link.reset.text': 'With it the person chooses a new password. Links from before stop working.',
   'people.link.reset.submit': 'Make the link',
   ...traffic,
+  ...dispatches,
 } as const

@@ -1,3 +1,4 @@
+import { dispatches } from './ru/dispatches.ts'
 import { traffic } from './ru/traffic.ts'
 import type { Dictionary } from './words.ts'
 
@@ -245,4 +246,5 @@ export const ru: Dictionary = {
   'people.link.reset.text': 'По ней человек задаст новый пароль. Прежние ссылки перестанут действовать.',
   'people.link.reset.submit': 'Создать ссылку',
   ...traffic,
+  ...dispatches,
 }

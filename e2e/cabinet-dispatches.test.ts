@@ -1,0 +1,104 @@
+import { readFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { loadNumbering } from '../src/domain/numbering/numbering.ts'
+import { deactivatePerson, requirePerson } from '../src/domain/people/people.ts'
+import { aPerson, ofCompany } from '../src/testing/cabinet.ts'
+import { aGateway, useEngines } from '../src/testing/engines.ts'
+import { aDispatch, aWorld, someRecipients, type World } from '../src/testing/world.ts'
+import { hasBrowser, useBrowser } from './browser.ts'
+import { openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
+
+/** The list of dispatches and the live page of one. */
+
+const cabinet = useCabinet()
+const { newPage } = useBrowser()
+const { anEngine } = useEngines(cabinet)
+let world: World
+
+beforeAll(async () => {
+  world = await aWorld(cabinet.sql)
+})
+
+async function signedIn(role: string, path: string) {
+  const { login, personId } = await aPerson(cabinet.sql, ofCompany(world.companyId), role)
+  const page = await newPage({ viewport: { width: 1400, height: 900 } })
+  const faults = watchFaults(page)
+  await openPage(page, cabinet, path)
+  await typeCredentials(page, login)
+  return { page, personId, faults }
+}
+
+const made = async (recipients: number) =>
+  aDispatch(cabinet.sql, await loadNumbering(cabinet.sql), world, someRecipients(recipients))
+
+/** Presses a button of the page and the same of the dialog that asks. */
+async function confirm(page: Page, verb: string) {
+  await page.getByRole('main').getByRole('button', { name: verb }).click()
+  await page.getByRole('dialog').getByRole('button', { name: verb }).click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+}
+
+async function download(page: Page, item: string): Promise<Buffer> {
+  await page.getByRole('button', { name: 'Report' }).click()
+  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: item }).click()])
+  return readFile(await file.path())
+}
+
+describe.skipIf(!hasBrowser)('a person who sends', () => {
+  test('starts a dispatch, sees it run, stops it, starts it again, and downloads the report', async () => {
+    const dispatchId = await made(60)
+    await aGateway(cabinet.sql, { partsPerSecond: 10 })
+    const { page, faults } = await signedIn('sender', 'dispatches')
+    await page.getByRole('row').filter({ hasText: '60 recipients' }).getByRole('link', { name: 'Test' }).click()
+    await page.getByText('live', { exact: true }).waitFor()
+    await confirm(page, 'Start')
+    await page.getByText('No sending process of the service is running').waitFor()
+
+    await anEngine()
+    await page.getByText(/a second$/).waitFor()
+    await page.getByText(/^ends about/).waitFor()
+    await confirm(page, 'Stop')
+    await page.getByText('until you start it again').waitFor()
+
+    await cabinet.sql`update gateways set parts_per_second = null`
+    await confirm(page, 'Start')
+    await page.getByText('Completed').first().waitFor()
+    await page.getByText('of 60 handed to operators').waitFor()
+    await page.getByRole('cell', { name: '60', exact: true }).first().waitFor()
+
+    const csv = (await download(page, 'As CSV')).toString()
+    expect(csv.trimEnd().split('\r\n')).toHaveLength(61)
+    expect((await download(page, 'As XLSX')).subarray(0, 2).toString()).toBe('PK')
+    expect(page.url()).toContain(`/dispatches/${dispatchId}`)
+    faults.expectNone()
+  })
+
+  test('finds a dispatch by status and name, which stay in the address', async () => {
+    const dispatchId = await made(3)
+    await cabinet.sql`update dispatches set name = '<img src=x onerror=alert(1)>' where dispatch_id = ${dispatchId}`
+    const { page, faults } = await signedIn('viewer', 'dispatches')
+    await page.getByRole('link', { name: 'Created' }).click()
+    await page.getByRole('searchbox', { name: 'Name or id' }).fill('ONERROR')
+    await page.waitForURL(/status=CREATED.*search=ONERROR/)
+    await page.reload()
+    await page.getByRole('link', { name: '<img src=x onerror=alert(1)>' }).click()
+    await page.getByRole('heading', { level: 1, name: '<img src=x onerror=alert(1)>' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Start' }).count()).toBe(0)
+    await page.goBack()
+    await page.getByRole('searchbox').fill('no such name')
+    await page.getByText('No dispatch fits').waitFor()
+    await page.getByRole('link', { name: 'Show all dispatches' }).click()
+    await page.getByRole('row').nth(1).waitFor()
+    faults.expectNone()
+  })
+
+  test('who is deactivated is led to the sign-in page from a live page', async () => {
+    const { page, personId } = await signedIn('viewer', `dispatches/${await made(2)}`)
+    await page.getByText('live', { exact: true }).waitFor()
+    await cabinet.sql.begin(async tx =>
+      deactivatePerson(tx, await requirePerson(tx, ofCompany(world.companyId), personId)),
+    )
+    await page.getByText('Your session is over').waitFor()
+  })
+})

@@ -1,0 +1,97 @@
+import { Button, Menu } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { DispatchAnswer } from '../../../src/http/cabinet/dispatches.ts'
+import { ask } from '../api.ts'
+import { useFormats } from '../format.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { FormProblem } from '../parts/form-problem.tsx'
+import { Icon } from '../parts/icon.tsx'
+import menu from '../parts/menu.module.css'
+import { tellDone } from '../parts/toast.tsx'
+import { describeProblem } from '../problems.ts'
+import { queryClient, useMe } from '../session.ts'
+import { useWords } from '../words/words.ts'
+import styles from './dispatch-page.module.css'
+import { DISPATCHES, type Whole } from './dispatches.ts'
+
+type Task = 'start' | 'stop'
+
+/** Report, stop and start. */
+export function DispatchActions({ dispatch }: { dispatch: Whole }) {
+  const { say } = useWords()
+  const maySend = useMe().rights.includes('traffic.send')
+  const [task, setTask] = useState<Task>()
+  const isStartable = dispatch.status === 'CREATED' || (dispatch.status === 'STOPPED' && !dispatch.isEnded)
+  return (
+    <div className={styles.actions}>
+      <ReportMenu dispatchId={dispatch.dispatchId} />
+      {maySend && dispatch.status === 'STARTED' && (
+        <Button leftSection={<Icon name="pause" />} onClick={() => setTask('stop')}>
+          {say('dispatch.stop')}
+        </Button>
+      )}
+      {maySend && isStartable && (
+        <Button leftSection={<Icon name="play" />} onClick={() => setTask('start')}>
+          {say('dispatch.start')}
+        </Button>
+      )}
+      {task && <MoveDialog dispatch={dispatch} task={task} onClose={() => setTask(undefined)} />}
+    </div>
+  )
+}
+
+/** Links, not requests of ours: the browser writes the file while it arrives. */
+function ReportMenu({ dispatchId }: { dispatchId: number }) {
+  const { say } = useWords()
+  const report = (format: string) =>
+    new URL(`api/dispatches/${dispatchId}/report?format=${format}`, document.baseURI).href
+  return (
+    <Menu position="bottom-end" width={224} classNames={menu}>
+      <Menu.Target>
+        <Button leftSection={<Icon name="download" />}>{say('dispatch.report')}</Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item component="a" href={report('xlsx')} download>
+          {say('dispatch.report.xlsx')}
+        </Menu.Item>
+        <Menu.Item component="a" href={report('csv')} download>
+          {say('dispatch.report.csv')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+type DialogProps = { dispatch: Whole; task: Task; onClose(): void }
+
+function MoveDialog({ dispatch, task, onClose }: DialogProps) {
+  const words = useWords()
+  const { say } = words
+  const { money } = useFormats()
+  const { dispatchId, name, waiting, estimate, currency } = dispatch
+  const move = useMutation({
+    mutationFn: () => ask<DispatchAnswer>('POST', `/dispatches/${dispatchId}/${task}`),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: DISPATCHES })
+      tellDone(say(`dispatch.${task}.done`, { name }))
+      onClose()
+    },
+  })
+  return (
+    <Dialog
+      title={say(`dispatch.${task}.title`, { name })}
+      text={say(`dispatch.${task}.text`, { count: waiting })}
+      submit={say(`dispatch.${task}`)}
+      isDangerous={task === 'stop'}
+      isBusy={move.isPending}
+      onSubmit={() => move.mutate()}
+      onClose={onClose}
+    >
+      {move.isError && <FormProblem>{describeProblem(words, move.error)}</FormProblem>}
+      {task === 'start' && estimate !== null && (
+        <p className="note">{say('dispatch.start.price', { price: money(estimate, currency) })}</p>
+      )}
+    </Dialog>
+  )
+}

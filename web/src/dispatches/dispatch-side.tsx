@@ -1,0 +1,66 @@
+import type { ReactNode } from 'react'
+import { useFormats } from '../format.ts'
+import { useWords } from '../words/words.ts'
+import styles from './dispatch-page.module.css'
+import type { Breakdown, Whole } from './dispatches.ts'
+import { useFigures } from './figures.ts'
+
+export function DispatchMoney({ money }: { money: NonNullable<Breakdown['money']> }) {
+  const { say } = useWords()
+  const formats = useFormats()
+  const amount = (value: number) => formats.money(value, money.currency)
+  return (
+    <section>
+      <h2>{say('dispatch.money')}</h2>
+      <dl className={styles.pairs}>
+        <Pair name={say('dispatch.money.charged')}>{amount(money.charged)}</Pair>
+        <Pair name={say('dispatch.money.held')}>{amount(money.held)}</Pair>
+        <Pair name={say('dispatch.money.released')}>{amount(money.released)}</Pair>
+        <Pair name={say('dispatch.money.estimate')}>{amount(money.estimate)}</Pair>
+      </dl>
+    </section>
+  )
+}
+
+/** What it says, and how it was made. */
+export function DispatchSide({ dispatch }: { dispatch: Whole }) {
+  const { say } = useWords()
+  const { moment } = useFigures()
+  const { senderNames, startAt, completedAt, callbackUrl } = dispatch
+  return (
+    <>
+      <section>
+        <h2>{say('dispatch.text')}</h2>
+        <p className={styles.bubble}>
+          <WithPlaces text={dispatch.text} />
+        </p>
+      </section>
+      <section>
+        <h2>{say('dispatch.details')}</h2>
+        <dl className={styles.pairs}>
+          <Pair name={say('dispatch.details.company')}>{dispatch.companyName}</Pair>
+          {senderNames.length > 0 && <Pair name={say('dispatch.details.sender')}>{senderNames.join(', ')}</Pair>}
+          <Pair name={say('dispatch.details.traffic')}>{say(`dispatch.traffic.${dispatch.trafficType}`)}</Pair>
+          <Pair name={say('dispatch.details.created')}>{moment(dispatch.createdAt)}</Pair>
+          {startAt && <Pair name={say('dispatch.details.planned')}>{moment(startAt)}</Pair>}
+          {completedAt && <Pair name={say('dispatch.details.finished')}>{moment(completedAt)}</Pair>}
+          {callbackUrl && <Pair name={say('dispatch.details.callbacks')}>{hostOf(callbackUrl)}</Pair>}
+        </dl>
+      </section>
+    </>
+  )
+}
+
+const Pair = ({ name, children }: { name: string; children: ReactNode }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+)
+
+/** Placeholders stand out. */
+const WithPlaces = ({ text }: { text: string }) =>
+  text.split(/(\{[^{}]*\})/).map((piece, i) => (i % 2 === 1 ? <mark key={i}>{piece}</mark> : piece))
+
+/** The rest of the address may carry a secret. */
+const hostOf = (url: string) => URL.parse(url)?.host ?? url

@@ -1,0 +1,92 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useSearch } from '@tanstack/react-router'
+import { Blank } from '../parts/blank.tsx'
+import { BoneRows } from '../parts/bones.tsx'
+import { ErrorState } from '../parts/error-state.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { PageHead } from '../parts/page-head.tsx'
+import { useWords } from '../words/words.ts'
+import { DispatchFilters, StatusTabs } from './dispatch-filters.tsx'
+import { DispatchTable } from './dispatch-table.tsx'
+import styles from './dispatches.module.css'
+import { type ListSearch, listQuery } from './dispatches.ts'
+import { useLive } from './live.ts'
+
+/** Dispatches of the chosen company, or of all; those that run move by themselves. */
+export function DispatchesPage() {
+  const { say } = useWords()
+  const { company, ...search } = useSearch({ from: '/shell/dispatches' })
+  const { data, error, refetch } = useQuery(listQuery(company, search))
+  const { changes } = useLive(moving(data?.items))
+  const running = data?.counts?.STARTED ?? 0
+  const items = data?.items.map(item => ({ ...item, ...changes.get(item.dispatchId) }))
+  return (
+    <>
+      <PageHead
+        title={say('dispatches.title')}
+        note={
+          data?.counts ? (running > 0 ? say('dispatches.running', { count: running }) : say('dispatches.none')) : ' '
+        }
+      />
+      <StatusTabs search={search} counts={data?.counts ?? null} />
+      <DispatchFilters search={search} />
+      {items ? (
+        items.length > 0 ? (
+          <>
+            <DispatchTable dispatches={items} isOfAll={company === undefined} />
+            <Pages search={search} {...data!} />
+          </>
+        ) : (
+          <Nothing search={search} />
+        )
+      ) : error ? (
+        <ErrorState error={error} onRetry={refetch} />
+      ) : (
+        <BoneRows rows={6} />
+      )}
+    </>
+  )
+}
+
+/** Those that can still change. */
+const moving = (items: { dispatchId: number; status: string }[] = []) =>
+  items.filter(({ status }) => status !== 'COMPLETED').map(({ dispatchId }) => dispatchId)
+
+type PagesProps = { search: ListSearch; items: { dispatchId: number }[]; hasNewer: boolean; hasOlder: boolean }
+
+function Pages({ search, items, hasNewer, hasOlder }: PagesProps) {
+  const { say } = useWords()
+  if (!hasNewer && !hasOlder) return null
+  const [first, last] = [items[0]!.dispatchId, items.at(-1)!.dispatchId]
+  const newer = { ...search, newerThan: first, olderThan: undefined }
+  const older = { ...search, olderThan: last, newerThan: undefined }
+  return (
+    <nav className={styles.pages} aria-label={say('app.pages')}>
+      {hasNewer && (
+        <Button component={Link} to="/dispatches" search={newer as never} leftSection={<Icon name="back" />}>
+          {say('dispatches.newer')}
+        </Button>
+      )}
+      {hasOlder && (
+        <Button component={Link} to="/dispatches" search={older as never} rightSection={<Icon name="right" />}>
+          {say('dispatches.older')}
+        </Button>
+      )}
+    </nav>
+  )
+}
+
+function Nothing({ search }: { search: ListSearch }) {
+  const { say } = useWords()
+  const isFiltered = Object.values(search).some(value => value !== undefined)
+  if (!isFiltered)
+    return <Blank drawing="bird" title={say('dispatches.empty.title')} text={say('dispatches.empty.text')} />
+  return (
+    <Blank drawing="lost" title={say('dispatches.nothing.title')} text={say('dispatches.nothing.text')}>
+      <Button component={Link} to="/dispatches" search={{} as never}>
+        {say('dispatches.nothing.reset')}
+      </Button>
+    </Blank>
+  )
+}

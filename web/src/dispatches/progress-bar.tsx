@@ -1,0 +1,16 @@
+import type { Counts } from './dispatches.ts'
+import { totalOf } from './dispatches.ts'
+import styles from './progress-bar.module.css'
+
+/** Delivered, on the way and failed of all; the figures beside it say the same. */
+export function ProgressBar({ counts, isThick = false }: { counts: Omit<Counts, 'unsent'>; isThick?: boolean }) {
+  const total = totalOf(counts) || 1
+  const width = (part: number) => ({ width: `${(part / total) * 100}%` })
+  return (
+    <div className={`${styles.bar} ${isThick ? styles.thick : ''}`} aria-hidden="true">
+      <i className={styles.ok} style={width(counts.delivered)} />
+      <i className={styles.sent} style={width(counts.sent)} />
+      <i className={styles.fail} style={width(counts.failed)} />
+    </div>
+  )
+}
