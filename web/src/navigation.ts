@@ -3,14 +3,15 @@ import type { Me, Right } from './session.ts'
 
 /** The pages that the navigation shows, in this order. */
 export type NavigationPage = {
-  to: '/dispatches' | '/people' | '/account'
-  label: 'nav.dispatches' | 'nav.people' | 'nav.account'
+  to: '/dispatches' | '/messages' | '/people' | '/account'
+  label: 'nav.dispatches' | 'nav.messages' | 'nav.people' | 'nav.account'
   icon: IconName
   needs?: Right
 }
 
 const pages: NavigationPage[] = [
   { to: '/dispatches', label: 'nav.dispatches', icon: 'layers', needs: 'traffic.see' },
+  { to: '/messages', label: 'nav.messages', icon: 'bubble', needs: 'traffic.see' },
   { to: '/people', label: 'nav.people', icon: 'users', needs: 'people.see' },
   { to: '/account', label: 'nav.account', icon: 'person' },
 ]

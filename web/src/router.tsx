@@ -9,6 +9,7 @@ import {
 } from '@tanstack/react-router'
 import { isSignedOut } from './api.ts'
 import { listSearchOf } from './dispatches/dispatches.ts'
+import { readSearch } from './messages/search.ts'
 import { homeOf } from './navigation.ts'
 import { Forbidden, NotFoundPage, PageError } from './parts/lost-pages.tsx'
 import { type Me, onSignedOut, queryClient, type Right, sessionQuery } from './session.ts'
@@ -69,6 +70,21 @@ const homeRoute = createRoute({
   },
 })
 
+const messagesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/messages',
+  validateSearch: readSearch,
+  beforeLoad: ({ context }) => requireRight(context.me, 'traffic.see'),
+  component: lazyRouteComponent(() => import('./messages/messages-page.tsx'), 'MessagesPage'),
+})
+
+const messageRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/messages/$uuid',
+  beforeLoad: ({ context }) => requireRight(context.me, 'traffic.see'),
+  component: lazyRouteComponent(() => import('./messages/message-page.tsx'), 'MessagePage'),
+})
+
 const peopleRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/people',
@@ -113,7 +129,16 @@ export const router = createRouter({
   routeTree: rootRoute.addChildren([
     signInRoute,
     invitationRoute,
-    shellRoute.addChildren([homeRoute, dispatchesRoute, dispatchRoute, peopleRoute, accountRoute, nowhereRoute]),
+    shellRoute.addChildren([
+      homeRoute,
+      dispatchesRoute,
+      dispatchRoute,
+      messagesRoute,
+      messageRoute,
+      peopleRoute,
+      accountRoute,
+      nowhereRoute,
+    ]),
   ]),
   basepath,
   defaultPreload: 'intent',

@@ -1,4 +1,5 @@
 import { dispatches } from './en/dispatches.ts'
+import { messages } from './en/messages.ts'
 import { traffic } from './en/traffic.ts'
 
 export const en = {
@@ -223,6 +224,7 @@ export const en = {
   'people.link.reset.title': 'New link for {name}?',
   'people.link.reset.text': 'With it the person chooses a new password. Links from before stop working.',
   'people.link.reset.submit': 'Make the link',
+  ...messages,
   ...traffic,
   ...dispatches,
 } as const

@@ -1,4 +1,5 @@
 import { dispatches } from './ru/dispatches.ts'
+import { messages } from './ru/messages.ts'
 import { traffic } from './ru/traffic.ts'
 import type { Dictionary } from './words.ts'
 
@@ -245,6 +246,7 @@ export const ru: Dictionary = {
   'people.link.reset.title': 'Новая ссылка: {name}?',
   'people.link.reset.text': 'По ней человек задаст новый пароль. Прежние ссылки перестанут действовать.',
   'people.link.reset.submit': 'Создать ссылку',
+  ...messages,
   ...traffic,
   ...dispatches,
 }
