@@ -10,6 +10,7 @@ import { sendersByIds } from '../src/domain/senders/senders.ts'
 import { aPerson, ofCompany } from '../src/testing/cabinet.ts'
 import { eventually } from '../src/testing/eventually.ts'
 import type { TestPartner } from '../src/testing/factories.ts'
+import { aSingleMessage } from '../src/testing/traffic.ts'
 import { aDispatch, someRecipients } from '../src/testing/world.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
 import { openPage, seriousFindings, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
@@ -21,11 +22,13 @@ const { newPage } = useBrowser()
 const DEMO_PASSWORD = 'a password of the demo'
 let place: Place
 let dispatchId: number
+let message: string
 
 beforeAll(async () => {
   const demo = await makeDemo(cabinet.sql, DEMO_PASSWORD, new Date())
   place = ofCompany(demo.companyId!)
   dispatchId = await aDispatchOfDemo(demo)
+  message = await aSingleMessage(cabinet.sql, await loadNumbering(cabinet.sql), { companyId: demo.companyId! })
   const long = { login: `${'long.'.repeat(12)}name@romashka.example`, role: 'viewer', name: 'Anna-Maria '.repeat(9) }
   await cabinet.sql.begin(sql => invitePerson(sql, place, long, new Date()))
 })
@@ -104,6 +107,12 @@ describe.skipIf(!hasBrowser)('without serious findings of axe, and nowhere wider
     await page.getByText(/The number is not valid|Неверный номер/).waitFor()
     await expectGood(page, 'dispatch')
     await expectGoodDialog(page, 'start', () => main.getByRole('button', { name: /^(Start|Начать)$/ }).click())
+    await openPage(page, cabinet, `messages?open=${message}`)
+    await page.getByRole('row').nth(1).waitFor()
+    await expectGood(page, 'messages')
+    await openPage(page, cabinet, `messages/${message}`)
+    await page.getByRole('region').first().waitFor()
+    await expectGood(page, 'message')
 
     await openPage(page, cabinet, 'account')
     const sections = page.getByRole('region')

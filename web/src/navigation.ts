@@ -21,4 +21,6 @@ export const pagesOf = (me: Pick<Me, 'rights'>): NavigationPage[] =>
   pages.filter(({ needs }) => needs === undefined || me.rights.includes(needs))
 
 /** Where a person begins. */
-export const homeOf = (me: Pick<Me, 'rights'>) => pagesOf(me).find(({ to }) => to !== '/dispatches')!.to
+export const homeOf = (me: Pick<Me, 'rights'>) => pagesOf(me).find(({ to }) => !NO_HOME.includes(to))!.to
+
+const NO_HOME: NavigationPage['to'][] = ['/dispatches', '/messages']

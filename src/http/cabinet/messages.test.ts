@@ -191,15 +191,19 @@ describe('the life of a message', () => {
 
 describe('the replay of a callback', () => {
   const replayPath = async () => {
-    const [row] = await api.sql`select callback_id from callbacks where company_id = ${ours.companyId} limit 1`
+    const [row] =
+      await api.sql`select callback_id from callbacks where company_id = ${ours.companyId} order by callback_id limit 1`
     return `/messages/${sent.delivered}/callbacks/${row!.callback_id}/replay`
   }
 
   test('puts it back into the queue', async () => {
     const path = await replayPath()
     expect((await owner.ask('POST', path)).status).toBe(204)
-    const [row] = await api.sql`select status, done_events from callbacks where company_id = ${ours.companyId} limit 1`
+    const [row] =
+      await api.sql`select status, done_events from callbacks where company_id = ${ours.companyId} order by callback_id limit 1`
     expect(row).toEqual({ status: 'WAITING', done_events: 0 })
+    const entries = (await owner.ask('GET', '/audit')).body.entries
+    expect(entries[0]).toMatchObject({ what: 'callback.replayed' })
   })
 
   test.each(['sender', 'finance', 'viewer'])('is not for a %s', async role => {

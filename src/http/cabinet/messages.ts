@@ -4,6 +4,7 @@ import { allChannelTypes } from '../../base/channel-types.ts'
 import { invalid } from '../../base/errors.ts'
 import { type Money, moneyToNumber } from '../../base/money.ts'
 import { timeOfUuid7 } from '../../base/uuid7.ts'
+import { recordChange } from '../../domain/audit-log/audit-log.ts'
 import { replayCallback } from '../../domain/callbacks/callbacks.ts'
 import { companyIdsWithin } from '../../domain/companies/companies.ts'
 import { type LifeOfMessage, type LifeOfStep, lifeOfMessage } from '../../domain/message-life/message-life.ts'
@@ -72,10 +73,15 @@ export const messageRoutes =
     api.post(
       '/messages/:uuid/callbacks/:callbackId/replay',
       { config: { needs: 'developers.change' }, schema: { querystring: OfCompany, params: ByCallback } },
-      async ({ viewer, query, params }, reply) => {
+      async ({ viewer, actor, query, params }, reply) => {
         const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
         const { companyId } = await requireSeen(sql, companyIds, params.uuid.toLowerCase())
-        await replayCallback(sql, companyId, params.callbackId, clock())
+        const { callbackId } = params
+        await sql.begin(async tx => {
+          await replayCallback(tx, companyId, callbackId, clock())
+          const subject = { kind: 'callback', id: callbackId }
+          await recordChange(tx, actor, { what: 'callback.replayed', companyId, subject })
+        })
         return reply.code(204).send()
       },
     )

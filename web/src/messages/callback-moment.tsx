@@ -12,8 +12,10 @@ import { LIVES, type Moment, pathOf, useChosenCompany } from './messages.ts'
 
 type Callback = Extract<Moment, { kind: 'callback' }>['callback']
 
+type Props = { uuid: string; callback: Callback; title: string; note: string }
+
 /** A callback with its attempts, and a button that sends it again. */
-export function CallbackMoment({ uuid, callback, title }: { uuid: string; callback: Callback; title: string }) {
+export function CallbackMoment({ uuid, callback, title, note }: Props) {
   const { say } = useWords()
   const mayReplay = useMe().rights.includes('developers.change')
   const client = useQueryClient()
@@ -42,6 +44,7 @@ export function CallbackMoment({ uuid, callback, title }: { uuid: string; callba
           </Button>
         )}
       </h3>
+      <p>{note}</p>
       {callback.attempts.length > 0 && (
         <ul className={styles.tries}>
           {callback.attempts.map(attempt => (

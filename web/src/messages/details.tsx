@@ -18,7 +18,7 @@ export function Details({ life, isBrief = false }: { life: Life; isBrief?: boole
       {!isOfCompany && <Pair name={say('message.detail.company')}>{life.companyName}</Pair>}
       {life.dispatchId !== null && (
         <Pair name={say('message.detail.dispatch')}>
-          <Link className="link" to="/messages" search={{ dispatch: life.dispatchId }}>
+          <Link className="link" to="/dispatches/$dispatchId" params={{ dispatchId: life.dispatchId }}>
             {life.dispatchName}
           </Link>
         </Pair>

@@ -119,8 +119,7 @@ function ListChip({ name, options, chosen, isOne = false, onChange }: ListProps)
             <Menu.Item
               key={value}
               onClick={() => choose(value)}
-              role="menuitemcheckbox"
-              aria-checked={values.includes(value)}
+              aria-current={values.includes(value) || undefined}
               rightSection={values.includes(value) ? <Icon name="check" /> : null}
             >
               {label}

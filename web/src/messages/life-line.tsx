@@ -64,13 +64,13 @@ function MomentLine({ life, step, moment, isBrief }: LineProps) {
       </span>
       <div>
         {callback ? (
-          <CallbackMoment uuid={step.uuid} callback={callback} title={title} />
+          <CallbackMoment uuid={step.uuid} callback={callback} title={title} note={note ?? ''} />
         ) : (
           <h3>
             {title} {amount && <span className={styles.amount}>{amount}</span>}
           </h3>
         )}
-        {note && <p>{note}</p>}
+        {note && !callback && <p>{note}</p>}
         {moment.kind === 'sent' && <Parts moment={moment} isBrief={isBrief} />}
         {moment.kind === 'failed' && <Failure moment={moment} isBrief={isBrief} />}
       </div>

@@ -73,7 +73,7 @@ export const messages = {
   'message.copyLink': 'Copy link',
   'message.back': 'All messages',
   'message.life': 'Life of the message',
-  'message.zone': 'times of {zone}',
+  'message.zone': 'times in {zone}',
   'message.from': '{channel} from {sender}',
   'message.took': '{time} after it was accepted',
   'message.accepted': 'Accepted',

@@ -1,0 +1,144 @@
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { loadNumbering } from '../src/domain/numbering/numbering.ts'
+import { aPerson, ofCompany } from '../src/testing/cabinet.ts'
+import { eventually } from '../src/testing/eventually.ts'
+import { aDispatchWithFates, aSingleMessage } from '../src/testing/traffic.ts'
+import { aWorld, type World } from '../src/testing/world.ts'
+import { hasBrowser, useBrowser } from './browser.ts'
+import { openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
+
+/** How people find a message and read its life. */
+
+const cabinet = useCabinet()
+const { newPage } = useBrowser()
+const NASTY = '<img src=x onerror="document.title=1">'
+let world: World
+let sent: Awaited<ReturnType<typeof aDispatchWithFates>>
+
+beforeAll(async () => {
+  const numbering = await loadNumbering(cabinet.sql)
+  world = await aWorld(cabinet.sql)
+  sent = await aDispatchWithFates(cabinet.sql, numbering, world)
+  await aSingleMessage(cabinet.sql, numbering, world, { text: `Order 10517 ${NASTY}`, externalId: 'order-10517' })
+})
+
+async function signedIn(role: string, path: string, width = 1400) {
+  const { login } = await aPerson(cabinet.sql, ofCompany(world.companyId), role)
+  const page = await newPage({ viewport: { width, height: 900 } })
+  const faults = watchFaults(page)
+  await openPage(page, cabinet, path)
+  await typeCredentials(page, login)
+  await page.getByRole('row').nth(1).waitFor()
+  return { page, faults }
+}
+
+const numbersIn = async (page: Page) => (await page.getByRole('row').getByRole('link').allTextContents()).map(plain)
+const plain = (number: string) => number.replaceAll('\u00a0', ' ').replaceAll('\u2011', '-')
+const pathOf = (page: Page) => new URL(page.url()).pathname
+
+describe.skipIf(!hasBrowser)('messages', () => {
+  test('from a failed message of a dispatch to its whole life, and its callback again', async () => {
+    const { page, faults } = await signedIn('owner', `messages?dispatch=${sent.dispatchId}`)
+    await eventually(async () => expect((await numbersIn(page)).length).toBe(4))
+    await page.getByRole('button', { name: 'Status' }).click()
+    await page.getByRole('menuitem', { name: 'Undelivered' }).click()
+    await page.keyboard.press('Escape')
+    await eventually(async () => expect(await numbersIn(page)).toEqual(['+7 926 200-10-14']))
+    expect(new URL(page.url()).searchParams.get('status')).toBe('undelivered')
+
+    await page.getByRole('row').getByRole('link').click()
+    const panel = page.getByRole('complementary', { name: 'The message that is open' })
+    await panel.getByText('stat:UNDELIV err:027').waitFor()
+    expect(new URL(page.url()).searchParams.get('open')).toBe(sent.undelivered)
+    await panel.getByRole('link', { name: 'Whole life' }).click()
+
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    expect(pathOf(page)).toBe(`/cabinet/messages/${sent.undelivered}`)
+    const life = page.getByRole('region', { name: 'Life of the message' })
+    for (const line of [
+      /^Accepted/,
+      /^Priced/,
+      /^Money held/,
+      /^Sent through MegaFon direct/,
+      /^Not delivered/,
+      /^Callback received by hooks\.romashka\.example/,
+    ])
+      await life.getByRole('heading', { name: line }).first().waitFor()
+    await life.getByText('Phone switched off or out of reach.').waitFor()
+    await life.getByText(/part 2 id 7F3A1-2/).waitFor()
+    await life.getByText('stat:UNDELIV err:027').waitFor()
+    await life.getByText('503').first().waitFor()
+
+    await life.getByRole('button', { name: 'Replay' }).first().click()
+    await page.getByText('The callback goes out again.').waitFor()
+    await life.getByRole('heading', { name: /^Callback waits for/ }).waitFor()
+    faults.expectNone()
+  })
+
+  test('the box finds by a part of the number, by words and by a day, and says what was searched', async () => {
+    const { page, faults } = await signedIn('viewer', 'messages')
+    const box = page.getByRole('searchbox', { name: 'Number, id or text' })
+    await box.fill('200-10-14')
+    await eventually(async () => expect(await numbersIn(page)).toEqual(['+7 926 200-10-14']))
+    await page.getByText(/1 found\. Messages accepted/).waitFor()
+    await box.fill('8 926 200 10 14')
+    await page.getByText('1 found. All messages to this number').waitFor()
+    await box.fill('order-10517')
+    await page.getByText('1 found. Found by the id').waitFor()
+    await page.getByText(NASTY).waitFor()
+    await box.fill('yesterday')
+    await page.getByText('No message fits').waitFor()
+    expect(await box.inputValue()).toBe('')
+    await page.getByRole('button', { name: 'Remove the filter Time' }).click()
+    await eventually(async () => expect((await numbersIn(page)).length).toBe(5))
+    expect(await page.title()).toBe('Messages · Tidings')
+    faults.expectNone()
+  })
+
+  test('J and K go through the list, Esc closes the panel, Enter opens the page, Back goes back', async () => {
+    const { page } = await signedIn('viewer', 'messages')
+    const panel = page.getByRole('complementary', { name: 'The message that is open' })
+    const title = panel.getByRole('heading', { level: 2 })
+    const numbers = await numbersIn(page)
+    const isOpen = (place: number) =>
+      eventually(async () => expect(plain((await title.textContent())!)).toBe(numbers[place]))
+    await page.keyboard.press('j')
+    await isOpen(0)
+    await page.keyboard.press('j')
+    await isOpen(1)
+    await page.keyboard.press('k')
+    await isOpen(0)
+    await page.keyboard.press('Escape')
+    await panel.waitFor({ state: 'detached' })
+    await page.keyboard.press('j')
+    await isOpen(0)
+    await page.keyboard.press('Enter')
+    await page.getByRole('region', { name: 'Life of the message' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Replay' }).count()).toBe(0)
+    await page.goBack()
+    await isOpen(0)
+  })
+
+  test('a search is saved as a tab, stays after a reload, and is removed', async () => {
+    const { page } = await signedIn('sender', 'messages?operator=MEGAFON')
+    await page.getByRole('button', { name: 'Save this search' }).click()
+    await page.getByRole('textbox', { name: 'Name' }).fill('MegaFon')
+    await page.keyboard.press('Enter')
+    const tabs = page.getByRole('navigation', { name: 'Saved searches' })
+    await tabs.getByRole('link', { name: 'All' }).click()
+    await eventually(async () => expect((await numbersIn(page)).length).toBe(5))
+    await page.reload()
+    await tabs.getByRole('link', { name: 'MegaFon' }).click()
+    await eventually(async () => expect(await numbersIn(page)).toEqual(['+7 926 200-10-14']))
+    await tabs.getByRole('button', { name: 'Remove the saved search MegaFon' }).click()
+    await tabs.getByRole('link', { name: 'MegaFon' }).waitFor({ state: 'detached' })
+  })
+
+  test('on a telephone a row opens the page of the message', async () => {
+    const { page } = await signedIn('viewer', 'messages', 390)
+    await page.getByRole('row').getByRole('link', { name: /926/ }).click()
+    await page.getByRole('region', { name: 'Life of the message' }).waitFor()
+    expect(pathOf(page)).toBe(`/cabinet/messages/${sent.undelivered}`)
+  })
+})
