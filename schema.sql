@@ -320,11 +320,13 @@ create table dispatches (
   format           text default 'partner'::text not null,
   ended_at         timestamp with time zone,
   template_id      bigint,
+  again_of         bigint,
   constraint dispatches_pkey PRIMARY KEY (company_id, dispatch_id),
   constraint dispatches_format_check CHECK ((format = ANY (ARRAY['partner'::text, 'messaging'::text]))),
   constraint dispatches_parts_per_second_check CHECK ((parts_per_second > (0)::double precision)),
   constraint dispatches_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
 );
+CREATE UNIQUE INDEX dispatches_again_once ON dispatches USING btree (company_id, again_of) WHERE (again_of IS NOT NULL);
 CREATE INDEX dispatches_by_status ON dispatches USING btree (company_id, status, dispatch_id);
 
 create table engines (

@@ -117,6 +117,14 @@ describe('every change of the cabinet', () => {
       await browser.ask('POST', `/dispatches/${dispatchId}/stop`)
       return ['dispatch.started', 'dispatch.stopped']
     },
+    'POST /dispatches/:id/again': async ({ browser }) => {
+      const dispatchId = await aCompanysDispatch()
+      await api.sql`update messages set status = 'FAILED' where dispatch_id = ${dispatchId}`
+      await api.sql`update dispatches set status = 'COMPLETED' where dispatch_id = ${dispatchId}`
+      await browser.ask('POST', `/dispatches/${dispatchId}/again`)
+      await browser.ask('POST', `/dispatches/${dispatchId}/again`) // was sent again already
+      return ['dispatch.sent_again']
+    },
     'DELETE /session': async ({ browser }) => {
       secrets.push(browser.cookie!.split('=')[1]!)
       await browser.ask('DELETE', '/session')

@@ -184,16 +184,33 @@ describe('a dispatch', () => {
     }
   })
 
-  test.each(['start', 'stop'])('of somebody else cannot be changed, nor the own one by a viewer: %s', async verb => {
-    const foreign = await made(theirs)
-    const own = await made(ours)
-    const ask = async (place: Parameters<typeof aPerson>[1], role: string, id: number) =>
-      (await (await signedIn(place, role)).browser.ask('POST', `/dispatches/${id}/${verb}`)).status
-    expect(await ask(ofCompany(ours.companyId), 'owner', foreign)).toBe(404)
-    expect(await ask(ofPartner(ours.partner.partnerId), 'manager', foreign)).toBe(404)
-    for (const role of ['viewer', 'finance']) expect(await ask(ofCompany(ours.companyId), role, own)).toBe(403)
-    expect(await ask(ofPartner(ours.partner.partnerId), 'viewer', own)).toBe(403)
-    for (const role of ['moderator', 'support']) expect(await ask(staff, role, own)).toBe(403)
+  test.each(['start', 'stop', 'again'])(
+    'of somebody else cannot be changed, nor the own one by a viewer: %s',
+    async verb => {
+      const foreign = await made(theirs)
+      const own = await made(ours)
+      const ask = async (place: Parameters<typeof aPerson>[1], role: string, id: number) =>
+        (await (await signedIn(place, role)).browser.ask('POST', `/dispatches/${id}/${verb}`)).status
+      expect(await ask(ofCompany(ours.companyId), 'owner', foreign)).toBe(404)
+      expect(await ask(ofPartner(ours.partner.partnerId), 'manager', foreign)).toBe(404)
+      for (const role of ['viewer', 'finance']) expect(await ask(ofCompany(ours.companyId), role, own)).toBe(403)
+      expect(await ask(ofPartner(ours.partner.partnerId), 'viewer', own)).toBe(403)
+      for (const role of ['moderator', 'support']) expect(await ask(staff, role, own)).toBe(403)
+    },
+  )
+})
+
+describe('sending again', () => {
+  test('makes one dispatch of those that failed, also for two clicks at once', async () => {
+    const dispatchId = await made(ours, 6)
+    await fail(dispatchId, 2, 603)
+    await api.sql`update dispatches set status = 'COMPLETED' where dispatch_id = ${dispatchId}`
+    const { browser } = await signedIn(ofCompany(ours.companyId), 'sender')
+    const answers = await Promise.all([1, 2].map(() => browser.ask('POST', `/dispatches/${dispatchId}/again`)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 201])
+    const [first, second] = answers.map(({ body }) => body.dispatchId)
+    expect(first).toBe(second)
+    expect((await browser.ask('GET', `/dispatches/${first}`)).body).toMatchObject({ status: 'CREATED', waiting: 2 })
   })
 })
 

@@ -7,6 +7,7 @@ import type { Sql } from '../../db/sql.ts'
 import { recordChange } from '../../domain/audit-log/audit-log.ts'
 import { requireCompanyWithin } from '../../domain/companies/companies.ts'
 import type { CompanyScope } from '../../domain/companies/company.ts'
+import { type Again, sendAgain } from '../../domain/dispatches/again.ts'
 import { requireDispatchOf } from '../../domain/dispatches/client-dispatches.ts'
 import { type Dispatch, type DispatchStatus, dispatchStatuses } from '../../domain/dispatches/dispatch.ts'
 import { startDispatchOf, stopDispatchOf } from '../../domain/dispatches/lifecycle.ts'
@@ -55,11 +56,12 @@ export type DispatchesAnswer = {
   counts: Partial<Record<DispatchStatus, number>> | null
 }
 export type DispatchAnswer = ListedDispatch & ReturnType<typeof presentDetails> & { waits: ShownReason[] }
+export type AgainAnswer = Again
 export type BreakdownAnswer = ReturnType<typeof presentBreakdown>
 
 /** Dispatches of one company, or of all companies that the viewer looks after. */
 export const dispatchRoutes =
-  ({ sql, clock, billingZone, limits }: CabinetContext): FastifyPluginAsyncTypebox =>
+  ({ sql, clock, billingZone, limits, numbering }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
     const { reports, reportStallMs } = { ...usualLimits, ...limits }
     const reportLimit = new ReportLimit(reports, REPORTS_OF_PERSON)
@@ -124,6 +126,21 @@ export const dispatchRoutes =
           return presentWhole(sql, viewer, await requireWatched(sql, viewer, params.id), clock())
         },
       )
+
+    /** A new dispatch of those whose messages failed; somebody starts it when its price is known. */
+    api.post(
+      '/dispatches/:id/again',
+      { config: { needs: 'traffic.send' }, schema: { params: ById } },
+      async ({ viewer, actor, params }, reply): Promise<AgainAnswer> => {
+        const { companyId, dispatchId, name } = await requireWatched(sql, viewer, params.id)
+        const made = await sendAgain(sql, numbering(), { companyId, dispatchId }, (tx, after) => {
+          const subject = { kind: 'dispatch', id: dispatchId, name }
+          return recordChange(tx, actor, { what: 'dispatch.sent_again', companyId, subject, after })
+        })
+        reply.code(made.isNew ? 201 : 200)
+        return made
+      },
+    )
   }
 
 async function scopeOf(sql: Sql, viewer: Viewer, companyId: number | undefined): Promise<CompanyScope> {

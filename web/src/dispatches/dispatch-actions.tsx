@@ -1,7 +1,8 @@
 import { Button, Menu } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { DispatchAnswer } from '../../../src/http/cabinet/dispatches.ts'
+import type { AgainAnswer, DispatchAnswer } from '../../../src/http/cabinet/dispatches.ts'
 import { ask } from '../api.ts'
 import { useFormats } from '../format.ts'
 import { Dialog } from '../parts/dialog.tsx'
@@ -13,15 +14,15 @@ import { describeProblem } from '../problems.ts'
 import { queryClient, useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import styles from './dispatch-page.module.css'
-import { DISPATCHES, type Whole } from './dispatches.ts'
+import { breakdownQuery, DISPATCHES, type Whole } from './dispatches.ts'
 
 type Task = 'start' | 'stop'
 
-/** Report, stop and start. */
+/** Report, stop, start, and send again. */
 export function DispatchActions({ dispatch }: { dispatch: Whole }) {
   const { say } = useWords()
   const maySend = useMe().rights.includes('traffic.send')
-  const [task, setTask] = useState<Task>()
+  const [task, setTask] = useState<Task | 'again'>()
   const isStartable = dispatch.status === 'CREATED' || (dispatch.status === 'STOPPED' && !dispatch.isEnded)
   return (
     <div className={styles.actions}>
@@ -36,10 +37,18 @@ export function DispatchActions({ dispatch }: { dispatch: Whole }) {
           {say('dispatch.start')}
         </Button>
       )}
-      {task && <MoveDialog dispatch={dispatch} task={task} onClose={() => setTask(undefined)} />}
+      {maySend && isSendable(dispatch) && (
+        <Button leftSection={<Icon name="replay" />} onClick={() => setTask('again')}>
+          {say('dispatch.again')}
+        </Button>
+      )}
+      {task === 'again' && <AgainDialog dispatch={dispatch} onClose={() => setTask(undefined)} />}
+      {task && task !== 'again' && <MoveDialog dispatch={dispatch} task={task} onClose={() => setTask(undefined)} />}
     </div>
   )
 }
+
+const isSendable = ({ status, failed, isCascade }: Whole) => status === 'COMPLETED' && failed > 0 && !isCascade
 
 /** Links, not requests of ours: the browser writes the file while it arrives. */
 function ReportMenu({ dispatchId }: { dispatchId: number }) {
@@ -91,6 +100,40 @@ function MoveDialog({ dispatch, task, onClose }: DialogProps) {
       {move.isError && <FormProblem>{describeProblem(words, move.error)}</FormProblem>}
       {task === 'start' && estimate !== null && (
         <p className="note">{say('dispatch.start.price', { price: money(estimate, currency) })}</p>
+      )}
+    </Dialog>
+  )
+}
+
+/** The new dispatch is started on its own page, where its price is known to the kopeck. */
+function AgainDialog({ dispatch, onClose }: { dispatch: Whole; onClose(): void }) {
+  const words = useWords()
+  const { say } = words
+  const { money } = useFormats()
+  const navigate = useNavigate()
+  const { dispatchId, name, failed, status } = dispatch
+  const counted = useQuery(breakdownQuery(dispatchId, status)).data?.money
+  const again = useMutation({
+    mutationFn: () => ask<AgainAnswer>('POST', `/dispatches/${dispatchId}/again`),
+    onSuccess: async made => {
+      await queryClient.invalidateQueries({ queryKey: DISPATCHES })
+      tellDone(say(made.isNew ? 'dispatch.again.done' : 'dispatch.again.before'))
+      onClose()
+      await navigate({ to: '/dispatches/$dispatchId', params: { dispatchId: made.dispatchId }, search: {} })
+    },
+  })
+  return (
+    <Dialog
+      title={say('dispatch.again.title', { name })}
+      text={say('dispatch.again.text', { count: failed })}
+      submit={say('dispatch.again.submit')}
+      isBusy={again.isPending}
+      onSubmit={() => again.mutate()}
+      onClose={onClose}
+    >
+      {again.isError && <FormProblem>{describeProblem(words, again.error)}</FormProblem>}
+      {counted && (
+        <p className="note">{say('dispatch.again.price', { price: money(counted.released, counted.currency) })}</p>
       )}
     </Dialog>
   )

@@ -128,4 +128,16 @@ export const dispatches = {
       '{count} messages wait until you start it again, and their money is released. What is with operators cannot be called back.',
   },
   'dispatch.stop.done': '{name} is stopped',
+
+  'dispatch.again': 'Send again',
+  'dispatch.again.title': 'Send {name} again to those not reached?',
+  'dispatch.again.text': {
+    one: 'Makes a new dispatch for {count} message that failed. Nobody gets a message twice. Nothing is sent until you start it.',
+    other:
+      'Makes a new dispatch for the {count} messages that failed. Nobody gets a message twice. Nothing is sent until you start it.',
+  },
+  'dispatch.again.price': 'These messages cost {price} in the first attempt. The new dispatch shows its own price.',
+  'dispatch.again.submit': 'Make the dispatch',
+  'dispatch.again.done': 'The new dispatch is ready. Check it and start it.',
+  'dispatch.again.before': 'This is the dispatch that was made before.',
 } as const

@@ -1,0 +1,42 @@
+import type { Sql } from '../../db/sql.ts'
+import type { Dispatch } from './dispatch.ts'
+
+export function selectAgainOf(sql: Sql, home: { companyId: number; dispatchId: number }) {
+  return sql<{ dispatchId: number }[]>`
+    select dispatch_id as "dispatchId" from dispatches
+    where company_id = ${home.companyId} and again_of = ${home.dispatchId}`
+}
+
+/** With the hours and days of the original, and without its moments, which are over. */
+export function insertCopy(sql: Sql, original: { companyId: number; dispatchId: number }, dispatchId: number) {
+  return sql`
+    insert into dispatches (
+      company_id, dispatch_id, again_of, name, channel_type, traffic_type, template_id, text, sender_ids, sender_name,
+      center_id, offset_minutes, hours, days, parts_per_second, options, format, callback_url, callback_events)
+    select company_id, ${dispatchId}, dispatch_id, name, channel_type, traffic_type, template_id, text, sender_ids,
+      sender_name, center_id, offset_minutes, hours, days, parts_per_second,
+      options - 'localSendTime' - 'localCompletionTime', format, callback_url, callback_events
+    from dispatches where company_id = ${original.companyId} and dispatch_id = ${original.dispatchId}`
+}
+
+type Bounds = Pick<Dispatch, 'companyId' | 'dispatchId' | 'firstUuid' | 'lastUuid'>
+
+/** Places of failed messages: each number and text once, and none whose text another message brought to the number. */
+export function selectFailedPositions(sql: Sql, dispatch: Bounds, limit: number) {
+  return sql<{ position: number }[]>`
+    select min(position) as position from messages
+    where company_id = ${dispatch.companyId} and dispatch_id = ${dispatch.dispatchId}
+      and uuid between ${dispatch.firstUuid} and ${dispatch.lastUuid}
+    group by destination, text having bool_and(status = 'FAILED')
+    order by 1 limit ${limit}`
+}
+
+export type Failed = { destination: string; text: string | null }
+
+export function selectAt(sql: Sql, dispatch: Bounds, positions: number[]) {
+  return sql<Failed[]>`
+    select destination, text from messages
+    where company_id = ${dispatch.companyId} and dispatch_id = ${dispatch.dispatchId}
+      and uuid between ${dispatch.firstUuid} and ${dispatch.lastUuid} and position = any(${positions}::bigint[])
+    order by position`
+}
