@@ -18,10 +18,9 @@ export async function* countNew(
   kind: TrafficKind,
   now: Date,
 ): AsyncGenerator<NewMessage[]> {
-  const rowOf = tally.during(now, kind)
   for await (const batch of batches) {
     for (const { brandId, parts, status } of batch) {
-      const row = rowOf(brandId)
+      const row = tally.at(now, kind, brandId)
       row.accepted += 1
       row.acceptedParts += parts
       if (status !== 'FAILED') continue

@@ -22,37 +22,35 @@ export type TrafficHour = TrafficKind & TrafficCounts & { hour: number; brandId:
 
 const HOUR_MS = 3600_000
 
+type Operators = TrafficKind & { hour: number; rows: Map<number, TrafficHour> }
+
 /** Collects what a transaction adds to the rolled-up traffic: a few rows, however many messages. */
 export class TrafficTally {
-  readonly #operators = new Map<string, Map<number, TrafficHour>>()
+  readonly #operators = new Map<string, Operators>()
+  /** Most messages are of the same hour and kind as the one before: no key is written for them. */
+  #last: Operators | undefined
 
   /** The row of one operator in the hour of a moment. */
   at(moment: Date, kind: TrafficKind, brandId: number): TrafficHour {
-    return this.during(moment, kind)(brandId)
-  }
-
-  /** The same for many messages of one moment and kind: the hour is looked up once. */
-  during(moment: Date, { channelType, trafficType }: TrafficKind): (brandId: number) => TrafficHour {
-    const hour = Math.floor(moment.getTime() / HOUR_MS)
-    const byOperator = this.#operatorsOf(`${hour} ${channelType} ${trafficType}`)
-    return brandId => {
-      const known = byOperator.get(brandId)
-      if (known) return known
-      const row = { hour, channelType, trafficType, brandId, ...noTraffic() }
-      byOperator.set(brandId, row)
-      return row
-    }
+    const { rows, hour, channelType, trafficType } = this.#operatorsIn(Math.floor(moment.getTime() / HOUR_MS), kind)
+    const known = rows.get(brandId)
+    if (known) return known
+    const row = { hour, channelType, trafficType, brandId, ...noTraffic() }
+    rows.set(brandId, row)
+    return row
   }
 
   rows(): TrafficHour[] {
-    return [...this.#operators.values()].flatMap(byOperator => [...byOperator.values()])
+    return [...this.#operators.values()].flatMap(({ rows }) => [...rows.values()])
   }
 
-  #operatorsOf(key: string) {
-    const known = this.#operators.get(key)
-    if (known) return known
-    const operators = new Map<number, TrafficHour>()
+  #operatorsIn(hour: number, { channelType, trafficType }: TrafficKind): Operators {
+    const last = this.#last
+    if (last && last.hour === hour && last.channelType === channelType && last.trafficType === trafficType) return last
+    const key = `${hour} ${channelType} ${trafficType}`
+    const operators = this.#operators.get(key) ?? { hour, channelType, trafficType, rows: new Map() }
     this.#operators.set(key, operators)
+    this.#last = operators
     return operators
   }
 }
