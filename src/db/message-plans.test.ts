@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { timeOfUuid7 } from '../base/uuid7.ts'
+import { type BoxSearch, searchBox } from '../domain/message-search/box-search.ts'
 import { createMessageReader } from '../domain/message-search/message-reader.ts'
 import { requireMessage, searchMessages } from '../domain/message-search/message-search.ts'
 import type { Filter } from '../domain/message-search/search.ts'
@@ -194,5 +196,32 @@ describe.each(planModes)('%s', mode => {
     const reads = await readsOf(search({ from: to, to }))
     expect(tablesRead(reads)).not.toContain(monthBack(0))
     expect(tablesRead(reads)).not.toContain(monthBack(1))
+  })
+})
+
+describe('the box of the cabinet', () => {
+  const readsOfBox = async (search: Partial<BoxSearch>) => {
+    const work = (sql: Pool) =>
+      searchBox(sql, [smallCompanyId, companyId], { typed: '', limit: 50, ...search }, new Date())
+    const all = await readsOfPlan(db, 'force_custom_plan', work, /left join lateral/)
+    return all.filter(({ table }) => table.startsWith('messages') && table <= monthBack(0))
+  }
+  const justAfterNewest = async () => {
+    const [newest] = await db.sql<{ uuid: string }[]>`
+      select uuid from messages where company_id = ${companyId} order by uuid desc limit 1`
+    return new Date(timeOfUuid7(newest!.uuid).getTime() + 1)
+  }
+
+  test.each([
+    ['the newest', async () => ({ to: await justAfterNewest() }), 2 * 51],
+    ['a whole number', { typed: '+79160000100' }, PER_DESTINATION],
+    ['the beginning of a number', { typed: '+7916000010' }, 20 * PER_DESTINATION],
+    ['an id of the client', () => ({ typed: message.externalId }), 1],
+    ['an id of ours', () => ({ typed: message.uuid }), 1],
+  ])('finds %s by an index, and reads no more than it shows', async (_, search, most) => {
+    const reads = await readsOfBox(typeof search === 'function' ? await search() : search)
+    expect(reads.filter(({ index }) => index === undefined)).toEqual([])
+    expect(rowsRead(reads)).toBeLessThanOrEqual(most)
+    expect(rowsRead(reads)).toBeGreaterThan(0)
   })
 })

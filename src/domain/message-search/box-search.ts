@@ -44,7 +44,8 @@ export type BoxAnswer = {
 const DAY_MS = 24 * 3600_000
 /** A search by what no index knows reads messages for this long. */
 const SEARCH_MS = 3000
-const FIRST_SLICE_MS = 60_000
+/** Twice what clocks may differ: the first slice reaches the past. */
+const FIRST_SLICE_MS = 120_000
 
 /**
  * Messages of some companies, the newest first. Ids, whole numbers and long beginnings of numbers are found by an index

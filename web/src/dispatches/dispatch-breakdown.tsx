@@ -1,4 +1,5 @@
 import type { UseQueryResult } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
 import { useFormats } from '../format.ts'
 import { BoneRows } from '../parts/bones.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
@@ -121,6 +122,7 @@ function Reasons({ reasons }: Pick<Breakdown, 'reasons'>) {
   const { say } = useWords()
   const { number } = useFormats()
   const { reason } = useTrafficNames()
+  const { dispatchId } = useParams({ from: '/shell/dispatches/$dispatchId' })
   const most = Math.max(...reasons.map(({ messages }) => messages))
   if (reasons.length === 0) return <p className="note">{say('dispatch.why.none')}</p>
   return (
@@ -128,7 +130,17 @@ function Reasons({ reasons }: Pick<Breakdown, 'reasons'>) {
       {reasons.map(({ errorCode, wasSent, messages }) => (
         <li key={`${errorCode} ${wasSent}`}>
           <span>
-            <span className={table.main}>{reason(errorCode ?? 0)}</span>
+            <Link
+              to="/messages"
+              search={{
+                dispatch: dispatchId,
+                error: errorCode ?? undefined,
+                status: wasSent ? 'undelivered' : 'unsent',
+              }}
+              className={`link ${table.main}`}
+            >
+              {reason(errorCode ?? 0)}
+            </Link>
             <span className={table.sub}>
               {say(wasSent ? 'dispatch.undelivered' : 'dispatch.unsent')}
               {errorCode !== null && ` · ${say('dispatch.code', { code: String(errorCode) })}`}
