@@ -14,6 +14,7 @@ import { aSingleMessage } from '../src/testing/traffic.ts'
 import { aDispatch, someRecipients } from '../src/testing/world.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
 import { openPage, seriousFindings, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
+import { someTraffic } from './overview-traffic.ts'
 
 /** Every page of the cabinet at both widths, in both languages and both themes. */
 
@@ -31,6 +32,7 @@ beforeAll(async () => {
   message = await aSingleMessage(cabinet.sql, await loadNumbering(cabinet.sql), { companyId: demo.companyId! })
   const long = { login: `${'long.'.repeat(12)}name@romashka.example`, role: 'viewer', name: 'Anna-Maria '.repeat(9) }
   await cabinet.sql.begin(sql => invitePerson(sql, place, long, new Date()))
+  await someTraffic(cabinet.sql, demo.companyId!)
 })
 
 async function aDispatchOfDemo({ companyId, senderIds }: Demo): Promise<number> {
@@ -86,6 +88,10 @@ describe.skipIf(!hasBrowser)('without serious findings of axe, and nowhere wider
     await expectGood(page, 'sign-in refused')
     await typeCredentials(page, login)
 
+    await page.getByRole('img', { name: /24 hours|24 часа/ }).waitFor()
+    await expectGood(page, 'overview')
+
+    await openPage(page, cabinet, 'people')
     await page.getByRole('row').nth(1).waitFor()
     await expectGood(page, 'people')
     const main = page.getByRole('main')
@@ -162,7 +168,7 @@ describe.skipIf(!hasBrowser)('the shell', () => {
   test('says when the connection is lost, and when it is back', async () => {
     const { login } = await aPerson(cabinet.sql, place, 'owner')
     const page = await newPage()
-    await openPage(page, cabinet)
+    await openPage(page, cabinet, 'people')
     await typeCredentials(page, login)
     await page.getByRole('row').nth(1).waitFor()
     await page.context().setOffline(true)
@@ -181,7 +187,7 @@ describe.skipIf(!hasBrowser)('the shell', () => {
         json: { error: { code: 4000, msg: 'The moon is full' } },
       }),
     )
-    await openPage(page, cabinet)
+    await openPage(page, cabinet, 'people')
     await typeCredentials(page, login)
     await page.getByText('The moon is full').waitFor()
     await page.getByText(/Request a-request-of-the-test, \d\d:\d\d:\d\d/).waitFor()

@@ -34,7 +34,7 @@ beforeEach(async () => {
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 })
 const rowOf = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text })
 
-async function signedIn(place: Place, role: string, path = '') {
+async function signedIn(place: Place, role: string, path = 'people') {
   const { login, personId } = await aPerson(cabinet.sql, place, role)
   const page = await newPage({ viewport: { width: 1400, height: 900 } })
   const faults = watchFaults(page)
@@ -96,15 +96,15 @@ describe.skipIf(!hasBrowser)('each kind of person', () => {
   )
 
   test('who may not see people is told so, and has no link to them', async () => {
-    const { page } = await signedIn(ofCompany(companyId), 'viewer')
-    await heading(page, 'Account').waitFor()
+    const { page } = await signedIn(ofCompany(companyId), 'viewer', '')
+    await heading(page, 'Overview').waitFor()
     expect(await page.getByRole('link', { name: 'People' }).count()).toBe(0)
     await openPage(page, cabinet, 'people')
     await heading(page, 'This page is not open to you').waitFor()
     await openPage(page, cabinet, 'no/such/page')
     await heading(page, 'There is no such page').waitFor()
     await page.getByRole('link', { name: 'Go to the start page' }).click()
-    await heading(page, 'Account').waitFor()
+    await heading(page, 'Overview').waitFor()
   })
 
   test('support sees people and changes none', async () => {
@@ -145,7 +145,7 @@ describe.skipIf(!hasBrowser)('signing in', () => {
     await page.getByText('The login or the password is wrong.').waitFor()
     expect(await page.getByRole('textbox', { name: 'E-mail or login' }).inputValue()).toBe(login)
     await typeCredentials(page, login)
-    await heading(page, 'People').waitFor()
+    await heading(page, 'Overview').waitFor()
   })
 
   test('leads to the page that was asked for, and nowhere else', async () => {
@@ -157,7 +157,7 @@ describe.skipIf(!hasBrowser)('signing in', () => {
       const other = await newPage()
       await openPage(other, cabinet, `sign-in?back=${encodeURIComponent(back)}`)
       await typeCredentials(other, login)
-      await heading(other, 'People').waitFor()
+      await heading(other, 'Overview').waitFor()
       expect(new URL(other.url()).origin).toBe(cabinet.origin)
     }
   })
@@ -303,7 +303,7 @@ describe.skipIf(!hasBrowser)('the account', () => {
       const other = await newPage()
       await openPage(other, cabinet)
       await typeCredentials(other, login)
-      await heading(other, 'People').waitFor()
+      await heading(other, 'Overview').waitFor()
     }
     await page.reload()
     await section
@@ -358,7 +358,7 @@ describe.skipIf(!hasBrowser)('people', () => {
     await lost.goto(first)
     await heading(lost, 'This invitation no longer works').waitFor()
     const accepted = await accept(second, 'a password of Vera')
-    await heading(accepted, 'People').waitFor()
+    await heading(accepted, 'Overview').waitFor()
     await lost.goto('about:blank')
     await lost.goto(second)
     await heading(lost, 'This invitation no longer works').waitFor()

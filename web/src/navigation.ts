@@ -3,13 +3,14 @@ import type { Me, Right } from './session.ts'
 
 /** The pages that the navigation shows, in this order. */
 export type NavigationPage = {
-  to: '/dispatches' | '/messages' | '/people' | '/account'
-  label: 'nav.dispatches' | 'nav.messages' | 'nav.people' | 'nav.account'
+  to: '/overview' | '/dispatches' | '/messages' | '/people' | '/account'
+  label: 'nav.overview' | 'nav.dispatches' | 'nav.messages' | 'nav.people' | 'nav.account'
   icon: IconName
   needs?: Right
 }
 
 const pages: NavigationPage[] = [
+  { to: '/overview', label: 'nav.overview', icon: 'home', needs: 'traffic.see' },
   { to: '/dispatches', label: 'nav.dispatches', icon: 'layers', needs: 'traffic.see' },
   { to: '/messages', label: 'nav.messages', icon: 'bubble', needs: 'traffic.see' },
   { to: '/people', label: 'nav.people', icon: 'users', needs: 'people.see' },
@@ -21,6 +22,4 @@ export const pagesOf = (me: Pick<Me, 'rights'>): NavigationPage[] =>
   pages.filter(({ needs }) => needs === undefined || me.rights.includes(needs))
 
 /** Where a person begins. */
-export const homeOf = (me: Pick<Me, 'rights'>) => pagesOf(me).find(({ to }) => !NO_HOME.includes(to))!.to
-
-const NO_HOME: NavigationPage['to'][] = ['/dispatches', '/messages']
+export const homeOf = (me: Pick<Me, 'rights'>) => pagesOf(me)[0]!.to

@@ -70,6 +70,13 @@ const homeRoute = createRoute({
   },
 })
 
+const overviewRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/overview',
+  beforeLoad: ({ context }) => requireRight(context.me, 'traffic.see'),
+  component: lazyRouteComponent(() => import('./overview/overview-page.tsx'), 'OverviewPage'),
+})
+
 const messagesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/messages',
@@ -131,6 +138,7 @@ export const router = createRouter({
     invitationRoute,
     shellRoute.addChildren([
       homeRoute,
+      overviewRoute,
       dispatchesRoute,
       dispatchRoute,
       messagesRoute,

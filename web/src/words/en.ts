@@ -1,5 +1,6 @@
 import { dispatches } from './en/dispatches.ts'
 import { messages } from './en/messages.ts'
+import { overview } from './en/overview.ts'
 import { traffic } from './en/traffic.ts'
 
 export const en = {
@@ -227,4 +228,5 @@ export const en = {
   ...messages,
   ...traffic,
   ...dispatches,
+  ...overview,
 } as const

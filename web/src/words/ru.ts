@@ -1,5 +1,6 @@
 import { dispatches } from './ru/dispatches.ts'
 import { messages } from './ru/messages.ts'
+import { overview } from './ru/overview.ts'
 import { traffic } from './ru/traffic.ts'
 import type { Dictionary } from './words.ts'
 
@@ -249,4 +250,5 @@ export const ru: Dictionary = {
   ...messages,
   ...traffic,
   ...dispatches,
+  ...overview,
 }

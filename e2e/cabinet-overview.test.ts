@@ -1,0 +1,92 @@
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { money } from '../src/base/money.ts'
+import { loadNumbering } from '../src/domain/numbering/numbering.ts'
+import type { Place } from '../src/domain/people/person.ts'
+import { aPerson, ofCompany, ofPartner } from '../src/testing/cabinet.ts'
+import { aCompany } from '../src/testing/factories.ts'
+import { aDispatch, aWorld, someRecipients, start, type World } from '../src/testing/world.ts'
+import { hasBrowser, useBrowser } from './browser.ts'
+import { openPage, seriousFindings, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
+import { someTraffic } from './overview-traffic.ts'
+
+/** The first page: what a person sees after signing in. */
+
+const cabinet = useCabinet()
+const { newPage } = useBrowser()
+let world: World
+let dispatchId: number
+const MARKUP = '<img src=x onerror="document.title=1">'
+
+beforeAll(async () => {
+  world = await aWorld(cabinet.sql)
+  const { sql } = cabinet
+  dispatchId = await aDispatch(sql, await loadNumbering(sql), world, someRecipients(40))
+  await start(sql, world, dispatchId)
+  await progress(10)
+  await sql`update dispatches set name = ${MARKUP} where dispatch_id = ${dispatchId}`
+  await someTraffic(sql, world.companyId, 1000)
+})
+
+/** So many of the 40 messages are delivered; ten have failed, most because the phone was off. */
+async function progress(delivered: number) {
+  await cabinet.sql`
+    update dispatch_blocks set created_messages = ${30 - delivered}, delivered_messages = ${delivered},
+      failed_messages = 10 where dispatch_id = ${dispatchId}`
+  await cabinet.sql`
+    update messages set status = 'FAILED', error_code = 603 where dispatch_id = ${dispatchId} and position < 10`
+}
+
+async function signedIn(place: Place, role: string, width = 1400): Promise<Page> {
+  const { login } = await aPerson(cabinet.sql, place, role)
+  const page = await newPage({ viewport: { width, height: 900 } })
+  await openPage(page, cabinet)
+  await typeCredentials(page, login)
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+  return page
+}
+
+describe.skipIf(!hasBrowser)('the overview', () => {
+  test('shows a company its figures, its dispatch and why it fails, and follows what happens with one request', async () => {
+    const page = await signedIn(ofCompany(world.companyId), 'viewer')
+    const faults = watchFaults(page)
+    await page.getByRole('img', { name: 'Messages by hour and status in the last 24 hours' }).waitFor()
+    expect(await page.getByRole('table').first().getByRole('row').count()).toBe(25)
+    await page.getByText('SMS: nothing is sent at present').waitFor()
+    await page.getByText(`“${MARKUP}” fails more than usual`).waitFor()
+    await page.getByText('Mostly: phone switched off or out of reach.').waitFor()
+    const row = page.getByRole('row').filter({ hasText: String(dispatchId) })
+    await row.getByText('20 of 40').waitFor()
+    expect(await page.getByText(/^Spent in/).count()).toBe(0)
+
+    const asked = new Set<string>()
+    page.on('request', request => asked.add(new URL(request.url()).pathname))
+    await progress(30)
+    await row.getByText('40 of 40').waitFor()
+    asked.delete('/cabinet/api/session')
+    expect([...asked]).toEqual(['/cabinet/api/overview'])
+    await row.getByText('all handed over').waitFor()
+    expect(await page.locator('img').count()).toBe(0)
+    faults.expectNone()
+  })
+
+  test('shows a partner which company needs attention; choosing it shows that company alone', async () => {
+    const poor = await aCompany(cabinet.sql, world.partner, { name: 'Nordwind', budget: money('100.00') })
+    await cabinet.sql`update accounts set reserved = 90 where company_id = ${poor}`
+    const page = await signedIn(ofPartner(world.partner.partnerId), 'viewer')
+    const line = page.getByRole('listitem').filter({ hasText: 'Budget is nearly used' })
+    await line.getByText('90 % is spent or held.').waitFor()
+    await line.getByRole('link', { name: 'Nordwind' }).click()
+    await page.waitForURL(`${cabinet.origin}/cabinet/overview?company=${poor}`)
+    await page.getByRole('heading', { name: 'Send your first message' }).waitFor()
+  })
+
+  test('tells a new company what to do first, also on a phone', async () => {
+    const company = await aCompany(cabinet.sql, world.partner)
+    const page = await signedIn(ofCompany(company), 'owner', 390)
+    await page.getByText('Get a sender name').waitFor()
+    await page.getByText('Make a dispatch').waitFor()
+    expect(await seriousFindings(page)).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+  })
+})

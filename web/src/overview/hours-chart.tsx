@@ -1,0 +1,204 @@
+import { VisuallyHidden } from '@mantine/core'
+import { useElementSize } from '@mantine/hooks'
+import { useState } from 'react'
+import { useFormats } from '../format.ts'
+import { useWords } from '../words/words.ts'
+import { type Clock, useClock } from './clock.ts'
+import styles from './overview.module.css'
+import type { Overview } from './overview.ts'
+
+type Hour = Overview['hours'][number]
+
+const HOUR_MS = 3_600_000
+const statuses = ['delivered', 'onTheWay', 'failed'] as const
+const EDGE = { left: 46, top: 8, bottom: 24 }
+const GAP = 1
+
+/** Bars of the last 24 hours, drawn for the width at hand; readers of a screen get the same as a table. */
+export default function HoursChart({ hours, zone }: { hours: Hour[]; zone: string }) {
+  const { say } = useWords()
+  const { ref, width } = useElementSize()
+  const [pointed, setPointed] = useState<number>()
+  const hour = pointed === undefined ? undefined : hours[pointed]
+  const isEmpty = hours.every(hour => totalOf(hour) === 0)
+  return (
+    <div ref={ref} className={styles.chartBox}>
+      {width > 0 && <Bars hours={hours} zone={zone} width={width} pointed={pointed} onPoint={setPointed} />}
+      {isEmpty && <p className={styles.chartEmpty}>{say('overview.chart.empty')}</p>}
+      {hour && (
+        <Tip hour={hour} zone={zone} isLast={pointed === hours.length - 1} isLeft={pointed! >= hours.length / 2} />
+      )}
+      <VisuallyHidden>
+        <HoursTable hours={hours} zone={zone} />
+      </VisuallyHidden>
+    </div>
+  )
+}
+
+type BarsProps = {
+  hours: Hour[]
+  zone: string
+  width: number
+  pointed: number | undefined
+  onPoint(place: number | undefined): void
+}
+
+function Bars({ hours, zone, width, pointed, onPoint }: BarsProps) {
+  const { say } = useWords()
+  const { number } = useFormats()
+  const clock = useClock(zone)
+  const isNarrow = width < 500
+  const height = isNarrow ? 200 : 344
+  const base = height - EDGE.bottom
+  const step = (width - EDGE.left) / hours.length
+  const bar = Math.round(step * 0.66)
+  const { top, lines } = scaleOf(Math.max(...hours.map(totalOf)))
+  const heightOf = (count: number) => (count / top) * (base - EDGE.top)
+  const placeAt = (x: number) =>
+    x < EDGE.left ? undefined : Math.min(hours.length - 1, Math.floor((x - EDGE.left) / step))
+  return (
+    <svg
+      className={styles.chart}
+      width={width}
+      height={height}
+      role="img"
+      aria-label={say('overview.chart.label')}
+      onMouseMove={({ nativeEvent }) => onPoint(placeAt(nativeEvent.offsetX))}
+      onMouseLeave={() => onPoint(undefined)}
+    >
+      {lines.map(line => (
+        <g key={line}>
+          <path className={styles.grid} d={`M${EDGE.left} ${Math.round(base - heightOf(line))}.5H${width}`} />
+          <text x={EDGE.left - 8} y={base - heightOf(line) + 4} textAnchor="end">
+            {number(line)}
+          </text>
+        </g>
+      ))}
+      {hours.map((hour, place) => (
+        <g key={hour.hour}>
+          <rect
+            className={pointed === place ? styles.pointed : styles.column}
+            x={EDGE.left + place * step}
+            y={EDGE.top}
+            width={step}
+            height={base - EDGE.top}
+          />
+          {piecesOf(hour, heightOf).map(({ status, y, height }) => (
+            <rect
+              key={status}
+              className={styles[status]}
+              x={EDGE.left + place * step + (step - bar) / 2}
+              y={base - y - height}
+              width={bar}
+              height={height}
+              rx={1}
+            />
+          ))}
+        </g>
+      ))}
+      <path className={styles.base} d={`M${EDGE.left} ${base}.5H${width}`} />
+      {labelsOf(hours, clock, isNarrow ? 6 : 3).map(({ place, text, isDay }) => (
+        <text
+          key={place}
+          className={isDay ? styles.day : undefined}
+          x={EDGE.left + (place + 0.5) * step}
+          y={height - 6}
+          textAnchor={place > hours.length - 2 ? 'end' : 'middle'}
+        >
+          {text}
+        </text>
+      ))}
+    </svg>
+  )
+}
+
+const totalOf = ({ delivered, onTheWay, failed }: Hour) => delivered + onTheWay + failed
+
+/** A round number above the highest bar, and lines at its thirds, quarters or halves. */
+function scaleOf(highest: number): { top: number; lines: number[] } {
+  if (highest <= 3) return { top: 3, lines: [1, 2, 3] }
+  const size = 10 ** Math.floor(Math.log10(highest / 3))
+  const line = [1, 2, 3, 4, 5, 6, 8, 10].map(times => times * size).find(line => line * 3 >= highest)!
+  return { top: line * 3, lines: [line, line * 2, line * 3] }
+}
+
+/** From the base upwards, with a gap between; what is there is at least a pixel high. */
+function piecesOf(hour: Hour, heightOf: (count: number) => number) {
+  let y = 0
+  return statuses.flatMap(status => {
+    if (hour[status] === 0) return []
+    const height = Math.max(1, heightOf(hour[status]) - (y > 0 ? GAP : 0))
+    const piece = { status, y: y > 0 ? y + GAP : 0, height }
+    y = piece.y + height
+    return [piece]
+  })
+}
+
+/** Every third or sixth hour of the clock; at midnight the day. */
+function labelsOf(hours: Hour[], clock: Clock, every: number) {
+  return hours.flatMap(({ hour }, place) => {
+    const time = clock.time(hour)
+    const isDay = clock.isMidnight(hour)
+    if (!isDay && Number(time.slice(0, 2)) % every !== 0) return []
+    return [{ place, text: isDay ? clock.day(hour) : time, isDay }]
+  })
+}
+
+function Tip({ hour, zone, isLast, isLeft }: { hour: Hour; zone: string; isLast: boolean; isLeft: boolean }) {
+  const { say } = useWords()
+  const { number } = useFormats()
+  const span = useSpan(zone)
+  return (
+    <div className={`${styles.tip} ${isLeft ? styles.tipLeft : styles.tipRight}`} aria-hidden="true">
+      <b>{span(hour, isLast)}</b>
+      {statuses.map(status => (
+        <div key={status}>
+          <i className={`${styles.key} ${styles[status]}`} />
+          <span>{say(`overview.status.${status}`)}</span>
+          <span>{number(hour[status])}</span>
+        </div>
+      ))}
+    </div>
+  )
+}
+
+function useSpan(zone: string) {
+  const { say } = useWords()
+  const { day, time } = useClock(zone)
+  return ({ hour }: Hour, isLast: boolean) => {
+    const from = time(hour)
+    const to = time(new Date(Date.parse(hour) + HOUR_MS))
+    return `${day(hour)}, ${isLast ? say('overview.chart.now', { from }) : say('overview.chart.span', { from, to })}`
+  }
+}
+
+function HoursTable({ hours, zone }: { hours: Hour[]; zone: string }) {
+  const { say } = useWords()
+  const { number } = useFormats()
+  const span = useSpan(zone)
+  return (
+    <table>
+      <caption>{say('overview.chart.label')}</caption>
+      <thead>
+        <tr>
+          <th scope="col">{say('overview.chart.hour')}</th>
+          {statuses.map(status => (
+            <th key={status} scope="col">
+              {say(`overview.status.${status}`)}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {hours.map((hour, place) => (
+          <tr key={hour.hour}>
+            <th scope="row">{span(hour, place === hours.length - 1)}</th>
+            {statuses.map(status => (
+              <td key={status}>{number(hour[status])}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}

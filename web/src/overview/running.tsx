@@ -1,0 +1,157 @@
+import { useFormats } from '../format.ts'
+import { PageLink } from '../parts/page-link.tsx'
+import { Status } from '../parts/status.tsx'
+import table from '../parts/table.module.css'
+import { useTrafficNames } from '../parts/traffic-names.ts'
+import { useWords } from '../words/words.ts'
+import { useClock } from './clock.ts'
+import styles from './overview.module.css'
+import { type Overview, type Running, useShowsSeveral } from './overview.ts'
+import { handedOf, useSpeeds } from './speeds.ts'
+
+type Props = { running: Overview['running']; at: string; zone: string }
+
+/** The newest dispatches that run, with their bars and when they will end. */
+export function RunningDispatches({ running: { total, items }, at, zone }: Props) {
+  const { say } = useWords()
+  const speeds = useSpeeds(items, at)
+  const more = total - items.length
+  return (
+    <section>
+      <div className={styles.head}>
+        <h2>{say('overview.running')}</h2>
+        <div className={styles.end}>
+          <PageLink to="/dispatches">{say('overview.running.all')}</PageLink>
+        </div>
+      </div>
+      {items.length === 0 ? (
+        <p className="note">{say('overview.running.none')}</p>
+      ) : (
+        <table className={`${table.table} ${styles.running}`}>
+          <thead>
+            <tr>
+              <th>{say('overview.running.dispatch')}</th>
+              <th className={styles.progressColumn}>{say('overview.running.progress')}</th>
+              <th className={table.number}>{say('overview.running.speed')}</th>
+              <th className={table.number}>{say('overview.delivered')}</th>
+              <th className={table.number}>{say('overview.running.end')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {items.map(item => (
+              <RunningRow
+                key={item.dispatchId}
+                dispatch={item}
+                speed={speeds.get(item.dispatchId)}
+                at={at}
+                zone={zone}
+              />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {more > 0 && <p className={`note ${styles.more}`}>{say('overview.running.more', { count: more })}</p>}
+    </section>
+  )
+}
+
+type RowProps = { dispatch: Running; speed: number | undefined; at: string; zone: string }
+
+function RunningRow({ dispatch, speed, at, zone }: RowProps) {
+  const { say } = useWords()
+  const { number } = useFormats()
+  const { share } = useClock(zone)
+  const { delivered, failed, messageCount } = dispatch
+  const results = delivered + failed
+  return (
+    <tr>
+      <td className={table.title}>
+        <PageLink
+          to="/dispatches/$dispatchId"
+          params={{ dispatchId: String(dispatch.dispatchId) }}
+          className={table.main}
+          otherwise={<span className={table.main}>{dispatch.name}</span>}
+        >
+          {dispatch.name}
+        </PageLink>
+        <About dispatch={dispatch} />
+      </td>
+      <td className={styles.progressCell}>
+        <Bar dispatch={dispatch} />
+        <span className={styles.progressNote}>
+          {say('overview.running.of', { done: number(handedOf(dispatch)), total: number(messageCount) })}
+        </span>
+      </td>
+      <td className={table.number} data-label={say('overview.running.speed')}>
+        <Speed speed={dispatch.waiting === 0 ? undefined : speed} />
+      </td>
+      <td className={table.number} data-label={say('overview.delivered')}>
+        {results === 0 ? '–' : share(delivered / results)}
+      </td>
+      <td className={`${table.number} ${table.corner}`}>
+        <End dispatch={dispatch} speed={speed} at={at} zone={zone} />
+      </td>
+    </tr>
+  )
+}
+
+/** Slow ones by the minute: `0 a second` would say that nothing moves. */
+function Speed({ speed }: { speed: number | undefined }) {
+  const { say } = useWords()
+  const { number } = useFormats()
+  if (speed === undefined) return '–'
+  return speed > 0 && speed < 1
+    ? say('overview.running.aMinute', { speed: number(rounded(speed * 60)) })
+    : say('overview.running.aSecond', { speed: number(rounded(speed)) })
+}
+
+const rounded = (speed: number) => (speed < 10 ? Math.round(speed * 10) / 10 : Math.round(speed))
+
+function About({ dispatch: { channels, dispatchId, company } }: { dispatch: Running }) {
+  const { say } = useWords()
+  const { channel } = useTrafficNames()
+  const showsSeveral = useShowsSeveral()
+  const names = channels.map(channel).reduce((first, next) => say('overview.running.then', { first, next }))
+  return (
+    <span className={table.sub}>
+      {showsSeveral && `${company.name} · `}
+      {names} · {dispatchId}
+    </span>
+  )
+}
+
+/** Said in figures beside it, so that readers of a screen miss nothing. */
+function Bar({ dispatch: { delivered, sent, failed, messageCount } }: { dispatch: Running }) {
+  const width = (count: number) => ({ width: `${(100 * count) / Math.max(1, messageCount)}%` })
+  return (
+    <div className={styles.bar} aria-hidden="true">
+      <i className={styles.delivered} style={width(delivered)} />
+      <i className={styles.onTheWay} style={width(sent)} />
+      <i className={styles.failed} style={width(failed)} />
+    </div>
+  )
+}
+
+function End({ dispatch: { waiting }, speed, at, zone }: RowProps) {
+  const { say } = useWords()
+  const { time, day, duration } = useClock(zone)
+  if (waiting === 0)
+    return (
+      <>
+        <Status kind="sent">{say('overview.running.receipts')}</Status>
+        <span className={table.sub}>{say('overview.running.receiptsNote')}</span>
+      </>
+    )
+  if (!speed) return '–'
+  const leftMs = (waiting / speed) * 1000
+  if (leftMs > 30 * DAY_MS) return '–'
+  const end = new Date(Date.parse(at) + leftMs)
+  return (
+    <>
+      <span className="strong">{leftMs < DAY_MS ? time(end) : day(end)}</span>
+      <span className={table.sub}>{say('overview.running.in', { duration: duration(leftMs) })}</span>
+    </>
+  )
+}
+
+const DAY_MS = 86_400_000
