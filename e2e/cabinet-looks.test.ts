@@ -107,7 +107,7 @@ describe.skipIf(!hasBrowser)('without serious findings of axe, and nowhere wider
       })
 
     await openPage(page, cabinet, 'dispatches')
-    await page.getByRole('row').nth(1).waitFor()
+    await main.getByRole('link', { name: 'Test' }).waitFor()
     await expectGood(page, 'dispatches')
     await openPage(page, cabinet, `dispatches/${dispatchId}`)
     await page.getByText(/The number is not valid|Неверный номер/).waitFor()
