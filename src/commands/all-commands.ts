@@ -1,4 +1,5 @@
 import type { Command } from './command.ts'
+import { auditCommands } from './definitions/audit.ts'
 import { bookCommands } from './definitions/books.ts'
 import { callbackCommands } from './definitions/callbacks.ts'
 import { blacklistCommands, companyCommands, documentCommands } from './definitions/companies.ts'
@@ -25,6 +26,7 @@ export const commands: Command[] = [
   ...under('The service', serviceCommands),
   ...under('Sending', [...sendCommands, ...dispatchCommands, ...messageCommands]),
   ...under('Partners, staff and people of the cabinet', [...partnerCommands, ...staffCommands, ...personCommands]),
+  ...under('Audit log', auditCommands),
   ...under('Companies', [...companyCommands, ...documentCommands, ...blacklistCommands, ...keyCommands]),
   ...under('Sender names and templates', [...senderCommands, ...templateCommands]),
   ...under('Phone verification', [...verifierCommands, ...widgetCommands]),

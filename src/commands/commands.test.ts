@@ -101,6 +101,8 @@ const expected: Record<string, string[]> = {
   'staff list': [],
   'staff create': ['--login LOGIN', '--role ROLE', '--password-file FILE'],
   'staff password': ['--login LOGIN', '--password-file FILE'],
+  'audit list': ['--company N', '--person LOGIN', '--what WHAT', '--from TIME', '--to TIME', '--limit N'],
+  'audit drop': ['--before DAY'],
   'company list': [],
   'company create': [
     '--partner LOGIN',

@@ -2,6 +2,7 @@ import { UsageError } from '../../base/errors.ts'
 import { databaseNow } from '../../db/clock.ts'
 import { detachMonth, listMonths, type Month } from '../../domain/messages/months.ts'
 import { type Call, withDatabase } from '../command.ts'
+import { recorded } from '../recorded.ts'
 import { table } from '../table.ts'
 
 export async function listAll({ config, print }: Call) {
@@ -17,6 +18,10 @@ export async function detachOne(call: Call) {
     const outcome = await detachMonth(sql, month, await databaseNow(sql))
     if (outcome.kind === 'refused') throw new UsageError(`Month ${month} cannot be detached: ${outcome.reason}.`)
     const { messages, table } = outcome
+    // Detaching has a transaction of its own kind: it is recorded right after.
+    await recorded(sql, (_, record) =>
+      record({ what: 'month.detached', subject: { kind: 'month', id: month }, after: { messages, table } }),
+    )
     call.print(
       { month, messages, table },
       `Month ${month} is closed and detached: its ${messages} messages are in the table ${table}, to be archived or dropped.`,

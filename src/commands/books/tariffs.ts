@@ -12,6 +12,7 @@ import type { Tariff } from '../../domain/pricing/tariff.ts'
 import { noPartner } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { withFile } from '../file.ts'
+import { recorded } from '../recorded.ts'
 import { table } from '../table.ts'
 
 export async function listInForce(call: Call) {
@@ -28,7 +29,12 @@ export async function importFile(call: Call) {
     const rows = readTariffFile(await text(source))
     await withDatabase(call.config, async ({ sql }) => {
       const partner = await partnerIn(call, sql)
-      const done = await importTariffs(sql, partner?.login, rows)
+      const done = await recorded(sql, async (tx, record) => {
+        const imported = await importTariffs(tx, partner?.login, rows)
+        const subject = { kind: 'tariffs', id: partner?.login ?? 'general' }
+        await record({ what: 'tariffs.imported', subject, partnerId: partner?.partnerId ?? null, after: imported })
+        return imported
+      })
       const { added, replaced, unchanged } = done
       call.print(done, `${added} tariffs were added, ${replaced} replaced, ${unchanged} are as before.`)
     })

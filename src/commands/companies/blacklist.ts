@@ -9,6 +9,7 @@ import { noCompany, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { idOption } from '../command-line.ts'
 import { limitOption, readNumber } from '../options.ts'
+import { recorded } from '../recorded.ts'
 import { moreNote, table } from '../table.ts'
 
 export async function listSome(call: Call) {
@@ -26,7 +27,11 @@ export async function addOne(call: Call) {
   const msisdn = readNumber(call.arguments[0]!, 'NUMBER')
   await withDatabase(call.config, async ({ sql }) => {
     await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId))
-    await addToBlacklist(sql, companyId, msisdn, call.options.comment)
+    await recorded(sql, async (tx, record) => {
+      const { comment } = call.options
+      await addToBlacklist(tx, companyId, msisdn, comment)
+      await record({ what: 'blacklist.added', subject: { kind: 'number', id: msisdn }, companyId, after: { comment } })
+    })
     call.print({ companyId, msisdn, blacklist: true }, `${msisdn} is on the blacklist of company ${companyId}.`)
   })
 }
@@ -36,7 +41,12 @@ export async function removeOne(call: Call) {
   const msisdn = readNumber(call.arguments[0]!, 'NUMBER')
   await withDatabase(call.config, async ({ sql }) => {
     await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId))
-    const wasThere = await removeFromBlacklist(sql, companyId, msisdn)
+    const wasThere = await recorded(sql, async (tx, record) => {
+      const isRemoved = await removeFromBlacklist(tx, companyId, msisdn)
+      const subject = { kind: 'number', id: msisdn }
+      await record(isRemoved ? { what: 'blacklist.removed', subject, companyId } : undefined)
+      return isRemoved
+    })
     call.print(
       { companyId, msisdn, blacklist: false },
       wasThere

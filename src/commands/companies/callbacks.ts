@@ -1,8 +1,11 @@
+import type { BoxKey } from '../../base/secret-box.ts'
 import { databaseNow } from '../../db/clock.ts'
+import type { Pool } from '../../db/sql.ts'
 import { listCallbackAttempts, listCallbacks, replayCallback } from '../../domain/callbacks/callbacks.ts'
 import { callbackKey, callbackSecretOf, replaceCallbackSecret } from '../../domain/callbacks/secrets.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { idOption } from '../command-line.ts'
+import { recorded } from '../recorded.ts'
 import { table } from '../table.ts'
 
 const LISTED = 100
@@ -31,7 +34,11 @@ export async function listAttempts(call: Call) {
 export async function replayOne(call: Call) {
   await withDatabase(call.config, async ({ sql }) => {
     const callbackId = idOption(call, 'callback')
-    await replayCallback(sql, idOption(call, 'company'), callbackId, await databaseNow(sql))
+    const companyId = idOption(call, 'company')
+    await recorded(sql, async (tx, record) => {
+      await replayCallback(tx, companyId, callbackId, await databaseNow(tx))
+      await record({ what: 'callback.replayed', subject: { kind: 'callback', id: callbackId }, companyId })
+    })
     call.print({ callbackId }, `Callback ${callbackId} will be sent again.`)
   })
 }
@@ -39,8 +46,17 @@ export async function replayOne(call: Call) {
 export async function showSecret(call: Call) {
   await withDatabase(call.config, async database => {
     const key = callbackKey(database.secret)
-    const secretOf = call.switches.new ? replaceCallbackSecret : callbackSecretOf
-    const secret = await secretOf(database.sql, idOption(call, 'company'), key)
+    const companyId = idOption(call, 'company')
+    const secret = await (call.switches.new
+      ? replaceSecret(database.sql, companyId, key)
+      : callbackSecretOf(database.sql, companyId, key))
     call.print({ secret }, secret)
   })
 }
+
+const replaceSecret = (sql: Pool, companyId: number, key: BoxKey) =>
+  recorded(sql, async (tx, record) => {
+    const secret = await replaceCallbackSecret(tx, companyId, key)
+    await record({ what: 'callback.secret_replaced', subject: { kind: 'company', id: companyId }, companyId })
+    return secret
+  })

@@ -11,7 +11,7 @@ import {
   setSwitches,
 } from '../../domain/companies/companies.ts'
 import { type Company, type CompanyStatus, counteragentTypes, type NewCompany } from '../../domain/companies/company.ts'
-import { type Account, billingModes, monthOf } from '../../domain/ledger/account.ts'
+import { type Account, type BillingMode, billingModes, monthOf } from '../../domain/ledger/account.ts'
 import { accountOf, listAccounts, setBilling, topUp } from '../../domain/ledger/ledger.ts'
 import { partnerWithLogin } from '../../domain/partners/partners.ts'
 import { noCompany, noPartner, orAdvise } from '../advice.ts'
@@ -19,6 +19,7 @@ import { type Call, withDatabase } from '../command.ts'
 import { idOption } from '../command-line.ts'
 import { shownAmount } from '../money.ts'
 import { amountOption, choiceOption, rateOption } from '../options.ts'
+import { recorded } from '../recorded.ts'
 import { details, table } from '../table.ts'
 
 export async function listAll({ config, print }: Call) {
@@ -38,7 +39,12 @@ export async function createOne(call: Call) {
   await withDatabase(call.config, async ({ sql }) => {
     const partner = await partnerWithLogin(sql, login)
     if (!partner) throw new UsageError(noPartner(login))
-    const { companyId } = await sql.begin(tx => createCompany(tx, partner, company))
+    const { companyId } = await recorded(sql, async (tx, record) => {
+      const created = await createCompany(tx, partner, company)
+      const made = await requireAnyCompany(tx, created.companyId)
+      await record({ what: 'company.created', ...subjectOf(made), after: fieldsOf(made) })
+      return created
+    })
     call.print({ companyId }, `Company ${companyId} (${printable(company.name)}) of ${login} was made.`)
   })
 }
@@ -81,7 +87,16 @@ export const enableOne = (call: Call) => setStatus(call, 'ACTIVE', 'is ACTIVE: i
 async function setStatus(call: Call, status: CompanyStatus, words: string) {
   const companyId = idOption(call, 'company')
   await withDatabase(call.config, async ({ sql }) => {
-    await orAdvise(noCompany(companyId), setCompanyStatus(sql, companyId, status))
+    await recorded(sql, async (tx, record) => {
+      const before = await orAdvise(noCompany(companyId), requireAnyCompany(tx, companyId))
+      await setCompanyStatus(tx, companyId, status)
+      const statuses = { before: { status: before.status }, after: { status } }
+      await record({
+        what: status === 'ACTIVE' ? 'company.enabled' : 'company.disabled',
+        ...subjectOf(before),
+        ...statuses,
+      })
+    })
     call.print({ companyId, status }, `Company ${companyId} ${words}.`)
   })
 }
@@ -100,11 +115,16 @@ export async function topUpOne(call: Call) {
   const { note } = call.options
   await withDatabase(call.config, async ({ sql }) => {
     const billing = { billingZone: call.config.billingZone, now: await databaseNow(sql) }
-    const balance = await orAdvise(
-      noCompany(companyId),
-      topUp(sql, companyId, { amount, ...(note === undefined ? {} : { note }) }, billing),
-    )
-    const { currency } = await requireAnyCompany(sql, companyId)
+    const { balance, currency } = await recorded(sql, async (tx, record) => {
+      const company = await orAdvise(noCompany(companyId), requireAnyCompany(tx, companyId))
+      const after = await topUp(tx, companyId, { amount, ...(note === undefined ? {} : { note }) }, billing)
+      const balances = {
+        before: { balance: formatMoney(after - amount) },
+        after: { balance: formatMoney(after), note },
+      }
+      await record({ what: 'company.topped_up', ...subjectOf(company), ...balances })
+      return { balance: after, currency: company.currency }
+    })
     call.print(
       { companyId, amount: moneyToNumber(amount), balance: moneyToNumber(balance), currency },
       `The balance of company ${companyId} is ${formatMoney(balance)} ${currency} now.`,
@@ -125,13 +145,14 @@ export async function setOne(call: Call) {
     ...(rate === undefined ? {} : { partsPerSecond: rate }),
   }
   await withDatabase(call.config, async ({ sql }) => {
-    await orAdvise(
-      noCompany(companyId),
-      sql.begin(async tx => {
-        await setSwitches(tx, companyId, switches)
-        if (billing) await setBilling(tx, companyId, billing)
-      }),
-    )
+    await recorded(sql, async (tx, record) => {
+      const before = await orAdvise(noCompany(companyId), companyWithAccount(tx, companyId, call.config.billingZone))
+      await setSwitches(tx, companyId, switches)
+      if (billing) await setBilling(tx, companyId, billing)
+      const after = await companyWithAccount(tx, companyId, call.config.billingZone)
+      const fields = { before: fieldsOf(before), after: fieldsOf(after) }
+      await record({ what: 'company.changed', ...subjectOf(after), ...fields })
+    })
     const changed = (await withAccounts(sql, call.config.billingZone)).find(one => one.companyId === companyId)!
     call.print(present(changed), sentenceAbout(changed))
   })
@@ -141,6 +162,21 @@ const sentenceAbout = ({ companyId, billing, inbound, partsPerSecond }: WithAcco
   `Company ${companyId} is ${billing}, with inbound messages ${inbound ? 'on' : 'off'} and ${
     partsPerSecond === null ? 'no limit of its own' : `at most ${partsPerSecond} parts a second`
   }.`
+
+const subjectOf = ({ companyId, name }: Company) => ({ subject: { kind: 'company', id: companyId, name }, companyId })
+
+/** What the audit log compares. */
+const fieldsOf = (company: Company & { billing?: BillingMode }) => ({
+  name: company.name,
+  counteragentType: company.counteragentType,
+  counteragentInn: company.counteragentInn,
+  counteragentAddress: company.counteragentAddress,
+  counteragentKpp: company.counteragentKpp,
+  budget: company.budget === null ? null : formatMoney(company.budget),
+  billing: company.billing,
+  inbound: company.inbound,
+  rate: company.partsPerSecond,
+})
 
 const present = (company: WithAccount) => ({
   companyId: company.companyId,

@@ -11,6 +11,7 @@ import { noCompany, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { idOption } from '../command-line.ts'
 import { choiceOption, optionalId } from '../options.ts'
+import { recorded } from '../recorded.ts'
 import { table } from '../table.ts'
 
 export async function addOne(call: Call) {
@@ -20,7 +21,11 @@ export async function addOne(call: Call) {
   const senderNames = call.lists.sender ?? []
   await onCompany(call, async (sql, { companyId, inbound }) => {
     const wanted = { channelType, senderNames, callbackUrl, ...(center === undefined ? {} : { center }) }
-    const rule = await addRule(sql, companyId, wanted)
+    const rule = await recorded(sql, async (tx, record) => {
+      const added = await addRule(tx, companyId, wanted)
+      await record({ what: 'inbound_rule.added', ...ruleSubject(companyId, added.ruleId), after: presentRule(added) })
+      return added
+    })
     call.print(presentRule(rule), [sentenceAbout(rule), ...(inbound ? [] : [inboundIsOff(companyId)])].join('\n'))
   })
 }
@@ -51,7 +56,11 @@ export async function listSome(call: Call) {
 export async function removeOne(call: Call) {
   const ruleId = idOption(call, 'rule')
   await onCompany(call, async (sql, { companyId }) => {
-    await orAdvise(noRule(companyId, ruleId), removeRule(sql, companyId, ruleId))
+    await recorded(sql, async (tx, record) => {
+      const rule = (await listRules(tx, companyId)).find(one => one.ruleId === ruleId)
+      await orAdvise(noRule(companyId, ruleId), removeRule(tx, companyId, ruleId))
+      await record({ what: 'inbound_rule.removed', ...ruleSubject(companyId, ruleId), before: presentRule(rule!) })
+    })
     call.print({ companyId, ruleId }, `Rule ${ruleId} is removed.`)
   })
 }
@@ -65,15 +74,37 @@ export const listCompanyCenters = (call: Call) =>
 
 export async function addCenter(call: Call) {
   const name = centerOption(call, 'name')!
-  await onCompany(call, async (sql, { companyId }) => printCenter(call, await centerCalled(sql, companyId, name)))
+  await onCompany(call, async (sql, { companyId }) => {
+    const center = await recorded(sql, async (tx, record) => {
+      const isThere = (await listCenters(tx, companyId)).some(center => center.name === name)
+      const called = await centerCalled(tx, companyId, name)
+      await record(isThere ? undefined : { what: 'traffic_center.added', ...centerSubject(called) })
+      return called
+    })
+    printCenter(call, center)
+  })
 }
 
 export async function makeCenterDefault(call: Call) {
   const name = centerOption(call, 'name')!
-  await onCompany(call, async (sql, { companyId }) =>
-    printCenter(call, await orAdvise(noCenter(companyId, name), moveDefault(sql, companyId, name))),
-  )
+  await onCompany(call, async (sql, { companyId }) => {
+    const center = await recorded(sql, async (tx, record) => {
+      const moved = await orAdvise(noCenter(companyId, name), moveDefault(tx, companyId, name))
+      await record({ what: 'traffic_center.made_default', ...centerSubject(moved) })
+      return moved
+    })
+    printCenter(call, center)
+  })
 }
+
+const ruleSubject = (companyId: number, ruleId: number) => ({
+  subject: { kind: 'inbound_rule', id: ruleId },
+  companyId,
+})
+const centerSubject = ({ companyId, centerId, name }: TrafficCenter) => ({
+  subject: { kind: 'traffic_center', id: centerId, name },
+  companyId,
+})
 
 async function onCompany(call: Call, work: (sql: Pool, company: Company) => Promise<void>) {
   const companyId = idOption(call, 'company')

@@ -1,5 +1,6 @@
 import { UsageError } from '../../base/errors.ts'
 import type { Pool } from '../../db/sql.ts'
+import type { What } from '../../domain/audit-log/entry.ts'
 import { requireAnyCompany } from '../../domain/companies/companies.ts'
 import { refusalOfAddresses } from '../../domain/keys/address-list.ts'
 import { type Key, keyTypes } from '../../domain/keys/key.ts'
@@ -19,6 +20,7 @@ import { noCompany, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { idOption } from '../command-line.ts'
 import { choiceOption, optionalId } from '../options.ts'
+import { type Record, recorded } from '../recorded.ts'
 import { table } from '../table.ts'
 
 export async function createOne(call: Call) {
@@ -29,7 +31,12 @@ export async function createOne(call: Call) {
   if (center !== undefined && type !== 'MESSAGE') throw new UsageError('--center is for keys of the type MESSAGE only.')
   const wishes = { ...(list === undefined ? {} : { addresses: list }), ...(center === undefined ? {} : { center }) }
   await withDatabase(call.config, async ({ sql }) => {
-    const made = sql.begin(tx => createKey(tx, companyId, type, wishes)) as Promise<ShownKey>
+    const made = recorded(sql, async (tx, record) => {
+      const shown = (await tx.begin(inner => createKey(inner, companyId, type, wishes))) as ShownKey
+      const after = fieldsOf(await keyWithId(tx, companyId, shown.keyId))
+      await record({ what: 'key.created', ...subjectOf(companyId, shown.keyId), after })
+      return shown
+    })
     printValue(call, await orAdvise(noCompany(companyId), made))
   })
 }
@@ -66,27 +73,51 @@ export async function listSome(call: Call) {
 
 export async function restrictOne(call: Call) {
   const list = addressesOption(call)!
-  await changeOne(call, (sql, companyId, keyId) => restrictKey(sql, companyId, keyId, list))
+  await changeOne(call, 'key.changed', (sql, companyId, keyId) => restrictKey(sql, companyId, keyId, list))
 }
 
-export const deactivateOne = (call: Call) => changeOne(call, deactivateKey)
-export const activateOne = (call: Call) => changeOne(call, activateKey)
+export const deactivateOne = (call: Call) => changeOne(call, 'key.deactivated', deactivateKey)
+export const activateOne = (call: Call) => changeOne(call, 'key.activated', activateKey)
 
 export const reissueOne = (call: Call) =>
-  onKey(call, async (sql, companyId, keyId) => printValue(call, await reissueKey(sql, companyId, keyId)))
-
-const changeOne = (call: Call, change: (sql: Pool, companyId: number, keyId: number) => Promise<Key>) =>
-  onKey(call, async (sql, companyId, keyId) => {
-    const changed = await change(sql, companyId, keyId)
-    call.print(present(changed), sentenceAbout(changed))
+  onKey(call, async (sql, companyId, keyId, record) => {
+    const shown = await reissueKey(sql, companyId, keyId)
+    await record({ what: 'key.reissued', ...subjectOf(companyId, keyId) })
+    return () => printValue(call, shown)
   })
 
-async function onKey(call: Call, work: (sql: Pool, companyId: number, keyId: number) => Promise<void>) {
+const changeOne = (call: Call, what: What, change: (sql: Pool, companyId: number, keyId: number) => Promise<Key>) =>
+  onKey(call, async (sql, companyId, keyId, record) => {
+    const before = await keyWithId(sql, companyId, keyId)
+    const changed = await change(sql, companyId, keyId)
+    await record({ what, ...subjectOf(companyId, keyId), before: fieldsOf(before), after: fieldsOf(changed) })
+    return () => call.print(present(changed), sentenceAbout(changed))
+  })
+
+type Work = (sql: Pool, companyId: number, keyId: number, record: Record) => Promise<() => void>
+
+/** What the work returns is done when its change is committed. */
+async function onKey(call: Call, work: Work) {
   const keyId = idOption(call, 'key')
   await withDatabase(call.config, async ({ sql }) => {
-    await work(sql, await orAdvise(noKey(keyId), companyOfKey(sql, keyId)), keyId)
+    const companyId = await orAdvise(noKey(keyId), companyOfKey(sql, keyId))
+    const print = await recorded(sql, (tx, record) => work(tx, companyId, keyId, record))
+    print()
   })
 }
+
+const keyWithId = async (sql: Pool, companyId: number, keyId: number): Promise<Key> =>
+  (await listKeys(sql, companyId)).find(key => key.keyId === keyId)!
+
+const subjectOf = (companyId: number, keyId: number) => ({ subject: { kind: 'key', id: keyId }, companyId })
+
+/** What the audit log compares. */
+const fieldsOf = ({ type, active, addresses, trafficCenterName }: Key) => ({
+  type,
+  active,
+  addresses,
+  trafficCenter: trafficCenterName,
+})
 
 const noKey = (keyId: number) => `There is no key ${keyId}: \`tidings key list\` shows them.`
 

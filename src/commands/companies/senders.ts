@@ -1,6 +1,7 @@
 import { UsageError } from '../../base/errors.ts'
 import { databaseNow } from '../../db/clock.ts'
 import type { Pool } from '../../db/sql.ts'
+import type { What } from '../../domain/audit-log/entry.ts'
 import { senderFeeTable } from '../../domain/pricing/pricing.ts'
 import { approveSender, denySender, rejectSender } from '../../domain/senders/moderation.ts'
 import type { Sender } from '../../domain/senders/sender.ts'
@@ -9,6 +10,7 @@ import { noSender, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { idOption } from '../command-line.ts'
 import { optionalId, rateOption } from '../options.ts'
+import { recorded } from '../recorded.ts'
 import { table } from '../table.ts'
 
 export async function listSome(call: Call) {
@@ -20,20 +22,29 @@ export async function listSome(call: Call) {
 }
 
 export const approveOne = (call: Call) =>
-  decide(call, async (sql, senderId) =>
+  decide(call, 'sender.approved', async (sql, senderId) =>
     approveSender(sql, senderId, await senderFeeTable(sql), await databaseNow(sql), call.options.comment),
   )
 
 export const rejectOne = (call: Call) =>
-  decide(call, async (sql, senderId) => rejectSender(sql, senderId, call.options.comment!, await databaseNow(sql)))
+  decide(call, 'sender.rejected', async (sql, senderId) =>
+    rejectSender(sql, senderId, call.options.comment!, await databaseNow(sql)),
+  )
 
 export const denyOne = (call: Call) =>
-  decide(call, async (sql, senderId) => denySender(sql, senderId, call.options.comment, await databaseNow(sql)))
+  decide(call, 'sender.denied', async (sql, senderId) =>
+    denySender(sql, senderId, call.options.comment, await databaseNow(sql)),
+  )
 
-async function decide(call: Call, decision: (sql: Pool, senderId: number) => Promise<Sender>) {
+async function decide(call: Call, what: What, decision: (sql: Pool, senderId: number) => Promise<Sender>) {
   const senderId = idOption(call, 'sender')
   await withDatabase(call.config, async ({ sql }) => {
-    const decided = await orAdvise(noSender(senderId), decision(sql, senderId))
+    const decided = await recorded(sql, async (tx, record) => {
+      const sender = await orAdvise(noSender(senderId), decision(tx, senderId))
+      const { status, managerComment: comment } = sender
+      await record({ what, ...subjectOf(sender), after: { status, comment } })
+      return sender
+    })
     call.print(present(decided), `Sender ${senderId} (${decided.senderName}) is ${decided.status}.`)
   })
 }
@@ -43,11 +54,20 @@ export async function setOne(call: Call) {
   const rate = rateOption(call)
   if (rate === undefined) throw new UsageError('There is nothing to change: give --rate.')
   await withDatabase(call.config, async ({ sql }) => {
-    const changed = await orAdvise(noSender(senderId), setSenderRate(sql, senderId, rate))
+    const changed = await recorded(sql, async (tx, record) => {
+      const sender = await orAdvise(noSender(senderId), setSenderRate(tx, senderId, rate))
+      await record({ what: 'sender.changed', ...subjectOf(sender), after: { rate } })
+      return sender
+    })
     const limit = rate === null ? 'has no limit of its own' : `sends at most ${rate} parts a second`
     call.print(present(changed), `Sender ${senderId} (${changed.senderName}) ${limit}.`)
   })
 }
+
+const subjectOf = ({ senderId, senderName, companyId }: Sender) => ({
+  subject: { kind: 'sender', id: senderId, name: senderName },
+  companyId,
+})
 
 const present = (s: Sender) => ({
   id: s.senderId,

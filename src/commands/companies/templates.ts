@@ -1,5 +1,6 @@
 import { databaseNow } from '../../db/clock.ts'
 import type { Pool } from '../../db/sql.ts'
+import type { What } from '../../domain/audit-log/entry.ts'
 import { approveTemplate, denyTemplate, rejectTemplate } from '../../domain/templates/moderation.ts'
 import type { Template } from '../../domain/templates/template.ts'
 import { listAllTemplates } from '../../domain/templates/templates.ts'
@@ -7,6 +8,7 @@ import { orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { idOption } from '../command-line.ts'
 import { optionalId } from '../options.ts'
+import { recorded } from '../recorded.ts'
 import { table } from '../table.ts'
 
 export async function listSome(call: Call) {
@@ -18,22 +20,30 @@ export async function listSome(call: Call) {
 }
 
 export const approveOne = (call: Call) =>
-  decide(call, async (sql, templateId) =>
+  decide(call, 'template.approved', async (sql, templateId) =>
     approveTemplate(sql, templateId, await databaseNow(sql), call.options.comment),
   )
 
 export const rejectOne = (call: Call) =>
-  decide(call, async (sql, templateId) =>
+  decide(call, 'template.rejected', async (sql, templateId) =>
     rejectTemplate(sql, templateId, call.options.comment!, await databaseNow(sql)),
   )
 
 export const denyOne = (call: Call) =>
-  decide(call, async (sql, templateId) => denyTemplate(sql, templateId, call.options.comment, await databaseNow(sql)))
+  decide(call, 'template.denied', async (sql, templateId) =>
+    denyTemplate(sql, templateId, call.options.comment, await databaseNow(sql)),
+  )
 
-async function decide(call: Call, decision: (sql: Pool, templateId: number) => Promise<Template>) {
+async function decide(call: Call, what: What, decision: (sql: Pool, templateId: number) => Promise<Template>) {
   const templateId = idOption(call, 'template')
   await withDatabase(call.config, async ({ sql }) => {
-    const decided = await orAdvise(noTemplate(templateId), decision(sql, templateId))
+    const decided = await recorded(sql, async (tx, record) => {
+      const template = await orAdvise(noTemplate(templateId), decision(tx, templateId))
+      const { companyId, status, managerComment: comment } = template
+      const subject = { kind: 'template', id: templateId, name: template.senderName ?? '' }
+      await record({ what, subject, companyId, after: { status, comment } })
+      return template
+    })
     call.print(present(decided), `Template ${templateId} is ${decided.status}.`)
   })
 }

@@ -6,6 +6,7 @@ import { moneyToNumber } from '../../base/money.ts'
 import { printable } from '../../base/printable.ts'
 import { databaseNow } from '../../db/clock.ts'
 import type { Pool } from '../../db/sql.ts'
+import type { What } from '../../domain/audit-log/entry.ts'
 import { requireAnyCompany } from '../../domain/companies/companies.ts'
 import { type Dispatch, dispatchStatuses, type Progress } from '../../domain/dispatches/dispatch.ts'
 import { listDispatches, requireAnyDispatch } from '../../domain/dispatches/dispatches.ts'
@@ -20,6 +21,7 @@ import { refusalToWrite } from '../file.ts'
 import { shownAmount } from '../money.ts'
 import { choiceOption, limitOption } from '../options.ts'
 import { reasonOf } from '../reasons.ts'
+import { recorded } from '../recorded.ts'
 import { details, moreNote, table } from '../table.ts'
 import { waitSentence } from '../wait-reasons.ts'
 
@@ -56,15 +58,21 @@ export async function showOne(call: Call) {
   })
 }
 
-export const startOne = (call: Call) => move(call, startDispatch)
-export const stopOne = (call: Call) => move(call, stopDispatch)
+export const startOne = (call: Call) => move(call, 'dispatch.started', startDispatch)
+export const stopOne = (call: Call) => move(call, 'dispatch.stopped', stopDispatch)
 
-async function move(call: Call, change: typeof startDispatch) {
-  await onDispatch(call, async (sql, { dispatchId, companyId }) => {
+async function move(call: Call, what: What, change: typeof startDispatch) {
+  await onDispatch(call, async (sql, { dispatchId, companyId, name, status: before }) => {
     const { partnerId } = await requireAnyCompany(sql, companyId)
     const billing = { billingZone: call.config.billingZone, now: await databaseNow(sql) }
-    await change(sql, await requirePartner(sql, partnerId), dispatchId, billing)
-    const { status } = await requireAnyDispatch(sql, dispatchId)
+    const partner = await requirePartner(sql, partnerId)
+    const status = await recorded(sql, async (tx, record) => {
+      await change(tx, partner, dispatchId, billing)
+      const { status } = await requireAnyDispatch(tx, dispatchId)
+      const subject = { kind: 'dispatch', id: dispatchId, name: name ?? '' }
+      await record({ what, subject, companyId, before: { status: before }, after: { status } })
+      return status
+    })
     call.print({ dispatchId, status }, `Dispatch ${dispatchId} is ${status}.`)
   })
 }

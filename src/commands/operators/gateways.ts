@@ -5,6 +5,7 @@ import { connectorNames } from '../../channels/connector-names.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db/database.ts'
 import type { Pool } from '../../db/sql.ts'
+import type { What } from '../../domain/audit-log/entry.ts'
 import { requireAnyCompany } from '../../domain/companies/companies.ts'
 import type { Gateway, GatewayChange, GatewayState, Keeping, NewGateway } from '../../domain/gateways/gateway.ts'
 import {
@@ -19,6 +20,7 @@ import { brandIds, brandOf, OTHER_BRAND_ID } from '../../domain/numbering/brand.
 import { noCompany, noGateway, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { channelOption, choiceOption, rateOption } from '../options.ts'
+import { recorded } from '../recorded.ts'
 import { table } from '../table.ts'
 import { changeBySettings, keepingOf, readSettings, type Setting, secretsOf } from './gateway-settings.ts'
 import { presentTrial, readTrial, trialInWords, tryGateway } from './gateway-trial.ts'
@@ -50,10 +52,15 @@ export async function addOne(call: Call) {
   await withDatabase(call.config, async ({ sql, secret }) => {
     await requireCompanies(sql, companies)
     const keeping = keepingOf(secret, connector)
-    const added = await (name === undefined
-      ? addUnnamed(sql, wanted, keeping)
-      : addGateway(sql, { ...wanted, name }, keeping))
-    if (!added) throw new UsageError(`A gateway with the name "${name}" exists already.`)
+    const added = await recorded(sql, async (tx, record) => {
+      const made = await (name === undefined
+        ? addUnnamed(tx, wanted, keeping)
+        : addGateway(tx, { ...wanted, name }, keeping))
+      if (!made) throw new UsageError(`A gateway with the name "${name}" exists already.`)
+      const after = { ...fieldsOf(made), settings: Object.keys(settings) }
+      await record({ what: 'gateway.added', subject: subjectOf(made), after })
+      return made
+    })
     const behind = await whileWaiting(call, waitForEngines(sql, added))
     call.print(
       { ...present(added, call.config), enginesBehind: behind },
@@ -88,6 +95,7 @@ export async function setOne(call: Call) {
   const settings = await settingsIn(call)
   await changeOne(
     call,
+    'gateway.changed',
     ({ connector }) => changeIn(call, settings, connector),
     changed => `Gateway ${printable(changed.name)} was changed.`,
   )
@@ -96,6 +104,7 @@ export async function setOne(call: Call) {
 export const pauseOne = (call: Call) =>
   changeOne(
     call,
+    'gateway.paused',
     () => ({ paused: true }),
     ({ name }) => `Gateway ${name} is paused.`,
   )
@@ -103,23 +112,39 @@ export const pauseOne = (call: Call) =>
 export const resumeOne = (call: Call) =>
   changeOne(
     call,
+    'gateway.resumed',
     () => ({ paused: false }),
     ({ name }) => `Gateway ${name} is at work again.`,
   )
 
-const changeOne = (call: Call, changeOf: (gateway: Gateway) => GatewayChange, sentence: (changed: Gateway) => string) =>
+const changeOne = (
+  call: Call,
+  what: What,
+  changeOf: (gateway: Gateway) => GatewayChange,
+  sentence: (changed: Gateway) => string,
+) =>
   onGateway(call, async ({ sql, secret }, gateway) => {
     const keeping = keepingOf(secret, gateway.connector)
     const change = changeOf(gateway)
     await requireCompanies(sql, change.companies ?? [])
-    const changed = await changeGateway(sql, gateway.gatewayId, change, keeping)
+    const changed = await recorded(sql, async (tx, record) => {
+      const after = await changeGateway(tx, gateway.gatewayId, change, keeping)
+      const settings = change.settings && { settings: Object.keys(change.settings) }
+      const fields = { before: fieldsOf(gateway), after: { ...fieldsOf(after), ...settings } }
+      await record({ what, subject: subjectOf(after), ...fields })
+      return after
+    })
     const behind = await whileWaiting(call, waitForEngines(sql, changed))
     call.print({ ...present(changed, call.config), enginesBehind: behind }, `${sentence(changed)}${behindNote(behind)}`)
   })
 
 export const removeOne = (call: Call) =>
-  onGateway(call, async ({ sql }, { gatewayId, name }) => {
-    await removeGateway(sql, gatewayId)
+  onGateway(call, async ({ sql }, gateway) => {
+    const { gatewayId, name } = gateway
+    await recorded(sql, async (tx, record) => {
+      await removeGateway(tx, gatewayId)
+      await record({ what: 'gateway.removed', subject: subjectOf(gateway), before: fieldsOf(gateway) })
+    })
     const behind = await whileWaiting(call, waitForRelease(sql, gatewayId))
     call.print({ gatewayId, name, enginesBehind: behind }, `Gateway ${name} was removed.${behindNote(behind)}`)
   })
@@ -143,6 +168,10 @@ function behindNote(engines: number): string {
 export async function testOne(call: Call) {
   const trial = readTrial(call)
   await onGateway(call, async (database, gateway) => {
+    const { to, sender } = trial
+    await recorded(database.sql, (_, record) =>
+      record({ what: 'gateway.tested', subject: subjectOf(gateway), after: { to, sender } }),
+    )
     const outcome = await tryGateway(database, gateway, trial)
     call.print(presentTrial(gateway, outcome), trialInWords(gateway, outcome))
     if (outcome.result?.kind !== 'accepted') process.exitCode = 1
@@ -192,6 +221,19 @@ function readCompanies(text: string): number[] {
 async function requireCompanies(sql: Pool, companies: number[]) {
   for (const companyId of companies) await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId))
 }
+
+const subjectOf = ({ gatewayId, name }: Gateway) => ({ kind: 'gateway', id: gatewayId, name })
+
+/** What the audit log compares. Of settings it gets the names alone: an address among them may hold a password. */
+const fieldsOf = (gateway: Gateway) => ({
+  name: gateway.name,
+  channel: gateway.channelType,
+  connector: gateway.connector,
+  brands: brandsOf(gateway),
+  companies: gateway.companies,
+  rate: gateway.partsPerSecond,
+  paused: gateway.paused,
+})
 
 /** Without its settings: an address among them may tell more than it should. */
 const present = (g: Gateway, config: Config) => ({

@@ -1,11 +1,18 @@
+import { basename } from 'node:path'
 import { importPorted, importRegister } from '../../domain/numbering/imports.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { withFile } from '../file.ts'
+import { recorded } from '../recorded.ts'
 
 export const importRanges = ({ config, arguments: [file], print, progress }: Call) =>
   withFile(file!, source =>
     withDatabase(config, async ({ sql }) => {
-      const done = await importRegister(sql, source, lines => progress(`${lines} ranges read`))
+      const done = await recorded(sql, async (tx, record) => {
+        const { ranges, codes, ...rest } = await importRegister(tx, source, lines => progress(`${lines} ranges read`))
+        const subject = { kind: 'numbering', id: 'register', name: basename(file!) }
+        await record({ what: 'numbering.imported', subject, after: { ranges, areas: codes } })
+        return { ranges, codes, ...rest }
+      })
       progress('')
       print(done, `${done.ranges} ranges of ${done.codes} codes were loaded.${unknownIn(done.unknownRegions)}`)
     }),
@@ -15,7 +22,12 @@ export const importPortedNumbers = ({ config, arguments: [file], switches, print
   withFile(file!, source =>
     withDatabase(config, async ({ sql }) => {
       const options = { replace: switches.replace ?? false }
-      const done = await importPorted(sql, source, options, lines => progress(`${lines} numbers read`))
+      const done = await recorded(sql, async (tx, record) => {
+        const read = await importPorted(tx, source, options, lines => progress(`${lines} numbers read`))
+        const subject = { kind: 'numbering', id: 'ported', name: basename(file!) }
+        await record({ what: 'ported_numbers.imported', subject, after: { ...read, ...options } })
+        return read
+      })
       progress('')
       print(done, `${done.lines} lines were read; ${done.ported} ported numbers are known now.`)
     }),

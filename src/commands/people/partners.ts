@@ -1,4 +1,5 @@
 import type { Pool } from '../../db/sql.ts'
+import type { What } from '../../domain/audit-log/entry.ts'
 import type { ListedPartner } from '../../domain/partners/partner.ts'
 import {
   changePassword,
@@ -6,10 +7,12 @@ import {
   disablePartner,
   enablePartner,
   listPartners,
+  partnerWithLogin,
   unlockPartner,
 } from '../../domain/partners/partners.ts'
 import { noPartner, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
+import { recorded } from '../recorded.ts'
 import { table } from '../table.ts'
 import { newLoginIn, newPasswordIn } from './credentials.ts'
 
@@ -24,7 +27,11 @@ export async function createOne(call: Call) {
   const login = newLoginIn(call)
   const password = await newPasswordIn(call, login)
   await withDatabase(call.config, async ({ sql }) => {
-    const { partnerId } = await createPartner(sql, login, password)
+    const { partnerId } = await recorded(sql, async (tx, record) => {
+      const created = await createPartner(tx, login, password)
+      await record({ what: 'partner.created', ...(await subjectOf(tx, login)), after: { login } })
+      return created
+    })
     call.print({ partnerId, login }, `Partner ${partnerId} with the login ${login} was made.`)
   })
 }
@@ -33,37 +40,52 @@ export async function setPassword(call: Call) {
   const login = call.options.login!
   const password = await newPasswordIn(call, login)
   await withDatabase(call.config, async ({ sql }) => {
-    await orAdvise(noPartner(login), changePassword(sql, login, password))
+    await recorded(sql, async (tx, record) => {
+      await orAdvise(noPartner(login), changePassword(tx, login, password))
+      await record({ what: 'partner.password_changed', ...(await subjectOf(tx, login)) })
+    })
     call.print({ login }, `The password of ${login} was changed; its old tokens no longer work.`)
   })
 }
 
 export const disableOne = (call: Call) =>
-  onLogin(call, disablePartner, login => ({
+  onLogin(call, 'partner.disabled', disablePartner, login => ({
     value: { login, disabled: true },
     text: `Partner ${login} is disabled: it cannot log in, and its tokens no longer work. Its companies go on.`,
   }))
 
 export const enableOne = (call: Call) =>
-  onLogin(call, enablePartner, login => ({
+  onLogin(call, 'partner.enabled', enablePartner, login => ({
     value: { login, disabled: false },
     text: `Partner ${login} is enabled and can log in.`,
   }))
 
 export const unlockOne = (call: Call) =>
-  onLogin(call, unlockPartner, login => ({ value: { login }, text: `The failed logins of ${login} are forgotten.` }))
+  onLogin(call, 'partner.unlocked', unlockPartner, login => ({
+    value: { login },
+    text: `The failed logins of ${login} are forgotten.`,
+  }))
 
 async function onLogin(
   call: Call,
+  what: What,
   change: (sql: Pool, login: string) => Promise<void>,
   outcome: (login: string) => { value: unknown; text: string },
 ) {
   const [login] = call.arguments as [string]
   await withDatabase(call.config, async ({ sql }) => {
-    await orAdvise(noPartner(login), change(sql, login))
+    await recorded(sql, async (tx, record) => {
+      await orAdvise(noPartner(login), change(tx, login))
+      await record({ what, ...(await subjectOf(tx, login)) })
+    })
     const { value, text } = outcome(login)
     call.print(value, text)
   })
+}
+
+async function subjectOf(sql: Pool, login: string) {
+  const { partnerId } = (await partnerWithLogin(sql, login))!
+  return { subject: { kind: 'partner', id: partnerId, name: login }, partnerId }
 }
 
 const present = ({ partnerId, login, currency, disabledAt }: ListedPartner) => ({

@@ -16,6 +16,7 @@ import type { Person, Place } from '../../domain/people/person.ts'
 import { noCompany, noPartner, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { optionalId } from '../options.ts'
+import { type Record, recorded } from '../recorded.ts'
 import { urlOf } from '../service/doors.ts'
 import { table } from '../table.ts'
 import { newLoginIn } from './credentials.ts'
@@ -27,7 +28,12 @@ export async function inviteOne(call: Call) {
     const place = await placeIn(call, sql)
     const now = await databaseNow(sql)
     const given = { login, role: role!, ...(name === undefined ? {} : { name }) }
-    const invited = await sql.begin(tx => invitePerson(tx, place, given, now))
+    const invited = await recorded(sql, async (tx, record) => {
+      const made = await tx.begin(inner => invitePerson(inner, place, given, now))
+      const subject = { kind: 'person', id: made.personId, name: login }
+      await record({ what: 'person.invited', ...place, subject, after: given })
+      return made
+    })
     const { link, text } = linkText(call, login, invited)
     call.print({ personId: invited.personId, login, role, link, expiresAt: invited.expiresAt }, text)
   })
@@ -64,40 +70,50 @@ async function placeIn(call: Call, sql: Sql): Promise<Place> {
 }
 
 export const renewLink = (call: Call) =>
-  onPerson(call, async (sql, person) => {
-    const { link, text } = linkText(
-      call,
-      person.login,
-      await renewInvitation(sql, person.personId, await databaseNow(sql)),
-    )
+  onPerson(call, async (sql, person, record) => {
+    const renewed = await renewInvitation(sql, person.personId, await databaseNow(sql))
+    const { link, text } = linkText(call, person.login, renewed)
+    await record({ what: 'person.link_renewed', ...subjectOf(person) })
     return { value: { login: person.login, link }, text }
   })
 
 export const setRole = (call: Call) =>
-  onPerson(call, async (sql, person) => {
+  onPerson(call, async (sql, person, record) => {
     const role = call.options.role!
     await sql.begin(tx => changeRole(tx, person, role))
+    const roles = { before: { role: person.role }, after: { role } }
+    await record({ what: 'person.role_changed', ...subjectOf(person), ...roles })
     return { value: { login: person.login, role }, text: `${person.login} has the role ${role} now.` }
   })
 
 export const deactivateOne = (call: Call) =>
-  onPerson(call, async (sql, person) => {
+  onPerson(call, async (sql, person, record) => {
     await sql.begin(tx => deactivatePerson(tx, person))
+    await record({ what: 'person.deactivated', ...subjectOf(person) })
     return { value: { login: person.login, active: false }, text: `${person.login} is signed out and cannot sign in.` }
   })
 
 export const activateOne = (call: Call) =>
-  onPerson(call, async (sql, person) => {
+  onPerson(call, async (sql, person, record) => {
     await activatePerson(sql, person)
+    await record({ what: 'person.activated', ...subjectOf(person) })
     return { value: { login: person.login, active: true }, text: `${person.login} can sign in again.` }
   })
 
-async function onPerson(call: Call, work: (sql: Pool, person: Person) => Promise<{ value: unknown; text: string }>) {
+const subjectOf = ({ personId, login, companyId, partnerId }: Person) => ({
+  subject: { kind: 'person', id: personId, name: login },
+  companyId,
+  partnerId,
+})
+
+type Outcome = { value: unknown; text: string }
+
+async function onPerson(call: Call, work: (sql: Pool, person: Person, record: Record) => Promise<Outcome>) {
   const login = call.arguments[0]!
   await withDatabase(call.config, async ({ sql }) => {
     const person = await personWithLogin(sql, login)
     if (!person) throw new UsageError(`No person has the login "${login}": \`tidings person list\` shows people.`)
-    const { value, text } = await work(sql, person)
+    const { value, text } = await recorded(sql, (tx, record) => work(tx, person, record))
     call.print(value, text)
   })
 }

@@ -1,7 +1,9 @@
+import { personWithLogin } from '../../domain/people/people.ts'
 import type { Person } from '../../domain/people/person.ts'
 import { changeStaffPassword, createStaff, listStaff } from '../../domain/people/staff.ts'
 import { noStaff, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
+import { recorded } from '../recorded.ts'
 import { table } from '../table.ts'
 import { newLoginIn, newPasswordIn } from './credentials.ts'
 
@@ -17,7 +19,12 @@ export async function createOne(call: Call) {
   const password = await newPasswordIn(call, login)
   await withDatabase(call.config, async ({ sql }) => {
     const { role } = call.options
-    const { staffId } = await createStaff(sql, login, password, role)
+    const { staffId } = await recorded(sql, async (tx, record) => {
+      const created = await createStaff(tx, login, password, role)
+      const subject = { kind: 'person', id: created.staffId, name: login }
+      await record({ what: 'staff.created', subject, after: { login, role } })
+      return created
+    })
     call.print(
       { staffId, login, role },
       `Staff member ${staffId} with the login ${login} and the role ${role} was made.`,
@@ -29,7 +36,11 @@ export async function setPassword(call: Call) {
   const login = call.options.login!
   const password = await newPasswordIn(call, login)
   await withDatabase(call.config, async ({ sql }) => {
-    await orAdvise(noStaff(login), changeStaffPassword(sql, login, password))
+    await recorded(sql, async (tx, record) => {
+      await orAdvise(noStaff(login), changeStaffPassword(tx, login, password))
+      const subject = { kind: 'person', id: (await personWithLogin(tx, login))!.personId, name: login }
+      await record({ what: 'staff.password_changed', subject })
+    })
     call.print({ login }, `The password of ${login} was changed.`)
   })
 }

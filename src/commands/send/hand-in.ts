@@ -4,6 +4,7 @@ import type { Dispatch, Recipient } from '../../domain/dispatches/dispatch.ts'
 import { addMessages, createDispatch, requireDispatch } from '../../domain/dispatches/dispatches.ts'
 import { startDispatch } from '../../domain/dispatches/lifecycle.ts'
 import { answerBefore } from '../../domain/idempotency/idempotency.ts'
+import { recorded } from '../recorded.ts'
 import type { Job } from './order.ts'
 import { barOf, countOf } from './progress.ts'
 import { eachRecipients, recipientsIn } from './recipients-file.ts'
@@ -44,7 +45,14 @@ async function create(job: Job, recipients: Recipient[]): Promise<number> {
   const { sql, numbering, partner, dispatch } = job
   const { companyId } = job.order
   const request = { partner, companyId, dispatch, recipients, once: onceOf(job, 'create') }
-  return (await unlessBusy(createDispatch(sql, numbering, request))).dispatchId
+  const created = recorded(sql, async (tx, record) => {
+    const isNew = !(await answerBefore(tx, request.once)) // else an earlier run has created it
+    const { dispatchId } = await createDispatch(tx, numbering, request)
+    const after = { name: dispatch.name, channel: dispatch.channelType }
+    await record(isNew ? { what: 'dispatch.created', ...subjectOf(job, dispatchId), after } : undefined)
+    return dispatchId
+  })
+  return unlessBusy(created)
 }
 
 async function add(job: Job, dispatchId: number, recipients: Recipient[], first: number) {
@@ -70,11 +78,21 @@ async function unlessBusy<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-export async function startOnce({ sql, partner }: Job, dispatchId: number, billingZone: string) {
+const subjectOf = ({ order, dispatch }: Job, dispatchId: number) => ({
+  subject: { kind: 'dispatch', id: dispatchId, name: dispatch.name ?? '' },
+  companyId: order.companyId,
+})
+
+export async function startOnce(job: Job, dispatchId: number, billingZone: string) {
+  const { sql, partner } = job
   const { status } = await requireDispatch(sql, partner, dispatchId)
   if (status === 'COMPLETED') return
   try {
-    await startDispatch(sql, partner, dispatchId, { billingZone, now: await databaseNow(sql) })
+    await recorded(sql, async (tx, record) => {
+      await startDispatch(tx, partner, dispatchId, { billingZone, now: await databaseNow(tx) })
+      const statuses = { before: { status }, after: { status: 'STARTED' } }
+      await record({ what: 'dispatch.started', ...subjectOf(job, dispatchId), ...statuses })
+    })
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     throw new UsageError(

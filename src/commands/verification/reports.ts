@@ -15,6 +15,7 @@ import { noCompany, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { idOption } from '../command-line.ts'
 import { optionalId } from '../options.ts'
+import { recorded } from '../recorded.ts'
 import { table } from '../table.ts'
 
 const DAY_MS = 24 * 3600_000
@@ -155,7 +156,13 @@ export async function unblockOne(call: Call) {
   const subject = call.options.subject!.trim()
   await withDatabase(call.config, async ({ sql }) => {
     await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId))
-    if (!(await unblockSubject(sql, companyId, subject)))
+    const isUnblocked = await recorded(sql, async (tx, record) => {
+      const isEnded = await unblockSubject(tx, companyId, subject)
+      const blocked = { kind: 'block', id: subject }
+      await record(isEnded ? { what: 'verifier.unblocked', subject: blocked, companyId } : undefined)
+      return isEnded
+    })
+    if (!isUnblocked)
       throw new UsageError(
         `No codes are counted for "${subject}" in company ${companyId}: ` +
           '`tidings verifier blocked` shows subjects, such as prefix:7916000, number:79160000001 or company.',

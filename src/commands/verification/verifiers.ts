@@ -1,5 +1,6 @@
 import { AppError, UsageError } from '../../base/errors.ts'
 import type { Pool } from '../../db/sql.ts'
+import { withoutPassword } from '../../domain/callbacks/callback.ts'
 import { requireAnyCompany } from '../../domain/companies/companies.ts'
 import { needsNoRegistration, whyUnusable } from '../../domain/dispatches/routing.ts'
 import { sendersCalled } from '../../domain/senders/senders.ts'
@@ -22,6 +23,7 @@ import { noCompany, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { idOption } from '../command-line.ts'
 import { optionalId } from '../options.ts'
+import { recorded } from '../recorded.ts'
 import { details, table } from '../table.ts'
 import { settingsOf } from './settings.ts'
 
@@ -29,7 +31,12 @@ export async function createOne(call: Call) {
   const companyId = idOption(call, 'company')
   const options = { ...nameOf(call), settings: withChannels(settingsOf(call)) }
   await withDatabase(call.config, async ({ sql }) => {
-    const made = sql.begin(tx => createVerifier(tx, companyId, 'API', options)) as Promise<string>
+    const made = recorded(sql, async (tx, record) => {
+      const verifierId = (await tx.begin(inner => createVerifier(inner, companyId, 'API', options))) as string
+      const created = await requireAnyVerifier(tx, 'API', verifierId)
+      await record({ what: 'verifier.created', ...subjectOf(created), after: fieldsOf(created) })
+      return verifierId
+    })
     const gatewayId = await orAdvise(noCompany(companyId), namingOptions(made))
     const verifier = await requireAnyVerifier(sql, 'API', gatewayId)
     const lines = [
@@ -78,8 +85,12 @@ export async function changeOne(call: Call) {
   await withDatabase(call.config, async ({ sql }) => {
     const found = await orAdvise(noVerifier(gatewayId), requireAnyVerifier(sql, 'API', gatewayId))
     const change = (before: Verifier) => ({ ...nameOf(call), settings: settingsOf(call, before.settings) })
-    await namingOptions(changeVerifier(sql, found, change))
-    const verifier = await requireAnyVerifier(sql, 'API', gatewayId)
+    const verifier = await recorded(sql, async (tx, record) => {
+      await namingOptions(changeVerifier(tx, found, change))
+      const changed = await requireAnyVerifier(tx, 'API', gatewayId)
+      await record({ what: 'verifier.changed', ...subjectOf(found), before: fieldsOf(found), after: fieldsOf(changed) })
+      return changed
+    })
     const notes = await nameNotes(sql, verifier)
     call.print(present(verifier), [detailsOf(verifier), ...notes].join('\n'))
   })
@@ -89,10 +100,26 @@ export async function deleteOne(call: Call) {
   const gatewayId = call.options.gateway!
   await withDatabase(call.config, async ({ sql }) => {
     const verifier = await orAdvise(noVerifier(gatewayId), requireAnyVerifier(sql, 'API', gatewayId))
-    await deleteVerifier(sql, verifier)
+    await recorded(sql, async (tx, record) => {
+      await deleteVerifier(tx, verifier)
+      await record({ what: 'verifier.deleted', ...subjectOf(verifier), before: fieldsOf(verifier) })
+    })
     call.print({ gatewayId }, `Verifier ${gatewayId} is deleted. Codes that were sent can still be checked.`)
   })
 }
+
+export const subjectOf = ({ companyId, verifierId, name, kind }: Verifier) => ({
+  subject: { kind: kind === 'API' ? 'verifier' : 'widget', id: verifierId, name },
+  companyId,
+})
+
+/** What the audit log compares. */
+export const fieldsOf = ({ name, settings, page }: Verifier) => ({
+  name,
+  ...settings,
+  callbackUrl: settings.callbackUrl && withoutPassword(settings.callbackUrl),
+  ...page,
+})
 
 export const noVerifier = (gatewayId: string) =>
   `There is no verifier "${gatewayId}": \`tidings verifier list\` shows them.`

@@ -1,6 +1,7 @@
 import { UsageError } from '../../base/errors.ts'
 import type { Config } from '../../config.ts'
 import type { Pool } from '../../db/sql.ts'
+import { HIDDEN } from '../../domain/audit-log/entry.ts'
 import { requireAnyCompany } from '../../domain/companies/companies.ts'
 import type { Verifier, Widget } from '../../domain/verifiers/verifier.ts'
 import {
@@ -15,12 +16,13 @@ import { noCompany, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { idOption } from '../command-line.ts'
 import { optionalId } from '../options.ts'
+import { recorded } from '../recorded.ts'
 import { urlOf } from '../service/doors.ts'
 import { details, table } from '../table.ts'
 import { isEmpty, pageChange, pageWishOf } from './page-settings.ts'
 import { printStatistics } from './reports.ts'
 import { settingsOf } from './settings.ts'
-import { nameNotes, nameOf, namingOptions, settingLines } from './verifiers.ts'
+import { fieldsOf, nameNotes, nameOf, namingOptions, settingLines, subjectOf } from './verifiers.ts'
 
 export async function createOne(call: Call) {
   const companyId = idOption(call, 'company')
@@ -28,7 +30,12 @@ export async function createOne(call: Call) {
   const wish = await pageWishOf(call)
   await withDatabase(call.config, async ({ sql, secret }) => {
     const options = { ...nameOf(call), settings, ...pageChange(wish, secret) }
-    const made = sql.begin(tx => createVerifier(tx, companyId, 'WIDGET', options)) as Promise<string>
+    const made = recorded(sql, async (tx, record) => {
+      const verifierId = (await tx.begin(inner => createVerifier(inner, companyId, 'WIDGET', options))) as string
+      const created = await requireWidget(tx, verifierId)
+      await record({ what: 'widget.created', ...subjectOf(created), after: widgetFields(created) })
+      return verifierId
+    })
     const widgetId = await orAdvise(noCompany(companyId), namingOptions(made))
     const widget = await requireWidget(sql, widgetId)
     const notes = await notesOn(sql, widget)
@@ -103,8 +110,14 @@ export async function changeOne(call: Call) {
       settings: settingsOf(call, settings),
       ...pageChange(wish, secret, page!.captcha),
     })
-    await namingOptions(changeVerifier(sql, await requireWidget(sql, widgetId), change))
-    const widget = await requireWidget(sql, widgetId)
+    const widget = await recorded(sql, async (tx, record) => {
+      const before = await requireWidget(tx, widgetId)
+      await namingOptions(changeVerifier(tx, before, change))
+      const after = await requireWidget(tx, widgetId)
+      const fields = { before: widgetFields(before, after), after: widgetFields(after, before) }
+      await record({ what: 'widget.changed', ...subjectOf(after), ...fields })
+      return after
+    })
     call.print(present(widget), [detailsOf(widget), ...(await notesOn(sql, widget))].join('\n'))
   })
 }
@@ -112,7 +125,10 @@ export async function changeOne(call: Call) {
 export async function deleteOne(call: Call) {
   await withDatabase(call.config, async ({ sql }) => {
     const widget = await requireWidget(sql, call.options.widget!)
-    await deleteVerifier(sql, widget)
+    await recorded(sql, async (tx, record) => {
+      await deleteVerifier(tx, widget)
+      await record({ what: 'widget.deleted', ...subjectOf(widget), before: widgetFields(widget) })
+    })
     const { verifierId: widgetId } = widget
     call.print({ widgetId }, `Widget ${widgetId} is deleted. Pages that still show it get error 310.`)
   })
@@ -139,6 +155,14 @@ const present = (widget: Widget) => ({
   ...widget.settings,
   createdAt: widget.createdAt,
 })
+
+/** Another secret of the captcha is told, not shown. */
+const widgetFields = (widget: Widget, other?: Widget) => ({
+  ...fieldsOf(widget),
+  ...(other && !isSame(widget.captchaSecret, other.captchaSecret) ? { captchaSecret: HIDDEN } : {}),
+})
+
+const isSame = (a: Buffer | null, b: Buffer | null) => (a && b ? a.equals(b) : a === b)
 
 const hasSecret = ({ captchaSecret }: Verifier) => captchaSecret !== null
 

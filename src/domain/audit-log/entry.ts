@@ -108,7 +108,7 @@ export type Change = {
 /** Stands for a secret: the log tells that it changed. */
 export const HIDDEN = '***'
 
-const SECRET = /password|secret|token|hash$|^codes?$|recoverycode|^key$|^link$/i
+const SECRET = /password|secret|token|^hash$|^codes?$|recoverycode|^key$|^link$/i
 
 /**
  * Only fields that differ are kept; without a difference there is nothing to record. A secret among them is a mistake of
