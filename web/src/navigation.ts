@@ -3,8 +3,8 @@ import type { Me, Right } from './session.ts'
 
 /** The pages that the navigation shows, in this order. */
 export type NavigationPage = {
-  to: '/overview' | '/dispatches' | '/messages' | '/people' | '/account'
-  label: 'nav.overview' | 'nav.dispatches' | 'nav.messages' | 'nav.people' | 'nav.account'
+  to: '/overview' | '/dispatches' | '/messages' | '/people' | '/audit' | '/account'
+  label: 'nav.overview' | 'nav.dispatches' | 'nav.messages' | 'nav.people' | 'nav.audit' | 'nav.account'
   icon: IconName
   needs?: Right
 }
@@ -14,6 +14,7 @@ const pages: NavigationPage[] = [
   { to: '/dispatches', label: 'nav.dispatches', icon: 'layers', needs: 'traffic.see' },
   { to: '/messages', label: 'nav.messages', icon: 'bubble', needs: 'traffic.see' },
   { to: '/people', label: 'nav.people', icon: 'users', needs: 'people.see' },
+  { to: '/audit', label: 'nav.audit', icon: 'log', needs: 'audit.see' },
   { to: '/account', label: 'nav.account', icon: 'person' },
 ]
 

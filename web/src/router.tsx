@@ -8,6 +8,7 @@ import {
   retainSearchParams,
 } from '@tanstack/react-router'
 import { isSignedOut } from './api.ts'
+import { readFilter } from './audit/audit.ts'
 import { listSearchOf } from './dispatches/dispatches.ts'
 import { readSearch } from './messages/search.ts'
 import { homeOf } from './navigation.ts'
@@ -118,6 +119,14 @@ const dispatchRoute = createRoute({
   component: lazyRouteComponent(() => import('./dispatches/dispatch-page.tsx'), 'DispatchPage'),
 })
 
+const auditRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/audit',
+  validateSearch: readFilter,
+  beforeLoad: ({ context }) => requireRight(context.me, 'audit.see'),
+  component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
+})
+
 const accountRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/account',
@@ -144,6 +153,7 @@ export const router = createRouter({
       messagesRoute,
       messageRoute,
       peopleRoute,
+      auditRoute,
       accountRoute,
       nowhereRoute,
     ]),

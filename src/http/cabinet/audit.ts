@@ -4,7 +4,7 @@ import { invalid } from '../../base/errors.ts'
 import { readTimestamp } from '../../base/timestamp.ts'
 import type { Sql } from '../../db/sql.ts'
 import { type Entry, type Filter, listEntries, type Place } from '../../domain/audit-log/audit-log.ts'
-import { type Actor, whats } from '../../domain/audit-log/entry.ts'
+import { type Actor, type What, whats } from '../../domain/audit-log/entry.ts'
 import { requireCompanyWithin } from '../../domain/companies/companies.ts'
 import type { Viewer } from '../../domain/people/person.ts'
 import { DateTime, Defaulted, Id, OneOf } from '../schemas.ts'
@@ -27,7 +27,8 @@ const Query = Type.Object({
 
 /** What the page gets; it imports these types. */
 export type AuditEntry = ReturnType<typeof present>
-export type AuditAnswer = { entries: AuditEntry[]; next: string | null }
+/** `whats`: the kinds of changes that the viewer may meet. */
+export type AuditAnswer = { entries: AuditEntry[]; next: string | null; whats: readonly What[] }
 export type { What } from '../../domain/audit-log/entry.ts'
 
 /** Changes of the viewer's company, of a partner and its companies, or for staff of all. */
@@ -40,10 +41,21 @@ export const auditRoutes =
       async ({ viewer, query }): Promise<AuditAnswer> => {
         const filter = { ...(await scopeOf(sql, viewer, query)), ...filterIn(viewer, query) }
         const { entries, next } = await listEntries(sql, filter, query.perPage)
-        return { entries: entries.map(entry => present(viewer, entry)), next: next ? placeText(next) : null }
+        return {
+          entries: entries.map(entry => present(viewer, entry)),
+          next: next ? placeText(next) : null,
+          whats: whats.filter(what => !notFor[viewer.kind].test(what)),
+        }
       },
     )
   }
+
+/** Changes of the service and of those above the viewer. */
+const notFor: Record<Viewer['kind'], RegExp> = {
+  COMPANY: /^(staff|partner|tariffs|numbering|ported_numbers|gateway|month|audit_log)\./,
+  PARTNER: /^(staff|numbering|ported_numbers|gateway|month|audit_log)\./,
+  STAFF: /^$/,
+}
 
 async function scopeOf(sql: Sql, viewer: Viewer, { companyId }: { companyId?: number }): Promise<Filter> {
   if (companyId !== undefined) await requireCompanyWithin(sql, viewer, companyId)

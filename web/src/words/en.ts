@@ -1,3 +1,4 @@
+import { audit } from './en/audit.ts'
 import { dispatches } from './en/dispatches.ts'
 import { messages } from './en/messages.ts'
 import { overview } from './en/overview.ts'
@@ -225,6 +226,7 @@ export const en = {
   'people.link.reset.title': 'New link for {name}?',
   'people.link.reset.text': 'With it the person chooses a new password. Links from before stop working.',
   'people.link.reset.submit': 'Make the link',
+  ...audit,
   ...messages,
   ...traffic,
   ...dispatches,

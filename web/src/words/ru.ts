@@ -1,3 +1,4 @@
+import { audit } from './ru/audit.ts'
 import { dispatches } from './ru/dispatches.ts'
 import { messages } from './ru/messages.ts'
 import { overview } from './ru/overview.ts'
@@ -247,6 +248,7 @@ export const ru: Dictionary = {
   'people.link.reset.title': 'Новая ссылка: {name}?',
   'people.link.reset.text': 'По ней человек задаст новый пароль. Прежние ссылки перестанут действовать.',
   'people.link.reset.submit': 'Создать ссылку',
+  ...audit,
   ...messages,
   ...traffic,
   ...dispatches,

@@ -1,0 +1,93 @@
+import { NativeSelect, TextInput, UnstyledButton } from '@mantine/core'
+import { type FormEvent, useEffect, useState } from 'react'
+import { Icon } from '../parts/icon.tsx'
+import { useWords } from '../words/words.ts'
+import styles from './audit.module.css'
+import { useFilter, type What } from './audit.ts'
+import { whatsByKind } from './whats.ts'
+
+/** All of them are in the address, so that a list can be sent to a colleague. */
+export function AuditFilters({ whats }: { whats: readonly What[] }) {
+  const { say } = useWords()
+  const { filter, change } = useFilter()
+  const { what, from, to, subject } = filter
+  return (
+    <div className={styles.filters}>
+      <NativeSelect
+        aria-label={say('audit.filter.what')}
+        value={what ?? ''}
+        onChange={({ currentTarget }) => change({ what: (currentTarget.value || undefined) as What | undefined })}
+      >
+        <option value="">{say('audit.filter.anything')}</option>
+        {whatsByKind(whats).map(([kind, ofKind]) => (
+          <optgroup key={kind} label={say(`audit.kind.${kind}`)}>
+            {ofKind.map(one => (
+              <option key={one} value={one}>
+                {say(`audit.what.${one}`)}
+              </option>
+            ))}
+          </optgroup>
+        ))}
+      </NativeSelect>
+      <PersonFilter />
+      <Day label={say('audit.filter.from')} value={from} max={to} onChange={day => change({ from: day })} />
+      <Day label={say('audit.filter.to')} value={to} min={from} onChange={day => change({ to: day })} />
+      {subject !== undefined && (
+        <UnstyledButton className={styles.chip} onClick={() => change({ subject: undefined })}>
+          {say('audit.filter.subject', { subject: subject.replace(':', ' ') })}
+          <Icon name="cross" size={14} />
+        </UnstyledButton>
+      )}
+    </div>
+  )
+}
+
+/** Asked for when the field is left or Enter is pressed: a part of a login finds nothing. */
+function PersonFilter() {
+  const { say } = useWords()
+  const { filter, change } = useFilter()
+  const [login, setLogin] = useState(filter.person ?? '')
+  useEffect(() => setLogin(filter.person ?? ''), [filter.person])
+  const find = (event?: FormEvent) => {
+    event?.preventDefault()
+    change({ person: login.trim() || undefined })
+  }
+  return (
+    <form onSubmit={find}>
+      <TextInput
+        aria-label={say('audit.filter.person')}
+        placeholder={say('audit.filter.person')}
+        leftSection={<Icon name="search" />}
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        maxLength={255}
+        value={login}
+        onChange={({ currentTarget }) => setLogin(currentTarget.value)}
+        onBlur={() => find()}
+      />
+    </form>
+  )
+}
+
+type DayProps = {
+  label: string
+  value: string | undefined
+  min?: string | undefined
+  max?: string | undefined
+  onChange(day: string | undefined): void
+}
+
+const Day = ({ label, value, min, max, onChange }: DayProps) => (
+  <div className={styles.day}>
+    <span aria-hidden="true">{label}</span>
+    <TextInput
+      type="date"
+      aria-label={label}
+      value={value ?? ''}
+      {...(min === undefined ? {} : { min })}
+      {...(max === undefined ? {} : { max })}
+      onChange={({ currentTarget }) => onChange(currentTarget.value || undefined)}
+    />
+  </div>
+)

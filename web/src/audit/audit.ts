@@ -1,0 +1,64 @@
+import { infiniteQueryOptions } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import type { AuditAnswer, AuditEntry, What } from '../../../src/http/cabinet/audit.ts'
+import { ask, type Wire } from '../api.ts'
+
+export type Entry = Wire<AuditEntry>
+export type { What }
+
+/** What the address of the page says. Days are those of the reader. */
+export type AuditFilter = {
+  person?: string | undefined
+  what?: What | undefined
+  subject?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
+}
+
+const isDay = (value: unknown): value is string =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value))
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) || undefined : undefined
+
+export const readFilter = (search: Record<string, unknown>): AuditFilter => ({
+  person: textOf(search.person),
+  what: textOf(search.what) as What | undefined,
+  subject: textOf(search.subject),
+  from: isDay(search.from) ? search.from : undefined,
+  to: isDay(search.to) ? search.to : undefined,
+})
+
+/** The filter in the address, and a change of it. */
+export function useFilter() {
+  const { company, ...filter } = useSearch({ from: '/shell/audit' })
+  const navigate = useNavigate()
+  const change = (changed: AuditFilter) =>
+    void navigate({ to: '.', search: before => ({ ...before, ...changed }), replace: true })
+  return { company, filter, change }
+}
+
+export const auditQuery = (company: number | undefined, filter: AuditFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['audit', company, filter],
+    queryFn: ({ pageParam }) => ask<AuditAnswer>('GET', `/audit?${questionOf(company, filter, pageParam)}`),
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next ?? undefined,
+  })
+
+function questionOf(company: number | undefined, { from, to, ...others }: AuditFilter, after: string) {
+  const given = {
+    ...others,
+    companyId: company === undefined ? undefined : String(company),
+    from: from && startOf(from, 0),
+    to: to && startOf(to, 1),
+    after: after || undefined,
+  }
+  return new URLSearchParams(Object.entries(given).filter((pair): pair is [string, string] => pair[1] !== undefined))
+}
+
+/** Midnight of the reader's clock, at the beginning of the day or of one after it. */
+function startOf(day: string, later: number): string {
+  const [year, month, date] = day.split('-').map(Number) as [number, number, number]
+  return new Date(year, month - 1, date + later).toISOString()
+}

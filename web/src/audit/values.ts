@@ -1,0 +1,74 @@
+import { useWords } from '../words/words.ts'
+import type { Entry } from './audit.ts'
+
+const HIDDEN = '***'
+
+/** Of before and after together, in the order in which they were written. */
+export const fieldNames = ({ before, after }: Pick<Entry, 'before' | 'after'>): string[] => [
+  ...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]),
+]
+
+/** Fields that have a word; others are called as the server calls them. */
+const known = [
+  'login',
+  'name',
+  'role',
+  'language',
+  'theme',
+  'ended',
+  'status',
+  'comment',
+  'addresses',
+  'active',
+  'type',
+  'trafficCenter',
+  'rate',
+  'balance',
+  'budget',
+  'billing',
+  'inbound',
+  'note',
+  'channel',
+  'channels',
+  'connector',
+  'brands',
+  'companies',
+  'paused',
+  'settings',
+  'messages',
+  'entries',
+  'months',
+  'callbackUrl',
+  'counteragentType',
+  'counteragentInn',
+  'counteragentAddress',
+  'counteragentKpp',
+] as const
+
+type KnownField = (typeof known)[number]
+const isKnown = (field: string): field is KnownField => (known as readonly string[]).includes(field)
+
+const roles = ['owner', 'sender', 'finance', 'viewer', 'manager', 'admin', 'moderator', 'support'] as const
+const isRole = (value: unknown): value is (typeof roles)[number] => (roles as readonly unknown[]).includes(value)
+
+/** Fields and their values in the reader's words, where there are some. */
+export function useValues() {
+  const { say } = useWords()
+
+  const textOf = (value: unknown): string => {
+    if (value === undefined || value === null || value === '') return '—'
+    if (value === HIDDEN) return say('audit.hidden')
+    if (typeof value === 'boolean') return say(value ? 'audit.yes' : 'audit.no')
+    if (Array.isArray(value)) return value.length > 0 ? value.map(textOf).join(', ') : '—'
+    if (typeof value === 'object')
+      return Object.entries(value)
+        .map(([name, inside]) => `${name} ${textOf(inside)}`)
+        .join(', ')
+    return String(value)
+  }
+  return {
+    nameOf: (field: string) => (isKnown(field) ? say(`audit.field.${field}`) : field),
+    textOf: (field: string, value: unknown) =>
+      field === 'role' && isRole(value) ? say(`role.${value}`) : textOf(value),
+  }
+}
