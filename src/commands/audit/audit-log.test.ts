@@ -50,6 +50,7 @@ const reading = [
   ...['database export', 'database import', 'database upgrade'],
   ...['partner list', 'person list', 'staff list', 'company list', 'company show', 'key list', 'blacklist list'],
   ...['document list', 'document save', 'sender list', 'template list', 'audit list', 'tariff list', 'ledger verify'],
+  ...['statistics verify', 'statistics rebuild'],
   ...['verifier list', 'verifier show', 'verifier stats', 'verifier blocked'],
   ...['widget list', 'widget show', 'widget errors', 'widget stats', 'gateway list', 'month list'],
   ...['dispatch list', 'dispatch show', 'dispatch report', 'message find', 'message show'],
