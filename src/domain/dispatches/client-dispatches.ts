@@ -64,12 +64,15 @@ async function registrationsOf(sql: Sql, companyId: number, dispatch: ClientDisp
   return requireUsableName(found, dispatch).map(({ senderId }) => senderId)
 }
 
-/** Adds recipients to a dispatch that has not been started; what became of each, in the order submitted. */
+/**
+ * Adds recipients to a dispatch that has not been started; what became of each, in the order submitted. With `from` only
+ * while the dispatch has so many: an upload that goes on after days, when its keys are forgotten, adds none of them twice.
+ */
 export async function addRecipients(
   pool: Pool,
   numbering: Numbering,
   home: DispatchHome,
-  request: { recipients: Recipient[]; linkBase: string; once: Once },
+  request: { recipients: Recipient[]; linkBase: string; once: Once; from?: number },
 ): Promise<Answer[]> {
   const { recipients, linkBase } = request
   const answers: Answer[] = []
@@ -77,6 +80,9 @@ export async function addRecipients(
     await allowLongWork(sql)
     const [dispatch] = await store.lockDispatch(sql, home.companyId, home.dispatchId)
     if (dispatch!.status !== 'CREATED') throw inappropriateStatus()
+    if (request.from !== undefined && request.from !== dispatch!.messageCount) {
+      throw invalid(`from: the dispatch has ${dispatch!.messageCount} recipients`)
+    }
     const company = await requireActive(sql, home.companyId)
     await addTo(sql, numbering, { dispatch: dispatch!, company, recipients, linkBase, answers })
     return { from: dispatch!.messageCount }

@@ -111,13 +111,25 @@ export async function createTrial(
   const company = await requireActiveCompany(sql, request.partner, request.companyId)
   const dispatch = await withAbout(sql, sql, { ...request, recipients: firstRecipient ? [firstRecipient] : [] })
   return async (recipients, answers = []) => {
-    const { intake, numbers } = await gather(sql, numbering, { dispatch, company, recipients })
-    const lanes = lanesFor(intake, numbers).map((lane, laneId) => ({ ...lane, laneId, tail: 0 }))
     const tally = emptyTally()
-    const desk = { intake, recipients, numbers, lanes, usualLanes: lanes, firstPosition: 0, uuidOf: () => NIL_UUID }
-    for await (const _ of answered(judgeRecipients(desk, tally), answers));
+    const judged = judgeUnstored(sql, numbering, { dispatch, company, recipients }, tally)
+    for await (const _ of answered(judged, answers));
     return acceptanceOf({ home: { dispatchId: 0 }, tally, currency: company.currency })
   }
+}
+
+/** The messages that the recipients would become, a slice at a time, and nothing stored. Adds to the tally. */
+export async function* judgeUnstored(
+  sql: Sql,
+  numbering: Numbering,
+  request: Parameters<typeof gather>[2],
+  tally: Tally,
+): AsyncGenerator<NewMessage[]> {
+  const { recipients } = request
+  const { intake, numbers } = await gather(sql, numbering, request)
+  const lanes = lanesFor(intake, numbers).map((lane, laneId) => ({ ...lane, laneId, tail: 0 }))
+  const desk = { intake, recipients, numbers, lanes, usualLanes: lanes, firstPosition: 0, uuidOf: () => NIL_UUID }
+  yield* judgeRecipients(desk, tally)
 }
 
 /** Adds messages to a dispatch that has not been started. */

@@ -53,13 +53,20 @@ export function startDispatchOf(
   })
 }
 
-/** The messaging API's: once, and from CREATED alone. */
-export function startCreatedDispatch(pool: Pool, home: DispatchHome, billing: Billing): Promise<void> {
+/** The messaging API's: once, and from CREATED alone. With `price` only when exactly that would be held. */
+export function startCreatedDispatch(pool: Pool, home: DispatchHome, billing: Billing, price?: Money): Promise<void> {
   return underLocks(pool, home, billing, async (sql, dispatch, account) => {
     if (dispatch.status !== 'CREATED') throw inappropriateStatus()
+    if (price !== undefined && price !== (await priceToStart(sql, dispatch, billing))) {
+      throw invalid('price: the dispatch costs another amount now')
+    }
     await start(sql, dispatch, account, billing, refusal => new AppError('insufficient_funds', refusal))
   })
 }
+
+/** What starting the dispatch would hold: its messages, and the packages of recipients that it could reach. */
+export const priceToStart = async (sql: Sql, dispatch: Dispatch, billing: Billing): Promise<Money> =>
+  dispatch.createdPrice - (await heldBy(sql, dispatch)) + sum(await packagesWithinReach(sql, dispatch, billing))
 
 /** STARTED to STOPPED: what nobody has in hands yet is held, and its reservation let go. */
 export async function stopDispatch(pool: Pool, partner: Partner, dispatchId: number, billing: Billing): Promise<void> {

@@ -12,6 +12,7 @@ import { dispatchRoutes } from './dispatches.ts'
 import { liveRoutes } from './live.ts'
 import { messageRoutes } from './messages.ts'
 import { overviewRoutes } from './overview.ts'
+import { newDispatchRoutes } from './new-dispatch.ts'
 import { peopleRoutes } from './people.ts'
 import { sessionRoutes } from './session.ts'
 
@@ -35,6 +36,7 @@ export function registerCabinetApi(app: FastifyInstance, given: Context & { stra
       await scope.register(overviewRoutes(context))
       await scope.register(dispatchRoutes(context))
       await scope.register(liveRoutes(context))
+      await scope.register(newDispatchRoutes(context))
     },
     { prefix: PREFIX },
   )

@@ -45,7 +45,7 @@ type RateTerm = (typeof rateTerms)[number]
 
 const { tags: Tags, shortUrl, callbackUrl } = tellingFields
 
-const NewDispatchBody = Type.Object({
+export const NewDispatchBody = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 255 }),
   channelType: Maybe(OneOf(channelTypes, { description: 'Required, unless there is a cascade' })),
   senderName: Maybe(SenderName),
@@ -271,7 +271,7 @@ const presentAnswer = ({ destination, uuid, errorCode }: RecipientAnswer) =>
 
 // A dispatch as a client writes it ---------------------------------------------------------------------------------
 
-function dispatchOf(form: Form, { trafficCenterId }: Caller): ClientDispatch {
+export function dispatchOf(form: Form, { trafficCenterId }: Pick<Caller, 'trafficCenterId'>): ClientDispatch {
   const cascade = form.cascade ? form.cascade.map(stepOf) : null
   return {
     ...(cascade ? firstOf(form, cascade) : plainOf(form)),

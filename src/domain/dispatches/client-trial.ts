@@ -1,0 +1,65 @@
+import { type Money, money } from '../../base/money.ts'
+import type { Pool } from '../../db/sql.ts'
+import { requireAnyCompany } from '../companies/companies.ts'
+import { type Brand, brandOf } from '../numbering/brand.ts'
+import type { Numbering } from '../numbering/numbering.ts'
+import { currentTemplates } from '../templates/approved.ts'
+import { budgetOf } from '../templates/effort.ts'
+import type { About, ClientDispatch, Recipient } from './dispatch.ts'
+import { judgeUnstored } from './dispatches.ts'
+import { emptyTally } from './intake.ts'
+import { withNamedTemplates } from './named-templates.ts'
+
+/** What recipients would come to in a dispatch. Prices are exact: storing the same recipients costs the same. */
+export type ClientTrial = {
+  /** By the operator that serves the number; null stands for all others. */
+  byBrand: { brand: Brand | null; messages: number; parts: number; price: Money }[]
+  /** Recipients that would get no message: their places in the request, and why. */
+  refused: { index: number; errorCode: number }[]
+  /** Of the first recipients. */
+  firstBrands: (Brand | null)[]
+  trafficType: About['trafficType']
+}
+
+const FIRST = 100
+
+/** Judges recipients as if they were added to a dispatch of the messaging API, and stores nothing. */
+export async function tryClientDispatch(
+  pool: Pool,
+  numbering: Numbering,
+  companyId: number,
+  request: { dispatch: ClientDispatch; recipients: Recipient[]; linkBase: string; now: Date },
+): Promise<ClientTrial> {
+  const { recipients, linkBase } = request
+  const company = await requireAnyCompany(pool, companyId)
+  const { templates } = await currentTemplates(pool, pool, companyId, request.now)
+  const budget = budgetOf(pool, companyId)
+  const { dispatch, about } = await withNamedTemplates(pool, companyId, templates, request.dispatch, budget)
+  const named = { ...dispatch, ...about, senderIds: [] }
+
+  const sums = new Map<number, { messages: number; parts: number; price: Money }>()
+  const refused: ClientTrial['refused'] = []
+  const firstBrands: ClientTrial['firstBrands'] = []
+  let index = 0
+  for await (const slice of judgeUnstored(
+    pool,
+    numbering,
+    { company, dispatch: named, recipients, linkBase },
+    emptyTally(),
+  )) {
+    for (const { errorCode, brandId, parts, price } of slice) {
+      if (index < FIRST) firstBrands.push(brandOf(brandId) ?? null)
+      if (errorCode !== null) refused.push({ index, errorCode })
+      else {
+        const sum = sums.get(brandId) ?? { messages: 0, parts: 0, price: 0n }
+        sum.messages += 1
+        sum.parts += parts
+        sum.price += money(price)
+        sums.set(brandId, sum)
+      }
+      index += 1
+    }
+  }
+  const byBrand = [...sums].map(([brandId, sum]) => ({ brand: brandOf(brandId) ?? null, ...sum }))
+  return { byBrand, refused, firstBrands, trafficType: about.trafficType }
+}

@@ -1,0 +1,341 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import type { ClientChannel, TrafficType } from '../../base/channel-types.ts'
+import { invalid } from '../../base/errors.ts'
+import { formatMoney, type Money, money } from '../../base/money.ts'
+import type { Sql } from '../../db/sql.ts'
+import { requireCompanyWithin } from '../../domain/companies/companies.ts'
+import type { Company } from '../../domain/companies/company.ts'
+import { addRecipients, createClientDispatch, requireDispatchOf } from '../../domain/dispatches/client-dispatches.ts'
+import { type ClientTrial, tryClientDispatch } from '../../domain/dispatches/client-trial.ts'
+import type { DispatchStatus, Recipient } from '../../domain/dispatches/dispatch.ts'
+import { priceToStart, startCreatedDispatch } from '../../domain/dispatches/lifecycle.ts'
+import { SHARED_NAME } from '../../domain/dispatches/routing.ts'
+import { type Account, monthOf } from '../../domain/ledger/account.ts'
+import { accountOf } from '../../domain/ledger/ledger.ts'
+import { type Brand, brands } from '../../domain/numbering/brand.ts'
+import type { Viewer } from '../../domain/people/person.ts'
+import { may } from '../../domain/people/rights.ts'
+import { openPriceBook, type PriceBook } from '../../domain/pricing/pricing.ts'
+import { isInternational, type Sender, type SenderStatus, senderTypeOf } from '../../domain/senders/sender.ts'
+import { pageOfSenders } from '../../domain/senders/senders.ts'
+import { createIntake } from '../../domain/singles/intake.ts'
+import { fillPlaces, placesIn } from '../../domain/templates/pattern.ts'
+import { listTemplates } from '../../domain/templates/templates.ts'
+import { bodyLimits } from '../body.ts'
+import { createIngestQueue } from '../ingest-queue.ts'
+import { dispatchOf, NewDispatchBody } from '../messaging/dispatches.ts'
+import { Id } from '../schemas.ts'
+import type { CabinetContext } from './cabinet-context.ts'
+
+/** How many recipients the page sends at once. */
+const MOST_AT_ONCE = 10_000
+const MOST_SUBSTITUTIONS = 100
+
+const OfCompany = Type.Object({ companyId: Type.Optional(Id) })
+const ByDispatch = Type.Object({ dispatchId: Id })
+const Recipients = Type.Unsafe<Recipient[]>(
+  Type.Array(
+    Type.Object({
+      destination: Type.String({ maxLength: 64 }),
+      substitutions: Type.Optional(
+        Type.Unsafe({
+          type: 'object',
+          maxProperties: MOST_SUBSTITUTIONS,
+          additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+        }),
+      ),
+    }),
+    { minItems: 1, maxItems: MOST_AT_ONCE },
+  ),
+)
+const Trial = Type.Object({ dispatch: NewDispatchBody, recipients: Recipients })
+const Addition = Type.Object({ from: Type.Integer({ minimum: 0 }), recipients: Recipients })
+const Start = Type.Object({ price: Type.String({ pattern: '^\\d{1,14}\\.\\d{4}$' }) })
+const Test = Type.Object({
+  channelType: NewDispatchBody.properties.channelType,
+  senderName: NewDispatchBody.properties.senderName,
+  text: Type.String({ minLength: 1, maxLength: 10_000 }),
+  destination: Type.String({ minLength: 1, maxLength: 64 }),
+  shortUrl: Type.Optional(Type.Boolean()),
+})
+const KeyHeader = Type.Object({
+  'idempotency-key': Type.String({ minLength: 1, maxLength: 200, pattern: '^[\\x20-\\x7e]*$' }),
+})
+
+/** What the page asks and gets; it imports these types. Amounts are decimals with four places. */
+export type DispatchForm = Type.Static<typeof NewDispatchBody>
+export type TestForm = Type.Static<typeof Test>
+export type Registration = {
+  brand: Brand
+  isInternational: boolean
+  status: SenderStatus
+  isUsable: boolean
+  /** Of advertising; a text that fits an approved template may cost another amount. */
+  partPrice: string | null
+}
+export type OfferedName = { channelType: ClientChannel; senderName: string; registrations: Registration[] }
+export type OfferedTemplate = {
+  templateId: number
+  channelType: ClientChannel
+  trafficType: TrafficType
+  senderName: string | null
+  text: string
+}
+export type BudgetAnswer = {
+  month: string
+  budget: string | null
+  spent: string
+  reserved: string
+  free: string | null
+}
+export type OfferAnswer = {
+  company: { companyId: number; name: string; currency: string }
+  names: OfferedName[]
+  /** What a part costs under the name that needs no registration, by operator; null stands for all others. */
+  shared: { senderName: string; prices: { brand: Brand | null; partPrice: string }[] }
+  channelPrices: Partial<Record<ClientChannel, string>>
+  templates: OfferedTemplate[]
+  /** Only for people who may see money. */
+  budget: BudgetAnswer | null
+}
+export type TrialAnswer = Omit<ClientTrial, 'byBrand'> & {
+  byBrand: { brand: Brand | null; messages: number; parts: number; price: string }[]
+}
+export type DraftAnswer = { dispatchId: number; status: DispatchStatus; recipients: number; price: string }
+export type TestAnswer = { messageUuid: string }
+
+/**
+ * A new dispatch, step by step: what can be chosen, what the recipients would come to, and then the dispatch itself,
+ * which is created, filled in requests of 10,000 recipients, and started.
+ */
+export const newDispatchRoutes =
+  (context: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    const { sql, clock, numbering, billingZone, publicUrl } = context
+    const linkBase = `${publicUrl}/s`
+    const inTurn = createIngestQueue(sql.options.max)
+    const intake = createIntake({ sql, clock, numbering, billingZone, linkBase })
+    const needs = { needs: 'traffic.send' } as const
+    const billing = () => ({ billingZone, now: clock() })
+
+    const draftOf = async (companyId: number, dispatchId: number): Promise<DraftAnswer> => {
+      const dispatch = await requireDispatchOf(sql, companyId, dispatchId)
+      const { status, messageCount } = dispatch
+      const price = status === 'CREATED' ? await priceToStart(sql, dispatch, billing()) : dispatch.priceEstimate
+      return { dispatchId, status, recipients: messageCount, price: formatMoney(price) }
+    }
+
+    api.get(
+      '/new-dispatch',
+      { config: needs, schema: { querystring: OfCompany } },
+      async ({ viewer, query }): Promise<OfferAnswer> => {
+        const company = await companyOf(sql, viewer, query)
+        const month = monthOf(clock(), billingZone)
+        const account = may(viewer, 'money.see') ? await accountOf(sql, company.companyId, month) : undefined
+        return { ...(await offerFor(sql, company)), budget: account ? presentBudget(account, month) : null }
+      },
+    )
+
+    api.post(
+      '/new-dispatch/check',
+      { config: needs, schema: { querystring: OfCompany, body: Trial }, bodyLimit: bodyLimits.recipients },
+      async ({ viewer, query, body }, reply): Promise<TrialAnswer> => {
+        const { companyId } = await companyOf(sql, viewer, query)
+        const dispatch = dispatchOf(body.dispatch, { trafficCenterId: null })
+        const request = { dispatch, recipients: body.recipients, linkBase, now: clock() }
+        return presentTrial(await inTurn(reply, () => tryClientDispatch(sql, numbering(), companyId, request)))
+      },
+    )
+
+    /** One message to the own telephone, before the dispatch goes to all. */
+    api.post(
+      '/new-dispatch/test',
+      { config: needs, schema: { querystring: OfCompany, body: Test } },
+      async ({ viewer, query, body }): Promise<TestAnswer> => {
+        const { companyId } = await companyOf(sql, viewer, query)
+        const [outcome] = await intake.accept(companyId, [testOf(body)])
+        if (outcome!.kind === 'refused') throw invalid(outcome!.reason)
+        return { messageUuid: outcome!.uuid }
+      },
+    )
+
+    api.post(
+      '/new-dispatch',
+      { config: needs, schema: { querystring: OfCompany, headers: KeyHeader, body: NewDispatchBody } },
+      async (request): Promise<DraftAnswer> => {
+        const { companyId } = await companyOf(sql, request.viewer, request.query)
+        const { dispatchId } = await createClientDispatch(sql, companyId, {
+          dispatch: dispatchOf(request.body, { trafficCenterId: null }),
+          once: onceOf(request, companyId),
+          now: clock(),
+        })
+        return draftOf(companyId, dispatchId)
+      },
+    )
+
+    api.get(
+      '/new-dispatch/:dispatchId',
+      { config: needs, schema: { querystring: OfCompany, params: ByDispatch } },
+      async ({ viewer, query, params }): Promise<DraftAnswer> => {
+        const { companyId } = await companyOf(sql, viewer, query)
+        return draftOf(companyId, params.dispatchId)
+      },
+    )
+
+    api.post(
+      '/new-dispatch/:dispatchId/recipients',
+      {
+        config: needs,
+        schema: { querystring: OfCompany, params: ByDispatch, headers: KeyHeader, body: Addition },
+        bodyLimit: bodyLimits.recipients,
+      },
+      async (request, reply): Promise<{ recipients: number }> => {
+        const { companyId } = await companyOf(sql, request.viewer, request.query)
+        const { dispatchId } = await requireDispatchOf(sql, companyId, request.params.dispatchId)
+        const { from, recipients } = request.body
+        const wanted = { from, recipients, linkBase, once: onceOf(request, companyId) }
+        await inTurn(reply, () => addRecipients(sql, numbering(), { companyId, dispatchId }, wanted))
+        return { recipients: from + recipients.length }
+      },
+    )
+
+    /** Holds exactly the price that the person saw, or does not start. Whoever asks again finds it started. */
+    api.post(
+      '/new-dispatch/:dispatchId/start',
+      { config: needs, schema: { querystring: OfCompany, params: ByDispatch, body: Start } },
+      async ({ viewer, query, params, body }): Promise<{ dispatchId: number }> => {
+        const { companyId } = await companyOf(sql, viewer, query)
+        const { dispatchId, status } = await requireDispatchOf(sql, companyId, params.dispatchId)
+        const home = { companyId, dispatchId }
+        if (status === 'CREATED') await startCreatedDispatch(sql, home, billing(), money(body.price))
+        return { dispatchId }
+      },
+    )
+  }
+
+/** People of a company have theirs; others name one. */
+function companyOf(sql: Sql, viewer: Viewer, { companyId }: { companyId?: number }): Promise<Company> {
+  const wanted = companyId ?? viewer.companyId
+  if (wanted === null) throw invalid('companyId: is required')
+  return requireCompanyWithin(sql, viewer, wanted)
+}
+
+const onceOf = (request: FastifyRequest, companyId: number) => ({
+  owner: `cabinet:${companyId}`,
+  key: String(request.headers['idempotency-key']),
+  request: Buffer.concat([Buffer.from(`${request.url}\n`), request.rawBody ?? Buffer.alloc(0)]),
+})
+
+// What can be chosen ---------------------------------------------------------------------------------------------------
+
+const MOST_NAMES = 1000
+const MOST_TEMPLATES = 200
+const PRICED_CHANNELS = ['VIBER', 'WHATSAPP', 'VK', 'TELEGRAM', 'TEXT_TO_SPEECH', 'WEASY', 'PUSH'] as const
+
+async function offerFor(
+  sql: Sql,
+  { companyId, partnerId, name, currency }: Company,
+): Promise<Omit<OfferAnswer, 'budget'>> {
+  const [prices, senders, templates] = await Promise.all([
+    openPriceBook(sql, partnerId),
+    pageOfSenders(sql, companyId, {}, { page: 1, perPage: MOST_NAMES }),
+    listTemplates(sql, companyId, { status: ['APPROVED'] }, { page: 1, perPage: MOST_TEMPLATES }),
+  ])
+  return {
+    company: { companyId, name, currency },
+    names: namesOf(senders.items, prices),
+    shared: { senderName: SHARED_NAME, prices: sharedPrices(prices) },
+    channelPrices: Object.fromEntries(PRICED_CHANNELS.map(channel => [channel, priceOfChannel(prices, channel)])),
+    templates: templates.items.map(({ templateId, channelType, templateType, senderName, pattern }) => ({
+      templateId,
+      channelType,
+      trafficType: templateType,
+      senderName,
+      text: fillPlaces(
+        pattern,
+        placesIn(pattern).map((_, i) => `{value${i + 1}}`),
+      ),
+    })),
+  }
+}
+
+/** Names that were refused for good are not offered. */
+function namesOf(senders: Sender[], prices: PriceBook): OfferedName[] {
+  const offered = senders.filter(({ status }) => status !== 'DENIED' && status !== 'CLOSED')
+  const byName = Map.groupBy(offered, ({ channelType, senderName }) => `${channelType} ${senderName}`)
+  return [...byName.values()].map(registrations => ({
+    channelType: registrations[0]!.channelType,
+    senderName: registrations[0]!.senderName,
+    registrations: registrations.map(sender => presentRegistration(sender, prices)),
+  }))
+}
+
+const presentRegistration = (sender: Sender, prices: PriceBook): Registration => ({
+  brand: sender.brand,
+  isInternational: isInternational(sender),
+  status: sender.status,
+  isUsable: sender.status === 'APPROVED' && !sender.suspended,
+  partPrice: isInternational(sender)
+    ? null
+    : partPrice(prices, sender.channelType, { senderType: senderTypeOf(sender), brand: sender.brand }),
+})
+
+const sharedPrices = (prices: PriceBook) =>
+  [...brands, null].map(brand => ({
+    brand,
+    partPrice: partPrice(prices, 'SMS', { senderType: 'COMMON', brand: brand ?? '' }),
+  }))
+
+const priceOfChannel = (prices: PriceBook, channelType: ClientChannel) =>
+  partPrice(prices, channelType, { senderType: 'COMMON', brand: '' })
+
+const partPrice = (
+  prices: PriceBook,
+  channelType: ClientChannel,
+  name: { senderType: ReturnType<typeof senderTypeOf>; brand: string },
+) => formatMoney(prices.priceOf({ channelType, country: 'RU', trafficType: 'PROMO', ...name }).perPart)
+
+function presentBudget(account: Account, month: string): BudgetAnswer {
+  const { budget, spent, reserved } = account
+  const free = freeIn(account)
+  return {
+    month,
+    budget: budget === null ? null : formatMoney(budget),
+    spent: formatMoney(spent),
+    reserved: formatMoney(reserved),
+    free: free === null ? null : formatMoney(free),
+  }
+}
+
+/** What a dispatch may cost at most: by the budget, by the balance of a prepaid company, or by both. */
+function freeIn({ budget, spent, reserved, billing, balance }: Account): Money | null {
+  const ofBudget = budget === null ? null : budget - spent - reserved
+  const ofBalance = billing === 'PREPAID' ? balance - reserved : null
+  if (ofBudget === null || ofBalance === null) return ofBudget ?? ofBalance
+  return ofBudget < ofBalance ? ofBudget : ofBalance
+}
+
+const presentTrial = ({ byBrand, ...trial }: ClientTrial): TrialAnswer => ({
+  ...trial,
+  byBrand: byBrand.map(({ price, ...sums }) => ({ ...sums, price: formatMoney(price) })),
+})
+
+function testOf(form: TestForm) {
+  const { channelType, senderName, text } = dispatchOf({ ...form, name: 'test' }, { trafficCenterId: null })
+  return {
+    channelType,
+    senderName,
+    destination: form.destination,
+    text,
+    content: null,
+    trafficType: null,
+    externalId: null,
+    centerId: null,
+    method: 'UI' as const,
+    options: { shortUrl: form.shortUrl ?? false },
+    callbackUrl: null,
+    callbackEvents: null,
+  }
+}
