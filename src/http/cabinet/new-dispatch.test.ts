@@ -139,7 +139,7 @@ test('a test message goes to the number given, as one from the cabinet', async (
   expect(refused.status).toBe(400)
 })
 
-const routes = [
+const routes: ['GET' | 'POST', string, object?][] = [
   ['GET', '/new-dispatch'],
   ['POST', '/new-dispatch/check', { dispatch: form, recipients: two }],
   ['POST', '/new-dispatch/test', { ...form, name: undefined, destination: numberOf.MTS }],
@@ -147,7 +147,7 @@ const routes = [
   ['GET', '/new-dispatch/1'],
   ['POST', '/new-dispatch/1/recipients', { from: 0, recipients: two }],
   ['POST', '/new-dispatch/1/start', { price: '1.0000' }],
-] as const
+]
 
 describe.each(routes)('%s %s', (method, path, body) => {
   const ask = (browser: CabinetBrowser, company?: number) =>

@@ -1,0 +1,64 @@
+import { foreignCountryOf, isRussian, normaliseNumber } from '../../../../src/base/phone-number.ts'
+import type { Row } from '../../../../src/commands/send/csv.ts'
+import type { Columns } from './columns.ts'
+import { isHeading } from './columns.ts'
+import type { FileForm } from './file-form.ts'
+import { NumberSet } from './number-set.ts'
+import { rowsOf } from './rows.ts'
+
+/** A file of recipients and how to read it. The same reading finds the same recipients in the same order. */
+export type Reading = { file: Blob; form: FileForm; columns: Columns }
+
+/** A row that can be sent as far as the page can tell. */
+export type Candidate = { line: number; digits: string; substitutions: Record<string, string> }
+
+/** What is wrong with a row: its number, or a placeholder without a value. */
+export type Fault = 'noNumber' | 'notNumber' | 'length' | 'country' | `{${string}}`
+
+export type Watch = {
+  row?(): void
+  bad?(fault: Fault, row: Row, written: string): void
+  duplicate?(row: Row, digits: string): void
+}
+
+/** The rows with a usable number, each number once. */
+export async function* candidatesOf({ file, form, columns }: Reading, watch: Watch = {}): AsyncGenerator<Candidate> {
+  const seen = new NumberSet()
+  const places = Object.entries(columns.placeholders)
+  let isFirst = true
+  for await (const row of rowsOf(file, form)) {
+    const wasFirst = isFirst
+    isFirst = false
+    if (wasFirst && isHeading(row.fields)) continue
+    watch.row?.()
+    const written = (row.fields[columns.number] ?? '').trim()
+    const digits = normaliseNumber(written)
+    const fault = digits === undefined ? faultOf(written) : faultOfDigits(digits)
+    if (fault) {
+      watch.bad?.(fault, row, written)
+      continue
+    }
+    const substitutions: Record<string, string> = {}
+    let empty: string | undefined
+    for (const [name, column] of places) {
+      const value = (row.fields[column] ?? '').trim()
+      if (value === '') empty = name
+      substitutions[name] = value
+    }
+    if (empty !== undefined) watch.bad?.(`{${empty}}`, row, written)
+    else if (seen.add(digits!)) yield { line: row.line, digits: digits!, substitutions }
+    else watch.duplicate?.(row, digits!)
+  }
+}
+
+function faultOf(written: string): Fault {
+  if (written === '') return 'noNumber'
+  return /^\+?[\d\s()[\].-]+$/.test(written) ? 'length' : 'notNumber'
+}
+
+/** The same rule as the server's; which ranges are in use, the server alone knows. */
+function faultOfDigits(digits: string): Fault | undefined {
+  if (isRussian(digits)) return undefined
+  if (digits[0] === '7' && digits.length !== 11) return 'length'
+  return foreignCountryOf(digits) === undefined ? 'country' : undefined
+}
