@@ -133,6 +133,17 @@ const accountRoute = createRoute({
   component: lazyRouteComponent(() => import('./account/account-page.tsx'), 'AccountPage'),
 })
 
+/** `step` is where the person is; the page shows an earlier one while something is missing. */
+const newDispatchRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/dispatches/new',
+  validateSearch: (search: Record<string, unknown>): { step?: 1 | 2 | 3 | 4 | undefined } => ({
+    step: [1, 2, 3, 4].includes(Number(search.step)) ? (Number(search.step) as 1 | 2 | 3 | 4) : undefined,
+  }),
+  beforeLoad: ({ context }) => requireRight(context.me, 'traffic.send'),
+  component: lazyRouteComponent(() => import('./new-dispatch/new-dispatch-page.tsx'), 'NewDispatchPage'),
+})
+
 const nowhereRoute = createRoute({ getParentRoute: () => shellRoute, path: '$', component: NotFoundPage })
 
 function requireRight({ rights }: Me, right: Right) {
@@ -150,6 +161,7 @@ export const router = createRouter({
       overviewRoute,
       dispatchesRoute,
       dispatchRoute,
+      newDispatchRoute,
       messagesRoute,
       messageRoute,
       peopleRoute,

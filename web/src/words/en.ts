@@ -2,6 +2,7 @@ import { audit } from './en/audit.ts'
 import { dispatches } from './en/dispatches.ts'
 import { messages } from './en/messages.ts'
 import { overview } from './en/overview.ts'
+import { newDispatch } from './en/new-dispatch.ts'
 import { traffic } from './en/traffic.ts'
 
 export const en = {
@@ -231,4 +232,5 @@ export const en = {
   ...traffic,
   ...dispatches,
   ...overview,
+  ...newDispatch,
 } as const

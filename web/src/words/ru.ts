@@ -2,6 +2,7 @@ import { audit } from './ru/audit.ts'
 import { dispatches } from './ru/dispatches.ts'
 import { messages } from './ru/messages.ts'
 import { overview } from './ru/overview.ts'
+import { newDispatch } from './ru/new-dispatch.ts'
 import { traffic } from './ru/traffic.ts'
 import type { Dictionary } from './words.ts'
 
@@ -253,4 +254,5 @@ export const ru: Dictionary = {
   ...traffic,
   ...dispatches,
   ...overview,
+  ...newDispatch,
 }

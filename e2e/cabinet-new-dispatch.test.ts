@@ -1,0 +1,183 @@
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { money } from '../src/base/money.ts'
+import { addToBlacklist } from '../src/domain/blacklist/blacklist.ts'
+import { aPerson, ofCompany, ofPartner } from '../src/testing/cabinet.ts'
+import { eventually } from '../src/testing/eventually.ts'
+import { aCompany, anApprovedSender, aPartner, type TestPartner } from '../src/testing/factories.ts'
+import { aWorkbook } from '../src/testing/workbook.ts'
+import { hasBrowser, useBrowser } from './browser.ts'
+import { openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
+
+/** A new dispatch, from the text to the start. */
+
+const cabinet = useCabinet()
+const { newPage } = useBrowser()
+let partner: TestPartner
+let companyId: number
+
+beforeAll(async () => {
+  partner = await aPartner(cabinet.sql)
+  companyId = await aCompany(cabinet.sql, partner, { name: 'Romashka', budget: money('1000000') })
+  for (const brand of ['MTS', 'BEELINE', 'MEGAFON', 'TELE2'] as const)
+    await anApprovedSender(cabinet.sql, companyId, { brand })
+  await addToBlacklist(cabinet.sql, companyId, '79160000009', undefined)
+})
+
+async function signedIn(place = ofCompany(companyId), role = 'owner') {
+  const { login } = await aPerson(cabinet.sql, place, role)
+  const page = await newPage({ viewport: { width: 1400, height: 900 } })
+  const faults = watchFaults(page)
+  await openPage(page, cabinet, 'dispatches/new')
+  await typeCredentials(page, login)
+  return { page, faults }
+}
+
+const goOn = (page: Page, step: string) => page.getByRole('button', { name: `Continue to ${step}` }).click()
+
+async function writeText(page: Page, text: string) {
+  await page.getByRole('textbox', { name: 'Name of the dispatch' }).fill('Black Friday')
+  await page.getByRole('combobox', { name: 'Sender name' }).selectOption('ROMASHKA')
+  await page.getByRole('textbox', { name: 'Text of the message' }).fill(text)
+}
+
+async function giveFile(page: Page, name: string, content: string | Blob) {
+  const buffer = Buffer.from(typeof content === 'string' ? content : new Uint8Array(await content.arrayBuffer()))
+  await page.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/csv', buffer })
+}
+
+const sendButton = (page: Page) => page.getByRole('button', { name: /^Send [\d,]+ messages? for/ })
+
+/** Figures of the newest dispatch, and what is held of the company's money. */
+async function newest() {
+  const [row] = await cabinet.sql<
+    { name: string; status: string; count: number; estimate: bigint; reserved: bigint }[]
+  >`
+    select d.name, d.status, d.message_count as count, d.price_estimate as estimate, a.reserved
+    from dispatches d join accounts a using (company_id)
+    where d.company_id = ${companyId} order by d.dispatch_id desc limit 1`
+  return row!
+}
+
+describe.skipIf(!hasBrowser)('a new dispatch', () => {
+  test('goes from a file with bad, repeated and blacklisted numbers to a start that holds the price shown', async () => {
+    const { page, faults } = await signedIn()
+    await writeText(page, '{name}, 30% off today – only for you. '.padEnd(80, 'x'))
+    await page.getByText('2 parts').first().waitFor()
+    await page.getByRole('button', { name: 'Use “-”' }).click()
+    await page.getByText('1 part', { exact: false }).first().waitFor()
+    await goOn(page, 'Recipients')
+
+    const lines = ['Телефон;Имя', '+7 916 000-00-01;Анна', '8 (903) 000-00-01;Олег', '89160000001;Анна', 'olga;Ольга']
+    await giveFile(page, 'list.csv', [...lines, '79160000009;Вера', '79260000001;'].join('\r\n'))
+    await page.getByText('UTF-8, columns split by “;”').waitFor()
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: /^2will be sent/ })
+      .waitFor()
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: /^1repeated/ })
+      .waitFor()
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: /^2lines that cannot/ })
+      .waitFor()
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: /^1on your blacklist/ })
+      .waitFor()
+    await page.getByRole('row').filter({ hasText: 'Олег, 30% off today - only' }).waitFor()
+    await goOn(page, 'When')
+    await goOn(page, 'Check and send')
+
+    const before = (await cabinet.sql`select reserved from accounts where company_id = ${companyId}`)[0]!.reserved
+    const label = await sendButton(page).textContent()
+    await sendButton(page).click()
+    await page.getByText('2 messages are being sent').waitFor()
+    const { status, count, estimate, reserved } = await newest()
+    expect([status, count, reserved - before]).toEqual(['STARTED', 2, estimate])
+    expect(money(/for ([\d.,]+)/.exec(label!)![1]!.replaceAll(',', ''))).toBe(estimate)
+    faults.expectNone()
+  })
+
+  test('takes pasted numbers, and a placeholder from the list that opens after a brace', async () => {
+    const { page } = await signedIn(ofCompany(companyId), 'sender')
+    await writeText(page, 'Hello ')
+    const text = page.getByRole('textbox', { name: 'Text of the message' })
+    await text.press('End')
+    await text.pressSequentially('{na')
+    await page.getByRole('option', { name: '{name}' }).waitFor()
+    await text.press('Enter')
+    await eventually(async () => expect(await text.inputValue()).toBe('Hello {name}'))
+    await goOn(page, 'Recipients')
+    await page.getByRole('textbox', { name: 'Numbers, one in each line' }).fill('79160000001,Anna\n79160000002,Oleg')
+    await page.getByRole('button', { name: 'Use these numbers' }).click()
+    await page.getByText('Say which column holds {name}.').waitFor()
+    await page.getByRole('combobox', { name: 'Use of column Column 2' }).selectOption('{name}')
+    await page.getByRole('row').filter({ hasText: 'Hello Oleg' }).waitFor()
+  })
+
+  test('of a partner is read from a workbook, limited to hours and speed, and survives a reload', async () => {
+    const { page } = await signedIn(ofPartner(partner.partnerId), 'manager')
+    await page.getByRole('combobox', { name: 'Company' }).click()
+    await page.getByRole('option', { name: 'Romashka' }).click()
+    await writeText(page, '{name}, hello')
+    await goOn(page, 'Recipients')
+    const rows = [
+      ['phone', 'name'],
+      [79160000001, 'Anna'],
+      ['8 926 000-00-01', 'Oleg'],
+    ]
+    await giveFile(page, 'list.xlsx', await aWorkbook(rows, 'shared'))
+    await page.getByRole('row').filter({ hasText: 'Oleg, hello' }).waitFor()
+    await goOn(page, 'When')
+    await page.getByRole('button', { name: 'Every day 10 to 20' }).click()
+    await page.getByRole('gridcell', { name: 'Monday, 09:00' }).click()
+    await page.getByText('Mon–Sun, 09:00–20:00').waitFor()
+    await page.getByRole('gridcell', { name: 'Monday, 09:00' }).press('Shift+ArrowDown')
+    await page.getByText('Mon–Tue, 09:00–10:00').waitFor()
+    await page.getByRole('radio', { name: 'At most' }).check()
+    await goOn(page, 'Check and send')
+    await sendButton(page).waitFor()
+    await page.reload()
+    await sendButton(page).click()
+    await page.getByText('2 messages are being sent').waitFor()
+    const [options] = await cabinet.sql`select options from dispatches order by dispatch_id desc limit 1`
+    expect(options!.options).toMatchObject({ hours: [9], days: [1, 2], useLocalTime: true, rate: 30 })
+  })
+
+  test('goes on after a cut connection and a closed tab where it was, with no recipient twice', async () => {
+    const { page } = await signedIn()
+    await writeText(page, 'Hello')
+    await goOn(page, 'Recipients')
+    const count = 25_000
+    const numbers = Array.from({ length: count }, (_, i) => `7916${String(1_000_000 + i)}`)
+    await giveFile(page, 'many.csv', `phone\n${numbers.join('\n')}`)
+    await page.getByText('25,000 lines').waitFor()
+    await goOn(page, 'When')
+    await goOn(page, 'Check and send')
+    await sendButton(page).waitFor()
+
+    let requests = 0
+    await page.context().route('**/recipients*', async route => {
+      if (++requests === 1) return route.continue()
+      // The server gets the second one, and the page no answer.
+      if (requests === 2) await route.fetch()
+      await route.abort()
+    })
+    await sendButton(page).click()
+    await page.getByText('No connection.', { exact: false }).first().waitFor()
+    const { context } = { context: page.context() }
+    await page.close()
+    await context.unroute('**/recipients*')
+    const again = await context.newPage()
+    await openPage(again, cabinet, 'dispatches/new')
+    await again.getByText('25,000 messages are being sent').waitFor()
+    const [found] = await cabinet.sql`
+      select count(*)::int as count, count(distinct destination)::int as numbers from messages
+      where dispatch_id = (select max(dispatch_id) from dispatches)`
+    expect(found).toEqual({ count, numbers: count })
+    expect((await newest()).status).toBe('STARTED')
+  })
+})

@@ -1,0 +1,183 @@
+import { useCallback, useEffect, useRef, useState } from 'react'
+import type { ClientChannel } from '../../../src/base/channel-types.ts'
+import type { Columns } from './recipients/columns.ts'
+import type { Look, Report } from './recipients/tasks.ts'
+
+export const steps = [1, 2, 3, 4] as const
+export type Step = (typeof steps)[number]
+export const rateTerms = ['second', 'minute', 'hour', 'day'] as const
+
+export type When = {
+  /** As the input of the browser writes it, `2026-11-25T13:00`; empty for now and for no end. */
+  startAt: string
+  endAt: string
+  hours: number[]
+  days: number[]
+  useLocalTime: boolean
+  rate: number | null
+  rateTerm: (typeof rateTerms)[number]
+}
+
+/** Everything that was chosen. It lies in the browser's database: a reload, or a closed tab, loses nothing. */
+export type Draft = {
+  /** Also the beginning of the Idempotency-Keys. */
+  id: string
+  companyId: number | undefined
+  savedAt: string | undefined
+  name: string
+  channelType: ClientChannel
+  senderName: string
+  text: string
+  shortUrl: boolean
+  source: { name: string; isPasted: boolean; sizeBytes: number; look: Look } | undefined
+  columns: Columns | undefined
+  /** What the recipients came to, for exactly these choices. */
+  checked: { of: string; report: Report } | undefined
+  when: When
+  /** The last button was pressed: the upload goes on until the dispatch is started. */
+  sending: { price: string; dispatchId: number | undefined } | undefined
+}
+
+const allHours = Array.from({ length: 24 }, (_, hour) => hour)
+export const allDays = [1, 2, 3, 4, 5, 6, 7]
+
+export const newDraft = (companyId: number | undefined): Draft => ({
+  id: crypto.randomUUID(),
+  companyId,
+  savedAt: undefined,
+  name: '',
+  channelType: 'SMS',
+  senderName: '',
+  text: '',
+  shortUrl: false,
+  source: undefined,
+  columns: undefined,
+  checked: undefined,
+  when: {
+    startAt: '',
+    endAt: '',
+    hours: allHours,
+    days: allDays,
+    useLocalTime: true,
+    rate: null,
+    rateTerm: 'second',
+  },
+  sending: undefined,
+})
+
+// The browser's database -----------------------------------------------------------------------------------------------
+
+/** Drafts by person. Files lie apart, because storing one copies it. */
+const DATABASE = 'tidings-new-dispatch'
+const stores = ['drafts', 'files'] as const
+type Store = (typeof stores)[number]
+
+function openDatabase(): Promise<IDBDatabase> {
+  const request = indexedDB.open(DATABASE, 1)
+  request.onupgradeneeded = () => {
+    for (const store of stores) request.result.createObjectStore(store)
+  }
+  return resultOf(request)
+}
+
+function resultOf<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result)
+    request.onerror = () => reject(request.error)
+  })
+}
+
+async function inStore<T>(store: Store, mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest<T>) {
+  const database = await openDatabase()
+  try {
+    return await resultOf(work(database.transaction(store, mode).objectStore(store)))
+  } finally {
+    database.close()
+  }
+}
+
+export const keepFile = (personId: number, file: Blob) =>
+  inStore('files', 'readwrite', store => store.put(file, personId))
+export const keptFile = (personId: number): Promise<Blob | undefined> =>
+  inStore('files', 'readonly', store => store.get(personId))
+
+const keepDraft = (personId: number, draft: Draft) =>
+  inStore('drafts', 'readwrite', store => store.put(draft, personId))
+const keptDraft = (personId: number): Promise<Draft | undefined> =>
+  inStore('drafts', 'readonly', store => store.get(personId))
+
+async function forgetDraft(personId: number) {
+  for (const name of stores) await inStore(name, 'readwrite', store => store.delete(personId))
+}
+
+const SAVE_AFTER_MS = 300
+
+export type DraftUse = {
+  draft: Draft
+  change(part: Partial<Draft>): void
+  /** Changes and waits until it is stored. */
+  store(part: Partial<Draft>): Promise<void>
+  discard(): Promise<void>
+  /** The dispatch is started: the next page begins anew, and this one goes on showing what was sent. */
+  forget(): Promise<void>
+}
+
+/** The person's draft; undefined until it is read. A browser without a database keeps it as long as the page is open. */
+export function useDraft(personId: number, companyId: number | undefined): DraftUse | undefined {
+  const [draft, setDraft] = useState<Draft>()
+  const latest = useRef<Draft>(undefined)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+
+  // The company is looked at once: later the page changes it in the draft.
+  useEffect(() => {
+    let isHere = true
+    void keptDraft(personId)
+      .catch(() => undefined)
+      .then(kept => {
+        if (!isHere) return
+        latest.current = kept ?? newDraft(companyId)
+        setDraft(latest.current)
+      })
+    return () => {
+      isHere = false
+    }
+  }, [personId])
+
+  const save = useCallback(async () => {
+    clearTimeout(timer.current)
+    if (latest.current) await keepDraft(personId, latest.current).catch(() => {})
+  }, [personId])
+
+  useEffect(() => () => void save(), [save])
+
+  const change = useCallback(
+    (part: Partial<Draft>) => {
+      latest.current = { ...latest.current!, ...part, savedAt: new Date().toISOString() }
+      setDraft(latest.current)
+      clearTimeout(timer.current)
+      timer.current = setTimeout(save, SAVE_AFTER_MS)
+    },
+    [save],
+  )
+  const store = useCallback(
+    async (part: Partial<Draft>) => {
+      change(part)
+      await save()
+    },
+    [change, save],
+  )
+  const discard = useCallback(async () => {
+    clearTimeout(timer.current)
+    latest.current = newDraft(draft?.companyId)
+    await forgetDraft(personId).catch(() => {})
+    setDraft(latest.current)
+  }, [personId, draft?.companyId])
+
+  const forget = useCallback(async () => {
+    clearTimeout(timer.current)
+    latest.current = undefined
+    await forgetDraft(personId).catch(() => {})
+  }, [personId])
+
+  return draft && { draft, change, store, discard, forget }
+}

@@ -1,0 +1,162 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { useFormats } from '../format.ts'
+import { BoneRows } from '../parts/bones.tsx'
+import { ErrorState } from '../parts/error-state.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { PageHead } from '../parts/page-head.tsx'
+import { tellDone } from '../parts/toast.tsx'
+import { useMe } from '../session.ts'
+import { useWords } from '../words/words.ts'
+import { CheckStep } from './check-step.tsx'
+import { CompanyField } from './company-field.tsx'
+import { type Draft, type DraftUse, type Step, steps, useDraft } from './draft.ts'
+import styles from './new-dispatch.module.css'
+import { faultOfText, type Offer, offerQuery, reportOf } from './offer.ts'
+import { RecipientsStep } from './recipients-step.tsx'
+import { Sending } from './sending.tsx'
+import { TextStep } from './text-step.tsx'
+import { faultOfWhen, WhenStep } from './when-step.tsx'
+
+export type StepProps = { use: DraftUse; offer: Offer }
+
+/** A new dispatch in four steps. What is chosen stays on this device until the dispatch is started. */
+export function NewDispatchPage() {
+  const { personId, kind } = useMe()
+  const { company } = useSearch({ from: '/shell' })
+  const use = useDraft(personId, company)
+  if (!use) return <BoneRows />
+  const companyId = kind === 'COMPANY' ? undefined : (company ?? use.draft.companyId)
+  if (use.draft.sending) return <Sending use={use} />
+  if (kind !== 'COMPANY' && companyId === undefined) return <CompanyFirst use={use} />
+  return <Wizard use={use} companyId={companyId} />
+}
+
+function CompanyFirst({ use }: { use: DraftUse }) {
+  const { say } = useWords()
+  return (
+    <>
+      <Head use={use} />
+      <p className="note">{say('new.company.first')}</p>
+      <div className={styles.narrow}>
+        <CompanyField use={use} companyId={undefined} />
+      </div>
+    </>
+  )
+}
+
+function Wizard({ use, companyId }: { use: DraftUse; companyId: number | undefined }) {
+  const { data: offer, error, refetch } = useQuery(offerQuery(companyId))
+  const { step: wanted = 1 } = useSearch({ from: '/shell/dispatches/new' })
+  // Another company was chosen in the header: its names and prices are others.
+  const isOther = use.draft.companyId !== companyId
+  const draft: Draft = isOther ? { ...use.draft, companyId, senderName: '', checked: undefined } : use.draft
+  const present: DraftUse = {
+    ...use,
+    draft,
+    change: part => use.change(isOther ? { companyId, senderName: '', checked: undefined, ...part } : part),
+  }
+  const step = Math.min(wanted, farthest(draft)) as Step
+  return (
+    <>
+      <Head use={present} />
+      <StepList step={step} draft={draft} />
+      {offer ? (
+        <StepBody step={step} use={present} offer={offer} />
+      ) : error ? (
+        <ErrorState error={error} onRetry={refetch} />
+      ) : (
+        <BoneRows />
+      )}
+    </>
+  )
+}
+
+/** The last step that can be opened. */
+function farthest(draft: Draft): Step {
+  if (faultOfText(draft)) return 1
+  if (!reportOf(draft)?.willBeSent) return 2
+  return faultOfWhen(draft.when) ? 3 : 4
+}
+
+function StepBody({ step, use, offer }: { step: Step } & StepProps) {
+  if (step === 1) return <TextStep use={use} offer={offer} />
+  if (step === 2) return <RecipientsStep use={use} offer={offer} />
+  if (step === 3) return <WhenStep use={use} offer={offer} />
+  return <CheckStep use={use} offer={offer} />
+}
+
+function Head({ use: { draft, discard } }: { use: DraftUse }) {
+  const { say } = useWords()
+  const { time } = useFormats()
+  const goTo = useGoTo()
+  const startAnew = async () => {
+    await discard()
+    goTo(1)
+    tellDone(say('new.discarded'))
+  }
+  return (
+    <PageHead
+      title={draft.name.trim() || say('new.title')}
+      note={draft.savedAt ? say('new.saved', { time: time(draft.savedAt).replace(/:\d\d$/, '') }) : say('new.unsaved')}
+      actions={draft.savedAt && <Button onClick={startAnew}>{say('new.discard')}</Button>}
+    />
+  )
+}
+
+export function useGoTo() {
+  const navigate = useNavigate()
+  return (step: Step) => void navigate({ to: '/dispatches/new', search: before => ({ ...before, step }) })
+}
+
+function StepList({ step, draft }: { step: Step; draft: Draft }) {
+  const { say } = useWords()
+  const goTo = useGoTo()
+  const last = farthest(draft)
+  return (
+    <ol className={styles.steps} aria-label={say('new.steps')}>
+      {steps.map(one => (
+        <li key={one} aria-current={one === step ? 'step' : undefined} className={one < step ? styles.done : ''}>
+          <button type="button" disabled={one > last} onClick={() => goTo(one)} aria-label={say(stepNames[one])}>
+            <i>{one < step ? <Icon name="check" size={14} /> : one}</i>
+            <span>{say(stepNames[one])}</span>
+          </button>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+export const stepNames = { 1: 'new.step.1', 2: 'new.step.2', 3: 'new.step.3', 4: 'new.step.4' } as const
+
+type FootProps = { step: Step; fault?: string | undefined; sum?: ReactNode; children?: ReactNode }
+
+/** Back and on; at 390 pixels the price stands beside them. */
+export function Foot({ step, fault, sum, children }: FootProps) {
+  const { say } = useWords()
+  const goTo = useGoTo()
+  const next = (step + 1) as Step
+  return (
+    <div className={styles.foot}>
+      {step > 1 && (
+        <Button leftSection={<Icon name="back" />} onClick={() => goTo((step - 1) as Step)}>
+          {say('new.back')}
+        </Button>
+      )}
+      <div className={styles.end}>
+        <span className={fault ? styles.fault : 'note only-wide'} role={fault ? 'status' : undefined}>
+          {fault ?? say('new.nothingSent')}
+        </span>
+        {sum && !fault && <span className={`only-narrow ${styles.sum}`}>{sum}</span>}
+        {children ?? (
+          <Button variant="filled" disabled={fault !== undefined} onClick={() => goTo(next)}>
+            <span className="only-wide">{say('new.continueTo', { step: say(stepNames[next]) })}</span>
+            <span className="only-narrow">{say('new.continue')}</span>
+          </Button>
+        )}
+      </div>
+    </div>
+  )
+}

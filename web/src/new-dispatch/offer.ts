@@ -1,0 +1,111 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { ClientChannel } from '../../../src/base/channel-types.ts'
+import { money, moneyToNumber } from '../../../src/base/money.ts'
+import type { Brand } from '../../../src/domain/numbering/brand.ts'
+import type { DispatchForm, OfferAnswer, OfferedName, Registration } from '../../../src/http/cabinet/new-dispatch.ts'
+import { ask, type Wire } from '../api.ts'
+import type { Draft, When } from './draft.ts'
+import { mostIn, partsIn, placeholdersIn } from './message-text.ts'
+
+export type Offer = Wire<OfferAnswer>
+export type BrandOrOther = Brand | null
+
+export const brandsShown: BrandOrOther[] = ['MTS', 'MEGAFON', 'BEELINE', 'TELE2', null]
+
+export const placeOf = (companyId: number | undefined) => (companyId === undefined ? '' : `?companyId=${companyId}`)
+
+/** What can be chosen for a company. Asked anew for the last step: the budget changes. */
+export const offerQuery = (companyId: number | undefined) =>
+  queryOptions({
+    queryKey: ['new-dispatch', companyId],
+    queryFn: () => ask<OfferAnswer>('GET', `/new-dispatch${placeOf(companyId)}`),
+    staleTime: 15_000,
+  })
+
+/** Channels whose names operators approve; in the others any name can be written. */
+const registered: ClientChannel[] = ['SMS', 'VIBER', 'WHATSAPP']
+export const needsApproval = (channelType: ClientChannel) => registered.includes(channelType)
+
+export const namesIn = (offer: Offer, channelType: ClientChannel): OfferedName[] =>
+  offer.names.filter(name => name.channelType === channelType)
+
+export type NameState = { brand: BrandOrOther; registration: Registration | undefined; partPrice: string | null }
+
+/** The chosen name at each operator. The shared name needs no approval and serves all. */
+export function statesOf(offer: Offer, channelType: ClientChannel, senderName: string): NameState[] {
+  if (channelType !== 'SMS') return []
+  if (senderName === offer.shared.senderName) {
+    const priceOf = new Map(offer.shared.prices.map(({ brand, partPrice }) => [brand, partPrice]))
+    return brandsShown.map(brand => ({ brand, registration: undefined, partPrice: priceOf.get(brand) ?? null }))
+  }
+  const name = namesIn(offer, channelType).find(offered => offered.senderName === senderName)
+  return brandsShown.map(brand => {
+    const ofBrand = name?.registrations.filter(one => one.brand === brand && !one.isInternational) ?? []
+    const registration = ofBrand.find(({ isUsable }) => isUsable) ?? ofBrand[0]
+    return { brand, registration, partPrice: registration?.isUsable ? registration.partPrice : null }
+  })
+}
+
+export const numberOf = (amount: string) => moneyToNumber(money(amount))
+
+/** Why the first step is not done: the first reason. */
+export function faultOfText(draft: Draft) {
+  if (draft.name.trim() === '') return 'new.name.empty'
+  if (draft.senderName.trim() === '') return 'new.sender.empty'
+  if (draft.text.trim() === '') return 'new.text.empty'
+  if (partsIn(draft.channelType, draft.text) > 10 || draft.text.length > mostIn(draft.channelType)) {
+    return 'new.text.tooLong'
+  }
+}
+
+/** What decides what the recipients come to: a check holds as long as none of it changes. */
+export const checkedBy = (draft: Draft) =>
+  JSON.stringify([
+    draft.companyId,
+    draft.channelType,
+    draft.senderName,
+    draft.text,
+    draft.shortUrl,
+    draft.columns,
+    draft.source,
+  ])
+
+export const reportOf = (draft: Draft) =>
+  draft.checked && draft.checked.of === checkedBy(draft) ? draft.checked.report : undefined
+
+/** Columns for exactly the placeholders of the text. */
+export const columnsFor = (draft: Draft) => {
+  const { number = -1, placeholders = {} } = draft.columns ?? {}
+  const names = placeholdersIn(draft.text)
+  return { number, placeholders: Object.fromEntries(names.map(name => [name, placeholders[name] ?? -1])) }
+}
+
+/** What the server is asked to create, or to check. */
+export function formOf(draft: Draft): DispatchForm {
+  const { channelType, senderName, text, shortUrl } = draft
+  return { name: draft.name.trim(), channelType, senderName: senderName.trim(), text, shortUrl, ...timesOf(draft.when) }
+}
+
+function timesOf({ startAt, endAt, hours, days, useLocalTime, rate, rateTerm }: When) {
+  return {
+    useLocalTime,
+    ...(startAt ? { localSendTime: inWords(startAt) } : {}),
+    ...(endAt ? { localCompletionTime: inWords(endAt) } : {}),
+    ...(hours.length < 24 ? { hours: [...hours] } : {}),
+    ...(days.length < 7 ? { days: [...days] } : {}),
+    ...(rate === null ? {} : { rate, rateTerm }),
+  }
+}
+
+/** `2026-11-25T13:00` as the API writes it. */
+const inWords = (local: string) => `${local.replace('T', ' ')}:00`
+
+/** What placeholders show before there are recipients. */
+export const samplesOf = (draft: Draft): Record<string, string> => {
+  const samples: Record<string, string> = { name: 'Anna', code: 'BF-7Q2M', city: 'Moscow', имя: 'Анна', код: 'BF-7Q2M' }
+  for (const [name, column] of Object.entries(draft.columns?.placeholders ?? {})) {
+    const [first] = draft.source?.look.columns[column]?.samples ?? []
+    if (first) samples[name] = first
+  }
+  return samples
+}

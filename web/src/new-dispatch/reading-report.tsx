@@ -1,0 +1,163 @@
+import { useState } from 'react'
+import { useFormats } from '../format.ts'
+import { Icon, type IconName } from '../parts/icon.tsx'
+import table from '../parts/table.module.css'
+import { useWords, type Words } from '../words/words.ts'
+import styles from './new-dispatch.module.css'
+import type { BadLines, Preview, Report } from './recipients/tasks.ts'
+import { Section } from './section.tsx'
+
+/** What was read, what is left out and why, and the first messages as they will be sent. */
+export function ReadingReport({ report }: { report: Report }) {
+  const { say } = useWords()
+  const bad = report.bad.reduce((sum, { count }) => sum + count, 0)
+  return (
+    <>
+      <Section title={say('new.read')}>
+        <ul className={styles.check}>
+          <Line kind="ok" icon="ok" count={report.willBeSent} text={say('new.read.sent')} />
+          <Line
+            kind="warn"
+            icon="copy"
+            count={report.duplicates}
+            text={say('new.read.duplicates')}
+            end={say('new.read.once')}
+          />
+          <Line kind="fail" icon="fail" count={bad} text={say('new.read.bad')} end={say('new.read.leftOut')} />
+          <Line
+            kind="wait"
+            icon="slash"
+            count={report.blacklisted}
+            text={say('new.read.blacklisted')}
+            end={say('new.read.leftOut')}
+          />
+        </ul>
+      </Section>
+      {bad > 0 && <BadTable report={report} />}
+      {report.preview.length > 0 && <PreviewTable preview={report.preview} />}
+    </>
+  )
+}
+
+type LineProps = { kind: string; icon: IconName; count: number; text: string; end?: string }
+
+function Line({ kind, icon, count, text, end }: LineProps) {
+  const { number } = useFormats()
+  return (
+    <li>
+      <span className={styles[kind]}>
+        <Icon name={icon} />
+      </span>
+      <span className={styles.count}>{number(count)}</span>
+      <span>{text}</span>
+      <span className="note">{count > 0 && end}</span>
+    </li>
+  )
+}
+
+function BadTable({ report }: { report: Report }) {
+  const words = useWords()
+  const { say } = words
+  const { number } = useFormats()
+  return (
+    <Section title={say('new.bad')} end={<Download csv={report.badLines} />}>
+      <table className={`${table.table} ${styles.tight}`}>
+        <thead>
+          <tr>
+            <th>{say('new.bad.what')}</th>
+            <th>{say('new.bad.example')}</th>
+            <th className={table.number}>{say('new.bad.line')}</th>
+            <th className={table.number}>{say('new.bad.count')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {report.bad.map(({ fault, example, line, count }) => (
+            <tr key={fault}>
+              <td className={`${table.title} ${table.main}`}>{describeFault(words, fault)}</td>
+              <td className="mono" data-label={say('new.bad.example')}>
+                {example}
+              </td>
+              <td className={table.number} data-label={say('new.bad.line')}>
+                {number(line)}
+              </td>
+              <td className={table.number} data-label={say('new.bad.count')}>
+                {number(count)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Section>
+  )
+}
+
+const faults = {
+  noNumber: 'new.bad.noNumber',
+  notNumber: 'new.bad.notNumber',
+  length: 'new.bad.length',
+  country: 'new.bad.country',
+} as const
+
+function describeFault({ say }: Words, fault: BadLines['fault']): string {
+  if (fault.startsWith('{')) return say('new.bad.placeholder', { name: fault })
+  if (/^\d/.test(fault)) return say(`reason.${fault}` as 'reason.7403')
+  return say(faults[fault as keyof typeof faults])
+}
+
+function Download({ csv }: { csv: string }) {
+  const { say } = useWords()
+  const download = () => {
+    const link = document.createElement('a')
+    link.href = URL.createObjectURL(new Blob([`\ufeffline,number,problem\r\n${csv}`], { type: 'text/csv' }))
+    link.download = 'bad-lines.csv'
+    link.click()
+    URL.revokeObjectURL(link.href)
+  }
+  return (
+    <button type="button" className={`link ${styles.plain}`} onClick={download}>
+      {say('new.bad.download')}
+    </button>
+  )
+}
+
+const SHOWN = 5
+
+function PreviewTable({ preview }: { preview: Preview[] }) {
+  const { say } = useWords()
+  const [isWhole, setIsWhole] = useState(false)
+  const shown = isWhole ? preview : preview.slice(0, SHOWN)
+  const more = preview.length - shown.length
+  return (
+    <Section title={say('new.preview')} note={say('new.preview.first', { count: preview.length })}>
+      <table className={table.table}>
+        <thead>
+          <tr>
+            <th>{say('new.preview.number')}</th>
+            <th>{say('new.preview.text')}</th>
+            <th className={table.number}>{say('new.summary.parts')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map(({ digits, brand, text, parts }) => (
+            <tr key={digits}>
+              <td className={table.title}>
+                <span className={`${table.main} ${styles.nowrap}`}>{grouped(digits)}</span>
+                <span className={table.sub}>{say(`operator.${brand ?? 'OTHER'}`)}</span>
+              </td>
+              <td className={styles.whole}>{text}</td>
+              <td className={`${table.number} ${table.corner}`}>{parts}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {more > 0 && (
+        <button type="button" className={`link ${styles.plain} ${styles.below}`} onClick={() => setIsWhole(true)}>
+          {say('new.preview.more', { count: more })}
+        </button>
+      )}
+    </Section>
+  )
+}
+
+/** `+7 916 000-00-01`; foreign numbers as they are. */
+export const grouped = (digits: string) => `+${digits}`.replace(/^\+7(\d{3})(\d{3})(\d{2})(\d{2})$/, '+7 $1 $2-$3-$4')

@@ -1,0 +1,239 @@
+import { Button, Textarea } from '@mantine/core'
+import { type DragEvent, useEffect, useRef, useState } from 'react'
+import { useFormats } from '../format.ts'
+import { FormProblem } from '../parts/form-problem.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { useMe } from '../session.ts'
+import { useWords, type Words } from '../words/words.ts'
+import { ColumnTable } from './column-table.tsx'
+import { type Draft, keepFile, keptFile } from './draft.ts'
+import { placeholdersIn } from './message-text.ts'
+import styles from './new-dispatch.module.css'
+import { Foot, type StepProps } from './new-dispatch-page.tsx'
+import { checkedBy, columnsFor, formOf, reportOf } from './offer.ts'
+import { ReadingReport } from './reading-report.tsx'
+import { matchColumns } from './recipients/columns.ts'
+import { ReadingFailed, runTask } from './recipients/reader.ts'
+import { Section } from './section.tsx'
+import { PriceInFoot, PriceSummary } from './summary.tsx'
+
+/** Where the worker asks. */
+export const apiAddress = () => new URL('api', document.baseURI).href
+
+/** Step 2: a file or pasted numbers, read and checked before anything is stored. */
+export function RecipientsStep({ use, offer }: StepProps) {
+  const words = useWords()
+  const { say } = words
+  const { draft } = use
+  const { problem, setProblem, take } = useSource(use)
+  const checking = useCheck(use, setProblem)
+  const report = reportOf(draft)
+  const fault = faultOf(words, draft) ?? (report && report.willBeSent === 0 ? say('new.preview.none') : undefined)
+  const isOpen = !report && !fault
+  return (
+    <>
+      <div className={styles.columns}>
+        <div>
+          {problem !== undefined && <FormProblem>{describe(words, problem)}</FormProblem>}
+          {draft.source ? <SourceLine use={use} offer={offer} /> : <SourceChoice onFile={take} />}
+          {draft.source && <ColumnTable use={use} />}
+          {checking && <Progress done={checking.rows} isWaiting={checking.isWaiting} />}
+          {report && <ReadingReport report={report} />}
+        </div>
+        <PriceSummary draft={draft} offer={offer} />
+      </div>
+      <Foot
+        step={2}
+        fault={fault ?? (isOpen ? (draft.source ? say('new.file.reading') : say('new.file.drop')) : undefined)}
+        sum={<PriceInFoot draft={draft} offer={offer} />}
+      />
+    </>
+  )
+}
+
+/** What is to be done before the file can be checked. */
+function faultOf({ say }: Words, draft: Draft): string | undefined {
+  if (!draft.source) return undefined
+  const { number, placeholders } = columnsFor(draft)
+  if (number < 0) return say('new.columns.noNumber')
+  const missing = Object.entries(placeholders).flatMap(([name, column]) => (column < 0 ? [`{${name}}`] : []))
+  if (missing.length > 0) return say('new.columns.missing', { names: missing.join(', ') })
+}
+
+function describe({ say }: Words, error: unknown): string {
+  if (!(error instanceof ReadingFailed)) return say('error.unknown')
+  const { problem } = error
+  if (problem.kind === 'server') return problem.message
+  if (problem.reason === 'oldExcel') return say('new.file.oldExcel')
+  if (problem.reason === 'empty') return say('new.file.isEmpty')
+  if (problem.reason === 'tooLarge') return say('new.file.tooLarge')
+  return say('new.file.broken', { why: problem.message })
+}
+
+/** Takes a file: a first look, then it is kept with the draft. */
+function useSource({ draft, store }: StepProps['use']) {
+  const { personId } = useMe()
+  const [problem, setProblem] = useState<unknown>()
+  const take = async (file: Blob, name: string, isPasted: boolean) => {
+    setProblem(undefined)
+    try {
+      const look = await runTask({ kind: 'look', file })
+      await keepFile(personId, file)
+      const columns = matchColumns(look.columns, placeholdersIn(draft.text))
+      await store({ source: { name, isPasted, sizeBytes: file.size, look }, columns, checked: undefined })
+    } catch (error) {
+      setProblem(error)
+    }
+  }
+  return { problem, setProblem, take }
+}
+
+/** Checks as soon as everything is known, and again when something changed. */
+function useCheck({ draft, change }: StepProps['use'], onProblem: (error: unknown) => void) {
+  const { personId } = useMe()
+  const words = useWords()
+  const [state, setState] = useState<{ rows: number; isWaiting: boolean }>()
+  const of = checkedBy(draft)
+  const isReady = draft.source !== undefined && !reportOf(draft) && faultOf(words, draft) === undefined
+  const latest = useRef({ draft, change, onProblem })
+  latest.current = { draft, change, onProblem }
+
+  useEffect(() => {
+    if (!isReady) return
+    const abort = new AbortController()
+    const run = async () => {
+      const { draft } = latest.current
+      const file = await keptFile(personId)
+      if (!file) return latest.current.change({ source: undefined, columns: undefined })
+      setState({ rows: 0, isWaiting: false })
+      const report = await runTask(
+        {
+          kind: 'check',
+          reading: { file, form: draft.source!.look.form, columns: columnsFor(draft) },
+          dispatch: formOf(draft),
+          place: { api: apiAddress(), companyId: draft.companyId },
+        },
+        {
+          signal: abort.signal,
+          onProgress: rows => setState({ rows, isWaiting: false }),
+          onWaiting: () => setState(before => ({ rows: before?.rows ?? 0, isWaiting: true })),
+        },
+      )
+      latest.current.change({ checked: { of, report } })
+    }
+    run()
+      .catch(error => latest.current.onProblem(error))
+      .finally(() => setState(undefined))
+    return () => abort.abort()
+  }, [isReady, of, personId])
+
+  return isReady ? state : undefined
+}
+
+function SourceChoice({ onFile }: { onFile(file: Blob, name: string, isPasted: boolean): void }) {
+  const { say } = useWords()
+  const input = useRef<HTMLInputElement>(null)
+  const [pasted, setPasted] = useState('')
+  const [isOver, setIsOver] = useState(false)
+  const drop = (event: DragEvent) => {
+    event.preventDefault()
+    setIsOver(false)
+    const [file] = event.dataTransfer.files
+    if (file) onFile(file, file.name, false)
+  }
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the button inside does the same */}
+      <div
+        className={`${styles.drop} ${isOver ? styles.over : ''}`}
+        onDragOver={event => {
+          event.preventDefault()
+          setIsOver(true)
+        }}
+        onDragLeave={() => setIsOver(false)}
+        onDrop={drop}
+      >
+        <p className="strong">{say('new.file.drop')}</p>
+        <p className="note">{say('new.file.kinds')}</p>
+        <Button onClick={() => input.current!.click()}>{say('new.file.choose')}</Button>
+        <input
+          ref={input}
+          type="file"
+          hidden
+          aria-label={say('new.file.choose')}
+          accept=".csv,.txt,.tsv,.xlsx"
+          onChange={({ currentTarget }) => {
+            const [file] = currentTarget.files ?? []
+            if (file) onFile(file, file.name, false)
+          }}
+        />
+      </div>
+      <Section title={say('new.file.paste')}>
+        <Textarea
+          aria-label={say('new.file.paste.label')}
+          description={say('new.file.paste.help')}
+          placeholder={'+7 916 000-00-01'}
+          autosize
+          minRows={5}
+          maxRows={14}
+          value={pasted}
+          onChange={({ currentTarget }) => setPasted(currentTarget.value)}
+        />
+        <Button
+          mt="sm"
+          disabled={pasted.trim() === ''}
+          onClick={() => onFile(new Blob([pasted]), say('new.file.pasted'), true)}
+        >
+          {say('new.file.paste.use')}
+        </Button>
+      </Section>
+    </>
+  )
+}
+
+const separatorNames = { ',': '“,”', ';': '“;”' }
+const KB = 1000
+const MB = 1000 * KB
+
+function SourceLine({ use: { draft, change } }: StepProps) {
+  const { say } = useWords()
+  const { number } = useFormats()
+  const { name, sizeBytes, look } = draft.source!
+  const { form } = look
+  const rows = reportOf(draft)?.rows
+  const size = sizeBytes < MB ? `${number(Math.ceil(sizeBytes / KB))} kB` : `${number(Math.round(sizeBytes / MB))} MB`
+  const written =
+    form.kind === 'xlsx'
+      ? say('new.file.xlsx')
+      : say('new.file.csv', {
+          encoding: form.encoding,
+          separator: form.separator === '\t' ? say('new.file.tab') : separatorNames[form.separator],
+        })
+  return (
+    <div className={styles.file}>
+      <span className={styles.fileIcon}>
+        <Icon name="book" size={18} />
+      </span>
+      <div>
+        <div className="strong">{name}</div>
+        <div className="note small">
+          {rows !== undefined && `${say('new.file.rows', { count: rows })}, `}
+          {size} · {written}
+        </div>
+      </div>
+      <Button onClick={() => change({ source: undefined, columns: undefined, checked: undefined })}>
+        {say('new.file.replace')}
+      </Button>
+    </div>
+  )
+}
+
+export function Progress({ done, isWaiting }: { done: number; isWaiting: boolean }) {
+  const { say } = useWords()
+  return (
+    <p className={styles.progress} role="status">
+      <b>{say('new.file.reading')}</b> {say('new.file.rows', { count: done })}
+      {isWaiting && <span className={styles.fault}> {say('new.file.waiting')}</span>}
+    </p>
+  )
+}

@@ -1,0 +1,35 @@
+import type { Problem, Results, Task, Told } from './tasks.ts'
+
+/** The worker could not do its task. */
+export class ReadingFailed extends Error {
+  readonly problem: Problem
+  constructor(problem: Problem) {
+    super(problem.message)
+    this.problem = problem
+  }
+}
+
+type Options = { signal?: AbortSignal; onProgress?(done: number): void; onWaiting?(): void }
+
+/** Has a worker do one task. Ended by the signal, the promise stays open. */
+export function runTask<Kind extends Task['kind']>(
+  task: Extract<Task, { kind: Kind }>,
+  { signal, onProgress, onWaiting }: Options = {},
+): Promise<Results[Kind]> {
+  const worker = new Worker(new URL('./recipients.worker.ts', import.meta.url), { type: 'module' })
+  signal?.addEventListener('abort', () => worker.terminate())
+  return new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }: MessageEvent<Told<Kind>>) => {
+      if (data.told === 'progress') return onProgress?.(data.done)
+      if (data.told === 'waiting') return onWaiting?.()
+      worker.terminate()
+      if (data.told === 'done') resolve(data.result)
+      else reject(new ReadingFailed(data.problem))
+    }
+    worker.onerror = ({ message }) => {
+      worker.terminate()
+      reject(new ReadingFailed({ kind: 'file', reason: 'broken', message }))
+    }
+    worker.postMessage(task)
+  })
+}

@@ -1,0 +1,66 @@
+import type { DispatchForm, TrialAnswer } from '../../../../src/http/cabinet/new-dispatch.ts'
+import type { Wire } from '../../api.ts'
+import type { Fault, Reading } from './candidates.ts'
+import type { Column } from './columns.ts'
+import type { FileForm } from './file-form.ts'
+
+/** What the page asks its worker to do, and what it is told. */
+
+/** A first look at a file: how it is written, and its columns. */
+export type Look = { form: FileForm; columns: Column[]; hasHeading: boolean }
+
+export type BrandSum = Wire<TrialAnswer>['byBrand'][number]
+export type BadLines = { fault: Fault | Refused; count: number; example: string; line: number }
+/** What the server refuses: error codes as `reason.7403` names them. */
+export type Refused = `${number}`
+export type Preview = { digits: string; brand: BrandSum['brand']; text: string; parts: number }
+
+/** What was read, and what it would come to. */
+export type Report = {
+  rows: number
+  willBeSent: number
+  parts: number
+  duplicates: number
+  blacklisted: number
+  bad: BadLines[]
+  /** The bad lines themselves, as CSV; so many at most. */
+  badLines: string
+  byBrand: BrandSum[]
+  /** The sum, with four decimal places. */
+  price: string
+  trafficType: Wire<TrialAnswer>['trafficType']
+  preview: Preview[]
+  /** Recipients that the server refused, a bit each: they are not uploaded. */
+  leftOut: Uint8Array<ArrayBuffer>
+}
+
+/** Where the server's part of the cabinet is, and which company it is asked for. */
+export type Place = { api: string; companyId: number | undefined }
+
+export type Task =
+  | { kind: 'look'; file: Blob }
+  | { kind: 'check'; reading: Reading; dispatch: DispatchForm; place: Place }
+  | {
+      kind: 'upload'
+      reading: Reading
+      leftOut: Uint8Array<ArrayBuffer>
+      place: Place
+      dispatchId: number
+      /** How many recipients the dispatch has already. */
+      from: number
+      /** Begins the Idempotency-Key of every request. */
+      key: string
+    }
+
+export type Results = { look: Look; check: Report; upload: number }
+
+export type Problem =
+  | { kind: 'file'; reason: string; message: string }
+  | { kind: 'server'; status: number; message: string }
+
+export type Told<Kind extends Task['kind'] = Task['kind']> =
+  | { told: 'progress'; done: number }
+  /** No answer; the worker tries again. */
+  | { told: 'waiting' }
+  | { told: 'done'; result: Results[Kind] }
+  | { told: 'failed'; problem: Problem }

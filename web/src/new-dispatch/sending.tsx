@@ -1,0 +1,226 @@
+import { Button } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import type { DraftAnswer } from '../../../src/http/cabinet/new-dispatch.ts'
+import { ask, NoAnswer, ServerError } from '../api.ts'
+import { useFormats } from '../format.ts'
+import { Blank } from '../parts/blank.tsx'
+import { PageHead } from '../parts/page-head.tsx'
+import { describeProblem } from '../problems.ts'
+import { useMe } from '../session.ts'
+import { useWords } from '../words/words.ts'
+import { type Draft, type DraftUse, keptFile } from './draft.ts'
+import styles from './new-dispatch.module.css'
+import { useGoTo } from './new-dispatch-page.tsx'
+import { columnsFor, formOf, numberOf, placeOf } from './offer.ts'
+import { postUntilAnswered, Refusal } from './recipients/post.ts'
+import { ReadingFailed, runTask } from './recipients/reader.ts'
+import { apiAddress } from './recipients-step.tsx'
+
+type State =
+  | { phase: 'uploading'; done: number; isWaiting: boolean }
+  | { phase: 'starting' }
+  | { phase: 'started'; dispatchId: number; price: string; count: number }
+  | { phase: 'price changed'; now: string }
+  | { phase: 'failed'; error: unknown }
+
+/**
+ * Uploads and starts. It begins where an earlier page, or an earlier day, left off: the server says how many recipients
+ * the dispatch has.
+ */
+export function Sending({ use }: { use: DraftUse }) {
+  const { say } = useWords()
+  const { number } = useFormats()
+  const { state, sendFor } = useSending(use)
+  const total = use.draft.checked?.report.willBeSent ?? 0
+  const goBack = useGoBack(use)
+  if (state.phase === 'started') return <Started state={state} use={use} />
+  return (
+    <>
+      <PageHead title={use.draft.name || say('new.title')} note={say('new.sending.text')} />
+      {state.phase === 'uploading' && (
+        <div className={styles.sending}>
+          <h2>{say('new.sending.title')}</h2>
+          <progress max={total} value={state.done} aria-label={say('new.sending.title')} />
+          <p role="status">
+            {say('new.sending.count', { done: number(state.done), total: number(total) })}
+            {state.isWaiting && <span className={styles.fault}> {say('new.file.waiting')}</span>}
+          </p>
+        </div>
+      )}
+      {state.phase === 'starting' && <h2 role="status">{say('new.sending.starting')}</h2>}
+      {state.phase === 'price changed' && <PriceChanged use={use} now={state.now} sendFor={sendFor} goBack={goBack} />}
+      {state.phase === 'failed' && <Failed error={state.error} goBack={goBack} />}
+    </>
+  )
+}
+
+/** A dispatch that was begun stays as it is; after a change another one is made. */
+function useGoBack({ store }: DraftUse) {
+  const goTo = useGoTo()
+  return async () => {
+    await store({ sending: undefined, id: crypto.randomUUID() })
+    goTo(4)
+  }
+}
+
+class FileGone extends Error {}
+
+function useSending({ draft, store, forget }: DraftUse) {
+  const { personId } = useMe()
+  const client = useQueryClient()
+  const [state, setState] = useState<State>({ phase: 'uploading', done: 0, isWaiting: false })
+  const latest = useRef({ draft, store, forget })
+  latest.current = { draft, store, forget }
+  const { price } = draft.sending ?? { price: '' }
+
+  useEffect(() => {
+    if (price === '') return
+    const abort = new AbortController()
+    const isHere = () => !abort.signal.aborted
+    const show = (next: State) => isHere() && setState(next)
+
+    const run = async () => {
+      const { draft, store } = latest.current
+      const begun = await begin(draft, () => show({ phase: 'uploading', done: 0, isWaiting: true }))
+      await store({ sending: { price, dispatchId: begun.dispatchId } })
+      if (begun.status === 'CREATED') await upload(draft, begun, personId, abort.signal, show)
+      if (!isHere()) return
+      show({ phase: 'starting' })
+      const ready = await patiently(() => draftOf(draft, begun.dispatchId))
+      if (ready.status === 'CREATED' && ready.price !== price) return show({ phase: 'price changed', now: ready.price })
+      await postUntilAnswered(
+        { api: apiAddress(), companyId: draft.companyId },
+        `/new-dispatch/${begun.dispatchId}/start`,
+        { price },
+        { onWaiting: () => {} },
+      )
+      if (!isHere()) return
+      setState({ phase: 'started', dispatchId: begun.dispatchId, price, count: ready.recipients })
+      await latest.current.forget()
+      void client.invalidateQueries()
+    }
+    run().catch(error => show({ phase: 'failed', error }))
+    return () => abort.abort()
+  }, [price, personId, client])
+
+  const sendFor = (now: string) => void store({ sending: { ...draft.sending!, price: now } })
+  return { state, sendFor }
+}
+
+const draftOf = (draft: Draft, dispatchId: number) =>
+  ask<DraftAnswer>('GET', `/new-dispatch/${dispatchId}${placeOf(draft.companyId)}`)
+
+/** The dispatch that this draft made, or a new one. The key says which is which. */
+function begin(draft: Draft, onWaiting: () => void): Promise<DraftAnswer> {
+  const known = draft.sending?.dispatchId
+  if (known !== undefined) return patiently(() => draftOf(draft, known))
+  const place = { api: apiAddress(), companyId: draft.companyId }
+  return postUntilAnswered<DraftAnswer>(place, '/new-dispatch', formOf(draft), { key: `${draft.id}:create`, onWaiting })
+}
+
+const PAUSE_MS = 3000
+
+/** Asks until there is an answer. */
+async function patiently<T>(question: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await question()
+    } catch (error) {
+      const mayPass = error instanceof NoAnswer || (error instanceof ServerError && error.status >= 500)
+      if (!mayPass) throw error
+      await new Promise(resolve => setTimeout(resolve, PAUSE_MS))
+    }
+  }
+}
+
+async function upload(
+  draft: Draft,
+  { dispatchId, recipients }: Pick<DraftAnswer, 'dispatchId' | 'recipients'>,
+  personId: number,
+  signal: AbortSignal,
+  show: (state: State) => void,
+) {
+  const file = await keptFile(personId)
+  if (!file || !draft.source || !draft.checked) throw new FileGone()
+  let done = recipients
+  show({ phase: 'uploading', done, isWaiting: false })
+  await runTask(
+    {
+      kind: 'upload',
+      reading: { file, form: draft.source.look.form, columns: columnsFor(draft) },
+      leftOut: draft.checked.report.leftOut,
+      place: { api: apiAddress(), companyId: draft.companyId },
+      dispatchId,
+      from: recipients,
+      key: draft.id,
+    },
+    {
+      signal,
+      onProgress: now => {
+        done = now
+        show({ phase: 'uploading', done, isWaiting: false })
+      },
+      onWaiting: () => show({ phase: 'uploading', done, isWaiting: true }),
+    },
+  )
+}
+
+function Started({ state, use }: { state: Extract<State, { phase: 'started' }>; use: DraftUse }) {
+  const { say } = useWords()
+  const { money } = useFormats()
+  const goTo = useGoTo()
+  const { dispatchId, price, count } = state
+  const another = async () => {
+    await use.discard()
+    goTo(1)
+  }
+  return (
+    <>
+      <PageHead title={use.draft.name} />
+      <Blank
+        drawing="bird"
+        title={say('new.sending.started', { count })}
+        text={say('new.sending.startedText', { id: dispatchId, price: money(numberOf(price), 'RUB') })}
+      >
+        <Button onClick={another}>{say('new.sending.another')}</Button>
+      </Blank>
+    </>
+  )
+}
+
+type ChangedProps = { use: DraftUse; now: string; sendFor(price: string): void; goBack(): void }
+
+function PriceChanged({ use, now, sendFor, goBack }: ChangedProps) {
+  const { say } = useWords()
+  const { money } = useFormats()
+  const show = (price: string) => money(numberOf(price), 'RUB')
+  return (
+    <Blank
+      drawing="broken"
+      title={say('new.sending.priceChanged', { now: show(now), before: show(use.draft.sending!.price) })}
+      text={say('new.sending.priceText')}
+    >
+      <Button variant="filled" onClick={() => sendFor(now)}>
+        {say('new.sending.sendFor', { price: show(now) })}
+      </Button>
+      <Button onClick={goBack}>{say('new.sending.backToCheck')}</Button>
+    </Blank>
+  )
+}
+
+function Failed({ error, goBack }: { error: unknown; goBack(): void }) {
+  const words = useWords()
+  const { say } = words
+  const text =
+    error instanceof FileGone
+      ? say('new.sending.fileGone')
+      : error instanceof ReadingFailed || error instanceof Refusal
+        ? error.message
+        : describeProblem(words, error)
+  return (
+    <Blank drawing="broken" title={say('new.sending.failed')} text={text}>
+      <Button onClick={goBack}>{say('new.sending.backToCheck')}</Button>
+    </Blank>
+  )
+}
