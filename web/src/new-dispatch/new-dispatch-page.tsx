@@ -119,7 +119,7 @@ function StepList({ step, draft }: { step: Step; draft: Draft }) {
     <ol className={styles.steps} aria-label={say('new.steps')}>
       {steps.map(one => (
         <li key={one} aria-current={one === step ? 'step' : undefined} className={one < step ? styles.done : ''}>
-          <button type="button" disabled={one > last} onClick={() => goTo(one)} aria-label={say(stepNames[one])}>
+          <button type="button" disabled={one > last} onClick={() => goTo(one)}>
             <i>{one < step ? <Icon name="check" size={14} /> : one}</i>
             <span>{say(stepNames[one])}</span>
           </button>
@@ -141,8 +141,9 @@ export function Foot({ step, fault, sum, children }: FootProps) {
   return (
     <div className={styles.foot}>
       {step > 1 && (
-        <Button leftSection={<Icon name="back" />} onClick={() => goTo((step - 1) as Step)}>
-          {say('new.back')}
+        <Button className={styles.back} onClick={() => goTo((step - 1) as Step)}>
+          <Icon name="back" />
+          <span>{say('new.back')}</span>
         </Button>
       )}
       <div className={styles.end}>

@@ -228,7 +228,6 @@ function Toggles({ hours, days, onChange }: Props) {
             key={day}
             type="button"
             aria-pressed={days.includes(day)}
-            aria-label={dayName(words, day, 'long')}
             onClick={() => onChange({ hours, days: switched(days, day) })}
           >
             {dayName(words, day)}
