@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import type { DraftAnswer } from '../../../src/http/cabinet/new-dispatch.ts'
 import { ask, NoAnswer, ServerError } from '../api.ts'
@@ -183,6 +184,12 @@ function Started({ state, use }: { state: Extract<State, { phase: 'started' }>; 
         title={say('new.sending.started', { count })}
         text={say('new.sending.startedText', { id: dispatchId, price: money(numberOf(price), 'RUB') })}
       >
+        <Button
+          variant="filled"
+          renderRoot={props => <Link {...props} to="/dispatches/$dispatchId" params={{ dispatchId }} />}
+        >
+          {say('new.sending.watch')}
+        </Button>
         <Button onClick={another}>{say('new.sending.another')}</Button>
       </Blank>
     </>

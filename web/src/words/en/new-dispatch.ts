@@ -228,6 +228,7 @@ export const newDispatch = {
   'new.sending.starting': 'Starting the dispatch',
   'new.sending.started': { one: '{count} message is being sent', other: '{count} messages are being sent' },
   'new.sending.startedText': 'Dispatch {id} is started. {price} are held for it.',
+  'new.sending.watch': 'Watch it',
   'new.sending.another': 'Make another dispatch',
   'new.sending.failed': 'The dispatch was not started',
   'new.sending.priceChanged': 'The price has changed: {now} instead of {before}',

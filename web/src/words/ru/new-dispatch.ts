@@ -269,6 +269,7 @@ export const newDispatch = {
     other: '{count} сообщения отправляются',
   },
   'new.sending.startedText': 'Рассылка {id} запущена. Для неё удержано {price}.',
+  'new.sending.watch': 'Следить за ней',
   'new.sending.another': 'Создать ещё одну',
   'new.sending.failed': 'Рассылка не запущена',
   'new.sending.priceChanged': 'Цена изменилась: {now} вместо {before}',
