@@ -1,6 +1,6 @@
 import { invalid, notFound } from '../../base/errors.ts'
 import { allowLongWork } from '../../db/patience.ts'
-import type { Pool, Sql } from '../../db/sql.ts'
+import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
 import type { Company } from '../companies/company.ts'
 import { refuseForeignNames } from '../gateways/name-owners.ts'
@@ -24,11 +24,14 @@ import * as store from './store.ts'
  * table as those of the partner API, and either API can go on with those of the other.
  */
 
+/** Work that commits with a change of a dispatch, or not at all. */
+type Alongside = (sql: Transaction, dispatchId: number) => Promise<void>
+
 /** Creates a dispatch without recipients. */
 export async function createClientDispatch(
   pool: Pool,
   companyId: number,
-  request: { dispatch: ClientDispatch; once: Once; now: Date },
+  request: { dispatch: ClientDispatch; once: Once; now: Date; alongside?: Alongside },
 ): Promise<{ dispatchId: number }> {
   return once(pool, request.once, async sql => {
     await requireActive(sql, companyId)
@@ -41,6 +44,7 @@ export async function createClientDispatch(
     const [id] = await store.insertDispatchId(sql, companyId)
     const { dispatchId } = id!
     await store.insertClientDispatch(sql, { companyId, dispatchId }, about, { ...dispatch, senderIds })
+    await request.alongside?.(sql, dispatchId)
     return { dispatchId }
   })
 }
@@ -72,7 +76,7 @@ export async function addRecipients(
   pool: Pool,
   numbering: Numbering,
   home: DispatchHome,
-  request: { recipients: Recipient[]; linkBase: string; once: Once; from?: number },
+  request: { recipients: Recipient[]; linkBase: string; once: Once; from?: number; alongside?: Alongside },
 ): Promise<Answer[]> {
   const { recipients, linkBase } = request
   const answers: Answer[] = []
@@ -85,6 +89,7 @@ export async function addRecipients(
     }
     const company = await requireActive(sql, home.companyId)
     await addTo(sql, numbering, { dispatch: dispatch!, company, recipients, linkBase, answers })
+    await request.alongside?.(sql, home.dispatchId)
     return { from: dispatch!.messageCount }
   })
   // Said before to the same Idempotency-Key: the messages themselves know it.

@@ -54,13 +54,19 @@ export function startDispatchOf(
 }
 
 /** The messaging API's: once, and from CREATED alone. With `price` only when exactly that would be held. */
-export function startCreatedDispatch(pool: Pool, home: DispatchHome, billing: Billing, price?: Money): Promise<void> {
+export function startCreatedDispatch(
+  pool: Pool,
+  home: DispatchHome,
+  billing: Billing,
+  { price, alongside }: { price?: Money; alongside?: Alongside } = {},
+): Promise<void> {
   return underLocks(pool, home, billing, async (sql, dispatch, account) => {
     if (dispatch.status !== 'CREATED') throw inappropriateStatus()
     if (price !== undefined && price !== (await priceToStart(sql, dispatch, billing))) {
       throw invalid('price: the dispatch costs another amount now')
     }
     await start(sql, dispatch, account, billing, refusal => new AppError('insufficient_funds', refusal))
+    await alongside?.(sql)
   })
 }
 

@@ -125,6 +125,28 @@ describe('every change of the cabinet', () => {
       await browser.ask('POST', `/dispatches/${dispatchId}/again`) // was sent again already
       return ['dispatch.sent_again']
     },
+    'POST /new-dispatch': async ({ browser }) => {
+      await aDraft(browser, 'create')
+      await aDraft(browser, 'create') // the same request again
+      return ['dispatch.created']
+    },
+    'POST /new-dispatch/:dispatchId/recipients': async ({ browser }) => {
+      await fill(browser, await aDraft(browser, 'fill'))
+      return ['dispatch.created', 'dispatch.changed']
+    },
+    'POST /new-dispatch/:dispatchId/start': async ({ browser }) => {
+      const dispatchId = await aDraft(browser, 'start')
+      await fill(browser, dispatchId)
+      const { price } = (await browser.ask('GET', `/new-dispatch/${dispatchId}`)).body
+      await browser.ask('POST', `/new-dispatch/${dispatchId}/start`, { price })
+      await browser.ask('POST', `/new-dispatch/${dispatchId}/start`, { price }) // is started already
+      return ['dispatch.created', 'dispatch.changed', 'dispatch.started']
+    },
+    'POST /new-dispatch/test': async ({ browser }) => {
+      const message = { channelType: 'SMS', senderName: 'sms_promo', text: 'Hello', destination: '79160000001' }
+      await browser.ask('POST', '/new-dispatch/test', message)
+      return ['message.sent']
+    },
     'DELETE /session': async ({ browser }) => {
       secrets.push(browser.cookie!.split('=')[1]!)
       await browser.ask('DELETE', '/session')
@@ -138,7 +160,21 @@ describe('every change of the cabinet', () => {
     'POST /session/second-factor',
     'POST /invitation',
     'POST /account/second-factor/proposal',
+    'POST /new-dispatch/check',
   ]
+
+  async function aDraft(browser: CabinetBrowser, key: string): Promise<number> {
+    const form = { name: 'Sale', channelType: 'SMS', senderName: 'sms_promo', text: 'Hello' }
+    return (await browser.ask('POST', '/new-dispatch', form, withKey(key))).body.dispatchId
+  }
+
+  const fill = (browser: CabinetBrowser, dispatchId: number) => {
+    const recipients = [{ destination: '+79160000001' }]
+    const path = `/new-dispatch/${dispatchId}/recipients`
+    return browser.ask('POST', path, { from: 0, recipients }, withKey(`recipients of ${dispatchId}`))
+  }
+
+  const withKey = (key: string) => ({ headers: { 'idempotency-key': key } })
 
   async function switchOn({ browser }: SignedIn): Promise<string[]> {
     const { secret } = (await browser.ask('POST', '/account/second-factor/proposal')).body

@@ -5,6 +5,7 @@ import type { ClientChannel, TrafficType } from '../../base/channel-types.ts'
 import { invalid } from '../../base/errors.ts'
 import { formatMoney, type Money, money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
+import { recordChange } from '../../domain/audit-log/audit-log.ts'
 import { requireCompanyWithin } from '../../domain/companies/companies.ts'
 import type { Company } from '../../domain/companies/company.ts'
 import { addRecipients, createClientDispatch, requireDispatchOf } from '../../domain/dispatches/client-dispatches.ts'
@@ -153,11 +154,14 @@ export const newDispatchRoutes =
     api.post(
       '/new-dispatch/test',
       { config: needs, schema: { querystring: OfCompany, body: Test } },
-      async ({ viewer, query, body }): Promise<TestAnswer> => {
+      async ({ viewer, actor, query, body }): Promise<TestAnswer> => {
         const { companyId } = await companyOf(sql, viewer, query)
         const [outcome] = await intake.accept(companyId, [testOf(body)])
         if (outcome!.kind === 'refused') throw invalid(outcome!.reason)
-        return { messageUuid: outcome!.uuid }
+        const { uuid } = outcome!
+        const subject = { kind: 'message', id: uuid }
+        await sql.begin(tx => recordChange(tx, actor, { what: 'message.sent', companyId, subject }))
+        return { messageUuid: uuid }
       },
     )
 
@@ -170,6 +174,12 @@ export const newDispatchRoutes =
           dispatch: dispatchOf(request.body, { trafficCenterId: null }),
           once: onceOf(request, companyId),
           now: clock(),
+          alongside: (tx, id) => {
+            const { name, channelType, senderName, text } = request.body
+            const subject = { kind: 'dispatch', id, name }
+            const after = { channelType, senderName, text }
+            return recordChange(tx, request.actor, { what: 'dispatch.created', companyId, subject, after })
+          },
         })
         return draftOf(companyId, dispatchId)
       },
@@ -193,9 +203,17 @@ export const newDispatchRoutes =
       },
       async (request, reply): Promise<{ recipients: number }> => {
         const { companyId } = await companyOf(sql, request.viewer, request.query)
-        const { dispatchId } = await requireDispatchOf(sql, companyId, request.params.dispatchId)
+        const { dispatchId, name } = await requireDispatchOf(sql, companyId, request.params.dispatchId)
         const { from, recipients } = request.body
-        const wanted = { from, recipients, linkBase, once: onceOf(request, companyId) }
+        const note: Parameters<typeof addRecipients>[3]['alongside'] = (tx, id) =>
+          recordChange(tx, request.actor, {
+            what: 'dispatch.changed',
+            companyId,
+            subject: { kind: 'dispatch', id, name },
+            before: { recipients: from },
+            after: { recipients: from + recipients.length },
+          })
+        const wanted = { from, recipients, linkBase, once: onceOf(request, companyId), alongside: note }
         await inTurn(reply, () => addRecipients(sql, numbering(), { companyId, dispatchId }, wanted))
         return { recipients: from + recipients.length }
       },
@@ -205,11 +223,16 @@ export const newDispatchRoutes =
     api.post(
       '/new-dispatch/:dispatchId/start',
       { config: needs, schema: { querystring: OfCompany, params: ByDispatch, body: Start } },
-      async ({ viewer, query, params, body }): Promise<{ dispatchId: number }> => {
+      async ({ viewer, actor, query, params, body }): Promise<{ dispatchId: number }> => {
         const { companyId } = await companyOf(sql, viewer, query)
-        const { dispatchId, status } = await requireDispatchOf(sql, companyId, params.dispatchId)
+        const { dispatchId, status, name } = await requireDispatchOf(sql, companyId, params.dispatchId)
         const home = { companyId, dispatchId }
-        if (status === 'CREATED') await startCreatedDispatch(sql, home, billing(), money(body.price))
+        if (status !== 'CREATED') return { dispatchId }
+        const subject = { kind: 'dispatch', id: dispatchId, name }
+        await startCreatedDispatch(sql, home, billing(), {
+          price: money(body.price),
+          alongside: tx => recordChange(tx, actor, { what: 'dispatch.started', companyId, subject }),
+        })
         return { dispatchId }
       },
     )
