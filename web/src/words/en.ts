@@ -1,8 +1,8 @@
 import { audit } from './en/audit.ts'
 import { dispatches } from './en/dispatches.ts'
 import { messages } from './en/messages.ts'
-import { overview } from './en/overview.ts'
 import { newDispatch } from './en/new-dispatch.ts'
+import { overview } from './en/overview.ts'
 import { traffic } from './en/traffic.ts'
 
 export const en = {

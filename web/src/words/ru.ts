@@ -1,8 +1,8 @@
 import { audit } from './ru/audit.ts'
 import { dispatches } from './ru/dispatches.ts'
 import { messages } from './ru/messages.ts'
-import { overview } from './ru/overview.ts'
 import { newDispatch } from './ru/new-dispatch.ts'
+import { overview } from './ru/overview.ts'
 import { traffic } from './ru/traffic.ts'
 import type { Dictionary } from './words.ts'
 
