@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import * as authorize from './authorize.ts'
+import * as cabinetUpload from './cabinet-upload.ts'
 import * as callbacks from './callbacks.ts'
 import * as commandStart from './command-start.ts'
 import * as depth from './depth.ts'
@@ -39,6 +40,7 @@ const benches: Bench[] = [
   smppCodec,
   smpp,
   smppMemory,
+  cabinetUpload,
   commandStart,
   templates,
   { name: 'text', about: 'nanoseconds to fill in a text and count its parts', run: text.run },
