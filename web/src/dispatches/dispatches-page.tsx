@@ -6,6 +6,7 @@ import { BoneRows } from '../parts/bones.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { PageHead } from '../parts/page-head.tsx'
+import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import { DispatchFilters, StatusTabs } from './dispatch-filters.tsx'
 import { DispatchTable } from './dispatch-table.tsx'
@@ -20,6 +21,7 @@ export function DispatchesPage() {
   const { data, error, refetch } = useQuery(listQuery(company, search))
   const { changes } = useLive(moving(data?.items))
   const running = data?.counts?.STARTED ?? 0
+  const maySend = useMe().rights.includes('traffic.send')
   const items = data?.items.map(item => ({ ...item, ...changes.get(item.dispatchId) }))
   return (
     <>
@@ -28,6 +30,7 @@ export function DispatchesPage() {
         note={
           data?.counts ? (running > 0 ? say('dispatches.running', { count: running }) : say('dispatches.none')) : ' '
         }
+        actions={maySend && <NewDispatchButton />}
       />
       <StatusTabs search={search} counts={data?.counts ?? null} />
       <DispatchFilters search={search} />
@@ -46,6 +49,19 @@ export function DispatchesPage() {
         <BoneRows rows={6} />
       )}
     </>
+  )
+}
+
+function NewDispatchButton() {
+  const { say } = useWords()
+  return (
+    <Button
+      variant="filled"
+      leftSection={<Icon name="plus" />}
+      renderRoot={props => <Link {...props} to="/dispatches/new" />}
+    >
+      {say('new.title')}
+    </Button>
   )
 }
 
