@@ -147,6 +147,11 @@ describe('every change of the cabinet', () => {
       await browser.ask('POST', '/new-dispatch/test', message)
       return ['message.sent']
     },
+    'POST /messages/:uuid/callbacks/:callbackId/replay': async ({ browser }) => {
+      const [message] = await api.sql`select uuid from messages where dispatch_id = ${await aCompanysDispatch()}`
+      await browser.ask('POST', `/messages/${message!.uuid}/callbacks/${await aCallback()}/replay`)
+      return ['callback.replayed']
+    },
     'DELETE /session': async ({ browser }) => {
       secrets.push(browser.cookie!.split('=')[1]!)
       await browser.ask('DELETE', '/session')
@@ -175,6 +180,14 @@ describe('every change of the cabinet', () => {
   }
 
   const withKey = (key: string) => ({ headers: { 'idempotency-key': key } })
+
+  async function aCallback(): Promise<number> {
+    const [row] = await api.sql`
+      insert into callbacks (company_id, receiver, url, format, events, event_count, status, happened_at, expires_at)
+      values (${companyId}, 'shop.example', 'https://shop.example', 'partner', '[]', 0, 'EXPIRED', now(), now())
+      returning callback_id as id`
+    return row!.id
+  }
 
   async function switchOn({ browser }: SignedIn): Promise<string[]> {
     const { secret } = (await browser.ask('POST', '/account/second-factor/proposal')).body
