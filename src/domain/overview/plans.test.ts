@@ -65,7 +65,7 @@ describe.each(planModes)('with %s', mode => {
     expect(ofMessages.reduce((rows, read) => rows + read.rows, 0)).toBeLessThanOrEqual(most)
   })
 
-  test('no other statement reads messages, and none reads all dispatches or lanes', async () => {
+  test('what needs attention, waits or runs in a company is found without its messages', async () => {
     for (const about of [/as "waitingEvents"/, /wanted \(status\)/, /'STARTED'\s+order by/, /case when bool_and/]) {
       const reads = await readsOf(db, mode, overview(scopes.company), about)
       expect(reads.filter(({ table }) => table.startsWith('messages'))).toEqual([])
