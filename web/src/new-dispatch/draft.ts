@@ -110,8 +110,6 @@ async function forgetDraft(personId: number) {
   for (const name of stores) await inStore(name, 'readwrite', store => store.delete(personId))
 }
 
-const SAVE_AFTER_MS = 300
-
 export type DraftUse = {
   draft: Draft
   change(part: Partial<Draft>): void
@@ -126,7 +124,8 @@ export type DraftUse = {
 export function useDraft(personId: number, companyId: number | undefined): DraftUse | undefined {
   const [draft, setDraft] = useState<Draft>()
   const latest = useRef<Draft>(undefined)
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const saved = useRef(Promise.resolve())
+  const isSaveWaiting = useRef(false)
 
   // The company is looked at once: later the page changes it in the draft.
   useEffect(() => {
@@ -143,19 +142,22 @@ export function useDraft(personId: number, companyId: number | undefined): Draft
     }
   }, [personId])
 
-  const save = useCallback(async () => {
-    clearTimeout(timer.current)
-    if (latest.current) await keepDraft(personId, latest.current).catch(() => {})
+  /** At once, because a reload may follow at any moment. Changes that come while one is written are written together. */
+  const save = useCallback(() => {
+    if (isSaveWaiting.current) return saved.current
+    isSaveWaiting.current = true
+    saved.current = saved.current.then(async () => {
+      isSaveWaiting.current = false
+      if (latest.current) await keepDraft(personId, latest.current).catch(() => {})
+    })
+    return saved.current
   }, [personId])
-
-  useEffect(() => () => void save(), [save])
 
   const change = useCallback(
     (part: Partial<Draft>) => {
       latest.current = { ...latest.current!, ...part, savedAt: new Date().toISOString() }
       setDraft(latest.current)
-      clearTimeout(timer.current)
-      timer.current = setTimeout(save, SAVE_AFTER_MS)
+      void save()
     },
     [save],
   )
@@ -167,15 +169,15 @@ export function useDraft(personId: number, companyId: number | undefined): Draft
     [change, save],
   )
   const discard = useCallback(async () => {
-    clearTimeout(timer.current)
     latest.current = newDraft(draft?.companyId)
+    await saved.current
     await forgetDraft(personId).catch(() => {})
     setDraft(latest.current)
   }, [personId, draft?.companyId])
 
   const forget = useCallback(async () => {
-    clearTimeout(timer.current)
     latest.current = undefined
+    await saved.current
     await forgetDraft(personId).catch(() => {})
   }, [personId])
 
