@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser)('the audit log', () => {
     faults.expectNone()
   })
 
-  test('keeps its filters in the address, finds older entries, and names staff to nobody', async () => {
+  test('keeps its filters in the address, finds older entries, and does not name members of staff', async () => {
     const { page, faults } = await signedIn(ofPartner(partnerId), 'audit?what=sender.approved')
     await rows(page).nth(50).waitFor()
     expect(await rows(page).count()).toBe(51)

@@ -39,7 +39,7 @@ async function aDispatchOfDemo({ companyId, senderIds }: Demo): Promise<number> 
   const partner = (await partnerWithLogin(cabinet.sql, 'demo'))!
   const senders = await sendersByIds(cabinet.sql, companyId!, senderIds)
   const world = { partner: partner as TestPartner, companyId: companyId!, senders }
-  const recipients = [...someRecipients(8), { destination: 'nobody' }]
+  const recipients = [...someRecipients(8), { destination: 'no number' }]
   return aDispatch(cabinet.sql, await loadNumbering(cabinet.sql), world, recipients)
 }
 

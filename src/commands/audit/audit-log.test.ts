@@ -310,7 +310,7 @@ describe('audit list', () => {
     const text = await run('audit', 'list', ...ofCompany(), '--what', 'person.role_changed')
     expect(text).toMatch(/command line +person\.role_changed +person \d+ anna@example\.com/)
     expect(text).toContain('{"role":"sender"}')
-    expect(await answerOf('audit', 'list', '--person', 'nobody')).toEqual([])
+    expect(await answerOf('audit', 'list', '--person', 'unknown@example.com')).toEqual([])
     expect(await answerOf('audit', 'list', '--from', '2999-01-01')).toEqual([])
     expect(await answerOf('audit', 'list', '--to', '2999-01-01', '--limit', '3')).toHaveLength(3)
   })

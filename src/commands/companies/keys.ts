@@ -29,10 +29,10 @@ export async function createOne(call: Call) {
   const center = centerOption(call)
   const list = addressesOption(call)
   if (center !== undefined && type !== 'MESSAGE') throw new UsageError('--center is for keys of the type MESSAGE only.')
-  const wishes = { ...(list === undefined ? {} : { addresses: list }), ...(center === undefined ? {} : { center }) }
+  const options = { ...(list === undefined ? {} : { addresses: list }), ...(center === undefined ? {} : { center }) }
   await withDatabase(call.config, async ({ sql }) => {
     const made = recorded(sql, async (tx, record) => {
-      const shown = (await tx.begin(inner => createKey(inner, companyId, type, wishes))) as ShownKey
+      const shown = (await tx.begin(inner => createKey(inner, companyId, type, options))) as ShownKey
       const after = fieldsOf(await keyWithId(tx, companyId, shown.keyId))
       await record({ what: 'key.created', ...subjectOf(companyId, shown.keyId), after })
       return shown

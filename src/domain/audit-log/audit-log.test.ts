@@ -26,7 +26,7 @@ const key = (id: number | string, more: Partial<Change> = {}): Change => ({
 })
 
 describe('an entry', () => {
-  test('says who, from where, what, of whom, and keeps only the fields that differ', async () => {
+  test('tells actor, address, verb and subject, and keeps only the fields that differ', async () => {
     const partner = await aPartner(db.sql)
     const companyId = await aCompany(db.sql, partner)
     const before = { addresses: [], active: true, note: undefined }
