@@ -1,4 +1,3 @@
-import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Demo, makeDemo } from '../src/commands/service/demo.ts'
 import { loadNumbering } from '../src/domain/numbering/numbering.ts'
@@ -13,13 +12,16 @@ import type { TestPartner } from '../src/testing/factories.ts'
 import { aSingleMessage } from '../src/testing/traffic.ts'
 import { aDispatch, someRecipients } from '../src/testing/world.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
-import { openPage, seriousFindings, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
+import { openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
+import { expectGood, expectGoodDialog, type Screen, screens } from './looks.ts'
 import { someTraffic } from './overview-traffic.ts'
 
 /** Every page of the cabinet at both widths, in both languages and both themes. */
 
 const cabinet = useCabinet({ demo: true })
 const { newPage } = useBrowser()
+const pageOf = ({ width, locale, colorScheme }: Screen) =>
+  newPage({ viewport: { width, height: 844 }, locale, colorScheme })
 const DEMO_PASSWORD = 'a password of the demo'
 let place: Place
 let dispatchId: number
@@ -41,38 +43,6 @@ async function aDispatchOfDemo({ companyId, senderIds }: Demo): Promise<number> 
   const world = { partner: partner as TestPartner, companyId: companyId!, senders }
   const recipients = [...someRecipients(8), { destination: 'no number' }]
   return aDispatch(cabinet.sql, await loadNumbering(cabinet.sql), world, recipients)
-}
-
-const screens = [
-  { width: 1400, locale: 'en-GB', colorScheme: 'light' },
-  { width: 1400, locale: 'ru-RU', colorScheme: 'dark' },
-  { width: 900, locale: 'ru-RU', colorScheme: 'light' },
-  { width: 390, locale: 'ru-RU', colorScheme: 'light' },
-  { width: 390, locale: 'en-GB', colorScheme: 'dark' },
-] as const
-
-const pageOf = ({ width, locale, colorScheme }: (typeof screens)[number]) =>
-  newPage({ viewport: { width, height: 844 }, locale, colorScheme })
-
-/** Words that are cut off, because their button or label is too narrow. */
-const cutOff = `[...document.querySelectorAll('button, [class*=Button-label], [class*=SegmentedControl-label]')]
-  .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1).map(({ textContent }) => textContent)`
-
-async function expectGood(page: Page, name: string) {
-  expect([name, await page.evaluate(cutOff)]).toEqual([name, []])
-  expect([name, await seriousFindings(page)]).toEqual([name, []])
-  const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
-  expect([name, await page.evaluate(overflow)]).toEqual([name, 0])
-}
-
-/** Opens what a click opens, waits until it stands still, and closes it. */
-async function expectGoodDialog(page: Page, name: string, open: () => Promise<void>) {
-  await open()
-  await page.getByRole('dialog').waitFor()
-  await eventually(async () => expect(await page.evaluate('document.getAnimations().length')).toBe(0))
-  await expectGood(page, name)
-  await page.keyboard.press('Escape')
-  await page.getByRole('dialog').waitFor({ state: 'detached' })
 }
 
 describe.skipIf(!hasBrowser)('without serious findings of axe, and nowhere wider than the screen', () => {
@@ -155,7 +125,7 @@ describe.skipIf(!hasBrowser)('the shell', () => {
     const page = await pageOf(screens[0])
     await openPage(page, cabinet)
     await typeCredentials(page, login)
-    const links = page.getByRole('link', { name: 'People' })
+    const links = page.getByRole('link', { name: 'Dispatches' })
     await links.first().waitFor()
     const boxOf = async () => (await links.boundingBox())!
     expect((await boxOf()).x).toBeLessThan(50)

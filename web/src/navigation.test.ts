@@ -10,7 +10,9 @@ const everyone = [
 ]
 
 test('the people page is shown to those who may see people, and to nobody else', () => {
-  const shown = everyone.filter(person => pagesOf({ rights: rightsOf(person) }).some(({ to }) => to === '/people'))
+  const shown = everyone.filter(person =>
+    pagesOf({ kind: person.kind, rights: rightsOf(person) }).some(({ to }) => to === '/people'),
+  )
   expect(shown.map(({ kind, role }) => `${kind} ${role}`)).toEqual([
     'COMPANY owner',
     'PARTNER owner',
@@ -20,5 +22,5 @@ test('the people page is shown to those who may see people, and to nobody else',
 })
 
 test('everyone has a page to begin with', () => {
-  for (const person of everyone) expect(homeOf({ rights: rightsOf(person) })).toMatch(/^\//)
+  for (const person of everyone) expect(homeOf({ kind: person.kind, rights: rightsOf(person) })).toMatch(/^\//)
 })

@@ -1,7 +1,7 @@
 import type { IconName } from './parts/icon.tsx'
 import type { Me, Right } from './session.ts'
 
-/** The pages that the navigation shows, in this order. */
+/** The page, its icon, and the right that opens it. */
 export type NavigationPage = {
   to: '/overview' | '/dispatches' | '/messages' | '/people' | '/audit' | '/account'
   label: 'nav.overview' | 'nav.dispatches' | 'nav.messages' | 'nav.people' | 'nav.audit' | 'nav.account'
@@ -9,18 +9,56 @@ export type NavigationPage = {
   needs?: Right
 }
 
-const pages: NavigationPage[] = [
+/** Pages that belong together; the first group has no heading. */
+export type NavigationGroup = {
+  heading?: 'nav.group.setUp' | 'nav.group.customers' | 'nav.group.account' | 'nav.group.service'
+  pages: NavigationPage[]
+}
+
+const traffic: NavigationPage[] = [
   { to: '/overview', label: 'nav.overview', icon: 'home', needs: 'traffic.see' },
   { to: '/dispatches', label: 'nav.dispatches', icon: 'layers', needs: 'traffic.see' },
   { to: '/messages', label: 'nav.messages', icon: 'bubble', needs: 'traffic.see' },
-  { to: '/people', label: 'nav.people', icon: 'users', needs: 'people.see' },
-  { to: '/audit', label: 'nav.audit', icon: 'log', needs: 'audit.see' },
-  { to: '/account', label: 'nav.account', icon: 'person' },
 ]
 
+/** What a company is set up with. Staff see it of a company that they chose. */
+const setUp: NavigationPage[] = []
+
+const customers: NavigationPage[] = []
+
+const account: NavigationPage[] = []
+
+const service: NavigationPage[] = [
+  { to: '/people', label: 'nav.people', icon: 'users', needs: 'people.see' },
+  { to: '/audit', label: 'nav.audit', icon: 'log', needs: 'audit.see' },
+]
+
+type Reader = Pick<Me, 'kind' | 'rights'>
+
 /** What a person may open and nothing else; the server decides every request again. */
-export const pagesOf = (me: Pick<Me, 'rights'>): NavigationPage[] =>
-  pages.filter(({ needs }) => needs === undefined || me.rights.includes(needs))
+export function groupsOf(me: Reader, company?: number): NavigationGroup[] {
+  const groups: NavigationGroup[] =
+    me.kind === 'STAFF'
+      ? [
+          { pages: traffic },
+          { heading: 'nav.group.setUp', pages: company === undefined ? [] : setUp },
+          { heading: 'nav.group.customers', pages: [...customers, ...account] },
+          { heading: 'nav.group.service', pages: service },
+        ]
+      : [
+          { pages: [...customers, ...traffic] },
+          { heading: 'nav.group.setUp', pages: setUp },
+          { heading: 'nav.group.account', pages: [...account, ...service] },
+        ]
+  return groups
+    .map(group => ({ ...group, pages: group.pages.filter(page => isOpenTo(me, page)) }))
+    .filter(({ pages }) => pages.length > 0)
+}
+
+const isOpenTo = ({ rights }: Reader, { needs }: NavigationPage) => needs === undefined || rights.includes(needs)
+
+export const pagesOf = (me: Reader, company?: number): NavigationPage[] =>
+  groupsOf(me, company).flatMap(({ pages }) => pages)
 
 /** Where a person begins. */
-export const homeOf = (me: Pick<Me, 'rights'>) => pagesOf(me)[0]!.to
+export const homeOf = (me: Reader) => pagesOf(me)[0]?.to ?? '/account'

@@ -5,8 +5,6 @@ import { type ChannelType, channelTypes } from '../../base/channel-types.ts'
 import { type Money, moneyToNumber } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
 import { recordChange } from '../../domain/audit-log/audit-log.ts'
-import { requireCompanyWithin } from '../../domain/companies/companies.ts'
-import type { CompanyScope } from '../../domain/companies/company.ts'
 import { type Again, sendAgain } from '../../domain/dispatches/again.ts'
 import { requireDispatchOf } from '../../domain/dispatches/client-dispatches.ts'
 import { type Dispatch, type DispatchStatus, dispatchStatuses } from '../../domain/dispatches/dispatch.ts'
@@ -29,6 +27,7 @@ import { ReportLimit, streamOf } from '../report-limit.ts'
 import { ById, DateTime, Defaulted, Id, OneOf } from '../schemas.ts'
 import type { CabinetContext } from './cabinet-context.ts'
 import { reportFormats, reportOf, reportTypes } from './report.ts'
+import { scopeOf } from './whose.ts'
 
 const REPORTS_OF_PERSON = 2
 
@@ -73,7 +72,7 @@ export const dispatchRoutes =
       '/dispatches',
       { config: seen, schema: { querystring: List } },
       async ({ viewer, query }): Promise<DispatchesAnswer> => {
-        const scope = await scopeOf(sql, viewer, query.companyId)
+        const scope = await scopeOf(sql, viewer, query)
         const [page, counts] = await Promise.all([
           listWatched(sql, scope, filterOf(query), placeOf(query), query.perPage),
           countWatched(sql, scope),
@@ -142,12 +141,6 @@ export const dispatchRoutes =
       },
     )
   }
-
-async function scopeOf(sql: Sql, viewer: Viewer, companyId: number | undefined): Promise<CompanyScope> {
-  if (companyId === undefined) return viewer
-  await requireCompanyWithin(sql, viewer, companyId)
-  return { kind: 'COMPANY', companyId }
-}
 
 const filterOf = ({ status, channel, search, from, to }: List) => ({
   status,

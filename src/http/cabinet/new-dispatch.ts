@@ -6,7 +6,6 @@ import { invalid } from '../../base/errors.ts'
 import { formatMoney, type Money, money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
 import { recordChange } from '../../domain/audit-log/audit-log.ts'
-import { requireCompanyWithin } from '../../domain/companies/companies.ts'
 import type { Company } from '../../domain/companies/company.ts'
 import { addRecipients, createClientDispatch, requireDispatchOf } from '../../domain/dispatches/client-dispatches.ts'
 import { type ClientTrial, tryClientDispatch } from '../../domain/dispatches/client-trial.ts'
@@ -16,7 +15,6 @@ import { SHARED_NAME } from '../../domain/dispatches/routing.ts'
 import { type Account, monthOf } from '../../domain/ledger/account.ts'
 import { accountOf } from '../../domain/ledger/ledger.ts'
 import { type Brand, brands } from '../../domain/numbering/brand.ts'
-import type { Viewer } from '../../domain/people/person.ts'
 import { may } from '../../domain/people/rights.ts'
 import { openPriceBook, type PriceBook } from '../../domain/pricing/pricing.ts'
 import { isInternational, type Sender, type SenderStatus, senderTypeOf } from '../../domain/senders/sender.ts'
@@ -29,12 +27,12 @@ import { createIngestQueue } from '../ingest-queue.ts'
 import { dispatchOf, NewDispatchBody } from '../messaging/dispatches.ts'
 import { Id } from '../schemas.ts'
 import type { CabinetContext } from './cabinet-context.ts'
+import { companyOf, OfCompany } from './whose.ts'
 
 /** How many recipients the page sends at once. */
 const MOST_AT_ONCE = 10_000
 const MOST_SUBSTITUTIONS = 100
 
-const OfCompany = Type.Object({ companyId: Type.Optional(Id) })
 const ByDispatch = Type.Object({ dispatchId: Id })
 const Recipients = Type.Unsafe<Recipient[]>(
   Type.Array(
@@ -237,13 +235,6 @@ export const newDispatchRoutes =
       },
     )
   }
-
-/** People of a company have theirs; others name one. */
-function companyOf(sql: Sql, viewer: Viewer, { companyId }: { companyId?: number }): Promise<Company> {
-  const wanted = companyId ?? viewer.companyId
-  if (wanted === null) throw invalid('companyId: is required')
-  return requireCompanyWithin(sql, viewer, wanted)
-}
 
 const onceOf = (request: FastifyRequest, companyId: number) => ({
   owner: `cabinet:${companyId}`,

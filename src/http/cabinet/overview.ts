@@ -1,20 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import Type from 'typebox'
 import { moneyToNumber } from '../../base/money.ts'
-import type { Sql } from '../../db/sql.ts'
-import { requireCompanyWithin } from '../../domain/companies/companies.ts'
-import type { CompanyScope } from '../../domain/companies/company.ts'
 import type { Attention } from '../../domain/overview/attention.ts'
 import { type Overview, overviewOf } from '../../domain/overview/overview.ts'
 import { UsualShares } from '../../domain/overview/usual-shares.ts'
 import type { OldestWaiting } from '../../domain/overview/waiting.ts'
-import type { Viewer } from '../../domain/people/person.ts'
 import { may, type Right } from '../../domain/people/rights.ts'
 import type { WaitReason } from '../../domain/sending/waiting.ts'
-import { Id } from '../schemas.ts'
 import type { CabinetContext } from './cabinet-context.ts'
-
-const OfCompany = Type.Object({ companyId: Type.Optional(Id) })
+import { OfCompany, scopeOf } from './whose.ts'
 
 /** What the page gets; it imports these types. */
 export type OverviewAnswer = ReturnType<typeof present>
@@ -39,12 +32,6 @@ export const overviewRoutes =
       },
     )
   }
-
-async function scopeOf(sql: Sql, viewer: Viewer, { companyId }: { companyId?: number }): Promise<CompanyScope> {
-  if (companyId === undefined) return viewer
-  await requireCompanyWithin(sql, viewer, companyId)
-  return { kind: 'COMPANY', companyId }
-}
 
 type Shown = { now: Date; billingZone: string; sees: (right: Right) => boolean }
 

@@ -18,13 +18,13 @@ import { type Person, type Place, type Role, roles, type Viewer } from '../../do
 import { Id } from '../schemas.ts'
 import { subjectOf } from './account.ts'
 import type { CabinetContext } from './cabinet-context.ts'
+import { OfCompany } from './whose.ts'
 
 const Login = Type.String({ minLength: 1, maxLength: 255 })
 const RoleName = Type.String({ maxLength: 20 })
 const Invitation = Type.Object({ login: Login, role: RoleName, name: Type.Optional(Type.String({ maxLength: 100 })) })
 const Change = Type.Object({ role: Type.Optional(RoleName), isActive: Type.Optional(Type.Boolean()) })
 const ByPerson = Type.Object({ personId: Id })
-const OfCompany = Type.Object({ companyId: Type.Optional(Id) })
 
 /** What the page asks and gets; it imports these types. */
 export type Invitation = Type.Static<typeof Invitation>

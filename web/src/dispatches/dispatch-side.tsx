@@ -1,5 +1,5 @@
-import type { ReactNode } from 'react'
 import { useFormats } from '../format.ts'
+import { Pair, Pairs } from '../parts/pairs.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './dispatch-page.module.css'
 import type { Breakdown, Whole } from './dispatches.ts'
@@ -12,12 +12,12 @@ export function DispatchMoney({ money }: { money: NonNullable<Breakdown['money']
   return (
     <section>
       <h2>{say('dispatch.money')}</h2>
-      <dl className={styles.pairs}>
+      <Pairs>
         <Pair name={say('dispatch.money.charged')}>{amount(money.charged)}</Pair>
         <Pair name={say('dispatch.money.held')}>{amount(money.held)}</Pair>
         <Pair name={say('dispatch.money.released')}>{amount(money.released)}</Pair>
         <Pair name={say('dispatch.money.estimate')}>{amount(money.estimate)}</Pair>
-      </dl>
+      </Pairs>
     </section>
   )
 }
@@ -37,7 +37,7 @@ export function DispatchSide({ dispatch }: { dispatch: Whole }) {
       </section>
       <section>
         <h2>{say('dispatch.details')}</h2>
-        <dl className={styles.pairs}>
+        <Pairs>
           <Pair name={say('dispatch.details.company')}>{dispatch.companyName}</Pair>
           {senderNames.length > 0 && <Pair name={say('dispatch.details.sender')}>{senderNames.join(', ')}</Pair>}
           <Pair name={say('dispatch.details.traffic')}>{say(`dispatch.traffic.${dispatch.trafficType}`)}</Pair>
@@ -45,18 +45,11 @@ export function DispatchSide({ dispatch }: { dispatch: Whole }) {
           {startAt && <Pair name={say('dispatch.details.planned')}>{moment(startAt)}</Pair>}
           {completedAt && <Pair name={say('dispatch.details.finished')}>{moment(completedAt)}</Pair>}
           {callbackUrl && <Pair name={say('dispatch.details.callbacks')}>{hostOf(callbackUrl)}</Pair>}
-        </dl>
+        </Pairs>
       </section>
     </>
   )
 }
-
-const Pair = ({ name, children }: { name: string; children: ReactNode }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-)
 
 /** Placeholders stand out. */
 const WithPlaces = ({ text }: { text: string }) =>

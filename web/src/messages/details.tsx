@@ -1,10 +1,9 @@
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import { useFormats } from '../format.ts'
+import { Pair, Pairs } from '../parts/pairs.tsx'
 import { useTrafficNames } from '../parts/traffic-names.ts'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
-import styles from './message.module.css'
 import type { Life } from './messages.ts'
 
 /** What is known of a message besides its life. */
@@ -14,7 +13,7 @@ export function Details({ life, isBrief = false }: { life: Life; isBrief?: boole
   const { operator } = useTrafficNames()
   const isOfCompany = useMe().kind === 'COMPANY'
   return (
-    <dl className={styles.pairs}>
+    <Pairs>
       {!isOfCompany && <Pair name={say('message.detail.company')}>{life.companyName}</Pair>}
       {life.dispatchId !== null && (
         <Pair name={say('message.detail.dispatch')}>
@@ -38,15 +37,6 @@ export function Details({ life, isBrief = false }: { life: Life; isBrief?: boole
           <span className="mono small">{life.uuid}</span>
         </Pair>
       )}
-    </dl>
-  )
-}
-
-export function Pair({ name, isSum = false, children }: { name: string; isSum?: boolean; children: ReactNode }) {
-  return (
-    <>
-      <dt className={isSum ? styles.sum : ''}>{name}</dt>
-      <dd className={isSum ? styles.sum : ''}>{children}</dd>
-    </>
+    </Pairs>
   )
 }

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
+import tabs from '../parts/tabs.module.css'
 import { useWords } from '../words/words.ts'
 import styles from './messages.module.css'
 import { isSame, type SavedSearch } from './saved-searches.ts'
@@ -19,7 +20,7 @@ export function SearchTabs({ search, saved, onForget }: Props) {
     { name: say('messages.saved.waiting'), search: { status: 'sending' } },
   ]
   return (
-    <nav className={styles.tabs} aria-label={say('messages.saved')}>
+    <nav className={tabs.tabs} aria-label={say('messages.saved')}>
       {usual.map(tab => (
         <Tab key={tab.name} tab={tab} isCurrent={isSame(tab.search, search)} />
       ))}
@@ -43,8 +44,7 @@ function Tab({ tab, isCurrent, isSaved = false }: { tab: SavedSearch; isCurrent:
       to="/messages"
       search={withoutOpen(tab.search)}
       activeOptions={{ exact: true }}
-      className={styles.tab}
-      data-current={isCurrent || undefined}
+      className={tabs.tab}
       {...(isCurrent ? { 'aria-current': 'page' as const } : { 'aria-current': undefined })}
     >
       {isSaved && <Icon name="star" size={14} />}

@@ -1,10 +1,10 @@
 import { NativeSelect } from '@mantine/core'
+import { Section } from '../parts/section.tsx'
 import table from '../parts/table.module.css'
 import { useWords } from '../words/words.ts'
 import type { DraftUse } from './draft.ts'
 import styles from './new-dispatch.module.css'
 import { columnsFor } from './offer.ts'
-import { Section } from './section.tsx'
 
 const NUMBER = '+'
 const UNUSED = ''

@@ -1,11 +1,11 @@
 import { useState } from 'react'
 import { useFormats } from '../format.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
+import { Section } from '../parts/section.tsx'
 import table from '../parts/table.module.css'
 import { useWords, type Words } from '../words/words.ts'
 import styles from './new-dispatch.module.css'
 import type { BadLines, Preview, Report } from './recipients/tasks.ts'
-import { Section } from './section.tsx'
 
 /** What was read, what is left out and why, and the first messages as they will be sent. */
 export function ReadingReport({ report }: { report: Report }) {

@@ -1,8 +1,10 @@
 import { Button, Textarea } from '@mantine/core'
-import { type DragEvent, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useFormats } from '../format.ts'
+import { FileDrop } from '../parts/file-drop.tsx'
 import { FormProblem } from '../parts/form-problem.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Section } from '../parts/section.tsx'
 import { useMe } from '../session.ts'
 import { useWords, type Words } from '../words/words.ts'
 import { ColumnTable } from './column-table.tsx'
@@ -14,7 +16,6 @@ import { checkedBy, columnsFor, formOf, reportOf } from './offer.ts'
 import { ReadingReport } from './reading-report.tsx'
 import { matchColumns } from './recipients/columns.ts'
 import { ReadingFailed, runTask } from './recipients/reader.ts'
-import { Section } from './section.tsx'
 import { PriceInFoot, PriceSummary } from './summary.tsx'
 
 /** Where the worker asks. */
@@ -132,42 +133,16 @@ function useCheck({ draft, change }: StepProps['use'], onProblem: (error: unknow
 
 function SourceChoice({ onFile }: { onFile(file: Blob, name: string, isPasted: boolean): void }) {
   const { say } = useWords()
-  const input = useRef<HTMLInputElement>(null)
   const [pasted, setPasted] = useState('')
-  const [isOver, setIsOver] = useState(false)
-  const drop = (event: DragEvent) => {
-    event.preventDefault()
-    setIsOver(false)
-    const [file] = event.dataTransfer.files
-    if (file) onFile(file, file.name, false)
-  }
   return (
     <>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the button inside does the same */}
-      <div
-        className={`${styles.drop} ${isOver ? styles.over : ''}`}
-        onDragOver={event => {
-          event.preventDefault()
-          setIsOver(true)
-        }}
-        onDragLeave={() => setIsOver(false)}
-        onDrop={drop}
-      >
-        <p className="strong">{say('new.file.drop')}</p>
-        <p className="note">{say('new.file.kinds')}</p>
-        <Button onClick={() => input.current!.click()}>{say('new.file.choose')}</Button>
-        <input
-          ref={input}
-          type="file"
-          hidden
-          aria-label={say('new.file.choose')}
-          accept=".csv,.txt,.tsv,.xlsx"
-          onChange={({ currentTarget }) => {
-            const [file] = currentTarget.files ?? []
-            if (file) onFile(file, file.name, false)
-          }}
-        />
-      </div>
+      <FileDrop
+        title={say('new.file.drop')}
+        note={say('new.file.kinds')}
+        button={say('new.file.choose')}
+        accept=".csv,.txt,.tsv,.xlsx"
+        onFiles={([file]) => onFile(file!, file!.name, false)}
+      />
       <Section title={say('new.file.paste')}>
         <Textarea
           aria-label={say('new.file.paste.label')}

@@ -1,4 +1,5 @@
 import { NativeSelect, TextInput } from '@mantine/core'
+import { Section } from '../parts/section.tsx'
 import { Status } from '../parts/status.tsx'
 import table from '../parts/table.module.css'
 import { useWords } from '../words/words.ts'
@@ -6,7 +7,6 @@ import { useAmount, useSign } from './amounts.ts'
 import styles from './new-dispatch.module.css'
 import type { StepProps } from './new-dispatch-page.tsx'
 import { type NameState, namesIn, needsApproval, numberOf, statesOf } from './offer.ts'
-import { Section } from './section.tsx'
 
 /** Under which name the messages go out, what each operator says to it, and what is missing. */
 export function SenderName({ use, offer }: StepProps) {

@@ -1,11 +1,11 @@
 import { NativeSelect, NumberInput, Switch, TextInput } from '@mantine/core'
+import { Section } from '../parts/section.tsx'
 import { useWords, type Words } from '../words/words.ts'
 import { Choice } from './choice.tsx'
 import { rateTerms, type When } from './draft.ts'
 import styles from './new-dispatch.module.css'
 import { Foot, type StepProps } from './new-dispatch-page.tsx'
 import { reportOf } from './offer.ts'
-import { Section } from './section.tsx'
 import { PriceInFoot, PriceSummary } from './summary.tsx'
 import { WeekGrid } from './week-grid.tsx'
 

@@ -1,14 +1,16 @@
 import { useMantineColorScheme } from '@mantine/core'
-import { Link, Outlet } from '@tanstack/react-router'
-import { useEffect } from 'react'
-import { type NavigationPage, pagesOf } from '../navigation.ts'
+import { Link, Outlet, useSearch } from '@tanstack/react-router'
+import { Fragment, useEffect } from 'react'
+import { groupsOf } from '../navigation.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { CompanySwitcher } from './company-switcher.tsx'
+import { NarrowBar } from './narrow-bar.tsx'
 import { OfflineNotice } from './offline-notice.tsx'
+import { PageLinks } from './page-links.tsx'
 import styles from './shell.module.css'
 import { ThemeButton } from './theme-button.tsx'
 
@@ -16,7 +18,7 @@ import { ThemeButton } from './theme-button.tsx'
 export function Shell() {
   const { say } = useWords()
   const me = useMe()
-  const pages = pagesOf(me)
+  const groups = groupsOf(me, useSearch({ from: '/shell' }).company)
   useThemeOf(me.theme)
   return (
     <div className={styles.app}>
@@ -28,7 +30,12 @@ export function Shell() {
           <Mark />
           <span>{say('app.name')}</span>
         </Link>
-        <PageLinks pages={pages} />
+        {groups.map(({ heading, pages }) => (
+          <Fragment key={heading ?? ''}>
+            {heading && <h2>{say(heading)}</h2>}
+            <PageLinks pages={pages} />
+          </Fragment>
+        ))}
         <AccountMenu isWide />
       </nav>
       <header className={styles.top}>
@@ -48,9 +55,7 @@ export function Shell() {
         <OfflineNotice />
         <Outlet />
       </main>
-      <nav className={styles.bar} aria-label={say('app.pages')}>
-        <PageLinks pages={pages} iconSize={20} />
-      </nav>
+      <NarrowBar groups={groups} />
     </div>
   )
 }
@@ -62,19 +67,3 @@ function useThemeOf(theme: 'auto' | 'light' | 'dark') {
 }
 
 const focusMain = () => document.getElementById('main')?.focus()
-
-function PageLinks({ pages, iconSize = 16 }: { pages: NavigationPage[]; iconSize?: number }) {
-  const { say } = useWords()
-  return (
-    <ul>
-      {pages.map(({ to, label, icon }) => (
-        <li key={to}>
-          <Link to={to} title={say(label)}>
-            <Icon name={icon} size={iconSize} />
-            <span>{say(label)}</span>
-          </Link>
-        </li>
-      ))}
-    </ul>
-  )
-}

@@ -24,6 +24,11 @@ export const en = {
 
   'nav.account': 'Account',
   'nav.people': 'People',
+  'nav.group.setUp': 'Set up',
+  'nav.group.customers': 'Customers',
+  'nav.group.account': 'Account',
+  'nav.group.service': 'Service',
+  'nav.morePages': 'More pages',
   'nav.signOut': 'Sign out',
   'nav.accountMenu': 'Account menu of {name}',
 
@@ -38,6 +43,8 @@ export const en = {
   'company.find': 'Find a company',
   'company.choose': 'Company: {name}',
   'company.none': 'No company fits',
+  'company.chooseOne': 'Choose a company',
+  'company.chooseOne.text': 'This page shows one company at a time. Choose it here or in the header.',
   'company.more': { one: '{count} more: type a part of its name', other: '{count} more: type a part of the name' },
   'company.disabled': 'disabled',
 

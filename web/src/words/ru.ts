@@ -25,6 +25,11 @@ export const ru: Dictionary = {
 
   'nav.account': 'Учётная запись',
   'nav.people': 'Люди',
+  'nav.group.setUp': 'Настройка',
+  'nav.group.customers': 'Клиенты',
+  'nav.group.account': 'Учёт',
+  'nav.group.service': 'Сервис',
+  'nav.morePages': 'Другие страницы',
   'nav.signOut': 'Выйти',
   'nav.accountMenu': 'Меню учётной записи: {name}',
 
@@ -39,6 +44,8 @@ export const ru: Dictionary = {
   'company.find': 'Найти компанию',
   'company.choose': 'Компания: {name}',
   'company.none': 'Ничего не найдено',
+  'company.chooseOne': 'Выберите компанию',
+  'company.chooseOne.text': 'Эта страница показывает одну компанию. Выберите её здесь или вверху страницы.',
   'company.more': {
     one: 'Ещё {count}: введите часть названия',
     few: 'Ещё {count}: введите часть названия',

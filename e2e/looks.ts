@@ -1,0 +1,63 @@
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { eventually } from '../src/testing/eventually.ts'
+import type { useBrowser } from './browser.ts'
+import { type Cabinet, openPage, seriousFindings, typeCredentials, watchFaults } from './cabinet.ts'
+
+/** The screens that every page of the cabinet is looked at on: both widths, languages and themes, and the one between. */
+export const screens = [
+  { width: 1400, locale: 'en-GB', colorScheme: 'light' },
+  { width: 1400, locale: 'ru-RU', colorScheme: 'dark' },
+  { width: 900, locale: 'ru-RU', colorScheme: 'light' },
+  { width: 390, locale: 'ru-RU', colorScheme: 'light' },
+  { width: 390, locale: 'en-GB', colorScheme: 'dark' },
+] as const
+
+export type Screen = (typeof screens)[number]
+
+/** Words that are cut off, because their button or label is too narrow. */
+const cutOff = `[...document.querySelectorAll('button, [class*=Button-label], [class*=SegmentedControl-label]')]
+  .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1).map(({ textContent }) => textContent)`
+
+/** No word is cut off, axe finds nothing serious, and nothing is wider than the screen. */
+export async function expectGood(page: Page, name: string) {
+  expect([name, await page.evaluate(cutOff)]).toEqual([name, []])
+  expect([name, await seriousFindings(page)]).toEqual([name, []])
+  const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+  expect([name, await page.evaluate(overflow)]).toEqual([name, 0])
+}
+
+/** Opens what a click opens, waits until it stands still, and closes it. */
+export async function expectGoodDialog(page: Page, name: string, open: () => Promise<void>) {
+  await open()
+  await page.getByRole('dialog').waitFor()
+  await eventually(async () => expect(await page.evaluate('document.getAnimations().length')).toBe(0))
+  await expectGood(page, name)
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+}
+
+/** A page, and what is there when it has loaded. */
+export type Looked = { path: string; ready: (page: Page) => Promise<unknown>; then?: (page: Page) => Promise<unknown> }
+
+/** Looks at pages on one screen, as a person who is signed in. */
+export async function lookAt(
+  { newPage }: ReturnType<typeof useBrowser>,
+  cabinet: Cabinet,
+  { width, locale, colorScheme }: Screen,
+  login: string,
+  pages: Looked[],
+) {
+  const page = await newPage({ viewport: { width, height: 844 }, locale, colorScheme })
+  const faults = watchFaults(page)
+  await openPage(page, cabinet, pages[0]!.path)
+  await typeCredentials(page, login)
+  for (const { path, ready, then } of pages) {
+    if (path !== pages[0]!.path) await openPage(page, cabinet, path)
+    await ready(page)
+    await expectGood(page, path)
+    await then?.(page)
+  }
+  faults.expectNone()
+  await page.context().close()
+}

@@ -1,0 +1,24 @@
+import Type from 'typebox'
+import { invalid } from '../../base/errors.ts'
+import type { Sql } from '../../db/sql.ts'
+import { requireCompanyWithin } from '../../domain/companies/companies.ts'
+import type { Company, CompanyScope } from '../../domain/companies/company.ts'
+import type { Viewer } from '../../domain/people/person.ts'
+import { Id } from '../schemas.ts'
+
+/** Whose data a request is about: the chosen company; without one, the viewer's own company or all that it may see. */
+export const OfCompany = Type.Object({ companyId: Type.Optional(Id) })
+
+/** One company: the one that was named, else the viewer's own. */
+export function companyOf(sql: Sql, viewer: Viewer, { companyId }: { companyId?: number }): Promise<Company> {
+  const wanted = companyId ?? viewer.companyId
+  if (wanted === null) throw invalid('companyId: is required')
+  return requireCompanyWithin(sql, viewer, wanted)
+}
+
+/** The company that was named, else everything that the viewer may see. */
+export async function scopeOf(sql: Sql, viewer: Viewer, { companyId }: { companyId?: number }): Promise<CompanyScope> {
+  if (companyId === undefined) return viewer
+  await requireCompanyWithin(sql, viewer, companyId)
+  return { kind: 'COMPANY', companyId }
+}

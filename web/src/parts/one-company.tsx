@@ -1,0 +1,44 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useSearch } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { CompaniesAnswer } from '../../../src/http/cabinet/companies.ts'
+import { ask } from '../api.ts'
+import { useMe } from '../session.ts'
+import { useWords } from '../words/words.ts'
+import { Blank } from './blank.tsx'
+import styles from './one-company.module.css'
+
+/** The chosen company, else the person's own; without one where a partner or staff look at all companies. */
+export function useCompanyId(): number | undefined {
+  const { company } = useSearch({ from: '/shell' })
+  return company ?? useMe().companyId ?? undefined
+}
+
+/** What a page shows of one company. Where none is chosen, it offers the first ones. */
+export function OneCompany({ children }: { children: (companyId: number) => ReactNode }) {
+  const companyId = useCompanyId()
+  return companyId === undefined ? <Choice /> : children(companyId)
+}
+
+function Choice() {
+  const { say } = useWords()
+  const { data } = useQuery({
+    queryKey: ['companies', ''],
+    queryFn: () => ask<CompaniesAnswer>('GET', `/companies?${new URLSearchParams({ search: '' })}`),
+  })
+  return (
+    <Blank drawing="bird" title={say('company.chooseOne')} text={say('company.chooseOne.text')}>
+      <ul className={styles.choice}>
+        {data?.items.slice(0, MOST_SHOWN).map(({ companyId, name }) => (
+          <li key={companyId}>
+            <Link to="." search={before => ({ ...before, company: companyId })} className="link">
+              {name}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </Blank>
+  )
+}
+
+const MOST_SHOWN = 8

@@ -1,0 +1,13 @@
+import type { ReactNode } from 'react'
+import styles from './pairs.module.css'
+
+/** Names and values, one below the other; values at the right. */
+export const Pairs = ({ children }: { children: ReactNode }) => <dl className={styles.pairs}>{children}</dl>
+
+/** A sum stands below a line. */
+export const Pair = ({ name, isSum = false, children }: { name: string; isSum?: boolean; children: ReactNode }) => (
+  <>
+    <dt className={isSum ? styles.sum : ''}>{name}</dt>
+    <dd className={isSum ? styles.sum : ''}>{children}</dd>
+  </>
+)
