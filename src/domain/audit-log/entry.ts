@@ -25,6 +25,7 @@ export const whats = [
   'company.disabled',
   'company.enabled',
   'company.topped_up',
+  'document.uploaded',
   'budget.changed',
   'key.created',
   'key.changed',

@@ -2,6 +2,8 @@ export type CompanyDocument = {
   id: string
   companyId: number
   filename: string
+  kind: DocumentKind
+  sizeBytes: number
   createdAt: Date
 }
 

@@ -1,7 +1,10 @@
 import type { Sql } from '../../db/sql.ts'
 import type { CompanyDocument, DocumentKind, DocumentUsage } from './document.ts'
 
-const columns = (sql: Sql) => sql`document_id as "id", company_id as "companyId", filename, created_at as "createdAt"`
+/** The size is known without the content being read: it is kept apart from its row, and not compressed. */
+const columns = (sql: Sql) => sql`
+  document_id as "id", company_id as "companyId", filename, kind, octet_length(content) as "sizeBytes",
+  created_at as "createdAt"`
 
 export function insertDocument(
   sql: Sql,

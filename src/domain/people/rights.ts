@@ -4,14 +4,14 @@ import type { Person, PersonKind, Role } from './person.ts'
 export const rights = [
   'traffic.see', // overview, dispatches, messages, short links
   'traffic.send', // dispatches, single messages
-  'settings.see', // sender names, templates, inbound rules, blacklist, verifiers
+  'settings.see', // sender names, templates, documents, inbound rules, blacklist, verifiers
   'settings.change',
   'developers.see', // keys, callbacks, request log
   'developers.change',
   'money.see', // budget, ledger, statements
   'money.change', // top-ups, budgets
   'companies.see',
-  'companies.change', // companies and their documents
+  'companies.change',
   'people.see',
   'people.change',
   'audit.see',

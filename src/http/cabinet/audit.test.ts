@@ -5,7 +5,7 @@ import type { Actor, Change, What } from '../../domain/audit-log/entry.ts'
 import { loadNumbering } from '../../domain/numbering/numbering.ts'
 import { invitePerson } from '../../domain/people/people.ts'
 import { codeAt } from '../../domain/people/totp.ts'
-import { useApp } from '../../testing/api.ts'
+import { formOf, useApp } from '../../testing/api.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, PASSWORD, staff } from '../../testing/cabinet.ts'
 import { aCompany, anApprovedSender, aPartner, type TestPartner } from '../../testing/factories.ts'
 import { aDispatch, someRecipients } from '../../testing/world.ts'
@@ -124,6 +124,11 @@ describe('every change of the cabinet', () => {
       await browser.ask('POST', `/dispatches/${dispatchId}/again`)
       await browser.ask('POST', `/dispatches/${dispatchId}/again`) // was sent again already
       return ['dispatch.sent_again']
+    },
+    'POST /documents': async ({ browser }) => {
+      const form = formOf({ name: 'file', filename: 'charter.pdf', content: '%PDF-1.7' })
+      await browser.ask('POST', '/documents', form.body, form)
+      return ['document.uploaded']
     },
     'POST /new-dispatch': async ({ browser }) => {
       await aDraft(browser, 'create')

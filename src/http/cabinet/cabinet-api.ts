@@ -9,6 +9,7 @@ import type { CabinetContext } from './cabinet-context.ts'
 import { companyRoutes } from './companies.ts'
 import { SessionCookie } from './cookie.ts'
 import { dispatchRoutes } from './dispatches.ts'
+import { documentRoutes } from './documents.ts'
 import { liveRoutes } from './live.ts'
 import { messageRoutes } from './messages.ts'
 import { newDispatchRoutes } from './new-dispatch.ts'
@@ -37,6 +38,14 @@ export function registerCabinetApi(app: FastifyInstance, given: Context & { stra
       await scope.register(dispatchRoutes(context))
       await scope.register(liveRoutes(context))
       await scope.register(newDispatchRoutes(context))
+    },
+    { prefix: PREFIX },
+  )
+  // Not within the limits for bodies of strangers: the person is known before a file is read.
+  app.register(
+    async scope => {
+      guardCabinet(scope, context, cookie)
+      await scope.register(documentRoutes(context))
     },
     { prefix: PREFIX },
   )

@@ -58,6 +58,7 @@ const policyOf = (nonce: string) =>
     "img-src 'self' data:",
     "font-src 'self'",
     "connect-src 'self'",
+    "frame-src 'self'", // documents
     "manifest-src 'self'",
     "base-uri 'self'",
     "form-action 'self'",

@@ -43,6 +43,9 @@ const known = [
   'counteragentInn',
   'counteragentAddress',
   'counteragentKpp',
+  'actualAddress',
+  'kind',
+  'sizeBytes',
 ] as const
 
 type KnownField = (typeof known)[number]
