@@ -1073,6 +1073,7 @@ create table verification_counters (
   constraint verification_counters_pkey PRIMARY KEY (company_id, verifier_id, day, channel_type, country, what),
   constraint verification_counters_what_check CHECK ((what = ANY (ARRAY['sent'::text, 'delivered'::text, 'confirmed'::text])))
 );
+CREATE INDEX verification_counters_by_day ON verification_counters USING btree (company_id, day);
 
 create table verification_limits (
   company_id    bigint not null,

@@ -26,7 +26,7 @@ test('script and style sheet have less than 25 kB together, gzipped', async () =
 test('the style sheet keeps its rules, tokens and names of fonts', async () => {
   const css = await built('VerifyWidget.css')
   expect(css).toContain(':host{display:block !important}')
-  expect(css).toContain('--accent:var(--tidings-accent,#1d56ad)')
+  expect(css).toContain('--accent:var(--tidings-accent,var(--look-accent,#1d56ad))')
   expect(css).toContain('"Segoe UI",Roboto,"Helvetica Neue"')
   expect(css).toContain('calc(var(--radius) - 4px)')
   expect(css).not.toContain('/*')

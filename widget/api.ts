@@ -22,6 +22,15 @@ export interface Opened {
   codeLength: number
   isBuilder: boolean
   captcha: Captcha
+  look?: Look
+}
+
+/** How the widget looks where the page sets no variables of its own. */
+export interface Look {
+  accent: string | null
+  accentDark: string | null
+  radiusPixels: number | null
+  theme: 'auto' | 'light' | 'dark'
 }
 
 export interface Refusal {
@@ -70,9 +79,21 @@ export class WidgetError extends Error {
 /** The service cannot be reached, or does not answer in time. */
 export class Offline extends Error {}
 
+/** What the widget asks the service. The preview in the cabinet answers by itself. */
+export interface Service {
+  open(): Promise<Opened>
+  createSession(wish: Wish): Promise<Session & State>
+  deliver(session: Session): Promise<State>
+  state(session: Session): Promise<State>
+  check(session: Session, code: string): Promise<Checked>
+  again(session: Session, channelType: Channel): Promise<State>
+  /** Tells the service of an error that only the browser knows. The visitor sees it in any case. */
+  report(code: 341 | 350, reason: string, key?: string): void
+}
+
 const TIMEOUT_MS = 20_000
 
-export class Api {
+export class Api implements Service {
   readonly #base: string
   readonly #widgetId: string
   readonly #lang: string
@@ -109,7 +130,6 @@ export class Api {
     return this.#post('again', { ...session, channelType })
   }
 
-  /** Tells the service of an error that only the browser knows. The visitor sees it in any case. */
   report(code: 341 | 350, reason: string, key?: string) {
     this.#post('errors', { widgetId: this.#widgetId, key, code, reason: reason.slice(0, 200) }).catch(() => {})
   }

@@ -1,9 +1,9 @@
 import {
-  type Api,
   type Captcha,
   type Channel,
   Offline,
   type Opened,
+  type Service,
   type Session,
   type State,
   WidgetError,
@@ -31,8 +31,8 @@ interface Settings {
   sendAuthKey: SendAuthKey | undefined
   onSuccess: OnSuccess | undefined
   words: Words
-  api: Api
-  memory: Memory
+  api: Service
+  memory: Pick<Memory, 'read' | 'write'>
 }
 
 /** Lets an action wait for something; if another action has begun meanwhile, it waits for ever. */
@@ -44,7 +44,7 @@ type Wait = <T>(promise: Promise<T>) => Promise<T>
  */
 export class Flow {
   readonly #settings: Settings
-  readonly #api: Api
+  readonly #api: Service
   #view!: View
   #opened: Opened | undefined
   #robot: ProofOfWork | Provider | typeof noRobotCheck = noRobotCheck
@@ -116,6 +116,7 @@ export class Flow {
       const remembered = this.#settings.memory.read()
       const [opened, state] = await wait(Promise.all([this.#api.open(), remembered && this.#stateOf(remembered)]))
       this.#opened = opened
+      if (opened.look) this.#view.setLook(opened.look)
       if (remembered && state) await this.#resume(remembered, state, wait)
       else this.#prepare(opened)
     })

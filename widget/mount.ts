@@ -60,7 +60,7 @@ function readOptions(options: Partial<VerifyWidgetOptions> | undefined, sendAuth
     destination: String(destination ?? '').replace(/[\s()+.-]/g, ''),
     captchaSiteKey,
     lang: isLang(lang) ? lang : languageOfPage(),
-    theme: isTheme(theme) ? theme : 'auto',
+    theme: isTheme(theme) ? theme : undefined,
     mistakes: rules.flatMap(([isRight, mistake]) => (isRight ? [] : [mistake])),
   }
 }

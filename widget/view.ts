@@ -1,13 +1,16 @@
+import type { Look } from './api.ts'
 import { h, icon, setText } from './dom.ts'
+import { variablesOf } from './look.ts'
 import { lastTwo, masked } from './phone.ts'
 import { type Actions, type Drawn, draw, type Screen, type Surroundings } from './screens.ts'
 import type { Words } from './words.ts'
 
-export type Theme = 'auto' | 'light' | 'dark'
+export type Theme = Look['theme']
 
 interface Settings {
   words: Words
-  theme: Theme
+  /** Undefined: that of the widget's settings. */
+  theme: Theme | undefined
   /** Digits only. */
   destination: string
   styleUrl: string
@@ -21,7 +24,8 @@ export class View {
   readonly #main = h('div', { class: 'main' })
   readonly #news = h('p', { class: 'sr', role: 'status' })
   readonly #around: Surroundings
-  readonly #theme: Theme
+  readonly #theme: Theme | undefined
+  #look: Look | undefined
   readonly #stopped = new AbortController()
   readonly #ticks: ReturnType<typeof setInterval>
   #screen: Screen | undefined
@@ -48,6 +52,14 @@ export class View {
 
   get theme(): 'light' | 'dark' {
     return this.#frame.dataset.theme as 'light' | 'dark'
+  }
+
+  setLook(look: Look) {
+    this.#look = look
+    for (const [name, value] of Object.entries(variablesOf(look)))
+      if (value) this.#frame.style.setProperty(name, value)
+      else this.#frame.style.removeProperty(name)
+    this.#applyTheme()
   }
 
   show(screen: Screen) {
@@ -91,12 +103,13 @@ export class View {
   }
 
   #followTheme() {
-    const dark = matchMedia('(prefers-color-scheme: dark)')
-    const apply = () => {
-      this.#frame.dataset.theme = this.#theme === 'auto' ? (dark.matches ? 'dark' : 'light') : this.#theme
-    }
-    apply()
-    dark.addEventListener('change', apply, { signal: this.#stopped.signal })
+    this.#applyTheme()
+    dark.addEventListener('change', () => this.#applyTheme(), { signal: this.#stopped.signal })
+  }
+
+  #applyTheme() {
+    const theme = this.#theme ?? this.#look?.theme ?? 'auto'
+    this.#frame.dataset.theme = theme === 'auto' ? (dark.matches ? 'dark' : 'light') : theme
   }
 
   #followFocus() {
@@ -110,6 +123,8 @@ export class View {
       )
   }
 }
+
+const dark = matchMedia('(prefers-color-scheme: dark)')
 
 /** Screens with the same name are updated, others are drawn anew. */
 function nameOf(screen: Screen): string {

@@ -1,4 +1,5 @@
 import { sealCaptchaSecret } from '../../domain/verifiers/captcha-secret.ts'
+import { originOf } from '../../domain/verifiers/origin.ts'
 import { type CaptchaKind, captchaKinds, type PageSettings } from '../../domain/verifiers/verifier.ts'
 import type { VerifierOptions } from '../../domain/verifiers/verifiers.ts'
 import type { Call } from '../command.ts'
@@ -25,13 +26,6 @@ export async function pageWishOf(call: Call): Promise<PageWish> {
     },
     captchaSecret: secret === undefined ? undefined : await secretText(secret, 'captcha-secret'),
   }
-}
-
-/** As browsers write it: what is copied from the address bar may end with a slash or name the usual port. */
-function originOf(text: string): string {
-  const url = URL.parse(text)
-  const isBare = url !== null && url.pathname === '/' && url.search === '' && url.hash === '' && url.username === ''
-  return isBare && /^https?:$/.test(url.protocol) ? url.origin : text
 }
 
 export const isEmpty = ({ page, captchaSecret }: PageWish) =>

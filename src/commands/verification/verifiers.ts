@@ -1,9 +1,9 @@
 import { AppError, UsageError } from '../../base/errors.ts'
 import type { Pool } from '../../db/sql.ts'
-import { withoutPassword } from '../../domain/callbacks/callback.ts'
 import { requireAnyCompany } from '../../domain/companies/companies.ts'
 import { needsNoRegistration, whyUnusable } from '../../domain/dispatches/routing.ts'
 import { sendersCalled } from '../../domain/senders/senders.ts'
+import { fieldsOf, subjectOf } from '../../domain/verification/changes.ts'
 import {
   defaultSettings,
   senderFor,
@@ -107,19 +107,6 @@ export async function deleteOne(call: Call) {
     call.print({ gatewayId }, `Verifier ${gatewayId} is deleted. Codes that were sent can still be checked.`)
   })
 }
-
-export const subjectOf = ({ companyId, verifierId, name, kind }: Verifier) => ({
-  subject: { kind: kind === 'API' ? 'verifier' : 'widget', id: verifierId, name },
-  companyId,
-})
-
-/** What the audit log compares. */
-export const fieldsOf = ({ name, settings, page }: Verifier) => ({
-  name,
-  ...settings,
-  callbackUrl: settings.callbackUrl && withoutPassword(settings.callbackUrl),
-  ...page,
-})
 
 export const noVerifier = (gatewayId: string) =>
   `There is no verifier "${gatewayId}": \`tidings verifier list\` shows them.`

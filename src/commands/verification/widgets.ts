@@ -1,8 +1,8 @@
 import { UsageError } from '../../base/errors.ts'
 import type { Config } from '../../config.ts'
 import type { Pool } from '../../db/sql.ts'
-import { HIDDEN } from '../../domain/audit-log/entry.ts'
 import { requireAnyCompany } from '../../domain/companies/companies.ts'
+import { fieldsOf, subjectOf } from '../../domain/verification/changes.ts'
 import type { Verifier, Widget } from '../../domain/verifiers/verifier.ts'
 import {
   changeVerifier,
@@ -12,6 +12,7 @@ import {
   listVerifiers,
   requireAnyVerifier,
 } from '../../domain/verifiers/verifiers.ts'
+import { snippetOf } from '../../domain/widgets/snippet.ts'
 import { noCompany, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { idOption } from '../command-line.ts'
@@ -22,7 +23,7 @@ import { details, table } from '../table.ts'
 import { isEmpty, pageChange, pageWishOf } from './page-settings.ts'
 import { printStatistics } from './reports.ts'
 import { settingsOf } from './settings.ts'
-import { fieldsOf, nameNotes, nameOf, namingOptions, settingLines, subjectOf } from './verifiers.ts'
+import { nameNotes, nameOf, namingOptions, settingLines } from './verifiers.ts'
 
 export async function createOne(call: Call) {
   const companyId = idOption(call, 'company')
@@ -33,7 +34,7 @@ export async function createOne(call: Call) {
     const made = recorded(sql, async (tx, record) => {
       const verifierId = (await tx.begin(inner => createVerifier(inner, companyId, 'WIDGET', options))) as string
       const created = await requireWidget(tx, verifierId)
-      await record({ what: 'widget.created', ...subjectOf(created), after: widgetFields(created) })
+      await record({ what: 'widget.created', ...subjectOf(created), after: fieldsOf(created) })
       return verifierId
     })
     const widgetId = await orAdvise(noCompany(companyId), namingOptions(made))
@@ -61,26 +62,8 @@ const introductionOf = ({ verifierId, companyId, settings, page }: Widget) => [
     : [`of the type VERIFIER, which \`tidings key create --company ${companyId} --type VERIFIER\` makes.`]),
 ]
 
-/** The page of a site builder has no server: the widget puts the signed result into the form around it. */
-function htmlFor({ verifierId, page }: Widget, config: Config): string[] {
-  const address = config.publicUrl ?? urlOf(config.host, config.port)
-  const options = `{ destination: '79160000001', widgetId: '${verifierId}' }`
-  return [
-    '<div id="verify"></div>',
-    `<script src="${address}/widget/VerifyWidget.umd.min.js"></script>`,
-    '<script>',
-    ...(page.isBuilder ? [`  VerifyWidget.mount('#verify', ${options})`] : mountLines(options)),
-    '</script>',
-  ]
-}
-
-const mountLines = (options: string) => [
-  `  VerifyWidget.mount('#verify', ${options},`,
-  "    key => fetch('/send-code', {",
-  "      method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ key }),",
-  '    }),',
-  "    key => console.log('confirmed', key))",
-]
+const htmlFor = ({ verifierId, page }: Widget, config: Config): string[] =>
+  snippetOf(config.publicUrl ?? urlOf(config.host, config.port), verifierId, page.isBuilder)
 
 export async function listSome(call: Call) {
   const companyId = optionalId(call, 'company')
@@ -114,7 +97,7 @@ export async function changeOne(call: Call) {
       const before = await requireWidget(tx, widgetId)
       await namingOptions(changeVerifier(tx, before, change))
       const after = await requireWidget(tx, widgetId)
-      const fields = { before: widgetFields(before, after), after: widgetFields(after, before) }
+      const fields = { before: fieldsOf(before, after), after: fieldsOf(after, before) }
       await record({ what: 'widget.changed', ...subjectOf(after), ...fields })
       return after
     })
@@ -127,7 +110,7 @@ export async function deleteOne(call: Call) {
     const widget = await requireWidget(sql, call.options.widget!)
     await recorded(sql, async (tx, record) => {
       await deleteVerifier(tx, widget)
-      await record({ what: 'widget.deleted', ...subjectOf(widget), before: widgetFields(widget) })
+      await record({ what: 'widget.deleted', ...subjectOf(widget), before: fieldsOf(widget) })
     })
     const { verifierId: widgetId } = widget
     call.print({ widgetId }, `Widget ${widgetId} is deleted. Pages that still show it get error 310.`)
@@ -155,14 +138,6 @@ const present = (widget: Widget) => ({
   ...widget.settings,
   createdAt: widget.createdAt,
 })
-
-/** Another secret of the captcha is told, not shown. */
-const widgetFields = (widget: Widget, other?: Widget) => ({
-  ...fieldsOf(widget),
-  ...(other && !isSame(widget.captchaSecret, other.captchaSecret) ? { captchaSecret: HIDDEN } : {}),
-})
-
-const isSame = (a: Buffer | null, b: Buffer | null) => (a && b ? a.equals(b) : a === b)
 
 const hasSecret = ({ captchaSecret }: Verifier) => captchaSecret !== null
 

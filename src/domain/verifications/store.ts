@@ -82,6 +82,14 @@ export function selectBlocked(sql: Sql, companyId: number | undefined) {
     order by company_id, blocked_until desc, subject limit 10000`
 }
 
+/** Those of one company whose subject contains the text; the block that ends last comes first. */
+export function searchBlocked(sql: Sql, companyId: number, text: string, limit: number) {
+  return sql<BlockedSubject[]>`
+    select company_id as "companyId", subject, blocked_until as "blockedUntil", blocks, reason from verification_limits
+    where company_id = ${companyId} and blocked_until > now() and position(lower(${text}) in subject) > 0
+    order by blocked_until desc, subject limit ${limit}`
+}
+
 /** How many subjects are blocked now, by what they are. */
 export function countBlocked(sql: Sql) {
   return sql<{ kind: SubjectKind; count: number }[]>`
@@ -312,4 +320,31 @@ export function selectStatistics(
       ${filter.verifierId === undefined ? sql`` : sql`and verifier_id = ${filter.verifierId}`}
     group by verifier_id, day, channel_type, country
     order by day desc, verifier_id, channel_type, country limit 10000`
+}
+
+type Period = { verifierId?: string; from: string; to: string }
+
+/** Sums of a period: of all, and by day, channel, country or verifier, each of which is null where it is not told apart. */
+export type StatisticsSum = Omit<StatisticsRow, 'verifierId' | 'day' | 'channelType' | 'country'> & {
+  day: string | null
+  channelType: ChannelType | null
+  country: string | null
+  verifierId: string | null
+}
+
+/** A year of a verifier has no more days, channels and countries than this. */
+const MOST_SUMS = 2000
+
+export function selectSums(sql: Sql, companyId: number, { verifierId, from, to }: Period) {
+  return sql<StatisticsSum[]>`
+    select day::text, channel_type as "channelType", country, verifier_id as "verifierId",
+      coalesce(sum(count) filter (where what = 'sent'), 0)::bigint as sent,
+      coalesce(sum(count) filter (where what = 'delivered'), 0)::bigint as delivered,
+      coalesce(sum(count) filter (where what = 'confirmed'), 0)::bigint as confirmed,
+      coalesce(sum(cost), 0)::numeric(18, 4) as cost, coalesce(sum(total_ms), 0)::bigint as "confirmMs"
+    from verification_counters
+    where company_id = ${companyId} and day between ${from}::date and ${to}::date
+      ${verifierId === undefined ? sql`` : sql`and verifier_id = ${verifierId}`}
+    group by grouping sets ((), (day), (channel_type), (country), (verifier_id))
+    order by (verifier_id is not null), sent desc limit ${MOST_SUMS}`
 }

@@ -196,10 +196,13 @@ export async function forgetOldVerifications(sql: Sql): Promise<void> {
   while ((await store.deleteOldSubjects(sql, BATCH)).count === BATCH && ++batches < MOST_BATCHES);
 }
 
-export type { BlockedSubject, StatisticsRow, VerificationState } from './store.ts'
+export type { BlockedSubject, StatisticsRow, StatisticsSum, VerificationState } from './store.ts'
 
 /** Subjects for which no codes are sent now; of one company, or for staff of all. */
 export const blockedSubjects = (sql: Sql, companyId?: number) => store.selectBlocked(sql, companyId)
+
+/** Of one company, those that contain a text. */
+export const searchBlocked = store.searchBlocked
 
 export const countBlocked = store.countBlocked
 
@@ -208,3 +211,6 @@ export const unblockSubject = async (sql: Sql, companyId: number, subject: strin
   (await store.deleteSubject(sql, companyId, subject)).count > 0
 
 export const verificationStatistics = store.selectStatistics
+
+/** The same added up: over the period, and by day, channel, country and verifier. */
+export const verificationSums = store.selectSums

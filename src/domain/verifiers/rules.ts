@@ -3,7 +3,14 @@ import { countryIdOf } from '../../base/countries.ts'
 import { invalid } from '../../base/errors.ts'
 import { isHttpUrl } from '../../base/http-url.ts'
 import { compileTemplate } from '../../base/text-template.ts'
-import { type PageSettings, senderFor, type VerifierLimits, type VerifierSettings } from './verifier.ts'
+import {
+  type PageSettings,
+  senderFor,
+  type VerifierLimits,
+  type VerifierSettings,
+  type WidgetLook,
+  widgetThemes,
+} from './verifier.ts'
 
 /** What may be set. Each message is a sentence that begins with the setting, named as the command line names it. */
 export function refuseBadSettings(settings: VerifierSettings): void {
@@ -95,7 +102,11 @@ const MOST_ORIGINS = 100
 
 export function refuseBadPage(page: PageSettings, settings: VerifierSettings, hasSecret: boolean): void {
   const wrong =
-    wrongOrigins(page) ?? wrongCaptcha(page) ?? wrongCaptchaSecret(page, hasSecret) ?? wrongPlaceholders(settings)
+    wrongOrigins(page) ??
+    wrongCaptcha(page) ??
+    wrongCaptchaSecret(page, hasSecret) ??
+    wrongPlaceholders(settings) ??
+    (page.look && wrongLook(page.look))
   if (wrong) throw invalid(wrong)
 }
 
@@ -129,6 +140,17 @@ function wrongPlaceholders({ texts }: VerifierSettings): string | undefined {
     if (other) return `text for ${language} must have no placeholder but {code} in a widget, not {${other}}`
   }
 }
+
+const MOST_RADIUS = 24
+
+function wrongLook({ accent, accentDark, radiusPixels, theme }: WidgetLook): string | undefined {
+  if (!isColour(accent)) return `accent must be a colour such as #2b6d4f, not "${accent}"`
+  if (!isColour(accentDark)) return `accent-dark must be a colour such as #3f8f6a, not "${accentDark}"`
+  if (!widgetThemes.includes(theme)) return `theme must be one of ${widgetThemes.join(', ')}`
+  return radiusPixels === null ? undefined : wrongNumber('radius', radiusPixels, 0, MOST_RADIUS)
+}
+
+const isColour = (text: string | null) => text === null || /^#[0-9a-f]{6}$/.test(text)
 
 /** As the command line writes it: `perNumber` is `--per-number`. */
 const kebab = (name: string) => name.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)

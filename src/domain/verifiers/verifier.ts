@@ -64,6 +64,20 @@ export type PageSettings = {
   captchaSiteKey: string | null
   /** For pages of a site builder, which have no server: the widget itself asks for the code. */
   isBuilder: boolean
+  /** Missing: the usual look. */
+  look?: WidgetLook
+}
+
+export const widgetThemes = ['auto', 'light', 'dark'] as const
+
+/** How a widget looks where the page sets no CSS variables of its own. Null stands for the usual value. */
+export type WidgetLook = {
+  /** The colour of the main button, as `#2b6d4f`; the second one is for the dark theme. */
+  accent: string | null
+  accentDark: string | null
+  radiusPixels: number | null
+  /** Where the page names no theme. */
+  theme: (typeof widgetThemes)[number]
 }
 
 export type Verifier = {

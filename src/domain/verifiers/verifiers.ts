@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto'
+import { createHash, randomInt } from 'node:crypto'
 import { invalid, notFound } from '../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
@@ -142,22 +142,34 @@ export const listVerifiers = (sql: Sql, companyId: number, kind: VerifierKind): 
 export const listAllVerifiers = (sql: Sql, kind: VerifierKind): Promise<Verifier[]> =>
   store.selectAllVerifiers(sql, kind)
 
+type VerifierChange = VerifierOptions | ((before: Verifier) => VerifierOptions)
+
 /**
  * Changes what is given; the change acts on the next code. A function is given the verifier as it stands, locked: of two
  * changes at once, neither undoes the other.
  */
-export async function changeVerifier(
-  pool: Pool,
+export async function changeVerifier(pool: Pool, verifier: Verifier, change: VerifierChange): Promise<void> {
+  await pool.begin(sql => changeVerifierIn(sql as Transaction, verifier, change))
+}
+
+/** The same within a transaction. Returns the verifier as it was and as it is. */
+export async function changeVerifierIn(
+  sql: Transaction,
   { companyId, kind, verifierId }: Verifier,
-  change: VerifierOptions | ((before: Verifier) => VerifierOptions),
-): Promise<void> {
-  await pool.begin(async sql => {
-    const [before] = await store.lockVerifier(sql, companyId, verifierId)
-    if (!before) throw notFound(kind === 'API' ? 'Verifier' : 'Widget')
-    const after = changed(before, typeof change === 'function' ? change(before) : change)
-    refuseBad(after)
-    await store.updateVerifier(sql, companyId, verifierId, after)
-  })
+  change: VerifierChange,
+): Promise<{ before: Verifier; after: Verifier }> {
+  const [before] = await store.lockVerifier(sql, companyId, verifierId)
+  if (!before) throw notFound(kind === 'API' ? 'Verifier' : 'Widget')
+  const after = changed(before, typeof change === 'function' ? change(before) : change)
+  refuseBad(after)
+  await store.updateVerifier(sql, companyId, verifierId, after)
+  return { before, after: { ...before, ...after } }
+}
+
+/** Differs after every change that differs: a form that began with another version does not overwrite this one. */
+export function versionOf({ name, settings, page, captchaSecret }: Verifier): string {
+  const content = JSON.stringify([name, settings, page, captchaSecret?.toString('hex') ?? null])
+  return createHash('sha256').update(content).digest('base64url').slice(0, 22)
 }
 
 function changed(before: Verifier, options: VerifierOptions): store.VerifierChange {

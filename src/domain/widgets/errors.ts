@@ -24,3 +24,6 @@ export async function logError(sql: Sql, subject: Subject, { code, reason }: Pic
 /** The newest first. */
 export const listErrors = (sql: Sql, companyId: number, filter: store.ErrorFilter): Promise<WidgetError[]> =>
   store.selectErrors(sql, companyId, filter)
+
+export type { ErrorCount } from './store.ts'
+export const countErrors = store.countErrors

@@ -126,6 +126,16 @@ export function selectErrors(sql: Sql, companyId: number, { widgetId, code, limi
     order by error_id desc limit ${limit}`
 }
 
+export type ErrorCount = { widgetId: string; code: number; count: number }
+
+/** Errors of a company's widgets within a day, the most frequent of each widget first. */
+export function countErrors(sql: Sql, companyId: number) {
+  return sql<ErrorCount[]>`
+    select widget_id as "widgetId", code, count(*)::int as count from widget_errors
+    where company_id = ${companyId} and created_at > now() - interval '1 day'
+    group by widget_id, code order by widget_id, count desc, code`
+}
+
 export function deleteOldErrors(sql: Sql, limit: number) {
   return sql`
     delete from widget_errors e using (

@@ -5,6 +5,7 @@ import type { Actor, Change, What } from '../../domain/audit-log/entry.ts'
 import { loadNumbering } from '../../domain/numbering/numbering.ts'
 import { invitePerson } from '../../domain/people/people.ts'
 import { codeAt } from '../../domain/people/totp.ts'
+import { defaultPage, defaultSettings } from '../../domain/verifiers/verifier.ts'
 import { formOf, useApp } from '../../testing/api.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, PASSWORD, staff } from '../../testing/cabinet.ts'
 import { aCompany, anApprovedSender, aPartner, type TestPartner } from '../../testing/factories.ts'
@@ -157,6 +158,33 @@ describe('every change of the cabinet', () => {
       await browser.ask('POST', `/messages/${message!.uuid}/callbacks/${await aCallback()}/replay`)
       return ['callback.replayed']
     },
+    'POST /verification/:kind': async ({ browser }) => {
+      await aWidget(browser)
+      return ['widget.created']
+    },
+    'PUT /verification/:kind/:id': async ({ browser }) => {
+      const path = `/verification/widgets/${await aWidget(browser)}`
+      const { version } = (await browser.ask('GET', path)).body
+      await browser.ask('PUT', path, { ...widgetForm('the second secret'), version })
+      return ['widget.created', 'widget.changed']
+    },
+    'DELETE /verification/:kind/:id': async ({ browser }) => {
+      await browser.ask('DELETE', `/verification/widgets/${await aWidget(browser)}`)
+      return ['widget.created', 'widget.deleted']
+    },
+    'POST /verification/:kind/:id/try': async ({ browser }) => {
+      const own = { channelType: 'SMS', destination: '79160000077' }
+      await browser.ask('POST', `/verification/widgets/${await aWidget(browser)}/try`, own)
+      return ['widget.created', 'message.sent']
+    },
+    'POST /verification/unblock': async ({ browser }) => {
+      const subject = 'prefix:7916000'
+      await api.sql`
+        insert into verification_limits (company_id, subject, since, count, last_at)
+        values (${companyId}, ${subject}, now(), 1, now()) on conflict do nothing`
+      await browser.ask('POST', '/verification/unblock', { subject })
+      return ['verifier.unblocked']
+    },
     'DELETE /session': async ({ browser }) => {
       secrets.push(browser.cookie!.split('=')[1]!)
       await browser.ask('DELETE', '/session')
@@ -171,7 +199,18 @@ describe('every change of the cabinet', () => {
     'POST /invitation',
     'POST /account/second-factor/proposal',
     'POST /new-dispatch/check',
+    'POST /verification/:kind/:id/try/check',
   ]
+
+  const widgetForm = (captchaSecret: string) => {
+    secrets.push(captchaSecret)
+    const origins = ['https://shop.example']
+    const page = { ...defaultPage, origins, captcha: 'turnstile', captchaSiteKey: 'of the site' }
+    return { name: 'Shop', settings: defaultSettings, page, captchaSecret }
+  }
+
+  const aWidget = async (browser: CabinetBrowser): Promise<string> =>
+    (await browser.ask('POST', '/verification/widgets', widgetForm('the first secret'))).body.id
 
   async function aDraft(browser: CabinetBrowser, key: string): Promise<number> {
     const form = { name: 'Sale', channelType: 'SMS', senderName: 'sms_promo', text: 'Hello' }

@@ -16,6 +16,7 @@ import { newDispatchRoutes } from './new-dispatch.ts'
 import { overviewRoutes } from './overview.ts'
 import { peopleRoutes } from './people.ts'
 import { sessionRoutes } from './session.ts'
+import { verificationRoutes } from './verification.ts'
 
 const PREFIX = '/cabinet/api'
 
@@ -38,6 +39,7 @@ export function registerCabinetApi(app: FastifyInstance, given: Context & { stra
       await scope.register(dispatchRoutes(context))
       await scope.register(liveRoutes(context))
       await scope.register(newDispatchRoutes(context))
+      await scope.register(verificationRoutes(context))
     },
     { prefix: PREFIX },
   )

@@ -114,6 +114,7 @@ const routes =
         codeLength: settings.codeLength,
         isBuilder: page.isBuilder,
         captcha: captchas.describe(page, verifierId, clock()),
+        ...(page.look ? { look: page.look } : {}),
       }
     })
 

@@ -1,0 +1,36 @@
+import type { Look } from './api.ts'
+
+const OUR_LINK = '#1d56ad'
+const LEAST_CONTRAST = 4.5
+
+/** The CSS variables of a look; undefined removes one. Those that the page sets come before them. */
+export function variablesOf({ accent, accentDark, radiusPixels }: Look): Record<string, string | undefined> {
+  const inDark = accentDark ?? accent
+  return {
+    '--look-accent': accent ?? undefined,
+    '--look-on-accent': accent ? textOn(accent) : undefined,
+    // A colour that is too light for words on white is for the button alone.
+    '--look-link': accent && contrast(accent, '#ffffff') < LEAST_CONTRAST ? OUR_LINK : undefined,
+    '--look-accent-dark': inDark ?? undefined,
+    '--look-on-accent-dark': inDark ? textOn(inDark) : undefined,
+    '--look-radius': radiusPixels === null ? undefined : `${radiusPixels}px`,
+  }
+}
+
+/** White or black: one of them has a contrast of 4.5 or more to any colour. */
+export const textOn = (colour: string): string =>
+  contrast(colour, '#ffffff') >= contrast(colour, '#000000') ? '#ffffff' : '#000000'
+
+/** As WCAG counts it, 1 to 21. */
+export function contrast(one: string, other: string): number {
+  const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b)
+  return (light! + 0.05) / (dark! + 0.05)
+}
+
+function luminance(colour: string): number {
+  const [red, green, blue] = [1, 3, 5].map(at => {
+    const share = Number.parseInt(colour.slice(at, at + 2), 16) / 255
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!
+}
