@@ -83,9 +83,12 @@ create table blacklist (
   msisdn     text not null,
   comment    text,
   created_at timestamp with time zone default now() not null,
+  source     text,
   constraint blacklist_pkey PRIMARY KEY (company_id, msisdn),
+  constraint blacklist_source_check CHECK ((source = ANY (ARRAY['STOP'::text, 'API'::text, 'STAFF'::text, 'CABINET'::text, 'FILE'::text]))),
   constraint blacklist_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
 );
+CREATE INDEX blacklist_by_age ON blacklist USING btree (company_id, created_at DESC, msisdn DESC);
 
 create table callback_attempts (
   company_id       bigint not null,
@@ -452,6 +455,8 @@ create table inbound_messages (
   content      jsonb,
   center_id    bigint not null,
   received_at  timestamp with time zone not null,
+  rule_id      bigint,
+  is_stop      boolean default false not null,
   constraint inbound_messages_pkey PRIMARY KEY (company_id, uuid),
   constraint inbound_messages_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
 );
@@ -552,6 +557,15 @@ create table link_clicks (
   clicked_at timestamp with time zone not null,
   constraint link_clicks_pkey PRIMARY KEY (company_id, code, click_id)
 );
+
+create table link_hours (
+  company_id bigint not null,
+  hour       timestamp with time zone not null,
+  shard      smallint not null,
+  clicks     bigint not null,
+  constraint link_hours_pkey PRIMARY KEY (company_id, hour, shard)
+);
+CREATE INDEX link_hours_by_age ON link_hours USING btree (hour);
 
 create table login_failures (
   subject           text not null,
@@ -875,6 +889,7 @@ create table short_links (
   constraint short_links_pkey PRIMARY KEY (code)
 );
 CREATE INDEX short_links_by_age ON short_links USING btree (created_at);
+CREATE INDEX short_links_by_message ON short_links USING btree (company_id, message_uuid, code);
 
 create table simulator_inbound (
   inbound_id   bigint generated always as identity not null,

@@ -3,8 +3,15 @@ import type { Me, Right } from './session.ts'
 
 /** The page, its icon, and the right that opens it. */
 export type NavigationPage = {
-  to: '/overview' | '/dispatches' | '/messages' | '/people' | '/audit' | '/account'
-  label: 'nav.overview' | 'nav.dispatches' | 'nav.messages' | 'nav.people' | 'nav.audit' | 'nav.account'
+  to: '/overview' | '/dispatches' | '/messages' | '/people' | '/blacklist' | '/audit' | '/account'
+  label:
+    | 'nav.overview'
+    | 'nav.dispatches'
+    | 'nav.messages'
+    | 'nav.people'
+    | 'nav.blacklist'
+    | 'nav.audit'
+    | 'nav.account'
   icon: IconName
   needs?: Right
 }
@@ -22,7 +29,7 @@ const traffic: NavigationPage[] = [
 ]
 
 /** What a company is set up with. Staff see it of a company that they chose. */
-const setUp: NavigationPage[] = []
+const setUp: NavigationPage[] = [{ to: '/blacklist', label: 'nav.blacklist', icon: 'slash', needs: 'settings.see' }]
 
 const customers: NavigationPage[] = []
 

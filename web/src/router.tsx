@@ -9,6 +9,7 @@ import {
 } from '@tanstack/react-router'
 import { isSignedOut } from './api.ts'
 import { readFilter } from './audit/audit.ts'
+import { readBlacklistSearch } from './blacklist/blacklist.ts'
 import { listSearchOf } from './dispatches/dispatches.ts'
 import { readSearch } from './messages/search.ts'
 import { homeOf } from './navigation.ts'
@@ -127,6 +128,14 @@ const auditRoute = createRoute({
   component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
 })
 
+const blacklistRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/blacklist',
+  validateSearch: readBlacklistSearch,
+  beforeLoad: ({ context }) => requireRight(context.me, 'settings.see'),
+  component: lazyRouteComponent(() => import('./blacklist/blacklist-page.tsx'), 'BlacklistPage'),
+})
+
 const accountRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/account',
@@ -166,6 +175,7 @@ export const router = createRouter({
       messageRoute,
       peopleRoute,
       auditRoute,
+      blacklistRoute,
       accountRoute,
       nowhereRoute,
     ]),

@@ -1,19 +1,43 @@
-import type { Sql } from '../../db/sql.ts'
+import type { Sql, Transaction } from '../../db/sql.ts'
+import type { BlacklistEntry, BlacklistPlace, Source } from './entry.ts'
 import * as store from './store.ts'
 
 export { STOP_WORDS } from '../../base/stop-words.ts'
 
-export async function addToBlacklist(sql: Sql, companyId: number, msisdn: string, comment: string | undefined) {
-  await store.upsertEntry(sql, companyId, msisdn, comment ?? null)
+export type { BlacklistEntry, BlacklistPlace, Source } from './entry.ts'
+
+export async function addToBlacklist(
+  sql: Sql,
+  companyId: number,
+  msisdn: string,
+  comment: string | undefined,
+  source: Source = 'STAFF',
+) {
+  await store.upsertEntry(sql, companyId, msisdn, comment ?? null, source)
+}
+
+/** Adds many numbers, in digits; tells how many were new. Adding them again changes nothing. */
+export async function importToBlacklist(sql: Sql, companyId: number, numbers: string[], comment: string | undefined) {
+  const { count } = await store.insertEntries(sql, companyId, numbers, comment ?? null, 'FILE')
+  return count
+}
+
+/** The entry of a number, which nobody else changes before the transaction ends. */
+export async function findEntry(sql: Transaction, companyId: number, msisdn: string) {
+  const [entry] = await store.selectEntry(sql, companyId, msisdn)
+  return entry
 }
 
 /** Says whether the number was on it. */
 export async function removeFromBlacklist(sql: Sql, companyId: number, msisdn: string): Promise<boolean> {
-  const { count } = await store.deleteEntry(sql, companyId, msisdn)
-  return count > 0
+  return (await takeOffBlacklist(sql, companyId, msisdn)) !== undefined
 }
 
-export type BlacklistEntry = { msisdn: string; comment: string | null; createdAt: Date }
+/** The same; gives what the entry was. */
+export async function takeOffBlacklist(sql: Sql, companyId: number, msisdn: string) {
+  const [removed] = await store.deleteEntry(sql, companyId, msisdn)
+  return removed
+}
 
 /** The newest entries of a company's blacklist, and how many there are in all. */
 export async function listBlacklist(
@@ -26,6 +50,49 @@ export async function listBlacklist(
     store.selectNewest(sql, companyId, limit),
   ])
   return { total: count!.total, items }
+}
+
+/** More entries are not counted: the cabinet says "more than". */
+const MOST_COUNTED = 100_000
+
+/** How many entries there are; `isMore` where there are more than were counted. */
+export async function sizeOfBlacklist(sql: Sql, companyId: number): Promise<{ total: number; isMore: boolean }> {
+  const [row] = await store.countEntriesUpTo(sql, companyId, MOST_COUNTED + 1)
+  return { total: Math.min(row!.total, MOST_COUNTED), isMore: row!.total > MOST_COUNTED }
+}
+
+export type BlacklistPage = { items: BlacklistEntry[]; next: BlacklistPlace | undefined }
+
+/** A page of the newest entries; with the beginning of a number, of the entries that begin so, by their numbers. */
+export async function pageOfBlacklist(
+  sql: Sql,
+  companyId: number,
+  { beginning, after }: { beginning?: string | undefined; after?: BlacklistPlace | undefined },
+  limit: number,
+): Promise<BlacklistPage> {
+  const found = beginning
+    ? await store.selectByNumber(sql, companyId, { ...rangeOf(beginning), after: after?.msisdn }, limit + 1)
+    : await store.selectNewest(sql, companyId, limit + 1, after)
+  const items = found.slice(0, limit)
+  return { items, next: found.length > limit ? items.at(-1) : undefined }
+}
+
+/** Numbers are digits: those that begin with 7916 lie from 7916 up to, and without, 7917. */
+function rangeOf(beginning: string): { from: string; before: string | undefined } {
+  const stem = beginning.replace(/9+$/, '')
+  return { from: beginning, before: stem === '' ? undefined : String(BigInt(stem) + 1n) }
+}
+
+const EXPORTED_AT_ONCE = 5000
+
+/** Every entry by its number, a page at a time: the next is read when the reader has taken the last. */
+export async function* everyEntry(sql: Sql, companyId: number): AsyncGenerator<BlacklistEntry[]> {
+  for (let after: string | undefined; ; ) {
+    const page = await store.selectByNumber(sql, companyId, { from: '', after }, EXPORTED_AT_ONCE)
+    if (page.length > 0) yield page
+    if (page.length < EXPORTED_AT_ONCE) return
+    after = page.at(-1)!.msisdn
+  }
 }
 
 /** Which of these numbers are on the company's blacklist. Most companies have none: that costs one small question. */

@@ -153,6 +153,21 @@ describe('every change of the cabinet', () => {
       await browser.ask('POST', '/new-dispatch/test', message)
       return ['message.sent']
     },
+    'POST /blacklist': async ({ browser }) => {
+      await browser.ask('POST', '/blacklist', { msisdn: '79160000061' })
+      await browser.ask('POST', '/blacklist', { msisdn: '79160000061' }) // is there already
+      return ['blacklist.added']
+    },
+    'POST /blacklist/import': async ({ browser }) => {
+      await browser.ask('POST', '/blacklist/import', { numbers: ['79160000062'] })
+      await browser.ask('POST', '/blacklist/import', { numbers: ['79160000062'] }) // is there already
+      return ['blacklist.imported']
+    },
+    'DELETE /blacklist/:msisdn': async ({ browser }) => {
+      await browser.ask('POST', '/blacklist', { msisdn: '79160000063' })
+      await browser.ask('DELETE', '/blacklist/79160000063')
+      return ['blacklist.added', 'blacklist.removed']
+    },
     'POST /messages/:uuid/callbacks/:callbackId/replay': async ({ browser }) => {
       const [message] = await api.sql`select uuid from messages where dispatch_id = ${await aCompanysDispatch()}`
       await browser.ask('POST', `/messages/${message!.uuid}/callbacks/${await aCallback()}/replay`)

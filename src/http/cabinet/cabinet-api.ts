@@ -5,6 +5,7 @@ import type { StrangerBytes } from '../server/stranger-bytes.ts'
 import { guardCabinet } from './access.ts'
 import { accountRoutes } from './account.ts'
 import { auditRoutes } from './audit.ts'
+import { blacklistRoutes } from './blacklist.ts'
 import type { CabinetContext } from './cabinet-context.ts'
 import { companyRoutes } from './companies.ts'
 import { SessionCookie } from './cookie.ts'
@@ -34,6 +35,7 @@ export function registerCabinetApi(app: FastifyInstance, given: Context & { stra
       await scope.register(peopleRoutes(context))
       await scope.register(companyRoutes(context))
       await scope.register(auditRoutes(context))
+      await scope.register(blacklistRoutes(context))
       await scope.register(messageRoutes(context))
       await scope.register(overviewRoutes(context))
       await scope.register(dispatchRoutes(context))

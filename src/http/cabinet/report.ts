@@ -71,7 +71,7 @@ async function senderNames(sql: Sql, { companyId, senderIds, senderName }: Dispa
 }
 
 /** With a mark of UTF-8 in front: Excel takes it for an old encoding otherwise. */
-async function* csvOf(head: string[], pages: AsyncIterable<Cell[][]>): AsyncGenerator<string> {
+export async function* csvOf(head: string[], pages: AsyncIterable<Cell[][]>): AsyncGenerator<string> {
   yield `\ufeff${lineOf(head)}`
   for await (const page of pages) yield page.map(lineOf).join('')
 }

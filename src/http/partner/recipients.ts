@@ -32,7 +32,7 @@ export const recipientRoutes =
       const msisdn = normaliseNumber(request.body.msisdn)
       if (!msisdn) throw invalid('msisdn: must be a phone number of 5 to 15 digits')
 
-      if (blacklist) await addToBlacklist(sql, companyId, msisdn, comment)
+      if (blacklist) await addToBlacklist(sql, companyId, msisdn, comment, 'API')
       else await removeFromBlacklist(sql, companyId, msisdn)
       return { msisdn, companyId, blacklist }
     })

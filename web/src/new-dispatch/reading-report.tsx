@@ -3,9 +3,10 @@ import { useFormats } from '../format.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { Section } from '../parts/section.tsx'
 import table from '../parts/table.module.css'
-import { useWords, type Words } from '../words/words.ts'
+import { useWords } from '../words/words.ts'
 import styles from './new-dispatch.module.css'
-import type { BadLines, Preview, Report } from './recipients/tasks.ts'
+import { describeFault } from './reading-problem.ts'
+import type { Preview, Report } from './recipients/tasks.ts'
 
 /** What was read, what is left out and why, and the first messages as they will be sent. */
 export function ReadingReport({ report }: { report: Report }) {
@@ -89,19 +90,6 @@ function BadTable({ report }: { report: Report }) {
       </table>
     </Section>
   )
-}
-
-const faults = {
-  noNumber: 'new.bad.noNumber',
-  notNumber: 'new.bad.notNumber',
-  length: 'new.bad.length',
-  country: 'new.bad.country',
-} as const
-
-function describeFault({ say }: Words, fault: BadLines['fault']): string {
-  if (fault.startsWith('{')) return say('new.bad.placeholder', { name: fault })
-  if (/^\d/.test(fault)) return say(`reason.${fault}` as 'reason.7403')
-  return say(faults[fault as keyof typeof faults])
 }
 
 function Download({ csv }: { csv: string }) {

@@ -13,9 +13,10 @@ import { placeholdersIn } from './message-text.ts'
 import styles from './new-dispatch.module.css'
 import { Foot, type StepProps } from './new-dispatch-page.tsx'
 import { checkedBy, columnsFor, formOf, reportOf } from './offer.ts'
+import { describeReading } from './reading-problem.ts'
 import { ReadingReport } from './reading-report.tsx'
 import { matchColumns } from './recipients/columns.ts'
-import { ReadingFailed, runTask } from './recipients/reader.ts'
+import { runTask } from './recipients/reader.ts'
 import { PriceInFoot, PriceSummary } from './summary.tsx'
 
 /** Where the worker asks. */
@@ -35,7 +36,7 @@ export function RecipientsStep({ use, offer }: StepProps) {
     <>
       <div className={styles.columns}>
         <div>
-          {problem !== undefined && <FormProblem>{describe(words, problem)}</FormProblem>}
+          {problem !== undefined && <FormProblem>{describeReading(words, problem)}</FormProblem>}
           {draft.source ? <SourceLine use={use} offer={offer} /> : <SourceChoice onFile={take} />}
           {draft.source && <ColumnTable use={use} />}
           {checking && <Progress done={checking.rows} isWaiting={checking.isWaiting} />}
@@ -59,16 +60,6 @@ function faultOf({ say }: Words, draft: Draft): string | undefined {
   if (number < 0) return say('new.columns.noNumber')
   const missing = Object.entries(placeholders).flatMap(([name, column]) => (column < 0 ? [`{${name}}`] : []))
   if (missing.length > 0) return say('new.columns.missing', { names: missing.join(', ') })
-}
-
-function describe({ say }: Words, error: unknown): string {
-  if (!(error instanceof ReadingFailed)) return say('error.unknown')
-  const { problem } = error
-  if (problem.kind === 'server') return problem.message
-  if (problem.reason === 'oldExcel') return say('new.file.oldExcel')
-  if (problem.reason === 'empty') return say('new.file.isEmpty')
-  if (problem.reason === 'tooLarge') return say('new.file.tooLarge')
-  return say('new.file.broken', { why: problem.message })
 }
 
 /** Takes a file: a first look, then it is kept with the draft. */

@@ -1,4 +1,5 @@
 import { audit } from './en/audit.ts'
+import { blacklist } from './en/blacklist.ts'
 import { dispatches } from './en/dispatches.ts'
 import { messages } from './en/messages.ts'
 import { newDispatch } from './en/new-dispatch.ts'
@@ -235,6 +236,7 @@ export const en = {
   'people.link.reset.text': 'With it the person chooses a new password. Links from before stop working.',
   'people.link.reset.submit': 'Make the link',
   ...audit,
+  ...blacklist,
   ...messages,
   ...traffic,
   ...dispatches,

@@ -1,4 +1,5 @@
 import { audit } from './ru/audit.ts'
+import { blacklist } from './ru/blacklist.ts'
 import { dispatches } from './ru/dispatches.ts'
 import { messages } from './ru/messages.ts'
 import { newDispatch } from './ru/new-dispatch.ts'
@@ -257,6 +258,7 @@ export const ru: Dictionary = {
   'people.link.reset.text': 'По ней человек задаст новый пароль. Прежние ссылки перестанут действовать.',
   'people.link.reset.submit': 'Создать ссылку',
   ...audit,
+  ...blacklist,
   ...messages,
   ...traffic,
   ...dispatches,

@@ -1,4 +1,4 @@
-import type { Problem, Results, Task, Told } from './tasks.ts'
+import type { Problem, Results, Task, ToldOf } from './tasks.ts'
 
 /** The worker could not do its task. */
 export class ReadingFailed extends Error {
@@ -14,12 +14,21 @@ type Options = { signal?: AbortSignal; onProgress?(done: number): void; onWaitin
 /** Has a worker do one task. Ended by the signal, the promise stays open. */
 export function runTask<Kind extends Task['kind']>(
   task: Extract<Task, { kind: Kind }>,
-  { signal, onProgress, onWaiting }: Options = {},
+  options: Options = {},
 ): Promise<Results[Kind]> {
   const worker = new Worker(new URL('./recipients.worker.ts', import.meta.url), { type: 'module' })
+  return runWorker(worker, task, options)
+}
+
+/** The same with a worker of another page. */
+export function runWorker<Result>(
+  worker: Worker,
+  task: object,
+  { signal, onProgress, onWaiting }: Options = {},
+): Promise<Result> {
   signal?.addEventListener('abort', () => worker.terminate())
   return new Promise((resolve, reject) => {
-    worker.onmessage = ({ data }: MessageEvent<Told<Kind>>) => {
+    worker.onmessage = ({ data }: MessageEvent<ToldOf<Result>>) => {
       if (data.told === 'progress') return onProgress?.(data.done)
       if (data.told === 'waiting') return onWaiting?.()
       worker.terminate()

@@ -1,8 +1,7 @@
 import { checkRecipients } from './check.ts'
-import { UnreadableFile } from './file-form.ts'
 import { lookAt } from './look.ts'
-import { Refusal } from './post.ts'
-import type { Problem, Task, Told } from './tasks.ts'
+import { problemOf } from './problem.ts'
+import type { Task, Told } from './tasks.ts'
 import { uploadRecipients } from './upload.ts'
 
 /** Reads files beside the page, so that it stays quick. A worker does one task and is ended by the page. */
@@ -25,10 +24,4 @@ function work(task: Task) {
   if (task.kind === 'look') return lookAt(task.file)
   if (task.kind === 'check') return checkRecipients(task.reading, task.dispatch, task.place, telling)
   return uploadRecipients(task, telling)
-}
-
-function problemOf(error: unknown): Problem {
-  if (error instanceof Refusal) return { kind: 'server', status: error.status, message: error.message }
-  const message = error instanceof Error ? error.message : String(error)
-  return { kind: 'file', reason: error instanceof UnreadableFile ? error.reason : 'broken', message }
 }

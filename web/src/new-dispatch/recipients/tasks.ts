@@ -58,9 +58,11 @@ export type Problem =
   | { kind: 'file'; reason: string; message: string }
   | { kind: 'server'; status: number; message: string }
 
-export type Told<Kind extends Task['kind'] = Task['kind']> =
+export type Told = ToldOf<Results[Task['kind']]>
+
+export type ToldOf<Result> =
   | { told: 'progress'; done: number }
   /** No answer; the worker tries again. */
   | { told: 'waiting' }
-  | { told: 'done'; result: Results[Kind] }
+  | { told: 'done'; result: Result }
   | { told: 'failed'; problem: Problem }

@@ -1,0 +1,125 @@
+import { ActionIcon } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ask } from '../api.ts'
+import { useFormats } from '../format.ts'
+import { groupedNumber } from '../messages/names.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { FormProblem } from '../parts/form-problem.tsx'
+import { Icon, type IconName } from '../parts/icon.tsx'
+import { Status, type StatusKind } from '../parts/status.tsx'
+import table from '../parts/table.module.css'
+import { tellDone } from '../parts/toast.tsx'
+import { describeProblem } from '../problems.ts'
+import { useWords } from '../words/words.ts'
+import styles from './blacklist.module.css'
+import { BLACKLIST, type Entry, pathOf } from './blacklist.ts'
+
+type Props = { companyId: number; entries: Entry[]; mayChange: boolean }
+
+export function BlacklistTable({ companyId, entries, mayChange }: Props) {
+  const { say } = useWords()
+  const [leaving, setLeaving] = useState<Entry>()
+  return (
+    <>
+      <table className={table.table}>
+        <thead>
+          <tr>
+            <th>{say('blacklist.number')}</th>
+            <th>{say('blacklist.source')}</th>
+            <th>{say('blacklist.comment')}</th>
+            <th className={table.number}>{say('blacklist.since')}</th>
+            {mayChange && <th className={table.actions} aria-label={say('app.more')} />}
+          </tr>
+        </thead>
+        <tbody>
+          {entries.map(entry => (
+            <Row key={entry.msisdn} entry={entry} onRemove={mayChange ? () => setLeaving(entry) : undefined} />
+          ))}
+        </tbody>
+      </table>
+      {leaving && <RemoveDialog companyId={companyId} entry={leaving} onClose={() => setLeaving(undefined)} />}
+    </>
+  )
+}
+
+function Row({ entry, onRemove }: { entry: Entry; onRemove: (() => void) | undefined }) {
+  const { say } = useWords()
+  const { date } = useFormats()
+  const { msisdn, comment, createdAt } = entry
+  return (
+    <tr>
+      <td className={`${table.title} ${table.main} ${styles.number}`}>{groupedNumber(msisdn)}</td>
+      <td className={table.corner}>
+        <Source entry={entry} />
+      </td>
+      <td data-label={say('blacklist.comment')} className={comment ? '' : styles.none}>
+        {comment ?? '—'}
+      </td>
+      <td data-label={say('blacklist.since')} className={table.number}>
+        <time dateTime={createdAt}>{date(createdAt)}</time>
+      </td>
+      {onRemove && (
+        <td className={table.actions}>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            className={styles.remove}
+            aria-label={say('blacklist.removeOf', { number: groupedNumber(msisdn) })}
+            onClick={onRemove}
+          >
+            <Icon name="cross" />
+          </ActionIcon>
+        </td>
+      )}
+    </tr>
+  )
+}
+
+const sources = {
+  STOP: ['warn', 'slash', 'blacklist.source.stop'],
+  API: ['wait', 'hook', 'blacklist.source.api'],
+  STAFF: ['wait', 'shield', 'blacklist.source.staff'],
+  CABINET: ['wait', 'person', 'blacklist.source.cabinet'],
+  FILE: ['wait', 'book', 'blacklist.source.file'],
+} as const satisfies Record<NonNullable<Entry['source']>, readonly [StatusKind, IconName, string]>
+
+function Source({ entry: { source } }: { entry: Entry }) {
+  const { say } = useWords()
+  if (source === null) return <span className={table.dim}>{say('blacklist.source.unknown')}</span>
+  const [kind, icon, word] = sources[source]
+  return (
+    <Status kind={kind} icon={icon}>
+      {say(word)}
+    </Status>
+  )
+}
+
+/** A person who asked for nothing more is taken out only with care. */
+function RemoveDialog({ companyId, entry, onClose }: { companyId: number; entry: Entry; onClose(): void }) {
+  const words = useWords()
+  const { say } = words
+  const client = useQueryClient()
+  const number = groupedNumber(entry.msisdn)
+  const remove = useMutation({
+    mutationFn: () => ask<void>('DELETE', pathOf(companyId, `/${entry.msisdn}`)),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: BLACKLIST })
+      tellDone(say('blacklist.removed', { number }))
+      onClose()
+    },
+  })
+  return (
+    <Dialog
+      title={say('blacklist.remove.title', { number })}
+      text={say(entry.source === 'STOP' ? 'blacklist.remove.stopText' : 'blacklist.remove.text')}
+      submit={say('blacklist.remove.submit')}
+      isDangerous
+      isBusy={remove.isPending}
+      onSubmit={() => remove.mutate()}
+      onClose={onClose}
+    >
+      {remove.isError && <FormProblem>{describeProblem(words, remove.error)}</FormProblem>}
+    </Dialog>
+  )
+}

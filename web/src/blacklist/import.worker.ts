@@ -1,0 +1,19 @@
+import { problemOf } from '../new-dispatch/recipients/problem.ts'
+import type { ToldOf } from '../new-dispatch/recipients/tasks.ts'
+import { type ImportReport, type ImportTask, importNumbers } from './import-numbers.ts'
+
+/** Reads the file beside the page, so that it stays quick. */
+
+const tell = (told: ToldOf<ImportReport>) => postMessage(told)
+const telling = {
+  onProgress: (done: number) => tell({ told: 'progress', done }),
+  onWaiting: () => tell({ told: 'waiting' }),
+}
+
+self.onmessage = async ({ data: task }: MessageEvent<ImportTask>) => {
+  try {
+    tell({ told: 'done', result: await importNumbers(task, telling) })
+  } catch (error) {
+    tell({ told: 'failed', problem: problemOf(error) })
+  }
+}
