@@ -641,6 +641,37 @@ create table numbering_ranges (
   constraint numbering_ranges_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES operators(operator_id)
 );
 
+create table numbering_sources (
+  kind        text not null,
+  name        text not null,
+  entries     bigint not null,
+  imported_at timestamp with time zone not null,
+  constraint numbering_sources_pkey PRIMARY KEY (kind),
+  constraint numbering_sources_kind_check CHECK ((kind = ANY (ARRAY['register'::text, 'ported'::text])))
+);
+
+create table numbering_upload_pieces (
+  upload_id bigint not null,
+  piece     integer not null,
+  content   bytea not null,
+  constraint numbering_upload_pieces_pkey PRIMARY KEY (upload_id, piece),
+  constraint numbering_upload_pieces_upload_id_fkey FOREIGN KEY (upload_id) REFERENCES numbering_uploads(upload_id) ON DELETE CASCADE
+);
+
+create table numbering_uploads (
+  upload_id  bigint generated always as identity not null,
+  kind       text not null,
+  name       text not null,
+  replaces   boolean not null,
+  size_bytes bigint not null,
+  version    bigint,
+  difference jsonb,
+  created_at timestamp with time zone not null,
+  constraint numbering_uploads_pkey PRIMARY KEY (upload_id),
+  constraint numbering_uploads_kind_check CHECK ((kind = ANY (ARRAY['register'::text, 'ported'::text]))),
+  constraint numbering_uploads_size_bytes_check CHECK ((size_bytes > 0))
+);
+
 create table numbering_version (
   only_row boolean default true not null,
   version  bigint not null,
@@ -978,6 +1009,7 @@ create table tariff_usage (
   constraint tariff_usage_pkey PRIMARY KEY (company_id, tariff_id, month),
   constraint tariff_usage_company_id_fkey FOREIGN KEY (company_id) REFERENCES accounts(company_id)
 );
+CREATE INDEX tariff_usage_of_tariff ON tariff_usage USING btree (tariff_id, month);
 
 create table tariffs (
   tariff_id     bigint generated always as identity not null,
@@ -988,7 +1020,9 @@ create table tariffs (
   pricing_model text not null,
   currency      text not null,
   superseded_at timestamp with time zone,
+  valid_from    timestamp with time zone,
   constraint tariffs_pkey PRIMARY KEY (tariff_id),
+  constraint tariffs_check CHECK ((superseded_at >= valid_from)),
   constraint tariffs_pricing_model_check CHECK ((pricing_model = ANY (ARRAY['FIXED'::text, 'SCALED'::text, 'MAU'::text]))),
   constraint tariffs_sender_type_check CHECK ((sender_type = ANY (ARRAY['COMMON'::text, 'START'::text, 'PRO'::text]))),
   constraint tariffs_traffic_type_check CHECK ((traffic_type = ANY (ARRAY['PROMO'::text, 'SERVICE'::text, 'TRANSACT'::text, 'AUTHORIZE'::text]))),

@@ -5,9 +5,8 @@ import type { Pool, Sql } from '../../db/sql.ts'
 import { brands } from '../numbering/brand.ts'
 import { partnerWithLogin } from '../partners/partners.ts'
 import { type SenderType, senderTypes } from '../senders/sender.ts'
-import { currentTariffs } from './pricing.ts'
-import * as store from './store.ts'
-import { type PricingModel, pricingModels, type Tariff, type TariffStep } from './tariff.ts'
+import { changeBook, GENERAL, type NewTariff } from './book.ts'
+import { type PricingModel, placeKey, pricingModels, type Tariff, type TariffStep } from './tariff.ts'
 
 /** A tariff as it stands in a file: absent, null and empty mean "any"; amounts are decimals. Of a CSV file with lines. */
 export type TariffRow = {
@@ -26,31 +25,19 @@ export type TariffRow = {
 
 export type TariffImport = { added: number; replaced: number; unchanged: number }
 
-type NewTariff = Pick<Tariff, 'senderType' | 'brand' | 'trafficType' | 'pricingModel' | 'steps'>
-
-const RUB = 'RUB'
-
 /**
  * Brings in the tariffs of a partner, or without a partner the general ones: all of them, or none when one cannot be
  * read. A tariff takes the place of the one for the same sender type, brand and traffic type; those that the file does
- * not name stay. Messages keep the tariff they were accepted under, and a tariff that takes another's place begins to
- * count at nothing; one that is the same as before is left alone and goes on counting.
+ * not name stay, and so does a change that was planned for a later day. Messages keep the tariff they were accepted
+ * under, and a tariff that takes another's place begins to count at nothing; one that is the same as before is left
+ * alone and goes on counting.
  */
 export async function importTariffs(pool: Pool, login: string | undefined, rows: TariffRow[]): Promise<TariffImport> {
   const tariffs = readTariffs(rows)
-  const partner = login === undefined ? { partnerId: null, currency: RUB } : await requirePartner(pool, login)
+  const partner = login === undefined ? GENERAL : await requirePartner(pool, login)
   return pool.begin(async sql => {
-    await store.lockTariffs(sql)
-    const current = new Map((await currentTariffs(sql, partner.partnerId)).map(tariff => [placeOf(tariff), tariff]))
-    const changed = tariffs.filter(tariff => !isSame(tariff, current.get(placeOf(tariff))))
-    const replaced = changed.flatMap(tariff => current.get(placeOf(tariff))?.tariffId ?? [])
-    await store.supersede(sql, replaced)
-    for (const tariff of changed) await store.insertTariff(sql, { ...tariff, ...partner })
-    return {
-      added: changed.length - replaced.length,
-      replaced: replaced.length,
-      unchanged: tariffs.length - changed.length,
-    }
+    const { added, replaced, unchanged } = await changeBook(sql, partner, { tariffs })
+    return { added: added.length, replaced: replaced.length, unchanged: unchanged.length }
   }) as Promise<TariffImport>
 }
 
@@ -60,28 +47,40 @@ async function requirePartner(sql: Sql, login: string) {
   return partner
 }
 
-const placeOf = (tariff: NewTariff) => `${tariff.senderType}/${tariff.brand ?? '*'}/${tariff.trafficType ?? '*'}`
-
-const isSame = (tariff: NewTariff, known: Tariff | undefined) =>
-  known !== undefined && known.pricingModel === tariff.pricingModel && wordsOf(known.steps) === wordsOf(tariff.steps)
-
-const wordsOf = (steps: TariffStep[]) =>
-  steps.map(({ from, price, priceMauBatch }) => `${from}:${price}:${priceMauBatch}`).join()
-
 function readTariffs(rows: TariffRow[]): NewTariff[] {
   const tariffs = rows.map((row, index) => readTariff(row, placeIn(row, `Tariff ${index + 1}`)))
   const places = new Set<string>()
-  for (const place of tariffs.map(placeOf)) {
+  for (const place of tariffs.map(placeKey)) {
     if (places.has(place)) throw new UsageError(`There are two tariffs for ${place}.`)
     places.add(place)
   }
   return tariffs
 }
 
+/** Every tariff of a file, and what is wrong with those that cannot be read. */
+export function checkTariffs(rows: TariffRow[]): { tariffs: NewTariff[]; wrong: string[] } {
+  const places = new Set<string>()
+  const wrong: string[] = []
+  const tariffs = rows.flatMap((row, index) => {
+    const where = placeIn(row, `Tariff ${index + 1}`)
+    try {
+      const tariff = readTariff(row, where)
+      if (places.has(placeKey(tariff))) throw new UsageError(`${where}: there are two tariffs for ${placeKey(tariff)}.`)
+      places.add(placeKey(tariff))
+      return [tariff]
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error
+      wrong.push(error.message)
+      return []
+    }
+  })
+  return { tariffs, wrong }
+}
+
 /** Where in the file a mistake is: the line of a CSV file, else which tariff of the list. */
 const placeIn = ({ line }: { line?: number }, otherwise: string) => (line === undefined ? otherwise : `line ${line}`)
 
-function readTariff(row: TariffRow, where: string): NewTariff {
+export function readTariff(row: TariffRow, where: string): NewTariff {
   const senderType = oneOf<SenderType>(row.senderType, senderTypes, `${where}: senderType`)
   const pricingModel = oneOf<PricingModel>(row.pricingModel, pricingModels, `${where}: pricingModel`)
   return {
@@ -130,7 +129,7 @@ const MOST_FOR_PART = money('1000000')
 const MOST_FOR_PACKAGE = money('1000000000')
 
 /** The amount as it is written: digits with at most four places. Rounding would change a price without a word. */
-function readAmount(value: number | string, most: Money, what: string): Money {
+export function readAmount(value: number | string, most: Money, what: string): Money {
   const amount = /^\d{1,15}(\.\d{1,4})?$/.test(String(value)) ? money(value) : undefined
   if (amount !== undefined && amount <= most) return amount
   throw new UsageError(
@@ -177,6 +176,20 @@ function readCsv(content: string): TariffRow[] {
   }
   return [...tariffs.values()]
 }
+
+/** The tariffs as a CSV file that can be imported again. */
+export function writeTariffFile(tariffs: readonly Tariff[]): string {
+  const lines = tariffs.flatMap(({ senderType, brand, trafficType, pricingModel, steps }) =>
+    steps.map(({ from, price, priceMauBatch }) =>
+      [senderType, brand, trafficType, pricingModel, from, amount(price), amount(priceMauBatch)]
+        .map(value => value ?? '')
+        .join(','),
+    ),
+  )
+  return [COLUMNS.join(','), ...lines, ''].join('\r\n')
+}
+
+const amount = (value: Money | null) => (value === null ? null : formatMoney(value))
 
 const tariffOf = (line: number, field: (name: (typeof COLUMNS)[number]) => string): TariffRow => ({
   line,

@@ -1,9 +1,10 @@
 import type { ChannelType } from '../../base/channel-types.ts'
+import { invalid } from '../../base/errors.ts'
 import type { Money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { FeeOf } from '../senders/moderation.ts'
 import * as store from './store.ts'
-import { pickTariff, reservedPrice, type Tariff, type TariffQuestion } from './tariff.ts'
+import { pickTariff, placeKey, reservedPrice, type Tariff, type TariffQuestion, type TariffStep } from './tariff.ts'
 
 const filters = ['senderType', 'brand', 'trafficType', 'pricingModel'] as const
 
@@ -12,16 +13,15 @@ export type TariffFilter = Partial<Pick<Tariff, (typeof filters)[number]>>
 /** The tariffs a partner sees: its own, and the general ones that none of its own replaces. */
 export async function listTariffs(sql: Sql, partnerId: number, filter: TariffFilter): Promise<Tariff[]> {
   const tariffs = groupSteps(await store.selectTariffSteps(sql, partnerId))
-  const own = new Set(tariffs.filter(tariff => tariff.partnerId !== null).map(placeOf))
+  const own = new Set(tariffs.filter(tariff => tariff.partnerId !== null).map(placeKey))
   return tariffs
-    .filter(tariff => tariff.partnerId !== null || !own.has(placeOf(tariff)))
+    .filter(tariff => tariff.partnerId !== null || !own.has(placeKey(tariff)))
     .filter(tariff => filters.every(field => filter[field] === undefined || tariff[field] === filter[field]))
 }
 
-const placeOf = (tariff: Tariff) => `${tariff.senderType}/${tariff.brand}/${tariff.trafficType}`
-
-function groupSteps(rows: Awaited<ReturnType<typeof store.selectTariffSteps>>): Tariff[] {
-  const tariffs = new Map<number, Tariff>()
+/** A tariff of the rows of its steps, in the order of the rows. */
+export function groupSteps<Row extends Omit<Tariff, 'steps'> & TariffStep>(rows: readonly Row[]) {
+  const tariffs = new Map<number, Omit<Row, keyof TariffStep> & { steps: TariffStep[] }>()
   for (const { from, price, priceMauBatch, ...tariff } of rows) {
     if (!tariffs.has(tariff.tariffId)) tariffs.set(tariff.tariffId, { ...tariff, steps: [] })
     tariffs.get(tariff.tariffId)!.steps.push({ from, price, priceMauBatch })
@@ -30,6 +30,18 @@ function groupSteps(rows: Awaited<ReturnType<typeof store.selectTariffSteps>>): 
 }
 
 export const listSenderFees = (sql: Sql) => store.selectSenderFees(sql)
+
+/** What every partner pays for other channels, and for SMS to other countries; `*` is any country not listed. */
+export const listOtherPrices = async (sql: Sql) => ({
+  channels: await store.selectChannelPrices(sql),
+  countries: await store.selectCountryPrices(sql),
+})
+
+/** Names that are approved from now on have the new fee. Refused when it is no longer what the caller saw. */
+export async function changeSenderFee(sql: Sql, brand: string, before: Money, value: Money): Promise<void> {
+  const [changed] = await store.updateSenderFee(sql, brand, before, value)
+  if (!changed) throw invalid('Somebody else changed this fee in the meantime: look at it again')
+}
 
 export async function senderFeeTable(sql: Sql): Promise<FeeOf> {
   const fees = new Map((await store.selectSenderFees(sql)).map(fee => [fee.brand, fee.value]))

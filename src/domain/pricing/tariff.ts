@@ -19,6 +19,18 @@ export type Tariff = {
   steps: TariffStep[]
 }
 
+/** With the time in which it holds: from null on, from the beginning; until null, without an end. */
+export type DatedTariff = Tariff & { validFrom: Date | null; until: Date | null }
+
+export const holdsAt = ({ validFrom, until }: DatedTariff, moment: Date): boolean =>
+  (validFrom === null || validFrom <= moment) && (until === null || until > moment)
+
+/** What a tariff is for; without a brand or a traffic type, for any of them. */
+export type TariffPlace = Pick<Tariff, 'senderType' | 'brand' | 'trafficType'>
+
+export const placeKey = ({ senderType, brand, trafficType }: TariffPlace) =>
+  `${senderType}/${brand ?? '*'}/${trafficType ?? '*'}`
+
 export type TariffQuestion = { senderType: SenderType; brand: string; trafficType: TrafficType }
 
 /**

@@ -16,7 +16,9 @@ import { messageRoutes } from './messages.ts'
 import { newDispatchRoutes } from './new-dispatch.ts'
 import { overviewRoutes } from './overview.ts'
 import { peopleRoutes } from './people.ts'
+import { priceRoutes } from './prices.ts'
 import { sessionRoutes } from './session.ts'
+import { tariffRoutes } from './tariffs.ts'
 import { verificationRoutes } from './verification.ts'
 
 const PREFIX = '/cabinet/api'
@@ -42,6 +44,8 @@ export function registerCabinetApi(app: FastifyInstance, given: Context & { stra
       await scope.register(liveRoutes(context))
       await scope.register(newDispatchRoutes(context))
       await scope.register(verificationRoutes(context))
+      await scope.register(tariffRoutes(context))
+      await scope.register(priceRoutes(context))
     },
     { prefix: PREFIX },
   )
