@@ -12,6 +12,7 @@ import { aCompany, anApprovedSender, aPartner, type TestPartner } from '../../te
 import { aDispatch, someRecipients } from '../../testing/world.ts'
 import type { AuditAnswer } from './audit.ts'
 import { registerCabinetApi } from './cabinet-api.ts'
+import type { TariffAnswer } from './tariffs.ts'
 
 const { api } = useApp('/docs/partner.json')
 let partner: TestPartner
@@ -207,6 +208,43 @@ describe('every change of the cabinet', () => {
     },
   }
 
+  /** The same for what an admin of the staff does. */
+  const changesOfStaff: Record<string, (me: SignedIn) => Promise<What[]>> = {
+    'POST /tariffs/changes': async ({ browser }) => {
+      await changeTariff(browser, null)
+      return ['tariffs.changed']
+    },
+    'DELETE /tariffs/:tariffId': async ({ browser }) => {
+      const tomorrow = new Date(Date.now() + 48 * 3600_000).toISOString().slice(0, 10)
+      const { periods } = await changeTariff(browser, tomorrow)
+      await browser.ask('DELETE', `/tariffs/${periods.at(-1)!.tariffId}`)
+      return ['tariffs.changed', 'tariffs.withdrawn']
+    },
+    'POST /tariffs/import': async ({ browser }) => {
+      const file = { text: TARIFF_FILE, from: null, replaces: false }
+      const { version } = (await browser.ask('POST', '/tariffs/import/check', file)).body
+      await browser.ask('POST', '/tariffs/import', { ...file, version })
+      return ['tariffs.imported']
+    },
+    'PATCH /tariffs/fees': async ({ browser }) => {
+      const [fee] = (await browser.ask('GET', '/tariffs')).body.fees
+      await browser.ask('PATCH', '/tariffs/fees', { brand: fee.brand, before: fee.value, value: '1.5' })
+      return ['tariffs.fee_changed']
+    },
+  }
+
+  const TARIFF_FILE = 'senderType,brand,trafficType,pricingModel,from,price\nSTART,MTS,,FIXED,0,2.5'
+  let prices = 0
+
+  async function changeTariff(browser: CabinetBrowser, from: string | null): Promise<TariffAnswer> {
+    const [{ tariffId }] = (await browser.ask('GET', '/tariffs')).body.tariffs
+    const { tariff, version } = (await browser.ask('GET', `/tariffs/${tariffId}`)).body as TariffAnswer
+    const { senderType, brand, trafficType } = tariff
+    const changed = { pricingModel: 'FIXED', steps: [{ from: '0', price: `${++prices}.25`, priceMauBatch: null }] }
+    await browser.ask('POST', '/tariffs/changes', { senderType, brand, trafficType, from, version, tariff: changed })
+    return (await browser.ask('GET', `/tariffs/${tariffId}`)).body
+  }
+
   /** Signing in is told by the list of sessions; the others only ask, by POST. */
   const changeNothing = [
     'POST /session',
@@ -215,6 +253,7 @@ describe('every change of the cabinet', () => {
     'POST /account/second-factor/proposal',
     'POST /new-dispatch/check',
     'POST /verification/:kind/:id/try/check',
+    'POST /tariffs/import/check',
   ]
 
   const widgetForm = (captchaSecret: string) => {
@@ -257,18 +296,35 @@ describe('every change of the cabinet', () => {
   }
 
   test('is known to this test: a route that is no GET stands in one of the two lists', async () => {
-    expect(await changingRoutes()).toEqual([...Object.keys(changes), ...changeNothing].sort())
+    const known = [...Object.keys(changes), ...Object.keys(changesOfStaff), ...changeNothing]
+    expect(await changingRoutes()).toEqual(known.sort())
   })
 
-  test.each(Object.keys(changes))('%s writes who did it, from where, and by which request', async route => {
-    const me = await signedIn(ofCompany(companyId), 'owner')
+  /** The entries that the change wrote: those that it had to write. */
+  async function entriesOf(change: () => Promise<What[]>) {
     const [{ last }] = (await api.sql`select coalesce(max(entry_id), 0) as last from audit_entries`) as [
       { last: number },
     ]
-    const expected = await changes[route]!(me)
+    const expected = await change()
     const written = await api.sql`select * from audit_entries where entry_id > ${last} order by entry_id`
     expect(written.map(({ what }) => what)).toEqual(expected)
-    for (const entry of written) {
+    return written
+  }
+
+  test.each(Object.keys(changesOfStaff))(
+    '%s of staff writes who did it, from where, and by which request',
+    async route => {
+      const me = await signedIn(staff, 'admin')
+      for (const entry of await entriesOf(() => changesOfStaff[route]!(me))) {
+        expect(entry).toMatchObject({ actor_kind: 'STAFF', actor: me.login, address: '203.0.113.9' })
+        expect(entry).toMatchObject({ request_id: expect.stringMatching(/^[\w-]{8,}$/) })
+      }
+    },
+  )
+
+  test.each(Object.keys(changes))('%s writes who did it, from where, and by which request', async route => {
+    const me = await signedIn(ofCompany(companyId), 'owner')
+    for (const entry of await entriesOf(() => changes[route]!(me))) {
       expect(entry).toMatchObject({ actor_kind: 'COMPANY', address: '203.0.113.9', company_id: companyId })
       expect(entry).toMatchObject({ partner_id: partner.partnerId, request_id: expect.stringMatching(/^[\w-]{8,}$/) })
     }
