@@ -31,17 +31,22 @@ export class NoAnswer extends Error {}
 
 export const isSignedOut = (error: unknown) => error instanceof ServerError && error.code === NOT_SIGNED_IN
 
-export async function ask<Answer>(method: Method, path: string, body?: object): Promise<Wire<Answer>> {
-  const response = await send(method, path, body)
+/** With a key, the server does what is asked once, however often it is asked. */
+export async function ask<Answer>(method: Method, path: string, body?: object, key?: string): Promise<Wire<Answer>> {
+  const response = await send(method, path, body, key)
   if (!response.ok) throw new ServerError(response, await errorIn(response))
   return response.status === 204 ? (undefined as Wire<Answer>) : await response.json()
 }
 
-async function send(method: Method, path: string, body: object | undefined): Promise<Response> {
+async function send(method: Method, path: string, body?: object, key?: string): Promise<Response> {
   try {
     return await fetch(new URL(`api${path}`, document.baseURI), {
       method,
-      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(key === undefined ? {} : { 'idempotency-key': key }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
   } catch (cause) {

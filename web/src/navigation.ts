@@ -1,24 +1,18 @@
 import type { IconName } from './parts/icon.tsx'
 import type { Me, Right } from './session.ts'
+import type { Key } from './words/words.ts'
 
 /** The page, its icon, and the right that opens it. */
 export type NavigationPage = {
-  to: '/overview' | '/dispatches' | '/messages' | '/people' | '/blacklist' | '/audit' | '/account'
-  label:
-    | 'nav.overview'
-    | 'nav.dispatches'
-    | 'nav.messages'
-    | 'nav.people'
-    | 'nav.blacklist'
-    | 'nav.audit'
-    | 'nav.account'
+  to: string
+  label: Exclude<Extract<Key, `nav.${string}`>, 'nav.accountMenu'>
   icon: IconName
   needs?: Right
 }
 
 /** Pages that belong together; the first group has no heading. */
 export type NavigationGroup = {
-  heading?: 'nav.group.setUp' | 'nav.group.customers' | 'nav.group.account' | 'nav.group.service'
+  heading?: Extract<Key, `nav.group.${string}`>
   pages: NavigationPage[]
 }
 
@@ -26,6 +20,7 @@ const traffic: NavigationPage[] = [
   { to: '/overview', label: 'nav.overview', icon: 'home', needs: 'traffic.see' },
   { to: '/dispatches', label: 'nav.dispatches', icon: 'layers', needs: 'traffic.see' },
   { to: '/messages', label: 'nav.messages', icon: 'bubble', needs: 'traffic.see' },
+  { to: '/send', label: 'nav.send', icon: 'sent', needs: 'traffic.send' },
 ]
 
 /** What a company is set up with. Staff see it of a company that they chose. */

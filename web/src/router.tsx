@@ -153,6 +153,18 @@ const newDispatchRoute = createRoute({
   component: lazyRouteComponent(() => import('./new-dispatch/new-dispatch-page.tsx'), 'NewDispatchPage'),
 })
 
+/** `to` begins a message to that number; `sent` shows what becomes of one. */
+const sendRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/send',
+  validateSearch: (search: Record<string, unknown>): { to?: string | undefined; sent?: string | undefined } => ({
+    to: search.to === undefined ? undefined : String(search.to),
+    sent: typeof search.sent === 'string' ? search.sent : undefined,
+  }),
+  beforeLoad: ({ context }) => requireRight(context.me, 'traffic.send'),
+  component: lazyRouteComponent(() => import('./send/send-page.tsx'), 'SendPage'),
+})
+
 const nowhereRoute = createRoute({ getParentRoute: () => shellRoute, path: '$', component: NotFoundPage })
 
 function requireRight({ rights }: Me, right: Right) {
@@ -173,6 +185,7 @@ export const router = createRouter({
       newDispatchRoute,
       messagesRoute,
       messageRoute,
+      sendRoute,
       peopleRoute,
       auditRoute,
       blacklistRoute,

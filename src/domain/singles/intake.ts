@@ -26,8 +26,15 @@ export type IntakeContext = {
   guard?: GuardWatch
 }
 
-/** With an Idempotency-Key a request is written alone, together with its key. */
-export type Intake = { accept(companyId: number, wishes: SingleWish[], once?: Once): Promise<Acceptance[]> }
+export type Intake = {
+  /** With an Idempotency-Key a request is written alone, together with its key and with what belongs to it. */
+  accept(companyId: number, wishes: SingleWish[], once?: Once, alongside?: Alongside): Promise<Acceptance[]>
+  /** The messages as they would be accepted, or why not. Nothing is stored. */
+  draft(companyId: number, wishes: SingleWish[]): Promise<(NewSingle | Refusal)[]>
+}
+
+/** What is written in the transaction that accepts the messages. */
+export type Alongside = (tx: Transaction, answers: Acceptance[]) => Promise<void>
 
 type Size = { messages: number; bytes: number }
 type Request = { wishes: SingleWish[]; size: Size; answer: PromiseWithResolvers<Acceptance[]> }
@@ -58,13 +65,19 @@ export function createIntake(context: IntakeContext): Intake {
   const bookOf = priceBooks(context.sql)
   const waiting: Size = { messages: 0, bytes: 0 }
 
-  function accept(companyId: number, wishes: SingleWish[], request?: Once): Promise<Acceptance[]> {
+  function accept(
+    companyId: number,
+    wishes: SingleWish[],
+    request?: Once,
+    alongside?: Alongside,
+  ): Promise<Acceptance[]> {
     const size = sizeOf(wishes)
     if (waiting.messages + size.messages > MOST_WAITING || waiting.bytes + size.bytes > MOST_WAITING_BYTES)
       throw tooBusy()
     waiting.messages += size.messages
     waiting.bytes += size.bytes
-    return request ? acceptOnce(companyId, wishes, request, size) : acceptInGroup(companyId, wishes, size)
+    const whole = { companyId, wishes, size }
+    return request ? acceptOnce(whole, request, alongside) : acceptInGroup(companyId, wishes, size)
   }
 
   function letGo({ messages, bytes }: Size) {
@@ -72,23 +85,38 @@ export function createIntake(context: IntakeContext): Intake {
     waiting.bytes -= bytes
   }
 
-  async function acceptOnce(companyId: number, wishes: SingleWish[], request: Once, size: Size): Promise<Acceptance[]> {
+  type Whole = { companyId: number; wishes: SingleWish[]; size: Size }
+
+  async function acceptOnce(
+    { companyId, wishes, size }: Whole,
+    request: Once,
+    alongside: Alongside | undefined,
+  ): Promise<Acceptance[]> {
     try {
-      return await withFreshTemplates(companyId, () => acceptOnceDrafted(companyId, wishes, request))
+      return await withFreshTemplates(companyId, () => acceptOnceDrafted(companyId, wishes, request, alongside))
     } finally {
       letGo(size)
     }
   }
 
-  async function acceptOnceDrafted(companyId: number, wishes: SingleWish[], request: Once): Promise<Acceptance[]> {
+  async function acceptOnceDrafted(
+    companyId: number,
+    wishes: SingleWish[],
+    request: Once,
+    alongside: Alongside = async () => {},
+  ): Promise<Acceptance[]> {
     const now = context.clock()
     const { sql, billingZone } = context
     const { drafts, templatesVersion } = await draftAll(companyId, wishes, now)
     const blocked: SubjectState[] = []
     const noteBlocked = (subjects: SubjectState[]) => blocked.push(...subjects)
     const bounds = { billingZone, now, templatesVersion, isLaneBound: true, noteBlocked }
-    const accept = (tx: Transaction) => acceptWithin(tx, companyId, drafts.filter(isSingle), bounds)
-    const answers = await once(sql, request, async tx => merged(drafts, await accept(tx)), isAnyAccepted)
+    const accept = async (tx: Transaction) => {
+      const answers = merged(drafts, await acceptWithin(tx, companyId, drafts.filter(isSingle), bounds))
+      await alongside(tx, answers)
+      return answers
+    }
+    const answers = await once(sql, request, accept, isAnyAccepted)
     tellGuard(companyId, blocked, answers)
     return answers
   }
@@ -228,7 +256,10 @@ export function createIntake(context: IntakeContext): Intake {
 
   const effortOf = (companyId: number) => new Effort(forAllTemplates, budgetOf(context.sql, companyId))
 
-  return { accept }
+  const draft = async (companyId: number, wishes: SingleWish[]) =>
+    (await draftAll(companyId, wishes, context.clock())).drafts
+
+  return { accept, draft }
 }
 
 const isOfTemplate = (wish: SingleWish) => stepsOf(wish).some(({ content }) => content?.contentType === 'template')

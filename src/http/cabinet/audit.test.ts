@@ -169,6 +169,13 @@ describe('every change of the cabinet', () => {
       await browser.ask('DELETE', '/blacklist/79160000063')
       return ['blacklist.added', 'blacklist.removed']
     },
+    'POST /send': async ({ browser }) => {
+      const steps = [{ channelType: 'SMS', senderName: 'sms_promo', content: 'A secret for Anna' }]
+      await browser.ask('POST', '/send', { destination: '79160000001', steps }, withKey('send'))
+      await browser.ask('POST', '/send', { destination: '79160000001', steps }, withKey('send'))
+      secrets.push('A secret for Anna')
+      return ['message.sent']
+    },
     'POST /messages/:uuid/callbacks/:callbackId/replay': async ({ browser }) => {
       const [message] = await api.sql`select uuid from messages where dispatch_id = ${await aCompanysDispatch()}`
       await browser.ask('POST', `/messages/${message!.uuid}/callbacks/${await aCallback()}/replay`)
@@ -254,6 +261,7 @@ describe('every change of the cabinet', () => {
     'POST /new-dispatch/check',
     'POST /verification/:kind/:id/try/check',
     'POST /tariffs/import/check',
+    'POST /send/price',
   ]
 
   const widgetForm = (captchaSecret: string) => {

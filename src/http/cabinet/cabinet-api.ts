@@ -17,6 +17,7 @@ import { newDispatchRoutes } from './new-dispatch.ts'
 import { overviewRoutes } from './overview.ts'
 import { peopleRoutes } from './people.ts'
 import { priceRoutes } from './prices.ts'
+import { sendRoutes } from './send.ts'
 import { sessionRoutes } from './session.ts'
 import { tariffRoutes } from './tariffs.ts'
 import { verificationRoutes } from './verification.ts'
@@ -54,6 +55,7 @@ export function registerCabinetApi(app: FastifyInstance, given: Context & { stra
     async scope => {
       guardCabinet(scope, context, cookie)
       await scope.register(documentRoutes(context))
+      await scope.register(sendRoutes(context))
     },
     { prefix: PREFIX },
   )

@@ -1,5 +1,4 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { ClientChannel, TrafficType } from '../../base/channel-types.ts'
 import { invalid } from '../../base/errors.ts'
@@ -27,6 +26,7 @@ import { createIngestQueue } from '../ingest-queue.ts'
 import { dispatchOf, NewDispatchBody } from '../messaging/dispatches.ts'
 import { Id } from '../schemas.ts'
 import type { CabinetContext } from './cabinet-context.ts'
+import { KeyHeader, onceOf } from './once.ts'
 import { companyOf, OfCompany } from './whose.ts'
 
 /** How many recipients the page sends at once. */
@@ -58,9 +58,6 @@ const Test = Type.Object({
   text: Type.String({ minLength: 1, maxLength: 10_000 }),
   destination: Type.String({ minLength: 1, maxLength: 64 }),
   shortUrl: Type.Optional(Type.Boolean()),
-})
-const KeyHeader = Type.Object({
-  'idempotency-key': Type.String({ minLength: 1, maxLength: 200, pattern: '^[\\x20-\\x7e]*$' }),
 })
 
 /** What the page asks and gets; it imports these types. Amounts are decimals with four places. */
@@ -235,12 +232,6 @@ export const newDispatchRoutes =
       },
     )
   }
-
-const onceOf = (request: FastifyRequest, companyId: number) => ({
-  owner: `cabinet:${companyId}`,
-  key: String(request.headers['idempotency-key']),
-  request: Buffer.concat([Buffer.from(`${request.url}\n`), request.rawBody ?? Buffer.alloc(0)]),
-})
 
 // What can be chosen ---------------------------------------------------------------------------------------------------
 

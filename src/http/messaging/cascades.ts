@@ -6,12 +6,12 @@ import { type CascadePlan, cascadeConditions, type SingleWish } from '../../doma
 import { bodyLimits } from '../body.ts'
 import { IdempotencyHeader, onceOf } from '../idempotency.ts'
 import { answers, OneOf } from '../schemas.ts'
-import type { Caller } from './auth.ts'
 import { checkerOf } from './check.ts'
 import { ContentSchema } from './content.ts'
 import { AcceptanceAnswer, answerItems, listOf, outcomesOf, validateHeadersAlone } from './messages.ts'
 import {
   Destination,
+  type From,
   Maybe,
   type MessageForm,
   readWish,
@@ -70,7 +70,7 @@ export const cascadeRoutes =
 const check = checkerOf(Cascade, '')
 
 /** The first step, with the plan of all of them; or what is wrong, by its path. */
-export function readCascade(value: unknown, caller: Caller): SingleWish | string {
+export function readCascade(value: unknown, caller: From): SingleWish | string {
   const wrong = check(value)
   if (wrong) return wrong
   const form = value as CascadeForm
@@ -84,7 +84,7 @@ export function readCascade(value: unknown, caller: Caller): SingleWish | string
 }
 
 /** The time it was to go at is meant for the first step; hours, days and the end are for all. */
-function readStep({ cascade, ...form }: CascadeForm, step: Type.Static<typeof Step>, index: number, caller: Caller) {
+function readStep({ cascade, ...form }: CascadeForm, step: Type.Static<typeof Step>, index: number, caller: From) {
   const { condition, ttl, ...said } = step
   const isLast = index === cascade.length - 1
   if (isLast && (condition ?? ttl ?? null) !== null) return `${condition ? 'condition' : 'ttl'}: the last step has none`

@@ -62,13 +62,16 @@ export type MessageForm = Type.Static<typeof MessageSchema>
 
 export const Message = MessageSchema
 
+/** Whose message it is. */
+export type From = Pick<Caller, 'trafficCenterId'> & { method?: SingleWish['method'] }
+
 const check = checkerOf(MessageSchema, '')
 const LEAST_TTL: Partial<Record<ChannelType, number>> = { VOICECODE: 30, FLASHCALL: 30 }
 const USUAL_LEAST_TTL = 60
 const MOST_TTL = 86_400
 
 /** What a client asks for, or what is wrong with it. */
-export function readWish(value: unknown, caller: Caller): SingleWish | string {
+export function readWish(value: unknown, caller: From): SingleWish | string {
   const wrong = check(value)
   if (wrong) return wrong
   const form = value as MessageForm
@@ -83,7 +86,7 @@ export function refusalOf({ channelType, senderName, ttl }: Pick<MessageForm, 'c
     return 'senderName: must be a number of 11 digits'
 }
 
-function wishOf(form: MessageForm, caller: Caller): SingleWish | string {
+function wishOf(form: MessageForm, caller: From): SingleWish | string {
   const said = readContent(form.channelType, form.content)
   if (typeof said === 'string') return said
   return {
@@ -94,7 +97,7 @@ function wishOf(form: MessageForm, caller: Caller): SingleWish | string {
     trafficType: form.trafficType ?? null,
     externalId: form.externalMessageId ?? null,
     centerId: caller.trafficCenterId,
-    method: 'API',
+    method: caller.method ?? 'API',
     options: optionsOf(form),
     callbackUrl: form.callbackUrl ?? null,
     callbackEvents: form.callbackUrl ? eventsOf(form.callbackEvents) : null,

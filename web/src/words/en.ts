@@ -4,6 +4,7 @@ import { dispatches } from './en/dispatches.ts'
 import { messages } from './en/messages.ts'
 import { newDispatch } from './en/new-dispatch.ts'
 import { overview } from './en/overview.ts'
+import { send } from './en/send.ts'
 import { traffic } from './en/traffic.ts'
 
 export const en = {
@@ -238,6 +239,7 @@ export const en = {
   ...audit,
   ...blacklist,
   ...messages,
+  ...send,
   ...traffic,
   ...dispatches,
   ...overview,

@@ -4,6 +4,7 @@ import { dispatches } from './ru/dispatches.ts'
 import { messages } from './ru/messages.ts'
 import { newDispatch } from './ru/new-dispatch.ts'
 import { overview } from './ru/overview.ts'
+import { send } from './ru/send.ts'
 import { traffic } from './ru/traffic.ts'
 import type { Dictionary } from './words.ts'
 
@@ -260,6 +261,7 @@ export const ru: Dictionary = {
   ...audit,
   ...blacklist,
   ...messages,
+  ...send,
   ...traffic,
   ...dispatches,
   ...overview,

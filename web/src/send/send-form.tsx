@@ -1,0 +1,189 @@
+import { Button, SegmentedControl, Switch, TextInput } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import { offerQuery } from '../new-dispatch/offer.ts'
+import { BoneRows } from '../parts/bones.tsx'
+import columns from '../parts/columns.module.css'
+import { ErrorState } from '../parts/error-state.tsx'
+import { FormProblem } from '../parts/form-problem.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Section } from '../parts/section.tsx'
+import { describeProblem } from '../problems.ts'
+import { useWords } from '../words/words.ts'
+import { Preview } from './preview.tsx'
+import styles from './send.module.css'
+import {
+  emptyDraft,
+  emptyStep,
+  faultOf,
+  formOf,
+  MOST_STEPS,
+  priceQuery,
+  type SendDraft,
+  type StepDraft,
+  send,
+  storeDraft,
+  storedDraft,
+} from './send.ts'
+import { StepFields } from './step-fields.tsx'
+
+type Props = { companyId: number; to: string | undefined; onSent(uuid: string): void }
+
+export function SendForm({ companyId, to, onSent }: Props) {
+  const words = useWords()
+  const { say } = words
+  const { data: offer, error, refetch } = useQuery(offerQuery(companyId))
+  const [draft, setDraft] = useDraft(companyId, to)
+  const { price, priceFault } = usePrice(draft, companyId)
+  const sending = useSend(companyId, onSent)
+  if (error) return <ErrorState error={error} onRetry={refetch} />
+  if (!offer) return <BoneRows rows={5} />
+  const { steps } = draft
+  const fault = faultOf(draft)
+  const change = (part: Partial<SendDraft>) => setDraft({ ...draft, ...part })
+  const changeStep = (at: number, part: Partial<StepDraft>) =>
+    change({ steps: steps.map((step, i) => (i === at ? { ...step, ...part } : step)) })
+  const remove = (at: number) => change({ steps: steps.filter((_, i) => i !== at) })
+  const submit = () => fault === undefined && sending.mutate(draft)
+  return (
+    <form
+      className={columns.columns}
+      onSubmit={event => {
+        event.preventDefault()
+        submit()
+      }}
+    >
+      <div>
+        <Section title={say('send.to')}>
+          <TextInput
+            className={styles.number}
+            aria-label={say('send.number')}
+            description={say('send.number.help')}
+            inputMode="tel"
+            autoComplete="off"
+            placeholder="+7 916 000-00-01"
+            maxLength={64}
+            value={draft.destination}
+            onChange={({ currentTarget }) => change({ destination: currentTarget.value })}
+          />
+        </Section>
+        {steps.map((step, at) => (
+          <Section
+            key={at}
+            title={steps.length === 1 ? say('send.message') : say('send.step', { number: at + 1 })}
+            end={
+              steps.length > 1 && (
+                <Button variant="subtle" color="gray" size="xs" onClick={() => remove(at)}>
+                  {say('send.step.remove', { number: at + 1 })}
+                </Button>
+              )
+            }
+          >
+            <StepFields
+              step={step}
+              offer={offer}
+              priced={price?.steps[at]}
+              isLast={at === steps.length - 1}
+              onChange={part => changeStep(at, part)}
+            />
+          </Section>
+        ))}
+        {steps.length < MOST_STEPS && (
+          <Button
+            className={styles.add}
+            leftSection={<Icon name="plus" />}
+            onClick={() =>
+              change({ steps: [...steps, emptyStep(steps.at(-1)!.channelType === 'SMS' ? 'VIBER' : 'SMS')] })
+            }
+          >
+            {say('send.step.add')}
+          </Button>
+        )}
+        <Section title={say('send.when')}>
+          <When draft={draft} change={change} />
+        </Section>
+        <div className={styles.foot}>
+          {(sending.error ?? priceFault) && (
+            <FormProblem>{describeProblem(words, sending.error ?? priceFault)}</FormProblem>
+          )}
+          <Button type="submit" variant="filled" disabled={fault !== undefined} loading={sending.isPending}>
+            {say('send.send')}
+          </Button>
+          {fault && <span className="note">{say(fault)}</span>}
+        </div>
+      </div>
+      <Preview draft={draft} price={price} />
+    </form>
+  )
+}
+
+function When({ draft: { startAt, shortUrl }, change }: { draft: SendDraft; change(part: Partial<SendDraft>): void }) {
+  const { say } = useWords()
+  return (
+    <div className={styles.when}>
+      <SegmentedControl
+        aria-label={say('send.when')}
+        value={startAt === '' ? 'now' : 'later'}
+        data={[
+          { value: 'now', label: say('send.now') },
+          { value: 'later', label: say('send.later') },
+        ]}
+        onChange={value => change({ startAt: value === 'now' ? '' : inAnHour() })}
+      />
+      {startAt !== '' && (
+        <TextInput
+          type="datetime-local"
+          aria-label={say('send.startAt')}
+          description={say('send.startAt.help')}
+          value={startAt}
+          onChange={({ currentTarget }) => change({ startAt: currentTarget.value })}
+        />
+      )}
+      <Switch
+        size="xs"
+        label={say('send.shortUrl')}
+        checked={shortUrl}
+        onChange={({ currentTarget }) => change({ shortUrl: currentTarget.checked })}
+      />
+    </div>
+  )
+}
+
+/** As a field for local times writes it. */
+function inAnHour(): string {
+  const at = new Date(Date.now() + 3600_000)
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}
+
+/** A number in the address begins a new message. */
+function useDraft(companyId: number, to: string | undefined) {
+  const [draft, setDraft] = useState(() => (to === undefined ? storedDraft(companyId) : undefined) ?? emptyDraft(to))
+  useEffect(() => storeDraft(companyId, draft), [companyId, draft])
+  return [draft, setDraft] as const
+}
+
+function usePrice(draft: SendDraft, companyId: number) {
+  const [settled] = useDebouncedValue(draft, 300)
+  const isWhole = faultOf(settled) === undefined
+  const { data, error } = useQuery(priceQuery(formOf(settled), companyId, isWhole))
+  return { price: isWhole ? data : undefined, priceFault: isWhole ? error : null }
+}
+
+/** The key stays until the draft changes or the server answers: a lost answer sends nothing twice. */
+function useSend(companyId: number, onSent: (uuid: string) => void) {
+  const tried = useRef({ form: '', key: '' })
+  return useMutation({
+    mutationFn: (draft: SendDraft) => {
+      const form = formOf(draft)
+      const written = JSON.stringify(form)
+      if (tried.current.form !== written) tried.current = { form: written, key: crypto.randomUUID() }
+      return send(form, companyId, tried.current.key)
+    },
+    onSuccess: ({ messageUuid }) => {
+      tried.current = { form: '', key: '' }
+      storeDraft(companyId, undefined)
+      onSent(messageUuid)
+    },
+  })
+}

@@ -1,0 +1,36 @@
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { OneCompany } from '../parts/one-company.tsx'
+import { PageHead } from '../parts/page-head.tsx'
+import { useWords } from '../words/words.ts'
+import { SendForm } from './send-form.tsx'
+import { SentMessage } from './sent-message.tsx'
+
+const route = getRouteApi('/shell/send')
+
+/** One message, or a cascade to one number. What was sent stays in the address, so that a reload shows it again. */
+export function SendPage() {
+  const { say } = useWords()
+  const { to, sent } = route.useSearch()
+  const navigate = route.useNavigate()
+  const [round, setRound] = useState(0)
+  const show = (uuid: string | undefined) => navigate({ search: before => ({ ...before, sent: uuid, to: undefined }) })
+  const startAnew = () => {
+    setRound(round + 1)
+    void show(undefined)
+  }
+  return (
+    <>
+      <PageHead title={say('send.title')} note={say('send.note')} />
+      <OneCompany>
+        {companyId =>
+          sent ? (
+            <SentMessage uuid={sent} companyId={companyId} onAnother={startAnew} />
+          ) : (
+            <SendForm key={`${companyId} ${round}`} companyId={companyId} to={to} onSent={uuid => void show(uuid)} />
+          )
+        }
+      </OneCompany>
+    </>
+  )
+}

@@ -1,0 +1,122 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { ClientChannel } from '../../../src/base/channel-types.ts'
+import type { PriceAnswer, SendAnswer, SendForm } from '../../../src/http/cabinet/send.ts'
+import { ask, type Wire } from '../api.ts'
+
+export type Price = Wire<PriceAnswer>
+export type PricedStep = Price['steps'][number]
+
+/** What a person has typed for one step. `minutes` and `condition` are of every step but the last. */
+export type StepDraft = {
+  channelType: ClientChannel
+  senderName: string
+  text: string
+  image: string
+  buttonText: string
+  buttonUrl: string
+  minutes: number
+  condition: 'not_delivered' | 'not_read'
+}
+
+export type SendDraft = { destination: string; shortUrl: boolean; startAt: string; steps: StepDraft[] }
+
+export const emptyStep = (channelType: ClientChannel): StepDraft => ({
+  channelType,
+  senderName: channelType === 'VOICECODE' ? 'voicecode' : '',
+  text: '',
+  image: '',
+  buttonText: '',
+  buttonUrl: '',
+  minutes: 60,
+  condition: 'not_delivered',
+})
+
+export const emptyDraft = (destination = ''): SendDraft => ({
+  destination,
+  shortUrl: false,
+  startAt: '',
+  steps: [emptyStep('SMS')],
+})
+
+export const MOST_STEPS = 10
+
+/** Why it cannot be sent yet: the first reason. */
+export function faultOf({ destination, steps }: SendDraft) {
+  if (destination.trim() === '') return 'send.fault.number'
+  if (steps.some(({ senderName }) => senderName.trim() === '')) return 'send.fault.sender'
+  if (steps.some(({ text }) => text.trim() === '')) return 'send.fault.text'
+  if (steps.some(isHalfButton)) return 'send.fault.button'
+}
+
+const isHalfButton = ({ channelType, buttonText, buttonUrl }: StepDraft) =>
+  channelType === 'VIBER' && (buttonText.trim() === '') !== (buttonUrl.trim() === '')
+
+/** As the messaging API takes it. */
+export function formOf({ destination, shortUrl, startAt, steps }: SendDraft): SendForm {
+  return {
+    destination: destination.trim(),
+    steps: steps.map((step, at) => ({
+      channelType: step.channelType,
+      senderName: step.senderName.trim(),
+      content: contentOf(step),
+      ...(at < steps.length - 1 ? { ttl: step.minutes * 60, condition: step.condition } : {}),
+    })),
+    ...(shortUrl ? { shortUrl } : {}),
+    ...(startAt ? { localSendTime: `${startAt.replace('T', ' ')}:00` } : {}),
+  }
+}
+
+function contentOf({ channelType, text, image, buttonText, buttonUrl }: StepDraft) {
+  switch (channelType) {
+    case 'SMS':
+    case 'WEASY':
+    case 'VK':
+      return text
+    case 'FLASHCALL':
+      return text.trim()
+    case 'TEXT_TO_SPEECH':
+      return { contentType: 'tts', text }
+    case 'PUSH':
+      return { text }
+    case 'VIBER': {
+      const button = buttonText.trim() ? { button: { text: buttonText.trim(), url: buttonUrl.trim() } } : {}
+      return { contentType: 'text', text, ...(image.trim() ? { image: image.trim() } : {}), ...button }
+    }
+    default:
+      return { contentType: 'text', text }
+  }
+}
+
+/** What the server would hold for it. Asked while the person types. */
+export const priceQuery = (form: SendForm, companyId: number, isWhole: boolean) =>
+  queryOptions({
+    queryKey: ['send', 'price', companyId, form],
+    queryFn: () => ask<PriceAnswer>('POST', `/send/price?companyId=${companyId}`, form),
+    enabled: isWhole,
+    retry: false,
+  })
+
+export const send = (form: SendForm, companyId: number, key: string) =>
+  ask<SendAnswer>('POST', `/send?companyId=${companyId}`, form, key)
+
+// A reload loses nothing ------------------------------------------------------------------------------------------------
+
+const keyOf = (companyId: number) => `tidings.send.${companyId}`
+
+export function storedDraft(companyId: number): SendDraft | undefined {
+  try {
+    const stored = sessionStorage.getItem(keyOf(companyId))
+    return stored === null ? undefined : JSON.parse(stored)
+  } catch {
+    return undefined // of an older version, or no storage
+  }
+}
+
+export function storeDraft(companyId: number, draft: SendDraft | undefined) {
+  try {
+    if (draft) sessionStorage.setItem(keyOf(companyId), JSON.stringify(draft))
+    else sessionStorage.removeItem(keyOf(companyId))
+  } catch {
+    // Without storage the draft lives as long as the page.
+  }
+}

@@ -1,0 +1,158 @@
+import { NativeSelect, NumberInput, Select, Textarea, TextInput } from '@mantine/core'
+import { type ClientChannel, channelTypes } from '../../../src/base/channel-types.ts'
+import { measure, mostIn } from '../new-dispatch/message-text.ts'
+import { namesIn, needsApproval, type Offer } from '../new-dispatch/offer.ts'
+import columns from '../parts/columns.module.css'
+import { useTrafficNames } from '../parts/traffic-names.ts'
+import { useWords } from '../words/words.ts'
+import styles from './send.module.css'
+import { emptyStep, type PricedStep, type StepDraft } from './send.ts'
+
+type Props = {
+  step: StepDraft
+  offer: Offer
+  priced: PricedStep | undefined
+  isLast: boolean
+  onChange(part: Partial<StepDraft>): void
+}
+
+/** Channel, name and content of one step, and for all but the last when the next one follows. */
+export function StepFields({ step, offer, priced, isLast, onChange }: Props) {
+  const { say } = useWords()
+  const { channel } = useTrafficNames()
+  const choose = (channelType: ClientChannel) =>
+    onChange({ ...emptyStep(channelType), text: step.text, minutes: step.minutes, condition: step.condition })
+  return (
+    <div className={styles.step}>
+      <div className={columns.two}>
+        <NativeSelect
+          label={say('send.channel')}
+          value={step.channelType}
+          data={channelTypes.map(type => ({ value: type, label: channel(type) }))}
+          onChange={({ currentTarget }) => choose(currentTarget.value as ClientChannel)}
+        />
+        <SenderField step={step} offer={offer} onChange={onChange} />
+      </div>
+      <Textarea
+        label={say(step.channelType === 'FLASHCALL' ? 'send.text.flashcall' : 'send.text')}
+        description={<Counter step={step} />}
+        inputWrapperOrder={['label', 'input', 'description', 'error']}
+        autosize
+        minRows={step.channelType === 'FLASHCALL' ? 1 : 3}
+        maxRows={12}
+        maxLength={step.channelType === 'FLASHCALL' ? 4 : 10_000}
+        value={step.text}
+        error={priced && 'refusal' in priced ? priced.refusal : undefined}
+        onChange={({ currentTarget }) => onChange({ text: currentTarget.value })}
+      />
+      {step.channelType === 'VIBER' && <ViberFields step={step} onChange={onChange} />}
+      {!isLast && <NextStep step={step} onChange={onChange} />}
+    </div>
+  )
+}
+
+type FieldProps = Pick<Props, 'step' | 'onChange'>
+
+/** Names that operators approve are chosen; in the other channels any name can be written. */
+function SenderField({ step: { channelType, senderName }, offer, onChange }: FieldProps & Pick<Props, 'offer'>) {
+  const { say } = useWords()
+  if (!needsApproval(channelType)) {
+    return (
+      <TextInput
+        label={say('send.sender')}
+        description={channelType === 'TEXT_TO_SPEECH' ? say('send.sender.number') : undefined}
+        inputWrapperOrder={['label', 'input', 'description', 'error']}
+        maxLength={64}
+        readOnly={channelType === 'VOICECODE'}
+        value={senderName}
+        onChange={({ currentTarget }) => onChange({ senderName: currentTarget.value })}
+      />
+    )
+  }
+  const names = namesIn(offer, channelType).filter(({ registrations }) => registrations.some(one => one.isUsable))
+  const shared = channelType === 'SMS' ? [offer.shared.senderName] : []
+  return (
+    <Select
+      label={say('send.sender')}
+      placeholder={say('send.sender.choose')}
+      description={names.length + shared.length === 0 ? say('send.sender.none') : undefined}
+      inputWrapperOrder={['label', 'input', 'description', 'error']}
+      data={[
+        ...names.map(name => ({ value: name.senderName, label: name.senderName })),
+        ...shared.map(name => ({ value: name, label: say('new.sender.shared', { name }) })),
+      ]}
+      allowDeselect={false}
+      value={senderName || null}
+      onChange={name => onChange({ senderName: name ?? '' })}
+    />
+  )
+}
+
+function ViberFields({ step: { image, buttonText, buttonUrl }, onChange }: FieldProps) {
+  const { say } = useWords()
+  return (
+    <div className={columns.two}>
+      <TextInput
+        label={say('send.viber.image')}
+        placeholder="https://"
+        type="url"
+        maxLength={2048}
+        value={image}
+        onChange={({ currentTarget }) => onChange({ image: currentTarget.value })}
+      />
+      <TextInput
+        label={say('send.viber.button')}
+        maxLength={30}
+        value={buttonText}
+        onChange={({ currentTarget }) => onChange({ buttonText: currentTarget.value })}
+      />
+      <TextInput
+        label={say('send.viber.buttonUrl')}
+        placeholder="https://"
+        type="url"
+        maxLength={2048}
+        value={buttonUrl}
+        onChange={({ currentTarget }) => onChange({ buttonUrl: currentTarget.value })}
+      />
+    </div>
+  )
+}
+
+const MOST_MINUTES = 1440
+
+function NextStep({ step: { minutes, condition }, onChange }: FieldProps) {
+  const { say } = useWords()
+  return (
+    <div className={columns.two}>
+      <NativeSelect
+        label={say('send.next.condition')}
+        value={condition}
+        data={[
+          { value: 'not_delivered', label: say('send.next.not_delivered') },
+          { value: 'not_read', label: say('send.next.not_read') },
+        ]}
+        onChange={({ currentTarget }) => onChange({ condition: currentTarget.value as StepDraft['condition'] })}
+      />
+      <NumberInput
+        label={say('send.next.minutes')}
+        min={1}
+        max={MOST_MINUTES}
+        allowDecimal={false}
+        value={minutes}
+        onChange={value => onChange({ minutes: Math.min(MOST_MINUTES, Math.max(1, Number(value) || 1)) })}
+      />
+    </div>
+  )
+}
+
+function Counter({ step: { channelType, text } }: { step: StepDraft }) {
+  const { say } = useWords()
+  if (channelType === 'FLASHCALL') return say('send.text.flashcall.help')
+  if (channelType !== 'SMS') return say('new.text.used', { used: text.length, room: mostIn(channelType) })
+  const { parts, alphabet, used, room } = measure(text)
+  return [
+    say('new.text.parts', { count: parts }),
+    say(alphabet === 'gsm7' ? 'new.text.gsm' : 'new.text.unicode'),
+    say('new.text.used', { used, room }),
+  ].join(' · ')
+}
