@@ -30,8 +30,8 @@ export function SentMessage({ uuid, companyId, onAnother }: Props) {
   if (error) return <ErrorState error={error} onRetry={refetch} />
   if (!data) return <BoneRows rows={4} />
   return (
-    <Section title={groupedNumber(data.destination)} end={<MessageStatus status={data.status} isPill />}>
-      <div className={styles.sent} aria-live="polite">
+    <div className={styles.sent} aria-live="polite">
+      <Section title={groupedNumber(data.destination)} end={<MessageStatus status={data.status} isPill />}>
         <WhatItMeans errorCode={data.errorCode} />
         <Bubble text={data.text} />
         {data.steps.map(step => (
@@ -45,8 +45,8 @@ export function SentMessage({ uuid, companyId, onAnother }: Props) {
             {say('message.whole')}
           </Button>
         </div>
-      </div>
-    </Section>
+      </Section>
+    </div>
   )
 }
 

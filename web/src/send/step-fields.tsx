@@ -1,4 +1,4 @@
-import { NativeSelect, NumberInput, Select, Textarea, TextInput } from '@mantine/core'
+import { NativeSelect, NumberInput, Textarea, TextInput } from '@mantine/core'
 import { type ClientChannel, channelTypes } from '../../../src/base/channel-types.ts'
 import { measure, mostIn } from '../new-dispatch/message-text.ts'
 import { namesIn, needsApproval, type Offer } from '../new-dispatch/offer.ts'
@@ -72,18 +72,17 @@ function SenderField({ step: { channelType, senderName }, offer, onChange }: Fie
   const names = namesIn(offer, channelType).filter(({ registrations }) => registrations.some(one => one.isUsable))
   const shared = channelType === 'SMS' ? [offer.shared.senderName] : []
   return (
-    <Select
+    <NativeSelect
       label={say('send.sender')}
-      placeholder={say('send.sender.choose')}
       description={names.length + shared.length === 0 ? say('send.sender.none') : undefined}
       inputWrapperOrder={['label', 'input', 'description', 'error']}
       data={[
+        { value: '', label: say('send.sender.choose'), disabled: true },
         ...names.map(name => ({ value: name.senderName, label: name.senderName })),
         ...shared.map(name => ({ value: name, label: say('new.sender.shared', { name }) })),
       ]}
-      allowDeselect={false}
-      value={senderName || null}
-      onChange={name => onChange({ senderName: name ?? '' })}
+      value={senderName}
+      onChange={({ currentTarget }) => onChange({ senderName: currentTarget.value })}
     />
   )
 }

@@ -23,7 +23,7 @@ export const send = {
   'send.next.condition': 'The next step follows if this one is',
   'send.next.not_delivered': 'not delivered',
   'send.next.not_read': 'not read',
-  'send.next.minutes': 'after minutes',
+  'send.next.minutes': 'Wait, minutes',
   'send.when': 'When',
   'send.now': 'Now',
   'send.later': 'Later',

@@ -1,5 +1,5 @@
 export const send = {
-  'nav.send': 'Одно сообщение',
+  'nav.send': 'Отправить',
   'send.title': 'Отправить одно сообщение',
   'send.note': 'На один номер: по одному каналу или по нескольким по очереди',
   'send.to': 'Кому',
@@ -23,7 +23,7 @@ export const send = {
   'send.next.condition': 'Следующий шаг, если сообщение',
   'send.next.not_delivered': 'не доставлено',
   'send.next.not_read': 'не прочитано',
-  'send.next.minutes': 'через, минут',
+  'send.next.minutes': 'Ждать, минут',
   'send.when': 'Когда',
   'send.now': 'Сейчас',
   'send.later': 'Позже',
