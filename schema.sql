@@ -231,7 +231,9 @@ create table companies (
   constraint companies_parts_per_second_check CHECK ((parts_per_second > 0)),
   constraint companies_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(partner_id)
 );
+CREATE INDEX companies_by_name ON companies USING btree (lower(name), company_id);
 CREATE INDEX companies_of_partner ON companies USING btree (partner_id, company_id);
+CREATE INDEX companies_of_partner_by_name ON companies USING btree (partner_id, lower(name), company_id);
 
 create table company_documents (
   company_id  bigint not null,

@@ -10,7 +10,13 @@ import {
   setCompanyStatus,
   setSwitches,
 } from '../../domain/companies/companies.ts'
-import { type Company, type CompanyStatus, counteragentTypes, type NewCompany } from '../../domain/companies/company.ts'
+import {
+  type Company,
+  type CompanyStatus,
+  comparedFields,
+  counteragentTypes,
+  type NewCompany,
+} from '../../domain/companies/company.ts'
 import { type Account, type BillingMode, billingModes, monthOf } from '../../domain/ledger/account.ts'
 import { accountOf, listAccounts, setBilling, topUp } from '../../domain/ledger/ledger.ts'
 import { partnerWithLogin } from '../../domain/partners/partners.ts'
@@ -165,17 +171,9 @@ const sentenceAbout = ({ companyId, billing, inbound, partsPerSecond }: WithAcco
 
 const subjectOf = ({ companyId, name }: Company) => ({ subject: { kind: 'company', id: companyId, name }, companyId })
 
-/** What the audit log compares. */
 const fieldsOf = (company: Company & { billing?: BillingMode }) => ({
-  name: company.name,
-  counteragentType: company.counteragentType,
-  counteragentInn: company.counteragentInn,
-  counteragentAddress: company.counteragentAddress,
-  counteragentKpp: company.counteragentKpp,
-  budget: company.budget === null ? null : formatMoney(company.budget),
+  ...comparedFields(company),
   billing: company.billing,
-  inbound: company.inbound,
-  rate: company.partsPerSecond,
 })
 
 const present = (company: WithAccount) => ({

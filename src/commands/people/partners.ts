@@ -2,7 +2,6 @@ import type { Pool } from '../../db/sql.ts'
 import type { What } from '../../domain/audit-log/entry.ts'
 import type { ListedPartner } from '../../domain/partners/partner.ts'
 import {
-  changePassword,
   createPartner,
   disablePartner,
   enablePartner,
@@ -10,6 +9,7 @@ import {
   partnerWithLogin,
   unlockPartner,
 } from '../../domain/partners/partners.ts'
+import { replacePartnerPassword } from '../../domain/people/partner-owners.ts'
 import { noPartner, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { recorded } from '../recorded.ts'
@@ -41,10 +41,10 @@ export async function setPassword(call: Call) {
   const password = await newPasswordIn(call, login)
   await withDatabase(call.config, async ({ sql }) => {
     await recorded(sql, async (tx, record) => {
-      await orAdvise(noPartner(login), changePassword(tx, login, password))
+      await orAdvise(noPartner(login), replacePartnerPassword(tx, login, password))
       await record({ what: 'partner.password_changed', ...(await subjectOf(tx, login)) })
     })
-    call.print({ login }, `The password of ${login} was changed; its old tokens no longer work.`)
+    call.print({ login }, `The password of ${login} was changed; its old tokens and sessions no longer work.`)
   })
 }
 

@@ -1,7 +1,17 @@
 import { invalid, notFound } from '../../base/errors.ts'
-import type { Sql } from '../../db/sql.ts'
+import type { Sql, Transaction } from '../../db/sql.ts'
 import type { Partner } from '../partners/partner.ts'
-import type { Company, CompanyChange, CompanyScope, CompanyStatus, CompanySwitches, NewCompany } from './company.ts'
+import type {
+  Company,
+  CompanyChange,
+  CompanyFilter,
+  CompanyOrder,
+  CompanyPlace,
+  CompanyScope,
+  CompanyStatus,
+  CompanySwitches,
+  NewCompany,
+} from './company.ts'
 import * as store from './store.ts'
 
 export async function createCompany(sql: Sql, partner: Partner, company: NewCompany): Promise<{ companyId: number }> {
@@ -24,6 +34,26 @@ export async function searchCompanies(sql: Sql, scope: CompanyScope, search: str
     store.selectFoundCompanies(sql, scope, search, (page - 1) * perPage, perPage),
   ])
   return { total: count!.total, items: items as Company[] }
+}
+
+/** A page of companies. It costs the same however many companies there are: the next page begins where this one ends. */
+export async function pageOfCompanies(
+  sql: Sql,
+  scope: CompanyScope,
+  filter: CompanyFilter,
+  order: CompanyOrder,
+  place: CompanyPlace,
+  perPage: number,
+) {
+  const isBackward = place.before !== undefined
+  const found = await store.selectPage(sql, scope, filter, order, place, perPage + 1)
+  const hasMore = found.length > perPage
+  const items: Company[] = isBackward ? found.slice(0, perPage).reverse() : found.slice(0, perPage)
+  return {
+    items,
+    hasBefore: isBackward ? hasMore : place.after !== undefined,
+    hasAfter: isBackward ? true : hasMore,
+  }
 }
 
 /** A company that a person of this scope may look at. Any other is as unknown as one that does not exist. */
@@ -71,6 +101,18 @@ export const listAllCompanies = (sql: Sql): Promise<Company[]> => store.selectAl
 export async function requireAnyCompany(sql: Sql, companyId: number): Promise<Company> {
   const [company] = await store.selectAnyCompany(sql, companyId)
   if (!company) throw notFound('Company')
+  return company
+}
+
+/**
+ * Locks a company until the end of the transaction and gives it as it is now. Refused when it was changed after the
+ * moment that a form knew it by: the form would overwrite values that its person has not seen.
+ */
+export async function lockUnchanged(sql: Transaction, companyId: number, knownAt: Date): Promise<Company> {
+  const [company] = await store.lockCompany(sql, companyId)
+  if (!company) throw notFound('Company')
+  if (company.updatedAt.getTime() !== knownAt.getTime())
+    throw invalid('The company was changed meanwhile: load it again and repeat your change')
   return company
 }
 

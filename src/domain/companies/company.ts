@@ -1,4 +1,4 @@
-import type { Money } from '../../base/money.ts'
+import { formatMoney, type Money } from '../../base/money.ts'
 
 export const counteragentTypes = ['LEGAL', 'INDIVIDUAL'] as const
 export const companyStatuses = ['ACTIVE', 'DISABLED'] as const
@@ -31,6 +31,20 @@ export type CompanyScope =
   | { kind: 'PARTNER'; partnerId: number }
   | { kind: 'STAFF' }
 
+export const companyOrders = ['name', 'newest'] as const
+export type CompanyOrder = (typeof companyOrders)[number]
+
+/** Which companies of a scope a list shows; a field that is absent leaves out none. */
+export type CompanyFilter = {
+  /** A part of the name, or the whole id or INN. */
+  search?: string | undefined
+  status?: CompanyStatus | undefined
+  partnerId?: number | undefined
+}
+
+/** The company that a page of a list begins after, or ends before. Neither: the first page. */
+export type CompanyPlace = { after?: number | undefined; before?: number | undefined }
+
 export type NewCompany = Pick<Company, 'name' | 'counteragentType' | 'counteragentInn' | 'budget'> &
   Partial<Pick<Company, 'counteragentAddress' | 'counteragentKpp'>>
 
@@ -39,3 +53,16 @@ export type CompanyChange = Partial<Pick<Company, 'name' | 'actualAddress' | 'st
 
 /** What staff switch; a field that is absent stays as it is. */
 export type CompanySwitches = Partial<Pick<Company, 'inbound' | 'partsPerSecond'>>
+
+/** What the audit log compares. */
+export const comparedFields = (company: Company) => ({
+  name: company.name,
+  counteragentType: company.counteragentType,
+  counteragentInn: company.counteragentInn,
+  counteragentAddress: company.counteragentAddress,
+  counteragentKpp: company.counteragentKpp,
+  actualAddress: company.actualAddress,
+  budget: company.budget === null ? null : formatMoney(company.budget),
+  inbound: company.inbound,
+  rate: company.partsPerSecond,
+})

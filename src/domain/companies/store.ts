@@ -1,6 +1,15 @@
 import type { Sql } from '../../db/sql.ts'
 import type { Partner } from '../partners/partner.ts'
-import type { Company, CompanyChange, CompanyScope, CompanySwitches, NewCompany } from './company.ts'
+import type {
+  Company,
+  CompanyChange,
+  CompanyFilter,
+  CompanyOrder,
+  CompanyPlace,
+  CompanyScope,
+  CompanySwitches,
+  NewCompany,
+} from './company.ts'
 
 const columns = (sql: Sql) => sql`
   company_id as "companyId", partner_id as "partnerId", name, counteragent_type as "counteragentType",
@@ -33,6 +42,37 @@ export function selectCompanies(sql: Sql, partnerId: number, offset: number, lim
 export function countCompanies(sql: Sql, partnerId: number) {
   return sql<{ total: number }[]>`select count(*) as total from companies where partner_id = ${partnerId}`
 }
+
+/** In the order of the list, or from `before` backwards. Each order has an index for a partner and one for all. */
+export function selectPage(
+  sql: Sql,
+  scope: CompanyScope,
+  { search, status, partnerId }: CompanyFilter,
+  order: CompanyOrder,
+  { after, before }: CompanyPlace,
+  limit: number,
+) {
+  const from = before ?? after
+  const isUpward = (order === 'name') === (before === undefined)
+  const direction = isUpward ? sql`asc` : sql`desc`
+  const key = order === 'name' ? sql`lower(name), company_id` : sql`company_id`
+  const keyOfFrom =
+    order === 'name'
+      ? sql`select ${key} from companies where company_id = ${from ?? 0}`
+      : sql`select ${from ?? 0}::bigint`
+  const isBeyond = isUpward ? sql`(${key}) > (${keyOfFrom})` : sql`(${key}) < (${keyOfFrom})`
+  const by = order === 'name' ? sql`lower(name) ${direction}, company_id ${direction}` : sql`company_id ${direction}`
+  return sql<Company[]>`
+    select ${columns(sql)} from companies
+    where ${search ? isFound(sql, scope, search) : isInScope(sql, scope)}
+      ${from === undefined ? sql`` : sql`and ${isBeyond}`}
+      ${status === undefined ? sql`` : sql`and status = ${status}::company_status`}
+      ${partnerId === undefined ? sql`` : sql`and partner_id = ${partnerId}`}
+    order by ${by} limit ${limit}`
+}
+
+export const lockCompany = (sql: Sql, companyId: number) =>
+  sql<Company[]>`select ${columns(sql)} from companies where company_id = ${companyId} for update`
 
 /** The search is a part of the name, or the whole company id or INN. Empty: every company of the scope. */
 const isFound = (sql: Sql, scope: CompanyScope, search: string) => sql`

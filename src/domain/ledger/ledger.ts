@@ -75,6 +75,13 @@ export async function accountOf(sql: Sql, companyId: number, month: string): Pro
 export const listAccounts = (sql: Sql, month: string): Promise<(Account & { companyId: number })[]> =>
   store.selectAccounts(sql, month)
 
+/** The accounts of several companies, with what each spent in the month. */
+export const accountsOf = (
+  sql: Sql,
+  companyIds: number[],
+  month: string,
+): Promise<(Account & { companyId: number })[]> => store.selectAccountsOf(sql, companyIds, month)
+
 /** Changes how a company pays. What is reserved stays: only new reservations are measured by it. */
 export async function setBilling(sql: Sql, companyId: number, billing: BillingMode): Promise<void> {
   const { count } = await store.updateBilling(sql, companyId, billing)

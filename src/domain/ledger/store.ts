@@ -22,6 +22,16 @@ export function selectAccounts(sql: Sql, month: string) {
     order by a.company_id`
 }
 
+export function selectAccountsOf(sql: Sql, companyIds: number[], month: string) {
+  return sql<(Account & { companyId: number })[]>`
+    select a.company_id as "companyId", a.balance, a.reserved, c.budget, c.billing, c.currency,
+      coalesce(m.spent, 0)::numeric(18, 4) as spent
+    from unnest(${companyIds}::bigint[]) wanted (company_id)
+    join accounts a on a.company_id = wanted.company_id
+    join companies c on c.company_id = wanted.company_id
+    left join account_months m on m.company_id = wanted.company_id and m.month = ${month}`
+}
+
 export const updateBilling = (sql: Sql, companyId: number, billing: BillingMode) =>
   sql`update companies set billing = ${billing}, updated_at = clock_timestamp() where company_id = ${companyId}`
 

@@ -64,6 +64,24 @@ export async function attentionOf(sql: Sql, asking: Asking): Promise<Attention[]
   return lines.flat()
 }
 
+/**
+ * What needs attention in each of these companies: money, callbacks and names. Gateways serve all of them, and failures
+ * of dispatches stand on the overview.
+ */
+export async function attentionOfEach(
+  sql: Sql,
+  companyIds: number[],
+  { sees, days }: Pick<Asking, 'sees' | 'days'>,
+): Promise<Map<number, Attention[]>> {
+  const asking = { scope: { kind: 'COMPANIES', companyIds } as const, days, most: companyIds.length * 2 }
+  const lines = await Promise.all([
+    sees('money.see') ? pursesOf(sql, asking) : [],
+    sees('developers.see') ? receiversOf(sql, asking) : [],
+    sees('settings.see') ? refusedOf(sql, asking) : [],
+  ])
+  return Map.groupBy(lines.flat(), line => ('company' in line ? line.company.companyId : 0))
+}
+
 // Gateways ------------------------------------------------------------------------------------------------------------
 
 /** Staff see which gateway is down; a company sees the channels in which its messages wait for one. */
@@ -165,8 +183,11 @@ const MOST_PURSES = 20
 /** A prepaid balance is low when it lasts no longer. */
 const LOW_DAYS = 3
 
-async function pursesOf(sql: Sql, { scope, days }: Asking): Promise<Attention[]> {
-  const purses = await store.selectThinPurses(sql, scope, days, MOST_PURSES)
+/** `most`: of a kind, unless it is the usual number. */
+type AskingPart = { scope: store.Scope; days: Days; most?: number }
+
+async function pursesOf(sql: Sql, { scope, days, most = MOST_PURSES }: AskingPart): Promise<Attention[]> {
+  const purses = await store.selectThinPurses(sql, scope, days, most)
   return purses.flatMap(purse => [...budgetLine(purse, days), ...balanceLine(purse, days)])
 }
 
@@ -207,8 +228,8 @@ const dateAfter = ({ month, dayOfMonth }: Days, count: number) => addDays(month,
 
 // Callbacks, names ----------------------------------------------------------------------------------------------------
 
-async function receiversOf(sql: Sql, { scope }: Asking): Promise<Attention[]> {
-  const receivers = await store.selectPausedReceivers(sql, scope, MOST_LINES)
+async function receiversOf(sql: Sql, { scope, most = MOST_LINES }: AskingPart): Promise<Attention[]> {
+  const receivers = await store.selectPausedReceivers(sql, scope, most)
   return receivers.map(({ companyId, companyName, ...receiver }) => ({
     kind: 'receiver',
     company: { companyId, name: companyName },
@@ -218,9 +239,9 @@ async function receiversOf(sql: Sql, { scope }: Asking): Promise<Attention[]> {
 
 const REFUSED_DAYS = 7
 
-async function refusedOf(sql: Sql, { scope, days }: Asking): Promise<Attention[]> {
+async function refusedOf(sql: Sql, { scope, days, most = MOST_LINES }: AskingPart): Promise<Attention[]> {
   const since = new Date(days.now.getTime() - REFUSED_DAYS * DAY_MS)
-  const names = await store.selectRefusedNames(sql, scope, since, MOST_LINES)
+  const names = await store.selectRefusedNames(sql, scope, since, most)
   return names.map(({ companyId, companyName, ...name }) => ({
     kind: 'refused',
     company: { companyId, name: companyName },

@@ -9,7 +9,11 @@ import type { CompanyScope } from '../companies/company.ts'
  * groups or limits cannot become a join over whole tables, however old the statistics of the database are.
  */
 
-const isInScope = (sql: Sql, scope: CompanyScope) => {
+/** What somebody may look at, or companies that were found to be within that. */
+export type Scope = CompanyScope | { kind: 'COMPANIES'; companyIds: number[] }
+
+const isInScope = (sql: Sql, scope: Scope) => {
+  if (scope.kind === 'COMPANIES') return sql`c.company_id = any(${scope.companyIds}::bigint[])`
   if (scope.kind === 'COMPANY') return sql`c.company_id = ${scope.companyId}`
   if (scope.kind === 'PARTNER') return sql`c.partner_id = ${scope.partnerId}`
   return sql`true`
@@ -29,6 +33,43 @@ export const selectHours = (sql: Sql, scope: CompanyScope, from: Date) => sql<Ho
   ) t
   where ${isInScope(sql, scope)}
   group by t.hour order by t.hour`
+
+export type CompanyHour = HourSums & { companyId: number }
+
+export const selectHoursOf = (sql: Sql, companyIds: number[], from: Date) => sql<CompanyHour[]>`
+  select wanted.company_id as "companyId", t.hour, t.sent, t.delivered, t.failed
+  from unnest(${companyIds}::bigint[]) wanted (company_id)
+  cross join lateral (
+    select hour, sum(sent)::bigint as sent, sum(delivered)::bigint as delivered, sum(failed)::bigint as failed
+    from traffic_hours where company_id = wanted.company_id and hour >= ${from} group by hour
+  ) t`
+
+/** Counted until 100. */
+export const countRunningOf = (sql: Sql, companyIds: number[]) => sql<{ companyId: number; running: number }[]>`
+  select wanted.company_id as "companyId", d.running
+  from unnest(${companyIds}::bigint[]) wanted (company_id)
+  cross join lateral (
+    select count(*)::int as running from (
+      select from dispatches where company_id = wanted.company_id and status = 'STARTED' limit 100
+    ) started
+  ) d`
+
+export type PartnerSums = { partnerId: number; companies: number; sent: number; delivered: number; failed: number }
+
+/** The companies of each partner, and what they sent from an hour on. */
+export const selectSumsOfPartners = (sql: Sql, partnerIds: number[], from: Date) => sql<PartnerSums[]>`
+  select wanted.partner_id as "partnerId", s.*
+  from unnest(${partnerIds}::bigint[]) wanted (partner_id)
+  cross join lateral (
+    select count(*)::int as companies, coalesce(sum(t.sent), 0)::bigint as sent,
+      coalesce(sum(t.delivered), 0)::bigint as delivered, coalesce(sum(t.failed), 0)::bigint as failed
+    from companies c
+    cross join lateral (
+      select sum(sent) as sent, sum(delivered) as delivered, sum(failed) as failed from traffic_hours
+      where company_id = c.company_id and hour >= ${from}
+    ) t
+    where c.partner_id = wanted.partner_id
+  ) s`
 
 export type WaySums = {
   channelType: ChannelType
@@ -84,7 +125,7 @@ export type Purse = {
 /** Companies that have used 80 % of their budget, and prepaid ones that have less than this month's spending left. */
 export const selectThinPurses = (
   sql: Sql,
-  scope: CompanyScope,
+  scope: Scope,
   { month, monthBefore }: { month: string; monthBefore: string },
   limit: number,
 ) => sql<Purse[]>`
@@ -241,7 +282,7 @@ export type PausedReceiver = {
 }
 
 /** Receivers that failed so often that they are only probed; their events are counted in at most 1000 batches. */
-export const selectPausedReceivers = (sql: Sql, scope: CompanyScope, limit: number) => sql<PausedReceiver[]>`
+export const selectPausedReceivers = (sql: Sql, scope: Scope, limit: number) => sql<PausedReceiver[]>`
   select c.company_id as "companyId", c.name as "companyName", r.receiver, r.failures, w.events as "waitingEvents"
   from companies c
   cross join lateral (
@@ -267,7 +308,7 @@ export type RefusedName = {
 }
 
 /** Names that staff refused since a moment and that are still refused; several operators of a name are one. */
-export const selectRefusedNames = (sql: Sql, scope: CompanyScope, since: Date, limit: number) => sql<RefusedName[]>`
+export const selectRefusedNames = (sql: Sql, scope: Scope, since: Date, limit: number) => sql<RefusedName[]>`
   select c.company_id as "companyId", c.name as "companyName", s.sender_name as "senderName", s.status, s.comment
   from companies c
   cross join lateral (

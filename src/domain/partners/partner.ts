@@ -7,6 +7,14 @@ export type Partner = {
 /** As staff see it. */
 export type ListedPartner = Partner & { disabledAt: Date | null }
 
+export const partnerStates = ['active', 'disabled'] as const
+
+/** Which partners a list shows: a part of the login; those that are active or not. */
+export type PartnerFilter = { search?: string | undefined; state?: (typeof partnerStates)[number] | undefined }
+
+/** The partner that a page of a list begins after, or ends before. Neither: the first page. */
+export type PartnerPlace = { after?: number | undefined; before?: number | undefined }
+
 const LONGEST_NAME = 64
 const LONGEST_ADDRESS = 200
 const plainName = /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/i

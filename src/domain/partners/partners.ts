@@ -1,7 +1,7 @@
 import { AppError, invalid, notFound } from '../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { forgetFailures, forgetOldCounts } from './login-limits.ts'
-import type { ListedPartner, Partner } from './partner.ts'
+import type { ListedPartner, Partner, PartnerFilter, PartnerPlace } from './partner.ts'
 import { hashPassword, isPassword } from './password.ts'
 import * as store from './store.ts'
 import { hashToken } from './token.ts'
@@ -53,6 +53,32 @@ export async function partnerWithLogin(sql: Sql, login: string): Promise<Partner
 }
 
 export const listPartners = (sql: Sql): Promise<ListedPartner[]> => store.selectPartners(sql)
+
+/** A page of partners in the order of their logins; the next page begins where this one ends. */
+export async function pageOfPartners(sql: Sql, filter: PartnerFilter, place: PartnerPlace, perPage: number) {
+  const isBackward = place.before !== undefined
+  const found = await store.selectPage(sql, filter, place, perPage + 1)
+  const hasMore = found.length > perPage
+  const items: store.PagedPartner[] = isBackward ? found.slice(0, perPage).reverse() : found.slice(0, perPage)
+  return {
+    items,
+    hasBefore: isBackward ? hasMore : place.after !== undefined,
+    hasAfter: isBackward ? true : hasMore,
+  }
+}
+
+/** The logins of partners, by their ids. */
+export async function loginsOf(sql: Sql, partnerIds: number[]): Promise<Map<number, string>> {
+  const partners = await store.selectLogins(sql, [...new Set(partnerIds)])
+  return new Map(partners.map(({ partnerId, login }) => [partnerId, login]))
+}
+
+/** For staff: a partner with its state. */
+export async function requireListedPartner(sql: Sql, partnerId: number): Promise<store.PagedPartner> {
+  const [partner] = await store.selectListedPartner(sql, partnerId)
+  if (!partner) throw notFound('Partner')
+  return partner
+}
 
 export async function requirePartner(sql: Sql, partnerId: number): Promise<Partner> {
   const [partner] = await store.selectPartnerById(sql, partnerId)

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/sql.ts'
-import type { ListedPartner, Partner } from './partner.ts'
+import type { ListedPartner, Partner, PartnerFilter, PartnerPlace } from './partner.ts'
 
 export type Account = Partner & { passwordHash: string }
 
@@ -19,6 +19,30 @@ export function selectPartner(sql: Sql, login: string) {
 export const selectPartners = (sql: Sql) =>
   sql<ListedPartner[]>`
     select partner_id as "partnerId", login, currency, disabled_at as "disabledAt" from partners order by partner_id`
+
+export type PagedPartner = ListedPartner & { createdAt: Date }
+
+const listedColumns = (sql: Sql) => sql`
+  partner_id as "partnerId", login, currency, disabled_at as "disabledAt", created_at as "createdAt"`
+
+export function selectPage(sql: Sql, filter: PartnerFilter, { after, before }: PartnerPlace, limit: number) {
+  const { search = '', state } = filter
+  const loginOf = (partnerId: number) => sql`(select login from partners where partner_id = ${partnerId})`
+  return sql<PagedPartner[]>`
+    select ${listedColumns(sql)} from partners
+    where position(lower(${search}::text) in lower(login)) > 0
+      ${after === undefined ? sql`` : sql`and login > ${loginOf(after)}`}
+      ${before === undefined ? sql`` : sql`and login < ${loginOf(before)}`}
+      ${state === undefined ? sql`` : sql`and (disabled_at is null) = ${state === 'active'}`}
+    order by login ${before === undefined ? sql`asc` : sql`desc`} limit ${limit}`
+}
+
+export const selectLogins = (sql: Sql, partnerIds: number[]) =>
+  sql<{ partnerId: number; login: string }[]>`
+    select partner_id as "partnerId", login from partners where partner_id = any(${partnerIds}::bigint[])`
+
+export const selectListedPartner = (sql: Sql, partnerId: number) =>
+  sql<PagedPartner[]>`select ${listedColumns(sql)} from partners where partner_id = ${partnerId}`
 
 export const selectPartnerById = (sql: Sql, partnerId: number) =>
   sql<Partner[]>`select partner_id as "partnerId", login, currency from partners where partner_id = ${partnerId}`

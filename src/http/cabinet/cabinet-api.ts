@@ -8,6 +8,7 @@ import { auditRoutes } from './audit.ts'
 import { blacklistRoutes } from './blacklist.ts'
 import type { CabinetContext } from './cabinet-context.ts'
 import { companyRoutes } from './companies.ts'
+import { companyListRoutes } from './company-list.ts'
 import { SessionCookie } from './cookie.ts'
 import { dispatchRoutes } from './dispatches.ts'
 import { documentRoutes } from './documents.ts'
@@ -15,6 +16,7 @@ import { liveRoutes } from './live.ts'
 import { messageRoutes } from './messages.ts'
 import { newDispatchRoutes } from './new-dispatch.ts'
 import { overviewRoutes } from './overview.ts'
+import { partnerRoutes } from './partners.ts'
 import { peopleRoutes } from './people.ts'
 import { priceRoutes } from './prices.ts'
 import { sendRoutes } from './send.ts'
@@ -37,6 +39,8 @@ export function registerCabinetApi(app: FastifyInstance, given: Context & { stra
       await scope.register(accountRoutes(context))
       await scope.register(peopleRoutes(context))
       await scope.register(companyRoutes(context))
+      await scope.register(companyListRoutes(context))
+      await scope.register(partnerRoutes(context))
       await scope.register(auditRoutes(context))
       await scope.register(blacklistRoutes(context))
       await scope.register(messageRoutes(context))

@@ -75,5 +75,5 @@ const presentRunning = ({
   ...dispatch
 }: Overview['running']['items'][number]) => ({ ...dispatch, company: { companyId, name: companyName } })
 
-const presentAttention = (line: Attention) =>
+export const presentAttention = (line: Attention) =>
   line.kind === 'balance' ? { ...line, left: moneyToNumber(line.left) } : line
