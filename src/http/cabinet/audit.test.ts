@@ -217,6 +217,45 @@ describe('every change of the cabinet', () => {
 
   /** The same for what an admin of the staff does. */
   const changesOfStaff: Record<string, (me: SignedIn) => Promise<What[]>> = {
+    'POST /companies': async ({ browser }) => {
+      const company = { name: 'New', counteragentType: 'LEGAL', counteragentInn: '7700000001', budget: null }
+      await browser.ask('POST', '/companies', { ...company, partnerId: partner.partnerId })
+      return ['company.created']
+    },
+    'PATCH /companies/:companyId': async ({ browser }) => {
+      const { updatedAt } = (await browser.ask('GET', `/companies/${companyId}`)).body
+      await browser.ask('PATCH', `/companies/${companyId}`, { name: 'Renamed', actualAddress: 'Here', updatedAt })
+      return ['company.changed']
+    },
+    'PUT /companies/:companyId/status': async ({ browser }) => {
+      for (const status of ['DISABLED', 'DISABLED', 'ACTIVE'])
+        await browser.ask('PUT', `/companies/${companyId}/status`, { status })
+      return ['company.disabled', 'company.enabled']
+    },
+    'PUT /companies/:companyId/limits': async ({ browser }) => {
+      const { updatedAt } = (await browser.ask('GET', `/companies/${companyId}`)).body
+      const limits = { budget: 1_000_000, partsPerSecond: 1000, updatedAt }
+      await browser.ask('PUT', `/companies/${companyId}/limits`, limits)
+      return ['budget.changed', 'company.changed']
+    },
+    'POST /partners': async me => {
+      await aPartnerOf(me)
+      return ['partner.created']
+    },
+    'POST /partners/:partnerId/password': async me => {
+      const { body } = await me.browser.ask('POST', `/partners/${await aPartnerOf(me)}/password`)
+      secrets.push(body.password)
+      return ['partner.created', 'partner.password_changed']
+    },
+    'PUT /partners/:partnerId/state': async me => {
+      const path = `/partners/${await aPartnerOf(me)}/state`
+      for (const isActive of [false, false, true]) await me.browser.ask('PUT', path, { isActive })
+      return ['partner.created', 'partner.disabled', 'partner.enabled']
+    },
+    'POST /partners/:partnerId/unlock': async me => {
+      await me.browser.ask('POST', `/partners/${await aPartnerOf(me)}/unlock`)
+      return ['partner.created', 'partner.unlocked']
+    },
     'POST /tariffs/changes': async ({ browser }) => {
       await changeTariff(browser, null)
       return ['tariffs.changed']
@@ -273,6 +312,14 @@ describe('every change of the cabinet', () => {
 
   const aWidget = async (browser: CabinetBrowser): Promise<string> =>
     (await browser.ask('POST', '/verification/widgets', widgetForm('the first secret'))).body.id
+
+  let partners = 0
+  async function aPartnerOf({ browser }: SignedIn): Promise<number> {
+    const { partnerId, password } = (await browser.ask('POST', '/partners', { login: `new-partner-${++partners}` }))
+      .body
+    secrets.push(password)
+    return partnerId
+  }
 
   async function aDraft(browser: CabinetBrowser, key: string): Promise<number> {
     const form = { name: 'Sale', channelType: 'SMS', senderName: 'sms_promo', text: 'Hello' }
