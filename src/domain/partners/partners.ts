@@ -25,12 +25,20 @@ export async function usePasswordHash(sql: Transaction, login: string, passwordH
   await store.deleteNetworks(sql, partner.partnerId) // the old password may have been used by others
 }
 
-/** A disabled partner cannot log in, and its tokens end at once. Its companies and their keys stay as they are. */
-export async function disablePartner(pool: Pool, login: string): Promise<void> {
+/**
+ * A disabled partner cannot log in, and its tokens end at once. Its companies and their keys stay as they are. `also`
+ * runs in the same transaction.
+ */
+export async function disablePartner(
+  pool: Pool,
+  login: string,
+  also: (sql: Transaction) => Promise<unknown> = async () => {},
+): Promise<void> {
   await pool.begin(async sql => {
     const [partner] = await store.setDisabled(sql, login, true)
     if (!partner) throw unknownPartner(login)
     await store.deleteTokens(sql, partner.partnerId)
+    await also(sql)
   })
 }
 

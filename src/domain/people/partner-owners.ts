@@ -1,8 +1,9 @@
 import { randomInt } from 'node:crypto'
 import { invalid } from '../../base/errors.ts'
-import type { Pool, Sql } from '../../db/sql.ts'
+import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { refusalOfLogin } from '../partners/partner.ts'
-import { changePassword, createPartner } from '../partners/partners.ts'
+import { createPartner, usePasswordHash } from '../partners/partners.ts'
+import { hashPassword } from '../partners/password.ts'
 import { personWithLogin } from './people.ts'
 import * as store from './store.ts'
 
@@ -20,13 +21,29 @@ export async function createPartnerWithOwner(
   })
 }
 
-/** Ends the tokens of the partner API and all sessions of its owner, who signs in with the same password. */
-export async function replacePartnerPassword(pool: Pool, login: string, password: string): Promise<void> {
-  await changePassword(pool, login, password)
-  const owner = await personWithLogin(pool, login)
+/**
+ * Ends the tokens of the partner API and all sessions of its owner, who signs in with the same password. `also` runs in
+ * the same transaction.
+ */
+export async function replacePartnerPassword(
+  pool: Pool,
+  login: string,
+  password: string,
+  also: (sql: Transaction) => Promise<unknown> = async () => {},
+): Promise<void> {
+  const passwordHash = await hashPassword(password)
+  await pool.begin(async sql => {
+    await usePasswordHash(sql, login, passwordHash)
+    await endSessionsOfOwner(sql, login)
+    await also(sql)
+  })
+}
+
+async function endSessionsOfOwner(sql: Transaction, login: string) {
+  const owner = await personWithLogin(sql, login)
   if (owner?.kind !== 'PARTNER') return
-  await store.deleteSessionsOf(pool, owner.personId, null)
-  await store.deleteNetworks(pool, owner.personId) // the old password may have been used by others
+  await store.deleteSessionsOf(sql, owner.personId, null)
+  await store.deleteNetworks(sql, owner.personId) // the old password may have been used by others
 }
 
 /** Letters and digits that are not taken for one another. */

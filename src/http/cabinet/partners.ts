@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { asPool } from '../../db/nested.ts'
 import type { Transaction } from '../../db/sql.ts'
 import { recordChange } from '../../domain/audit-log/audit-log.ts'
 import type { Actor, What } from '../../domain/audit-log/entry.ts'
@@ -54,6 +53,15 @@ export const partnerRoutes =
       return partners.map(partner => present(partner, standings.get(partner.partnerId)!, locked.has(partner.login)))
     }
 
+    const enable = (actor: Actor, partner: Named) =>
+      sql.begin(async tx => {
+        await enablePartner(tx, partner.login)
+        await record(tx, actor, 'partner.enabled', partner)
+      })
+
+    const disable = (actor: Actor, partner: Named) =>
+      disablePartner(sql, partner.login, tx => record(tx, actor, 'partner.disabled', partner))
+
     api.get(
       '/partners',
       { config: { needs: 'partners.see' }, schema: { querystring: List } },
@@ -97,10 +105,9 @@ export const partnerRoutes =
       async ({ actor, params: { partnerId } }): Promise<PasswordAnswer> => {
         const partner = await requireListedPartner(sql, partnerId)
         const password = newPassword()
-        await sql.begin(async tx => {
-          await replacePartnerPassword(asPool(tx), partner.login, password)
-          await record(tx, actor, 'partner.password_changed', partner)
-        })
+        await replacePartnerPassword(sql, partner.login, password, tx =>
+          record(tx, actor, 'partner.password_changed', partner),
+        )
         return { partnerId, password }
       },
     )
@@ -110,11 +117,7 @@ export const partnerRoutes =
       { config: { needs: 'partners.change' }, schema: { params: ByPartner, body: State } },
       async ({ actor, params, body: { isActive } }, reply) => {
         const partner = await requireListedPartner(sql, params.partnerId)
-        await sql.begin(async tx => {
-          if (isActive === (partner.disabledAt === null)) return
-          await (isActive ? enablePartner(tx, partner.login) : disablePartner(asPool(tx), partner.login))
-          await record(tx, actor, isActive ? 'partner.enabled' : 'partner.disabled', partner)
-        })
+        if (isActive !== (partner.disabledAt === null)) await (isActive ? enable : disable)(actor, partner)
         return reply.code(204).send()
       },
     )
