@@ -43,6 +43,7 @@ create table api_keys (
   created_at timestamp with time zone default now() not null,
   addresses  text[] default '{}'::text[] not null,
   center_id  bigint,
+  name       text default ''::text not null,
   constraint api_keys_pkey PRIMARY KEY (company_id, key_id),
   constraint api_keys_type_check CHECK ((type = ANY (ARRAY['MESSAGE'::text, 'ENTITY'::text, 'VERIFIER'::text, 'BUILDER_WIDGET'::text]))),
   constraint api_keys_company_id_center_id_fkey FOREIGN KEY (company_id, center_id) REFERENCES traffic_centers(company_id, center_id),
@@ -100,10 +101,30 @@ create table callback_attempts (
   status_code      integer,
   error            text,
   took_ms          integer not null,
+  answer           text,
   constraint callback_attempts_pkey PRIMARY KEY (company_id, attempt_id),
   constraint callback_attempts_company_id_callback_id_fkey FOREIGN KEY (company_id, callback_id) REFERENCES callbacks(company_id, callback_id) ON DELETE CASCADE
 );
 CREATE INDEX callback_attempts_of_callback ON callback_attempts USING btree (company_id, callback_id);
+
+create table callback_tests (
+  company_id   bigint not null,
+  test_id      bigint generated always as identity not null,
+  url          text not null,
+  format       text not null,
+  requested_at timestamp with time zone not null,
+  taken_at     timestamp with time zone,
+  finished_at  timestamp with time zone,
+  body         text,
+  status_code  integer,
+  error        text,
+  answer       text,
+  took_ms      integer,
+  constraint callback_tests_pkey PRIMARY KEY (company_id, test_id),
+  constraint callback_tests_format_check CHECK ((format = ANY (ARRAY['partner'::text, 'messaging'::text]))),
+  constraint callback_tests_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
+);
+CREATE INDEX callback_tests_waiting ON callback_tests USING btree (requested_at) WHERE (taken_at IS NULL);
 
 create table callbacks (
   company_id  bigint not null,
@@ -128,8 +149,10 @@ create table callbacks (
 );
 CREATE INDEX callbacks_by_due ON callbacks USING btree (company_id, receiver, due_at) WHERE (status = 'WAITING'::text);
 CREATE INDEX callbacks_by_end ON callbacks USING btree (expires_at) WHERE (status = 'WAITING'::text);
+CREATE INDEX callbacks_by_time ON callbacks USING btree (company_id, happened_at, callback_id);
 CREATE INDEX callbacks_finished ON callbacks USING btree (happened_at) WHERE (status <> 'WAITING'::text);
 CREATE INDEX callbacks_holding ON callbacks USING btree (company_id, receiver, callback_id) WHERE ((status = 'WAITING'::text) AND (held IS NOT NULL));
+CREATE INDEX callbacks_not_received ON callbacks USING btree (company_id, happened_at, callback_id) WHERE (status <> 'DELIVERED'::text);
 CREATE INDEX callbacks_waiting ON callbacks USING btree (company_id, receiver, callback_id) WHERE (status = 'WAITING'::text);
 
 create table captcha_uses (
@@ -484,6 +507,13 @@ create table inbound_stops (
   constraint inbound_stops_gateway_id_fkey FOREIGN KEY (gateway_id) REFERENCES gateways(gateway_id) ON DELETE CASCADE
 );
 CREATE INDEX inbound_stops_by_time ON inbound_stops USING btree (heard_at);
+
+create table key_uses (
+  company_id bigint not null,
+  key_id     bigint not null,
+  used_at    timestamp with time zone not null,
+  constraint key_uses_pkey PRIMARY KEY (company_id, key_id)
+);
 
 create table lanes (
   company_id   bigint not null,
@@ -841,6 +871,36 @@ create table receivers (
   constraint receivers_pkey PRIMARY KEY (company_id, receiver),
   constraint receivers_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
 );
+
+create table request_minutes (
+  owner_kind text not null,
+  owner_id   bigint not null,
+  minute     timestamp with time zone not null,
+  key_id     bigint not null,
+  requests   integer not null,
+  refused    integer not null,
+  unlisted   integer not null,
+  constraint request_minutes_pkey PRIMARY KEY (owner_kind, owner_id, minute, key_id)
+);
+CREATE INDEX request_minutes_by_age ON request_minutes USING btree (minute);
+
+create table requests (
+  owner_kind text not null,
+  owner_id   bigint not null,
+  at         timestamp(3) with time zone not null,
+  request_no bigint generated always as identity not null,
+  key_id     bigint not null,
+  method     text not null,
+  route      text not null,
+  status     smallint not null,
+  took_ms    integer not null,
+  address    text not null,
+  request_id text not null,
+  constraint requests_pkey PRIMARY KEY (owner_kind, owner_id, at, request_no),
+  constraint requests_owner_kind_check CHECK ((owner_kind = ANY (ARRAY['COMPANY'::text, 'PARTNER'::text])))
+) partition by RANGE (at);
+CREATE INDEX requests_by_id ON requests USING btree (owner_kind, owner_id, request_id);
+CREATE INDEX requests_refused ON requests USING btree (owner_kind, owner_id, at, request_no) WHERE (status >= 400);
 
 create table schema_compatibility (
   only_row        boolean default true not null,
@@ -1252,6 +1312,29 @@ exception when lock_not_available then
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION drop_request_hours(before timestamp with time zone)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+declare
+  name text;
+  dropped integer := 0;
+begin
+  for name in
+    select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'requests'::regclass
+      and to_timestamp(substring(c.relname from 10), 'YYYY_MM_DD_HH24')::timestamp at time zone 'UTC'
+        + interval '1 hour' <= before
+  loop
+    execute format('drop table %I', name);
+    dropped := dropped + 1;
+  end loop;
+  return dropped;
+end $function$;
+
 CREATE OR REPLACE FUNCTION ensure_audit_month(moment timestamp with time zone)
  RETURNS void
  LANGUAGE plpgsql
@@ -1304,6 +1387,25 @@ AS $function$
   select ensure_message_month((date_trunc('month', now() at time zone 'UTC') + make_interval(months => ahead))::date)
   from generate_series(0, 3) ahead
 $function$;
+
+CREATE OR REPLACE FUNCTION ensure_request_hour(moment timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+declare
+  first timestamptz := date_trunc('hour', moment at time zone 'UTC') at time zone 'UTC';
+  name text := 'requests_' || to_char(first at time zone 'UTC', 'YYYY_MM_DD_HH24');
+begin
+  if to_regclass(name) is not null then return; end if;
+  lock table only requests in share update exclusive mode; -- two processes at once: the second looks again
+  if to_regclass(name) is not null then return; end if;
+  execute format('create unlogged table %I (like requests including defaults including constraints)', name);
+  execute format('alter table requests attach partition %I for values from (%L) to (%L)', name, first,
+    first + interval '1 hour');
+end $function$;
 
 CREATE OR REPLACE FUNCTION ensure_submission_days()
  RETURNS void

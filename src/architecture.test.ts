@@ -18,6 +18,7 @@ const slices = [
   'people',
   'traffic-centers',
   'keys',
+  'request-log',
   'documents',
   'numbering',
   'senders',

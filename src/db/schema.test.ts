@@ -28,6 +28,8 @@ const exceptions: Record<string, string> = {
   api_key_ids: 'resolver from a key to its company',
   verifier_ids: 'resolver from a verifier or widget to its company',
   idempotency_keys: 'belongs to whoever sent the request, before its company is known',
+  requests: 'of the company of a key, or of the partner of a token',
+  request_minutes: 'of the company of a key, or of the partner of a token',
   numbering_version: 'reference: the numbering plan',
   numbering_sources: 'reference: the numbering plan',
   numbering_uploads: 'files of the numbering plan that wait to be applied',

@@ -21,6 +21,7 @@ import { watchNumbering } from '../domain/numbering/numbering.ts'
 import { forgetOldLogins } from '../domain/partners/partners.ts'
 import { forgetOldSessions as forgetOldSignIns } from '../domain/people/sessions.ts'
 import { senderFeeTable } from '../domain/pricing/pricing.ts'
+import { forgetOldRequests } from '../domain/request-log/request-log.ts'
 import { type Moderation, moveDueSenders } from '../domain/senders/moderation.ts'
 import { forgetGoneEngines, removeEngine, seeEngine } from '../domain/sending/engines.ts'
 import { returnStrandedLeases } from '../domain/sending/leases.ts'
@@ -173,6 +174,7 @@ async function keepHouse({ sql, clock, log, keepMonths }: EngineContext & { cloc
     forgetOldStops: () => forgetOldStops(sql, clock()),
     forgetOldKeys: () => forgetOldKeys(sql),
     forgetOldCallbacks: () => forgetOldCallbacks(sql, clock()),
+    forgetOldRequests: () => forgetOldRequests(sql, clock()),
     removeUnusedBuckets: () => removeUnusedBuckets(sql),
     forgetGoneEngines: () => forgetGoneEngines(sql),
     forgetOldCascades: () => forgetOldCascades(sql),

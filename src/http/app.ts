@@ -21,6 +21,7 @@ import { createMessagingContext, registerMessagingApi } from './messaging/messag
 import { registerMetrics } from './metrics.ts'
 import { registerPartnerApi } from './partner/partner-api.ts'
 import { requestIdOf, showRequestId } from './request-id.ts'
+import { listRequests } from './request-log.ts'
 import { answerBrokenRequest, answerInPlaceOfNode } from './server/broken-requests.ts'
 import { ConnectionLimit, TOO_MANY_CONNECTIONS } from './server/connections.ts'
 import { logAnswer, logRequests, OwnLines } from './server/request-log.ts'
@@ -68,6 +69,7 @@ export async function buildApp(context: Context): Promise<App> {
   app.setErrorHandler(answerError)
   showRequestId(app)
   logRequests(app, context)
+  listRequests(app, context)
   answerInPlaceOfNode(app)
   limitConnections(app, context)
   refuseUnknownRoutes(app)

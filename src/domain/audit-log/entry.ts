@@ -68,6 +68,8 @@ export const whats = [
   'gateway.tested',
   'callback.replayed',
   'callback.secret_replaced',
+  'callback.tested',
+  'callback.receiver_tried',
   'inbound_rule.added',
   'inbound_rule.changed',
   'inbound_rule.removed',

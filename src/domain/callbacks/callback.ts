@@ -54,6 +54,8 @@ export type CallbackPass = {
     deliveredEvents: number
     statusCode?: number
     error?: string
+    /** The beginning of what the receiver answered. */
+    answer?: string
     tookMs: number
   }
 }

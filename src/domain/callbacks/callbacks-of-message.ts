@@ -1,6 +1,7 @@
 import type { Pool, Sql } from '../../db/sql.ts'
 import { type CallbackStatus, receiverOf, type StoredEvent, withoutPassword } from './callback.ts'
 import { listCallbackAttempts } from './callbacks.ts'
+import { nameOfEvent } from './event-name.ts'
 import type { StoredMessagingEvent } from './messaging-event.ts'
 import * as store from './store.ts'
 
@@ -65,7 +66,7 @@ async function seenOf(
   const { callbackId, status, happenedAt, expiresAt, eventCount, progress } = batch
   const events = (batch.events as (StoredEvent | StoredMessagingEvent)[]).flatMap((event, place) =>
     event.messageUuid === messageUuid
-      ? { name: nameOf(event), at: event.at, isReceived: status === 'DELIVERED' || progress[place] === '1' }
+      ? { name: nameOfEvent(event), at: event.at, isReceived: status === 'DELIVERED' || progress[place] === '1' }
       : [],
   )
   const attempts = await listCallbackAttempts(sql, companyId, callbackId, MOST_ATTEMPTS)
@@ -79,9 +80,4 @@ async function seenOf(
     events,
     attempts: attempts.reverse(),
   }
-}
-
-function nameOf(event: StoredEvent | StoredMessagingEvent): string {
-  if ('event' in event) return event.event
-  return event.kind === 'status' ? event.status : event.kind
 }

@@ -200,4 +200,5 @@ export async function forgetOldCallbacks(sql: Sql, now: Date): Promise<void> {
   const before = new Date(now.getTime() - KEPT_MS)
   while ((await store.deleteFinished(sql, before, SWEEP_SIZE)).count === SWEEP_SIZE);
   await store.deleteIdleReceivers(sql, before)
+  await store.deleteTests(sql, before)
 }

@@ -28,6 +28,10 @@ export async function replaceCallbackSecret(sql: Sql, companyId: number, key: Bo
   return secret
 }
 
+/** Whether a secret was made already: it is, when it is first needed. */
+export const hasCallbackSecret = async (sql: Sql, companyId: number): Promise<boolean> =>
+  (await store.selectHasSecret(sql, companyId))[0]?.hasSecret ?? false
+
 /** Seals what an older version kept plain. */
 export async function sealPlainSecrets(sql: Sql, key: BoxKey): Promise<void> {
   for (const { companyId } of await store.selectPlainSecrets(sql)) await sealOne(sql, companyId, key)

@@ -14,3 +14,9 @@ export function signerOf(secret: string): Signer {
   return (id, timestamp, body) =>
     `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
 }
+
+/** What a request is sent with, so that its receiver can check it. */
+export function signedHeaders(sign: Signer, id: string, body: string, now: Date) {
+  const timestamp = Math.floor(now.getTime() / 1000)
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': sign(id, timestamp, body) }
+}

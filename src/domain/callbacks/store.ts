@@ -162,6 +162,7 @@ export type PassRow = {
   deliveredEvents?: number
   statusCode?: number
   error?: string
+  answer?: string
   tookMs?: number
 }
 
@@ -172,7 +173,7 @@ export function updatePasses(sql: Sql, worker: string, key: ReceiverKey, rows: P
       select given.* from json_to_recordset(${JSON.stringify(rows)}::text::json) as given (
         "callbackId" bigint, progress text, done int, status text, held uuid[], "retryAt" timestamptz,
         attempted boolean, "attemptedAt" timestamptz, "triedEvents" int, "deliveredEvents" int, "statusCode" int,
-        error text, "tookMs" int)),
+        error text, answer text, "tookMs" int)),
     saved as (
       update callbacks c set progress = given.progress::bit varying, done_events = given.done, status = given.status,
         held = given.held, due_at = coalesce(given."retryAt", c.due_at), attempts = c.attempts + given.attempted::int
@@ -181,8 +182,9 @@ export function updatePasses(sql: Sql, worker: string, key: ReceiverKey, rows: P
         and r.company_id = ${key.companyId} and r.receiver = ${key.receiver} and r.worker = ${worker}
       returning c.callback_id)
     insert into callback_attempts (company_id, callback_id, attempted_at, tried_events, delivered_events, status_code,
-      error, took_ms)
-    select ${key.companyId}, "callbackId", "attemptedAt", "triedEvents", "deliveredEvents", "statusCode", error, "tookMs"
+      error, answer, took_ms)
+    select ${key.companyId}, "callbackId", "attemptedAt", "triedEvents", "deliveredEvents", "statusCode", error, answer,
+      "tookMs"
     from given join saved on saved.callback_id = given."callbackId"
     where attempted
     order by "callbackId"`
@@ -295,13 +297,14 @@ export type ListedAttempt = {
   deliveredEvents: number
   statusCode: number | null
   error: string | null
+  answer: string | null
   tookMs: number
 }
 
 export function selectAttempts(sql: Sql, companyId: number, callbackId: number, limit: number) {
   return sql<ListedAttempt[]>`
     select attempted_at as "attemptedAt", tried_events as "triedEvents", delivered_events as "deliveredEvents",
-      status_code as "statusCode", error, took_ms as "tookMs"
+      status_code as "statusCode", error, answer, took_ms as "tookMs"
     from callback_attempts where company_id = ${companyId} and callback_id = ${callbackId}
     order by attempt_id desc limit ${limit}`
 }
@@ -339,3 +342,159 @@ export function deleteIdleReceivers(sql: Sql, before: Date) {
       select from callbacks c
       where c.company_id = r.company_id and c.receiver = r.receiver and c.status = 'WAITING')`
 }
+
+export type LoggedCallback = ListedCallback & { receiver: string; format: CallbackFormat; dueAt: Date | null }
+
+const logColumns = (sql: Sql) => sql`
+  callback_id as "callbackId", receiver, url, format, status, event_count as "eventCount", done_events as "doneEvents",
+  attempts, happened_at as "happenedAt", expires_at as "expiresAt",
+  case when status = 'WAITING' and due_at > '-infinity' then due_at end as "dueAt"`
+
+export type LogPlace = { happenedAt: Date; callbackId: number }
+export type LogFilter = { status: CallbackStatus | undefined; from: Date; before: LogPlace }
+
+/** Of the newest `most` before a place those that fit, the newest first, with the answer to the last attempt. */
+export function selectLog(
+  sql: Sql,
+  companyId: number,
+  filter: LogFilter,
+  { most, limit }: { most: number; limit: number },
+) {
+  const { status } = filter
+  return sql<(LoggedCallback & LastAttempt)[]>`
+    select ${logColumns(sql)}, ${lastAttempt(sql)}
+    from (${newestInLog(sql, companyId, filter)} limit ${most}) c
+    ${status === undefined ? sql`` : sql`where status = ${status}`}
+    order by happened_at desc, callback_id desc
+    limit ${limit}`
+}
+
+/** The place of the last one of the newest `most`; nothing when there are fewer. */
+export const selectLastInLog = (sql: Sql, companyId: number, filter: LogFilter, most: number) =>
+  sql<LogPlace[]>`
+    select happened_at as "happenedAt", callback_id as "callbackId"
+    from (${newestInLog(sql, companyId, filter)} offset ${most - 1} limit 1) c`
+
+/** By time; what was not received has an index of its own. */
+const newestInLog = (sql: Sql, companyId: number, { status, from, before }: LogFilter) => sql`
+  select company_id, callback_id, receiver, url, format, status, event_count, done_events, attempts, happened_at,
+    expires_at, due_at
+  from callbacks
+  where company_id = ${companyId} and happened_at >= ${from} and happened_at <= ${before.happenedAt}
+    and (happened_at, callback_id) < (${before.happenedAt}, ${before.callbackId})
+    ${status === undefined || status === 'DELIVERED' ? sql`` : sql`and status <> 'DELIVERED'`}
+  order by happened_at desc, callback_id desc`
+
+export type LastAttempt = { lastStatusCode: number | null; lastError: string | null; lastAt: Date | null }
+
+const lastAttempt = (sql: Sql) => {
+  const newest = sql`
+    from callback_attempts a where a.company_id = c.company_id and a.callback_id = c.callback_id
+    order by attempt_id desc limit 1`
+  return sql`
+    (select status_code ${newest}) as "lastStatusCode", (select error ${newest}) as "lastError",
+    (select attempted_at ${newest}) as "lastAt"`
+}
+
+export type WholeCallback = LoggedCallback & { progress: string } & EventsByFormat
+
+export function selectCallback(sql: Sql, companyId: number, callbackId: number) {
+  return sql<WholeCallback[]>`
+    select ${logColumns(sql)}, progress, events
+    from callbacks where company_id = ${companyId} and callback_id = ${callbackId}`
+}
+
+/** Those with these ids, the newest first. */
+export function selectLogOf(sql: Sql, companyId: number, callbackIds: number[]) {
+  return sql<(LoggedCallback & LastAttempt)[]>`
+    select ${logColumns(sql)}, ${lastAttempt(sql)}
+    from callbacks c where company_id = ${companyId} and callback_id = any(${callbackIds}::bigint[])
+    order by happened_at desc, callback_id desc`
+}
+
+export type ListedReceiver = {
+  receiver: string
+  failures: number
+  /** When a receiver that failed too often is tried again. */
+  probeAt: Date | null
+  servedAt: Date | null
+  waiting: number
+}
+
+/** Those that were served last; of each, batches that wait are counted up to a bound. */
+export function selectReceivers(sql: Sql, companyId: number, limit: number, mostCounted: number) {
+  return sql<ListedReceiver[]>`
+    select receiver, failures, nullif(probe_at, '-infinity') as "probeAt", nullif(served_at, '-infinity') as "servedAt",
+      (select count(*)::int from (
+        select from callbacks c
+        where c.company_id = r.company_id and c.receiver = r.receiver and c.status = 'WAITING'
+        limit ${mostCounted}) w) as waiting
+    from receivers r where company_id = ${companyId}
+    order by failures >= ${FAILURES_UNTIL_PROBE} desc, served_at desc, receiver
+    limit ${limit}`
+}
+
+export const selectHasSecret = (sql: Sql, companyId: number) =>
+  sql<{ hasSecret: boolean }[]>`
+    select callback_secret is not null or callback_secret_sealed is not null as "hasSecret"
+    from companies where company_id = ${companyId}`
+
+/** The newest address of callbacks, and how it is written to. */
+export const selectNewestUrl = (sql: Sql, companyId: number) =>
+  sql<{ url: string; format: CallbackFormat }[]>`
+    select url, format from callbacks where company_id = ${companyId} order by happened_at desc, callback_id desc limit 1`
+
+// Test calls ------------------------------------------------------------------------------------------------------------
+
+export type NewTest = { url: string; format: CallbackFormat }
+export type AskedTest = NewTest & { companyId: number; testId: number }
+
+export function insertTest(sql: Sql, companyId: number, { url, format }: NewTest, now: Date) {
+  return sql<{ testId: number }[]>`
+    insert into callback_tests (company_id, url, format, requested_at)
+    values (${companyId}, ${url}, ${format}, ${now}) returning test_id as "testId"`
+}
+
+export const countTestsSince = (sql: Sql, companyId: number, since: Date) =>
+  sql<{ count: number }[]>`
+    select count(*)::int as count from callback_tests where company_id = ${companyId} and requested_at > ${since}`
+
+/** Takes test calls for one engine; those that nobody took in time are left. */
+export function takeTests(sql: Sql, now: Date, oldest: Date, limit: number) {
+  return sql<AskedTest[]>`
+    update callback_tests t set taken_at = ${now}
+    from (
+      select company_id, test_id from callback_tests where taken_at is null and requested_at > ${oldest}
+      order by requested_at limit ${limit} for update skip locked) next
+    where t.company_id = next.company_id and t.test_id = next.test_id
+    returning t.company_id as "companyId", t.test_id as "testId", t.url, t.format`
+}
+
+export type TestResult = {
+  body: string
+  statusCode: number | null
+  error: string | null
+  answer: string | null
+  tookMs: number
+}
+
+export function updateTest(sql: Sql, companyId: number, testId: number, result: TestResult, now: Date) {
+  const { body, statusCode, error, answer, tookMs } = result
+  return sql`
+    update callback_tests set finished_at = ${now}, body = ${body}, status_code = ${statusCode}, error = ${error},
+      answer = ${answer}, took_ms = ${tookMs}
+    where company_id = ${companyId} and test_id = ${testId}`
+}
+
+export type TestCall = { url: string; requestedAt: Date; finishedAt: Date | null } & {
+  [Name in keyof TestResult]: TestResult[Name] | null
+}
+
+export function selectTest(sql: Sql, companyId: number, testId: number) {
+  return sql<TestCall[]>`
+    select url, requested_at as "requestedAt", finished_at as "finishedAt", body, status_code as "statusCode", error,
+      answer, took_ms as "tookMs"
+    from callback_tests where company_id = ${companyId} and test_id = ${testId}`
+}
+
+export const deleteTests = (sql: Sql, before: Date) => sql`delete from callback_tests where requested_at < ${before}`

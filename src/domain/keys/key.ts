@@ -10,6 +10,8 @@ export type Key = {
   keyId: number
   companyId: number
   type: KeyType
+  /** What people call it; may be empty. */
+  name: string
   active: boolean
   /** Addresses and networks it may be used from; none means from anywhere. */
   addresses: string[]
@@ -20,4 +22,12 @@ export type Key = {
 }
 
 /** What must be known to let a caller in. */
-export type FoundKey = Omit<Key, 'trafficCenterName' | 'createdAt'> & { companyStatus: CompanyStatus }
+export type FoundKey = Omit<Key, 'name' | 'trafficCenterName' | 'createdAt'> & { companyStatus: CompanyStatus }
+
+export const MOST_NAME = 100
+
+/** Why this is no name of a key; undefined when it is. */
+export function refusalOfKeyName(name: string): string | undefined {
+  if (name.length > MOST_NAME) return `must be at most ${MOST_NAME} characters`
+  return /\p{Cc}/u.test(name) ? 'must be one line of text' : undefined
+}

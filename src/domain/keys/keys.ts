@@ -4,10 +4,11 @@ import type { Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
 import { centerCalled, defaultCenter } from '../traffic-centers/traffic-centers.ts'
 import { refusalOfAddresses } from './address-list.ts'
-import type { FoundKey, Key, KeyType } from './key.ts'
+import { type FoundKey, type Key, type KeyType, refusalOfKeyName } from './key.ts'
 import * as store from './store.ts'
 
 export type KeyWishes = {
+  name?: string
   /** Addresses and networks it may be used from; from anywhere when there are none. */
   addresses?: string[]
   /** Of a MESSAGE key, the name of its traffic center, made when there is none of it; else the default one. */
@@ -25,12 +26,13 @@ export async function createKey(
   wishes: KeyWishes = {},
 ): Promise<ShownKey> {
   const addresses = checkedAddresses(wishes.addresses ?? [])
+  const name = checkedName(wishes.name ?? '')
   await requireAnyCompany(sql, companyId)
   const centerId = await centerOf(sql, companyId, type, wishes.center)
   const key = makeValue()
   const [made] = await store.insertKeyId(sql, companyId, hashOf(key))
   const { keyId } = made!
-  await store.insertKey(sql, companyId, { keyId, type, addresses, centerId })
+  await store.insertKey(sql, companyId, { keyId, type, name, addresses, centerId })
   return { keyId, key }
 }
 
@@ -38,6 +40,12 @@ function checkedAddresses(entries: string[]): string[] {
   const refusal = refusalOfAddresses(entries)
   if (refusal) throw invalid(`addresses: ${refusal}`)
   return [...new Set(entries)]
+}
+
+function checkedName(name: string): string {
+  const refusal = refusalOfKeyName(name.trim())
+  if (refusal) throw invalid(`name: ${refusal}`)
+  return name.trim()
 }
 
 async function centerOf(sql: Transaction, companyId: number, type: KeyType, name: string | undefined) {
@@ -103,6 +111,16 @@ const setActive = async (sql: Sql, companyId: number, keyId: number, active: boo
 export async function restrictKey(sql: Sql, companyId: number, keyId: number, addresses: string[]): Promise<Key> {
   return required(await store.updateAddresses(sql, companyId, keyId, checkedAddresses(addresses)))
 }
+
+export const renameKey = async (sql: Sql, companyId: number, keyId: number, name: string): Promise<Key> =>
+  required(await store.updateName(sql, companyId, keyId, checkedName(name)))
+
+/** The key, which nobody else changes until the transaction ends. */
+export const lockKey = async (sql: Transaction, companyId: number, keyId: number): Promise<Key> =>
+  required(await store.lockKey(sql, companyId, keyId))
+
+export const countKeys = async (sql: Sql, companyId: number): Promise<number> =>
+  (await store.countKeys(sql, companyId))[0]!.count
 
 function required([key]: Key[]): Key {
   if (!key) throw notFound('Key')

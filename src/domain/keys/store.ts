@@ -5,7 +5,7 @@ const found = (sql: Sql) => sql`
   k.key_id as "keyId", k.company_id as "companyId", k.type, k.active, k.addresses, k.center_id as "trafficCenterId"`
 
 const columns = (sql: Sql) => sql`
-  ${found(sql)}, k.created_at as "createdAt",
+  ${found(sql)}, k.name, k.created_at as "createdAt",
   (select name from traffic_centers t where t.company_id = k.company_id and t.center_id = k.center_id)
     as "trafficCenterName"`
 
@@ -14,12 +14,12 @@ export function insertKeyId(sql: Sql, companyId: number, keyHash: Buffer) {
     insert into api_key_ids (company_id, key_hash) values (${companyId}, ${keyHash}) returning key_id as "keyId"`
 }
 
-export type NewKey = { keyId: number; type: KeyType; addresses: string[]; centerId: number | null }
+export type NewKey = { keyId: number; type: KeyType; name: string; addresses: string[]; centerId: number | null }
 
-export function insertKey(sql: Sql, companyId: number, { keyId, type, addresses, centerId }: NewKey) {
+export function insertKey(sql: Sql, companyId: number, { keyId, type, name, addresses, centerId }: NewKey) {
   return sql`
-    insert into api_keys (company_id, key_id, type, addresses, center_id)
-    values (${companyId}, ${keyId}, ${type}, ${addresses}::text[], ${centerId})`
+    insert into api_keys (company_id, key_id, type, name, addresses, center_id)
+    values (${companyId}, ${keyId}, ${type}, ${name}, ${addresses}::text[], ${centerId})`
 }
 
 /** Three steps by three primary or unique keys. */
@@ -38,6 +38,15 @@ export function selectKeys(sql: Sql, companyId: number) {
     where k.company_id = ${companyId} order by k.key_id`
 }
 
+/** Locked until the transaction ends: nobody else changes it meanwhile. */
+export function lockKey(sql: Sql, companyId: number, keyId: number) {
+  return sql<Key[]>`
+    select ${columns(sql)} from api_keys k where k.company_id = ${companyId} and k.key_id = ${keyId} for update of k`
+}
+
+export const countKeys = (sql: Sql, companyId: number) =>
+  sql<{ count: number }[]>`select count(*)::int as count from api_keys where company_id = ${companyId}`
+
 export const selectAllKeys = (sql: Sql) => sql<Key[]>`select ${columns(sql)} from api_keys k order by k.key_id`
 
 export const selectCompanyOf = (sql: Sql, keyId: number) =>
@@ -52,6 +61,12 @@ export function updateActive(sql: Sql, companyId: number, keyId: number, active:
 export function updateAddresses(sql: Sql, companyId: number, keyId: number, addresses: string[]) {
   return sql<Key[]>`
     update api_keys k set addresses = ${addresses}::text[] where k.company_id = ${companyId} and k.key_id = ${keyId}
+    returning ${columns(sql)}`
+}
+
+export function updateName(sql: Sql, companyId: number, keyId: number, name: string) {
+  return sql<Key[]>`
+    update api_keys k set name = ${name} where k.company_id = ${companyId} and k.key_id = ${keyId}
     returning ${columns(sql)}`
 }
 

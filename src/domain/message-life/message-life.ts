@@ -1,6 +1,6 @@
 import type { Money } from '../../base/money.ts'
 import { timeOfUuid7 } from '../../base/uuid7.ts'
-import type { Pool } from '../../db/sql.ts'
+import type { Pool, Sql } from '../../db/sql.ts'
 import { callbacksOfMessage } from '../callbacks/callbacks-of-message.ts'
 import type { Dispatch } from '../dispatches/dispatch.ts'
 import { type InOperation, requireAnyDispatch } from '../dispatches/dispatches.ts'
@@ -162,8 +162,17 @@ async function clicks(pool: Pool, { companyId, uuid, text }: SeenMessage): Promi
 
 /** Callbacks are told when a message is accepted, sent, final or read, and when its links are followed. */
 async function callbacksOf(pool: Pool, message: SeenMessage) {
+  const told = toldOfSeen(message)
+  return told && callbacksOfMessage(pool, told)
+}
+
+/** Where and around which moments callbacks told something of a message; undefined when it has no address. */
+export const toldOf = async (sql: Sql, companyId: number, uuid: string) =>
+  toldOfSeen(await requireSeen(sql, [companyId], uuid))
+
+function toldOfSeen(message: SeenMessage) {
   const { companyId, uuid, callbackUrl, sentAt, finalAt, readAt } = message
   if (callbackUrl === null) return undefined
   const moments = [acceptedAt(message), sentAt, finalAt, readAt].filter(moment => moment !== null)
-  return callbacksOfMessage(pool, { companyId, messageUuid: uuid, url: callbackUrl, moments })
+  return { companyId, messageUuid: uuid, url: callbackUrl, moments }
 }

@@ -82,11 +82,11 @@ test('what was taken is left out, and what an earlier batch holds stays behind',
 test('a receiver is paused by 20 refusals in a row, and not while one of its requests is still taken', () => {
   const session = newcomer()
   const parcel = [{ batch: aBatch('messaging', ['a']), index: 0 }]
-  const refuse = () => noteRefused(session, parcel, { kind: 'answered', statusCode: 503 }, 1)
+  const refuse = () => noteRefused(session, parcel, { kind: 'answered', statusCode: 503, answer: '' }, 1)
   for (let i = 1; i < FAILURES_UNTIL_PROBE; i++) refuse()
   expect(session.paused).toBe(false)
   refuse()
   expect(session.paused).toBe(true)
-  noteTaken(session, parcel, 200, 1)
+  noteTaken(session, parcel, { kind: 'answered', statusCode: 200, answer: '' }, 1)
   expect(session).toMatchObject({ paused: false, failures: 0 })
 })

@@ -29,9 +29,8 @@ export type Target = {
 }
 
 export type Answer =
-  | { kind: 'answered'; statusCode: number }
-  | { kind: 'failed'; error: string }
-  | { kind: 'abandoned' } // we stopped: as if it had never been asked
+  /** `answer` is the beginning of its body. */
+  { kind: 'answered'; statusCode: number; answer: string } | { kind: 'failed'; error: string } | { kind: 'abandoned' } // we stopped: as if it had never been asked
 
 export type Poster = {
   post(target: Target, headers: Record<string, string | number>, body: string): Promise<Answer>
@@ -41,6 +40,8 @@ export type Poster = {
 
 const TIMEOUT_MS = 15_000
 const MOST_ANSWER_BYTES = 64 * 1024
+/** So much of an answer is kept for the log. */
+const KEPT_ANSWER_BYTES = 512
 /** Several companies may share a host. */
 const MOST_CONNECTIONS_TO_A_HOST = 16
 /** Shorter than what common servers keep an idle connection: one that they close under our request costs a repeat. */
@@ -116,6 +117,7 @@ export function createPoster(settings: RequestSettings): Poster {
       })
       let timer: NodeJS.Timeout | undefined
       let answer: IncomingMessage | undefined
+      let beginning = () => ''
       let failure: Error | undefined
 
       underWay.add(request)
@@ -125,7 +127,7 @@ export function createPoster(settings: RequestSettings): Poster {
       })
       request.once('response', response => {
         answer = response
-        skimBody(response)
+        beginning = skimBody(response)
       })
       request.on('error', error => {
         failure ??= error
@@ -139,7 +141,7 @@ export function createPoster(settings: RequestSettings): Poster {
 
       // Whatever happens to the rest of an answer, its status counts.
       function outcome(): Answer | 'stale' {
-        if (answer) return { kind: 'answered', statusCode: answer.statusCode! }
+        if (answer) return { kind: 'answered', statusCode: answer.statusCode!, answer: beginning() }
         if (closed) return { kind: 'abandoned' }
         const wasClosed = !failure || codeOf(failure) === 'ECONNRESET' || codeOf(failure) === 'EPIPE'
         if (wasClosed && request.reusedSocket) return 'stale'
@@ -159,15 +161,21 @@ export function createPoster(settings: RequestSettings): Poster {
   }
 }
 
-/** Reads an answer to its end, to keep the connection; too long a one costs it. */
-function skimBody(response: IncomingMessage) {
+/** Reads an answer to its end, to keep the connection; too long a one costs it. Returns what tells its beginning. */
+function skimBody(response: IncomingMessage): () => string {
   let bytes = 0
+  const kept: Buffer[] = []
   response.on('data', (chunk: Buffer) => {
+    if (bytes < KEPT_ANSWER_BYTES) kept.push(chunk.subarray(0, KEPT_ANSWER_BYTES - bytes))
     bytes += chunk.length
     if (bytes > MOST_ANSWER_BYTES) response.destroy()
   })
   response.on('error', () => {})
+  return () => printable(Buffer.concat(kept).toString())
 }
+
+/** The database takes no zero byte, and a page shows no other control character. */
+const printable = (text: string) => text.replace(/[^\P{Cc}\n\t]/gu, '')
 
 const coded = (code: string) => Object.assign(new Error(code), { code })
 const codeOf = (error: Error) => (error as NodeJS.ErrnoException).code ?? ''

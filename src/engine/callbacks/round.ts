@@ -5,7 +5,7 @@ import type { Pool } from '../../db/sql.ts'
 import { type CallbackPass, FAILURES_UNTIL_PROBE, requestBodyOf, requestIdOf } from '../../domain/callbacks/callback.ts'
 import { holdersOf, nextBatches, savePasses } from '../../domain/callbacks/callbacks.ts'
 import { callbackSecretOf } from '../../domain/callbacks/secrets.ts'
-import { signerOf } from '../../domain/callbacks/signature.ts'
+import { signedHeaders, signerOf } from '../../domain/callbacks/signature.ts'
 import { type Chain, chainsOf } from './chains.ts'
 import type { Answer, Poster } from './request.ts'
 import {
@@ -86,7 +86,7 @@ async function sendChain(context: RoundContext, session: Session, chain: Chain) 
     const tookMs = Math.round(performance.now() - begun)
     if (isTaken(answer)) {
       if (session.cameToUsPaused) context.log.info(shownOf(session), 'receiver.recovered')
-      noteTaken(session, parcel, answer.statusCode, tookMs)
+      noteTaken(session, parcel, answer, tookMs)
     } else {
       noteRefused(session, parcel, answer, tookMs)
       for (const { batch, index } of chain.slice(place).flat()) hold(batch, batch.events[index]!.messageUuid)
@@ -98,18 +98,11 @@ async function sendChain(context: RoundContext, session: Session, chain: Chain) 
 async function send({ poster }: RoundContext, parcel: Parcel, now: Date): Promise<Answer> {
   const { target, sign } = parcel[0]!.batch
   if (!target) return { kind: 'failed', error: 'no http or https address' }
-  const id = requestIdOf(parcel)
   const body = requestBodyOf(parcel)
-  const timestamp = Math.floor(now.getTime() / 1000)
-  const headers = {
-    'webhook-id': id,
-    'webhook-timestamp': timestamp,
-    'webhook-signature': sign(id, timestamp, body),
-  }
-  return poster.post(target, headers, body)
+  return poster.post(target, signedHeaders(sign, requestIdOf(parcel), body, now), body)
 }
 
-const isTaken = (answer: Answer): answer is { kind: 'answered'; statusCode: number } =>
+const isTaken = (answer: Answer): answer is Extract<Answer, { kind: 'answered' }> =>
   answer.kind === 'answered' && answer.statusCode >= 200 && answer.statusCode < 300
 
 /** What takes long is the number of requests; an array counts as one. */
@@ -145,7 +138,7 @@ async function persistently({ isStopping }: RoundContext, write: () => Promise<v
 
 function logAttempt({ log }: RoundContext, session: Session, { batch, attempt }: CallbackPass) {
   if (!attempt) return
-  const { attemptedAt, ...rest } = attempt
+  const { attemptedAt, answer, ...rest } = attempt
   const line = { ...shownOf(session), callbackId: batch.callbackId, ...rest }
   if (attempt.deliveredEvents < attempt.triedEvents) log.info(line, 'callback.attempted')
   else log.debug(line, 'callback.attempted')

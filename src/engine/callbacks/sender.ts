@@ -16,6 +16,7 @@ import { repeat } from '../loop.ts'
 import { createPoster, type RequestSettings } from './request.ts'
 import { type RoundContext, sendRound } from './round.ts'
 import { keyOf, newSession, type Session, shownOf } from './session.ts'
+import { TestCalls } from './test-calls.ts'
 
 export type CallbackSettings = RequestSettings & {
   /** The pause between two tries. */
@@ -38,6 +39,7 @@ const LEASE_SECONDS = 8
 const POLL_MS = 200
 const SAVE_PROGRESS_EVERY_MS = 300
 const EXPIRE_EVERY_MS = 1000
+const TESTS_EVERY_MS = 500
 const STOP_GRACE_MS = 3000
 
 /** Receivers served at once by one process, and of these so many whose last request failed. */
@@ -61,6 +63,7 @@ export function startCallbackSender({ sql, clock, log, settings, key }: Callback
   const retryMs = (settings.retrySeconds ?? RETRY_SECONDS) * 1000
   const leaseSeconds = settings.leaseSeconds ?? LEASE_SECONDS
   const poster = createPoster(settings)
+  const tests = new TestCalls({ sql, clock, log, poster, key })
   const sessions = new Map<string, Session>()
   const ended = new Set<Promise<void>>()
   let stopping = false
@@ -85,6 +88,7 @@ export function startCallbackSender({ sql, clock, log, settings, key }: Callback
     repeat('callback leases', leaseSeconds * 250, log, renewLeases),
     repeat('callback progress', SAVE_PROGRESS_EVERY_MS, log, noteProgress),
     repeat('callback expiry', EXPIRE_EVERY_MS, log, () => expireCallbacks(sql, clock())),
+    repeat('callback tests', TESTS_EVERY_MS, log, () => tests.sendNext()),
   ]
 
   async function schedule() {
@@ -178,6 +182,7 @@ export function startCallbackSender({ sql, clock, log, settings, key }: Callback
       clearTimeout(patience)
       poster.close()
       await Promise.all(loops.map(loop => loop.stop()))
+      await tests.ended()
     },
   }
 }

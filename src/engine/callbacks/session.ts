@@ -32,8 +32,8 @@ export type OpenBatch = CallbackBatch & {
   tried: number
   taken: number
   slowestMs: number
-  lastStatusCode?: number
-  failure?: { statusCode?: number; error?: string; tookMs: number }
+  last?: { statusCode: number; answer: string }
+  failure?: { statusCode?: number; answer?: string; error?: string; tookMs: number }
 }
 
 /** An event on its way: a place in a batch. */
@@ -72,8 +72,10 @@ export const openBatch = (batch: CallbackBatch, { receiver }: Session, sign: Sig
   slowestMs: 0,
 })
 
+type Answered = Extract<Answer, { kind: 'answered' }>
+
 /** The receiver is well again, whatever else failed meanwhile. */
-export function noteTaken(session: Session, parcel: Parcel, statusCode: number, tookMs: number) {
+export function noteTaken(session: Session, parcel: Parcel, { statusCode, answer }: Answered, tookMs: number) {
   session.failures = 0
   session.paused = false
   session.cameToUsPaused = false
@@ -82,7 +84,7 @@ export function noteTaken(session: Session, parcel: Parcel, statusCode: number, 
     batch.unsaved = true
     batch.tried += 1
     batch.taken += 1
-    batch.lastStatusCode = statusCode
+    batch.last = { statusCode, answer }
     batch.slowestMs = Math.max(batch.slowestMs, tookMs)
   }
 }
@@ -94,7 +96,7 @@ export function noteRefused(session: Session, parcel: Parcel, answer: Answer, to
     batch.tried += 1
     batch.failure ??= {
       tookMs,
-      ...(answer.kind === 'answered' && { statusCode: answer.statusCode }),
+      ...(answer.kind === 'answered' && { statusCode: answer.statusCode, answer: answer.answer }),
       ...(answer.kind === 'failed' && { error: answer.error }),
     }
   }
@@ -116,7 +118,7 @@ export function passOf(batch: OpenBatch, now: Date, retryAt: Date): CallbackPass
         attemptedAt: now,
         triedEvents: batch.tried,
         deliveredEvents: batch.taken,
-        ...(batch.failure ?? { statusCode: batch.lastStatusCode!, tookMs: batch.slowestMs }),
+        ...(batch.failure ?? { ...batch.last, tookMs: batch.slowestMs }),
       },
     }),
   }

@@ -208,6 +208,39 @@ describe('every change of the cabinet', () => {
       await browser.ask('POST', '/verification/unblock', { subject })
       return ['verifier.unblocked']
     },
+    'POST /keys': async ({ browser }) => {
+      secrets.push((await browser.ask('POST', '/keys', { type: 'MESSAGE', name: 'shop' })).body.key)
+      return ['key.created']
+    },
+    'PATCH /keys/:keyId': async ({ browser }) => {
+      const { keyId } = (await browser.ask('POST', '/keys', { type: 'MESSAGE' })).body
+      await browser.ask('PATCH', `/keys/${keyId}`, { isActive: false })
+      await browser.ask('PATCH', `/keys/${keyId}`, { isActive: true })
+      return ['key.created', 'key.deactivated', 'key.activated']
+    },
+    'POST /keys/:keyId/reissue': async ({ browser }) => {
+      const { keyId } = (await browser.ask('POST', '/keys', { type: 'MESSAGE' })).body
+      secrets.push((await browser.ask('POST', `/keys/${keyId}/reissue`)).body.key)
+      return ['key.created', 'key.reissued']
+    },
+    'POST /callbacks/:callbackId/replay': async ({ browser }) => {
+      await browser.ask('POST', `/callbacks/${await aCallback()}/replay`)
+      return ['callback.replayed']
+    },
+    'POST /callbacks/receivers/try': async ({ browser }) => {
+      await api.sql`insert into receivers (company_id, receiver) values (${companyId}, 'https://shop.example')`
+      await browser.ask('POST', '/callbacks/receivers/try', { receiver: 'https://shop.example' })
+      return ['callback.receiver_tried']
+    },
+    'POST /callbacks/secret': async ({ browser }) => {
+      secrets.push((await browser.ask('POST', '/callbacks/secret')).body.secret)
+      return ['callback.secret_replaced']
+    },
+    'POST /callbacks/tests': async ({ browser }) => {
+      await browser.ask('POST', '/callbacks/tests', { url: 'https://user:callback-password@shop.example' })
+      secrets.push('callback-password')
+      return ['callback.tested']
+    },
     'DELETE /session': async ({ browser }) => {
       secrets.push(browser.cookie!.split('=')[1]!)
       await browser.ask('DELETE', '/session')

@@ -7,11 +7,13 @@ import { accountRoutes } from './account.ts'
 import { auditRoutes } from './audit.ts'
 import { blacklistRoutes } from './blacklist.ts'
 import type { CabinetContext } from './cabinet-context.ts'
+import { callbackLogRoutes } from './callback-log.ts'
 import { companyRoutes } from './companies.ts'
 import { companyListRoutes } from './company-list.ts'
 import { SessionCookie } from './cookie.ts'
 import { dispatchRoutes } from './dispatches.ts'
 import { documentRoutes } from './documents.ts'
+import { keyRoutes } from './keys.ts'
 import { liveRoutes } from './live.ts'
 import { messageRoutes } from './messages.ts'
 import { newDispatchRoutes } from './new-dispatch.ts'
@@ -19,6 +21,7 @@ import { overviewRoutes } from './overview.ts'
 import { partnerRoutes } from './partners.ts'
 import { peopleRoutes } from './people.ts'
 import { priceRoutes } from './prices.ts'
+import { requestLogRoutes } from './request-log.ts'
 import { sendRoutes } from './send.ts'
 import { sessionRoutes } from './session.ts'
 import { tariffRoutes } from './tariffs.ts'
@@ -60,6 +63,9 @@ export function registerCabinetApi(app: FastifyInstance, given: Context & { stra
       guardCabinet(scope, context, cookie)
       await scope.register(documentRoutes(context))
       await scope.register(sendRoutes(context))
+      await scope.register(keyRoutes(context))
+      await scope.register(callbackLogRoutes(context))
+      await scope.register(requestLogRoutes(context))
     },
     { prefix: PREFIX },
   )

@@ -12,6 +12,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Behind `requireKey` only. */
     caller: Caller
+    /** The key that a request came with, also where the request was refused. */
+    usedKey: Pick<Key, 'companyId' | 'keyId'> | undefined
   }
 }
 
@@ -40,8 +42,11 @@ export function requireKey(api: FastifyInstance, context: Context, ...types: Key
 /** Finds out on whose behalf a request is made; throws where its key is missing, unknown or not of these types. */
 export function callerFinder({ sql }: Context, types: readonly KeyType[]) {
   const findKey = keyFinder(sql)
-  return async (request: FastifyRequest): Promise<Caller> =>
-    callerOf(await findKey(valueIn(request.headers.authorization)), request, types)
+  return async (request: FastifyRequest): Promise<Caller> => {
+    const key = await findKey(valueIn(request.headers.authorization))
+    request.usedKey = key
+    return callerOf(key, request, types)
+  }
 }
 
 /** Tells the reference which keys the routes of this scope take. */

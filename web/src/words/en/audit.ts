@@ -69,6 +69,8 @@ const whats = {
   'audit.what.gateway.tested': 'Gateway tested',
   'audit.what.callback.replayed': 'Callback sent again',
   'audit.what.callback.secret_replaced': 'Secret of callbacks replaced',
+  'audit.what.callback.tested': 'Test callback sent',
+  'audit.what.callback.receiver_tried': 'Paused receiver tried at once',
   'audit.what.inbound_rule.added': 'Inbound rule added',
   'audit.what.inbound_rule.changed': 'Inbound rule changed',
   'audit.what.inbound_rule.removed': 'Inbound rule removed',

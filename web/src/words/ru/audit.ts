@@ -169,6 +169,8 @@ export const audit = {
   'audit.what.gateway.tested': 'Шлюз проверен',
   'audit.what.callback.replayed': 'Колбэк отправлен повторно',
   'audit.what.callback.secret_replaced': 'Секрет колбэков заменён',
+  'audit.what.callback.tested': 'Отправлен пробный колбэк',
+  'audit.what.callback.receiver_tried': 'Приостановленный получатель: попытка сразу',
   'audit.what.inbound_rule.added': 'Правило входящих добавлено',
   'audit.what.inbound_rule.changed': 'Правило входящих изменено',
   'audit.what.inbound_rule.removed': 'Правило входящих удалено',

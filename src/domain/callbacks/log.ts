@@ -1,0 +1,124 @@
+import { notFound } from '../../base/errors.ts'
+import type { Pool, Sql } from '../../db/sql.ts'
+import {
+  type CallbackBatch,
+  type CallbackStatus,
+  FAILURES_UNTIL_PROBE,
+  MOST_ARRAY_EVENTS,
+  requestBodyOf,
+  withoutPassword,
+} from './callback.ts'
+import { listCallbackAttempts } from './callbacks.ts'
+import { callbacksOfMessage } from './callbacks-of-message.ts'
+import { nameOfEvent } from './event-name.ts'
+import * as store from './store.ts'
+
+export type { LogPlace } from './store.ts'
+
+/** What people of a company see of its callbacks. Addresses are without passwords. */
+export type LogEntry = Omit<store.LoggedCallback, 'format'> & store.LastAttempt
+
+export type LogFilter = {
+  status?: CallbackStatus | undefined
+  from?: Date | undefined
+  to?: Date | undefined
+  before?: store.LogPlace | undefined
+}
+
+/** Where no index knows the status, one page reads no more batches than this; the next page goes on behind them. */
+const MOST_READ = 5000
+
+/** Batches of a company, the newest first. `next` is where older ones begin; a page may have none, and a next one. */
+export async function listLog(
+  sql: Sql,
+  companyId: number,
+  { status, from = new Date(0), to, before = { happenedAt: to ?? FAR, callbackId: 0 } }: LogFilter,
+  limit: number,
+): Promise<{ entries: LogEntry[]; next: store.LogPlace | undefined }> {
+  const filter = { status, from, before }
+  const found = await store.selectLog(sql, companyId, filter, { most: MOST_READ, limit: limit + 1 })
+  const shown = found.slice(0, limit)
+  const next = found.length > limit ? shown.at(-1) : (await store.selectLastInLog(sql, companyId, filter, MOST_READ))[0]
+  return { entries: shown.map(entryOf), next }
+}
+
+const FAR = new Date('9999-01-01')
+
+const entryOf = ({ format, ...entry }: store.LoggedCallback & store.LastAttempt): LogEntry => ({
+  ...entry,
+  url: withoutPassword(entry.url),
+})
+
+type Told = Parameters<typeof callbacksOfMessage>[1]
+
+/** The batches that told something of a message; undefined when the search took too long. */
+export async function logOfMessage(pool: Pool, told: Told): Promise<LogEntry[] | undefined> {
+  const found = await callbacksOfMessage(pool, told)
+  if (!found) return undefined
+  const ids = found.map(({ callbackId }) => callbackId)
+  return (await store.selectLogOf(pool, told.companyId, ids)).map(entryOf)
+}
+
+export type OpenedCallback = Omit<store.LoggedCallback, 'format' | 'attempts'> & {
+  /** By name, how many events there are. */
+  events: { name: string; count: number }[]
+  attempts: store.ListedAttempt[]
+  /** The body of a request, of the first events that are left, or of all where none is. */
+  body: string
+  /** How many events are in `body`. */
+  shownEvents: number
+}
+
+const SHOWN_EVENTS = 3
+
+/** One batch with its attempts, the newest first, and the beginning of what is sent. */
+export async function openCallback(sql: Sql, companyId: number, callbackId: number): Promise<OpenedCallback> {
+  const [found] = await store.selectCallback(sql, companyId, callbackId)
+  if (!found) throw notFound('Callback')
+  const { events, progress, ...whole } = found
+  const batch = { ...found, companyId, done: [], held: new Set() } as unknown as CallbackBatch
+  const left = events.map((_, index) => index).filter(index => progress[index] !== '1')
+  const shown = (left.length > 0 ? left : events.map((_, index) => index)).slice(0, mostShown(batch))
+  return {
+    ...withoutFormat(whole),
+    url: withoutPassword(found.url),
+    events: countsOf((events as Parameters<typeof nameOfEvent>[0][]).map(nameOfEvent)),
+    attempts: await listCallbackAttempts(sql, companyId, callbackId),
+    body: shown.length > 0 ? requestBodyOf(shown.map(index => ({ batch, index }))) : '',
+    shownEvents: shown.length,
+  }
+}
+
+const mostShown = ({ format }: CallbackBatch) => (format === 'partner' ? 1 : Math.min(SHOWN_EVENTS, MOST_ARRAY_EVENTS))
+
+const withoutFormat = ({ format, ...rest }: Omit<store.WholeCallback, 'events' | 'progress'>) => rest
+
+const countsOf = (names: string[]) =>
+  [...Map.groupBy(names, name => name)].map(([name, same]) => ({ name, count: same.length }))
+
+export type ReceiverState = 'open' | 'failing' | 'paused'
+export type SeenReceiver = store.ListedReceiver & { state: ReceiverState }
+
+const MOST_RECEIVERS = 50
+/** More batches than this are not counted. */
+export const MOST_COUNTED = 1000
+
+/** The servers that callbacks go to, those that are paused first. */
+export async function listReceivers(sql: Sql, companyId: number): Promise<SeenReceiver[]> {
+  const found = await store.selectReceivers(sql, companyId, MOST_RECEIVERS, MOST_COUNTED)
+  return found.map(receiver => ({ ...receiver, state: stateOf(receiver) }))
+}
+
+function stateOf({ failures }: store.ListedReceiver): ReceiverState {
+  if (failures >= FAILURES_UNTIL_PROBE) return 'paused'
+  return failures > 0 ? 'failing' : 'open'
+}
+
+/** Tries a paused receiver at once. */
+export async function tryReceiver(sql: Sql, companyId: number, receiver: string): Promise<void> {
+  const { count } = await store.updateProbeDue(sql, { companyId, receiver })
+  if (count === 0) throw notFound('Receiver')
+}
+
+/** The address that was told something last, as it is dialled, with its password. */
+export const newestAddress = async (sql: Sql, companyId: number) => (await store.selectNewestUrl(sql, companyId))[0]

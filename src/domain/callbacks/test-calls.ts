@@ -1,0 +1,72 @@
+import { AppError, invalid, notFound } from '../../base/errors.ts'
+import type { Sql, Transaction } from '../../db/sql.ts'
+import { type CallbackFormat, withoutPassword } from './callback.ts'
+import * as store from './store.ts'
+
+export type { AskedTest, TestResult } from './store.ts'
+
+/**
+ * A test call is one signed request that tells of no message. The cabinet asks for it, and an engine sends it as it sends
+ * callbacks: from the same address, to public networks alone, with the same time-out. It is sent once, and says nothing
+ * about the state of its receiver.
+ */
+const MOST_A_MINUTE = 10
+const MINUTE_MS = 60_000
+/** A test that no engine took in time is not sent: whoever asked has gone. */
+const WAITS_MS = 30_000
+const MOST_URL = 2000
+
+/** Asks for a test call, in the form of the company's last callback. Without an address, to where that one went. */
+export async function askForTest(sql: Transaction, companyId: number, url: string | undefined, now: Date) {
+  const [newest] = await store.selectNewestUrl(sql, companyId)
+  const address = checkedUrl(url ?? newest?.url)
+  const [sent] = await store.countTestsSince(sql, companyId, new Date(now.getTime() - MINUTE_MS))
+  if (sent!.count >= MOST_A_MINUTE)
+    throw new AppError('too_many_requests', 'Too many test calls', { retryAfterSeconds: 60, limit: MOST_A_MINUTE })
+  const format = newest?.format ?? 'messaging'
+  const [made] = await store.insertTest(sql, companyId, { url: address, format }, now)
+  return { testId: made!.testId, url: withoutPassword(address) }
+}
+
+function checkedUrl(url: string | undefined): string {
+  const parsed = url === undefined ? undefined : URL.parse(url)
+  if (url === undefined || !parsed || !/^https?:$/.test(parsed.protocol) || url.length > MOST_URL)
+    throw invalid('url: must be an http or https address')
+  return url
+}
+
+/** `lost`: no engine took it, or the engine that did is gone. */
+export type TestState = Omit<store.TestCall, 'finishedAt' | 'requestedAt'> & { state: 'waiting' | 'finished' | 'lost' }
+
+export async function testCall(sql: Sql, companyId: number, testId: number, now: Date): Promise<TestState> {
+  const [found] = await store.selectTest(sql, companyId, testId)
+  if (!found) throw notFound('Test call')
+  const { finishedAt, requestedAt, ...test } = found
+  const isOver = now.getTime() - requestedAt.getTime() > WAITS_MS
+  return { ...test, url: withoutPassword(test.url), state: finishedAt ? 'finished' : isOver ? 'lost' : 'waiting' }
+}
+
+/** For an engine: the tests to send next. */
+export const takeTests = (sql: Sql, now: Date, limit: number): Promise<store.AskedTest[]> =>
+  store.takeTests(sql, now, new Date(now.getTime() - WAITS_MS), limit)
+
+export async function finishTest(
+  sql: Sql,
+  { companyId, testId }: store.AskedTest,
+  result: store.TestResult,
+  now: Date,
+): Promise<void> {
+  await store.updateTest(sql, companyId, testId, result, now)
+}
+
+export const idOfTest = ({ companyId, testId }: store.AskedTest) => `test_${companyId}_${testId}`
+
+/** An event of no message: its id is all zeros. */
+export function bodyOfTest(format: CallbackFormat, now: Date): string {
+  const at = now.toISOString()
+  return format === 'partner'
+    ? JSON.stringify({ event: 'test', messageUuid: NO_MESSAGE, testedAt: at })
+    : JSON.stringify([{ message_uuid: NO_MESSAGE, callback_event: 'test', status: 'test', status_time: at }])
+}
+
+const NO_MESSAGE = '00000000-0000-0000-0000-000000000000'

@@ -1,0 +1,105 @@
+import type { Sql } from '../../db/sql.ts'
+import { KEPT_MS, type Owner } from './request.ts'
+import * as store from './store.ts'
+
+export type { ListedRequest, Place } from './store.ts'
+
+export const statusClasses = ['2xx', '3xx', '4xx', '5xx', 'refused'] as const
+export type StatusClass = (typeof statusClasses)[number]
+
+export type RequestFilter = {
+  statusClass?: StatusClass | undefined
+  keyId?: number | undefined
+  method?: string | undefined
+  requestId?: string | undefined
+  before?: store.Place | undefined
+}
+
+/** `next`: where older ones begin. A page may have none that fit, and a next one. */
+export type RequestPage = {
+  requests: store.ListedRequest[]
+  next: store.Place | undefined
+  /** Minutes of this page in which requests were only counted. */
+  unlisted: { minute: Date; unlisted: number }[]
+}
+
+/** Of a filter that no index knows, one page reads no more rows than this; the next page goes on behind them. */
+const MOST_READ = 10_000
+const MOST_OF_ID = 100
+
+/** Requests of the last day, the newest first. */
+export async function listRequests(
+  sql: Sql,
+  owner: Owner,
+  filter: RequestFilter,
+  limit: number,
+  now: Date,
+): Promise<RequestPage> {
+  const since = new Date(now.getTime() - KEPT_MS)
+  const until = new Date(now.getTime() + FUTURE_MS)
+  if (filter.requestId !== undefined) {
+    const requests = await store.selectById(sql, owner, since, until, filter.requestId, MOST_OF_ID)
+    return { requests, next: undefined, unlisted: [] }
+  }
+  const before = filter.before ?? { at: until, requestNo: 0 }
+  const sqlFilter = storeFilterOf(filter)
+  const bounds = { most: MOST_READ, limit: limit + 1 }
+  const found = await store.selectRequests(sql, owner, since, before, sqlFilter, bounds)
+  const requests = found.slice(0, limit)
+  const next =
+    found.length > limit
+      ? requests.at(-1)
+      : (await store.selectLastRead(sql, owner, since, before, sqlFilter.refused, MOST_READ))[0]
+  return { requests, next, unlisted: await unlistedAmong(sql, owner, filter, requests, now) }
+}
+
+/** A clock of another process may be ahead. */
+const FUTURE_MS = 60_000
+
+function storeFilterOf({ statusClass, keyId, method }: RequestFilter): store.Filter {
+  const hundreds = statusClass === undefined || statusClass === 'refused' ? undefined : Number(statusClass[0]) * 100
+  return {
+    refused: statusClass === 'refused' || (hundreds ?? 0) >= 400,
+    statusFrom: hundreds,
+    statusTo: hundreds === undefined ? undefined : hundreds + 100,
+    keyId,
+    method,
+  }
+}
+
+/** Told where everything is shown: a filter cannot say how many of those that are only counted fit it. */
+async function unlistedAmong(
+  sql: Sql,
+  owner: Owner,
+  filter: RequestFilter,
+  requests: store.ListedRequest[],
+  now: Date,
+) {
+  const { statusClass, keyId, method, before } = filter
+  const oldest = requests.at(-1)
+  if (!oldest || statusClass !== undefined || keyId !== undefined || method !== undefined) return []
+  const found = await store.selectUnlisted(sql, owner, startOfMinute(oldest.at), before?.at ?? now)
+  const shown = new Set(requests.map(({ at }) => startOfMinute(at).getTime()))
+  return found.filter(({ minute }) => shown.has(minute.getTime()))
+}
+
+const startOfMinute = (at: Date) => new Date(Math.floor(at.getTime() / 60_000) * 60_000)
+
+/** How many requests came since a moment of the last day, by key; 0 is a token of a partner. */
+export const countRequests = (sql: Sql, owner: Owner, since: Date) => store.selectTotals(sql, owner, since)
+
+/** When the keys of a company were last used, to the minute. */
+export async function lastUses(sql: Sql, companyId: number): Promise<Map<number, Date>> {
+  const uses = await store.selectUses(sql, companyId)
+  return new Map(uses.map(({ keyId, usedAt }) => [keyId, usedAt]))
+}
+
+const SWEEP_SIZE = 5000
+const KEPT_MINUTES_MS = KEPT_MS + 3_600_000
+
+/** Housekeeping: whole hours go when a day has passed since their end. */
+export async function forgetOldRequests(sql: Sql, now: Date): Promise<void> {
+  await store.dropHours(sql, new Date(now.getTime() - KEPT_MS))
+  const before = new Date(now.getTime() - KEPT_MINUTES_MS)
+  while ((await store.deleteMinutes(sql, before, SWEEP_SIZE)).count === SWEEP_SIZE);
+}

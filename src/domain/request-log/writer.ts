@@ -1,0 +1,103 @@
+import type { Logger } from 'pino'
+import type { Pool } from '../../db/sql.ts'
+import { type BufferLimits, type MinuteCount, RequestBuffer } from './buffer.ts'
+import type { LoggedRequest } from './request.ts'
+import * as store from './store.ts'
+
+const WRITE_EVERY_MS = 1000
+const HOUR_MS = 3_600_000
+const USE_EVERY_MS = 60_000
+const MOST_KNOWN_USES = 10_000
+const WARN_EVERY_MS = 60_000
+const LAST_WRITE_MS = 2000
+
+type WriterContext = { sql: Pool; log: Logger; limits?: BufferLimits; everyMs?: number }
+
+/**
+ * Writes the requests that this process answered, once a second and in one statement. A request only puts an object into
+ * the buffer: it never waits for the database. While a write is under way the next requests wait in the bounded buffer;
+ * a write that fails loses what it had to write.
+ */
+export class RequestWriter {
+  readonly #sql: Pool
+  readonly #log: Logger
+  readonly #everyMs: number
+  readonly #buffer: RequestBuffer
+  readonly #uses = new Map<number, number>()
+  #ensuredUntil = 0
+  #warnedAt = Number.NEGATIVE_INFINITY
+  #timer: NodeJS.Timeout | undefined
+  #writing: Promise<void> | undefined
+  #isStopped = false
+
+  constructor({ sql, log, limits, everyMs = WRITE_EVERY_MS }: WriterContext) {
+    this.#sql = sql
+    this.#log = log
+    this.#everyMs = everyMs
+    this.#buffer = new RequestBuffer(limits)
+  }
+
+  note(request: LoggedRequest) {
+    this.#buffer.add(request)
+    this.#timer ??= setTimeout(() => this.#turn(), this.#everyMs).unref()
+  }
+
+  /** Writes what is left, unless the database does not answer. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearTimeout(this.#timer)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const patience = setTimeout(resolve, LAST_WRITE_MS)
+    await Promise.race([promise, this.#writing?.then(() => this.write()) ?? this.write()])
+    clearTimeout(patience)
+  }
+
+  /** Writes what was noted. Never fails: what cannot be written is forgotten. */
+  async write(): Promise<void> {
+    if (this.#buffer.isEmpty) return
+    const { requests, counts } = this.#buffer.take()
+    try {
+      await this.#ensureHours(counts)
+      await store.insertAll(this.#sql, requests, counts, this.#newUses(counts))
+    } catch (err) {
+      this.#warn(err, requests.length)
+    }
+  }
+
+  #turn() {
+    this.#timer = undefined
+    if (this.#writing) return
+    this.#writing = this.write().finally(() => {
+      this.#writing = undefined
+      if (!this.#buffer.isEmpty && !this.#isStopped)
+        this.#timer ??= setTimeout(() => this.#turn(), this.#everyMs).unref()
+    })
+  }
+
+  /** This hour and the next one, which may begin before the next write. */
+  async #ensureHours(counts: MinuteCount[]) {
+    const newest = Math.max(...counts.map(({ lastAt }) => lastAt.getTime()))
+    if (newest < this.#ensuredUntil) return
+    const oldest = Math.min(...counts.map(({ minute }) => minute.getTime()))
+    for (const moment of [oldest, newest, newest + HOUR_MS]) await store.ensureHour(this.#sql, new Date(moment))
+    this.#ensuredUntil = (Math.floor(newest / HOUR_MS) + 1) * HOUR_MS
+  }
+
+  /** The last use of a key is written once a minute: an update for every second of traffic would be waste. */
+  #newUses(counts: MinuteCount[]): MinuteCount[] {
+    const uses = counts.filter(({ keyId, lastAt }) => {
+      const last = this.#uses.get(keyId) ?? Number.NEGATIVE_INFINITY
+      return keyId !== 0 && lastAt.getTime() - last >= USE_EVERY_MS
+    })
+    if (this.#uses.size > MOST_KNOWN_USES) this.#uses.clear()
+    for (const { keyId, lastAt } of uses) this.#uses.set(keyId, lastAt.getTime())
+    return uses
+  }
+
+  #warn(err: unknown, lost: number) {
+    const now = performance.now()
+    if (now - this.#warnedAt < WARN_EVERY_MS) return
+    this.#warnedAt = now
+    this.#log.warn({ err, lost }, 'request_log.not_written')
+  }
+}
