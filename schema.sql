@@ -14,6 +14,7 @@ create table account_months (
   company_id bigint not null,
   month      date not null,
   spent      numeric(18,4) default 0 not null,
+  topped_up  numeric(18,4) default 0 not null,
   constraint account_months_pkey PRIMARY KEY (company_id, month),
   constraint account_months_company_id_fkey FOREIGN KEY (company_id) REFERENCES accounts(company_id)
 );
@@ -182,6 +183,23 @@ create table channel_prices (
   constraint channel_prices_pkey PRIMARY KEY (channel_type),
   constraint channel_prices_price_check CHECK ((price >= (0)::numeric))
 );
+
+create table charge_days (
+  company_id   bigint not null,
+  day          date not null,
+  charge_id    bigint generated always as identity not null,
+  month        date not null,
+  kind         text not null,
+  channel_type text,
+  brand_id     smallint,
+  tariff_id    bigint,
+  messages     bigint default 0 not null,
+  parts        bigint default 0 not null,
+  amount       numeric(18,4) not null,
+  constraint charge_days_pkey PRIMARY KEY (company_id, day, charge_id),
+  constraint charge_days_company_id_fkey FOREIGN KEY (company_id) REFERENCES accounts(company_id)
+);
+CREATE UNIQUE INDEX charge_days_of_share ON charge_days USING btree (company_id, day, month, kind, channel_type, brand_id, tariff_id) NULLS NOT DISTINCT;
 
 create table closed_months (
   company_id      bigint not null,
@@ -574,13 +592,39 @@ create table ledger_entries (
   tariff_id   bigint,
   note        text,
   created_at  timestamp with time zone default now() not null,
+  messages    bigint,
   constraint ledger_entries_pkey PRIMARY KEY (company_id, entry_id),
   constraint ledger_entries_amount_check CHECK ((amount > (0)::numeric)),
   constraint ledger_entries_kind_check CHECK ((kind = ANY (ARRAY['TOPUP'::text, 'MESSAGES'::text, 'MAU_PACKAGE'::text, 'SENDER_FEE'::text]))),
   constraint ledger_entries_company_id_fkey FOREIGN KEY (company_id) REFERENCES accounts(company_id)
 );
+CREATE INDEX ledger_entries_by_cause ON ledger_entries USING btree (company_id, dispatch_id, kind, entry_id);
 CREATE INDEX ledger_entries_by_month ON ledger_entries USING btree (company_id, month);
 CREATE UNIQUE INDEX sender_fee_once_a_month ON ledger_entries USING btree (company_id, sender_id, month) WHERE (kind = 'SENDER_FEE'::text);
+
+create table ledger_lines (
+  company_id     bigint not null,
+  day            date not null,
+  line_id        bigint generated always as identity not null,
+  month          date not null,
+  kind           text not null,
+  dispatch_id    bigint,
+  sender_id      bigint,
+  tariff_id      bigint,
+  amount         numeric(18,4) not null,
+  messages       bigint default 0 not null,
+  entries        bigint not null,
+  first_entry_id bigint not null,
+  last_entry_id  bigint not null,
+  first_at       timestamp with time zone not null,
+  last_at        timestamp with time zone not null,
+  balance        numeric(18,4) not null,
+  note           text,
+  constraint ledger_lines_pkey PRIMARY KEY (company_id, day, line_id),
+  constraint ledger_lines_company_id_fkey FOREIGN KEY (company_id) REFERENCES accounts(company_id)
+);
+CREATE INDEX ledger_lines_by_kind ON ledger_lines USING btree (company_id, kind, day, line_id);
+CREATE UNIQUE INDEX ledger_lines_of_cause ON ledger_lines USING btree (company_id, day, month, kind, dispatch_id, sender_id, tariff_id) NULLS NOT DISTINCT WHERE (kind <> 'TOPUP'::text);
 
 create table link_clicks (
   company_id bigint not null,

@@ -80,6 +80,44 @@ const spent: Check = (sql, companyId) =>
       where ${ofCompany(sql, 'm', companyId)}`,
   )
 
+/** The lines of the ledger are sums of its entries. */
+const lines: Check = (sql, companyId) =>
+  compare(
+    sql,
+    'lines of the ledger',
+    sql`
+      select company_id, kind || ', month ' || to_char(month, 'YYYY-MM'), sum(amount) from ledger_entries e
+      where ${ofCompany(sql, 'e', companyId)} group by company_id, kind, month`,
+    sql`
+      select company_id, kind || ', month ' || to_char(month, 'YYYY-MM'), sum(amount) from ledger_lines l
+      where ${ofCompany(sql, 'l', companyId)} group by company_id, kind, month`,
+  )
+
+/** What statements add up by channel, operator and tariff are the entries of the month. */
+const shares: Check = (sql, companyId) =>
+  compare(
+    sql,
+    'charged by channel, operator and tariff',
+    sql`
+      select company_id, kind || ', month ' || to_char(month, 'YYYY-MM'), sum(amount) from ledger_entries e
+      where kind <> 'TOPUP' and ${ofCompany(sql, 'e', companyId)} group by company_id, kind, month`,
+    sql`
+      select company_id, kind || ', month ' || to_char(month, 'YYYY-MM'), sum(amount) from charge_days c
+      where ${ofCompany(sql, 'c', companyId)} group by company_id, kind, month`,
+  )
+
+const toppedUp: Check = (sql, companyId) =>
+  compare(
+    sql,
+    'topped up',
+    sql`
+      select company_id, 'month ' || to_char(month, 'YYYY-MM'), sum(amount) from ledger_entries e
+      where kind = 'TOPUP' and ${ofCompany(sql, 'e', companyId)} group by company_id, month`,
+    sql`
+      select company_id, 'month ' || to_char(month, 'YYYY-MM'), topped_up from account_months m
+      where ${ofCompany(sql, 'm', companyId)}`,
+  )
+
 /**
  * Held by what is SENT, by what is CREATED in started dispatches (and by itself), by what is CREATED and in somebody's
  * hands in stopped ones, and for packages.
@@ -246,6 +284,9 @@ export const checks: Check[] = [
   balance,
   charged,
   spent,
+  lines,
+  shares,
+  toppedUp,
   reserved,
   createdPrice,
   counters,

@@ -97,6 +97,13 @@ test('books in order have no differences, one company or all of them', async () 
 
 type Tampering = [string, (books: Books) => Promise<unknown>, (books: Books) => Omit<Difference, 'companyId'>[]]
 
+/** Lines and shares are sums of the entries: a wrong entry differs from both. */
+const offInLinesAndShares = (of: string, expected: string, found: string) =>
+  ['lines of the ledger', 'charged by channel, operator and tariff'].map(what => ({ what, of, expected, found }))
+
+const checks = ['spent', 'lines of the ledger', 'charged by channel, operator and tariff', 'charged for packages']
+const inOrderOfChecks = (a: { what: string }, b: { what: string }) => checks.indexOf(a.what) - checks.indexOf(b.what)
+
 const tamperings: Tampering[] = [
   [
     'a balance',
@@ -117,10 +124,13 @@ const tamperings: Tampering[] = [
     'the month of an entry',
     ({ companyId }) => db.sql`
       update ledger_entries set month = '2026-06-01' where company_id = ${companyId} and kind = 'SENDER_FEE'`,
-    () => [
-      { what: 'spent', of: 'month 2026-06', expected: '25.0000', found: '0' },
-      { what: 'spent', of: 'month 2026-07', expected: '30.0000', found: '55.0000' },
-    ],
+    () =>
+      [
+        { what: 'spent', of: 'month 2026-06', expected: '25.0000', found: '0' },
+        { what: 'spent', of: 'month 2026-07', expected: '30.0000', found: '55.0000' },
+        ...offInLinesAndShares('SENDER_FEE, month 2026-06', '25.0000', '0'),
+        ...offInLinesAndShares('SENDER_FEE, month 2026-07', '0', '25.0000'),
+      ].sort(inOrderOfChecks),
   ],
   [
     'a final price',
@@ -144,7 +154,10 @@ const tamperings: Tampering[] = [
       with gone as (delete from ledger_entries where company_id = ${companyId} and kind = 'MESSAGES' returning amount),
       month as (update account_months set spent = spent - (select sum(amount) from gone) where company_id = ${companyId})
       update accounts set balance = balance + (select sum(amount) from gone) where company_id = ${companyId}`,
-    ({ done }) => [{ what: 'charged for messages', of: `dispatch ${done}`, expected: '20.0000', found: '0' }],
+    ({ done }) => [
+      { what: 'charged for messages', of: `dispatch ${done}`, expected: '20.0000', found: '0' },
+      ...offInLinesAndShares('MESSAGES, month 2026-07', '0', '20.0000'),
+    ],
   ],
   [
     'what a dispatch would reserve',
@@ -226,9 +239,36 @@ const tamperings: Tampering[] = [
     'a package that was not charged',
     ({ companyId }) => db.sql`
       update ledger_entries set kind = 'SENDER_FEE' where company_id = ${companyId} and kind = 'MAU_PACKAGE'`,
-    ({ mau }) => [
-      { what: 'charged for packages', of: `tariff ${mau}, month 2026-07`, expected: '10.0000', found: '0' },
+    ({ mau }) =>
+      [
+        ...offInLinesAndShares('MAU_PACKAGE, month 2026-07', '0', '10.0000'),
+        ...offInLinesAndShares('SENDER_FEE, month 2026-07', '35.0000', '25.0000'),
+        { what: 'charged for packages', of: `tariff ${mau}, month 2026-07`, expected: '10.0000', found: '0' },
+      ].sort(inOrderOfChecks),
+  ],
+  [
+    'a line of the ledger',
+    ({ companyId }) => db.sql`
+      update ledger_lines set amount = amount + 1 where company_id = ${companyId} and kind = 'TOPUP'`,
+    () => [{ what: 'lines of the ledger', of: 'TOPUP, month 2026-07', expected: '1000.0000', found: '1001.0000' }],
+  ],
+  [
+    'a share of what was charged',
+    ({ companyId }) => db.sql`
+      update charge_days set amount = amount + 1 where company_id = ${companyId} and kind = 'SENDER_FEE'`,
+    () => [
+      {
+        what: 'charged by channel, operator and tariff',
+        of: 'SENDER_FEE, month 2026-07',
+        expected: '25.0000',
+        found: '26.0000',
+      },
     ],
+  ],
+  [
+    'what came in',
+    ({ companyId }) => db.sql`update account_months set topped_up = 0 where company_id = ${companyId}`,
+    () => [{ what: 'topped up', of: 'month 2026-07', expected: '1000.0000', found: '0.0000' }],
   ],
 ]
 
@@ -255,6 +295,7 @@ test('a fee that was charged twice is found', async () => {
     select sender_id as "senderId" from ledger_entries where company_id = ${companyId} and kind = 'SENDER_FEE'`
   const of = `sender ${sender!.senderId}, month 2026-07`
   expect(await differencesOf(books)).toEqual([
+    ...offInLinesAndShares('SENDER_FEE, month 2026-07', '50.0000', '25.0000'),
     { what: 'fees of a sender charged more than once', of, expected: '0', found: '2' },
   ])
 })

@@ -1,3 +1,4 @@
+import type { ChannelType } from '../../base/channel-types.ts'
 import type { Money } from '../../base/money.ts'
 
 export const billingModes = ['POSTPAID', 'PREPAID'] as const
@@ -15,10 +16,17 @@ export type Account = {
   currency: string
 }
 
+/** How a company pays, and how much it may spend in a month. */
+export type Terms = Pick<Account, 'budget' | 'billing'>
+
 /** The calendar month of a moment in the billing zone, as the first of it: `2026-07-01`. */
-export function monthOf(moment: Date, zone: string): string {
-  return `${formatterOf(zone).format(moment).slice(0, 7)}-01`
-}
+export const monthOf = (moment: Date, zone: string): string => `${dayOf(moment, zone).slice(0, 7)}-01`
+
+/** The day of a moment in the billing zone: `2026-07-20`. */
+export const dayOf = (moment: Date, zone: string): string => formatterOf(zone).format(moment)
+
+/** When money moves, and by which clock days and months are told. */
+export type Billing = { billingZone: string; now: Date }
 
 const formatters = new Map<string, Intl.DateTimeFormat>()
 
@@ -33,8 +41,11 @@ function formatterOf(zone: string): Intl.DateTimeFormat {
 
 export type DueFee = { companyId: number; senderId: number; fee: Money }
 
+export const entryKinds = ['TOPUP', 'MESSAGES', 'MAU_PACKAGE', 'SENDER_FEE'] as const
+export type EntryKind = (typeof entryKinds)[number]
+
 export type Entry = {
-  kind: 'TOPUP' | 'MESSAGES' | 'MAU_PACKAGE' | 'SENDER_FEE'
+  kind: EntryKind
   amount: Money
   currency: string
   month: string
@@ -42,4 +53,19 @@ export type Entry = {
   senderId?: number | null
   tariffId?: number | null
   note?: string | null
+  /** Of MESSAGES: how many were delivered. */
+  messages?: number
+}
+
+/** A part of what is charged, as statements add it up. */
+export type ChargeShare = {
+  kind: Exclude<EntryKind, 'TOPUP'>
+  month: string
+  channelType: ChannelType | null
+  brandId: number | null
+  tariffId: number | null
+  /** Messages; of packages and fees, how many there are. */
+  messages: number
+  parts: number
+  amount: Money
 }

@@ -1,7 +1,7 @@
 import type { Pool } from '../../db/sql.ts'
-import { type DueFee, monthOf } from './account.ts'
+import { type Billing, type DueFee, monthOf } from './account.ts'
 import * as store from './fee-store.ts'
-import { charge, lockAccount } from './ledger.ts'
+import { type Charge, charge, lockAccount } from './ledger.ts'
 
 const BATCH = 500
 const DAY_MS = 24 * 3600_000
@@ -17,30 +17,31 @@ const DAY_MS = 24 * 3600_000
  *
  * Returns how many fees were charged.
  */
-export async function chargeDueFees(pool: Pool, { billingZone, now }: { billingZone: string; now: Date }) {
+export async function chargeDueFees(pool: Pool, billing: Billing) {
+  const { billingZone, now } = billing
   const yesterday = new Date(now.getTime() - DAY_MS)
   let charged = 0
   for (const month of new Set([monthOf(yesterday, billingZone), monthOf(now, billingZone)])) {
-    charged += await chargeMonth(pool, month, billingZone)
+    charged += await chargeMonth(pool, month, billing)
   }
   return charged
 }
 
-async function chargeMonth(pool: Pool, month: string, billingZone: string): Promise<number> {
+async function chargeMonth(pool: Pool, month: string, billing: Billing): Promise<number> {
   let charged = 0
   for (;;) {
-    const due = await store.selectDueFees(pool, month, billingZone, BATCH)
+    const due = await store.selectDueFees(pool, month, billing.billingZone, BATCH)
     for (const [companyId, fees] of Map.groupBy(due, fee => fee.companyId)) {
-      charged += await chargeFees(pool, companyId, fees, month)
+      charged += await chargeFees(pool, companyId, fees, month, billing)
     }
     if (due.length < BATCH) return charged
   }
 }
 
 /** Never refused, whatever the budget and the balance say. */
-function chargeFees(pool: Pool, companyId: number, due: DueFee[], month: string): Promise<number> {
+function chargeFees(pool: Pool, companyId: number, due: DueFee[], month: string, billing: Billing): Promise<number> {
   return pool.begin(async sql => {
-    const { currency } = await lockAccount(sql, companyId, month)
+    const account = await lockAccount(sql, companyId, month)
     // Under the lock: another engine may have been quicker.
     const charged = await store.selectCharged(
       sql,
@@ -49,11 +50,23 @@ function chargeFees(pool: Pool, companyId: number, due: DueFee[], month: string)
       due.map(({ senderId }) => senderId),
     )
     const fees = due.filter(fee => !charged.some(({ senderId }) => senderId === fee.senderId))
-    await charge(
-      sql,
-      companyId,
-      fees.map(({ senderId, fee }) => ({ kind: 'SENDER_FEE', amount: fee, currency, month, senderId })),
-    )
+    await charge(sql, companyId, account, chargeOf(fees, account.currency, month), billing)
     return fees.length
   }) as Promise<number>
 }
+
+const chargeOf = (fees: DueFee[], currency: string, month: string): Charge => ({
+  entries: fees.map(({ senderId, fee }) => ({ kind: 'SENDER_FEE', amount: fee, currency, month, senderId })),
+  shares: [
+    {
+      kind: 'SENDER_FEE',
+      month,
+      channelType: null,
+      brandId: null,
+      tariffId: null,
+      messages: fees.length,
+      parts: 0,
+      amount: fees.reduce((sum, { fee }) => sum + fee, 0n),
+    },
+  ],
+})

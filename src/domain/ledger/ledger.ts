@@ -1,7 +1,17 @@
-import { notFound, UsageError } from '../../base/errors.ts'
+import { invalid, notFound, UsageError } from '../../base/errors.ts'
 import type { Money } from '../../base/money.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
-import { type Account, type BillingMode, type Entry, monthOf } from './account.ts'
+import type { CompanyScope } from '../companies/company.ts'
+import {
+  type Account,
+  type Billing,
+  type BillingMode,
+  type ChargeShare,
+  dayOf,
+  type Entry,
+  monthOf,
+  type Terms,
+} from './account.ts'
 import * as store from './store.ts'
 
 /**
@@ -35,33 +45,61 @@ export async function changeReserved(sql: Sql, companyId: number, amount: Money)
   if (amount !== 0n) await store.addReserved(sql, companyId, amount)
 }
 
-/** What was spent: entries in the books, less on the balance, more in the month. The caller holds the lock. */
-export async function charge(sql: Sql, companyId: number, entries: Entry[]): Promise<void> {
-  const charged = entries.filter(({ amount }) => amount > 0n)
+/** `shares` are the same amounts by channel, operator and tariff. */
+export type Charge = { entries: Entry[]; shares: ChargeShare[] }
+
+/**
+ * What was spent: entries and lines in the books, less on the balance, more in the month. The caller holds the lock
+ * and tells the balance that it found.
+ */
+export async function charge(
+  sql: Sql,
+  companyId: number,
+  { balance }: Pick<Account, 'balance'>,
+  { entries, shares }: Charge,
+  billing: Billing,
+): Promise<void> {
+  const charged = entries.filter(isCharged)
   if (charged.length === 0) return
   const sum = charged.reduce((total, { amount }) => total + amount, 0n)
   await Promise.all([
-    store.insertEntries(sql, companyId, charged),
+    store.insertEntries(sql, companyId, charged, placeOf(billing, balance - sum)),
+    store.addShares(sql, companyId, dayOf(billing.now, billing.billingZone), shares.filter(isCharged)),
     store.addBalance(sql, companyId, -sum),
     store.addSpent(sql, companyId, charged[0]!.month, sum),
   ])
 }
 
+const isCharged = ({ amount }: { amount: Money }) => amount > 0n
+
+const placeOf = ({ billingZone, now }: Billing, balance: Money): store.EntryPlace => ({
+  day: dayOf(now, billingZone),
+  at: now,
+  balance,
+})
+
+type TopUp = { amount: Money; note?: string }
+
 /** Money that came in, by staff. Returns the balance after it. */
-export function topUp(
-  pool: Pool,
+export function topUp(pool: Pool, companyId: number, given: TopUp, billing: Billing): Promise<Money> {
+  if (given.amount <= 0n) throw new UsageError('The amount of a top-up must be more than nothing.')
+  return pool.begin(sql => topUpWithin(sql, companyId, given, billing)) as Promise<Money>
+}
+
+/** The same within a transaction of the caller's. */
+export async function topUpWithin(
+  sql: Transaction,
   companyId: number,
-  { amount, note }: { amount: Money; note?: string },
-  { billingZone, now }: { billingZone: string; now: Date },
+  { amount, note }: TopUp,
+  billing: Billing,
 ): Promise<Money> {
-  if (amount <= 0n) throw new UsageError('The amount of a top-up must be more than nothing.')
-  const month = monthOf(now, billingZone)
-  return pool.begin(async sql => {
-    const { balance, currency } = await lockAccount(sql, companyId, month)
-    await store.insertEntries(sql, companyId, [{ kind: 'TOPUP', amount, currency, month, note: note ?? null }])
-    await store.addBalance(sql, companyId, amount)
-    return balance + amount
-  }) as Promise<Money>
+  const month = monthOf(billing.now, billing.billingZone)
+  const { balance, currency } = await lockAccount(sql, companyId, month)
+  const entry: Entry = { kind: 'TOPUP', amount, currency, month, note: note ?? null }
+  await store.insertEntries(sql, companyId, [entry], placeOf(billing, balance + amount))
+  await store.addBalance(sql, companyId, amount)
+  await store.addToppedUp(sql, companyId, month, amount)
+  return balance + amount
 }
 
 /** The account as it stands now, without a lock: to be shown. */
@@ -86,4 +124,23 @@ export const accountsOf = (
 export async function setBilling(sql: Sql, companyId: number, billing: BillingMode): Promise<void> {
   const { count } = await store.updateBilling(sql, companyId, billing)
   if (count === 0) throw notFound('Company')
+}
+
+/** Accounts of the companies that a person may look at, with what each spent in the month. */
+export async function pageOfAccounts(
+  sql: Sql,
+  scope: CompanyScope,
+  { search, month, page, perPage }: { search: string; month: string; page: number; perPage: number },
+): Promise<{ total: number; items: store.CompanyAccount[] }> {
+  const [[count], items] = await Promise.all([
+    store.countAccountsWithin(sql, scope, search),
+    store.selectAccountsWithin(sql, scope, { search, month, offset: (page - 1) * perPage, limit: perPage }),
+  ])
+  return { total: count!.total, items }
+}
+
+/** Refused when somebody else has changed the terms since `before` was read. */
+export async function changeTerms(sql: Sql, companyId: number, before: Terms, after: Terms): Promise<void> {
+  const { count } = await store.replaceTerms(sql, companyId, before, after)
+  if (count === 0) throw invalid('The budget or the way of paying was changed by somebody else meanwhile')
 }

@@ -1,6 +1,7 @@
-import type { Money } from '../../base/money.ts'
+import { formatMoney, type Money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
-import type { Account, BillingMode, Entry } from './account.ts'
+import type { CompanyScope } from '../companies/company.ts'
+import type { Account, BillingMode, ChargeShare, Entry, Terms } from './account.ts'
 
 export const lockAccount = (sql: Sql, companyId: number) =>
   sql`select from accounts where company_id = ${companyId} for update`
@@ -32,6 +33,37 @@ export function selectAccountsOf(sql: Sql, companyIds: number[], month: string) 
     left join account_months m on m.company_id = wanted.company_id and m.month = ${month}`
 }
 
+/** Only while the terms are still those that the change began with. */
+export function replaceTerms(sql: Sql, companyId: number, before: Terms, after: Terms) {
+  const amount = ({ budget }: Terms) => (budget === null ? null : formatMoney(budget))
+  return sql`
+    update companies set budget = ${amount(after)}::text::numeric, billing = ${after.billing}, updated_at = clock_timestamp()
+    where company_id = ${companyId} and budget is not distinct from ${amount(before)}::text::numeric
+      and billing = ${before.billing}`
+}
+
+export type CompanyAccount = Account & { companyId: number; name: string }
+
+const isFound = (sql: Sql, scope: CompanyScope, search: string) => sql`
+  ${scope.kind === 'STAFF' ? sql`true` : scope.kind === 'PARTNER' ? sql`c.partner_id = ${scope.partnerId}` : sql`c.company_id = ${scope.companyId}`}
+  and (position(lower(${search}::text) in lower(c.name)) > 0 or c.company_id::text = ${search})`
+
+/** Those that spent most in the month first. */
+export const selectAccountsWithin = (
+  sql: Sql,
+  scope: CompanyScope,
+  { search, month, offset, limit }: { search: string; month: string; offset: number; limit: number },
+) => sql<CompanyAccount[]>`
+  select a.company_id as "companyId", c.name, a.balance, a.reserved, c.budget, c.billing, c.currency,
+    coalesce(m.spent, 0)::numeric(18, 4) as spent
+  from companies c join accounts a on a.company_id = c.company_id
+  left join account_months m on m.company_id = a.company_id and m.month = ${month}
+  where ${isFound(sql, scope, search)}
+  order by coalesce(m.spent, 0) desc, a.company_id offset ${offset} limit ${limit}`
+
+export const countAccountsWithin = (sql: Sql, scope: CompanyScope, search: string) =>
+  sql<{ total: number }[]>`select count(*) as total from companies c where ${isFound(sql, scope, search)}`
+
 export const updateBilling = (sql: Sql, companyId: number, billing: BillingMode) =>
   sql`update companies set billing = ${billing}, updated_at = clock_timestamp() where company_id = ${companyId}`
 
@@ -47,6 +79,12 @@ export function addSpent(sql: Sql, companyId: number, month: string, amount: Mon
     on conflict (company_id, month) do update set spent = account_months.spent + excluded.spent`
 }
 
+export function addToppedUp(sql: Sql, companyId: number, month: string, amount: Money) {
+  return sql`
+    insert into account_months (company_id, month, topped_up) values (${companyId}, ${month}, ${sql.typed.money(amount)})
+    on conflict (company_id, month) do update set topped_up = account_months.topped_up + excluded.topped_up`
+}
+
 const BOOKS: Record<Entry['kind'], { debit: string; credit: string }> = {
   TOPUP: { debit: 'cash', credit: 'balance' },
   MESSAGES: { debit: 'balance', credit: 'messages' },
@@ -54,7 +92,11 @@ const BOOKS: Record<Entry['kind'], { debit: string; credit: string }> = {
   SENDER_FEE: { debit: 'balance', credit: 'fees' },
 }
 
-export function insertEntries(sql: Sql, companyId: number, entries: Entry[]) {
+/** On which day entries are written, when, and the balance after them. */
+export type EntryPlace = { day: string; at: Date; balance: Money }
+
+/** Writes entries, and adds them to the lines of the day that have the same cause. */
+export function insertEntries(sql: Sql, companyId: number, entries: Entry[], { day, at, balance }: EntryPlace) {
   const rows = entries.map(entry => ({
     company_id: companyId,
     kind: entry.kind,
@@ -66,6 +108,35 @@ export function insertEntries(sql: Sql, companyId: number, entries: Entry[]) {
     sender_id: entry.senderId ?? null,
     tariff_id: entry.tariffId ?? null,
     note: entry.note ?? null,
+    messages: entry.messages ?? null,
   }))
-  return sql`insert into ledger_entries ${sql(rows)}`
+  return sql`
+    with added as (insert into ledger_entries ${sql(rows)} returning *)
+    insert into ledger_lines as l (
+      company_id, day, month, kind, dispatch_id, sender_id, tariff_id, amount, messages, entries, first_entry_id,
+      last_entry_id, first_at, last_at, balance, note)
+    select company_id, ${day}::date, month, kind, dispatch_id, sender_id, tariff_id, sum(amount),
+      coalesce(sum(messages), 0)::bigint, count(*), min(entry_id), max(entry_id), ${at}::timestamptz, ${at}::timestamptz,
+      ${sql.typed.money(balance)}, max(note)
+    from added group by company_id, month, kind, dispatch_id, sender_id, tariff_id
+    order by min(entry_id)
+    on conflict (company_id, day, month, kind, dispatch_id, sender_id, tariff_id) where kind <> 'TOPUP' do update set
+      amount = l.amount + excluded.amount, messages = l.messages + excluded.messages,
+      entries = l.entries + excluded.entries, last_entry_id = excluded.last_entry_id, last_at = excluded.last_at,
+      balance = excluded.balance`
+}
+
+export function addShares(sql: Sql, companyId: number, day: string, shares: ChargeShare[]) {
+  if (shares.length === 0) return undefined
+  return sql`
+    insert into charge_days as c (
+      company_id, day, month, kind, channel_type, brand_id, tariff_id, messages, parts, amount)
+    select ${companyId}, ${day}::date, * from unnest(
+      ${shares.map(({ month }) => month)}::text[]::date[], ${shares.map(({ kind }) => kind)}::text[],
+      ${shares.map(({ channelType }) => channelType)}::text[], ${shares.map(({ brandId }) => brandId)}::smallint[],
+      ${shares.map(({ tariffId }) => tariffId)}::bigint[], ${shares.map(({ messages }) => messages)}::bigint[],
+      ${shares.map(({ parts }) => parts)}::bigint[],
+      ${shares.map(({ amount }) => formatMoney(amount))}::text[]::numeric[])
+    on conflict (company_id, day, month, kind, channel_type, brand_id, tariff_id) do update set
+      messages = c.messages + excluded.messages, parts = c.parts + excluded.parts, amount = c.amount + excluded.amount`
 }

@@ -8,7 +8,9 @@ import { eventually } from '../../testing/eventually.ts'
 import { aDispatch, aWorld, billingZone, start, stop, type World } from '../../testing/world.ts'
 import { verifyLedger } from '../audit/verify.ts'
 import { requireDispatch, requireDispatchProgress } from '../dispatches/dispatches.ts'
+import { monthOf } from '../ledger/account.ts'
 import { changeReserved } from '../ledger/ledger.ts'
+import { statementOf } from '../ledger/statements.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { importTariffs } from '../pricing/imports.ts'
 import { recordFindings } from '../sending/recording.ts'
@@ -128,6 +130,9 @@ describe('a month that is detached', () => {
     expect(await verifyLedger(db.sql)).toEqual([])
     const accounts = () => db.sql`select * from accounts join account_months using (company_id)`
     const before = await accounts()
+    const statement = () => statementOf(db.sql, books.companyId, monthOf(now, billingZone))
+    const stated = await statement()
+    expect([stated.spent > 0n, stated.withoutDetails]).toEqual([true, 0n])
 
     expect(await detachBack(3)).toEqual({
       month: monthBack(3),
@@ -140,6 +145,7 @@ describe('a month that is detached', () => {
     expect(await detachBack(2)).toMatchObject({ kind: 'detached', messages: recipients.length / 2 })
     expect(await verifyLedger(db.sql)).toEqual([])
     expect(await accounts()).toEqual(before)
+    expect(await statement()).toEqual(stated)
 
     const next = await aDispatch(db.sql, numbering, books, recipients)
     await start(db.sql, books, next, now)

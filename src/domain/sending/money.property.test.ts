@@ -16,6 +16,7 @@ import { type Lease, runsOf } from '../lanes/lane.ts'
 import { takeChunk, takeOver } from '../lanes/lanes.ts'
 import { chargeDueFees } from '../ledger/fees.ts'
 import { setBilling, topUp } from '../ledger/ledger.ts'
+import { listStatements, statementOf } from '../ledger/statements.ts'
 import { type Brand, brands } from '../numbering/brand.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { importTariffs } from '../pricing/imports.ts'
@@ -462,7 +463,7 @@ async function chargeFees({ model, now }: Life) {
 async function compare({ model, companyId }: Life) {
   const [[account], months, messages, { items }] = await Promise.all([
     db.sql`select balance, reserved from accounts where company_id = ${companyId}`,
-    db.sql`select month::text, spent from account_months where company_id = ${companyId}`,
+    db.sql`select month::text, spent from account_months where company_id = ${companyId} and spent > 0`,
     db.sql`
       select uuid, status, final_price from messages where company_id = ${companyId} and lane_id is not null
       order by uuid`,
@@ -514,6 +515,24 @@ async function bringToAnEnd(life: Life) {
   if (news.length > 0) await tell(life, news, 2)
   await compare(life)
   await verify(life)
+  await compareStatements(life)
   expect(model.reserved()).toBe(0n)
   expect([...model.dispatches.values()].every(({ status }) => status === 'COMPLETED')).toBe(true)
 }
+
+/** Every statement adds up to what the model spent in the month, by channel and operator and by tariff. */
+async function compareStatements({ model, companyId }: Life) {
+  const months = await listStatements(db.sql, companyId)
+  expect(months[0]?.closing ?? 0n).toBe(model.terms.balance)
+  for (const { month } of months) {
+    const statement = await statementOf(db.sql, companyId, month)
+    const { spent, opening, toppedUp, closing, channels, tariffs, packages, fees, topUps, withoutDetails } = statement
+    expect([spent, withoutDetails]).toEqual([model.spent.get(month) ?? 0n, 0n])
+    expect(opening + toppedUp - spent).toBe(closing)
+    expect(total(channels) + packages + fees.amount).toBe(spent)
+    expect(total(tariffs) + tariffs.reduce((sum, tariff) => sum + tariff.packages, 0n) + fees.amount).toBe(spent)
+    expect([total(topUps), total(fees.lines)]).toEqual([toppedUp, fees.amount])
+  }
+}
+
+const total = (lines: { amount: Money }[]) => lines.reduce((sum, { amount }) => sum + amount, 0n)

@@ -3,9 +3,8 @@ import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { enqueueCallbacks, type StatusEvent } from '../callbacks/callbacks.ts'
 import { completeFinished } from '../dispatches/lifecycle.ts'
 import { heldRanges } from '../lanes/lanes.ts'
-import type { Entry } from '../ledger/account.ts'
-import { monthOf } from '../ledger/account.ts'
-import { changeReserved, charge, lockAccount } from '../ledger/ledger.ts'
+import { type ChargeShare, type Entry, monthOf } from '../ledger/account.ts'
+import { type Charge, changeReserved, charge, lockAccount } from '../ledger/ledger.ts'
 import { letGoOfCharged } from '../ledger/package-holds.ts'
 import type { Move } from '../messages/message.ts'
 import { countSteps, moveMessages, type Step } from '../messages/messages.ts'
@@ -52,7 +51,7 @@ export async function recordWithin(
   await Promise.all([
     countSteps(sql, companyId, steps),
     changeReserved(sql, companyId, held - packages),
-    charge(sql, companyId, entriesOf(costs, account.currency, month)),
+    charge(sql, companyId, account, chargeOf(costs, account.currency, month, kindsBy(homes)), context),
     reduceCreated(sql, companyId, steps),
     enqueueCallbacks(sql, companyId, callbacksOf(steps, homes), context.now),
     keepIds(sql, companyId, findings, context.now),
@@ -156,24 +155,39 @@ const kindsBy =
 
 const isPackage = (cost: Cost): cost is Cost & Pick<Package, 'tariffId' | 'from'> => cost.kind === 'MAU_PACKAGE'
 
+const chargeOf = (costs: Cost[], currency: string, month: string, kindOf: (step: Step) => TrafficKind): Charge => ({
+  entries: entriesOf(costs, currency, month),
+  shares: sharesOf(costs, month, kindOf),
+})
+
 /** One entry per dispatch and batch. */
 function entriesOf(costs: Cost[], currency: string, month: string): Entry[] {
-  const entries = new Map<string, Entry>()
-  for (const { kind, dispatchId, tariffId, amount } of costs) {
-    const key = `${kind}/${dispatchId}/${kind === 'MAU_PACKAGE' ? tariffId : ''}`
-    const entry = entries.get(key)
-    if (entry) entry.amount += amount
-    else
-      entries.set(key, {
-        kind,
-        dispatchId,
-        tariffId: kind === 'MAU_PACKAGE' ? tariffId : null,
-        amount,
-        currency,
-        month,
-      })
+  const entries = new Map<string, Entry & { messages: number }>()
+  for (const { kind, dispatchId, tariffId, amount, step } of costs) {
+    const ofTariff = kind === 'MAU_PACKAGE' ? tariffId : null
+    const key = `${kind}/${dispatchId}/${ofTariff}`
+    const entry = entries.get(key) ?? { kind, dispatchId, tariffId: ofTariff, amount: 0n, currency, month, messages: 0 }
+    entries.set(key, entry)
+    entry.amount += amount
+    if (step) entry.messages += 1
   }
   return [...entries.values()]
+}
+
+/** Packages belong to a tariff of SMS, and to no operator of their own. */
+function sharesOf(costs: Cost[], month: string, kindOf: (step: Step) => TrafficKind): ChargeShare[] {
+  const shares = new Map<string, ChargeShare>()
+  for (const { kind, tariffId, amount, step } of costs) {
+    const channelType = step ? kindOf(step).channelType : 'SMS'
+    const brandId = step?.brandId ?? null
+    const key = `${kind}/${channelType}/${brandId}/${tariffId}`
+    const share = shares.get(key) ?? { kind, month, channelType, brandId, tariffId, messages: 0, parts: 0, amount: 0n }
+    shares.set(key, share)
+    share.messages += 1
+    share.parts += step?.parts ?? 0
+    share.amount += amount
+  }
+  return [...shares.values()]
 }
 
 /** What a dispatch still has to send is what its stop would release. */

@@ -289,6 +289,24 @@ describe('every change of the cabinet', () => {
       await me.browser.ask('POST', `/partners/${await aPartnerOf(me)}/unlock`)
       return ['partner.created', 'partner.unlocked']
     },
+    'POST /money/top-ups': async ({ browser }) => {
+      const path = `/money/top-ups?companyId=${companyId}`
+      await browser.ask('POST', path, { amount: '10', note: 'Invoice 7' }, withKey('top-up'))
+      await browser.ask('POST', path, { amount: '10', note: 'Invoice 7' }, withKey('top-up')) // the same request again
+      return ['company.topped_up']
+    },
+    'PUT /money/terms': async ({ browser }) => {
+      const path = `/money/terms?companyId=${companyId}`
+      const { terms } = (await browser.ask('GET', `/money?companyId=${companyId}`)).body
+      const [more, prepaid] = [
+        { ...terms, budget: '77' },
+        { ...terms, billing: 'PREPAID' },
+      ]
+      await browser.ask('PUT', path, { before: terms, after: more })
+      await browser.ask('PUT', path, { before: more, after: prepaid })
+      await browser.ask('PUT', path, { before: prepaid, after: terms })
+      return ['budget.changed', 'company.changed', 'company.changed']
+    },
     'POST /tariffs/changes': async ({ browser }) => {
       await changeTariff(browser, null)
       return ['tariffs.changed']

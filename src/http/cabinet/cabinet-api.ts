@@ -16,6 +16,7 @@ import { documentRoutes } from './documents.ts'
 import { keyRoutes } from './keys.ts'
 import { liveRoutes } from './live.ts'
 import { messageRoutes } from './messages.ts'
+import { moneyRoutes } from './money.ts'
 import { newDispatchRoutes } from './new-dispatch.ts'
 import { overviewRoutes } from './overview.ts'
 import { partnerRoutes } from './partners.ts'
@@ -51,6 +52,7 @@ export function registerCabinetApi(app: FastifyInstance, given: Context & { stra
       await scope.register(dispatchRoutes(context))
       await scope.register(liveRoutes(context))
       await scope.register(newDispatchRoutes(context))
+      await scope.register(moneyRoutes(context))
       await scope.register(verificationRoutes(context))
       await scope.register(tariffRoutes(context))
       await scope.register(priceRoutes(context))

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Money, money } from '../../base/money.ts'
 import { keyTypes } from '../../domain/keys/key.ts'
+import type { Entry } from '../../domain/ledger/account.ts'
 import { changeReserved, charge, topUp } from '../../domain/ledger/ledger.ts'
 import { aCompany, aPartner, type TestPartner } from '../../testing/factories.ts'
 import { aKey, useMessagingApi } from '../../testing/messaging-api.ts'
@@ -52,8 +53,11 @@ describe('GET /balance', () => {
     expect(await balanceWith(key)).toBe('{"RUB":0}')
     await topUpBy(companyId, money('1000.1234'))
     expect(await balanceWith(key)).toBe('{"RUB":1000.1234}')
-    const spend = (amount: Money) =>
-      charge(api.sql, companyId, [{ kind: 'MESSAGES', amount, currency: 'RUB', month: '2026-07-01' }])
+    const billing = { billingZone: 'Europe/Moscow', now: new Date() }
+    const spend = (amount: Money) => {
+      const entries: Entry[] = [{ kind: 'MESSAGES', amount, currency: 'RUB', month: '2026-07-01' }]
+      return charge(api.sql, companyId, { balance: 0n }, { entries, shares: [] }, billing)
+    }
     await spend(money('0.0034'))
     expect(await balanceWith(key)).toBe('{"RUB":1000.12}')
     await spend(money('2000.62'))

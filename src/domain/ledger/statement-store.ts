@@ -1,0 +1,59 @@
+import type { ChannelType } from '../../base/channel-types.ts'
+import type { Money } from '../../base/money.ts'
+import type { Sql } from '../../db/sql.ts'
+import type { EntryKind } from './account.ts'
+
+export type MonthSums = { month: string; toppedUp: Money; spent: Money; closing: Money }
+
+/** Every month with a movement, the newest first. */
+export const selectMonths = (sql: Sql, companyId: number) => sql<MonthSums[]>`
+  select month::text as month, topped_up as "toppedUp", spent,
+    (sum(topped_up - spent) over (order by month))::numeric(18, 4) as closing
+  from account_months where company_id = ${companyId} order by account_months.month desc`
+
+export type ShareSums = {
+  kind: Exclude<EntryKind, 'TOPUP'>
+  channelType: ChannelType | null
+  brandId: number | null
+  tariffId: number | null
+  messages: number
+  parts: number
+  amount: Money
+}
+
+/** A fee may be charged a day after its month has ended; nothing is written into a month later. */
+const daysOf = (sql: Sql, month: string) => sql`
+  day >= ${month}::date and day < (${month}::date + interval '1 month 2 days')::date and month = ${month}::date`
+
+export const selectShares = (sql: Sql, companyId: number, month: string) => sql<ShareSums[]>`
+  select kind, channel_type as "channelType", brand_id as "brandId", tariff_id as "tariffId",
+    sum(messages)::bigint as messages, sum(parts)::bigint as parts, sum(amount)::numeric(18, 4) as amount
+  from charge_days where company_id = ${companyId} and ${daysOf(sql, month)}
+  group by kind, channel_type, brand_id, tariff_id order by sum(amount) desc`
+
+export type TopUpLine = { day: string; amount: Money; note: string | null }
+
+export const selectTopUps = (sql: Sql, companyId: number, month: string, limit: number) => sql<TopUpLine[]>`
+  select day::text as day, amount, note from ledger_lines
+  where company_id = ${companyId} and kind = 'TOPUP' and ${daysOf(sql, month)}
+  order by ledger_lines.day, line_id limit ${limit}`
+
+export type FeeLine = { day: string; amount: Money; senderName: string | null; brand: string | null }
+
+export const selectFees = (sql: Sql, companyId: number, month: string, limit: number) => sql<FeeLine[]>`
+  select l.day::text as day, l.amount, s.sender_name as "senderName", s.brand from (
+    select * from ledger_lines where company_id = ${companyId} and kind = 'SENDER_FEE' and ${daysOf(sql, month)}
+    order by day, line_id limit ${limit}
+  ) l
+  left join senders s on s.company_id = l.company_id and s.sender_id = l.sender_id
+  order by l.day, l.line_id`
+
+export type DaySums = ShareSums & { day: string; month: string }
+
+/** What was charged since a day, by day, channel and operator. */
+export const selectDays = (sql: Sql, companyId: number, from: string) => sql<DaySums[]>`
+  select day::text as day, month::text as month, kind, channel_type as "channelType", brand_id as "brandId",
+    null as "tariffId", sum(messages)::bigint as messages, sum(parts)::bigint as parts,
+    sum(amount)::numeric(18, 4) as amount
+  from charge_days where company_id = ${companyId} and day >= ${from}::date
+  group by day, month, kind, channel_type, brand_id order by charge_days.day`
