@@ -1,3 +1,4 @@
+/// <reference path="./pdfkit.d.ts" />
 import { createRequire } from 'node:module'
 import { buffer } from 'node:stream/consumers'
 import PDFDocument from 'pdfkit'
@@ -52,7 +53,7 @@ export function statementPdf(file: StatementFile): Promise<Buffer> {
 
 class StatementPages {
   readonly #file: StatementFile
-  readonly #doc: PDFKit.PDFDocument
+  readonly #doc: PDFDocument
   readonly #made: Promise<Buffer>
   #y = EDGE
 
