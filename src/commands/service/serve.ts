@@ -6,12 +6,14 @@ import type { Logger } from 'pino'
 import type { Config } from '../../config.ts'
 import { DatabaseClock, databaseNow } from '../../db/clock.ts'
 import type { Database, Opening } from '../../db/database.ts'
+import type { Pool } from '../../db/sql.ts'
 import { addSimulators } from '../../domain/gateways/gateways.ts'
 import { watchNumbering } from '../../domain/numbering/numbering.ts'
 import { seeEngine } from '../../domain/sending/engines.ts'
 import { type Call, openMigrated } from '../command.ts'
 import { type Addresses, bannerOf } from './banner.ts'
-import { makeDemo } from './demo.ts'
+import { type Demo, makeDemo } from './demo.ts'
+import { sendDemoDispatch } from './demo-dispatch.ts'
 import { makeDemoWidget } from './demo-widget.ts'
 import { watchDisk } from './disk-watch.ts'
 import { freePort, openDoors, urlOf } from './doors.ts'
@@ -33,7 +35,7 @@ export async function serve({ config, switches, print, progress }: Call) {
       await Promise.race([engine.ready, stopped.promise])
       if (!stopped.isAsked()) {
         // Only now: a start that fails or is interrupted must not leave a password behind that nobody has seen.
-        const demo = config.demo ? await prepareDemo(config, database, api) : undefined
+        const demo = config.demo ? await prepareDemo(config, database, api, log) : undefined
         progress('')
         print(
           { ...api.addresses, data: database.place, demo },
@@ -47,14 +49,23 @@ export async function serve({ config, switches, print, progress }: Call) {
   })
 }
 
-async function prepareDemo(
-  { demoPassword }: Config,
-  { sql }: Database,
-  api: { addresses: Addresses; localUrl: string },
-) {
-  const demo = await makeDemo(sql, demoPassword, await databaseNow(sql))
+type Api = Awaited<ReturnType<typeof startApi>>
+
+async function prepareDemo(config: Config, { sql }: Database, api: Api, log: Logger) {
+  const demo = await makeDemo(sql, config.demoPassword, await databaseNow(sql))
   if (demo.companyId) await makeDemoWidget(sql, demo.companyId, [api.addresses.url, api.localUrl])
+  if (demo.key !== undefined) await showTraffic(config, sql, api, demo).catch(err => log.warn({ err }, NO_TRAFFIC))
   return { ...demo, widgetDemo: demo.companyId ? `${api.addresses.url}/widget/demo` : undefined }
+}
+
+const NO_TRAFFIC = 'The dispatch of the demo could not be sent; everything else works'
+
+/** At the first start, when the key is made. Whoever waits for the banner does not wait for the messages. */
+async function showTraffic({ billingZone }: Config, sql: Pool, api: Api, { companyId, senderIds }: Demo) {
+  if (!companyId) return
+  const linkBase = `${api.addresses.url}/s`
+  const now = await databaseNow(sql)
+  await sendDemoDispatch(sql, api.numbering(), { companyId, senderIds, linkBase, billingZone, now })
 }
 
 export async function serveApi({ config, print }: Call) {
@@ -147,6 +158,7 @@ async function startApi(config: Config, database: Database, log: Logger) {
     return {
       addresses: addressesOf(url),
       localUrl: urlOf(config.host, port),
+      numbering: numbering.current,
       async stop() {
         await doors.close(GRACE_MS)
         await stopWatching()
