@@ -1,15 +1,12 @@
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pino } from 'pino'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { browserPath } from '../e2e/browser.ts'
-import { freePort } from '../src/commands/service/doors.ts'
-import { loadNumbering } from '../src/domain/numbering/numbering.ts'
-import { buildApp } from '../src/http/app.ts'
-import { aPerson, ofCompany, PASSWORD } from '../src/testing/cabinet.ts'
+import { aPerson, ofCompany } from '../src/testing/cabinet.ts'
 import { anApprovedSender } from '../src/testing/factories.ts'
 import { aWorkbook } from '../src/testing/workbook.ts'
+import { serveCabinet, signIn } from './cabinet-service.ts'
 import type { Figure } from './figures.ts'
 import { onStage, type Stage } from './stage.ts'
 
@@ -31,7 +28,8 @@ export async function run(): Promise<Figure[]> {
   const browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox'] })
   try {
     return await onStage(async stage => {
-      const { origin, close } = await serve(stage)
+      await anApprovedSender(stage.sql, stage.companyId, { senderName: 'BENCH', brand: 'MTS' })
+      const { origin, close } = await serveCabinet(stage)
       try {
         return await measure(browser, { origin, stage, folder })
       } finally {
@@ -42,26 +40,6 @@ export async function run(): Promise<Figure[]> {
     await browser.close()
     await rm(folder, { recursive: true, force: true })
   }
-}
-
-async function serve({ sql, companyId }: Stage) {
-  await anApprovedSender(sql, companyId, { senderName: 'BENCH', brand: 'MTS' })
-  const numbering = await loadNumbering(sql)
-  const port = await freePort('127.0.0.1')
-  const origin = `http://localhost:${port}`
-  const app = await buildApp({
-    sql,
-    clock: () => new Date(),
-    numbering: () => numbering,
-    log: pino({ level: 'silent' }),
-    billingZone: 'Europe/Moscow',
-    publicUrl: origin,
-    trustedProxies: [],
-    metrics: false,
-    secret: 'a secret of the benches, 32 or longer',
-  })
-  await app.listen({ port, host: '127.0.0.1' })
-  return { origin, close: () => app.close() }
 }
 
 type Scene = { origin: string; stage: Stage; folder: string }
@@ -117,9 +95,7 @@ async function readOne(browser: Browser, { origin, stage }: Scene, { path, rows 
 
 async function openRecipients(page: Page, origin: string, login: string) {
   await page.goto(`${origin}/cabinet/dispatches/new`)
-  await page.getByRole('textbox', { name: 'E-mail or login' }).fill(login)
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await signIn(page, login)
   await page.getByRole('textbox', { name: 'Name of the dispatch' }).fill('Bench')
   await page.getByRole('combobox', { name: 'Sender name' }).selectOption('BENCH')
   await page.getByRole('textbox', { name: 'Text of the message' }).fill('{name}, hello')

@@ -51,7 +51,7 @@ async function measure(fresh: Side, old: Side, oldFirst: boolean) {
  * Copies a dispatch that has gone through the engine, with its lanes and counters, into the twelve months before. All
  * of it belongs to the company that sends: the longest possible way through every index.
  */
-async function ageBy({ sql, companyId }: Stage, messages: number) {
+export async function ageBy({ sql, companyId }: Stage, messages: number) {
   for (let back = 0; back <= MONTHS_BACK; back++) {
     await sql`select ensure_message_month((now() at time zone 'UTC' - make_interval(months => ${back}))::date)`
   }

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import * as authorize from './authorize.ts'
+import * as cabinet from './cabinet.ts'
 import * as cabinetUpload from './cabinet-upload.ts'
 import * as callbacks from './callbacks.ts'
 import * as commandStart from './command-start.ts'
@@ -13,6 +14,7 @@ import * as manyLanes from './many-lanes.ts'
 import * as message from './message.ts'
 import * as messageRead from './message-read.ts'
 import * as numbering from './numbering.ts'
+import * as overview from './overview.ts'
 import * as read from './read.ts'
 import { smpp, smppMemory } from './smpp.ts'
 import * as smppCodec from './smpp-codec.ts'
@@ -40,6 +42,8 @@ const benches: Bench[] = [
   smppCodec,
   smpp,
   smppMemory,
+  cabinet,
+  overview,
   cabinetUpload,
   commandStart,
   templates,
