@@ -28,7 +28,7 @@ const setUp: NavigationPage[] = [{ to: '/blacklist', label: 'nav.blacklist', ico
 
 const customers: NavigationPage[] = []
 
-const account: NavigationPage[] = []
+const account: NavigationPage[] = [{ to: '/money', label: 'nav.money', icon: 'wallet', needs: 'money.see' }]
 
 const service: NavigationPage[] = [
   { to: '/people', label: 'nav.people', icon: 'users', needs: 'people.see' },

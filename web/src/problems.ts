@@ -15,6 +15,7 @@ const known: [RegExp, ProblemKey][] = [
   [/^login: must be/, 'problem.login'],
   [/^The last person with the role/, 'problem.lastOwner'],
   [/^You cannot change your own role/, 'problem.ownRole'],
+  [/^The budget or the way of paying was changed/, 'problem.termsChanged'],
 ]
 
 /** What went wrong, for the reader. A refusal that we have no text for is shown in the server's own words. */

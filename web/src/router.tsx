@@ -12,6 +12,7 @@ import { readFilter } from './audit/audit.ts'
 import { readBlacklistSearch } from './blacklist/blacklist.ts'
 import { listSearchOf } from './dispatches/dispatches.ts'
 import { readSearch } from './messages/search.ts'
+import { readLedgerFilter } from './money/money.ts'
 import { homeOf } from './navigation.ts'
 import { Forbidden, NotFoundPage, PageError } from './parts/lost-pages.tsx'
 import { type Me, onSignedOut, queryClient, type Right, sessionQuery } from './session.ts'
@@ -120,6 +121,38 @@ const dispatchRoute = createRoute({
   component: lazyRouteComponent(() => import('./dispatches/dispatch-page.tsx'), 'DispatchPage'),
 })
 
+const moneyRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/money',
+  validateSearch: (search: Record<string, unknown>): { page?: number | undefined } => ({
+    page: Number.isSafeInteger(search.page) && Number(search.page) > 1 ? Number(search.page) : undefined,
+  }),
+  beforeLoad: ({ context }) => requireRight(context.me, 'money.see'),
+  component: lazyRouteComponent(() => import('./money/money-page.tsx'), 'BudgetPage'),
+})
+
+const ledgerRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/money/ledger',
+  validateSearch: readLedgerFilter,
+  beforeLoad: ({ context }) => requireRight(context.me, 'money.see'),
+  component: lazyRouteComponent(() => import('./money/money-page.tsx'), 'LedgerPage'),
+})
+
+const statementsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/money/statements',
+  beforeLoad: ({ context }) => requireRight(context.me, 'money.see'),
+  component: lazyRouteComponent(() => import('./money/money-page.tsx'), 'StatementsPage'),
+})
+
+const statementRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/money/statements/$month',
+  beforeLoad: ({ context }) => requireRight(context.me, 'money.see'),
+  component: lazyRouteComponent(() => import('./money/statement-page.tsx'), 'StatementPage'),
+})
+
 const auditRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/audit',
@@ -187,6 +220,10 @@ export const router = createRouter({
       messageRoute,
       sendRoute,
       peopleRoute,
+      moneyRoute,
+      ledgerRoute,
+      statementsRoute,
+      statementRoute,
       auditRoute,
       blacklistRoute,
       accountRoute,

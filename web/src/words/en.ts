@@ -2,6 +2,7 @@ import { audit } from './en/audit.ts'
 import { blacklist } from './en/blacklist.ts'
 import { dispatches } from './en/dispatches.ts'
 import { messages } from './en/messages.ts'
+import { money } from './en/money.ts'
 import { newDispatch } from './en/new-dispatch.ts'
 import { overview } from './en/overview.ts'
 import { send } from './en/send.ts'
@@ -243,5 +244,6 @@ export const en = {
   ...traffic,
   ...dispatches,
   ...overview,
+  ...money,
   ...newDispatch,
 } as const

@@ -2,6 +2,7 @@ import { audit } from './ru/audit.ts'
 import { blacklist } from './ru/blacklist.ts'
 import { dispatches } from './ru/dispatches.ts'
 import { messages } from './ru/messages.ts'
+import { money } from './ru/money.ts'
 import { newDispatch } from './ru/new-dispatch.ts'
 import { overview } from './ru/overview.ts'
 import { send } from './ru/send.ts'
@@ -265,5 +266,6 @@ export const ru: Dictionary = {
   ...traffic,
   ...dispatches,
   ...overview,
+  ...money,
   ...newDispatch,
 }

@@ -1,0 +1,42 @@
+import type { Language } from '../../../src/domain/people/person.ts'
+import { useFormats } from '../format.ts'
+import { locales, useWords } from '../words/words.ts'
+
+/** Amounts, days and months of the ledger in the reader's language. */
+export function useMoneyFormats() {
+  const { language } = useWords()
+  const { money, number } = useFormats()
+  const format = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(locales[language], { timeZone: 'UTC', ...options })
+  const shares = new Intl.NumberFormat(locales[language], { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+  return {
+    money,
+    number,
+    sign: (currency: string) => money(0, currency).split('\u00a0').at(-1)!,
+    share: (share: number) => `${shares.format(share * 100)}\u00a0%`,
+    day: (day: string) => format({ day: 'numeric', month: 'long' }).format(new Date(day)),
+    shortDay: (day: string) => format({ day: 'numeric', month: 'short' }).format(new Date(day)).replace('.', ''),
+    weekDay: (day: string) =>
+      capital(
+        format({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' }).format(new Date(day)),
+      ).replace(/\sг\.$/, ''),
+    month: (month: string) => monthName(language, month, { month: 'long' }),
+    monthAndYear: (month: string) => capital(monthName(language, month, { month: 'long', year: 'numeric' })),
+  }
+}
+
+function monthName(language: Language, month: string, options: Intl.DateTimeFormatOptions): string {
+  const first = new Date(`${month.slice(0, 7)}-01T00:00:00Z`)
+  return new Intl.DateTimeFormat(locales[language], { timeZone: 'UTC', ...options }).format(first).replace(/\sг\.$/, '')
+}
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** Two places, and four where an amount of the list has parts of a kopeck: then the list adds up as it is shown. */
+export function useAmounts(amounts: number[]) {
+  const { language } = useWords()
+  const places = amounts.every(amount => Math.abs(amount * 100 - Math.round(amount * 100)) < 1e-6) ? 2 : 4
+  const digits = { minimumFractionDigits: places, maximumFractionDigits: places }
+  const numbers = new Intl.NumberFormat(locales[language], digits)
+  return (amount: number) => numbers.format(amount).replace('-', '−')
+}

@@ -1,0 +1,75 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { useCompanyId } from '../parts/one-company.tsx'
+import { PageHead } from '../parts/page-head.tsx'
+import { Tabs } from '../parts/tabs.tsx'
+import { useMe } from '../session.ts'
+import { useWords } from '../words/words.ts'
+import { AccountsTable } from './accounts-table.tsx'
+import { Budget } from './budget.tsx'
+import { Ledger } from './ledger.tsx'
+import { type Money, moneyQuery } from './money.ts'
+import { Statements } from './statements.tsx'
+import { TermsDialog } from './terms-dialog.tsx'
+import { TopUpDialog } from './top-up-dialog.tsx'
+
+export const BudgetPage = () => <MoneyPage>{companyId => <Budget companyId={companyId} />}</MoneyPage>
+export const LedgerPage = () => <MoneyPage>{companyId => <Ledger companyId={companyId} />}</MoneyPage>
+export const StatementsPage = () => <MoneyPage>{companyId => <Statements companyId={companyId} />}</MoneyPage>
+
+/** Money of one company; where none is chosen, the accounts of all. */
+function MoneyPage({ children }: { children: (companyId: number) => ReactNode }) {
+  const { say } = useWords()
+  const companyId = useCompanyId()
+  if (companyId === undefined)
+    return (
+      <>
+        <PageHead title={say('money.title')} note={say('money.allNote')} />
+        <AccountsTable />
+      </>
+    )
+  return (
+    <>
+      <PageHead title={say('money.title')} note={say('money.note')} actions={<Actions companyId={companyId} />} />
+      <Tabs
+        label={say('money.title')}
+        tabs={[
+          { to: '/money', name: say('money.tab.budget') },
+          { to: '/money/ledger', name: say('money.tab.ledger') },
+          { to: '/money/statements', name: say('money.tab.statements') },
+        ]}
+      />
+      {children(companyId)}
+    </>
+  )
+}
+
+/** Staff record what came in; owners of a partner set budgets. */
+function Actions({ companyId }: { companyId: number }) {
+  const { say } = useWords()
+  const me = useMe()
+  const mayChange = me.rights.includes('money.change')
+  const { data } = useQuery({ ...moneyQuery(companyId), enabled: mayChange })
+  const [open, setOpen] = useState<'topUp' | 'terms'>()
+  if (!mayChange) return null
+  const dialogOf = (money: Money) =>
+    open === 'topUp' ? (
+      <TopUpDialog money={money} onClose={() => setOpen(undefined)} />
+    ) : (
+      <TermsDialog money={money} onClose={() => setOpen(undefined)} />
+    )
+  return (
+    <>
+      <Button onClick={() => setOpen('terms')}>
+        {say(me.kind === 'STAFF' ? 'money.terms.open' : 'money.budget.change')}
+      </Button>
+      {me.kind === 'STAFF' && (
+        <Button variant="filled" onClick={() => setOpen('topUp')}>
+          {say('money.topUp.open')}
+        </Button>
+      )}
+      {open && data && dialogOf(data)}
+    </>
+  )
+}

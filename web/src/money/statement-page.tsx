@@ -1,0 +1,250 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { BoneRows } from '../parts/bones.tsx'
+import columns from '../parts/columns.module.css'
+import { ErrorState } from '../parts/error-state.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { OneCompany } from '../parts/one-company.tsx'
+import { PageHead } from '../parts/page-head.tsx'
+import { Pair, Pairs } from '../parts/pairs.tsx'
+import { Section } from '../parts/section.tsx'
+import table from '../parts/table.module.css'
+import { useTrafficNames } from '../parts/traffic-names.ts'
+import { useWords } from '../words/words.ts'
+import { useAmounts, useMoneyFormats } from './amounts.ts'
+import styles from './money.module.css'
+import { type Statement, statementFile, statementQuery } from './money.ts'
+import { useOperator } from './operators.ts'
+
+/** One month of one company: the same sums as its files have. */
+export function StatementPage() {
+  const { month } = useParams({ from: '/shell/money/statements/$month' })
+  return <OneCompany>{companyId => <OfCompany companyId={companyId} month={month} />}</OneCompany>
+}
+
+function OfCompany({ companyId, month }: { companyId: number; month: string }) {
+  const { say, language } = useWords()
+  const { monthAndYear } = useMoneyFormats()
+  const { data, error, refetch } = useQuery(statementQuery(companyId, month))
+  return (
+    <>
+      <Link to="/money/statements" className={styles.back}>
+        <Icon name="back" /> {say('money.statement.back')}
+      </Link>
+      <PageHead
+        title={say('money.statement.title', { month: monthAndYear(month) })}
+        note={data?.company.name ?? ' '}
+        actions={(['csv', 'pdf'] as const).map(format => (
+          <Button
+            key={format}
+            component="a"
+            href={statementFile(companyId, month, format, language)}
+            download
+            leftSection={<Icon name="download" />}
+          >
+            {format.toUpperCase()}
+          </Button>
+        ))}
+      />
+      {data ? (
+        <StatementBody statement={data} />
+      ) : error ? (
+        <ErrorState error={error} onRetry={refetch} />
+      ) : (
+        <BoneRows rows={6} />
+      )}
+    </>
+  )
+}
+
+function StatementBody({ statement }: { statement: Statement }) {
+  return (
+    <div className={columns.columns}>
+      <div>
+        <ByChannel statement={statement} />
+        <ByTariff statement={statement} />
+      </div>
+      <aside className={columns.aside}>
+        <Summary statement={statement} />
+        <TopUps statement={statement} />
+        <Fees statement={statement} />
+        <Details statement={statement} />
+      </aside>
+    </div>
+  )
+}
+
+type Part = { statement: Statement }
+
+function Summary({ statement: { opening, toppedUp, spent, closing, currency } }: Part) {
+  const { say } = useWords()
+  const { sign } = useMoneyFormats()
+  const amount = useAmounts([opening, toppedUp, spent, closing])
+  return (
+    <Section title={say('money.statement.summary')} note={sign(currency)}>
+      <Pairs>
+        <Pair name={say('money.statement.opening')}>{amount(opening)}</Pair>
+        <Pair name={say('money.statement.toppedUp')}>+{amount(toppedUp)}</Pair>
+        <Pair name={say('money.statement.spent')}>−{amount(spent)}</Pair>
+        <Pair name={say('money.statement.closing')} isSum>
+          {amount(closing)}
+        </Pair>
+      </Pairs>
+    </Section>
+  )
+}
+
+type Row = { key: string; name: ReactNode; messages?: number; parts?: number; amount: number }
+
+function ByChannel({ statement }: Part) {
+  const { say } = useWords()
+  const { channel, operator } = useTrafficNames()
+  const rows: Row[] = statement.channels.map(({ channelType, operator: of, ...counts }) => {
+    const name = of === undefined ? channel(channelType) : `${channel(channelType)}, ${operator(of)}`
+    return { key: name, name, ...counts }
+  })
+  const others = [
+    { key: 'packages', name: say('money.packages'), amount: statement.packages },
+    ...restOf(statement, say('money.fees'), say('money.withoutDetails')),
+  ]
+  return <SumTable title={say('money.statement.channels')} rows={[...rows, ...others]} statement={statement} />
+}
+
+function ByTariff({ statement }: Part) {
+  const { say } = useWords()
+  const operatorOf = useOperator()
+  const nameOf = (tariff: Statement['tariffs'][number]['tariff']) => {
+    if (!tariff) return { main: say('money.tariff.none'), sub: say('money.tariff.none.note') }
+    const { senderType, brand, trafficType, pricingModel } = tariff
+    return {
+      main: `${senderType}, ${brand === null ? say('money.tariff.allOperators') : operatorOf(brand)}`,
+      sub: [
+        trafficType === null ? say('money.tariff.allTraffic') : say(`money.traffic.${trafficType}`),
+        say(`money.model.${pricingModel}`),
+      ].join(', '),
+    }
+  }
+  const rows = statement.tariffs.flatMap(({ tariff, messages, parts, amount, packages }): Row[] => {
+    const { main, sub } = nameOf(tariff)
+    const key = String(tariff?.tariffId ?? 'none')
+    const named = (extra?: string) => (
+      <>
+        <span className={table.main}>{main}</span>
+        <span className={table.sub}>{extra ?? sub}</span>
+      </>
+    )
+    return [
+      ...(amount > 0 ? [{ key, name: named(), messages, parts, amount }] : []),
+      ...(packages > 0 ? [{ key: `${key} packages`, name: named(say('money.packages')), amount: packages }] : []),
+    ]
+  })
+  const others = restOf(statement, say('money.fees'), say('money.withoutDetails'))
+  return <SumTable title={say('money.statement.tariffs')} rows={[...rows, ...others]} statement={statement} />
+}
+
+const restOf = ({ fees, withoutDetails }: Statement, feesName: string, restName: string): Row[] => [
+  { key: 'fees', name: feesName, amount: fees.amount },
+  { key: 'rest', name: restName, amount: withoutDetails },
+]
+
+function SumTable({ title, rows, statement: { spent, currency } }: { title: string; rows: Row[] } & Part) {
+  const { say } = useWords()
+  const { number, sign } = useMoneyFormats()
+  const shown = rows.filter(({ amount }) => amount !== 0)
+  const amount = useAmounts([spent, ...shown.map(row => row.amount)])
+  const count = (value: number | undefined) => (value === undefined ? '–' : number(value))
+  if (shown.length === 0) return null
+  return (
+    <Section title={title}>
+      <table className={table.table}>
+        <thead>
+          <tr>
+            <th>{say('money.statement.item')}</th>
+            <th className={table.number}>{say('money.statement.messages')}</th>
+            <th className={table.number}>{say('money.statement.parts')}</th>
+            <th className={table.number}>{say('money.ledger.amount', { sign: sign(currency) })}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map(({ key, name, messages, parts, amount: of }) => (
+            <tr key={key}>
+              <td className={table.title}>{name}</td>
+              <td className={table.number} data-label={say('money.statement.messages')}>
+                {count(messages)}
+              </td>
+              <td className={table.number} data-label={say('money.statement.parts')}>
+                {count(parts)}
+              </td>
+              <td className={table.number} data-label={say('money.ledger.amountShort')}>
+                {amount(of)}
+              </td>
+            </tr>
+          ))}
+          <tr className={styles.total}>
+            <td className={table.title}>{say('money.statement.total')}</td>
+            <td className={styles.noBalance} />
+            <td className={styles.noBalance} />
+            <td className={table.number} data-label={say('money.ledger.amountShort')}>
+              {amount(spent)}
+            </td>
+          </tr>
+        </tbody>
+      </table>
+    </Section>
+  )
+}
+
+function TopUps({ statement: { topUps } }: Part) {
+  const { say } = useWords()
+  const { shortDay } = useMoneyFormats()
+  const amount = useAmounts(topUps.map(line => line.amount))
+  if (topUps.length === 0) return null
+  return (
+    <Section title={say('money.statement.topUps')}>
+      <Pairs>
+        {topUps.map(({ day, note, amount: of }, place) => (
+          <Pair key={place} name={[shortDay(day), note].filter(Boolean).join(' · ')}>
+            {amount(of)}
+          </Pair>
+        ))}
+      </Pairs>
+    </Section>
+  )
+}
+
+function Fees({ statement: { fees } }: Part) {
+  const { say } = useWords()
+  const operatorOf = useOperator()
+  const amount = useAmounts(fees.lines.map(line => line.amount))
+  if (fees.lines.length === 0) return null
+  const more = fees.count - fees.lines.length
+  return (
+    <Section title={say('money.fees')}>
+      <Pairs>
+        {fees.lines.map(({ senderName, brand, amount: of }, place) => (
+          <Pair key={place} name={[senderName ?? '–', brand && operatorOf(brand)].filter(Boolean).join(', ')}>
+            {amount(of)}
+          </Pair>
+        ))}
+      </Pairs>
+      {more > 0 && <p className="note">{say('money.statement.more', { count: more })}</p>}
+    </Section>
+  )
+}
+
+function Details({ statement: { company } }: Part) {
+  const { say } = useWords()
+  const { legalName, inn, kpp, address } = company
+  return (
+    <Section title={say('money.statement.company')}>
+      <Pairs>
+        <Pair name={say('money.statement.legalName')}>{legalName}</Pair>
+        <Pair name={say('money.statement.inn')}>{inn}</Pair>
+        {kpp && <Pair name={say('money.statement.kpp')}>{kpp}</Pair>}
+        {address && <Pair name={say('money.statement.address')}>{address}</Pair>}
+      </Pairs>
+    </Section>
+  )
+}

@@ -1,0 +1,70 @@
+import { TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { TopUpAnswer, TopUpForm } from '../../../src/http/cabinet/money.ts'
+import { ask } from '../api.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { FormProblem } from '../parts/form-problem.tsx'
+import { tellDone } from '../parts/toast.tsx'
+import { describeProblem } from '../problems.ts'
+import { useWords } from '../words/words.ts'
+import { useMoneyFormats } from './amounts.ts'
+import { MONEY, type Money } from './money.ts'
+import { amountIn } from './typed-amount.ts'
+
+/** Records money that came in. The key belongs to the dialog: a second click or a repeated request pays once. */
+export function TopUpDialog({ money, onClose }: { money: Money; onClose(): void }) {
+  const words = useWords()
+  const { say } = words
+  const formats = useMoneyFormats()
+  const [key] = useState(() => crypto.randomUUID())
+  const [amount, setAmount] = useState('')
+  const [note, setNote] = useState('')
+  const [isWrong, setIsWrong] = useState(false)
+  const client = useQueryClient()
+  const { company, currency, balance } = money
+  const topUp = useMutation({
+    mutationFn: (form: TopUpForm) =>
+      ask<TopUpAnswer>('POST', `/money/top-ups?companyId=${company.companyId}`, form, key),
+    onSuccess: async answer => {
+      await client.invalidateQueries({ queryKey: MONEY })
+      tellDone(say('money.topUp.done', { balance: formats.money(answer.balance, currency) }))
+      onClose()
+    },
+  })
+  const submit = () => {
+    const typed = amountIn(amount)
+    setIsWrong(typed === undefined || Number(typed) === 0)
+    if (typed !== undefined && Number(typed) > 0 && !topUp.isPending) topUp.mutate({ amount: typed, note: note.trim() })
+  }
+  return (
+    <Dialog
+      title={say('money.topUp.title', { company: company.name })}
+      text={say('money.topUp.text', { balance: formats.money(balance, currency) })}
+      submit={say('money.topUp.submit')}
+      isBusy={topUp.isPending}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      {topUp.isError && <FormProblem>{describeProblem(words, topUp.error)}</FormProblem>}
+      <TextInput
+        label={say('money.topUp.amount', { sign: formats.sign(currency) })}
+        inputMode="decimal"
+        autoComplete="off"
+        data-autofocus
+        maxLength={20}
+        error={isWrong && say('money.problem.amount')}
+        value={amount}
+        onChange={({ currentTarget }) => setAmount(currentTarget.value)}
+      />
+      <TextInput
+        label={say('money.topUp.note')}
+        description={say('money.topUp.noteHint')}
+        autoComplete="off"
+        maxLength={200}
+        value={note}
+        onChange={({ currentTarget }) => setNote(currentTarget.value)}
+      />
+    </Dialog>
+  )
+}
