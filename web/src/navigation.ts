@@ -24,7 +24,10 @@ const traffic: NavigationPage[] = [
 ]
 
 /** What a company is set up with. Staff see it of a company that they chose. */
-const setUp: NavigationPage[] = [{ to: '/blacklist', label: 'nav.blacklist', icon: 'slash', needs: 'settings.see' }]
+const setUp: NavigationPage[] = [
+  { to: '/verification', label: 'nav.verification', icon: 'shield', needs: 'settings.see' },
+  { to: '/blacklist', label: 'nav.blacklist', icon: 'slash', needs: 'settings.see' },
+]
 
 const customers: NavigationPage[] = []
 

@@ -17,6 +17,7 @@ import { homeOf } from './navigation.ts'
 import { Forbidden, NotFoundPage, PageError } from './parts/lost-pages.tsx'
 import { type Me, onSignedOut, queryClient, type Right, sessionQuery } from './session.ts'
 import { Shell } from './shell/shell.tsx'
+import { readVerification } from './verification/verification.ts'
 import { languageOfDevice, showLanguage } from './words/words.ts'
 
 const rootRoute = createRootRoute({ component: Outlet })
@@ -198,6 +199,31 @@ const sendRoute = createRoute({
   component: lazyRouteComponent(() => import('./send/send-page.tsx'), 'SendPage'),
 })
 
+const verificationRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/verification',
+  validateSearch: readVerification,
+  beforeLoad: ({ context }) => requireRight(context.me, 'settings.see'),
+  component: lazyRouteComponent(() => import('./verification/verification-page.tsx'), 'VerificationPage'),
+})
+
+/** The id `new` stands for one that is to be made. */
+const verifierRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/verification/verifiers/$id',
+  beforeLoad: ({ context, params }) =>
+    requireRight(context.me, params.id === 'new' ? 'settings.change' : 'settings.see'),
+  component: lazyRouteComponent(() => import('./verification/editor-page.tsx'), 'VerifierPage'),
+})
+
+const widgetRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/verification/widgets/$id',
+  beforeLoad: ({ context, params }) =>
+    requireRight(context.me, params.id === 'new' ? 'settings.change' : 'settings.see'),
+  component: lazyRouteComponent(() => import('./verification/editor-page.tsx'), 'WidgetPage'),
+})
+
 const nowhereRoute = createRoute({ getParentRoute: () => shellRoute, path: '$', component: NotFoundPage })
 
 function requireRight({ rights }: Me, right: Right) {
@@ -227,6 +253,9 @@ export const router = createRouter({
       auditRoute,
       blacklistRoute,
       accountRoute,
+      verificationRoute,
+      verifierRoute,
+      widgetRoute,
       nowhereRoute,
     ]),
   ]),

@@ -7,6 +7,7 @@ import { newDispatch } from './en/new-dispatch.ts'
 import { overview } from './en/overview.ts'
 import { send } from './en/send.ts'
 import { traffic } from './en/traffic.ts'
+import { verification } from './en/verification.ts'
 
 export const en = {
   'app.name': 'Tidings',
@@ -246,4 +247,5 @@ export const en = {
   ...overview,
   ...money,
   ...newDispatch,
+  ...verification,
 } as const

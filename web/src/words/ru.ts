@@ -7,6 +7,7 @@ import { newDispatch } from './ru/new-dispatch.ts'
 import { overview } from './ru/overview.ts'
 import { send } from './ru/send.ts'
 import { traffic } from './ru/traffic.ts'
+import { verification } from './ru/verification.ts'
 import type { Dictionary } from './words.ts'
 
 export const ru: Dictionary = {
@@ -268,4 +269,5 @@ export const ru: Dictionary = {
   ...overview,
   ...money,
   ...newDispatch,
+  ...verification,
 }

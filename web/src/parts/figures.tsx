@@ -1,0 +1,14 @@
+import type { ReactNode } from 'react'
+import styles from './figures.module.css'
+
+/** Three or four large figures in a row; two in a row on narrower screens. */
+export const Figures = ({ children }: { children: ReactNode }) => <dl className={styles.figures}>{children}</dl>
+
+/** A figure and, in the line below, what it is compared with or made of. */
+export const Figure = ({ label, value, children }: { label: string; value: ReactNode; children: ReactNode }) => (
+  <div>
+    <dt>{label}</dt>
+    <dd className={styles.value}>{value}</dd>
+    <dd className={styles.below}>{children}</dd>
+  </div>
+)

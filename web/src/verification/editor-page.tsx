@@ -1,0 +1,239 @@
+import { Button } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import type { MadeAnswer } from '../../../src/http/cabinet/verification.ts'
+import { ask } from '../api.ts'
+import { BoneRows } from '../parts/bones.tsx'
+import { ErrorState } from '../parts/error-state.tsx'
+import { FormProblem } from '../parts/form-problem.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { OneCompany } from '../parts/one-company.tsx'
+import { PageHead } from '../parts/page-head.tsx'
+import { tellDone } from '../parts/toast.tsx'
+import { useMe } from '../session.ts'
+import { useWords } from '../words/words.ts'
+import { DeleteDialog } from './delete-dialog.tsx'
+import { changedParts, type Draft, draftOf, formOf, newDraft } from './draft.ts'
+import { refusalOf } from './refusals.ts'
+import { SettingsForm } from './settings-form.tsx'
+import { TryDialog } from './try-dialog.tsx'
+import styles from './verification.module.css'
+import { type KindPath, type Offer, offerQuery, queryOf, VERIFICATION, type Whole, wholeQuery } from './verification.ts'
+
+const NEW = 'new'
+
+export function VerifierPage() {
+  const { id } = useParams({ from: '/shell/verification/verifiers/$id' })
+  return <EditorPage key={id} kind="verifiers" id={id} />
+}
+
+export function WidgetPage() {
+  const { id } = useParams({ from: '/shell/verification/widgets/$id' })
+  return <EditorPage key={id} kind="widgets" id={id} />
+}
+
+type Which = { kind: KindPath; id: string }
+
+/** A verifier or widget with all of its settings, or a new one. */
+function EditorPage({ kind, id }: Which) {
+  if (id === NEW)
+    return <OneCompany>{companyId => <NewOne key={companyId} kind={kind} companyId={companyId} />}</OneCompany>
+  return <ExistingOne kind={kind} id={id} />
+}
+
+function NewOne({ kind, companyId }: { kind: KindPath; companyId: number }) {
+  const { say } = useWords()
+  const { data: offer, error, refetch } = useQuery(offerQuery(companyId))
+  const isWidget = kind === 'widgets'
+  return (
+    <>
+      <BackLink />
+      <PageHead
+        title={isWidget ? say('verification.new.widget') : say('verification.new.verifier')}
+        note={isWidget ? say('verification.new.widget.note') : say('verification.new.verifier.note')}
+      />
+      {offer ? (
+        <Editor kind={kind} companyId={companyId} offer={offer} before={newDraft(offer, isWidget)} />
+      ) : error ? (
+        <ErrorState error={error} onRetry={refetch} />
+      ) : (
+        <BoneRows rows={8} />
+      )}
+    </>
+  )
+}
+
+function ExistingOne({ kind, id }: Which) {
+  const { say } = useWords()
+  const { rights } = useMe()
+  const whole = useQuery(wholeQuery(kind, id))
+  const companyId = whole.data?.companyId
+  const offer = useQuery({ ...offerQuery(companyId ?? 0), enabled: companyId !== undefined })
+  const [dialog, setDialog] = useState<'try' | 'delete'>()
+  const error = whole.error ?? offer.error
+  const mayChange = rights.includes('settings.change')
+  const mayTry = mayChange && rights.includes('traffic.send')
+  const actions = whole.data && (
+    <>
+      {mayChange && <Button onClick={() => setDialog('delete')}>{say('verification.delete')}</Button>}
+      {mayTry && <Button onClick={() => setDialog('try')}>{say('verification.try')}</Button>}
+    </>
+  )
+  return (
+    <>
+      <BackLink />
+      <PageHead
+        title={whole.data?.name ?? ' '}
+        note={whole.data ? <span className="mono">{say('verification.id', { id })}</span> : ' '}
+        actions={actions}
+      />
+      {whole.data && offer.data ? (
+        <Editor
+          key={whole.data.version}
+          kind={kind}
+          companyId={whole.data.companyId}
+          offer={offer.data}
+          before={draftOf(whole.data)}
+          whole={whole.data}
+        />
+      ) : error ? (
+        <ErrorState error={error} onRetry={() => void (whole.error ? whole.refetch() : offer.refetch())} />
+      ) : (
+        <BoneRows rows={8} />
+      )}
+      {dialog === 'try' && whole.data && (
+        <TryDialog kind={kind} whole={whole.data} onClose={() => setDialog(undefined)} />
+      )}
+      {dialog === 'delete' && whole.data && (
+        <DeleteDialog kind={kind} whole={whole.data} onClose={() => setDialog(undefined)} />
+      )}
+    </>
+  )
+}
+
+function BackLink() {
+  const { say } = useWords()
+  return (
+    <Link to="/verification" className={`link ${styles.back}`}>
+      <Icon name="back" />
+      {say('verification.back')}
+    </Link>
+  )
+}
+
+type EditorProps = { kind: KindPath; companyId: number; offer: Offer; before: Draft; whole?: Whole }
+
+function Editor({ kind, companyId, offer, before, whole }: EditorProps) {
+  const words = useWords()
+  const { say } = words
+  const [draft, setDraft] = useState(before)
+  const mayChange = useMe().rights.includes('settings.change')
+  const save = useSave({ kind, companyId, whole })
+  const refusal = save.isError ? refusalOf(words, save.error) : undefined
+  useEffect(() => {
+    if (refusal?.setting) document.querySelector('[aria-invalid="true"]')?.scrollIntoView({ block: 'center' })
+  }, [refusal?.setting])
+  const change = (changed: Partial<Draft>) => setDraft(now => ({ ...now, ...changed }))
+  const form = {
+    draft,
+    change,
+    setting: (changed: Partial<Draft['settings']>) =>
+      setDraft(now => ({ ...now, settings: { ...now.settings, ...changed } })),
+    wrong: (setting: string) => (refusal?.setting === setting ? refusal.text : undefined),
+  }
+  return (
+    <form
+      noValidate
+      onSubmit={event => {
+        event.preventDefault()
+        save.mutate(draft)
+      }}
+    >
+      {!mayChange && <p className="note">{say('verification.readOnly')}</p>}
+      <div className={styles.parts}>
+        <SettingsForm form={form} offer={offer} whole={whole} mayChange={mayChange} />
+      </div>
+      {mayChange && (
+        <SaveBar
+          kind={kind}
+          isNew={whole === undefined}
+          unsaved={changedParts(before, draft).map(part => say(`verification.field.${part}`))}
+          isBusy={save.isPending}
+          onDiscard={() => {
+            setDraft(before)
+            save.reset()
+          }}
+        >
+          {refusal?.isMeanwhile ? (
+            <Meanwhile kind={kind} id={whole!.id} />
+          ) : (
+            refusal && <FormProblem>{refusal.setting ? say('verification.wrong') : refusal.text}</FormProblem>
+          )}
+        </SaveBar>
+      )}
+    </form>
+  )
+}
+
+function useSave({ kind, companyId, whole }: Pick<EditorProps, 'kind' | 'companyId' | 'whole'>) {
+  const { say } = useWords()
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  return useMutation({
+    mutationFn: (draft: Draft) =>
+      whole
+        ? ask<MadeAnswer>('PUT', `/verification/${kind}/${whole.id}`, { ...formOf(draft), version: whole.version })
+        : ask<MadeAnswer>('POST', `/verification/${kind}?${queryOf({ companyId })}`, formOf(draft)),
+    onSuccess: async ({ id }, draft) => {
+      await client.invalidateQueries({ queryKey: VERIFICATION })
+      tellDone(whole ? say('verification.saved') : say('verification.made', { name: draft.name.trim() }))
+      if (!whole) await navigate({ to: `/verification/${kind}/$id`, params: { id } })
+    },
+  })
+}
+
+type BarProps = {
+  kind: KindPath
+  isNew: boolean
+  unsaved: string[]
+  isBusy: boolean
+  onDiscard(): void
+  children: React.ReactNode
+}
+
+/** Stays in sight while there is something to save. */
+function SaveBar({ kind, isNew, unsaved, isBusy, onDiscard, children }: BarProps) {
+  const { say } = useWords()
+  if (!isNew && unsaved.length === 0 && !children) return null
+  const create = kind === 'widgets' ? say('verification.create.widget') : say('verification.create.verifier')
+  return (
+    <div className={styles.bar}>
+      {children}
+      <div className={styles.barLine}>
+        <Button type="submit" variant="filled" loading={isBusy}>
+          {isNew ? create : say('app.save')}
+        </Button>
+        {!isNew && <Button onClick={onDiscard}>{say('verification.discard')}</Button>}
+        {!isNew && unsaved.length > 0 && (
+          <span className="note small">{say('verification.unsaved', { fields: unsaved.join(', ') })}</span>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** Another person was faster: the newer settings take the place of what was typed, when the person wants it. */
+function Meanwhile({ kind, id }: Which) {
+  const { say } = useWords()
+  const client = useQueryClient()
+  return (
+    <div role="alert" className={styles.band}>
+      <Icon name="warn" />
+      <p>{say('verification.meanwhile')}</p>
+      <Button onClick={() => void client.invalidateQueries({ queryKey: wholeQuery(kind, id).queryKey })}>
+        {say('verification.reload')}
+      </Button>
+    </div>
+  )
+}

@@ -1,0 +1,133 @@
+import { queryOptions } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import type {
+  BlockedAnswer,
+  KindPath,
+  ListedBlock,
+  ListedVerifier,
+  ListedWidget,
+  OfferAnswer,
+  Sums as SumsAnswer,
+  VerificationAnswer,
+  WholeVerifier,
+} from '../../../src/http/cabinet/verification.ts'
+import { ask, type Wire } from '../api.ts'
+import { locales, useWords } from '../words/words.ts'
+
+export type Verification = Wire<VerificationAnswer>
+export type Listed = Wire<ListedVerifier>
+export type Widget = Wire<ListedWidget>
+export type Sums = Wire<SumsAnswer>
+export type Block = Wire<ListedBlock>
+export type Whole = Wire<WholeVerifier>
+export type Offer = Wire<OfferAnswer>
+export type { KindPath }
+
+export const periods = [7, 14, 30, 90] as const
+const USUAL_DAYS = 14
+
+/** What the address of the page says. Days are those of UTC, by which codes are counted. */
+export type VerificationSearch = {
+  verifier?: string | undefined
+  days?: number | undefined
+  from?: string | undefined
+  to?: string | undefined
+  blocked?: string | undefined
+}
+
+const isDay = (value: unknown): value is string =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value))
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) || undefined : undefined
+
+export const readVerification = (search: Record<string, unknown>): VerificationSearch => ({
+  verifier: textOf(search.verifier),
+  days: periods.find(days => days === search.days),
+  from: isDay(search.from) ? search.from : undefined,
+  to: isDay(search.to) ? search.to : undefined,
+  blocked: textOf(search.blocked),
+})
+
+/** The filter in the address, and a change of it. */
+export function useVerificationSearch() {
+  const { company: _, ...filter } = useSearch({ from: '/shell/verification' })
+  const navigate = useNavigate()
+  const change = (changed: VerificationSearch) =>
+    void navigate({ to: '.', search: before => ({ ...before, ...changed }), replace: true, resetScroll: false })
+  return { filter, change }
+}
+
+export const VERIFICATION = ['verification'] as const
+const REFRESH_MS = 15_000
+
+export const verificationQuery = (companyId: number, { verifier, days, from, to }: VerificationSearch) =>
+  queryOptions({
+    queryKey: [...VERIFICATION, companyId, 'overview', verifier, days, from, to],
+    queryFn: () => {
+      const since = from ?? firstOf(days ?? USUAL_DAYS, to)
+      return ask<VerificationAnswer>('GET', `/verification?${queryOf({ companyId, verifier, from: since, to })}`)
+    },
+    refetchInterval: REFRESH_MS,
+    placeholderData: before => before,
+  })
+
+const DAY_MS = 86_400_000
+
+/** The first of so many days that end on a day, or today. */
+const firstOf = (days: number, to: string | undefined) =>
+  new Date((to === undefined ? Date.now() : Date.parse(to)) - (days - 1) * DAY_MS).toISOString().slice(0, 10)
+
+export const blockedQuery = (companyId: number, search: string) =>
+  queryOptions({
+    queryKey: [...VERIFICATION, companyId, 'blocked', search],
+    queryFn: () => ask<BlockedAnswer>('GET', `/verification/blocked?${queryOf({ companyId, search })}`),
+    refetchInterval: REFRESH_MS,
+    placeholderData: before => before,
+  })
+
+export const offerQuery = (companyId: number) =>
+  queryOptions({
+    queryKey: [...VERIFICATION, companyId, 'offer'],
+    queryFn: () => ask<OfferAnswer>('GET', `/verification/offer?${queryOf({ companyId })}`),
+  })
+
+/** Is asked once: what a person edits must not change under the hands. */
+export const wholeQuery = (kind: KindPath, id: string) =>
+  queryOptions({
+    queryKey: [...VERIFICATION, kind, id],
+    queryFn: () => ask<WholeVerifier>('GET', `/verification/${kind}/${encodeURIComponent(id)}`),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
+
+export function queryOf(given: Record<string, string | number | undefined>): string {
+  const pairs = Object.entries(given).filter((pair): pair is [string, string | number] => pair[1] !== undefined)
+  return new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString()
+}
+
+/** Countries and languages in the reader's language, and days of UTC. */
+export function useNames() {
+  const { language } = useWords()
+  const locale = locales[language]
+  const countries = new Intl.DisplayNames(locale, { type: 'region' })
+  const languages = new Intl.DisplayNames(locale, { type: 'language' })
+  const days = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', day: 'numeric', month: 'short' })
+  return {
+    country: (code: string) => nameIn(countries, code),
+    language: (code: string) => capital(nameIn(languages, code)),
+    day: (day: string) => days.format(new Date(day)).replace('.', ''),
+    compare: new Intl.Collator(locale).compare,
+  }
+}
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+
+/** A code that is none is shown as it is. */
+function nameIn(names: Intl.DisplayNames, code: string): string {
+  try {
+    return names.of(code) ?? code
+  } catch {
+    return code
+  }
+}
