@@ -31,7 +31,10 @@ const setUp: NavigationPage[] = [
 
 const customers: NavigationPage[] = []
 
-const account: NavigationPage[] = [{ to: '/money', label: 'nav.money', icon: 'wallet', needs: 'money.see' }]
+const account: NavigationPage[] = [
+  { to: '/money', label: 'nav.money', icon: 'wallet', needs: 'money.see' },
+  { to: '/developers', label: 'nav.developers', icon: 'code', needs: 'developers.see' },
+]
 
 const service: NavigationPage[] = [
   { to: '/people', label: 'nav.people', icon: 'users', needs: 'people.see' },

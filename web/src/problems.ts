@@ -16,6 +16,7 @@ const known: [RegExp, ProblemKey][] = [
   [/^The last person with the role/, 'problem.lastOwner'],
   [/^You cannot change your own role/, 'problem.ownRole'],
   [/^The budget or the way of paying was changed/, 'problem.termsChanged'],
+  [/^Somebody else changed this meanwhile/, 'problem.changedMeanwhile'],
 ]
 
 /** What went wrong, for the reader. A refusal that we have no text for is shown in the server's own words. */

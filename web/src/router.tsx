@@ -10,6 +10,8 @@ import {
 import { isSignedOut } from './api.ts'
 import { readFilter } from './audit/audit.ts'
 import { readBlacklistSearch } from './blacklist/blacklist.ts'
+import { readCallbackSearch } from './developers/callbacks.ts'
+import { readRequestSearch } from './developers/requests.ts'
 import { listSearchOf } from './dispatches/dispatches.ts'
 import { readSearch } from './messages/search.ts'
 import { readLedgerFilter } from './money/money.ts'
@@ -224,6 +226,29 @@ const widgetRoute = createRoute({
   component: lazyRouteComponent(() => import('./verification/editor-page.tsx'), 'WidgetPage'),
 })
 
+const keysRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/developers',
+  beforeLoad: ({ context }) => requireRight(context.me, 'developers.see'),
+  component: lazyRouteComponent(() => import('./developers/keys-page.tsx'), 'KeysPage'),
+})
+
+const callbacksRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/developers/callbacks',
+  validateSearch: readCallbackSearch,
+  beforeLoad: ({ context }) => requireRight(context.me, 'developers.see'),
+  component: lazyRouteComponent(() => import('./developers/callbacks-page.tsx'), 'CallbacksPage'),
+})
+
+const requestsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/developers/requests',
+  validateSearch: readRequestSearch,
+  beforeLoad: ({ context }) => requireRight(context.me, 'developers.see'),
+  component: lazyRouteComponent(() => import('./developers/requests-page.tsx'), 'RequestsPage'),
+})
+
 const nowhereRoute = createRoute({ getParentRoute: () => shellRoute, path: '$', component: NotFoundPage })
 
 function requireRight({ rights }: Me, right: Right) {
@@ -252,6 +277,9 @@ export const router = createRouter({
       statementRoute,
       auditRoute,
       blacklistRoute,
+      keysRoute,
+      callbacksRoute,
+      requestsRoute,
       accountRoute,
       verificationRoute,
       verifierRoute,

@@ -1,11 +1,11 @@
 import { Menu } from '@mantine/core'
+import styles from '../parts/dots-button.module.css'
 import { Icon } from '../parts/icon.tsx'
 import menu from '../parts/menu.module.css'
 import { nameOf } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import type { Colleague } from './people.ts'
 import type { PersonTask } from './person-dialogs.tsx'
-import styles from './person-menu.module.css'
 
 /** What can be done with a person. */
 export function PersonMenu({ person, onTask }: { person: Colleague; onTask(task: PersonTask): void }) {

@@ -1,7 +1,7 @@
 import { Radio } from '@mantine/core'
+import styles from '../parts/radio-choice.module.css'
 import { useWords } from '../words/words.ts'
 import { type Roles, useKindOfPeople } from './people.ts'
-import styles from './role-choice.module.css'
 
 type Role = Roles[number]
 type Props = { roles: Roles; value: Role; onChange(role: Role): void }

@@ -1,5 +1,6 @@
 import { audit } from './en/audit.ts'
 import { blacklist } from './en/blacklist.ts'
+import { developers } from './en/developers.ts'
 import { dispatches } from './en/dispatches.ts'
 import { messages } from './en/messages.ts'
 import { money } from './en/money.ts'
@@ -243,6 +244,7 @@ export const en = {
   ...messages,
   ...send,
   ...traffic,
+  ...developers,
   ...dispatches,
   ...overview,
   ...money,

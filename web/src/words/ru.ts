@@ -1,5 +1,6 @@
 import { audit } from './ru/audit.ts'
 import { blacklist } from './ru/blacklist.ts'
+import { developers } from './ru/developers.ts'
 import { dispatches } from './ru/dispatches.ts'
 import { messages } from './ru/messages.ts'
 import { money } from './ru/money.ts'
@@ -265,6 +266,7 @@ export const ru: Dictionary = {
   ...messages,
   ...send,
   ...traffic,
+  ...developers,
   ...dispatches,
   ...overview,
   ...money,

@@ -45,7 +45,8 @@ test('every text is used', () => {
     /^(role|kind|audit\.(what|kind|field)|theme|channel|operator|reason|overview\.status|messages\.status|message\.(accepted|priced|part|callback|means|traffic)|dispatches\.(status|period)|dispatch\.(traffic|waits\.limit|start|stop)|money\.(forecast|kind|traffic|model|billing)|verification\.(blocked|captcha|channels|create|field|look\.theme|new))\./.test(
       key,
     )
-  expect(Object.keys(en).filter(key => !isMade(key) && !code.includes(`'${key}'`))).toEqual([])
+  const isOfDevelopers = (key: string) => /^(keys\.kind|callbacks\.(receiver|status)|requests\.filter)\./.test(key)
+  expect(Object.keys(en).filter(key => !isMade(key) && !isOfDevelopers(key) && !code.includes(`'${key}'`))).toEqual([])
 })
 
 test('numbers choose the form and are written as the language writes them', () => {

@@ -1,0 +1,51 @@
+import { Button } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { Icon } from '../parts/icon.tsx'
+import { PageHead } from '../parts/page-head.tsx'
+import { Tabs } from '../parts/tabs.tsx'
+import { useWords } from '../words/words.ts'
+
+type Props = { note?: ReactNode; action?: ReactNode; children: ReactNode }
+
+/** What the three pages for developers share: the title, the way to the references, and the tabs. */
+export function DevelopersFrame({ note, action, children }: Props) {
+  const { say } = useWords()
+  return (
+    <>
+      <PageHead
+        title={say('developers.title')}
+        note={note ?? '\u00a0'}
+        actions={
+          <>
+            <Button component="a" href={docsAddress('')} leftSection={<Icon name="book" />}>
+              {say('developers.reference')}
+            </Button>
+            {action}
+          </>
+        }
+      />
+      <Tabs
+        label={say('developers.tabs')}
+        tabs={[
+          { to: '/developers', name: say('developers.keys') },
+          { to: '/developers/callbacks', name: say('developers.callbacks') },
+          { to: '/developers/requests', name: say('developers.requests') },
+        ]}
+      />
+      {children}
+    </>
+  )
+}
+
+/** Where the codes in refused answers are explained. */
+export function ErrorCodesLink() {
+  const { say } = useWords()
+  return (
+    <a className="link" href={docsAddress('/errors')}>
+      {say('developers.errors')}
+    </a>
+  )
+}
+
+/** Outside of the cabinet: relative, because a proxy may serve Tidings below a path. */
+const docsAddress = (rest: string) => new URL(`../docs${rest}`, document.baseURI).href

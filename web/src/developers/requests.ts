@@ -1,0 +1,65 @@
+import { infiniteQueryOptions } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import type { Method, RequestEntry, RequestLogAnswer, StatusClass } from '../../../src/http/cabinet/request-log.ts'
+import { ask, type Wire } from '../api.ts'
+
+export type LoggedRequest = Wire<RequestEntry>
+export type RequestPage = Wire<RequestLogAnswer>
+
+export const statusClasses = ['refused', '2xx', '4xx', '5xx'] as const satisfies StatusClass[]
+export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const satisfies Method[]
+
+/** What the address of the page says. */
+export type RequestSearch = {
+  status?: (typeof statusClasses)[number] | undefined
+  key?: number | undefined
+  method?: Method | undefined
+  id?: string | undefined
+}
+
+/** `undefined` removes what is wrong. */
+export const readRequestSearch = (search: Record<string, unknown>): RequestSearch => ({
+  status: statusClasses.find(known => known === search.status),
+  key: Number.isSafeInteger(search.key) && Number(search.key) > 0 ? Number(search.key) : undefined,
+  method: methods.find(known => known === search.method),
+  // The address writes a text of digits as a number.
+  id: search.id === undefined || search.id === '' ? undefined : String(search.id).slice(0, 128),
+})
+
+/** The filters in the address, and a change of them. */
+export function useRequestSearch() {
+  const { company, ...search } = useSearch({ from: '/shell/developers/requests' })
+  const navigate = useNavigate()
+  const change = (changed: RequestSearch) =>
+    void navigate({ to: '.', search: before => ({ ...before, ...changed }), replace: true })
+  return { search, change }
+}
+
+const EVERY_MS = 3000
+
+/** The first page is asked again and again; a reader who went back is not disturbed. */
+export const requestsQuery = (companyId: number | undefined, { status, key, method, id }: RequestSearch) =>
+  infiniteQueryOptions({
+    queryKey: ['requests', companyId, status, key, method, id],
+    queryFn: ({ pageParam }) => {
+      const given = { companyId, status, key, method, requestId: id, before: pageParam || undefined }
+      const pairs = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, `${value}`]]))
+      return ask<RequestLogAnswer>('GET', `/requests?${new URLSearchParams(pairs)}`)
+    },
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next ?? undefined,
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : EVERY_MS),
+  })
+
+/** Requests with the minutes in which others were only counted, below the oldest request of the minute. */
+export function rowsOf(pages: RequestPage[]) {
+  const requests = pages.flatMap(page => page.requests)
+  const unlisted = new Map(pages.flatMap(page => page.unlisted).map(one => [minuteOf(one.minute), one.unlisted]))
+  return requests.map((request, place) => {
+    const next = requests[place + 1]
+    const isLast = next === undefined || minuteOf(next.at) !== minuteOf(request.at)
+    return { request, unlisted: isLast ? unlisted.get(minuteOf(request.at)) : undefined }
+  })
+}
+
+const minuteOf = (at: string) => at.slice(0, 16)
