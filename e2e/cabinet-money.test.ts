@@ -25,7 +25,7 @@ let emptyId: number
 /** A month ago, and on the days until yesterday. */
 beforeAll(async () => {
   const { sql } = cabinet
-  world = await aWorld(sql, { budget: '400' })
+  world = await aWorld(sql, { budget: '600' })
   const { companyId, partner } = world
   emptyId = await aCompany(sql, partner, { name: NASTY })
   await sql`update companies set name = ${NASTY} where company_id = ${companyId}`
@@ -42,7 +42,7 @@ beforeAll(async () => {
     await sql`update dispatches set name = ${NASTY} where dispatch_id = ${dispatchId}`
     await sql`update companies set budget = null where company_id = ${companyId}`
     await start(sql, world, dispatchId, at)
-    await sql`update companies set budget = 400 where company_id = ${companyId}`
+    await sql`update companies set budget = 600 where company_id = ${companyId}`
     const rows = await sql<{ uuid: string }[]>`select uuid from messages where dispatch_id = ${dispatchId}`
     for (const some of [rows.slice(0, 3), rows.slice(3, -2)])
       await recordFindings(
@@ -160,6 +160,8 @@ describe.skipIf(!hasBrowser)('money', () => {
     const [terms, topUp] = [/Budget and payment|Бюджет и оплата/, /^(Record a top-up|Внести пополнение)$/]
     await expectGoodDialog(page, 'terms', () => page.getByRole('button', { name: terms }).click())
     await expectGoodDialog(page, 'top-up', () => page.getByRole('button', { name: topUp }).click())
+    await page.mouse.move(0, 0)
+    await eventually(async () => expect(await page.evaluate('document.getAnimations().length')).toBe(0))
   }
 
   test.each(screens)('looks right at $width pixels, $locale, $colorScheme', async screen => {

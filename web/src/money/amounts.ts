@@ -21,6 +21,8 @@ export function useMoneyFormats() {
         format({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' }).format(new Date(day)),
       ).replace(/\sг\.$/, ''),
     month: (month: string) => monthName(language, month, { month: 'long' }),
+    /** Within a sentence. */
+    monthOfYear: (month: string) => monthName(language, month, { month: 'long', year: 'numeric' }),
     monthAndYear: (month: string) => capital(monthName(language, month, { month: 'long', year: 'numeric' })),
   }
 }
@@ -39,4 +41,15 @@ export function useAmounts(amounts: number[]) {
   const digits = { minimumFractionDigits: places, maximumFractionDigits: places }
   const numbers = new Intl.NumberFormat(locales[language], digits)
   return (amount: number) => numbers.format(amount).replace('-', '−')
+}
+
+/** Times on the clock of the billing zone, whose days the ledger has. */
+export function useTimes(zone: string) {
+  const { language } = useWords()
+  const format = (options: Intl.DateTimeFormatOptions) => {
+    const times = new Intl.DateTimeFormat(locales[language], { timeZone: zone, ...options })
+    return (moment: string) => times.format(new Date(moment))
+  }
+  const minutes = { hour: '2-digit', minute: '2-digit' } as const
+  return { minute: format(minutes), second: format({ ...minutes, second: '2-digit' }) }
 }

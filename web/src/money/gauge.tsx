@@ -22,11 +22,12 @@ export function Gauge({
       </div>
     )
   const { whole, used, words } = wholeOf(money)
+  const [shown, text] = free < 0 ? [-free, 'money.over' as const] : [free, words]
   return (
     <div className={styles.gauge}>
       <p>
-        <span className={styles.big}>{amount(free, currency)}</span>{' '}
-        <span>{say(words, { whole: amount(whole, currency) })}</span>
+        <span className={styles.big}>{amount(shown, currency)}</span>{' '}
+        <span>{say(text, { whole: amount(whole, currency) })}</span>
       </p>
       <div className={styles.bar} aria-hidden="true">
         <i className={styles.spent} style={{ width: partOf(used, whole) }} />

@@ -9,7 +9,7 @@ import { ErrorState } from '../parts/error-state.tsx'
 import { Icon } from '../parts/icon.tsx'
 import table from '../parts/table.module.css'
 import { useWords } from '../words/words.ts'
-import { useAmounts, useMoneyFormats } from './amounts.ts'
+import { useAmounts, useMoneyFormats, useTimes } from './amounts.ts'
 import styles from './money.module.css'
 import { entriesQuery, type Kind, kinds, type Line, ledgerFile, ledgerQuery, useLedgerFilter } from './money.ts'
 import { useOperator } from './operators.ts'
@@ -28,7 +28,13 @@ export function Ledger({ companyId }: { companyId: number }) {
       <Filters companyId={companyId} />
       {lines ? (
         lines.length > 0 ? (
-          <LedgerTable companyId={companyId} lines={lines} dayEnds={dayEnds} currency={data!.pages[0]!.currency} />
+          <LedgerTable
+            companyId={companyId}
+            lines={lines}
+            dayEnds={dayEnds}
+            currency={data!.pages[0]!.currency}
+            zone={data!.pages[0]!.zone}
+          />
         ) : (
           <Nothing />
         )
@@ -98,9 +104,9 @@ function Nothing() {
   )
 }
 
-type TableProps = { companyId: number; lines: Line[]; dayEnds: Map<string, number>; currency: string }
+type TableProps = { companyId: number; lines: Line[]; dayEnds: Map<string, number>; currency: string; zone: string }
 
-function LedgerTable({ companyId, lines, dayEnds, currency }: TableProps) {
+function LedgerTable({ companyId, lines, dayEnds, currency, zone }: TableProps) {
   const { say } = useWords()
   const { weekDay, sign } = useMoneyFormats()
   const amount = useAmounts([...lines.map(line => line.amount), ...dayEnds.values()])
@@ -130,7 +136,7 @@ function LedgerTable({ companyId, lines, dayEnds, currency }: TableProps) {
               <td className={table.actions} />
             </tr>
             {ofDay.map(line => (
-              <LineRows key={line.lineId} companyId={companyId} line={line} amount={amount} />
+              <LineRows key={line.lineId} companyId={companyId} line={line} amount={amount} zone={zone} />
             ))}
           </Fragment>
         ))}
@@ -139,9 +145,9 @@ function LedgerTable({ companyId, lines, dayEnds, currency }: TableProps) {
   )
 }
 
-type RowProps = { companyId: number; line: Line; amount: (amount: number) => string }
+type RowProps = { companyId: number; line: Line; amount: (amount: number) => string; zone: string }
 
-function LineRows({ companyId, line, amount }: RowProps) {
+function LineRows({ companyId, line, amount, zone }: RowProps) {
   const { say } = useWords()
   const [isOpen, setIsOpen] = useState(false)
   const isIn = line.kind === 'TOPUP'
@@ -149,7 +155,7 @@ function LineRows({ companyId, line, amount }: RowProps) {
     <>
       <tr>
         <td className={`${styles.when} ${table.corner}`}>
-          <Span line={line} />
+          <Span line={line} zone={zone} />
         </td>
         <td className={table.title}>
           <Cause line={line} />
@@ -172,15 +178,15 @@ function LineRows({ companyId, line, amount }: RowProps) {
           )}
         </td>
       </tr>
-      {isOpen && <Entries companyId={companyId} line={line} amount={amount} />}
+      {isOpen && <Entries companyId={companyId} line={line} amount={amount} zone={zone} />}
     </>
   )
 }
 
 /** When the line began and was changed last; one time where that is the same minute. */
-function Span({ line: { firstAt, lastAt } }: { line: Line }) {
-  const { time } = useFormats()
-  const [first, last] = [time(firstAt).slice(0, 5), time(lastAt).slice(0, 5)]
+function Span({ line: { firstAt, lastAt }, zone }: { line: Line; zone: string }) {
+  const { minute } = useTimes(zone)
+  const [first, last] = [minute(firstAt), minute(lastAt)]
   return <time dateTime={firstAt}>{first === last ? first : `${first}–${last}`}</time>
 }
 
@@ -222,9 +228,10 @@ const Entry = ({ main, sub }: { main: string; sub: string | null }) => (
 )
 
 /** What a line sums up: an entry for each batch of results. */
-function Entries({ companyId, line, amount }: RowProps) {
+function Entries({ companyId, line, amount, zone }: RowProps) {
   const { say } = useWords()
-  const { time, number } = useFormats()
+  const { number } = useFormats()
+  const { second } = useTimes(zone)
   const { data, error, refetch, hasNextPage, fetchNextPage } = useInfiniteQuery(entriesQuery(companyId, line))
   if (!data)
     return (
@@ -238,7 +245,7 @@ function Entries({ companyId, line, amount }: RowProps) {
         .flatMap(page => page.entries)
         .map(({ entryId, at, messages, amount: of }) => (
           <tr key={entryId} className={styles.entry}>
-            <td className={styles.when}>{time(at)}</td>
+            <td className={styles.when}>{second(at)}</td>
             <td className={table.title}>
               {messages === null ? '' : say('money.ledger.batch', { count: number(messages) })}
             </td>

@@ -26,7 +26,7 @@ export function StatementPage() {
 
 function OfCompany({ companyId, month }: { companyId: number; month: string }) {
   const { say, language } = useWords()
-  const { monthAndYear } = useMoneyFormats()
+  const { monthOfYear } = useMoneyFormats()
   const { data, error, refetch } = useQuery(statementQuery(companyId, month))
   return (
     <>
@@ -34,7 +34,7 @@ function OfCompany({ companyId, month }: { companyId: number; month: string }) {
         <Icon name="back" /> {say('money.statement.back')}
       </Link>
       <PageHead
-        title={say('money.statement.title', { month: monthAndYear(month) })}
+        title={say('money.statement.title', { month: monthOfYear(month) })}
         note={data?.company.name ?? ' '}
         actions={(['csv', 'pdf'] as const).map(format => (
           <Button
@@ -61,38 +61,41 @@ function OfCompany({ companyId, month }: { companyId: number; month: string }) {
 
 function StatementBody({ statement }: { statement: Statement }) {
   return (
-    <div className={columns.columns}>
-      <div>
-        <ByChannel statement={statement} />
-        <ByTariff statement={statement} />
+    <>
+      <Summary statement={statement} />
+      <div className={columns.columns}>
+        <div>
+          <ByChannel statement={statement} />
+          <ByTariff statement={statement} />
+        </div>
+        <aside className={columns.aside}>
+          <TopUps statement={statement} />
+          <Fees statement={statement} />
+          <Details statement={statement} />
+        </aside>
       </div>
-      <aside className={columns.aside}>
-        <Summary statement={statement} />
-        <TopUps statement={statement} />
-        <Fees statement={statement} />
-        <Details statement={statement} />
-      </aside>
-    </div>
+    </>
   )
 }
 
 type Part = { statement: Statement }
 
-function Summary({ statement: { opening, toppedUp, spent, closing, currency } }: Part) {
+function Summary({ statement }: Part) {
   const { say } = useWords()
   const { sign } = useMoneyFormats()
-  const amount = useAmounts([opening, toppedUp, spent, closing])
+  const figures = ['opening', 'toppedUp', 'spent', 'closing'] as const
+  const amount = useAmounts(figures.map(figure => statement[figure]))
   return (
-    <Section title={say('money.statement.summary')} note={sign(currency)}>
-      <Pairs>
-        <Pair name={say('money.statement.opening')}>{amount(opening)}</Pair>
-        <Pair name={say('money.statement.toppedUp')}>+{amount(toppedUp)}</Pair>
-        <Pair name={say('money.statement.spent')}>−{amount(spent)}</Pair>
-        <Pair name={say('money.statement.closing')} isSum>
-          {amount(closing)}
-        </Pair>
-      </Pairs>
-    </Section>
+    <dl className={`${styles.figures} ${styles.summary}`}>
+      {figures.map(figure => (
+        <div key={figure}>
+          <dt>{say(`money.statement.${figure}`)}</dt>
+          <dd className={styles.value}>
+            {amount(statement[figure])} <small>{sign(statement.currency)}</small>
+          </dd>
+        </div>
+      ))}
+    </dl>
   )
 }
 
@@ -158,7 +161,7 @@ function SumTable({ title, rows, statement: { spent, currency } }: { title: stri
   if (shown.length === 0) return null
   return (
     <Section title={title}>
-      <table className={table.table}>
+      <table className={`${table.table} ${styles.sums}`}>
         <thead>
           <tr>
             <th>{say('money.statement.item')}</th>

@@ -10,6 +10,7 @@ import { describeProblem } from '../problems.ts'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import { useMoneyFormats } from './amounts.ts'
+import styles from './money.module.css'
 import { MONEY, type Money } from './money.ts'
 import { amountIn } from './typed-amount.ts'
 
@@ -66,6 +67,7 @@ export function TermsDialog({ money, onClose }: { money: Money; onClose(): void 
               key={mode}
               value={mode}
               mt="xs"
+              classNames={{ description: styles.radioNote }}
               label={say(`money.billing.${mode}`)}
               description={say(`money.billing.${mode}.note`)}
             />

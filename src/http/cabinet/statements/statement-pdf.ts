@@ -103,14 +103,13 @@ class StatementPages {
     const { statement, language } = this.#file
     const words = wordsOf[language]
     const names = ['opening', 'toppedUp', 'spent', 'closing'] as const
-    const { plain, sign } = this.#amounts(names.map(name => statement[name]))
+    const { withSign } = this.#amounts(names.map(name => statement[name]))
     const width = WIDTH / names.length
     names.forEach((name, place) => {
       this.#write('text', 9, words[name], EDGE + place * width, this.#y, colours.third)
-      this.#write('strong', 13, plain(statement[name]), EDGE + place * width, this.#y + 14)
-      this.#write('text', 9, sign, EDGE + place * width, this.#y + 31, colours.third)
+      this.#write('strong', 12, withSign(statement[name]), EDGE + place * width, this.#y + 14)
     })
-    this.#y += 60
+    this.#y += 54
   }
 
   section({ title, isCounted, rows, total }: StatementSection) {
