@@ -51,6 +51,19 @@ create table api_keys (
   constraint api_keys_company_id_fkey FOREIGN KEY (company_id) REFERENCES companies(company_id)
 );
 
+create table api_processes (
+  process       uuid not null,
+  host          text not null,
+  pid           integer not null,
+  version       text not null,
+  started_at    timestamp with time zone default clock_timestamp() not null,
+  seen_at       timestamp with time zone default clock_timestamp() not null,
+  clock_off_ms  bigint default 0 not null,
+  memory_bytes  bigint,
+  loop_delay_ms integer,
+  constraint api_processes_pkey PRIMARY KEY (process)
+);
+
 create table audit_entries (
   entry_id     bigint generated always as identity not null,
   at           timestamp(3) with time zone default now() not null,
@@ -376,10 +389,16 @@ CREATE UNIQUE INDEX dispatches_again_once ON dispatches USING btree (company_id,
 CREATE INDEX dispatches_by_status ON dispatches USING btree (company_id, status, dispatch_id);
 
 create table engines (
-  worker       uuid not null,
-  started_at   timestamp with time zone default now() not null,
-  seen_at      timestamp with time zone default now() not null,
-  clock_off_ms bigint default 0 not null,
+  worker        uuid not null,
+  started_at    timestamp with time zone default now() not null,
+  seen_at       timestamp with time zone default now() not null,
+  clock_off_ms  bigint default 0 not null,
+  host          text default ''::text not null,
+  pid           integer default 0 not null,
+  version       text default ''::text not null,
+  memory_bytes  bigint,
+  loop_delay_ms integer,
+  unrecorded    integer,
   constraint engines_pkey PRIMARY KEY (worker)
 );
 
@@ -432,6 +451,19 @@ create table gateway_chats (
 );
 CREATE INDEX gateway_chats_by_destination ON gateway_chats USING btree (gateway_id, destination) WHERE (destination IS NOT NULL);
 
+create table gateway_minutes (
+  gateway_id bigint not null,
+  minute     timestamp with time zone not null,
+  worker     uuid not null,
+  parts      integer not null,
+  taken      integer not null,
+  ended      integer not null,
+  failed     integer not null,
+  errors     jsonb not null,
+  constraint gateway_minutes_pkey PRIMARY KEY (gateway_id, minute, worker)
+);
+CREATE INDEX gateway_minutes_by_age ON gateway_minutes USING btree (minute);
+
 create table gateway_receipt_ids (
   gateway_id bigint not null,
   relation   text not null,
@@ -454,6 +486,7 @@ create table gateway_states (
   last_error_at     timestamp with time zone,
   seen_at           timestamp with time zone not null,
   version           integer default 0 not null,
+  answer_ms         integer,
   constraint gateway_states_pkey PRIMARY KEY (gateway_id, worker)
 );
 
@@ -471,6 +504,8 @@ create table gateways (
   secrets          bytea,
   companies        bigint[] default '{}'::bigint[] not null,
   version          integer default 1 not null,
+  paused_at        timestamp with time zone,
+  drain_until      timestamp with time zone,
   constraint gateways_pkey PRIMARY KEY (gateway_id),
   constraint gateways_name_key UNIQUE (name),
   constraint gateways_parts_per_second_check CHECK ((parts_per_second > 0))

@@ -5,9 +5,12 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { freePort } from '../src/commands/service/doors.ts'
 import { loadNumbering } from '../src/domain/numbering/numbering.ts'
+import { connectorsAtHand } from '../src/engine/connectors-at-hand.ts'
 import { type App, buildApp } from '../src/http/app.ts'
 import { PASSWORD } from '../src/testing/cabinet.ts'
 import { type TestDatabase, useDatabase } from '../src/testing/database.ts'
+
+export const SECRET = 'a secret of the tests, 32 or longer'
 
 export type Cabinet = TestDatabase & {
   app: App
@@ -33,7 +36,8 @@ export function useCabinet({ demo = false } = {}): Cabinet {
       trustedProxies: [],
       metrics: false,
       demo,
-      secret: 'a secret of the tests, 32 or longer',
+      secret: SECRET,
+      connectors: connectorsAtHand({ sql: cabinet.sql, secret: SECRET }),
     })
     await cabinet.app.listen({ port, host: '127.0.0.1' })
   })

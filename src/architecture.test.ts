@@ -51,6 +51,7 @@ const slices = [
   'verification',
   'audit',
   'overview',
+  'health',
 ]
 
 /** What each room may import, besides itself. `main.ts` and `commands` put everything together. */

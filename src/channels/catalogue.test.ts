@@ -2,7 +2,7 @@ import { createECDH, generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { readers } from '../http/webhooks/readers.ts'
-import { catalogue, entryOf } from './catalogue.ts'
+import { catalogue, descriptions, entryOf } from './catalogue.ts'
 import { connectorNames } from './connector-names.ts'
 
 const whsec = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
@@ -52,6 +52,46 @@ const examples: Record<string, { right: Record<string, unknown>; wrong: Record<s
 test('every connector has an example here', () => {
   expect(Object.keys(examples).sort()).toEqual(connectorNames.toSorted())
 })
+
+describe.each(descriptions)('the form of $name', ({ name, fields, secrets }) => {
+  const { check } = entryOf(name)
+  const { right } = examples[name]!
+  const passes = (settings: Record<string, unknown>) => isTaken(check, { ...right, ...settings })
+
+  test('has every setting that the connector reads, and no other', () => {
+    const asked = new Set<string | symbol>()
+    check(new Proxy(right, { get: (raw, setting) => asked.add(setting) && raw[setting as string] }))
+    expect(fields.map(field => field.name).sort()).toEqual([...asked].sort())
+    expect(fields.map(field => field.name)).toEqual(expect.arrayContaining([...secrets]))
+  })
+
+  test('offers what the connector takes, and asks for what it needs', () => {
+    const wrong = fields.flatMap(field => {
+      const { name } = field
+      const without = Object.fromEntries(Object.entries(right).filter(([setting]) => setting !== name))
+      if (field.isRequired && isTaken(check, without)) return [`${name} is not required`]
+      if (field.kind === 'choice')
+        return field.choices.filter(value => !passes({ [name]: value })).map(bad => `${name} ${bad}`)
+      if (field.kind === 'flag') return passes({ [name]: field.default }) ? [] : [name]
+      if (field.kind === 'share') return passes({ [name]: 1 }) && !passes({ [name]: 1.1 }) ? [] : [name]
+      if (field.kind !== 'whole') return []
+      const { least, most } = field
+      const isBounded = !passes({ [name]: least - 1 }) && !passes({ [name]: most + 1 })
+      const given = name === 'registeredDelivery' ? [field.default] : [least, most, field.default ?? least]
+      return isBounded && given.every(value => passes({ [name]: value })) ? [] : [name]
+    })
+    expect(wrong).toEqual([])
+  })
+})
+
+function isTaken(check: (settings: Record<string, unknown>) => void, settings: Record<string, unknown>): boolean {
+  try {
+    check(settings)
+    return true
+  } catch {
+    return false
+  }
+}
 
 describe.each(connectorNames)('%s', name => {
   const { check, secrets, hasWebhook } = entryOf(name)

@@ -1,6 +1,8 @@
 import { namesIn, SENDER_NAMES } from '../base/carried-names.ts'
 import { allChannelTypes, type ChannelType } from '../base/channel-types.ts'
-import type { ConnectorName } from './connector-names.ts'
+import type { ConnectorDescription } from '../base/setting-fields.ts'
+import { type ConnectorName, connectorNames } from './connector-names.ts'
+import { fieldsOf } from './fields.ts'
 import { secretSettings as httpSecrets, readSettings as readHttp } from './http/settings.ts'
 import { secretSettings as pushSecrets, readSettings as readPush } from './push/settings.ts'
 import { flag, type RawSettings, whole, wrongSetting } from './settings.ts'
@@ -52,6 +54,12 @@ export function entryOf(connector: string): ConnectorEntry {
   if (!isConnector(connector)) throw new Error(`There is no connector "${connector}"`)
   return catalogue[connector]
 }
+
+/** What a form offers: every connector with its settings. */
+export const descriptions: readonly ConnectorDescription<ChannelType>[] = connectorNames.map(name => {
+  const { channels, secrets, hasWebhook }: ConnectorEntry = catalogue[name]
+  return { name, channels, secrets, hasWebhook, fields: fieldsOf[name] }
+})
 
 const MOST_NAMES = 1000
 const MOST_NAME_CHARACTERS = 100

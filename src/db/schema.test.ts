@@ -40,6 +40,8 @@ const exceptions: Record<string, string> = {
   virtual_operators: 'reference: the numbering plan',
   gateways: 'reference: the ways out serve every company',
   gateway_states: 'how the ways out are doing; they serve every company',
+  gateway_minutes: 'what happened at the ways out; they serve every company',
+  api_processes: 'processes, not companies',
   gateway_binds: 'connections of the ways out, shared by the engines',
   gateway_bind_seekers: 'connections of the ways out, shared by the engines',
   gateway_receipt_ids: 'how an operator writes its ids; the ways out serve every company',

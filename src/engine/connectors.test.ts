@@ -48,6 +48,8 @@ describe.each(connectorNames)('%s', connector => {
     sealed: null,
     partsPerSecond: null,
     paused: false,
+    pausedAt: null,
+    drainUntil: null,
     companies: [],
     version: 1,
   })

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { VitalSigns } from '../base/vitals.ts'
 import { DatabaseClock } from '../db/clock.ts'
 import type { Pool } from '../db/sql.ts'
 import { forgetOldCallbacks } from '../domain/callbacks/callbacks.ts'
@@ -8,6 +9,7 @@ import { callbackKey, sealPlainSecrets } from '../domain/callbacks/secrets.ts'
 import { forgetOldCascades } from '../domain/cascades/cascades.ts'
 import { endDueLanes } from '../domain/dispatches/ending.ts'
 import { trimOutbox } from '../domain/gateways/gateways.ts'
+import { forgetOldMinutes } from '../domain/gateways/minutes.ts'
 import { ownedNames } from '../domain/gateways/name-owners.ts'
 import { gatewayKey } from '../domain/gateways/secrets.ts'
 import { forgetOldKeys } from '../domain/idempotency/idempotency.ts'
@@ -90,6 +92,7 @@ export async function startEngine(given: EngineContext): Promise<{ worker: strin
   const { clock = databaseClock.now } = given
   const context = { ...given, clock }
   const worker = randomUUID()
+  const vitals = new VitalSigns()
   const numbering = await watchNumbering(sql, { onError: err => log.warn({ err }, 'numbering.not_read') })
   const cascades = { numbering: () => numbering.current(), linkBase: `${context.publicUrl ?? ''}/s` }
   const recorder = createRecorder({ ...context, cascades })
@@ -110,6 +113,7 @@ export async function startEngine(given: EngineContext): Promise<{ worker: strin
     // reports what the former connection had taken and not reported yet.
     connect: context.connect ?? ((gateway, feed) => connectGateway({ sql, log, worker: randomUUID() }, gateway, feed)),
     feedOf: ({ gatewayId }) => feedOf(feeds, gatewayId),
+    now: databaseClock.now,
   })
   const signing = context.secret === undefined ? undefined : callbackKey(context.secret)
   if (signing) await sealPlainSecrets(sql, signing)
@@ -118,7 +122,9 @@ export async function startEngine(given: EngineContext): Promise<{ worker: strin
   const scheduler = startScheduler({ ...context, worker, recorder, gateways, codes })
   const unlisten = await listen(context, { tidings_lanes: scheduler.wake, tidings_gateways: gateways.hurry })
   const loops = [
-    repeat('heartbeat', HEARTBEAT_EVERY_MS, log, () => seeEngine(sql, worker, databaseClock.offMs())),
+    repeat('heartbeat', HEARTBEAT_EVERY_MS, log, () =>
+      seeEngine(sql, worker, databaseClock.offMs(), { ...vitals.read(), unrecorded: recorder.window.open }),
+    ),
     repeat('senders', SENDERS_EVERY_MS, log, async () => {
       const leftToStaff = moderation === 'auto' ? await ownedNames(sql) : []
       const moves = await moveDueSenders(sql, moderation, await senderFeeTable(sql), clock(), leftToStaff)
@@ -135,7 +141,9 @@ export async function startEngine(given: EngineContext): Promise<{ worker: strin
     ),
     repeat('stops', STOPS_EVERY_MS, log, () => endStopped(sql, { billingZone, now: clock() })),
     repeat('timers', TIMERS_EVERY_MS, log, () => seeToTimers({ sql, clock, log, recorder, billingZone, cascades })),
-    repeat('kept receipts', KEPT_RECEIPTS_EVERY_MS, log, () => lookAtKeptReceipts(feeds)),
+    repeat('kept receipts', KEPT_RECEIPTS_EVERY_MS, log, () =>
+      lookAtKeptReceipts({ ...feeds, onMatched: gateways.countKept }),
+    ),
     repeat('deadlines', DEADLINES_EVERY_MS, log, () => endOverdue({ sql, clock, log, recorder })),
     repeat('stranded leases', STRANDED_EVERY_MS, log, () => returnStrandedLeases(sql, { billingZone, now: clock() })),
     repeat('waiting', WAITING_EVERY_MS, log, () => endWaiting({ sql, clock, recorder })),
@@ -148,6 +156,7 @@ export async function startEngine(given: EngineContext): Promise<{ worker: strin
     worker,
     async stop() {
       unlisten()
+      vitals.stop()
       recorder.hurry()
       await inTurn(STOP_MS, [
         () => scheduler.stop(),
@@ -177,6 +186,7 @@ async function keepHouse({ sql, clock, log, keepMonths }: EngineContext & { cloc
     forgetOldRequests: () => forgetOldRequests(sql, clock()),
     removeUnusedBuckets: () => removeUnusedBuckets(sql),
     forgetGoneEngines: () => forgetGoneEngines(sql),
+    forgetOldMinutes: () => forgetOldMinutes(sql),
     forgetOldCascades: () => forgetOldCascades(sql),
     forgetOldVerifications: () => forgetOldVerifications(sql),
     forgetOldSessions: () => forgetOldSessions(sql),

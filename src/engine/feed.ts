@@ -99,21 +99,31 @@ async function takeTheirs({ sql, recorder }: FeedContext, gatewayId: number, rec
  * Looks again at receipts that matched nothing when they came: their submission was not committed yet, or they came
  * in through a process that does not send.
  */
-export async function lookAtKeptReceipts(context: Pick<FeedContext, 'sql' | 'recorder'>): Promise<void> {
+export async function lookAtKeptReceipts(context: KeptContext): Promise<void> {
   let looked = 0
   do looked = await lookAtSome(context)
   while (looked === KEPT_AT_ONCE)
 }
 
-async function lookAtSome({ sql, recorder }: Pick<FeedContext, 'sql' | 'recorder'>): Promise<number> {
+type KeptContext = Pick<FeedContext, 'sql' | 'recorder'> & {
+  /** Told of receipts that found their messages. */
+  onMatched?: (gatewayId: number, receipts: Pick<Receipt, 'of' | 'status'>[]) => void
+}
+
+async function lookAtSome({ sql, recorder, onMatched }: KeptContext): Promise<number> {
   const kept = await takeKeptReceipts(sql, KEPT_AT_ONCE)
   for (const [gatewayId, receipts] of Map.groupBy(kept, ({ gatewayId }) => gatewayId)) {
     const read = await readAll(sql, gatewayId, receipts)
     const { matched, unmatched } = await matchReceipts(sql, gatewayId, read)
     await noteAll(recorder, matched)
     const waiting = new Set<ProviderReceipt>(unmatched)
-    const done = read.filter(receipt => !waiting.has(receipt)).map(({ receiptId }) => receiptId)
-    if (done.length > 0) await dropKeptReceipts(sql, done)
+    const done = read.filter(receipt => !waiting.has(receipt))
+    const ids = done.map(({ receiptId }) => receiptId)
+    if (ids.length > 0) await dropKeptReceipts(sql, ids)
+    onMatched?.(
+      gatewayId,
+      done.map(({ providerId, status }) => ({ of: { providerId }, status })),
+    )
   }
   return kept.length
 }

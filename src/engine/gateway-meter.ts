@@ -1,4 +1,5 @@
 import type { Channel, Outgoing, SendResult } from '../channels/channel.ts'
+import type { GatewayTally } from './gateway-tally.ts'
 
 /** A channel with a meter on it: what it took within the last minute, and when it last had an error. */
 export type MeteredChannel = Channel & {
@@ -13,7 +14,7 @@ const SECONDS = 60
  * An error that is over is still worth knowing: `lastTrouble` looks at the health each time it is asked. Of a channel
  * that does not say when it had its error, a new one is seen by its words.
  */
-export function metered(channel: Channel): MeteredChannel {
+export function metered(channel: Channel, tally?: GatewayTally): MeteredChannel {
   const perSecond = new Array<number>(SECONDS).fill(0)
   let second = currentSecond()
   let trouble: { lastError: string; lastErrorAt: Date } | undefined
@@ -30,15 +31,18 @@ export function metered(channel: Channel): MeteredChannel {
   }
 
   return {
-    submit: (batch, report, mayGo) =>
-      channel.submit(
+    submit(batch, report, mayGo) {
+      const handedAt = performance.now()
+      return channel.submit(
         batch,
         (index, result) => {
           count(batch[index]!, result)
+          tally?.submitted(batch[index]!, result, performance.now() - handedAt)
           report(index, result)
         },
         mayGo,
-      ),
+      )
+    },
     get window() {
       return channel.window
     },

@@ -3,13 +3,16 @@ import { plainName } from '../base/bot-names.ts'
 import { carriedNames } from '../base/carried-names.ts'
 import type { ChannelType } from '../base/channel-types.ts'
 import type { BoxKey } from '../base/secret-box.ts'
-import type { Channel, Feed } from '../channels/channel.ts'
+import { catalogue, isConnector } from '../channels/catalogue.ts'
+import type { Channel, Feed, Receipt } from '../channels/channel.ts'
 import type { Pool } from '../db/sql.ts'
 import type { Gateway, OwnState } from '../domain/gateways/gateway.ts'
 import { listGateways } from '../domain/gateways/gateways.ts'
+import { writeGatewayMinutes } from '../domain/gateways/minutes.ts'
 import { openSettings } from '../domain/gateways/secrets.ts'
 import { removeGatewayStates, writeGatewayStates } from '../domain/gateways/states.ts'
 import { type MeteredChannel, metered } from './gateway-meter.ts'
+import { GatewayTally } from './gateway-tally.ts'
 import { type Loop, repeat } from './loop.ts'
 
 const LOOK_EVERY_MS = 1000
@@ -30,6 +33,8 @@ export type Gateways = {
   carriersOf(channelType: ChannelType, brandId: number, senderName: string): Set<number>
   /** The gateways of a channel that can take something now, and how many there are in all. */
   ofChannel(channelType: ChannelType): { up: LiveGateway[]; all: number }
+  /** Counts receipts that came to another process, which kept them for us: those of connectors with a webhook. */
+  countKept(gatewayId: number, receipts: Pick<Receipt, 'of' | 'status'>[]): void
   look(): Promise<void>
   /** Something was changed: looks at once. */
   hurry(): void
@@ -50,15 +55,18 @@ export type GatewaysContext = {
   key: BoxKey | undefined
   connect: Connect
   feedOf: (gateway: Gateway) => Feed
+  /** The database's clock: minutes are counted by it. */
+  now?: () => Date
 }
 
 /** The gateways of the database, connected; they come, go and change without a restart. */
 export async function keepGateways(context: GatewaysContext): Promise<Gateways> {
-  const { sql, log, worker } = context
+  const { sql, log, worker, now = () => new Date() } = context
   const live = new Map<number, LiveGateway>()
   const leaving = new Map<number, Promise<void>>()
   const failed = new Map<number, Failed>()
   const doubts = new Map<string, number>()
+  const tallies = new Map<number, GatewayTally>()
   let rows: Gateway[] = []
   let names = new Map<number, ReadonlySet<string> | undefined>()
   let rowsAsOf = 0
@@ -103,11 +111,28 @@ export async function keepGateways(context: GatewaysContext): Promise<Gateways> 
   function connect(gateway: Gateway) {
     try {
       const complete = { ...gateway, settings: openSettings(gateway, context.key) }
-      const channel = metered(context.connect(complete, context.feedOf(gateway)))
+      const tally = tallyOf(gateway.gatewayId)
+      const channel = metered(context.connect(complete, tally.counting(context.feedOf(gateway))), tally)
       live.set(gateway.gatewayId, { gateway, channel, busy: 0 })
       failed.delete(gateway.gatewayId)
     } catch (err) {
       noteFailure(gateway.gatewayId, err as Error)
+    }
+  }
+
+  function tallyOf(gatewayId: number): GatewayTally {
+    const tally = tallies.get(gatewayId) ?? new GatewayTally(gatewayId, now)
+    tallies.set(gatewayId, tally)
+    return tally
+  }
+
+  async function writeMinutes() {
+    for (const [gatewayId, tally] of tallies) {
+      const rows = tally.changed()
+      if (rows.length > 0) await writeGatewayMinutes(sql, worker, rows)
+      tally.wrote(rows)
+      const isOver = rows.length === 0 && !live.has(gatewayId) && !leaving.has(gatewayId)
+      if (isOver) tallies.delete(gatewayId)
     }
   }
 
@@ -150,15 +175,22 @@ export async function keepGateways(context: GatewaysContext): Promise<Gateways> 
     rows.map(({ gatewayId, version }) => {
       const known = live.get(gatewayId)
       const state = known ? stateOf(gatewayId, known.channel) : { gatewayId, ...notConnected, ...failed.get(gatewayId) }
-      return { ...state, version }
+      return { ...state, version, answerMs: tallies.get(gatewayId)?.answerMs() ?? null }
     })
 
   await look()
   const looks = repeat('gateways', LOOK_EVERY_MS, log, look)
-  states = repeat('gateway states', STATES_EVERY_MS, log, () => writeGatewayStates(sql, worker, statesNow()))
+  states = repeat('gateway states', STATES_EVERY_MS, log, async () => {
+    await writeGatewayStates(sql, worker, statesNow())
+    await writeMinutes()
+  })
 
   return {
     look,
+    countKept(gatewayId, receipts) {
+      const gateway = live.get(gatewayId)?.gateway
+      if (gateway && hasWebhook(gateway)) tallyOf(gatewayId).received(receipts)
+    },
     hurry: () => looks.hurry(),
     serving(channelType, brandId, senderName) {
       const routes = routesOf(channelType, brandId, senderName)
@@ -181,6 +213,7 @@ export async function keepGateways(context: GatewaysContext): Promise<Gateways> 
       for (const [gatewayId, { channel }] of live) leave(gatewayId, channel)
       live.clear()
       await Promise.all(leaving.values())
+      await writeMinutes().catch(err => log.warn({ err }, 'gateway_minutes.not_written'))
       await removeGatewayStates(sql, worker).catch(err => log.warn({ err }, 'gateway_states.not_removed'))
     },
   }
@@ -198,6 +231,8 @@ const sameSettings = (a: Gateway, b: Gateway) =>
 
 const sameSecrets = ({ sealed: a }: Gateway, { sealed: b }: Gateway) => (a && b ? a.equals(b) : a === b)
 
+const hasWebhook = ({ connector }: Gateway) => isConnector(connector) && catalogue[connector].hasWebhook
+
 type Failed = { lastError: string; lastErrorAt: Date }
 
 const notConnected = {
@@ -211,7 +246,7 @@ const notConnected = {
   lastErrorAt: null,
 }
 
-function stateOf(gatewayId: number, channel: MeteredChannel): Omit<OwnState, 'version'> {
+function stateOf(gatewayId: number, channel: MeteredChannel): Omit<OwnState, 'version' | 'answerMs'> {
   const { up, open = 0, binds } = channel.health()
   return {
     ...notConnected,

@@ -23,6 +23,11 @@ export class SubmissionWindow {
     this.#most = most
   }
 
+  /** How many were handed over and are not recorded yet. */
+  get open(): number {
+    return this.#open
+  }
+
   /** Resolves when there is room for so many more messages. */
   async reserve(places: number): Promise<Reservation> {
     const left = Math.min(places, this.#most)

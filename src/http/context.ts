@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Pool } from '../db/sql.ts'
 import { type DocumentQuota, usualDocumentQuota } from '../domain/documents/document.ts'
+import type { Connectors } from '../domain/gateways/connectors.ts'
 import type { Numbering } from '../domain/numbering/numbering.ts'
 import type { CaptchaUrls } from './widget/captcha/captcha.ts'
 
@@ -44,6 +45,10 @@ export type Context = {
   metricsAllow?: string[]
   /** What the secrets of gateways are sealed with. */
   secret: string
+  /** For the page of gateways; without them, gateways are only looked at there. */
+  connectors?: Connectors
+  /** The folder of the embedded database: its disk is watched. */
+  dataFolder?: string | undefined
   /** Texts by which a subscriber asks for nothing more; unless told, the usual ones. */
   stopWords?: readonly string[]
   /** Serves `/widget/demo`. */

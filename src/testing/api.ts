@@ -2,9 +2,12 @@ import type { InjectOptions } from 'fastify'
 import { pino } from 'pino'
 import { afterAll, beforeAll } from 'vitest'
 import { loadNumbering } from '../domain/numbering/numbering.ts'
+import { connectorsAtHand } from '../engine/connectors-at-hand.ts'
 import { type App, buildApp } from '../http/app.ts'
 import { type AnswerCheck, answerCheck } from './answer-check.ts'
 import { type TestDatabase, useDatabase } from './database.ts'
+
+const SECRET = 'a secret of the tests, 32 or longer'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH'
 
@@ -55,7 +58,8 @@ export function useApp(document: string, trustedProxies: string[] = []) {
       publicUrl: 'http://localhost:8080',
       trustedProxies,
       metrics: false,
-      secret: 'a secret of the tests, 32 or longer',
+      secret: SECRET,
+      connectors: connectorsAtHand({ sql: api.sql, secret: SECRET }),
     })
     check = answerCheck((await api.app.inject(document)).json())
   })

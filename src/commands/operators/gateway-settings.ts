@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { UsageError } from '../../base/errors.ts'
-import { catalogue, entryOf, isConnector } from '../../channels/catalogue.ts'
-import type { GatewayChange, Keeping } from '../../domain/gateways/gateway.ts'
-import { gatewayKey } from '../../domain/gateways/secrets.ts'
+import type { GatewayChange } from '../../domain/gateways/gateway.ts'
 import { MOST_PARTS_PER_SECOND } from '../options.ts'
 
 /** What one `--set` says: a name, and a text that stands as it is when it comes from a file. */
@@ -77,13 +75,3 @@ function parsed(text: string): unknown {
     return text
   }
 }
-
-/** A row may have a connector that this version does not know: it can be paused and removed, not set. */
-export const keepingOf = (secret: string, connector: string): Keeping => ({
-  key: gatewayKey(secret),
-  secretNames: secretsOf(connector),
-  check: settings => entryOf(connector).check(settings),
-})
-
-export const secretsOf = (connector: string): readonly string[] =>
-  isConnector(connector) ? catalogue[connector].secrets : []

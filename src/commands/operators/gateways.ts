@@ -7,6 +7,7 @@ import type { Database } from '../../db/database.ts'
 import type { Pool } from '../../db/sql.ts'
 import type { What } from '../../domain/audit-log/entry.ts'
 import { requireAnyCompany } from '../../domain/companies/companies.ts'
+import { brandNamesOf, gatewayFields, gatewaySubject, OTHER_BRANDS } from '../../domain/gateways/audit-fields.ts'
 import type { Gateway, GatewayChange, GatewayState, Keeping, NewGateway } from '../../domain/gateways/gateway.ts'
 import {
   addGateway,
@@ -16,17 +17,18 @@ import {
   requireGateway,
 } from '../../domain/gateways/gateways.ts'
 import { gatewayStates, partsPerSecondOf, waitForEngines, waitForRelease } from '../../domain/gateways/states.ts'
-import { brandIds, brandOf, OTHER_BRAND_ID } from '../../domain/numbering/brand.ts'
+import { brandIds, OTHER_BRAND_ID } from '../../domain/numbering/brand.ts'
+import { keepingOf, secretsOf } from '../../engine/connectors-at-hand.ts'
+import { tryGateway } from '../../engine/gateway-trial.ts'
 import { noCompany, noGateway, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { channelOption, choiceOption, rateOption } from '../options.ts'
 import { recorded } from '../recorded.ts'
 import { table } from '../table.ts'
-import { changeBySettings, keepingOf, readSettings, type Setting, secretsOf } from './gateway-settings.ts'
-import { presentTrial, readTrial, trialInWords, tryGateway } from './gateway-trial.ts'
+import { changeBySettings, readSettings, type Setting } from './gateway-settings.ts'
+import { presentTrial, readTrial, trialInWords } from './gateway-trial.ts'
 
-const OTHER = 'OTHER'
-const brandNames = [...Object.keys(brandIds), OTHER]
+const brandNames = [...Object.keys(brandIds), OTHER_BRANDS]
 
 export async function listAll({ config, print }: Call) {
   await withDatabase(config, async ({ sql }) => {
@@ -57,8 +59,8 @@ export async function addOne(call: Call) {
         ? addUnnamed(tx, wanted, keeping)
         : addGateway(tx, { ...wanted, name }, keeping))
       if (!made) throw new UsageError(`A gateway with the name "${name}" exists already.`)
-      const after = { ...fieldsOf(made), settings: Object.keys(settings) }
-      await record({ what: 'gateway.added', subject: subjectOf(made), after })
+      const after = { ...gatewayFields(made), settings: Object.keys(settings) }
+      await record({ what: 'gateway.added', subject: gatewaySubject(made), after })
       return made
     })
     const behind = await whileWaiting(call, waitForEngines(sql, added))
@@ -130,8 +132,8 @@ const changeOne = (
     const changed = await recorded(sql, async (tx, record) => {
       const after = await changeGateway(tx, gateway.gatewayId, change, keeping)
       const settings = change.settings && { settings: Object.keys(change.settings) }
-      const fields = { before: fieldsOf(gateway), after: { ...fieldsOf(after), ...settings } }
-      await record({ what, subject: subjectOf(after), ...fields })
+      const fields = { before: gatewayFields(gateway), after: { ...gatewayFields(after), ...settings } }
+      await record({ what, subject: gatewaySubject(after), ...fields })
       return after
     })
     const behind = await whileWaiting(call, waitForEngines(sql, changed))
@@ -143,7 +145,7 @@ export const removeOne = (call: Call) =>
     const { gatewayId, name } = gateway
     await recorded(sql, async (tx, record) => {
       await removeGateway(tx, gatewayId)
-      await record({ what: 'gateway.removed', subject: subjectOf(gateway), before: fieldsOf(gateway) })
+      await record({ what: 'gateway.removed', subject: gatewaySubject(gateway), before: gatewayFields(gateway) })
     })
     const behind = await whileWaiting(call, waitForRelease(sql, gatewayId))
     call.print({ gatewayId, name, enginesBehind: behind }, `Gateway ${name} was removed.${behindNote(behind)}`)
@@ -170,7 +172,7 @@ export async function testOne(call: Call) {
   await onGateway(call, async (database, gateway) => {
     const { to, sender } = trial
     await recorded(database.sql, (_, record) =>
-      record({ what: 'gateway.tested', subject: subjectOf(gateway), after: { to, sender } }),
+      record({ what: 'gateway.tested', subject: gatewaySubject(gateway), after: { to, sender } }),
     )
     const outcome = await tryGateway(database, gateway, trial)
     call.print(presentTrial(gateway, outcome), trialInWords(gateway, outcome))
@@ -207,7 +209,9 @@ function readBrands(text: string): number[] {
   if (wrong !== undefined) {
     throw new UsageError(`--brands must be any, or some of ${brandNames.join(',')}, not "${wrong}".`)
   }
-  return [...new Set(names)].map(name => (name === OTHER ? OTHER_BRAND_ID : brandIds[name as keyof typeof brandIds]))
+  return [...new Set(names)].map(name =>
+    name === OTHER_BRANDS ? OTHER_BRAND_ID : brandIds[name as keyof typeof brandIds],
+  )
 }
 
 function readCompanies(text: string): number[] {
@@ -222,33 +226,18 @@ async function requireCompanies(sql: Pool, companies: number[]) {
   for (const companyId of companies) await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId))
 }
 
-const subjectOf = ({ gatewayId, name }: Gateway) => ({ kind: 'gateway', id: gatewayId, name })
-
-/** What the audit log compares. Of settings it gets the names alone: an address among them may hold a password. */
-const fieldsOf = (gateway: Gateway) => ({
-  name: gateway.name,
-  channel: gateway.channelType,
-  connector: gateway.connector,
-  brands: brandsOf(gateway),
-  companies: gateway.companies,
-  rate: gateway.partsPerSecond,
-  paused: gateway.paused,
-})
-
 /** Without its settings: an address among them may tell more than it should. */
 const present = (g: Gateway, config: Config) => ({
   gatewayId: g.gatewayId,
   name: g.name,
   channel: g.channelType,
   connector: g.connector,
-  brands: brandsOf(g),
+  brands: brandNamesOf(g),
   companies: g.companies,
   rate: g.partsPerSecond,
   paused: g.paused,
   ...(hasWebhook(g) ? { webhook: webhookOf(g, config) } : {}),
 })
-
-const brandsOf = ({ brands }: Gateway): string[] => brands.map(brandId => brandOf(brandId) ?? OTHER)
 
 const hasWebhook = ({ connector }: Gateway) => isConnector(connector) && catalogue[connector].hasWebhook
 /** In full where the service's own address is known. */
@@ -276,7 +265,7 @@ const tableOf = (gateways: Gateway[], states: Map<number, GatewayState>, config:
       g.gatewayId,
       g.channelType,
       g.connector,
-      brandsOf(g).join(',') || 'any',
+      brandNamesOf(g).join(',') || 'any',
       g.partsPerSecond,
       g.name,
       hasWebhook(g) ? webhookOf(g, config) : null,

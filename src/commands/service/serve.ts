@@ -128,6 +128,7 @@ const GRACE_MS = 30_000
 async function startApi(config: Config, database: Database, log: Logger) {
   // Loaded here alone: it is more than half of what starting a process costs, and commands and the engine do without.
   const { buildApp } = await import('../../http/app.ts')
+  const { connectorsAtHand } = await import('../../engine/connectors-at-hand.ts')
   const numbering = await watchNumbering(database.sql, {
     onError: err => log.warn({ err }, 'numbering.reload_failed'),
   })
@@ -140,6 +141,8 @@ async function startApi(config: Config, database: Database, log: Logger) {
     const context = {
       sql: database.sql,
       secret: database.secret,
+      connectors: connectorsAtHand({ sql: database.sql, secret: database.secret, stopWords }),
+      dataFolder: config.databaseUrl === undefined ? database.place : undefined,
       stopWords,
       clock: clock.now,
       clockOffMs: clock.offMs,

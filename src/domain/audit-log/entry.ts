@@ -64,6 +64,7 @@ export const whats = [
   'gateway.changed',
   'gateway.paused',
   'gateway.resumed',
+  'gateway.drain_started',
   'gateway.removed',
   'gateway.tested',
   'callback.replayed',

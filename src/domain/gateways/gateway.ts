@@ -16,14 +16,20 @@ export type Gateway = {
   /** The others, sealed. */
   sealed: Buffer | null
   partsPerSecond: number | null
+  /** Takes nothing new; what the operator has, it still reports. */
   paused: boolean
+  pausedAt: Date | null
+  /** Of a pause that lets the operator report all it has: no longer than this. */
+  drainUntil: Date | null
   /** Those that may send under its names without having them registered; see `name-owners.ts`. */
   companies: number[]
   /** Counts its changes. */
   version: number
 }
 
-export type NewGateway = Omit<Gateway, 'gatewayId' | 'paused' | 'sealed' | 'companies' | 'version'> & {
+type Kept = 'gatewayId' | 'paused' | 'pausedAt' | 'drainUntil' | 'sealed' | 'companies' | 'version'
+
+export type NewGateway = Omit<Gateway, Kept> & {
   companies?: number[]
 }
 
@@ -51,6 +57,8 @@ export type GatewayState = {
   partsLastMinute: number
   lastError: string | null
   lastErrorAt: Date | null
+  /** Of the last answers, 95 in 100 came within this time. */
+  answerMs: number | null
 }
 
 /** How one engine's connection of a gateway is doing. */
@@ -58,7 +66,7 @@ export type OwnState = Omit<GatewayState, 'engines'> & Pick<Gateway, 'version'>
 
 /** A field that is absent stays as it is; so does a setting that is not named, and one set to null is removed. */
 export type GatewayChange = Partial<
-  Pick<Gateway, 'name' | 'brands' | 'settings' | 'partsPerSecond' | 'paused' | 'companies'>
+  Pick<Gateway, 'name' | 'brands' | 'settings' | 'partsPerSecond' | 'paused' | 'drainUntil' | 'companies'>
 >
 
 /** What a subscriber wrote to a simulated operator. */

@@ -1,7 +1,8 @@
 import { allChannelTypes, type ChannelType } from '../../base/channel-types.ts'
 import { invalid, notFound } from '../../base/errors.ts'
-import type { Pool, Sql } from '../../db/sql.ts'
+import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import type { Gateway, GatewayChange, Keeping, NewGateway, SimulatedInbound } from './gateway.ts'
+import { outstandingOf } from './minutes.ts'
 import { forgetReceiptIds } from './receipt-ids.ts'
 import { keep, keepChanged } from './secrets.ts'
 import * as store from './store.ts'
@@ -31,24 +32,36 @@ export async function requireGateway(sql: Sql, called: string): Promise<Gateway>
 }
 
 /** Engines follow at once, see `waitForEngines`. Settings are checked as they would be afterwards, all of them. */
-export async function changeGateway(
+export const changeGateway = async (
   pool: Pool,
   gatewayId: number,
   change: GatewayChange,
   keeping: Keeping,
-): Promise<Gateway> {
-  const changed = await pool.begin(async sql => {
-    const [gateway] = await store.lockGateway(sql, gatewayId)
-    if (!gateway) throw notFound('Gateway')
-    await refuseTakenName(sql, gatewayId, change.name)
-    const kept = change.settings && keepChanged(keeping, gateway, change.settings)
-    const [after] = await store.updateGateway(sql, gatewayId, change, kept)
-    if (kept && leadsElsewhere(gateway, kept)) await forgetReceiptIds(sql, gatewayId)
-    await store.notifyGateways(sql)
-    return after!
-  })
-  return changed as Gateway
+): Promise<Gateway> => (await pool.begin(sql => changeGatewayIn(sql, gatewayId, change, keeping))).after
+
+/**
+ * The same within a transaction, with what was before. `version` is the one that the change was made from: a gateway that
+ * somebody changed since then stays as it is.
+ */
+export async function changeGatewayIn(
+  sql: Transaction,
+  gatewayId: number,
+  change: GatewayChange,
+  keeping: Keeping,
+  version?: number,
+): Promise<{ before: Gateway; after: Gateway }> {
+  const [before] = await store.lockGateway(sql, gatewayId)
+  if (!before) throw notFound('Gateway')
+  if (version !== undefined && version !== before.version) throw invalid(CHANGED_MEANWHILE)
+  await refuseTakenName(sql, gatewayId, change.name)
+  const kept = change.settings && keepChanged(keeping, before, change.settings)
+  const [after] = await store.updateGateway(sql, gatewayId, change, kept)
+  if (kept && leadsElsewhere(before, kept)) await forgetReceiptIds(sql, gatewayId)
+  await store.notifyGateways(sql)
+  return { before, after: after! }
 }
+
+const CHANGED_MEANWHILE = 'Somebody changed this gateway meanwhile: load it again, and make your change anew'
 
 /** Another SMSC, or another account of it, may write its ids in another way. */
 const leadsElsewhere = (
@@ -66,6 +79,23 @@ export async function removeGateway(sql: Sql, gatewayId: number): Promise<void> 
   const { count } = await store.deleteGateway(sql, gatewayId)
   if (count === 0) throw notFound('Gateway')
   await store.notifyGateways(sql)
+}
+
+/** How long the operator has to report what it has, unless told. */
+export const DRAIN_HOURS = 4
+
+/**
+ * Removes a gateway of which no receipts are to come, or whose drain has had its time. Others are drained first: what an
+ * operator has not reported stays SENT until the end of its lifetime.
+ */
+export async function removeDrained(sql: Transaction, gatewayId: number, now: Date): Promise<Gateway> {
+  const [gateway] = await store.lockGateway(sql, gatewayId)
+  if (!gateway) throw notFound('Gateway')
+  const isOver = gateway.drainUntil !== null && gateway.drainUntil <= now
+  const outstanding = isOver ? 0 : await outstandingOf(sql, gatewayId)
+  if (outstanding > 0) throw invalid(`About ${outstanding} receipts of this gateway are outstanding: drain it first`)
+  await removeGateway(sql, gatewayId)
+  return gateway
 }
 
 /** Simulated operators for every channel: only in demo mode, or where someone adds one by hand. */

@@ -5,21 +5,21 @@ export function upsertStates(sql: Sql, worker: string, states: OwnState[]) {
   const column = <K extends keyof OwnState>(name: K) => states.map(state => state[name])
   return sql`
     insert into gateway_states (gateway_id, worker, up, open_messages, window_size, bound, wanted, parts_last_minute,
-      last_error, last_error_at, version, seen_at)
+      last_error, last_error_at, version, answer_ms, seen_at)
     select q.gateway_id, ${worker}::uuid, q.up, q.open_messages, q.window_size, q.bound, q.wanted, q.parts,
-      q.last_error, q.last_error_at, q.version, clock_timestamp()
+      q.last_error, q.last_error_at, q.version, q.answer_ms, clock_timestamp()
     from unnest(
       ${column('gatewayId')}::bigint[], ${column('up').map(String)}::text[]::boolean[], ${column('open')}::int[],
       ${column('window')}::int[], ${column('bound')}::int[], ${column('wanted')}::int[],
       ${column('partsLastMinute')}::int[], ${column('lastError')}::text[],
       ${column('lastErrorAt').map(at => at?.toISOString() ?? null)}::timestamptz[],
-      ${column('version')}::int[]
-    ) q (gateway_id, up, open_messages, window_size, bound, wanted, parts, last_error, last_error_at, version)
+      ${column('version')}::int[], ${column('answerMs')}::int[]
+    ) q (gateway_id, up, open_messages, window_size, bound, wanted, parts, last_error, last_error_at, version, answer_ms)
     on conflict (gateway_id, worker) do update set
       up = excluded.up, open_messages = excluded.open_messages, window_size = excluded.window_size,
       bound = excluded.bound, wanted = excluded.wanted, parts_last_minute = excluded.parts_last_minute,
       last_error = excluded.last_error, last_error_at = excluded.last_error_at, version = excluded.version,
-      seen_at = excluded.seen_at`
+      answer_ms = excluded.answer_ms, seen_at = excluded.seen_at`
 }
 
 /** Of gateways that the engine has no more, and of engines that are gone. */
@@ -33,7 +33,7 @@ export const selectStates = (sql: Sql) => sql<GatewayState[]>`
     sum(wanted)::int as wanted, sum(open_messages)::int as open, sum(window_size)::int as "window",
     sum(parts_last_minute)::int as "partsLastMinute",
     (array_agg(last_error order by last_error_at desc nulls last))[1] as "lastError",
-    max(last_error_at) as "lastErrorAt"
+    max(last_error_at) as "lastErrorAt", max(answer_ms) as "answerMs"
   from gateway_states
   where seen_at > clock_timestamp() - interval '10 seconds'
   group by gateway_id`
@@ -52,3 +52,13 @@ export const countBehind = (sql: Sql, gatewayId: number, version: number) => sql
 export const countHolders = (sql: Sql, gatewayId: number) => sql<{ engines: number }[]>`
   select count(*)::int as engines from gateway_states
   where gateway_id = ${gatewayId} and seen_at > clock_timestamp() - interval '10 seconds'`
+
+export type EngineState = Omit<GatewayState, 'engines' | 'lastError' | 'lastErrorAt' | 'answerMs'> & { worker: string }
+
+/** The same engine by engine, of those that were seen lately. */
+export const selectEngineStates = (sql: Sql) => sql<EngineState[]>`
+  select gateway_id as "gatewayId", worker, up, bound, wanted, open_messages as open, window_size as "window",
+    parts_last_minute as "partsLastMinute"
+  from gateway_states
+  where seen_at > clock_timestamp() - interval '10 seconds'
+  order by gateway_id, worker`

@@ -24,6 +24,9 @@ export async function gatewayStates(sql: Sql): Promise<Map<number, GatewayState>
   return new Map(states.map(state => [state.gatewayId, state]))
 }
 
+/** The same engine by engine. */
+export const gatewayEngines = (sql: Sql): Promise<store.EngineState[]> => store.selectEngineStates(sql)
+
 /**
  * Waits until every engine uses this version of the gateway. Returns how many engines do not: 0 after a pause means that
  * no engine submits another message to it.

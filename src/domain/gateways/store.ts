@@ -4,7 +4,8 @@ import type { Gateway, GatewayChange, NewGateway, SimulatedInbound } from './gat
 
 const columns = (sql: Sql) => sql`
   gateway_id as "gatewayId", name, channel_type as "channelType", connector, brands, settings,
-  secrets as sealed, parts_per_second as "partsPerSecond", paused, companies, version`
+  secrets as sealed, parts_per_second as "partsPerSecond", paused, paused_at as "pausedAt", drain_until as "drainUntil",
+  companies, version`
 
 export const selectGateways = (sql: Sql) => sql<Gateway[]>`select ${columns(sql)} from gateways order by gateway_id`
 
@@ -49,6 +50,10 @@ export function updateGateway(
       parts_per_second = case when ${change.partsPerSecond !== undefined} then ${change.partsPerSecond ?? null}
         else parts_per_second end,
       paused = coalesce(${change.paused ?? null}, paused),
+      paused_at = case when ${change.paused ?? null}::boolean is null then paused_at
+        when ${change.paused ?? null}::boolean then coalesce(paused_at, now()) end,
+      drain_until = case when ${change.paused ?? null}::boolean is null then drain_until
+        else ${change.drainUntil ?? null}::timestamptz end,
       companies = coalesce(${change.companies ?? null}::bigint[], companies),
       version = version + 1,
       updated_at = now()

@@ -62,6 +62,9 @@ export const postponeLane = (sql: Sql, lane: { companyId: number; laneId: number
 export const waitingLanes = (sql: Sql, companyId: number, dispatchId: number): Promise<WaitingLane[]> =>
   store.selectWaiting(sql, companyId, dispatchId)
 
+/** How many messages wait in open lanes, by channel and operator; with those that were given back. */
+export const waitingByRoute = (sql: Sql) => store.sumWaiting(sql)
+
 /** The same for one lane; none when it was closed meanwhile. */
 export const waitingLane = (sql: Sql, companyId: number, laneId: number): Promise<WaitingLane[]> =>
   store.selectWaitingLane(sql, companyId, laneId)

@@ -1,3 +1,4 @@
+import type { ChannelType } from '../../base/channel-types.ts'
 import type { Sql } from '../../db/sql.ts'
 import {
   CODES,
@@ -308,3 +309,14 @@ export function selectWaitingLane(sql: Sql, companyId: number, laneId: number) {
 const waitingColumns = (sql: Sql) => sql`
   ${columns(sql)}, l.tail - l.cursor as waiting, c.status = 'ACTIVE' as "isCompanyActive",
   coalesce(s.suspended, false) as "isSuspended"`
+
+export const sumWaiting = (sql: Sql) => sql<{ channelType: ChannelType; brandId: number; messages: number }[]>`
+  select channel_type as "channelType", brand_id as "brandId", sum(messages)::bigint as messages
+  from (
+    select channel_type, brand_id, tail - cursor as messages from lanes where open and cursor < tail
+    union all
+    select l.channel_type, l.brand_id, e.next_seq - e.first_seq
+    from leases e join lanes l on l.company_id = e.company_id and l.lane_id = e.lane_id
+    where e.worker is null and l.open
+  ) waiting
+  group by channel_type, brand_id`

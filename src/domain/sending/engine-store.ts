@@ -1,8 +1,21 @@
+import type { Vitals } from '../../base/vitals.ts'
 import type { Sql } from '../../db/sql.ts'
 
-export const upsertEngine = (sql: Sql, worker: string, clockOffMs: number) => sql`
-  insert into engines (worker, clock_off_ms) values (${worker}, ${clockOffMs})
-  on conflict (worker) do update set seen_at = clock_timestamp(), clock_off_ms = excluded.clock_off_ms`
+/** What an engine tells of itself; `unrecorded` are messages that were handed over and are not written down yet. */
+export type EngineVitals = Vitals & { unrecorded: number }
+
+/** What is not told stays as it was told before. */
+export const upsertEngine = (sql: Sql, worker: string, clockOffMs: number, vitals: Partial<EngineVitals>) => sql`
+  insert into engines (worker, clock_off_ms, host, pid, version, memory_bytes, loop_delay_ms, unrecorded)
+  values (${worker}, ${clockOffMs}, ${vitals.host ?? ''}, ${vitals.pid ?? 0}, ${vitals.version ?? ''},
+    ${vitals.memoryBytes ?? null}, ${vitals.loopDelayMs ?? null}, ${vitals.unrecorded ?? null})
+  on conflict (worker) do update set
+    seen_at = clock_timestamp(), clock_off_ms = excluded.clock_off_ms,
+    host = coalesce(nullif(excluded.host, ''), engines.host), pid = coalesce(nullif(excluded.pid, 0), engines.pid),
+    version = coalesce(nullif(excluded.version, ''), engines.version),
+    memory_bytes = coalesce(excluded.memory_bytes, engines.memory_bytes),
+    loop_delay_ms = coalesce(excluded.loop_delay_ms, engines.loop_delay_ms),
+    unrecorded = coalesce(excluded.unrecorded, engines.unrecorded)`
 
 export const deleteEngine = (sql: Sql, worker: string) => sql`delete from engines where worker = ${worker}`
 

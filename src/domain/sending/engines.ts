@@ -2,7 +2,8 @@ import type { Sql } from '../../db/sql.ts'
 import * as store from './engine-store.ts'
 
 /** An engine is at work: said every second, so that everyone can see which there are. */
-export const seeEngine = (sql: Sql, worker: string, clockOffMs = 0) => store.upsertEngine(sql, worker, clockOffMs)
+export const seeEngine = (sql: Sql, worker: string, clockOffMs = 0, vitals: Partial<store.EngineVitals> = {}) =>
+  store.upsertEngine(sql, worker, clockOffMs, vitals)
 
 /** An engine has ended in good order. */
 export const removeEngine = (sql: Sql, worker: string) => store.deleteEngine(sql, worker)

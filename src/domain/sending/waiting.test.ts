@@ -55,6 +55,7 @@ const aState = (state: Partial<GatewayState>) =>
       partsLastMinute: 0,
       lastError: null,
       lastErrorAt: null,
+      answerMs: null,
       version: 1,
       ...state,
     },

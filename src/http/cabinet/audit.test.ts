@@ -250,6 +250,38 @@ describe('every change of the cabinet', () => {
 
   /** The same for what an admin of the staff does. */
   const changesOfStaff: Record<string, (me: SignedIn) => Promise<What[]>> = {
+    'POST /gateways': async me => {
+      await aGatewayOf(me)
+      return ['gateway.added']
+    },
+    'PATCH /gateways/:gatewayId': async me => {
+      const path = await aGatewayOf(me)
+      secrets.push('open sesame')
+      await me.browser.ask('PATCH', path, { version: 1, settings: { password: 'open sesame' } })
+      return ['gateway.added', 'gateway.changed']
+    },
+    'POST /gateways/:gatewayId/pause': async me => {
+      await me.browser.ask('POST', `${await aGatewayOf(me)}/pause`)
+      return ['gateway.added', 'gateway.paused']
+    },
+    'POST /gateways/:gatewayId/resume': async me => {
+      const path = await aGatewayOf(me)
+      await me.browser.ask('POST', `${path}/pause`)
+      await me.browser.ask('POST', `${path}/resume`)
+      return ['gateway.added', 'gateway.paused', 'gateway.resumed']
+    },
+    'POST /gateways/:gatewayId/drain': async me => {
+      await me.browser.ask('POST', `${await aGatewayOf(me)}/drain`, {})
+      return ['gateway.added', 'gateway.drain_started']
+    },
+    'POST /gateways/:gatewayId/trials': async me => {
+      await me.browser.ask('POST', `${await aGatewayOf(me)}/trials`, { to: 'nobody', sender: 'me', text: 'Hello' })
+      return ['gateway.added', 'gateway.tested']
+    },
+    'DELETE /gateways/:gatewayId': async me => {
+      await me.browser.ask('DELETE', await aGatewayOf(me))
+      return ['gateway.added', 'gateway.removed']
+    },
     'POST /companies': async ({ browser }) => {
       const company = { name: 'New', counteragentType: 'LEGAL', counteragentInn: '7700000001', budget: null }
       await browser.ask('POST', '/companies', { ...company, partnerId: partner.partnerId })
@@ -340,6 +372,24 @@ describe('every change of the cabinet', () => {
     const changed = { pricingModel: 'FIXED', steps: [{ from: '0', price: `${++prices}.25`, priceMauBatch: null }] }
     await browser.ask('POST', '/tariffs/changes', { senderType, brand, trafficType, from, version, tariff: changed })
     return (await browser.ask('GET', `/tariffs/${tariffId}`)).body
+  }
+
+  let gateways = 0
+  async function aGatewayOf({ browser }: SignedIn): Promise<string> {
+    const password = `sesame ${++gateways}`
+    secrets.push(password)
+    const { gatewayId } = (
+      await browser.ask('POST', '/gateways', {
+        name: `operator ${gateways}`,
+        channelType: 'SMS',
+        connector: 'smpp',
+        brands: [],
+        rate: null,
+        companies: [],
+        settings: { host: '127.0.0.1', port: 1, systemId: 'shop', password },
+      })
+    ).body
+    return `/gateways/${gatewayId}`
   }
 
   /** Signing in is told by the list of sessions; the others only ask, by POST. */

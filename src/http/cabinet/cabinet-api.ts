@@ -13,6 +13,7 @@ import { companyListRoutes } from './company-list.ts'
 import { SessionCookie } from './cookie.ts'
 import { dispatchRoutes } from './dispatches.ts'
 import { documentRoutes } from './documents.ts'
+import { gatewayRoutes } from './gateways.ts'
 import { keyRoutes } from './keys.ts'
 import { liveRoutes } from './live.ts'
 import { messageRoutes } from './messages.ts'
@@ -50,6 +51,7 @@ export function registerCabinetApi(app: FastifyInstance, given: Context & { stra
       await scope.register(messageRoutes(context))
       await scope.register(overviewRoutes(context))
       await scope.register(dispatchRoutes(context))
+      await scope.register(gatewayRoutes(context))
       await scope.register(liveRoutes(context))
       await scope.register(newDispatchRoutes(context))
       await scope.register(moneyRoutes(context))

@@ -1,0 +1,31 @@
+/**
+ * What a form must know of a setting of a connector. `rare`: most gateways do without it. Values are checked by the
+ * connector itself; the field only says what is worth offering.
+ */
+export type SettingField = {
+  name: string
+  isRequired?: true
+  isRare?: true
+} & (
+  | { kind: 'text' | 'address'; default?: string }
+  /** A text of several lines, usually the content of a file. */
+  | { kind: 'file' }
+  /** Names with commas between them. */
+  | { kind: 'names' }
+  /** `default` is absent where the connector decides by itself. */
+  | { kind: 'whole'; least: number; most: number; default?: number }
+  /** From 0 to 1. */
+  | { kind: 'share'; default: number }
+  | { kind: 'flag'; default: boolean }
+  | { kind: 'choice'; choices: readonly string[]; default: string }
+)
+
+/** A connector, as a form offers it. */
+export type ConnectorDescription<Channel extends string = string> = {
+  name: string
+  channels: readonly Channel[]
+  fields: readonly SettingField[]
+  /** The names of fields that are kept sealed and never shown. */
+  secrets: readonly string[]
+  hasWebhook: boolean
+}

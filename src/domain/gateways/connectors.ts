@@ -1,0 +1,24 @@
+import type { ChannelType } from '../../base/channel-types.ts'
+import type { ConnectorDescription } from '../../base/setting-fields.ts'
+import type { Gateway, Keeping } from './gateway.ts'
+
+/** What the pages of the cabinet do with connectors. The process that serves them provides it. */
+export type Connectors = {
+  descriptions: readonly ConnectorDescription<ChannelType>[]
+  keepingOf(connector: string): Keeping
+  /** Sends one message through a gateway, over a connection of its own. Throws a UsageError that says what is wrong. */
+  tryOut(gateway: Gateway, trial: TrialMessage): Promise<TrialReport>
+}
+
+export type TrialMessage = { to: string; sender: string; text: string; waitMs: number }
+
+/** What came back. `lost`: the connection ended before the operator answered. */
+export type TrialReport = {
+  outcome: 'accepted' | 'refused' | 'busy' | 'unknown' | 'lost'
+  isDelivered: boolean
+  providerIds: string[]
+  reason: string | null
+  errorCode: number | null
+  operatorError: string | null
+  receipts: { status: string; errorCode: number | null; operatorError: string | null; at: Date }[]
+}

@@ -1,0 +1,40 @@
+import type { Sql } from '../../db/sql.ts'
+import type { GatewayError, OwnMinute } from './minutes.ts'
+
+export function upsertMinutes(sql: Sql, worker: string, rows: OwnMinute[]) {
+  const column = <K extends keyof OwnMinute>(name: K) => rows.map(row => row[name])
+  return sql`
+    insert into gateway_minutes (gateway_id, minute, worker, parts, taken, ended, failed, errors)
+    select q.gateway_id, q.minute, ${worker}::uuid, q.parts, q.taken, q.ended, q.failed, q.errors
+    from unnest(
+      ${column('gatewayId')}::bigint[], ${column('minute').map(minute => minute.toISOString())}::timestamptz[],
+      ${column('parts')}::int[], ${column('taken')}::int[], ${column('ended')}::int[], ${column('failed')}::int[],
+      ${column('errors').map(errors => JSON.stringify(errors))}::text[]::jsonb[]
+    ) q (gateway_id, minute, parts, taken, ended, failed, errors)
+    on conflict (gateway_id, minute, worker) do update set
+      parts = excluded.parts, taken = excluded.taken, ended = excluded.ended, failed = excluded.failed,
+      errors = excluded.errors`
+}
+
+/** Over all engines, also those that are gone. */
+export const selectDaySums = (sql: Sql) => sql<{ gatewayId: number; outstanding: number; endedLastMinute: number }[]>`
+  select gateway_id as "gatewayId", sum(taken - ended)::bigint as outstanding,
+    coalesce(sum(ended) filter (where minute > now() - interval '2 minutes' and minute <= now() - interval '1 minute'), 0)::bigint
+      as "endedLastMinute"
+  from gateway_minutes where minute > now() - interval '26 hours'
+  group by gateway_id`
+
+export const selectOutstanding = (sql: Sql, gatewayId: number) => sql<{ outstanding: number }[]>`
+  select coalesce(sum(taken - ended), 0)::bigint as outstanding from gateway_minutes
+  where gateway_id = ${gatewayId} and minute > now() - interval '26 hours'`
+
+export type MinuteRow = { gatewayId: number; minute: Date; parts: number; failed: number; errors: GatewayError[] }
+
+/** The rows of several engines are put together by whoever asks. */
+export const selectHour = (sql: Sql) => sql<MinuteRow[]>`
+  select gateway_id as "gatewayId", minute, parts, failed, errors from gateway_minutes
+  where minute > now() - interval '1 hour'
+  order by gateway_id, minute`
+
+export const deleteOldMinutes = (sql: Sql) => sql`
+  delete from gateway_minutes where minute < now() - interval '26 hours'`

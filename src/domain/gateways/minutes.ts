@@ -1,0 +1,110 @@
+import type { Sql } from '../../db/sql.ts'
+import * as store from './minute-store.ts'
+
+/** What an operator or its connection answered instead of taking a message. */
+export type GatewayError = {
+  /** `refused` for ever, `busy` and `lost` are sent again, `unknown` had no answer. */
+  kind: 'refused' | 'busy' | 'unknown' | 'lost'
+  errorCode: number | null
+  /** The operator's own word. */
+  operatorError: string | null
+  /** Empty where a minute had too many different ones. */
+  reason: string
+  count: number
+  lastAt: string
+}
+
+/** What an engine counted at a gateway within a minute. */
+export type OwnMinute = {
+  gatewayId: number
+  minute: Date
+  /** Parts that were taken. */
+  parts: number
+  /** Receipts that are to come for what was taken. */
+  taken: number
+  /** Receipts that came, and those of them that say that a message failed. */
+  ended: number
+  failed: number
+  errors: GatewayError[]
+  /** Grows with every change of the row. */
+  changes: number
+}
+
+export const writeGatewayMinutes = (sql: Sql, worker: string, rows: OwnMinute[]) =>
+  store.upsertMinutes(sql, worker, rows)
+
+export type GatewayDay = {
+  /** About how many receipts are still to come: what was taken within a day, without what was reported. */
+  outstanding: number
+  /** Receipts of the last minute. */
+  endedLastMinute: number
+  /** The last hour, the oldest minute first; minutes without anything are absent. */
+  hour: { minute: Date; parts: number; failed: number; errors: number }[]
+  /** Errors of the last hour, the most frequent first. */
+  errors: GatewayError[]
+}
+
+const MOST_ERRORS = 20
+/** An answer that says "too fast" is worth telling for so long. */
+const THROTTLED_MS = 90_000
+
+/** What happened at these gateways; those without a row had nothing. */
+export async function gatewayDays(sql: Sql): Promise<Map<number, GatewayDay>> {
+  const [sums, minutes] = await Promise.all([store.selectDaySums(sql), store.selectHour(sql)])
+  const rows = Map.groupBy(minutes, ({ gatewayId }) => gatewayId)
+  return new Map(
+    sums.map(({ gatewayId, outstanding, endedLastMinute }) => {
+      const hour = rows.get(gatewayId) ?? []
+      const day = { outstanding: Math.max(0, outstanding), endedLastMinute, hour: minutesOf(hour) }
+      return [gatewayId, { ...day, errors: errorsOf(hour) }]
+    }),
+  )
+}
+
+/** When the operator last asked to go slower, if that was a moment ago. */
+export function throttledAt({ errors }: Pick<GatewayDay, 'errors'>, now: Date): Date | null {
+  const times = errors.filter(({ kind }) => kind === 'busy').map(({ lastAt }) => Date.parse(lastAt))
+  const last = Math.max(...times, 0)
+  return now.getTime() - last < THROTTLED_MS ? new Date(last) : null
+}
+
+/** Each minute once, over all engines. */
+function minutesOf(rows: store.MinuteRow[]): GatewayDay['hour'] {
+  return [...Map.groupBy(rows, ({ minute }) => minute.getTime()).values()].map(alike => ({
+    minute: alike[0]!.minute,
+    parts: sumOf(alike, ({ parts }) => parts),
+    failed: sumOf(alike, ({ failed }) => failed),
+    errors: sumOf(
+      alike.flatMap(({ errors }) => errors),
+      ({ count }) => count,
+    ),
+  }))
+}
+
+const sumOf = <T>(list: T[], of: (each: T) => number) => list.reduce((sum, each) => sum + of(each), 0)
+
+function errorsOf(minutes: store.MinuteRow[]): GatewayError[] {
+  const all = minutes.flatMap(({ errors }) => errors)
+  const alike = Map.groupBy(all, ({ kind, errorCode, operatorError, reason }) =>
+    [kind, errorCode, operatorError, reason].join('\n'),
+  )
+  return [...alike.values()]
+    .map(list => ({
+      ...list[0]!,
+      count: sumOf(list, ({ count }) => count),
+      lastAt: list
+        .map(({ lastAt }) => lastAt)
+        .sort()
+        .at(-1)!,
+    }))
+    .sort((a, b) => b.count - a.count)
+    .slice(0, MOST_ERRORS)
+}
+
+/** About how many receipts of a gateway are still to come. */
+export async function outstandingOf(sql: Sql, gatewayId: number): Promise<number> {
+  const [row] = await store.selectOutstanding(sql, gatewayId)
+  return Math.max(0, row!.outstanding)
+}
+
+export const forgetOldMinutes = (sql: Sql) => store.deleteOldMinutes(sql)
