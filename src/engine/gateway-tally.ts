@@ -1,5 +1,5 @@
 import type { Feed, Outgoing, Receipt, SendResult } from '../channels/channel.ts'
-import type { GatewayError, OwnMinute } from '../domain/gateways/minutes.ts'
+import type { GatewayError, OwnMinute } from '../domain/gateways/minute.ts'
 
 const MINUTE_MS = 60_000
 /** Different errors that a minute remembers; the others are counted as one. */

@@ -20,6 +20,7 @@ const traffic: NavigationPage[] = [
   { to: '/overview', label: 'nav.overview', icon: 'home', needs: 'traffic.see' },
   { to: '/dispatches', label: 'nav.dispatches', icon: 'layers', needs: 'traffic.see' },
   { to: '/messages', label: 'nav.messages', icon: 'bubble', needs: 'traffic.see' },
+  { to: '/gateways', label: 'nav.gateways', icon: 'gate', needs: 'gateways.see' },
   { to: '/send', label: 'nav.send', icon: 'sent', needs: 'traffic.send' },
 ]
 
@@ -39,6 +40,7 @@ const account: NavigationPage[] = [
 const service: NavigationPage[] = [
   { to: '/people', label: 'nav.people', icon: 'users', needs: 'people.see' },
   { to: '/audit', label: 'nav.audit', icon: 'log', needs: 'audit.see' },
+  { to: '/health', label: 'nav.health', icon: 'pulse', needs: 'health.see' },
 ]
 
 type Reader = Pick<Me, 'kind' | 'rights'>

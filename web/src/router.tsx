@@ -91,6 +91,55 @@ const messagesRoute = createRoute({
   component: lazyRouteComponent(() => import('./messages/messages-page.tsx'), 'MessagesPage'),
 })
 
+const gatewaysRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/gateways',
+  beforeLoad: ({ context }) => requireRight(context.me, 'gateways.see'),
+  component: lazyRouteComponent(() => import('./gateways/gateways-page.tsx'), 'GatewaysPage'),
+})
+
+/** What the form begins with. */
+type NewGatewaySearch = { connector?: string | undefined; channel?: string | undefined }
+
+const newGatewayRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/gateways/new',
+  validateSearch: ({ connector, channel }: Record<string, unknown>): NewGatewaySearch => ({
+    connector: typeof connector === 'string' ? connector : undefined,
+    channel: typeof channel === 'string' ? channel : undefined,
+  }),
+  beforeLoad: ({ context }) => requireRight(context.me, 'gateways.change'),
+  component: lazyRouteComponent(() => import('./gateways/new-gateway-page.tsx'), 'NewGatewayPage'),
+})
+
+const gatewayParams = {
+  parse: ({ gatewayId }: { gatewayId: string }) => ({ gatewayId: Number(gatewayId) }),
+  stringify: ({ gatewayId }: { gatewayId: number }) => ({ gatewayId: String(gatewayId) }),
+}
+
+const gatewayRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/gateways/$gatewayId',
+  params: gatewayParams,
+  beforeLoad: ({ context }) => requireRight(context.me, 'gateways.see'),
+  component: lazyRouteComponent(() => import('./gateways/gateway-page.tsx'), 'GatewayPage'),
+})
+
+const gatewaySettingsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/gateways/$gatewayId/settings',
+  params: gatewayParams,
+  beforeLoad: ({ context }) => requireRight(context.me, 'gateways.change'),
+  component: lazyRouteComponent(() => import('./gateways/gateway-settings-page.tsx'), 'GatewaySettingsPage'),
+})
+
+const healthRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/health',
+  beforeLoad: ({ context }) => requireRight(context.me, 'health.see'),
+  component: lazyRouteComponent(() => import('./health/health-page.tsx'), 'HealthPage'),
+})
+
 const messageRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/messages/$uuid',
@@ -269,6 +318,11 @@ export const router = createRouter({
       newDispatchRoute,
       messagesRoute,
       messageRoute,
+      gatewaysRoute,
+      newGatewayRoute,
+      gatewayRoute,
+      gatewaySettingsRoute,
+      healthRoute,
       sendRoute,
       peopleRoute,
       moneyRoute,

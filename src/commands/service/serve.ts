@@ -1,13 +1,16 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
+import { VitalSigns } from '../../base/vitals.ts'
 import type { Config } from '../../config.ts'
 import { DatabaseClock, databaseNow } from '../../db/clock.ts'
 import type { Database, Opening } from '../../db/database.ts'
 import type { Pool } from '../../db/sql.ts'
 import { addSimulators } from '../../domain/gateways/gateways.ts'
+import { forgetGoneApis, removeApi, seeApi } from '../../domain/health/processes.ts'
 import { watchNumbering } from '../../domain/numbering/numbering.ts'
 import { seeEngine } from '../../domain/sending/engines.ts'
 import { type Call, openMigrated } from '../command.ts'
@@ -158,18 +161,42 @@ async function startApi(config: Config, database: Database, log: Logger) {
     }
     const app = await buildApp({ ...context, publicUrl: url })
     const doors = await openDoors(app, port, config.host)
+    const presence = await tellPresence(database.sql, clock, log)
     return {
       addresses: addressesOf(url),
       localUrl: urlOf(config.host, port),
       numbering: numbering.current,
       async stop() {
         await doors.close(GRACE_MS)
+        await presence.stop()
         await stopWatching()
       },
     }
   } catch (error) {
     await stopWatching()
     throw error
+  }
+}
+
+const PRESENT_EVERY_MS = 5000
+
+/** Says that this process is there and how it is doing, for the page of the service's health. */
+async function tellPresence(sql: Pool, clock: DatabaseClock, log: Logger) {
+  const id = randomUUID()
+  const vitals = new VitalSigns()
+  const tell = async () => {
+    await seeApi(sql, id, clock.offMs(), vitals.read())
+    await forgetGoneApis(sql)
+  }
+  const tryToTell = () => tell().catch(err => log.warn({ err }, 'presence.not_told'))
+  await tryToTell()
+  const timer = setInterval(() => void tryToTell(), PRESENT_EVERY_MS).unref()
+  return {
+    async stop() {
+      clearInterval(timer)
+      vitals.stop()
+      await removeApi(sql, id).catch(err => log.warn({ err }, 'presence.not_removed'))
+    },
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Sql } from '../../db/sql.ts'
-import type { GatewayError, OwnMinute } from './minutes.ts'
+import type { GatewayError, OwnMinute } from './minute.ts'
 
 export function upsertMinutes(sql: Sql, worker: string, rows: OwnMinute[]) {
   const column = <K extends keyof OwnMinute>(name: K) => rows.map(row => row[name])

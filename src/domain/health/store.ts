@@ -46,3 +46,74 @@ export const upsertApi = (sql: Sql, process: string, clockOffMs: number, vitals:
 export const deleteApi = (sql: Sql, process: string) => sql`delete from api_processes where process = ${process}`
 
 export const deleteUnseenApis = (sql: Sql) => sql`delete from api_processes where seen_at < now() - interval '1 day'`
+
+/** What each engine has in hand. */
+export const selectHeld = (sql: Sql) => sql<{ worker: string; leases: number; binds: number; receivers: number }[]>`
+  select worker, sum(leases)::int as leases, sum(binds)::int as binds, sum(receivers)::int as receivers
+  from (
+    select worker, count(*) as leases, 0 as binds, 0 as receivers from leases where worker is not null group by worker
+    union all
+    select worker, 0, count(*), 0 from gateway_binds where until >= clock_timestamp() group by worker
+    union all
+    select worker, 0, 0, count(*) from receivers where worker is not null and until >= clock_timestamp() group by worker
+  ) held
+  group by worker`
+
+/** Leases that no worker has renewed: an engine takes them over within seconds. */
+export const countStranded = (sql: Sql) => sql<{ count: number }[]>`
+  select count(*)::int as count from (
+    select 1 from leases where worker is not null and until < clock_timestamp() - interval '10 seconds' limit 1000
+  ) stranded`
+
+/** At most 10,000 are counted. */
+export const countKeptReceipts = (sql: Sql) => sql<{ count: number }[]>`
+  select count(*)::int as count from (select 1 from receipt_inbox limit 10000) kept`
+
+/** A receiver is paused after so many failures in a row. */
+const PAUSED_FAILURES = 20
+
+/** At most 10,000 waiting ones are counted, and the time of the oldest of them. */
+export const countCallbacks = (sql: Sql) => sql<{ count: number; seconds: number; paused: number }[]>`
+  select count(*)::int as count,
+    coalesce(greatest(0, extract(epoch from clock_timestamp() - min(happened_at))), 0)::int as seconds,
+    (select count(*)::int from (select 1 from receivers where failures >= ${PAUSED_FAILURES} limit 1000) p) as paused
+  from (select happened_at from callbacks where status = 'WAITING' order by expires_at limit 10000) waiting`
+
+export const selectConnections = (sql: Sql) => sql<{ used: number; most: number }[]>`
+  select count(*)::int as used, current_setting('max_connections')::int as most
+  from pg_stat_activity where backend_type = 'client backend'`
+
+export const selectLongestTransaction = (sql: Sql) => sql<{ seconds: number; program: string }[]>`
+  select extract(epoch from clock_timestamp() - xact_start)::int as seconds, application_name as program
+  from pg_stat_activity
+  where xact_start is not null and backend_type = 'client backend' and pid <> pg_backend_pid()
+    and datname = current_database()
+  order by xact_start limit 1`
+
+/** Of messages: engines make the months to come. */
+export const selectMonths = (sql: Sql) => sql<{ months: number; newest: string | null; hasNext: boolean }[]>`
+  select count(*)::int as months, max(substr(c.relname, 10)) as newest,
+    coalesce(bool_or(c.relname = 'messages_' || to_char((now() at time zone 'UTC') + interval '1 month', 'YYYY_MM')), false)
+      as "hasNext"
+  from pg_inherits i join pg_class c on c.oid = i.inhrelid
+  where i.inhparent = 'messages'::regclass`
+
+/** The table with most dead rows, and how old the oldest transaction id is that is still in use. */
+export const selectVacuum = (sql: Sql) => sql<
+  { isOn: boolean; age: number; table: string | null; dead: number; live: number }[]
+>`
+  select current_setting('autovacuum') = 'on' as "isOn", age(d.datfrozenxid)::bigint as age, t.relname as table,
+    coalesce(t.n_dead_tup, 0)::bigint as dead, coalesce(t.n_live_tup, 0)::bigint as live
+  from pg_database d
+  left join (
+    select relname, n_dead_tup, n_live_tup from pg_stat_user_tables order by n_dead_tup desc limit 1
+  ) t on true
+  where d.datname = current_database()`
+
+export const selectReplication = (sql: Sql) => sql<{ replicas: number; behindBytes: number }[]>`
+  select count(*)::int as replicas,
+    coalesce(max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)), 0)::bigint as "behindBytes"
+  from pg_stat_replication`
+
+export const selectDatabase = (sql: Sql) => sql<{ version: string; sizeBytes: number }[]>`
+  select current_setting('server_version') as version, pg_database_size(current_database())::bigint as "sizeBytes"`

@@ -14,6 +14,7 @@ import { SessionCookie } from './cookie.ts'
 import { dispatchRoutes } from './dispatches.ts'
 import { documentRoutes } from './documents.ts'
 import { gatewayRoutes } from './gateways.ts'
+import { healthRoutes } from './health.ts'
 import { keyRoutes } from './keys.ts'
 import { liveRoutes } from './live.ts'
 import { messageRoutes } from './messages.ts'
@@ -52,6 +53,7 @@ export function registerCabinetApi(app: FastifyInstance, given: Context & { stra
       await scope.register(overviewRoutes(context))
       await scope.register(dispatchRoutes(context))
       await scope.register(gatewayRoutes(context))
+      await scope.register(healthRoutes(context))
       await scope.register(liveRoutes(context))
       await scope.register(newDispatchRoutes(context))
       await scope.register(moneyRoutes(context))

@@ -2,6 +2,8 @@ import { audit } from './en/audit.ts'
 import { blacklist } from './en/blacklist.ts'
 import { developers } from './en/developers.ts'
 import { dispatches } from './en/dispatches.ts'
+import { gateways } from './en/gateways.ts'
+import { health } from './en/health.ts'
 import { messages } from './en/messages.ts'
 import { money } from './en/money.ts'
 import { newDispatch } from './en/new-dispatch.ts'
@@ -241,6 +243,8 @@ export const en = {
   'people.link.reset.submit': 'Make the link',
   ...audit,
   ...blacklist,
+  ...gateways,
+  ...health,
   ...messages,
   ...send,
   ...traffic,

@@ -2,6 +2,8 @@ import { audit } from './ru/audit.ts'
 import { blacklist } from './ru/blacklist.ts'
 import { developers } from './ru/developers.ts'
 import { dispatches } from './ru/dispatches.ts'
+import { gateways } from './ru/gateways.ts'
+import { health } from './ru/health.ts'
 import { messages } from './ru/messages.ts'
 import { money } from './ru/money.ts'
 import { newDispatch } from './ru/new-dispatch.ts'
@@ -263,6 +265,8 @@ export const ru: Dictionary = {
   'people.link.reset.submit': 'Создать ссылку',
   ...audit,
   ...blacklist,
+  ...gateways,
+  ...health,
   ...messages,
   ...send,
   ...traffic,

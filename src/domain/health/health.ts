@@ -1,0 +1,49 @@
+import type { Pool } from '../../db/sql.ts'
+import { type Check, checkNames, checks, UNKNOWN } from './checks.ts'
+import { type ProcessHealth, processesIn } from './processes.ts'
+import * as store from './store.ts'
+
+export type HealthReport = {
+  /** Null when they could not be read in time. */
+  processes: ProcessHealth[] | null
+  checks: Check[]
+}
+
+type Context = { sql: Pool; now: Date; dataFolder: string | undefined }
+
+/** A question that takes longer is given up, and its answer is unknown. */
+const TIMEOUT_MS = 2000
+/** Questions under way at once: the rest of the pool is for others. */
+const AT_ONCE = 3
+
+/** How the whole service is doing. Each part is asked on its own: one that does not answer is unknown, the others stand. */
+export async function healthOf({ sql, now, dataFolder }: Context): Promise<HealthReport> {
+  const processes = await bounded(sql, processesIn).catch(() => null)
+  const waiting = [...checkNames]
+  const done: Check[] = []
+  const work = async () => {
+    for (let name = waiting.shift(); name; name = waiting.shift()) {
+      const check = checks[name]
+      const found = await bounded(sql, tx => check({ sql: tx, now, dataFolder, processes })).catch(() => UNKNOWN)
+      if (found) done.push({ name, ...found })
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  return { processes, checks: done.sort((a, b) => checkNames.indexOf(a.name) - checkNames.indexOf(b.name)) }
+}
+
+/** The server ends a statement that takes too long; we do not wait for a server that is away either. */
+async function bounded<T>(pool: Pool, work: (sql: Parameters<typeof processesIn>[0]) => Promise<T>): Promise<T> {
+  const asked = pool.begin('read only', async sql => {
+    await store.limitTime(sql, TIMEOUT_MS)
+    return work(sql)
+  }) as Promise<T>
+  const { promise: over, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error('no answer in time')), TIMEOUT_MS * 2)
+  asked.catch(() => {})
+  try {
+    return await Promise.race([asked, over])
+  } finally {
+    clearTimeout(timer)
+  }
+}

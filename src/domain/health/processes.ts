@@ -1,0 +1,65 @@
+import type { Vitals } from '../../base/vitals.ts'
+import type { Sql } from '../../db/sql.ts'
+import * as store from './store.ts'
+
+export type Level = 'ok' | 'look' | 'bad' | 'unknown'
+
+/** Why a process needs a look: it is gone without a word, its clock is wrong, or its event loop stood still. */
+export type ProcessProblem = 'gone' | 'clock' | 'delay'
+
+export type ProcessHealth = Omit<store.ProcessRow, 'silentMs'> & {
+  kind: 'engine' | 'api'
+  level: Level
+  problems: ProcessProblem[]
+  /** What an engine has in hand; leases of a killed one are taken over by others. */
+  leases: number
+  binds: number
+  receivers: number
+}
+
+/** An engine that says nothing for so long is gone: its leases are taken over. */
+const ENGINE_SILENT_MS = 10_000
+/** An API process tells of itself every five seconds. */
+const API_SILENT_MS = 20_000
+const LONG_DELAY_MS = 500
+
+/** Every process that was there within a day: those that stopped in good order are not among them. */
+export async function processesIn(sql: Sql): Promise<ProcessHealth[]> {
+  const [engines, apis, held] = await Promise.all([
+    store.selectEngines(sql),
+    store.selectApis(sql),
+    store.selectHeld(sql),
+  ])
+  const heldBy = new Map(held.map(({ worker, ...counts }) => [worker, counts]))
+  const nothing = { leases: 0, binds: 0, receivers: 0 }
+  return [
+    ...engines.map(row => healthOf('engine', row, ENGINE_SILENT_MS, heldBy.get(row.id) ?? nothing)),
+    ...apis.map(row => healthOf('api', row, API_SILENT_MS, nothing)),
+  ]
+}
+
+function healthOf(
+  kind: ProcessHealth['kind'],
+  { silentMs, ...row }: store.ProcessRow,
+  mostSilentMs: number,
+  held: Pick<ProcessHealth, 'leases' | 'binds' | 'receivers'>,
+): ProcessHealth {
+  const isGone = silentMs > mostSilentMs
+  const problems: ProcessProblem[] = isGone
+    ? ['gone']
+    : [
+        ...(row.clockOffMs === 0 ? [] : ['clock' as const]),
+        ...((row.loopDelayMs ?? 0) > LONG_DELAY_MS ? ['delay' as const] : []),
+      ]
+  const level = isGone ? 'bad' : problems.length > 0 ? 'look' : 'ok'
+  return { kind, ...row, ...held, problems, level }
+}
+
+/** An API process is there. */
+export const seeApi = (sql: Sql, process: string, clockOffMs: number, vitals: Vitals) =>
+  store.upsertApi(sql, process, clockOffMs, vitals)
+
+/** It has ended in good order. */
+export const removeApi = (sql: Sql, process: string) => store.deleteApi(sql, process)
+
+export const forgetGoneApis = (sql: Sql) => store.deleteUnseenApis(sql)

@@ -1,0 +1,40 @@
+import type { Draft } from './gateway-form.tsx'
+import type { Connector, GatewayDetails } from './gateways.ts'
+import type { Setting, Settings } from './setting-input.tsx'
+
+export const emptyDraft = (name: string): Draft => ({ name, brands: [], rate: null, companies: [], settings: {} })
+
+/** What a form begins with: the settings that may be seen. */
+export const draftOf = ({ name, brands, rateLimit, companies, settings }: GatewayDetails): Draft => ({
+  name,
+  brands: brands as Draft['brands'],
+  rate: rateLimit,
+  companies,
+  settings: Object.fromEntries(
+    Object.entries(settings?.values ?? {}).map(([key, value]) => [
+      key,
+      Array.isArray(value) ? value.join(', ') : (value as Setting),
+    ]),
+  ),
+})
+
+const isEmpty = (value: Setting) => value === undefined || value === null || value === ''
+
+/** Settings that were filled in. */
+export const filledIn = (settings: Settings) =>
+  Object.fromEntries(Object.entries(settings).filter(([, value]) => !isEmpty(value))) as Record<
+    string,
+    string | number | boolean
+  >
+
+/** Settings that differ from those that the form began with; what was emptied is removed. A secret left empty stays. */
+export function changedSettings({ secrets }: Connector, before: Settings, after: Settings) {
+  const names = Object.keys(after).filter(name => {
+    if (secrets.includes(name)) return !isEmpty(after[name])
+    return isEmpty(before[name]) ? !isEmpty(after[name]) : before[name] !== after[name]
+  })
+  return Object.fromEntries(names.map(name => [name, isEmpty(after[name]) ? null : after[name]])) as Record<
+    string,
+    string | number | boolean | null
+  >
+}

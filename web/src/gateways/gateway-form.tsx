@@ -1,0 +1,183 @@
+import { Button, NativeSelect, NumberInput, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import type { CompaniesAnswer } from '../../../src/http/cabinet/companies.ts'
+import { ask } from '../api.ts'
+import { FormProblem } from '../parts/form-problem.tsx'
+import { useWords } from '../words/words.ts'
+import styles from './gateways.module.css'
+import type { Connector, Field } from './gateways.ts'
+import { type Setting, SettingInput, type Settings, settingIn } from './setting-input.tsx'
+
+const brandNames = ['MTS', 'BEELINE', 'MEGAFON', 'TELE2', 'OTHER'] as const
+export type BrandName = (typeof brandNames)[number]
+
+export type Company = { companyId: number; name: string }
+
+/** What the form holds; settings that are not in it stay as they are. */
+export type Draft = {
+  name: string
+  brands: BrandName[]
+  rate: number | null
+  companies: Company[]
+  settings: Settings
+}
+
+type Props = {
+  connector: Connector
+  start: Draft
+  /** Names of secrets that are set: their values never come here. */
+  secrets: string[]
+  submit: string
+  isBusy: boolean
+  problem: string | undefined
+  onSubmit(draft: Draft): void
+  onCancel(): void
+}
+
+/** The fields come from the connector's own description. A refusal names its setting, and stands below its field. */
+export function GatewayForm({ connector, start, secrets, submit, isBusy, problem, onSubmit, onCancel }: Props) {
+  const { say } = useWords()
+  const [draft, setDraft] = useState(start)
+  const change = (part: Partial<Draft>) => setDraft({ ...draft, ...part })
+  const blamed = settingIn(problem)
+  const isKnown = connector.fields.some(({ name }) => name === blamed)
+  const usual = connector.fields.filter(({ isRare }) => !isRare)
+  const rare = connector.fields.filter(({ isRare }) => isRare)
+  const send = (event: FormEvent) => {
+    event.preventDefault()
+    onSubmit(draft)
+  }
+  const fieldOf = (field: Field) => (
+    <SettingInput
+      key={field.name}
+      field={field}
+      value={draft.settings[field.name]}
+      isSecret={connector.secrets.includes(field.name)}
+      isSet={secrets.includes(field.name)}
+      problem={field.name === blamed ? problem : undefined}
+      onChange={(value: Setting) => change({ settings: { ...draft.settings, [field.name]: value } })}
+    />
+  )
+  return (
+    <form className={styles.form} onSubmit={send} noValidate>
+      {problem && !isKnown && <FormProblem>{problem}</FormProblem>}
+      <div className={styles.fields}>
+        <TextInput
+          label={say('gateway.form.name')}
+          maxLength={100}
+          value={draft.name}
+          onChange={({ currentTarget }) => change({ name: currentTarget.value })}
+        />
+        <NumberInput
+          label={say('gateway.form.rate')}
+          placeholder={say('gateway.limit.none')}
+          min={1}
+          max={1_000_000}
+          allowDecimal={false}
+          hideControls
+          value={draft.rate ?? ''}
+          onChange={value => change({ rate: value === '' ? null : Number(value) })}
+        />
+        <Brands chosen={draft.brands} onChange={brands => change({ brands })} />
+        <Companies chosen={draft.companies} onChange={companies => change({ companies })} />
+      </div>
+      <fieldset className={styles.group}>
+        <legend className={styles.legend}>{say('gateway.form.settings')}</legend>
+        <div className={styles.fields}>{usual.map(fieldOf)}</div>
+      </fieldset>
+      {rare.length > 0 && (
+        <details className={styles.more} open={rare.some(({ name }) => name === blamed) || undefined}>
+          <summary>{say('gateway.form.more', { count: rare.length })}</summary>
+          <div className={styles.fields}>{rare.map(fieldOf)}</div>
+        </details>
+      )}
+      <div className={styles.buttons}>
+        <Button type="submit" variant="filled" loading={isBusy}>
+          {submit}
+        </Button>
+        <Button onClick={onCancel}>{say('app.cancel')}</Button>
+      </div>
+    </form>
+  )
+}
+
+function Brands({ chosen, onChange }: { chosen: BrandName[]; onChange(brands: BrandName[]): void }) {
+  const { say } = useWords()
+  const toggle = (brand: BrandName) =>
+    onChange(chosen.includes(brand) ? chosen.filter(one => one !== brand) : [...chosen, brand])
+  return (
+    <fieldset className={`${styles.group} ${styles.whole}`}>
+      <legend className={styles.legend}>{say('gateway.form.operators')}</legend>
+      <div className={styles.checks}>
+        {brandNames.map(brand => (
+          <label key={brand}>
+            <input type="checkbox" checked={chosen.includes(brand)} onChange={() => toggle(brand)} />
+            {say(`operator.${brand}`)}
+          </label>
+        ))}
+      </div>
+      <p className="note">{say('gateway.form.operators.note')}</p>
+    </fieldset>
+  )
+}
+
+/** Companies that may send under its names without having them registered. */
+function Companies({ chosen, onChange }: { chosen: Company[]; onChange(companies: Company[]): void }) {
+  const { say } = useWords()
+  const [search, setSearch] = useState('')
+  const { data } = useQuery({
+    queryKey: ['companies', 'for gateway', search],
+    queryFn: () => ask<CompaniesAnswer>('GET', `/companies?search=${encodeURIComponent(search)}`),
+    enabled: search.trim().length > 0,
+  })
+  const offered = (data?.items ?? []).filter(({ companyId }) => !chosen.some(one => one.companyId === companyId))
+  const add = (companyId: number) => {
+    const found = offered.find(company => company.companyId === companyId)
+    if (found) onChange([...chosen, { companyId, name: found.name }])
+    setSearch('')
+  }
+  return (
+    <fieldset className={`${styles.group} ${styles.whole}`}>
+      <legend className={styles.legend}>{say('gateway.form.companies')}</legend>
+      <p className="note">{say('gateway.form.companies.note')}</p>
+      {chosen.length > 0 && (
+        <div className={styles.checks}>
+          {chosen.map(({ companyId, name }) => (
+            <label key={companyId}>
+              <input
+                type="checkbox"
+                checked
+                onChange={() => onChange(chosen.filter(one => one.companyId !== companyId))}
+              />
+              {name}
+            </label>
+          ))}
+        </div>
+      )}
+      <div className={styles.fields}>
+        <TextInput
+          aria-label={say('company.find')}
+          placeholder={say('company.find')}
+          value={search}
+          maxLength={100}
+          onChange={({ currentTarget }) => setSearch(currentTarget.value)}
+        />
+        {offered.length > 0 && (
+          <NativeSelect
+            aria-label={say('gateway.form.companies.choose')}
+            value=""
+            onChange={({ currentTarget }) => add(Number(currentTarget.value))}
+          >
+            <option value="">{say('gateway.form.companies.choose')}</option>
+            {offered.map(({ companyId, name }) => (
+              <option key={companyId} value={companyId}>
+                {name}
+              </option>
+            ))}
+          </NativeSelect>
+        )}
+      </div>
+    </fieldset>
+  )
+}

@@ -1,0 +1,76 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { GatewayChangeBody, GatewayChanged } from '../../../src/http/cabinet/gateways.ts'
+import { ask, ServerError } from '../api.ts'
+import { BoneRows } from '../parts/bones.tsx'
+import { ErrorState } from '../parts/error-state.tsx'
+import { FormProblem } from '../parts/form-problem.tsx'
+import { NotFoundPage } from '../parts/lost-pages.tsx'
+import { PageHead } from '../parts/page-head.tsx'
+import { describeProblem } from '../problems.ts'
+import { useWords } from '../words/words.ts'
+import { useAboutGateway } from './about.ts'
+import { changedSettings, draftOf } from './draft.ts'
+import { type Draft, GatewayForm } from './gateway-form.tsx'
+import { type Connector, connectorsQuery, type GatewayDetails, gatewayQuery, useGatewayChange } from './gateways.ts'
+
+/** Changes what a gateway is set to. The form keeps what it began with: a newer change of somebody else is not overwritten. */
+export function GatewaySettingsPage() {
+  const { gatewayId } = useParams({ from: '/shell/gateways/$gatewayId/settings' })
+  const gateway = useQuery({ ...gatewayQuery(gatewayId), refetchInterval: false, refetchOnWindowFocus: false })
+  const connectors = useQuery(connectorsQuery)
+  const error = gateway.error ?? connectors.error
+  if (error instanceof ServerError && [400, 404].includes(error.status)) return <NotFoundPage />
+  if (error && !gateway.data) return <ErrorState error={error} onRetry={() => void gateway.refetch()} />
+  if (!gateway.data || !connectors.data) return <BoneRows rows={6} />
+  return <Shown gateway={gateway.data} connectors={connectors.data.connectors} />
+}
+
+function Shown({ gateway: current, connectors }: { gateway: GatewayDetails; connectors: readonly Connector[] }) {
+  const words = useWords()
+  const { say } = words
+  const about = useAboutGateway()
+  const navigate = useNavigate()
+  const [gateway] = useState(current)
+  const { gatewayId, name, version } = gateway
+  const connector = connectors.find(one => one.name === gateway.connector)
+  const start = draftOf(gateway)
+  const back = () => void navigate({ to: '/gateways/$gatewayId', params: { gatewayId } })
+  const change = useGatewayChange<GatewayChangeBody>(
+    body => ask<GatewayChanged>('PATCH', `/gateways/${gatewayId}`, body),
+    say('app.saved'),
+    back,
+  )
+  const submit = ({ name, brands, rate, companies, settings }: Draft) => {
+    const changed = connector ? changedSettings(connector, start.settings, settings) : {}
+    change.mutate({
+      version,
+      name: name.trim(),
+      brands,
+      rate,
+      companies: companies.map(({ companyId }) => companyId),
+      ...(Object.keys(changed).length > 0 ? { settings: changed } : {}),
+    })
+  }
+  return (
+    <>
+      <PageHead title={say('gateway.settings.title', { name })} note={about(gateway)} />
+      {gateway.settings?.isSealed && <FormProblem>{say('gateway.settings.sealed')}</FormProblem>}
+      {connector ? (
+        <GatewayForm
+          connector={connector}
+          start={start}
+          secrets={gateway.settings?.secrets ?? []}
+          submit={say('app.save')}
+          isBusy={change.isPending}
+          problem={change.isError ? describeProblem(words, change.error) : undefined}
+          onSubmit={submit}
+          onCancel={back}
+        />
+      ) : (
+        <p className="note">{say('gateway.settings.unknown')}</p>
+      )}
+    </>
+  )
+}

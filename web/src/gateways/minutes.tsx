@@ -1,0 +1,136 @@
+import { VisuallyHidden } from '@mantine/core'
+import { useElementSize } from '@mantine/hooks'
+import { useState } from 'react'
+import { useFormats } from '../format.ts'
+import { useWords } from '../words/words.ts'
+import styles from './gateways.module.css'
+import type { Gateway } from './gateways.ts'
+
+const MINUTE_MS = 60_000
+const MINUTES = 60
+
+type Minute = { at: number; parts: number; errors: number }
+
+/** Every minute of the hour before `at`, the oldest first; the rows have only those in which something happened. */
+function minutesOf(hour: Gateway['hour'], at: string): Minute[] {
+  const last = Math.floor(Date.parse(at) / MINUTE_MS) * MINUTE_MS
+  const rows = new Map(hour.map(row => [Date.parse(row.minute), row]))
+  return Array.from({ length: MINUTES }, (_, place) => {
+    const minute = last - (MINUTES - 1 - place) * MINUTE_MS
+    const { parts = 0, errors = 0 } = rows.get(minute) ?? {}
+    return { at: minute, parts, errors }
+  })
+}
+
+/** A line without figures, in a row of the list; the figures are on the page of the gateway. */
+export function Spark({ hour, at, standing }: Pick<Gateway, 'hour' | 'standing'> & { at: string }) {
+  const five = Array.from({ length: MINUTES / 5 }, (_, place) =>
+    minutesOf(hour, at)
+      .slice(place * 5, place * 5 + 5)
+      .reduce((sum, { parts }) => sum + parts, 0),
+  )
+  const top = Math.max(1, ...five)
+  const points = five.map((parts, place) => `${1 + place * 7.8} ${22 - (parts / top) * 20}`)
+  return (
+    <svg className={`${styles.spark} ${styles[standing]}`} viewBox="0 0 88 24" aria-hidden="true">
+      <path d={`M${points.join('L')}`} />
+    </svg>
+  )
+}
+
+const HEIGHT = 132
+const EDGE = { left: 46, top: 8, bottom: 22 }
+
+/** Parts of each minute, drawn for the width at hand; readers of a screen hear the sum and the busiest minute. */
+export function HourChart({ hour, at }: { hour: Gateway['hour']; at: string }) {
+  const { say } = useWords()
+  const { number, time } = useFormats()
+  const { ref, width } = useElementSize()
+  const [pointed, setPointed] = useState<number>()
+  const minutes = minutesOf(hour, at)
+  const sum = minutes.reduce((total, { parts }) => total + parts, 0)
+  const highest = Math.max(...minutes.map(({ parts, errors }) => Math.max(parts, errors)))
+  const top = roundAbove(highest)
+  const base = HEIGHT - EDGE.bottom
+  const step = (width - EDGE.left) / MINUTES
+  const heightOf = (count: number) => (count / top) * (base - EDGE.top)
+  const shown = pointed === undefined ? undefined : minutes[pointed]
+  const clock = (moment: number) => time(new Date(moment)).slice(0, 5)
+  return (
+    <div ref={ref} className={styles.chartBox}>
+      {width > 0 && (
+        <svg
+          className={styles.chart}
+          width={width}
+          height={HEIGHT}
+          aria-hidden="true"
+          onMouseMove={({ nativeEvent: { offsetX } }) =>
+            setPointed(
+              offsetX < EDGE.left ? undefined : Math.min(MINUTES - 1, Math.floor((offsetX - EDGE.left) / step)),
+            )
+          }
+          onMouseLeave={() => setPointed(undefined)}
+        >
+          {[top / 2, top].map(line => (
+            <g key={line}>
+              <path className={styles.grid} d={`M${EDGE.left} ${Math.round(base - heightOf(line))}.5H${width}`} />
+              <text x={EDGE.left - 8} y={base - heightOf(line) + 4} textAnchor="end">
+                {number(line)}
+              </text>
+            </g>
+          ))}
+          {minutes.map(({ at, parts, errors }, place) => (
+            <g key={at} transform={`translate(${EDGE.left + place * step} 0)`}>
+              {pointed === place && (
+                <rect className={styles.pointed} y={EDGE.top} width={step} height={base - EDGE.top} />
+              )}
+              <Bar className={styles.parts} x={step * 0.15} width={step * 0.7} base={base} height={heightOf(parts)} />
+              <Bar className={styles.errors} x={step * 0.15} width={step * 0.7} base={base} height={heightOf(errors)} />
+            </g>
+          ))}
+          <path className={styles.base} d={`M${EDGE.left} ${base}.5H${width}`} />
+          {minutes.map(({ at }, place) =>
+            new Date(at).getMinutes() % 15 === 0 ? (
+              <text key={at} x={EDGE.left + (place + 0.5) * step} y={HEIGHT - 5} textAnchor="middle">
+                {clock(at)}
+              </text>
+            ) : null,
+          )}
+        </svg>
+      )}
+      {shown && (
+        <div
+          className={`${styles.tip} ${pointed! < MINUTES / 2 ? styles.tipRight : styles.tipLeft}`}
+          aria-hidden="true"
+        >
+          <b>{clock(shown.at)}</b>
+          <span>{say('gateway.chart.parts', { count: shown.parts })}</span>
+          {shown.errors > 0 && <span>{say('gateway.chart.errors', { count: shown.errors })}</span>}
+        </div>
+      )}
+      {sum === 0 && highest === 0 && <p className={styles.chartEmpty}>{say('gateway.chart.empty')}</p>}
+      <VisuallyHidden>{say('gateway.chart.sum', { sum: number(sum), most: number(highest) })}</VisuallyHidden>
+    </div>
+  )
+}
+
+type BarProps = { className: string | undefined; x: number; width: number; base: number; height: number }
+
+const Bar = ({ className, x, width, base, height }: BarProps) =>
+  height === 0 ? null : (
+    <rect
+      className={className}
+      x={x}
+      y={base - Math.max(1, height)}
+      width={width}
+      height={Math.max(1, height)}
+      rx={1}
+    />
+  )
+
+/** An even, round number. */
+function roundAbove(highest: number): number {
+  if (highest <= 2) return 2
+  const size = 10 ** Math.floor(Math.log10(highest))
+  return [1, 2, 4, 6, 8, 10].map(times => times * size).find(round => round >= highest && round % 2 === 0) ?? highest
+}

@@ -1,0 +1,101 @@
+import { NativeSelect } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import type { GatewayChanged, NewGatewayBody } from '../../../src/http/cabinet/gateways.ts'
+import { ask } from '../api.ts'
+import { BoneRows } from '../parts/bones.tsx'
+import { ErrorState } from '../parts/error-state.tsx'
+import { PageHead } from '../parts/page-head.tsx'
+import { useTrafficNames } from '../parts/traffic-names.ts'
+import { describeProblem } from '../problems.ts'
+import { useWords } from '../words/words.ts'
+import { useConnectorName } from './about.ts'
+import { emptyDraft, filledIn } from './draft.ts'
+import { type Draft, GatewayForm } from './gateway-form.tsx'
+import styles from './gateways.module.css'
+import { type Connector, connectorsQuery, useGatewayChange } from './gateways.ts'
+
+/** Connector and channel are in the address; they are fixed once the gateway exists. */
+export function NewGatewayPage() {
+  const { say } = useWords()
+  const { data, error, refetch } = useQuery(connectorsQuery)
+  return (
+    <>
+      <PageHead title={say('gateway.new.title')} note={say('gateway.new.note')} />
+      {data ? (
+        <Chosen connectors={data.connectors} />
+      ) : error ? (
+        <ErrorState error={error} onRetry={refetch} />
+      ) : (
+        <BoneRows rows={5} />
+      )}
+    </>
+  )
+}
+
+function Chosen({ connectors }: { connectors: readonly Connector[] }) {
+  const words = useWords()
+  const { say } = words
+  const { channel } = useTrafficNames()
+  const connectorName = useConnectorName()
+  const navigate = useNavigate()
+  const search = useSearch({ from: '/shell/gateways/new' })
+  const connector = connectors.find(({ name }) => name === (search.connector ?? 'smpp')) ?? connectors[0]!
+  const channelType = connector.channels.find(one => one === search.channel) ?? connector.channels[0]!
+  const choose = (chosen: { connector?: string; channel?: string }) =>
+    void navigate({ to: '/gateways/new', search: { ...search, ...chosen }, replace: true })
+  const add = useGatewayChange<NewGatewayBody>(
+    body => ask<GatewayChanged>('POST', '/gateways', body),
+    say('gateway.new.done'),
+    gatewayId => void navigate({ to: '/gateways/$gatewayId', params: { gatewayId: gatewayId! } }),
+  )
+  const submit = ({ name, brands, rate, companies, settings }: Draft) =>
+    add.mutate({
+      name: name.trim(),
+      channelType,
+      connector: connector.name,
+      brands,
+      rate,
+      companies: companies.map(({ companyId }) => companyId),
+      settings: filledIn(settings),
+    })
+  return (
+    <div className={styles.form}>
+      <div className={styles.fields}>
+        <NativeSelect
+          label={say('gateway.form.connector')}
+          value={connector.name}
+          onChange={({ currentTarget }) => choose({ connector: currentTarget.value })}
+        >
+          {connectors.map(({ name }) => (
+            <option key={name} value={name}>
+              {connectorName(name)}
+            </option>
+          ))}
+        </NativeSelect>
+        <NativeSelect
+          label={say('gateway.form.channel')}
+          value={channelType}
+          onChange={({ currentTarget }) => choose({ channel: currentTarget.value })}
+        >
+          {connector.channels.map(one => (
+            <option key={one} value={one}>
+              {channel(one)}
+            </option>
+          ))}
+        </NativeSelect>
+      </div>
+      <GatewayForm
+        key={connector.name}
+        connector={connector}
+        start={emptyDraft('')}
+        secrets={[]}
+        submit={say('gateways.add')}
+        isBusy={add.isPending}
+        problem={add.isError ? describeProblem(words, add.error) : undefined}
+        onSubmit={submit}
+        onCancel={() => void navigate({ to: '/gateways' })}
+      />
+    </div>
+  )
+}
