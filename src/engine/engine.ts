@@ -20,6 +20,7 @@ import { removeUnusedBuckets } from '../domain/limits/limits.ts'
 import { ensureMessageMonths } from '../domain/messages/messages.ts'
 import { detachOldMonths } from '../domain/messages/months.ts'
 import { watchNumbering } from '../domain/numbering/numbering.ts'
+import { forgetOldUploads } from '../domain/numbering/uploads.ts'
 import { forgetOldLogins } from '../domain/partners/partners.ts'
 import { forgetOldSessions as forgetOldSignIns } from '../domain/people/sessions.ts'
 import { senderFeeTable } from '../domain/pricing/pricing.ts'
@@ -191,6 +192,7 @@ async function keepHouse({ sql, clock, log, keepMonths }: EngineContext & { cloc
     forgetOldVerifications: () => forgetOldVerifications(sql),
     forgetOldSessions: () => forgetOldSessions(sql),
     forgetIdleLanes: () => forgetIdleLanes(sql),
+    forgetOldUploads: () => forgetOldUploads(sql, clock()),
     forgetOldLinks: () => forgetOldLinks(sql, new Date(clock().getTime() - LINKS_LIVE_MS)),
     detachOldMonths: async () => keepMonths && detachOldMonths(sql, keepMonths, clock()),
   }

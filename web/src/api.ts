@@ -32,22 +32,36 @@ export class NoAnswer extends Error {}
 export const isSignedOut = (error: unknown) => error instanceof ServerError && error.code === NOT_SIGNED_IN
 
 /** With a key, the server does what is asked once, however often it is asked. */
-export async function ask<Answer>(method: Method, path: string, body?: object, key?: string): Promise<Wire<Answer>> {
-  const response = await send(method, path, body, key)
+export async function ask<Answer>(
+  method: Method,
+  path: string,
+  body?: object,
+  key?: string,
+  timeoutMs = TIMEOUT_MS,
+): Promise<Wire<Answer>> {
+  const response = await send(method, path, body, key, timeoutMs)
   if (!response.ok) throw new ServerError(response, await errorIn(response))
   return response.status === 204 ? (undefined as Wire<Answer>) : await response.json()
 }
 
-async function send(method: Method, path: string, body?: object, key?: string): Promise<Response> {
+/** A piece of a file goes as it is, anything else as JSON. */
+async function send(
+  method: Method,
+  path: string,
+  body: object | undefined,
+  key: string | undefined,
+  timeoutMs: number,
+): Promise<Response> {
+  const isFile = body instanceof Blob
   try {
     return await fetch(new URL(`api${path}`, document.baseURI), {
       method,
       headers: {
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(body === undefined ? {} : { 'content-type': isFile ? 'application/octet-stream' : 'application/json' }),
         ...(key === undefined ? {} : { 'idempotency-key': key }),
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      ...(body === undefined ? {} : { body: isFile ? body : JSON.stringify(body) }),
+      signal: AbortSignal.timeout(timeoutMs),
     })
   } catch (cause) {
     throw new NoAnswer('The server did not answer', { cause })

@@ -37,7 +37,12 @@ const account: NavigationPage[] = [
   { to: '/developers', label: 'nav.developers', icon: 'code', needs: 'developers.see' },
 ]
 
+/** What a company or a partner pays; staff have the tariffs. */
+const prices: NavigationPage = { to: '/prices', label: 'nav.prices', icon: 'coin', needs: 'money.see' }
+
 const service: NavigationPage[] = [
+  { to: '/tariffs', label: 'nav.tariffs', icon: 'coin', needs: 'tariffs.see' },
+  { to: '/numbering', label: 'nav.numbering', icon: 'book', needs: 'numbering.see' },
   { to: '/people', label: 'nav.people', icon: 'users', needs: 'people.see' },
   { to: '/audit', label: 'nav.audit', icon: 'log', needs: 'audit.see' },
   { to: '/health', label: 'nav.health', icon: 'pulse', needs: 'health.see' },
@@ -58,7 +63,7 @@ export function groupsOf(me: Reader, company?: number): NavigationGroup[] {
       : [
           { pages: [...customers, ...traffic] },
           { heading: 'nav.group.setUp', pages: setUp },
-          { heading: 'nav.group.account', pages: [...account, ...service] },
+          { heading: 'nav.group.account', pages: [...account, prices, ...service] },
         ]
   return groups
     .map(group => ({ ...group, pages: group.pages.filter(page => isOpenTo(me, page)) }))

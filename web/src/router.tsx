@@ -16,9 +16,12 @@ import { listSearchOf } from './dispatches/dispatches.ts'
 import { readSearch } from './messages/search.ts'
 import { readLedgerFilter } from './money/money.ts'
 import { homeOf } from './navigation.ts'
+import { readNumbering } from './numbering/search.ts'
 import { Forbidden, NotFoundPage, PageError } from './parts/lost-pages.tsx'
 import { type Me, onSignedOut, queryClient, type Right, sessionQuery } from './session.ts'
 import { Shell } from './shell/shell.tsx'
+import { readQuestion } from './tariffs/calculator.ts'
+import { readBook } from './tariffs/tariffs.ts'
 import { readVerification } from './verification/verification.ts'
 import { languageOfDevice, showLanguage } from './words/words.ts'
 
@@ -145,6 +148,64 @@ const messageRoute = createRoute({
   path: '/messages/$uuid',
   beforeLoad: ({ context }) => requireRight(context.me, 'traffic.see'),
   component: lazyRouteComponent(() => import('./messages/message-page.tsx'), 'MessagePage'),
+})
+
+const tariffsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/tariffs',
+  validateSearch: readBook,
+  beforeLoad: ({ context }) => requireRight(context.me, 'tariffs.see'),
+  component: lazyRouteComponent(() => import('./tariffs/tariffs-page.tsx'), 'TariffsPage'),
+})
+
+const tariffRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/tariffs/$tariffId',
+  params: {
+    parse: ({ tariffId }) => ({ tariffId: Number(tariffId) }),
+    stringify: ({ tariffId }) => ({ tariffId: String(tariffId) }),
+  },
+  beforeLoad: ({ context }) => requireRight(context.me, 'tariffs.see'),
+  component: lazyRouteComponent(() => import('./tariffs/tariff-page.tsx'), 'TariffPage'),
+})
+
+const tariffImportRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/tariffs/import',
+  validateSearch: readBook,
+  beforeLoad: ({ context }) => requireRight(context.me, 'tariffs.change'),
+  component: lazyRouteComponent(() => import('./tariffs/import-page.tsx'), 'ImportPage'),
+})
+
+const tariffCalculatorRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/tariffs/calculator',
+  validateSearch: readQuestion,
+  beforeLoad: ({ context }) => requireRight(context.me, 'tariffs.see'),
+  component: lazyRouteComponent(() => import('./tariffs/calculator-page.tsx'), 'CalculatorPage'),
+})
+
+const pricesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/prices',
+  beforeLoad: ({ context }) => requireRight(context.me, 'money.see'),
+  component: lazyRouteComponent(() => import('./tariffs/prices-page.tsx'), 'PricesPage'),
+})
+
+const priceCalculatorRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/prices/calculator',
+  validateSearch: readQuestion,
+  beforeLoad: ({ context }) => requireRight(context.me, 'money.see'),
+  component: lazyRouteComponent(() => import('./tariffs/calculator-page.tsx'), 'CalculatorPage'),
+})
+
+const numberingRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/numbering',
+  validateSearch: readNumbering,
+  beforeLoad: ({ context }) => requireRight(context.me, 'numbering.see'),
+  component: lazyRouteComponent(() => import('./numbering/numbering-page.tsx'), 'NumberingPage'),
 })
 
 const peopleRoute = createRoute({
@@ -312,6 +373,13 @@ export const router = createRouter({
     invitationRoute,
     shellRoute.addChildren([
       homeRoute,
+      tariffsRoute,
+      tariffRoute,
+      tariffImportRoute,
+      tariffCalculatorRoute,
+      pricesRoute,
+      priceCalculatorRoute,
+      numberingRoute,
       overviewRoute,
       dispatchesRoute,
       dispatchRoute,

@@ -8,7 +8,12 @@ export const importRanges = ({ config, arguments: [file], print, progress }: Cal
   withFile(file!, source =>
     withDatabase(config, async ({ sql }) => {
       const done = await recorded(sql, async (tx, record) => {
-        const { ranges, codes, ...rest } = await importRegister(tx, source, lines => progress(`${lines} ranges read`))
+        const { ranges, codes, ...rest } = await importRegister(
+          tx,
+          source,
+          lines => progress(`${lines} ranges read`),
+          basename(file!),
+        )
         const subject = { kind: 'numbering', id: 'register', name: basename(file!) }
         await record({ what: 'numbering.imported', subject, after: { ranges, areas: codes } })
         return { ranges, codes, ...rest }
@@ -23,7 +28,9 @@ export const importPortedNumbers = ({ config, arguments: [file], switches, print
     withDatabase(config, async ({ sql }) => {
       const options = { replace: switches.replace ?? false }
       const done = await recorded(sql, async (tx, record) => {
-        const read = await importPorted(tx, source, options, lines => progress(`${lines} numbers read`))
+        const read = await importPorted(tx, source, { ...options, name: basename(file!) }, lines =>
+          progress(`${lines} numbers read`),
+        )
         const subject = { kind: 'numbering', id: 'ported', name: basename(file!) }
         await record({ what: 'ported_numbers.imported', subject, after: { ...read, ...options } })
         return read

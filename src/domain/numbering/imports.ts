@@ -1,4 +1,4 @@
-import { UsageError } from '../../base/errors.ts'
+import { invalid, UsageError } from '../../base/errors.ts'
 import { isRussian, normaliseNumber } from '../../base/phone-number.ts'
 import { copyInto, copyRow } from '../../db/copy.ts'
 import type { Pool, Transaction } from '../../db/sql.ts'
@@ -11,6 +11,9 @@ import * as store from './store.ts'
 /** Told after every piece of the file how many entries are read. */
 export type OnProgress = (entries: number) => void
 
+/** What the file is called, for whoever asks where the plan came from. */
+const UNNAMED = ''
+
 export interface RegisterImport {
   ranges: number
   codes: number
@@ -22,16 +25,30 @@ export interface RegisterImport {
  * Loads a file of the official register: the ranges of the codes it contains are replaced, those of other codes stay.
  * All or nothing: a line that cannot be read, a reversed range or an overlap ends it with the line's number.
  */
-export async function importRegister(sql: Pool, source: Source, onProgress?: OnProgress): Promise<RegisterImport> {
-  return sql.begin(async tx => {
-    await store.raiseVersion(tx)
-    await store.createRegisterLines(tx)
-    const entries = entriesOf(source, readRegisterLine)
-    const ranges = await copyEntries(tx, store.registerLines, entries, registerRow, onProgress)
-    await refuseOverlap(tx)
-    await store.replaceRanges(tx)
-    return { ranges, codes: await store.countCodes(tx), unknownRegions: await findUnknownRegions(tx) }
-  })
+export async function importRegister(
+  sql: Pool,
+  source: Source,
+  onProgress?: OnProgress,
+  name = UNNAMED,
+): Promise<RegisterImport> {
+  return sql.begin(tx => replaceRegister(tx, source, name, onProgress))
+}
+
+export async function replaceRegister(tx: Transaction, source: Source, name: string, onProgress?: OnProgress) {
+  await store.raiseVersion(tx)
+  const ranges = await readRegister(tx, source, onProgress)
+  await store.replaceRanges(tx)
+  await store.saveSource(tx, 'register', name, ranges)
+  return { ranges, codes: await store.countCodes(tx), unknownRegions: await findUnknownRegions(tx) }
+}
+
+/** Puts the ranges of a file into a temporary table. Answers how many there are. */
+export async function readRegister(tx: Transaction, source: Source, onProgress?: OnProgress): Promise<number> {
+  await store.createRegisterLines(tx)
+  const entries = entriesOf(source, readRegisterLine)
+  const ranges = await copyEntries(tx, store.registerLines, entries, registerRow, onProgress)
+  await refuseOverlap(tx)
+  return ranges
 }
 
 function registerRow({ line, value: { first, last, operator, region } }: Entry<PlanRange>): string {
@@ -43,7 +60,7 @@ async function refuseOverlap(tx: Transaction) {
   if (overlap) throw new UsageError(`line ${overlap.line}: the range overlaps the one of line ${overlap.other}`)
 }
 
-async function findUnknownRegions(tx: Transaction): Promise<string[]> {
+export async function findUnknownRegions(tx: Transaction): Promise<string[]> {
   const rows = await store.findRegions(tx)
   return rows.map(row => row.region).filter(region => regionOf(region).name === region)
 }
@@ -61,18 +78,31 @@ export interface PortedNumber {
 export async function importPorted(
   sql: Pool,
   source: Source,
-  options: { replace?: boolean } = {},
+  options: { replace?: boolean; name?: string } = {},
   onProgress?: OnProgress,
 ): Promise<{ lines: number; ported: number }> {
-  return sql.begin(async tx => {
-    await store.raiseVersion(tx)
-    await store.createPortedLines(tx)
-    const entries = entriesOf(source, readPortedLine)
-    const lines = await copyEntries(tx, store.portedLines, entries, portedRow, onProgress)
-    if (options.replace) await store.deletePortedNotListed(tx)
-    await store.savePorted(tx)
-    return { lines, ported: await store.countPorted(tx) }
-  })
+  return sql.begin(tx => addPorted(tx, source, options, onProgress))
+}
+
+export async function addPorted(
+  tx: Transaction,
+  source: Source,
+  { replace = false, name = UNNAMED }: { replace?: boolean; name?: string },
+  onProgress?: OnProgress,
+) {
+  await store.raiseVersion(tx)
+  const lines = await readPorted(tx, source, onProgress)
+  if (replace) await store.deletePortedNotListed(tx)
+  await store.savePorted(tx)
+  const ported = await store.countPorted(tx)
+  await store.saveSource(tx, 'ported', name, ported)
+  return { lines, ported }
+}
+
+/** Puts the ported numbers of a file into a temporary table. Answers how many lines it has. */
+export async function readPorted(tx: Transaction, source: Source, onProgress?: OnProgress): Promise<number> {
+  await store.createPortedLines(tx)
+  return copyEntries(tx, store.portedLines, entriesOf(source, readPortedLine), portedRow, onProgress)
 }
 
 export function readPortedLine(line: string): PortedNumber {
@@ -110,8 +140,14 @@ async function copyEntries<T>(
 
 /** Says which network carries a virtual operator; brand 0 takes it out of the four. */
 export async function saveVirtualOperator(sql: Pool, carrier: Carrier): Promise<void> {
-  await sql.begin(async tx => {
-    await store.raiseVersion(tx)
-    await store.saveVirtualOperator(tx, carrier)
-  })
+  await sql.begin(tx => putVirtualOperator(tx, carrier))
+}
+
+/** With `before`, refused when the operator has no longer that brand (null: is no longer missing). */
+export async function putVirtualOperator(tx: Transaction, carrier: Carrier, before?: number | null): Promise<void> {
+  await store.raiseVersion(tx)
+  const known = (await store.findVirtualOperators(tx)).find(({ inn }) => inn === carrier.inn)
+  if (before !== undefined && (known?.brandId ?? null) !== before)
+    throw invalid('Somebody else changed this operator in the meantime: look at it again')
+  await store.saveVirtualOperator(tx, carrier)
 }

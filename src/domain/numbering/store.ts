@@ -6,6 +6,12 @@ export async function findVersion(sql: Sql): Promise<number> {
   return row!.version
 }
 
+/** The version, which nobody else can raise before the transaction is over. */
+export async function lockVersion(sql: Sql): Promise<number> {
+  const [row] = await sql<{ version: number }[]>`select version from numbering_version for update`
+  return row!.version
+}
+
 /** Comes first in every change: whoever else wants to change the plan waits here for our commit. */
 export async function raiseVersion(sql: Sql): Promise<void> {
   await sql`update numbering_version set version = version + 1`
@@ -113,3 +119,135 @@ export async function countPorted(sql: Sql): Promise<number> {
   const [row] = await sql<{ count: number }[]>`select count(*) as count from ported_numbers`
   return row!.count
 }
+
+// Where the plan came from ----------------------------------------------------------------------------------------
+
+export type SourceKind = 'register' | 'ported'
+
+export const saveSource = (sql: Sql, kind: SourceKind, name: string, entries: number) => sql`
+  insert into numbering_sources (kind, name, entries, imported_at) values (${kind}, ${name}, ${entries}, now())
+  on conflict (kind) do update
+  set name = excluded.name, entries = excluded.entries, imported_at = excluded.imported_at`
+
+export const findSources = (sql: Sql) => sql<{ kind: SourceKind; name: string; entries: number; importedAt: Date }[]>`
+  select kind, name, entries, imported_at as "importedAt" from numbering_sources`
+
+/** How many numbers and ranges each operator has in the imported part of the plan. */
+export const findHoldings = (sql: Sql) => sql<(Operator & { numbers: number; ranges: number })[]>`
+  select o.inn, o.name, sum(r.last - r.first + 1)::bigint as numbers, count(*) as ranges
+  from numbering_ranges r join operators o using (operator_id) group by o.operator_id`
+
+/** The codes of which ranges were imported. */
+export const findImportedCodes = (sql: Sql) => sql<{ code: number }[]>`
+  select distinct (first / 10000000 - 7000)::integer as code from numbering_ranges order by code`
+
+export type NamedRange = { first: number; last: number; inn: string; name: string; region: string }
+
+/** The range that could have a number: the last one that begins at it or before it, within its code. */
+export const findRangeAt = (sql: Sql, number: number) => sql<NamedRange[]>`
+  select r.first, r.last, o.inn, o.name, r.region
+  from (
+    select * from numbering_ranges
+    where first <= ${number} and first >= ${number - (number % 10_000_000)} order by first desc limit 1
+  ) r join operators o using (operator_id)`
+
+export const findPortedNumber = (sql: Sql, number: number) => sql<{ brandId: number }[]>`
+  select brand_id as "brandId" from ported_numbers where number = ${number}`
+
+// Files that wait to be applied -----------------------------------------------------------------------------------
+
+export type UploadRow = {
+  uploadId: number
+  kind: SourceKind
+  name: string
+  replaces: boolean
+  sizeBytes: number
+  version: number | null
+  difference: unknown
+  createdAt: Date
+}
+
+const uploadColumns = (sql: Sql) => sql`
+  upload_id as "uploadId", kind, name, replaces, size_bytes as "sizeBytes", version, difference, created_at as "createdAt"`
+
+/** Taken before uploads are counted, so that two at once cannot both be the last one allowed. */
+export const lockUploads = (sql: Sql) => sql`lock table numbering_uploads in share row exclusive mode`
+
+export const deleteUploadsBefore = (sql: Sql, before: Date) =>
+  sql`delete from numbering_uploads where created_at < ${before}`
+
+export async function countUploads(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`select count(*) as count from numbering_uploads`
+  return row!.count
+}
+
+export async function insertUpload(
+  sql: Sql,
+  upload: Pick<UploadRow, 'kind' | 'name' | 'replaces' | 'sizeBytes' | 'createdAt'>,
+): Promise<number> {
+  const [row] = await sql<{ uploadId: number }[]>`
+    insert into numbering_uploads (kind, name, replaces, size_bytes, created_at)
+    values (${upload.kind}, ${upload.name}, ${upload.replaces}, ${upload.sizeBytes}, ${upload.createdAt})
+    returning upload_id as "uploadId"`
+  return row!.uploadId
+}
+
+export const findUpload = (sql: Sql, uploadId: number, since: Date) => sql<UploadRow[]>`
+  select ${uploadColumns(sql)} from numbering_uploads where upload_id = ${uploadId} and created_at >= ${since}`
+
+/** Whoever works with a file keeps others from doing so. */
+export const lockUpload = (sql: Sql, uploadId: number, since: Date) => sql<UploadRow[]>`
+  select ${uploadColumns(sql)} from numbering_uploads
+  where upload_id = ${uploadId} and created_at >= ${since} for update`
+
+export const savePiece = (sql: Sql, uploadId: number, piece: number, content: Buffer) => sql`
+  insert into numbering_upload_pieces (upload_id, piece, content) values (${uploadId}, ${piece}, ${content})
+  on conflict (upload_id, piece) do update set content = excluded.content`
+
+export async function sizeOfPieces(sql: Sql, uploadId: number): Promise<number> {
+  const [row] = await sql<{ size: number }[]>`
+    select coalesce(sum(length(content)), 0)::bigint as size from numbering_upload_pieces where upload_id = ${uploadId}`
+  return row!.size
+}
+
+export const findPiece = (sql: Sql, uploadId: number, piece: number) => sql<{ content: Buffer }[]>`
+  select content from numbering_upload_pieces where upload_id = ${uploadId} and piece = ${piece}`
+
+export const saveDifference = (sql: Sql, uploadId: number, version: number, difference: object) => sql`
+  update numbering_uploads set version = ${version}, difference = ${JSON.stringify(difference)}::text::jsonb
+  where upload_id = ${uploadId}`
+
+export const deleteUpload = (sql: Sql, uploadId: number) =>
+  sql`delete from numbering_uploads where upload_id = ${uploadId}`
+
+/** The codes of the file. */
+export const findListedCodes = (sql: Sql) => sql<{ code: number }[]>`
+  select distinct (first / 10000000 - 7000)::integer as code from register_lines order by code`
+
+export const prepareRegisterLines = (sql: Sql) => sql`create index on register_lines (first)`
+
+export const findListedRanges = (sql: Sql, first: number, last: number) => sql<NamedRange[]>`
+  select first, last, inn, operator as name, region from register_lines
+  where first between ${first} and ${last} order by first`
+
+export const findPresentRanges = (sql: Sql, first: number, last: number) => sql<NamedRange[]>`
+  select r.first, r.last, o.inn, o.name, r.region from numbering_ranges r join operators o using (operator_id)
+  where r.first between ${first} and ${last} order by r.first`
+
+type PortedChange = { kind: 'added' | 'moved' | 'removed'; numbers: number; samples: PortedSample[] | null }
+export type PortedSample = { number: number; before: number | null; after: number | null }
+
+/** What the listed numbers would change; with `replaces`, numbers that are not listed are no longer ported. */
+export const comparePorted = (sql: Sql, replaces: boolean, samples: number) => sql<PortedChange[]>`
+  with listed as materialized (
+    select distinct on (number) number, brand_id from ported_lines order by number, ctid desc),
+  changes as (
+    select case when p.number is null then 'added' when l.number is null then 'removed' else 'moved' end as kind,
+      coalesce(l.number, p.number) as number, p.brand_id as before, l.brand_id as after
+    from listed l full join ported_numbers p using (number)
+    where l.brand_id is distinct from p.brand_id and (${replaces} or l.number is not null)),
+  numbered as (select *, row_number() over (partition by kind order by number) as place from changes)
+  select kind, count(*) as numbers,
+    json_agg(json_build_object('number', number, 'before', before, 'after', after) order by number)
+      filter (where place <= ${samples}) as samples
+  from numbered group by kind`

@@ -360,6 +360,26 @@ describe('every change of the cabinet', () => {
       await browser.ask('PATCH', '/tariffs/fees', { brand: fee.brand, before: fee.value, value: '1.5' })
       return ['tariffs.fee_changed']
     },
+    'POST /numbering/uploads/:uploadId/apply': async ({ browser }) => {
+      const { path, version } = await upload(browser)
+      await browser.ask('POST', `${path}/apply`, { version })
+      return ['ported_numbers.imported']
+    },
+    'PUT /numbering/virtual-operators': async ({ browser }) => {
+      const operator = { inn: '7700000001', name: 'ООО "Пчела"', brandId: 2, before: null }
+      await browser.ask('PUT', '/numbering/virtual-operators', operator)
+      return ['numbering.virtual_operator_saved']
+    },
+  }
+
+  const upload = async (browser: CabinetBrowser) => {
+    const content = Buffer.from('79160000001;TELE2')
+    const file = { kind: 'ported', name: 'ported.csv', sizeBytes: content.length, replaces: false }
+    const { uploadId } = (await browser.ask('POST', '/numbering/uploads', file)).body
+    const path = `/numbering/uploads/${uploadId}`
+    const headers = { 'content-type': 'application/octet-stream' }
+    await browser.ask('PUT', `${path}/pieces/0`, content, { headers })
+    return { path, version: (await browser.ask('POST', `${path}/compare`)).body.version }
   }
 
   const TARIFF_FILE = 'senderType,brand,trafficType,pricingModel,from,price\nSTART,MTS,,FIXED,0,2.5'
@@ -402,6 +422,10 @@ describe('every change of the cabinet', () => {
     'POST /verification/:kind/:id/try/check',
     'POST /tariffs/import/check',
     'POST /send/price',
+    'POST /numbering/uploads',
+    'PUT /numbering/uploads/:uploadId/pieces/:piece',
+    'POST /numbering/uploads/:uploadId/compare',
+    'DELETE /numbering/uploads/:uploadId',
   ]
 
   const widgetForm = (captchaSecret: string) => {

@@ -20,6 +20,7 @@ import { liveRoutes } from './live.ts'
 import { messageRoutes } from './messages.ts'
 import { moneyRoutes } from './money.ts'
 import { newDispatchRoutes } from './new-dispatch.ts'
+import { numberingRoutes } from './numbering.ts'
 import { overviewRoutes } from './overview.ts'
 import { partnerRoutes } from './partners.ts'
 import { peopleRoutes } from './people.ts'
@@ -72,6 +73,7 @@ export function registerCabinetApi(app: FastifyInstance, given: Context & { stra
       await scope.register(keyRoutes(context))
       await scope.register(callbackLogRoutes(context))
       await scope.register(requestLogRoutes(context))
+      await scope.register(numberingRoutes(context))
     },
     { prefix: PREFIX },
   )

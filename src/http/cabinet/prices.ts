@@ -37,13 +37,14 @@ const Question = Type.Object({
 })
 
 /** What the page gets; it imports these types. */
-export type PricesAnswer = { tariffs: ListedTariff[] } & Awaited<ReturnType<typeof otherPrices>>
+export type PricesAnswer = { tariffs: ListedTariff[]; zone: string } & Awaited<ReturnType<typeof otherPrices>>
 export type CalculatedCost = ReturnType<typeof presentCost>
 /** `next`: what the same would cost when the next planned change holds; a new tariff begins to count at nothing. */
 export type CalculationAnswer = {
   now: CalculatedCost
   next: (CalculatedCost & { from: Date }) | null
   currency: string
+  zone: string
 }
 
 /** What the viewer pays: prices, and what messages would cost. */
@@ -55,7 +56,8 @@ export const priceRoutes =
       { config: { needs: 'money.see' }, schema: { querystring: OfCompany } },
       async ({ viewer, query }): Promise<PricesAnswer> => {
         const { partnerId } = await payerOf(sql, viewer, query)
-        return { tariffs: (await listTariffs(sql, partnerId, {})).map(present), ...(await otherPrices(sql)) }
+        const tariffs = (await listTariffs(sql, partnerId, {})).map(present)
+        return { tariffs, zone: billingZone, ...(await otherPrices(sql)) }
       },
     )
 
@@ -77,6 +79,7 @@ export const priceRoutes =
           now: await cost(now, query.volume),
           next: next && { ...(await cost(next, undefined)), from: next.from },
           currency,
+          zone: billingZone,
         }
       },
     )

@@ -62,8 +62,8 @@ const Change = Type.Object({
   trafficType: Type.Union([Type.Null(), OneOf(trafficTypes)]),
   /** Null: at once. */
   from: Nullable(Day),
-  /** Of the tariffs for this place, as the person saw them. */
-  version: Version,
+  /** Of the tariffs for this place, as the person saw them; empty: there was none. */
+  version: Type.String({ maxLength: 40 }),
   /** Null ends the tariff. */
   tariff: Type.Union([
     Type.Null(),
@@ -102,6 +102,8 @@ export type TariffsAnswer = {
   books: { partnerId: number; login: string; hasOwn: boolean }[]
   partner: { partnerId: number; login: string } | null
   tariffs: ListedTariff[]
+  /** Whose days count. */
+  zone: string
 } & Awaited<ReturnType<typeof otherPrices>>
 /** `volumes`: what the tariff has counted this month, of the chosen company or of those with most. */
 export type TariffAnswer = {
@@ -111,6 +113,7 @@ export type TariffAnswer = {
   periods: ListedTariff[]
   earlier: ListedTariff[]
   version: string
+  zone: string
   volumes: { companyId: number; name: string; count: number }[]
 }
 type ImportPlace = { senderType: string; brand: string | null; trafficType: string | null }
@@ -138,6 +141,7 @@ export const tariffRoutes =
           books: await listBooks(sql),
           partner: partnerOf(owner),
           tariffs: tariffs.map(present),
+          zone: billingZone,
           ...(await otherPrices(sql)),
         }
       },
@@ -157,6 +161,7 @@ export const tariffRoutes =
           periods: periods.map(present),
           earlier: (await earlierTariffs(sql, tariff)).map(present),
           version: versionOf(periods),
+          zone: billingZone,
           volumes: query.companyId
             ? [await volumeIn(await requireCompanyWithin(sql, viewer, query.companyId), tariff, month)]
             : await greatestVolumes(sql, tariff, month),
@@ -179,7 +184,8 @@ export const tariffRoutes =
       { config: { needs: 'tariffs.change' }, schema: { body: Change } },
       async ({ actor, body }, reply) => {
         const owner = await ownerOf(sql, body)
-        const { senderType, brand, trafficType, version } = body
+        const { senderType, brand, trafficType } = body
+        const version = body.version || versionOf([])
         const place = { senderType, brand, trafficType }
         const tariff = body.tariff && asked(() => readTariff({ ...place, ...body.tariff! }, 'tariff'))
         const from = startOf(body.from)

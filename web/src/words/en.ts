@@ -7,8 +7,10 @@ import { health } from './en/health.ts'
 import { messages } from './en/messages.ts'
 import { money } from './en/money.ts'
 import { newDispatch } from './en/new-dispatch.ts'
+import { numbering } from './en/numbering.ts'
 import { overview } from './en/overview.ts'
 import { send } from './en/send.ts'
+import { tariffs } from './en/tariffs.ts'
 import { traffic } from './en/traffic.ts'
 import { verification } from './en/verification.ts'
 
@@ -249,6 +251,8 @@ export const en = {
   ...send,
   ...traffic,
   ...developers,
+  ...tariffs,
+  ...numbering,
   ...dispatches,
   ...overview,
   ...money,

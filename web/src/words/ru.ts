@@ -7,8 +7,10 @@ import { health } from './ru/health.ts'
 import { messages } from './ru/messages.ts'
 import { money } from './ru/money.ts'
 import { newDispatch } from './ru/new-dispatch.ts'
+import { numbering } from './ru/numbering.ts'
 import { overview } from './ru/overview.ts'
 import { send } from './ru/send.ts'
+import { tariffs } from './ru/tariffs.ts'
 import { traffic } from './ru/traffic.ts'
 import { verification } from './ru/verification.ts'
 import type { Dictionary } from './words.ts'
@@ -271,6 +273,8 @@ export const ru: Dictionary = {
   ...send,
   ...traffic,
   ...developers,
+  ...tariffs,
+  ...numbering,
   ...dispatches,
   ...overview,
   ...money,

@@ -1,0 +1,206 @@
+import { AppError, invalid, notFound } from '../../base/errors.ts'
+import { allowLongWork } from '../../db/patience.ts'
+import type { Pool, Sql, Transaction } from '../../db/sql.ts'
+import { brandOf } from './brand.ts'
+import { type ChangeKind, changeKinds, compareRanges, type RangeChange } from './difference.ts'
+import { addPorted, findUnknownRegions, readPorted, readRegister, replaceRegister } from './imports.ts'
+import { carriedPlan } from './plan.ts'
+import { regionOf } from './region.ts'
+import { CODE_SIZE, numberOf, type PlanRange } from './register.ts'
+import * as store from './store.ts'
+
+/**
+ * A file of the numbering plan comes in pieces, is compared with what is there, and is applied when somebody has seen
+ * the difference. It is kept in the database, so that every process can go on with it, for an hour at most.
+ */
+
+export const PIECE_BYTES = 2 * 1024 * 1024
+export const LARGEST_BYTES = 160 * 1024 * 1024
+const MOST_UPLOADS = 4
+const KEEP_MS = 3600_000
+const MOST_SAMPLES = 20
+
+export type Upload = Omit<store.UploadRow, 'difference'> & { difference: Difference | null; expiresAt: Date }
+
+export type Difference = {
+  /** Lines of the file. */
+  entries: number
+  /** Of a register: the codes of which it replaces the ranges. */
+  codes: number
+  /** Regions that we do not know; their numbers count as being on Moscow time. */
+  unknownRegions: string[]
+  changes: Record<ChangeKind, { ranges: number; numbers: number; samples: Sample[] }>
+}
+
+/** Numbers from first to last, and who has them before and after: of ported numbers the brand alone. */
+export type Sample = {
+  first: number
+  last: number
+  before: { operator: string; region: string | null } | null
+  after: { operator: string; region: string | null } | null
+}
+
+type NewUpload = Pick<store.UploadRow, 'kind' | 'name' | 'replaces' | 'sizeBytes'>
+
+export async function startUpload(sql: Pool, upload: NewUpload, now: Date): Promise<number> {
+  if (upload.sizeBytes > LARGEST_BYTES) throw new AppError('too_large', 'The file is larger than 160 MB')
+  return sql.begin(async tx => {
+    await store.lockUploads(tx)
+    await store.deleteUploadsBefore(tx, oldest(now))
+    if ((await store.countUploads(tx)) >= MOST_UPLOADS)
+      throw invalid('Four files wait already: apply or remove one of them, or try again in an hour')
+    return store.insertUpload(tx, { ...upload, createdAt: now })
+  })
+}
+
+const oldest = (now: Date) => new Date(now.getTime() - KEEP_MS)
+
+export async function requireUpload(sql: Sql, uploadId: number, now: Date): Promise<Upload> {
+  const [upload] = await store.findUpload(sql, uploadId, oldest(now))
+  if (!upload) throw notFound('File')
+  return readUpload(upload)
+}
+
+const readUpload = (row: store.UploadRow): Upload => ({
+  ...row,
+  difference: row.difference as Difference | null,
+  expiresAt: new Date(row.createdAt.getTime() + KEEP_MS),
+})
+
+/** A piece that was sent before is replaced: the page repeats what got no answer. */
+export async function addPiece(sql: Sql, uploadId: number, piece: number, content: Buffer, now: Date): Promise<void> {
+  const { sizeBytes } = await requireUpload(sql, uploadId, now)
+  const expected = Math.min(PIECE_BYTES, sizeBytes - piece * PIECE_BYTES)
+  if (content.length !== expected) throw invalid(`The piece must have ${Math.max(expected, 0)} bytes`)
+  await store.savePiece(sql, uploadId, piece, content)
+}
+
+/** Reads the file and keeps what it would change. */
+export async function compareUpload(sql: Pool, uploadId: number, now: Date): Promise<Upload> {
+  await sql.begin('isolation level repeatable read', async tx => {
+    await allowLongWork(tx)
+    const upload = await lockWhole(tx, uploadId, now)
+    const version = await store.findVersion(tx)
+    const source = piecesOf(sql, upload)
+    const difference =
+      upload.kind === 'register' ? await compareRegister(tx, source) : await comparePorted(tx, source, upload.replaces)
+    await store.saveDifference(tx, uploadId, version, difference)
+  })
+  return requireUpload(sql, uploadId, now)
+}
+
+/** The file, once all of it has arrived; others wait until the transaction is over. */
+async function lockWhole(tx: Transaction, uploadId: number, now: Date): Promise<store.UploadRow> {
+  const [upload] = await store.lockUpload(tx, uploadId, oldest(now))
+  if (!upload) throw notFound('File')
+  if ((await store.sizeOfPieces(tx, uploadId)) !== upload.sizeBytes) throw invalid('The file has not arrived yet')
+  return upload
+}
+
+/** By other connections: that of the transaction is busy copying what is read here. */
+async function* piecesOf(sql: Pool, { uploadId, sizeBytes }: store.UploadRow): AsyncGenerator<Buffer> {
+  for (let piece = 0; piece * PIECE_BYTES < sizeBytes; piece += 1) {
+    const [row] = await store.findPiece(sql, uploadId, piece)
+    yield row!.content
+  }
+}
+
+async function compareRegister(tx: Transaction, source: AsyncIterable<Buffer>): Promise<Difference> {
+  const entries = await readRegister(tx, source)
+  await store.prepareRegisterLines(tx)
+  const codes = (await store.findListedCodes(tx)).map(({ code }) => code)
+  const imported = new Set((await store.findImportedCodes(tx)).map(({ code }) => code))
+  const changes = noChanges()
+  for (const code of codes) {
+    const [first, last] = [numberOf(String(code), 0), numberOf(String(code), CODE_SIZE - 1)]
+    const before = imported.has(code)
+      ? (await store.findPresentRanges(tx, first, last)).map(rangeOf)
+      : carriedPlan().filter(range => range.first >= first && range.last <= last)
+    const after = (await store.findListedRanges(tx, first, last)).map(rangeOf)
+    for (const change of compareRanges(before, after)) count(changes, change)
+  }
+  return {
+    entries,
+    codes: codes.length,
+    unknownRegions: (await findUnknownRegions(tx)).slice(0, MOST_SAMPLES),
+    changes,
+  }
+}
+
+const rangeOf = ({ first, last, inn, name, region }: store.NamedRange): PlanRange => ({
+  first,
+  last,
+  region,
+  operator: { inn, name },
+})
+
+const noChanges = () =>
+  Object.fromEntries(
+    changeKinds.map(kind => [kind, { ranges: 0, numbers: 0, samples: [] }]),
+  ) as unknown as Difference['changes']
+
+function count(changes: Difference['changes'], { kind, first, last, before, after }: RangeChange) {
+  const counted = changes[kind]
+  counted.ranges += 1
+  counted.numbers += last - first + 1
+  if (counted.samples.length < MOST_SAMPLES)
+    counted.samples.push({ first, last, before: holderOf(before), after: holderOf(after) })
+}
+
+const holderOf = (holder: RangeChange['before']) =>
+  holder && { operator: holder.operator.name, region: regionOf(holder.region).name }
+
+async function comparePorted(tx: Transaction, source: AsyncIterable<Buffer>, replaces: boolean): Promise<Difference> {
+  const entries = await readPorted(tx, source)
+  const changes = noChanges()
+  for (const { kind, numbers, samples } of await store.comparePorted(tx, replaces, MOST_SAMPLES))
+    changes[kind] = { ranges: numbers, numbers, samples: (samples ?? []).map(portedSample) }
+  return { entries, codes: 0, unknownRegions: [], changes }
+}
+
+const portedSample = ({ number, before, after }: store.PortedSample): Sample => ({
+  first: number,
+  last: number,
+  before: brandHolder(before),
+  after: brandHolder(after),
+})
+
+const brandHolder = (brandId: number | null) =>
+  brandId === null ? null : { operator: brandOf(brandId) ?? '', region: null }
+
+export type AppliedUpload = Pick<store.UploadRow, 'kind' | 'name' | 'replaces'> & { result: Record<string, number> }
+
+/** Applies what somebody has seen. Refused when the plan is no longer the one with which the file was compared. */
+export async function applyUpload(
+  sql: Pool,
+  tx: Transaction,
+  uploadId: number,
+  version: number,
+  now: Date,
+): Promise<AppliedUpload> {
+  await allowLongWork(tx)
+  const upload = await lockWhole(tx, uploadId, now)
+  const source = piecesOf(sql, upload)
+  if (upload.version !== version || (await store.lockVersion(tx)) !== version)
+    throw invalid('The numbering plan was changed in the meantime: compare the file again')
+  const { kind, name, replaces } = upload
+  const result =
+    kind === 'register' ? await applyRegister(tx, source, name) : await applyPorted(tx, source, name, replaces)
+  await store.deleteUpload(tx, uploadId)
+  return { kind, name, replaces, result }
+}
+
+async function applyRegister(tx: Transaction, source: AsyncIterable<Buffer>, name: string) {
+  const { ranges, codes } = await replaceRegister(tx, source, name)
+  return { ranges, areas: codes }
+}
+
+const applyPorted = (tx: Transaction, source: AsyncIterable<Buffer>, name: string, replace: boolean) =>
+  addPorted(tx, source, { replace, name })
+
+export async function removeUpload(sql: Sql, uploadId: number, now: Date): Promise<void> {
+  await requireUpload(sql, uploadId, now)
+  await store.deleteUpload(sql, uploadId)
+}
+
+export const forgetOldUploads = (sql: Sql, now: Date) => store.deleteUploadsBefore(sql, oldest(now))

@@ -1,0 +1,170 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { invalid, UsageError } from '../../base/errors.ts'
+import { recordChange } from '../../domain/audit-log/audit-log.ts'
+import { brandOf } from '../../domain/numbering/brand.ts'
+import { putVirtualOperator } from '../../domain/numbering/imports.ts'
+import { describeNumbering, type FoundNumber, lookUpNumber } from '../../domain/numbering/state.ts'
+import {
+  addPiece,
+  applyUpload,
+  compareUpload,
+  LARGEST_BYTES,
+  PIECE_BYTES,
+  removeUpload,
+  requireUpload,
+  startUpload,
+  type Upload,
+} from '../../domain/numbering/uploads.ts'
+import { Id, OneOf } from '../schemas.ts'
+import type { CabinetContext } from './cabinet-context.ts'
+
+const ByUpload = Type.Object({ uploadId: Id })
+const ByPiece = Type.Object({ uploadId: Id, piece: Type.Integer({ minimum: 0, maximum: LARGEST_BYTES / PIECE_BYTES }) })
+const NewUpload = Type.Object({
+  kind: OneOf(['register', 'ported']),
+  name: Type.String({ minLength: 1, maxLength: 255 }),
+  sizeBytes: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+  /** Of ported numbers: those that the file does not list went back to their range. */
+  replaces: Type.Boolean(),
+})
+const Seen = Type.Object({ version: Type.Integer() })
+const BrandId = Type.Integer({ minimum: 0, maximum: 4 })
+const VirtualOperator = Type.Object({
+  inn: Type.String({ pattern: '^(\\d{10}|\\d{12})$' }),
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  brandId: BrandId,
+  /** What the person saw; null: that it is not in the table. */
+  before: Type.Union([Type.Null(), BrandId]),
+})
+
+/** What the page asks and gets; it imports these types. */
+export type NewUpload = Type.Static<typeof NewUpload>
+export type VirtualOperator = Type.Static<typeof VirtualOperator>
+export type NumberingAnswer = Awaited<ReturnType<typeof describeNumbering>> & {
+  pieceBytes: number
+  largestBytes: number
+}
+export type LookupAnswer = FoundNumber
+export type UploadAnswer = Omit<Upload, 'createdAt'>
+export type StartedUpload = { uploadId: number }
+export type { ChangeKind } from '../../domain/numbering/difference.ts'
+
+const OPERATORS_SHOWN = 60
+
+/** The numbering plan, for staff. */
+export const numberingRoutes =
+  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    api.addContentTypeParser(
+      'application/octet-stream',
+      { parseAs: 'buffer' },
+      async (_: unknown, body: Buffer) => body,
+    )
+
+    api.get('/numbering', { config: { needs: 'numbering.see' } }, async (): Promise<NumberingAnswer> => {
+      const state = await describeNumbering(sql)
+      const operators = state.operators.slice(0, OPERATORS_SHOWN)
+      return { ...state, operators, pieceBytes: PIECE_BYTES, largestBytes: LARGEST_BYTES }
+    })
+
+    api.get(
+      '/numbering/lookup',
+      {
+        config: { needs: 'numbering.see' },
+        schema: { querystring: Type.Object({ number: Type.String({ minLength: 1, maxLength: 40 }) }) },
+      },
+      ({ query }): Promise<LookupAnswer> => lookUpNumber(sql, query.number),
+    )
+
+    api.post(
+      '/numbering/uploads',
+      { config: { needs: 'numbering.change' }, schema: { body: NewUpload } },
+      async ({ body }, reply): Promise<StartedUpload> => {
+        const uploadId = await startUpload(sql, body, clock())
+        reply.code(201)
+        return { uploadId }
+      },
+    )
+
+    api.put(
+      '/numbering/uploads/:uploadId/pieces/:piece',
+      { config: { needs: 'numbering.change' }, schema: { params: ByPiece }, bodyLimit: PIECE_BYTES },
+      async ({ params, body }, reply) => {
+        if (!Buffer.isBuffer(body)) throw invalid('Content-Type: must be application/octet-stream')
+        await addPiece(sql, params.uploadId, params.piece, body, clock())
+        return reply.code(204).send()
+      },
+    )
+
+    api.get(
+      '/numbering/uploads/:uploadId',
+      { config: { needs: 'numbering.change' }, schema: { params: ByUpload } },
+      async ({ params }): Promise<UploadAnswer> => requireUpload(sql, params.uploadId, clock()),
+    )
+
+    /** Reads the file and tells what it would change. */
+    api.post(
+      '/numbering/uploads/:uploadId/compare',
+      { config: { needs: 'numbering.change' }, schema: { params: ByUpload } },
+      ({ params }): Promise<UploadAnswer> => readable(() => compareUpload(sql, params.uploadId, clock())),
+    )
+
+    api.post(
+      '/numbering/uploads/:uploadId/apply',
+      { config: { needs: 'numbering.change' }, schema: { params: ByUpload, body: Seen } },
+      async ({ actor, params, body }, reply) => {
+        await readable(() =>
+          sql.begin(async tx => {
+            const { kind, name, replaces, result } = await applyUpload(sql, tx, params.uploadId, body.version, clock())
+            await recordChange(tx, actor, {
+              what: kind === 'register' ? 'numbering.imported' : 'ported_numbers.imported',
+              subject: { kind: 'numbering', id: kind, name },
+              after: kind === 'register' ? result : { ...result, replace: replaces },
+            })
+          }),
+        )
+        return reply.code(204).send()
+      },
+    )
+
+    api.delete(
+      '/numbering/uploads/:uploadId',
+      { config: { needs: 'numbering.change' }, schema: { params: ByUpload } },
+      async ({ params }, reply) => {
+        await removeUpload(sql, params.uploadId, clock())
+        return reply.code(204).send()
+      },
+    )
+
+    /** Says which network carries an operator without one of its own; brand 0: none of the four. */
+    api.put(
+      '/numbering/virtual-operators',
+      { config: { needs: 'numbering.change' }, schema: { body: VirtualOperator } },
+      async ({ actor, body }, reply) => {
+        const { inn, name, brandId } = body
+        await sql.begin(async tx => {
+          await putVirtualOperator(tx, { inn, name, brandId }, body.before)
+          await recordChange(tx, actor, {
+            what: 'numbering.virtual_operator_saved',
+            subject: { kind: 'operator', id: inn, name },
+            ...(body.before === null ? {} : { before: { brands: brandName(body.before) } }),
+            after: { brands: brandName(brandId) },
+          })
+        })
+        return reply.code(204).send()
+      },
+    )
+  }
+
+const brandName = (brandId: number) => brandOf(brandId) ?? 'none'
+
+/** A mistake in the file: the domain tells a person at a terminal. */
+async function readable<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof UsageError) throw invalid(error.message)
+    throw error
+  }
+}

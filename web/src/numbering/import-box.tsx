@@ -1,0 +1,91 @@
+import { Progress, SegmentedControl, Switch } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { FileDrop } from '../parts/file-drop.tsx'
+import { FormProblem } from '../parts/form-problem.tsx'
+import { Section } from '../parts/section.tsx'
+import { describeProblem } from '../problems.ts'
+import { useWords } from '../words/words.ts'
+import styles from './numbering.module.css'
+import {
+  compareUpload,
+  NUMBERING,
+  type Numbering,
+  removeUpload,
+  type SourceKind,
+  sendFile,
+  useNumberingSearch,
+} from './numbering.ts'
+
+/** A file of the plan: it is sent in pieces, compared, and shown before anything changes. */
+export function ImportBox({ data }: { data: Numbering }) {
+  const words = useWords()
+  const { say } = words
+  const { change } = useNumberingSearch()
+  const [kind, setKind] = useState<SourceKind>('register')
+  const [replaces, setReplaces] = useState(false)
+  const [sent, setSent] = useState(0)
+  const [isTooLarge, setIsTooLarge] = useState(false)
+  const client = useQueryClient()
+  const upload = useMutation({
+    mutationFn: async (file: File) => {
+      setSent(0)
+      const options = { kind, replaces: kind === 'ported' && replaces, pieceBytes: data.pieceBytes }
+      const uploadId = await sendFile(file, options, setSent)
+      // A file that cannot be read is not kept: the mistake is shown here.
+      const compared = await compareUpload(uploadId).catch(async error => {
+        await removeUpload(uploadId).catch(() => {})
+        throw error
+      })
+      client.setQueryData([...NUMBERING, 'upload', uploadId], compared)
+      return uploadId
+    },
+    onSuccess: uploadId => change({ upload: uploadId }),
+  })
+  const start = (file: File) => {
+    setIsTooLarge(file.size > data.largestBytes)
+    if (file.size <= data.largestBytes) upload.mutate(file)
+  }
+  return (
+    <Section title={say('numbering.import')}>
+      <div className={styles.import}>
+        <SegmentedControl
+          fullWidth
+          aria-label={say('numbering.import.kind')}
+          value={kind}
+          disabled={upload.isPending}
+          data={[
+            { value: 'register', label: say('numbering.register') },
+            { value: 'ported', label: say('numbering.ported') },
+          ]}
+          onChange={value => setKind(value as SourceKind)}
+        />
+        {kind === 'ported' && (
+          <Switch
+            label={say('numbering.import.replaces')}
+            description={say('numbering.import.replaces.note')}
+            checked={replaces}
+            disabled={upload.isPending}
+            onChange={({ currentTarget }) => setReplaces(currentTarget.checked)}
+          />
+        )}
+        {upload.isError && <FormProblem>{describeProblem(words, upload.error)}</FormProblem>}
+        {isTooLarge && <FormProblem>{say('numbering.import.tooLarge')}</FormProblem>}
+        {upload.isPending ? (
+          <div role="status">
+            <Progress value={sent * 100} aria-label={say('numbering.import.sending')} />
+            <p className="note">{say(sent < 1 ? 'numbering.import.sending' : 'numbering.import.comparing')}</p>
+          </div>
+        ) : (
+          <FileDrop
+            title={say('numbering.import.drop')}
+            note={say(kind === 'register' ? 'numbering.import.registerNote' : 'numbering.import.portedNote')}
+            button={say('numbering.import.choose')}
+            accept=".csv,.txt,text/csv,text/plain"
+            onFiles={([file]) => start(file!)}
+          />
+        )}
+      </div>
+    </Section>
+  )
+}

@@ -1,0 +1,83 @@
+import { useQuery } from '@tanstack/react-query'
+import { useFormats } from '../format.ts'
+import { BoneRows } from '../parts/bones.tsx'
+import columns from '../parts/columns.module.css'
+import { ErrorState } from '../parts/error-state.tsx'
+import { PageHead } from '../parts/page-head.tsx'
+import { Pair, Pairs } from '../parts/pairs.tsx'
+import { Section } from '../parts/section.tsx'
+import { useMe } from '../session.ts'
+import { useWords } from '../words/words.ts'
+import { ImportBox } from './import-box.tsx'
+import { Lookup } from './lookup.tsx'
+import styles from './numbering.module.css'
+import { type Numbering, numberingQuery, useNumberingSearch } from './numbering.ts'
+import { Operators } from './operators.tsx'
+import { UploadSection } from './upload-section.tsx'
+import { VirtualOperators } from './virtual-operators.tsx'
+
+/** Who has which numbers: look one up, see what the plan is made of, and bring in a new file. */
+export function NumberingPage() {
+  const { say } = useWords()
+  const { upload } = useNumberingSearch()
+  const mayChange = useMe().rights.includes('numbering.change')
+  const { data, error, refetch } = useQuery(numberingQuery)
+  return (
+    <>
+      <PageHead title={say('numbering.title')} note={say('numbering.note')} />
+      {upload !== undefined && mayChange && <UploadSection uploadId={upload} />}
+      {data ? (
+        <div className={columns.columns}>
+          <div>
+            <Lookup />
+            <Operators operators={data.operators} />
+          </div>
+          <aside className={columns.aside}>
+            <State data={data} />
+            {mayChange && upload === undefined && <ImportBox data={data} />}
+            <VirtualOperators data={data} mayChange={mayChange} />
+          </aside>
+        </div>
+      ) : error ? (
+        <ErrorState error={error} onRetry={refetch} />
+      ) : (
+        <BoneRows rows={6} />
+      )}
+    </>
+  )
+}
+
+function State({ data }: { data: Numbering }) {
+  const { say } = useWords()
+  const { number } = useFormats()
+  return (
+    <Section title={say('numbering.state')}>
+      <Pairs>
+        <Pair name={say('numbering.register')}>
+          <Source data={data} kind="register" otherwise={say('numbering.carried')} />
+        </Pair>
+        <Pair name={say('numbering.ported')}>
+          <Source data={data} kind="ported" otherwise={say('numbering.noFile')} />
+        </Pair>
+        <Pair name={say('numbering.ranges')}>{number(data.ranges)}</Pair>
+        <Pair name={say('numbering.codes')}>{number(data.importedCodes)}</Pair>
+        <Pair name={say('numbering.carriedCodes')}>{number(data.carriedCodes)}</Pair>
+        <Pair name={say('numbering.portedCount')}>{number(data.ported)}</Pair>
+      </Pairs>
+    </Section>
+  )
+}
+
+type SourceProps = { data: Numbering; kind: 'register' | 'ported'; otherwise: string }
+
+function Source({ data, kind, otherwise }: SourceProps) {
+  const { moment } = useFormats()
+  const source = data.sources.find(one => one.kind === kind)
+  if (!source) return otherwise
+  return (
+    <>
+      {source.name || moment(source.importedAt)}
+      {source.name && <span className={`note ${styles.when}`}>{moment(source.importedAt)}</span>}
+    </>
+  )
+}

@@ -1,0 +1,174 @@
+import { Button } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { ServerError } from '../api.ts'
+import { useFormats } from '../format.ts'
+import { Blank } from '../parts/blank.tsx'
+import { BoneRows } from '../parts/bones.tsx'
+import { ErrorState } from '../parts/error-state.tsx'
+import { FormProblem } from '../parts/form-problem.tsx'
+import { Section } from '../parts/section.tsx'
+import table from '../parts/table.module.css'
+import { tellDone, tellProblem } from '../parts/toast.tsx'
+import { describeProblem } from '../problems.ts'
+import { useWords } from '../words/words.ts'
+import { grouped, useHolderName } from './brands.ts'
+import styles from './numbering.module.css'
+import {
+  applyUpload,
+  compareUpload,
+  type Difference,
+  NUMBERING,
+  removeUpload,
+  type Upload,
+  uploadQuery,
+  useNumberingSearch,
+} from './numbering.ts'
+
+/** What a file would change; nothing happens before the second click. */
+export function UploadSection({ uploadId }: { uploadId: number }) {
+  const { say } = useWords()
+  const { change } = useNumberingSearch()
+  const { data, error, refetch } = useQuery(uploadQuery(uploadId))
+  if (data) return <Shown upload={data} />
+  if (!error) return <BoneRows rows={4} />
+  if (!(error instanceof ServerError && error.status === 404)) return <ErrorState error={error} onRetry={refetch} />
+  return (
+    <Blank drawing="lost" title={say('numbering.gone.title')} text={say('numbering.gone.text')}>
+      <Button onClick={() => change({ upload: undefined })}>{say('numbering.gone.again')}</Button>
+    </Blank>
+  )
+}
+
+function Shown({ upload }: { upload: Upload }) {
+  const words = useWords()
+  const { say } = words
+  const { time, number } = useFormats()
+  const { change } = useNumberingSearch()
+  const client = useQueryClient()
+  const { uploadId, difference, version } = upload
+  const compare = useMutation({
+    mutationFn: () => compareUpload(uploadId),
+    onSuccess: compared => {
+      apply.reset()
+      client.setQueryData([...NUMBERING, 'upload', uploadId], compared)
+    },
+  })
+  const apply = useMutation({
+    mutationFn: () => applyUpload(uploadId, version!),
+    onSuccess: async () => {
+      tellDone(say('numbering.applied'))
+      change({ upload: undefined })
+      await client.invalidateQueries({ queryKey: NUMBERING })
+    },
+  })
+  const remove = useMutation({
+    mutationFn: () => removeUpload(uploadId),
+    onSuccess: () => change({ upload: undefined }),
+    onError: tellProblem,
+  })
+  const changed = difference ? kinds.filter(kind => difference.changes[kind].ranges > 0) : []
+  return (
+    <div className={styles.upload}>
+      <Section
+        title={say(upload.kind === 'register' ? 'numbering.would.register' : 'numbering.would.ported')}
+        note={upload.name}
+      >
+        {apply.isError && <FormProblem>{describeProblem(words, apply.error)}</FormProblem>}
+        {compare.isError && <FormProblem>{describeProblem(words, compare.error)}</FormProblem>}
+        {difference && (
+          <>
+            <p className="note">
+              {upload.kind === 'register'
+                ? say('numbering.read.register', { count: difference.entries, codes: number(difference.codes) })
+                : say('numbering.read.ported', { count: difference.entries })}
+            </p>
+            {difference.unknownRegions.length > 0 && (
+              <p className="note">{say('numbering.unknownRegions', { names: difference.unknownRegions.join('; ') })}</p>
+            )}
+            {changed.length === 0 && <p className={styles.nothing}>{say('numbering.noChanges')}</p>}
+            {changed.map(kind => (
+              <Changes key={kind} kind={kind} difference={difference} isPorted={upload.kind === 'ported'} />
+            ))}
+          </>
+        )}
+        <div className={styles.actions}>
+          <p className="note">{say('numbering.until', { time: time(upload.expiresAt) })}</p>
+          <Button loading={remove.isPending} onClick={() => remove.mutate()}>
+            {say('numbering.remove')}
+          </Button>
+          {apply.isError || !difference ? (
+            <Button variant="filled" loading={compare.isPending} onClick={() => compare.mutate()}>
+              {say('numbering.compareAgain')}
+            </Button>
+          ) : (
+            <Button variant="filled" loading={apply.isPending} onClick={() => apply.mutate()}>
+              {say('numbering.apply')}
+            </Button>
+          )}
+        </div>
+      </Section>
+    </div>
+  )
+}
+
+const kinds = ['moved', 'added', 'removed', 'changed'] as const
+type Kind = (typeof kinds)[number]
+
+const titles = {
+  moved: 'numbering.kind.moved',
+  added: 'numbering.kind.added',
+  removed: 'numbering.kind.removed',
+  changed: 'numbering.kind.changed',
+} as const
+
+type ChangesProps = { kind: Kind; difference: Difference; isPorted: boolean }
+
+/** One kind of change, with its first ranges or numbers. */
+function Changes({ kind, difference, isPorted }: ChangesProps) {
+  const { say } = useWords()
+  const { ranges, numbers, samples } = difference.changes[kind]
+  const { number } = useFormats()
+  const holder = useHolderName()
+  const told = (one: (typeof samples)[number]['before']) =>
+    one ? (
+      <>
+        {holder(one.operator)}
+        {one.region && <span className={table.sub}>{one.region}</span>}
+      </>
+    ) : (
+      '—'
+    )
+  return (
+    <div className={styles.kind}>
+      <h3>
+        {say(titles[kind])}
+        <span className="note">
+          {isPorted
+            ? say('numbering.countNumbers', { count: numbers })
+            : say('numbering.countRanges', { count: ranges, numbers: number(numbers) })}
+        </span>
+      </h3>
+      <table className={`${table.table} ${styles.changes}`}>
+        <thead>
+          <tr>
+            <th>{say('numbering.numbersOf')}</th>
+            <th>{say('numbering.before')}</th>
+            <th>{say('numbering.after')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {samples.map(({ first, last, before, after }) => (
+            <tr key={first}>
+              <td className={`${table.title} ${styles.range}`}>
+                {first === last ? grouped(first) : `${grouped(first)} – ${grouped(last)}`}
+              </td>
+              <td data-label={say('numbering.before')}>{told(before)}</td>
+              <td data-label={say('numbering.after')}>{told(after)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {ranges > samples.length && <p className="note">{say('numbering.more', { count: ranges - samples.length })}</p>}
+    </div>
+  )
+}

@@ -1,0 +1,212 @@
+import { Button, Switch } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
+import type { ImportAnswer } from '../../../src/http/cabinet/tariffs.ts'
+import { ask, type Wire } from '../api.ts'
+import { BoneRows } from '../parts/bones.tsx'
+import { ErrorState } from '../parts/error-state.tsx'
+import { FileDrop } from '../parts/file-drop.tsx'
+import { FormProblem } from '../parts/form-problem.tsx'
+import { PageHead } from '../parts/page-head.tsx'
+import { Section } from '../parts/section.tsx'
+import table from '../parts/table.module.css'
+import { tellDone } from '../parts/toast.tsx'
+import { describeProblem } from '../problems.ts'
+import { useWords } from '../words/words.ts'
+import { DayField } from './day-field.tsx'
+import { tomorrowIn, useTariffFormats, useTariffNames } from './names.ts'
+import styles from './tariffs.module.css'
+import { type Book, bookQuery, type Place, TARIFFS } from './tariffs.ts'
+
+type Difference = Wire<ImportAnswer>
+type Imported = Difference['added'][number]
+
+/** A file of tariffs: what it would change is shown first. */
+export function ImportPage() {
+  const { say } = useWords()
+  const { book } = useSearch({ from: '/shell/tariffs/import' })
+  const { data, error, refetch } = useQuery(bookQuery(book))
+  return (
+    <>
+      <PageHead
+        title={say('tariffs.import.title')}
+        note={
+          data ? (data.partner ? say('tariffs.ownOf', { login: data.partner.login }) : say('tariffs.general')) : ' '
+        }
+      />
+      {data ? <Import data={data} /> : error ? <ErrorState error={error} onRetry={refetch} /> : <BoneRows />}
+    </>
+  )
+}
+
+function Import({ data }: { data: Book }) {
+  const words = useWords()
+  const { say } = words
+  const [file, setFile] = useState<{ name: string; text: string }>()
+  const [from, setFrom] = useState<string | null>(() => tomorrowIn(data.zone))
+  const [replaces, setReplaces] = useState(false)
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const owner = data.partner ? { partnerId: data.partner.partnerId } : {}
+  const question = { ...owner, text: file?.text ?? '', from: from || null, replaces }
+  const check = useQuery({
+    queryKey: [...TARIFFS, 'check', question],
+    queryFn: () => ask<ImportAnswer>('POST', '/tariffs/import/check', question),
+    enabled: file !== undefined,
+    retry: false,
+  })
+  const apply = useMutation({
+    mutationFn: (version: string) => ask<void>('POST', '/tariffs/import', { ...question, version }),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: TARIFFS })
+      tellDone(say('tariffs.imported'))
+      await navigate({ to: '/tariffs', search: { book: data.partner?.partnerId } as never })
+    },
+    onError: () => check.refetch(),
+  })
+  const read = async ([chosen]: File[]) => {
+    apply.reset()
+    setFile({ name: chosen!.name, text: await chosen!.text() })
+  }
+  return (
+    <>
+      <FileDrop
+        title={file ? file.name : say('tariffs.import.drop')}
+        note={say('tariffs.import.format')}
+        button={say(file ? 'tariffs.import.other' : 'tariffs.import.choose')}
+        accept=".csv,.json,text/csv,application/json"
+        onFiles={files => void read(files)}
+      />
+      {file && (
+        <div className={styles.options}>
+          <DayField zone={data.zone} value={from} onChange={setFrom} />
+          <Switch
+            label={say('tariffs.import.replaces')}
+            description={say('tariffs.import.replaces.note')}
+            checked={replaces}
+            onChange={({ currentTarget }) => setReplaces(currentTarget.checked)}
+          />
+        </div>
+      )}
+      {apply.isError && <FormProblem>{describeProblem(words, apply.error)}</FormProblem>}
+      {check.error && <FormProblem>{describeProblem(words, check.error)}</FormProblem>}
+      {file && check.data && (
+        <Shown
+          difference={check.data}
+          zone={data.zone}
+          isBusy={apply.isPending}
+          onApply={() => apply.mutate(check.data.version)}
+        />
+      )}
+      {file && check.isPending && <BoneRows />}
+      {!file && (
+        <p className={`note ${styles.below}`}>
+          {say('tariffs.import.advice')}{' '}
+          <Link to="/tariffs" search={{ book: data.partner?.partnerId } as never} className="link">
+            {say('tariffs.title')}
+          </Link>
+        </p>
+      )}
+    </>
+  )
+}
+
+type ShownProps = { difference: Difference; zone: string; isBusy: boolean; onApply(): void }
+
+function Shown({ difference, zone, isBusy, onApply }: ShownProps) {
+  const { say } = useWords()
+  const { added, changed, ended, unchanged, wrong, version } = difference
+  const count = added.length + changed.length + ended.length
+  const isGood = wrong.length === 0 && count > 0
+  return (
+    <div key={version}>
+      {wrong.length > 0 && (
+        <Section title={say('tariffs.import.wrong', { count: wrong.length })}>
+          <ul className={styles.wrong}>
+            {wrong.slice(0, MOST_SHOWN).map(reason => (
+              <li key={reason}>{reason}</li>
+            ))}
+          </ul>
+        </Section>
+      )}
+      <Group title={say('tariffs.import.changed', { count: changed.length })} isShown={changed.length > 0}>
+        {changed.map(({ before, after }) => (
+          <Line key={keyOf(after)} place={after} zone={zone} before={before} after={after} />
+        ))}
+      </Group>
+      <Group title={say('tariffs.import.added', { count: added.length })} isShown={added.length > 0}>
+        {added.map(after => (
+          <Line key={keyOf(after)} place={after} zone={zone} after={after} />
+        ))}
+      </Group>
+      <Group title={say('tariffs.import.ended', { count: ended.length })} isShown={ended.length > 0}>
+        {ended.map(before => (
+          <Line key={keyOf(before)} place={before} zone={zone} before={before} />
+        ))}
+      </Group>
+      <div className={styles.apply}>
+        <p className="note">
+          {count === 0 && wrong.length === 0
+            ? say('tariffs.import.nothing', { count: unchanged })
+            : say('tariffs.import.unchanged', { count: unchanged })}
+        </p>
+        {isGood && (
+          <Button variant="filled" loading={isBusy} onClick={onApply}>
+            {say('tariffs.import.apply', { count })}
+          </Button>
+        )}
+      </div>
+    </div>
+  )
+}
+
+const MOST_SHOWN = 50
+const keyOf = ({ senderType, brand, trafficType }: Imported) => `${senderType} ${brand} ${trafficType}`
+
+function Group({ title, isShown, children }: { title: string; isShown: boolean; children: ReactNode }) {
+  const { say } = useWords()
+  if (!isShown) return null
+  return (
+    <Section title={title}>
+      <table className={`${table.table} ${styles.difference}`}>
+        <thead>
+          <tr>
+            <th>{say('tariffs.tariff')}</th>
+            <th className={table.number}>{say('tariffs.before')}</th>
+            <th className={table.number}>{say('tariffs.after')}</th>
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </Section>
+  )
+}
+
+type LineProps = { place: Imported; zone: string; before?: Imported; after?: Imported }
+
+function Line({ place, zone, before, after }: LineProps) {
+  const { say } = useWords()
+  const names = useTariffNames()
+  const { span } = useTariffFormats(zone)
+  const told = (tariff: Imported | undefined) =>
+    tariff ? (
+      <>
+        {span(tariff.steps)}
+        <span className={table.sub}>{names.model(tariff.pricingModel as 'FIXED')}</span>
+      </>
+    ) : (
+      '—'
+    )
+  return (
+    <tr>
+      <td className={table.title}>{names.place(place as Place)}</td>
+      <td data-label={say('tariffs.before')} className={table.number}>
+        {told(before)}
+      </td>
+      <td data-label={say('tariffs.after')} className={table.number}>
+        {told(after)}
+      </td>
+    </tr>
+  )
+}

@@ -1,0 +1,70 @@
+import { useTrafficNames } from '../parts/traffic-names.ts'
+import { locales, useWords } from '../words/words.ts'
+import type { Place, Step, Tariff } from './tariffs.ts'
+
+const senderTypes = {
+  COMMON: 'tariffs.sender.COMMON',
+  START: 'tariffs.sender.START',
+  PRO: 'tariffs.sender.PRO',
+} as const
+const trafficTypes = {
+  PROMO: 'tariffs.traffic.PROMO',
+  SERVICE: 'tariffs.traffic.SERVICE',
+  TRANSACT: 'tariffs.traffic.TRANSACT',
+  AUTHORIZE: 'tariffs.traffic.AUTHORIZE',
+} as const
+const models = { FIXED: 'tariffs.model.FIXED', SCALED: 'tariffs.model.SCALED', MAU: 'tariffs.model.MAU' } as const
+
+export type SenderType = keyof typeof senderTypes
+export type TrafficType = keyof typeof trafficTypes
+export type PricingModel = keyof typeof models
+export const senderTypeNames = Object.keys(senderTypes) as SenderType[]
+export const trafficTypeNames = Object.keys(trafficTypes) as TrafficType[]
+export const modelNames = Object.keys(models) as PricingModel[]
+export const brandNames = ['MTS', 'BEELINE', 'MEGAFON', 'TELE2'] as const
+
+/** What tariffs are for, in the reader's words. */
+export function useTariffNames() {
+  const { say } = useWords()
+  const names = useTrafficNames()
+  const senderType = (type: SenderType) => say(senderTypes[type])
+  const brand = (name: Tariff['brand']) => (name === null ? say('tariffs.anyOperator') : names.operator(name))
+  const trafficType = (type: TrafficType | null) => say(type === null ? 'tariffs.anyTraffic' : trafficTypes[type])
+  return {
+    senderType,
+    brand,
+    trafficType,
+    model: (model: PricingModel) => say(models[model]),
+    /** What a model counts. */
+    counted: (model: PricingModel) => say(model === 'MAU' ? 'tariffs.recipients' : 'tariffs.messages'),
+    place: (place: Place) =>
+      [senderType(place.senderType), brand(place.brand), trafficType(place.trafficType)].join(' · '),
+  }
+}
+
+/** Prices have two to four decimals; days are those of the billing zone. */
+export function useTariffFormats(zone: string) {
+  const { language, say } = useWords()
+  const locale = locales[language]
+  const prices = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 4 })
+  const days = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', year: 'numeric', timeZone: zone })
+  const day = (moment: string) => days.format(new Date(moment)).replace(/\sг\.$/, '')
+  const price = (value: number) => prices.format(value)
+  return {
+    price,
+    day,
+    since: (moment: string | null) => (moment === null ? say('tariffs.always') : day(moment)),
+    /** The dearest and the cheapest price of the steps. */
+    span: (steps: readonly Step[]) => {
+      const all = steps.map(step => step.price)
+      const [most, least] = [Math.max(...all), Math.min(...all)]
+      return most === least ? price(most) : `${price(most)} – ${price(least)}`
+    },
+  }
+}
+
+const DAY_MS = 24 * 3600_000
+
+/** The day after today on the clock of the zone, as an input of the browser writes it. */
+export const tomorrowIn = (zone: string) =>
+  new Intl.DateTimeFormat('sv-SE', { timeZone: zone }).format(new Date(Date.now() + DAY_MS))

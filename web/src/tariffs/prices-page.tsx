@@ -1,0 +1,33 @@
+import { useQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { BoneRows } from '../parts/bones.tsx'
+import { ErrorState } from '../parts/error-state.tsx'
+import { PageHead } from '../parts/page-head.tsx'
+import { useWords } from '../words/words.ts'
+import { OtherPrices } from './other-prices.tsx'
+import { TariffTables } from './tariff-tables.tsx'
+import { PriceTabs } from './tariff-tabs.tsx'
+import { pricesQuery } from './tariffs.ts'
+
+/** What a company or a partner pays. */
+export function PricesPage() {
+  const { say } = useWords()
+  const { company } = useSearch({ from: '/shell' })
+  const { data, error, refetch } = useQuery(pricesQuery(company))
+  return (
+    <>
+      <PageHead title={say('prices.title')} note={say('prices.note')} />
+      <PriceTabs />
+      {data ? (
+        <>
+          <TariffTables tariffs={data.tariffs} zone={data.zone} />
+          <OtherPrices prices={data} />
+        </>
+      ) : error ? (
+        <ErrorState error={error} onRetry={refetch} />
+      ) : (
+        <BoneRows rows={8} />
+      )}
+    </>
+  )
+}

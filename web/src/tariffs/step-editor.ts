@@ -1,0 +1,56 @@
+import type { Key } from '../words/words.ts'
+import type { PricingModel } from './names.ts'
+import type { Tariff } from './tariffs.ts'
+
+/** A step as it is typed. */
+export type TypedStep = { id: number; from: string; price: string; priceMauBatch: string }
+
+let ids = 0
+
+export const typedStep = (from = '', price = '', priceMauBatch = ''): TypedStep => ({
+  id: ++ids,
+  from,
+  price,
+  priceMauBatch,
+})
+
+export const typedSteps = ({ steps }: Pick<Tariff, 'steps'>): TypedStep[] =>
+  steps.map(({ from, price, priceMauBatch }) =>
+    typedStep(String(from), String(price), priceMauBatch === null ? '' : String(priceMauBatch)),
+  )
+
+type ProblemKey = Extract<Key, `tariffs.problem.${string}`>
+export type StepProblems = { from?: ProblemKey; price?: ProblemKey; priceMauBatch?: ProblemKey }
+
+const COUNT = /^\d{1,15}$/
+const AMOUNT = /^\d{1,7}([.,]\d{1,4})?$/
+const PACKAGE = /^\d{1,10}([.,]\d{1,4})?$/
+
+/** What is wrong with each step: counts rise from 0 or 1, amounts have at most four decimals. */
+export function problemsOf(steps: TypedStep[], model: PricingModel): StepProblems[] {
+  return steps.map((step, place) => ({
+    ...fromProblem(steps, place),
+    ...(AMOUNT.test(step.price.trim()) ? {} : { price: 'tariffs.problem.price' as const }),
+    ...(model !== 'MAU' || step.priceMauBatch.trim() === '' || PACKAGE.test(step.priceMauBatch.trim())
+      ? {}
+      : { priceMauBatch: 'tariffs.problem.price' as const }),
+  }))
+}
+
+function fromProblem(steps: TypedStep[], place: number): StepProblems {
+  const from = steps[place]!.from.trim()
+  if (!COUNT.test(from)) return { from: 'tariffs.problem.count' }
+  if (place === 0) return Number(from) > 1 ? { from: 'tariffs.problem.first' } : {}
+  const before = Math.max(Number(steps[place - 1]!.from), 1)
+  return Number(from) > before ? {} : { from: 'tariffs.problem.rising' }
+}
+
+const point = (text: string) => text.trim().replace(',', '.')
+
+/** As the server takes them. A fixed price has one step, and only MAU has packages. */
+export const stepsToSend = (steps: TypedStep[], model: PricingModel) =>
+  (model === 'FIXED' ? steps.slice(0, 1) : steps).map(({ from, price, priceMauBatch }) => ({
+    from: from.trim(),
+    price: point(price),
+    priceMauBatch: model === 'MAU' && priceMauBatch.trim() !== '' ? point(priceMauBatch) : null,
+  }))

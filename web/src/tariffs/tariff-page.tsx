@@ -1,0 +1,199 @@
+import { Button, UnstyledButton } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { ask } from '../api.ts'
+import { useFormats } from '../format.ts'
+import { BoneRows } from '../parts/bones.tsx'
+import columns from '../parts/columns.module.css'
+import { Dialog } from '../parts/dialog.tsx'
+import { ErrorState } from '../parts/error-state.tsx'
+import { FormProblem } from '../parts/form-problem.tsx'
+import { PageHead } from '../parts/page-head.tsx'
+import { Pair, Pairs } from '../parts/pairs.tsx'
+import { Section } from '../parts/section.tsx'
+import { tellDone } from '../parts/toast.tsx'
+import { describeProblem } from '../problems.ts'
+import { useMe } from '../session.ts'
+import { useWords } from '../words/words.ts'
+import { ChangeDialog } from './change-dialog.tsx'
+import { EndDialog } from './end-dialog.tsx'
+import { useTariffFormats, useTariffNames } from './names.ts'
+import { StepChart } from './step-chart.tsx'
+import { StepTable } from './step-table.tsx'
+import styles from './tariffs.module.css'
+import { holdsNow, type OpenedTariff, TARIFFS, type Tariff, tariffQuery } from './tariffs.ts'
+
+/** One tariff: its prices, who is at which step, what is planned and what was before. */
+export function TariffPage() {
+  const { tariffId } = useParams({ from: '/shell/tariffs/$tariffId' })
+  const { company } = useSearch({ from: '/shell' })
+  const { data, error, refetch } = useQuery(tariffQuery(tariffId, company))
+  if (!data) return error ? <ErrorState error={error} onRetry={refetch} /> : <BoneRows rows={6} />
+  return <Opened data={data} />
+}
+
+function Opened({ data }: { data: OpenedTariff }) {
+  const { say } = useWords()
+  const names = useTariffNames()
+  const { since, day } = useTariffFormats(data.zone)
+  const [task, setTask] = useState<'change' | 'end'>()
+  const mayChange = useMe().rights.includes('tariffs.change')
+  const { tariff, partner } = data
+  const isOver = tariff.until !== null && Date.parse(tariff.until) <= Date.now()
+  const current = data.periods.find(period => holdsNow(period)) ?? data.periods[0]
+  return (
+    <>
+      <PageHead
+        title={names.place(tariff)}
+        note={
+          <>
+            <Link to="/tariffs" search={{ book: partner?.partnerId } as never} className="link">
+              {partner ? say('tariffs.ownOf', { login: partner.login }) : say('tariffs.general')}
+            </Link>
+            {' · '}
+            {names.model(tariff.pricingModel)}
+            {' · '}
+            {isOver
+              ? say('tariffs.over', { from: since(tariff.validFrom), to: day(tariff.until!) })
+              : say('tariffs.since', { from: since(tariff.validFrom) })}
+          </>
+        }
+        actions={
+          mayChange &&
+          current && (
+            <>
+              {partner && <Button onClick={() => setTask('end')}>{say('tariffs.end')}</Button>}
+              <Button variant="filled" onClick={() => setTask('change')}>
+                {say('tariffs.change')}
+              </Button>
+            </>
+          )
+        }
+      />
+      <div className={columns.columns}>
+        <div>
+          <Section title={say('tariffs.steps')} note={names.counted(tariff.pricingModel)}>
+            {tariff.steps.length > 1 && <StepChart steps={tariff.steps} marks={data.volumes} zone={data.zone} />}
+            <StepTable tariff={tariff} zone={data.zone} />
+          </Section>
+        </div>
+        <aside className={columns.aside}>
+          <Volumes data={data} />
+          <Periods data={data} mayChange={mayChange} />
+        </aside>
+      </div>
+      {task === 'change' && current && (
+        <ChangeDialog
+          partner={partner}
+          zone={data.zone}
+          tariff={current}
+          version={data.version}
+          onClose={() => setTask(undefined)}
+        />
+      )}
+      {task === 'end' && current && <EndDialog data={data} tariff={current} onClose={() => setTask(undefined)} />}
+    </>
+  )
+}
+
+function Volumes({ data: { volumes, tariff } }: { data: OpenedTariff }) {
+  const { say } = useWords()
+  const { number } = useFormats()
+  return (
+    <Section title={say(tariff.pricingModel === 'MAU' ? 'tariffs.volume.recipients' : 'tariffs.volume.messages')}>
+      {volumes.length > 0 ? (
+        <Pairs>
+          {volumes.map(({ companyId, name, count }) => (
+            <Pair key={companyId} name={name}>
+              {number(count)}
+            </Pair>
+          ))}
+        </Pairs>
+      ) : (
+        <p className="note">{say(tariff.pricingModel === 'FIXED' ? 'tariffs.volume.fixed' : 'tariffs.volume.none')}</p>
+      )}
+    </Section>
+  )
+}
+
+/** Now, planned and earlier prices; a planned one can be taken back. */
+function Periods({ data, mayChange }: { data: OpenedTariff; mayChange: boolean }) {
+  const { say } = useWords()
+  const [withdrawn, setWithdrawn] = useState<Tariff>()
+  const isPlanned = ({ validFrom }: Tariff) => validFrom !== null && Date.parse(validFrom) > Date.now()
+  return (
+    <Section title={say('tariffs.periods')}>
+      <ul className={styles.periods}>
+        {[...data.periods.toReversed(), ...data.earlier].map(period => (
+          <Period
+            key={period.tariffId}
+            period={period}
+            zone={data.zone}
+            isOpen={period.tariffId === data.tariff.tariffId}
+            onWithdraw={mayChange && isPlanned(period) ? () => setWithdrawn(period) : undefined}
+          />
+        ))}
+      </ul>
+      {withdrawn && <WithdrawDialog tariff={withdrawn} zone={data.zone} onClose={() => setWithdrawn(undefined)} />}
+    </Section>
+  )
+}
+
+type PeriodProps = { period: Tariff; zone: string; isOpen: boolean; onWithdraw: (() => void) | undefined }
+
+function Period({ period, zone, isOpen, onWithdraw }: PeriodProps) {
+  const { say } = useWords()
+  const { span, since, day } = useTariffFormats(zone)
+  const time =
+    period.until === null
+      ? say('tariffs.since', { from: since(period.validFrom) })
+      : say('tariffs.over', { from: since(period.validFrom), to: day(period.until) })
+  return (
+    <li>
+      <span>
+        {isOpen ? (
+          <b>{time}</b>
+        ) : (
+          <Link to="/tariffs/$tariffId" params={{ tariffId: period.tariffId }} className="link">
+            {time}
+          </Link>
+        )}
+      </span>
+      <span className={styles.figure}>{span(period.steps)}</span>
+      {onWithdraw && (
+        <UnstyledButton className="link" onClick={onWithdraw}>
+          {say('tariffs.withdraw')}
+        </UnstyledButton>
+      )}
+    </li>
+  )
+}
+
+function WithdrawDialog({ tariff, zone, onClose }: { tariff: Tariff; zone: string; onClose(): void }) {
+  const words = useWords()
+  const { say } = words
+  const { day } = useTariffFormats(zone)
+  const client = useQueryClient()
+  const withdraw = useMutation({
+    mutationFn: () => ask<void>('DELETE', `/tariffs/${tariff.tariffId}`),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: TARIFFS })
+      tellDone(say('tariffs.withdrawn'))
+      onClose()
+    },
+  })
+  return (
+    <Dialog
+      title={say('tariffs.withdraw.title', { day: day(tariff.validFrom!) })}
+      text={say('tariffs.withdraw.text')}
+      submit={say('tariffs.withdraw')}
+      isDangerous
+      isBusy={withdraw.isPending}
+      onSubmit={() => withdraw.mutate()}
+      onClose={onClose}
+    >
+      {withdraw.isError && <FormProblem>{describeProblem(words, withdraw.error)}</FormProblem>}
+    </Dialog>
+  )
+}

@@ -1,0 +1,121 @@
+import { Link } from '@tanstack/react-router'
+import { useSign } from '../new-dispatch/amounts.ts'
+import { Section } from '../parts/section.tsx'
+import table from '../parts/table.module.css'
+import { useWords } from '../words/words.ts'
+import { senderTypeNames, useTariffFormats, useTariffNames } from './names.ts'
+import styles from './tariffs.module.css'
+import { holdsNow, placeKey, type Tariff } from './tariffs.ts'
+
+type Props = { tariffs: Tariff[]; zone: string; isLinked?: boolean }
+
+/** SMS to Russian numbers, by the kind of sender name. */
+export function TariffTables({ tariffs, zone, isLinked = false }: Props) {
+  const names = useTariffNames()
+  const { say } = useWords()
+  const notes = { COMMON: say('tariffs.note.COMMON'), START: say('tariffs.note.START'), PRO: say('tariffs.note.PRO') }
+  return senderTypeNames.map(senderType => {
+    const rows = rowsOf(tariffs.filter(tariff => tariff.senderType === senderType))
+    if (rows.length === 0) return null
+    return (
+      <Section key={senderType} title={names.senderType(senderType)} note={notes[senderType]}>
+        <TariffTable rows={rows} zone={zone} isLinked={isLinked} />
+      </Section>
+    )
+  })
+}
+
+/** What holds now for a place, or else what is planned, and the change that comes next. */
+type Row = { tariff: Tariff; next: Tariff | undefined; isPlanned: boolean }
+
+function rowsOf(tariffs: Tariff[]): Row[] {
+  const places = Object.values(Object.groupBy(tariffs, placeKey)) as Tariff[][]
+  const rows = places.map(ofPlace => {
+    const inOrder = ofPlace.toSorted((a, b) => startOf(a) - startOf(b))
+    const current = inOrder.find(tariff => holdsNow(tariff))
+    const [first, ...later] = current ? inOrder.slice(inOrder.indexOf(current)) : inOrder
+    return { tariff: first!, next: current ? later[0] : undefined, isPlanned: !current }
+  })
+  return rows.sort((a, b) => orderOf(a.tariff) - orderOf(b.tariff))
+}
+
+const startOf = ({ validFrom }: Tariff) => (validFrom === null ? 0 : Date.parse(validFrom))
+
+const brandOrder = ['MTS', 'BEELINE', 'MEGAFON', 'TELE2', null]
+const trafficOrder = ['PROMO', 'SERVICE', 'TRANSACT', 'AUTHORIZE', null]
+
+const orderOf = ({ brand, trafficType }: Tariff) =>
+  brandOrder.indexOf(brand) * trafficOrder.length + trafficOrder.indexOf(trafficType)
+
+function TariffTable({ rows, zone, isLinked }: { rows: Row[]; zone: string; isLinked: boolean }) {
+  const { say } = useWords()
+  const sign = useSign(rows[0]!.tariff.currency)
+  return (
+    <table className={`${table.table} ${styles.tariffs}`}>
+      <thead>
+        <tr>
+          <th>{say('tariffs.operator')}</th>
+          <th>{say('tariffs.traffic')}</th>
+          <th>{say('tariffs.model')}</th>
+          <th className={table.number}>{say('tariffs.pricePerPart', { sign })}</th>
+          <th className={table.number}>{say('tariffs.validFrom')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(row => (
+          <TariffRow key={row.tariff.tariffId} row={row} zone={zone} isLinked={isLinked} />
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function TariffRow({
+  row: { tariff, next, isPlanned },
+  zone,
+  isLinked,
+}: {
+  row: Row
+  zone: string
+  isLinked: boolean
+}) {
+  const { say } = useWords()
+  const names = useTariffNames()
+  const { span, since, day } = useTariffFormats(zone)
+  const operator = names.brand(tariff.brand)
+  return (
+    <tr>
+      <td className={table.title}>
+        <span className={table.main}>
+          {isLinked ? (
+            <Link
+              to="/tariffs/$tariffId"
+              params={{ tariffId: tariff.tariffId }}
+              className={styles.rowLink}
+              aria-label={names.place(tariff)}
+            >
+              {operator}
+            </Link>
+          ) : (
+            operator
+          )}
+        </span>
+      </td>
+      <td data-label={say('tariffs.traffic')} className={tariff.trafficType === null ? table.dim : ''}>
+        {names.trafficType(tariff.trafficType)}
+      </td>
+      <td data-label={say('tariffs.model')}>{names.model(tariff.pricingModel)}</td>
+      <td className={`${table.number} ${table.corner}`}>
+        {span(tariff.steps)}
+        {next && (
+          <span className={table.sub}>
+            {say('tariffs.next', { price: span(next.steps), day: day(next.validFrom!) })}
+          </span>
+        )}
+      </td>
+      <td data-label={say('tariffs.validFrom')} className={`${table.number} ${tariff.validFrom ? '' : table.dim}`}>
+        {isPlanned ? say('tariffs.planned', { day: day(tariff.validFrom!) }) : since(tariff.validFrom)}
+      </td>
+    </tr>
+  )
+}

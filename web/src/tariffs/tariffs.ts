@@ -1,0 +1,52 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { CalculationAnswer, PricesAnswer } from '../../../src/http/cabinet/prices.ts'
+import type { ListedTariff, TariffAnswer, TariffsAnswer } from '../../../src/http/cabinet/tariffs.ts'
+import { ask, type Wire } from '../api.ts'
+
+export type Tariff = Wire<ListedTariff>
+export type Step = Tariff['steps'][number]
+export type Place = Pick<Tariff, 'senderType' | 'brand' | 'trafficType'>
+export type Book = Wire<TariffsAnswer>
+export type OpenedTariff = Wire<TariffAnswer>
+export type Prices = Wire<PricesAnswer>
+export type Calculation = Wire<CalculationAnswer>
+export type Cost = Calculation['now']
+
+export const TARIFFS = ['tariffs'] as const
+
+/** Whose tariffs, as the address says: a partner's own, or the general ones. */
+export type BookSearch = { book?: number | undefined }
+
+export const readBook = (search: Record<string, unknown>): BookSearch => ({
+  book: Number.isSafeInteger(search.book) ? (search.book as number) : undefined,
+})
+
+const ofBook = (book: number | undefined) => (book === undefined ? '' : `?partnerId=${book}`)
+
+export const bookQuery = (book: number | undefined) =>
+  queryOptions({
+    queryKey: [...TARIFFS, 'book', book],
+    queryFn: () => ask<TariffsAnswer>('GET', `/tariffs${ofBook(book)}`),
+  })
+
+export const tariffQuery = (tariffId: number, company: number | undefined) =>
+  queryOptions({
+    queryKey: [...TARIFFS, tariffId, company],
+    queryFn: () =>
+      ask<TariffAnswer>('GET', `/tariffs/${tariffId}${company === undefined ? '' : `?companyId=${company}`}`),
+  })
+
+export const pricesQuery = (company: number | undefined) =>
+  queryOptions({
+    queryKey: ['prices', company],
+    queryFn: () => ask<PricesAnswer>('GET', `/prices${company === undefined ? '' : `?companyId=${company}`}`),
+  })
+
+/** Where the browser gets the file. */
+export const exportAddress = (book: number | undefined) =>
+  new URL(`api/tariffs/export${ofBook(book)}`, document.baseURI).href
+
+export const placeKey = ({ senderType, brand, trafficType }: Place) => `${senderType} ${brand} ${trafficType}`
+
+export const holdsNow = ({ validFrom, until }: Tariff, now = Date.now()) =>
+  (validFrom === null || Date.parse(validFrom) <= now) && (until === null || Date.parse(until) > now)
