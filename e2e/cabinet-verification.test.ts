@@ -94,9 +94,9 @@ describe.skipIf(!hasBrowser)('verification in the cabinet', () => {
     await preview(page).getByRole('button', { name: 'Send the code' }).click()
     await preview(page).getByRole('textbox', { name: 'Code, 5 digits' }).fill('12345')
     await preview(page).getByText('Number confirmed').waitFor()
-    expect(await cabinet.sql`select from messages where company_id = ${side.companyId}`).toHaveLength(0)
+    expect(await cabinet.sql`select from verifications where company_id = ${side.companyId}`).toHaveLength(0)
 
-    await page.getByRole('textbox', { name: 'Name' }).fill('Gift cards')
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Gift cards')
     await page.getByRole('button', { name: 'Make the widget' }).click()
     await page.getByText('Name at least one site, such as https://shop.example.').waitFor()
     await page.getByRole('textbox', { name: 'Sites that may show the widget' }).fill(`${shopUrl()}/`)
@@ -122,7 +122,7 @@ describe.skipIf(!hasBrowser)('verification in the cabinet', () => {
       .getByRole('combobox', { name: 'Verifier or widget' })
       .selectOption({ label: await optionOf(page, 'Gift') })
     const confirmed = page.locator('dl').first()
-    await eventually(async () => expect(await confirmed.textContent()).toMatch(/Confirmed100 %1 number/))
+    await eventually(async () => expect(await confirmed.textContent()).toMatch(/Confirmed100\s%1 number/))
     expect(page.url()).toMatch(/verifier=\w{12}/)
     faults.expectNone()
   })
@@ -150,14 +150,14 @@ describe.skipIf(!hasBrowser)('verification in the cabinet', () => {
 
   test('a change that would overwrite a newer one is refused, and the newer one is shown', async () => {
     const { page } = await signedIn(`verification/widgets/${widgetId}`)
-    await page.getByRole('textbox', { name: 'Name' }).fill('Mine')
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Mine')
     const widget = await requireAnyVerifier(cabinet.sql, 'WIDGET', widgetId)
     await changeVerifier(cabinet.sql, widget, { settings: { tries: 7 } })
     await save(page)
     await page.getByText('Somebody else changed this since you opened it').waitFor()
     await page.getByRole('button', { name: 'Show the newer settings' }).click()
     await eventually(async () => expect(await page.getByRole('textbox', { name: 'Tries' }).inputValue()).toBe('7'))
-    expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Checkout')
+    expect(await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue()).toBe('Checkout')
   })
 
   test('an owner unblocks a prefix after a question, and deletes a widget after a warning', async () => {
