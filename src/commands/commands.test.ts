@@ -587,6 +587,7 @@ describe('beside a running service', () => {
       keyId,
       companyId: 2,
       type: 'MESSAGE',
+      name: '',
       active: true,
       addresses: ['127.0.0.0/8', '::1'],
       trafficCenterId: expect.any(Number),
