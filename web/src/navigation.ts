@@ -26,6 +26,8 @@ const traffic: NavigationPage[] = [
 
 /** What a company is set up with. Staff see it of a company that they chose. */
 const setUp: NavigationPage[] = [
+  { to: '/links', label: 'nav.links', icon: 'click', needs: 'traffic.see' },
+  { to: '/inbound', label: 'nav.inbound', icon: 'hook', needs: 'traffic.see' },
   { to: '/verification', label: 'nav.verification', icon: 'shield', needs: 'settings.see' },
   { to: '/blacklist', label: 'nav.blacklist', icon: 'slash', needs: 'settings.see' },
 ]

@@ -17,6 +17,7 @@ const known: [RegExp, ProblemKey][] = [
   [/^You cannot change your own role/, 'problem.ownRole'],
   [/^The budget or the way of paying was changed/, 'problem.termsChanged'],
   [/^Somebody else changed this meanwhile/, 'problem.changedMeanwhile'],
+  [/^Somebody else changed this meanwhile/, 'problem.meanwhile'],
 ]
 
 /** What went wrong, for the reader. A refusal that we have no text for is shown in the server's own words. */

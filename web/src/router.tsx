@@ -13,6 +13,8 @@ import { readBlacklistSearch } from './blacklist/blacklist.ts'
 import { readCallbackSearch } from './developers/callbacks.ts'
 import { readRequestSearch } from './developers/requests.ts'
 import { listSearchOf } from './dispatches/dispatches.ts'
+import { readInboundSearch, readTrialSearch } from './inbound/inbound.ts'
+import { readLinkSearch } from './links/links.ts'
 import { readSearch } from './messages/search.ts'
 import { readLedgerFilter } from './money/money.ts'
 import { homeOf } from './navigation.ts'
@@ -274,6 +276,37 @@ const auditRoute = createRoute({
   component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
 })
 
+const inboundRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/inbound',
+  validateSearch: readInboundSearch,
+  beforeLoad: ({ context }) => requireRight(context.me, 'traffic.see'),
+  component: lazyRouteComponent(() => import('./inbound/inbound-page.tsx'), 'InboundPage'),
+})
+
+const inboundRulesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/inbound/rules',
+  validateSearch: readTrialSearch,
+  beforeLoad: ({ context }) => requireRight(context.me, 'settings.see'),
+  component: lazyRouteComponent(() => import('./inbound/rules-page.tsx'), 'RulesPage'),
+})
+
+const inboundCentersRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/inbound/centers',
+  beforeLoad: ({ context }) => requireRight(context.me, 'settings.see'),
+  component: lazyRouteComponent(() => import('./inbound/centers-page.tsx'), 'CentersPage'),
+})
+
+const linksRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/links',
+  validateSearch: readLinkSearch,
+  beforeLoad: ({ context }) => requireRight(context.me, 'traffic.see'),
+  component: lazyRouteComponent(() => import('./links/links-page.tsx'), 'LinksPage'),
+})
+
 const blacklistRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/blacklist',
@@ -398,6 +431,10 @@ export const router = createRouter({
       statementsRoute,
       statementRoute,
       auditRoute,
+      inboundRoute,
+      inboundRulesRoute,
+      inboundCentersRoute,
+      linksRoute,
       blacklistRoute,
       keysRoute,
       callbacksRoute,

@@ -1,15 +1,17 @@
+import type { ChannelType } from '../../base/channel-types.ts'
 import { normaliseNumber } from '../../base/phone-number.ts'
 import { uuid7 } from '../../base/uuid7.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import { addStop, isStopWord, STOP_WORDS, type Stop } from '../blacklist/blacklist.ts'
 import { enqueueMessagingCallbacks } from '../callbacks/callbacks.ts'
+import type { Company } from '../companies/company.ts'
 import { findGateway } from '../gateways/gateways.ts'
 import { ownsName } from '../gateways/name-owners.ts'
 import type { Numbering } from '../numbering/numbering.ts'
 import { numberOfChat } from '../subscribers/subscribers.ts'
 import { defaultCenter } from '../traffic-centers/traffic-centers.ts'
 import { inboundItem } from './item.ts'
-import { ruleFor } from './rule.ts'
+import { type InboundChannel, inOrder, isInboundChannel, ruleFor, type Verdict, verdictOn } from './rule.ts'
 import * as store from './store.ts'
 
 /** What a subscriber wrote. `from` is a number, or `chat:` and the address of a chat whose number is looked up here. */
@@ -44,9 +46,10 @@ export async function takeInbound(
   const chat = chatOf(message)
   const from = chat === undefined ? normaliseNumber(message.from) : await numberOfChat(sql, gatewayId, chat)
   return within(sql, async tx => {
-    const kept = from === undefined ? undefined : await keep(tx, gatewayId, { ...message, from }, numbering)
-    const isStop = isStopWord(text, stopWords) && (await isFirstTime(tx, gatewayId, message))
-    const stopped = isStop ? await stopAll(tx, gatewayId, { from, chat, to }) : undefined
+    const isStop = isStopWord(text, stopWords)
+    const kept = from === undefined ? undefined : await keep(tx, gatewayId, { ...message, from }, isStop, numbering)
+    const isNewStop = isStop && (await isFirstTime(tx, gatewayId, message))
+    const stopped = isNewStop ? await stopAll(tx, gatewayId, { from, chat, to }) : undefined
     if (from === undefined && !stopped?.length) return { kind: 'unknown subscriber' }
     if (!stopped) return kept ?? { kind: 'ignored' }
     return { kind: 'stopped', companyIds: stopped, ...(kept?.kind === 'kept' ? { messageUuid: kept.messageUuid } : {}) }
@@ -97,21 +100,27 @@ async function keep(
   sql: Transaction,
   gatewayId: number,
   { from, to, text, receivedAt, providerId }: InboundMessage,
+  isStop: boolean,
   numbering: Pick<Numbering, 'lookup'> | undefined,
 ): Promise<Kept | undefined> {
   const message = { senderName: to, destination: from, text, receivedAt, providerId: providerId || null }
   const owner = await ownerOf(sql, gatewayId, message)
   if (!owner) return undefined
   const { companyId, channelType, currency } = owner
-  const rule = ruleFor(await store.selectRules(sql, companyId, channelType), to)
-  const centerId = rule?.centerId ?? (await defaultCenter(sql, companyId)).centerId
-
+  const { rule, centerId } = await placeOf(sql, companyId, channelType, to)
   const [clock] = await store.selectNow(sql)
-  const kept = { ...message, companyId, channelType, centerId, uuid: uuid7(clock!.now) }
+  const belongs = { companyId, channelType, centerId, ruleId: rule?.ruleId ?? null }
+  const kept = { ...message, ...belongs, isStop, uuid: uuid7(clock!.now) }
   const [inserted] = await store.insertInbound(sql, gatewayId, kept)
   if (!inserted) return { kind: 'repeated', companyId }
   if (rule?.callbackUrl) await tell(sql, rule.callbackUrl, kept, inboundItem(kept, currency, numbering), clock!.now)
   return { kind: 'kept', companyId, messageUuid: kept.uuid }
+}
+
+/** Where what is written to a name belongs: the rule that it takes, if one fits, and the center. */
+async function placeOf(sql: Sql, companyId: number, channelType: InboundChannel, senderName: string) {
+  const rule = ruleFor(await store.selectRules(sql, companyId, channelType), senderName)
+  return { rule, centerId: rule?.centerId ?? (await defaultCenter(sql, companyId)).centerId }
 }
 
 async function ownerOf(sql: Sql, gatewayId: number, message: store.NewInbound): Promise<store.Owner | undefined> {
@@ -130,6 +139,44 @@ async function tell(
 ) {
   const event = { kind: 'inbound' as const, messageUuid: uuid, channelType, item, at: receivedAt }
   await enqueueMessagingCallbacks(sql, companyId, [{ url, events: [event] }], now)
+}
+
+// Trying it -----------------------------------------------------------------------------------------------------------
+
+/** Why a message would not be kept: the channel keeps none, the company is switched off, or the name is not approved. */
+export type Hindrance = 'channel' | 'switch' | 'name'
+
+export type InboundTrial = {
+  hindrance: Hindrance | null
+  /** Would put its writer on the blacklist, kept or not. */
+  isStop: boolean
+  /** Where it would belong; null in a channel that keeps nothing. */
+  place: { ruleId: number | null; centerId: number; callbackUrl: string | null } | null
+  /** Every rule of the company, in the order in which they are tried. */
+  rules: { ruleId: number; verdict: Verdict }[]
+}
+
+type Trial = { channelType: ChannelType; senderName: string; text: string }
+
+/** What would become of a message to this company. Decided as for one that comes in; nothing is kept or told. */
+export async function tryInbound(
+  sql: Sql,
+  { companyId, inbound }: Pick<Company, 'companyId' | 'inbound'>,
+  trial: Trial,
+  stopWords: readonly string[] = STOP_WORDS,
+): Promise<InboundTrial> {
+  const { channelType, senderName, text } = trial
+  const place = isInboundChannel(channelType) ? await placeOf(sql, companyId, channelType, senderName) : undefined
+  const rules = inOrder(await store.selectListedRules(sql, companyId))
+  const isApproved = (await store.selectIsApproved(sql, companyId, channelType, senderName)).length > 0
+  return {
+    hindrance: !place ? 'channel' : !inbound ? 'switch' : !isApproved ? 'name' : null,
+    isStop: isStopWord(text, stopWords),
+    place: place
+      ? { ruleId: place.rule?.ruleId ?? null, centerId: place.centerId, callbackUrl: place.rule?.callbackUrl ?? null }
+      : null,
+    rules: rules.map(rule => ({ ruleId: rule.ruleId, verdict: verdictOn(rule, place?.rule, trial) })),
+  }
 }
 
 // What it is good for afterwards --------------------------------------------------------------------------------------

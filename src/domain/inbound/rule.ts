@@ -5,6 +5,9 @@ import { isHttpUrl } from '../../base/http-url.ts'
 export const inboundChannels = ['WHATSAPP'] as const satisfies ChannelType[]
 export type InboundChannel = (typeof inboundChannels)[number]
 
+export const isInboundChannel = (channelType: ChannelType): channelType is InboundChannel =>
+  (inboundChannels as readonly ChannelType[]).includes(channelType)
+
 /** Where a company's inbound messages belong, and who is told of them. */
 export type InboundRule = {
   companyId: number
@@ -27,7 +30,28 @@ export const ruleFor = <Rule extends Pick<InboundRule, 'senderNames'>>(
   rules.find(({ senderNames }) => senderNames.includes(senderName)) ??
   rules.find(({ senderNames }) => senderNames.length === 0)
 
+/** The rules in the order in which they are tried: those that name senders first, each kind by age. */
+export const inOrder = <Rule extends Pick<InboundRule, 'senderNames'>>(rules: Rule[]): Rule[] => [
+  ...rules.filter(({ senderNames }) => senderNames.length > 0),
+  ...rules.filter(({ senderNames }) => senderNames.length === 0),
+]
+
+/** What a rule has to do with a message: takes it, is of another channel or of other names, or comes after the one taken. */
+export type Verdict = 'taken' | 'channel' | 'names' | 'later'
+
+export function verdictOn(
+  rule: Pick<InboundRule, 'ruleId' | 'channelType' | 'senderNames'>,
+  taken: Pick<InboundRule, 'ruleId'> | undefined,
+  { channelType, senderName }: { channelType: ChannelType; senderName: string },
+): Verdict {
+  if (rule.ruleId === taken?.ruleId) return 'taken'
+  if (rule.channelType !== channelType) return 'channel'
+  return rule.senderNames.length > 0 && !rule.senderNames.includes(senderName) ? 'names' : 'later'
+}
+
 export const MOST_NAMES = 100
+/** Of one company: every inbound message reads those of its channel. */
+export const MOST_RULES = 200
 const MOST_URL_CHARS = 2048
 
 /** Why an address cannot be told anything; undefined when it can. The same addresses that a message may name. */

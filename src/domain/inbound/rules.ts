@@ -3,7 +3,7 @@ import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
 import { sendersCalled } from '../senders/senders.ts'
 import { centerCalled, defaultCenter } from '../traffic-centers/traffic-centers.ts'
-import { type InboundChannel, MOST_NAMES, refusalOfUrl } from './rule.ts'
+import { type InboundChannel, MOST_NAMES, MOST_RULES, refusalOfUrl } from './rule.ts'
 import type { ListedRule } from './store.ts'
 import * as store from './store.ts'
 
@@ -19,21 +19,62 @@ export type NewRule = {
 }
 
 /** It holds for what comes in from now on, at once. */
-export function addRule(pool: Pool, companyId: number, rule: NewRule): Promise<ListedRule> {
-  return pool.begin(async sql => {
-    await requireAnyCompany(sql, companyId)
-    const refusal = refusalOfUrl(rule.callbackUrl)
-    if (refusal) throw invalid(`callbackUrl: ${refusal}`)
-    const senderNames = [...new Set(rule.senderNames)]
-    await refuseForeignNames(sql, companyId, rule.channelType, senderNames)
-    const { center, ...wanted } = rule
-    const { centerId, name } = await (center === undefined
-      ? defaultCenter(sql, companyId)
-      : centerCalled(sql, companyId, center))
-    const added = { ...wanted, companyId, senderNames, centerId }
-    const [written] = await store.insertRule(sql, added)
-    return { ...added, ruleId: written!.ruleId, centerName: name }
-  }) as Promise<ListedRule>
+export const addRule = (pool: Pool, companyId: number, rule: NewRule): Promise<ListedRule> =>
+  pool.begin(sql => addRuleWithin(sql, companyId, rule)) as Promise<ListedRule>
+
+/** The same in a transaction that does more. */
+export async function addRuleWithin(sql: Transaction, companyId: number, rule: NewRule): Promise<ListedRule> {
+  await requireAnyCompany(sql, companyId)
+  await refuseTooMany(sql, companyId)
+  refuseBadUrl(rule.callbackUrl)
+  const senderNames = [...new Set(rule.senderNames)]
+  await refuseForeignNames(sql, companyId, rule.channelType, senderNames)
+  const { center, ...wanted } = rule
+  const { centerId, name } = await (center === undefined
+    ? defaultCenter(sql, companyId)
+    : centerCalled(sql, companyId, center))
+  const added = { ...wanted, companyId, senderNames, centerId }
+  const [written] = await store.insertRule(sql, added)
+  return { ...added, ruleId: written!.ruleId, centerName: name }
+}
+
+async function refuseTooMany(sql: Sql, companyId: number) {
+  const [count] = await store.countRules(sql, companyId)
+  if (count!.rules >= MOST_RULES) throw invalid(`A company has at most ${MOST_RULES} rules`)
+}
+
+function refuseBadUrl(url: string) {
+  const refusal = refusalOfUrl(url)
+  if (refusal) throw invalid(`callbackUrl: ${refusal}`)
+}
+
+/** Nobody else changes it before the transaction ends. */
+export async function requireRuleForUpdate(sql: Transaction, companyId: number, ruleId: number): Promise<ListedRule> {
+  const [rule] = await store.selectRuleForUpdate(sql, companyId, ruleId)
+  if (!rule) throw notFound('Rule')
+  return rule
+}
+
+/** Keeps its age, and so its place in the order. What is not given stays. */
+export async function changeRule(
+  sql: Transaction,
+  rule: ListedRule,
+  change: Partial<Pick<NewRule, 'senderNames' | 'callbackUrl' | 'center'>>,
+): Promise<ListedRule> {
+  const { companyId, channelType } = rule
+  const senderNames = [...new Set(change.senderNames ?? rule.senderNames)]
+  if (change.senderNames) await refuseForeignNames(sql, companyId, channelType, senderNames)
+  if (change.callbackUrl !== undefined) refuseBadUrl(change.callbackUrl)
+  const center = change.center === undefined ? undefined : await centerCalled(sql, companyId, change.center)
+  const changed = {
+    ...rule,
+    senderNames,
+    callbackUrl: change.callbackUrl ?? rule.callbackUrl,
+    centerId: center?.centerId ?? rule.centerId,
+    centerName: center?.name ?? rule.centerName,
+  }
+  await store.updateRule(sql, changed)
+  return changed
 }
 
 /** A name that is misspelt would never be written to, and nobody would notice. It may still be under review. */

@@ -52,15 +52,18 @@ export type KeptInbound = NewInbound & {
   uuid: string
   channelType: InboundChannel
   centerId: number
+  /** None where no rule fitted. */
+  ruleId: number | null
+  isStop: boolean
 }
 
 /** Nothing when the gateway has told of it before. */
 export function insertInbound(sql: Sql, gatewayId: number, m: KeptInbound) {
   return sql<{ uuid: string }[]>`
     insert into inbound_messages (company_id, uuid, gateway_id, provider_id, channel_type, sender_name, destination, text,
-      center_id, received_at)
+      center_id, received_at, rule_id, is_stop)
     values (${m.companyId}, ${m.uuid}, ${gatewayId}, ${m.providerId}, ${m.channelType}, ${m.senderName},
-      ${m.destination}, ${m.text}, ${m.centerId}, ${m.receivedAt})
+      ${m.destination}, ${m.text}, ${m.centerId}, ${m.receivedAt}, ${m.ruleId}, ${m.isStop})
     on conflict (company_id, gateway_id, provider_id) where provider_id is not null do nothing
     returning uuid`
 }
@@ -83,6 +86,85 @@ export function insertStop(sql: Sql, gatewayId: number, providerId: string) {
 }
 
 export const deleteOldStops = (sql: Sql, before: Date) => sql`delete from inbound_stops where heard_at < ${before}`
+
+/** Whether a name may be written to: the company has it for the channel, and it is approved. */
+export function selectIsApproved(sql: Sql, companyId: number, channelType: string, senderName: string) {
+  return sql`
+    select from senders
+    where company_id = ${companyId} and channel_type = ${channelType} and sender_name = ${senderName}
+      and status = 'APPROVED'
+    limit 1`
+}
+
+// What people wrote ---------------------------------------------------------------------------------------------------
+
+export type InboundQuestion = {
+  companyId: number
+  /** Keys from one on, and before another. */
+  least: string
+  greatest: string
+  uuid?: string | undefined
+  number?: string | undefined
+  /** Numbers from one on and before another. */
+  beginning?: { from: string; before: string } | undefined
+  centerId?: number | undefined
+  /** In the number, or as typed in the text. */
+  digits?: { digits: string; typed: string } | undefined
+  /** In the text, each of them. */
+  words?: string[] | undefined
+}
+
+export type SeenInbound = {
+  uuid: string
+  channelType: InboundChannel
+  senderName: string
+  destination: string
+  text: string
+  receivedAt: Date
+  isStop: boolean
+  centerId: number
+  centerName: string | null
+  ruleId: number | null
+  /** The rule may have been removed since. */
+  isRuleThere: boolean
+}
+
+export function selectSeen(sql: Sql, question: InboundQuestion, limit: number) {
+  return sql<SeenInbound[]>`
+    select m.uuid, m.channel_type as "channelType", m.sender_name as "senderName", m.destination, m.text,
+      m.received_at as "receivedAt", m.is_stop as "isStop", m.center_id as "centerId", c.name as "centerName",
+      m.rule_id as "ruleId", r.rule_id is not null as "isRuleThere"
+    from (
+      select * from inbound_messages i
+      where company_id = ${question.companyId} and uuid >= ${question.least} and uuid < ${question.greatest}
+        ${conditionsOf(sql, question)}
+      order by uuid desc limit ${limit}) m
+    left join traffic_centers c on c.company_id = m.company_id and c.center_id = m.center_id
+    left join inbound_rules r on r.company_id = m.company_id and r.rule_id = m.rule_id
+    order by m.uuid desc`
+}
+
+const conditionsOf = (sql: Sql, { uuid, number, beginning, centerId, digits, words }: InboundQuestion) => sql`
+  ${uuid ? sql`and uuid = ${uuid}` : sql``}
+  ${number ? sql`and destination = ${number}` : sql``}
+  ${beginning ? sql`and destination >= ${beginning.from} and destination < ${beginning.before}` : sql``}
+  ${centerId === undefined ? sql`` : sql`and center_id = ${centerId}`}
+  ${digits ? sql`and (destination like ${`%${digits.digits}%`} or text ilike ${like(digits.typed)})` : sql``}
+  ${words ? sql`and text ilike all(${words.map(like)}::text[])` : sql``}`
+
+const like = (text: string) => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
+
+/** The key that so many messages lie above, from the end of the question on; nothing when there are fewer. */
+export function selectFloor(sql: Sql, { companyId, least, greatest }: InboundQuestion, size: number) {
+  return sql<{ uuid: string }[]>`
+    select uuid from inbound_messages
+    where company_id = ${companyId} and uuid >= ${least} and uuid < ${greatest}
+    order by uuid desc offset ${size - 1} limit 1`
+}
+
+/** These statements are planned for their own values. */
+export const limitStatement = (sql: Sql, timeoutMs: number) => sql`
+  select set_config('plan_cache_mode', 'force_custom_plan', true), set_config('statement_timeout', ${`${timeoutMs}ms`}, true)`
 
 // Rules -----------------------------------------------------------------------------------------------------------
 
@@ -113,6 +195,26 @@ export function insertRule(sql: Sql, rule: Omit<InboundRule, 'ruleId'>) {
     values (${rule.companyId}, ${rule.channelType}, ${rule.senderNames.length > 0 ? rule.senderNames : null}::text[],
       ${rule.centerId}, ${rule.callbackUrl})
     returning rule_id as "ruleId"`
+}
+
+export const countRules = (sql: Sql, companyId: number) =>
+  sql<{ rules: number }[]>`select count(*) as rules from inbound_rules where company_id = ${companyId}`
+
+/** Nobody else changes it before the transaction ends. */
+export function selectRuleForUpdate(sql: Sql, companyId: number, ruleId: number) {
+  return sql<ListedRule[]>`
+    select ${ruleColumns(sql)}, name as "centerName"
+    from inbound_rules join traffic_centers using (company_id, center_id)
+    where company_id = ${companyId} and rule_id = ${ruleId}
+    for update of inbound_rules`
+}
+
+export function updateRule(sql: Sql, rule: InboundRule) {
+  return sql`
+    update inbound_rules
+    set sender_names = ${rule.senderNames.length > 0 ? rule.senderNames : null}::text[], center_id = ${rule.centerId},
+      callback_url = ${rule.callbackUrl}
+    where company_id = ${rule.companyId} and rule_id = ${rule.ruleId}`
 }
 
 export const deleteRule = (sql: Sql, companyId: number, ruleId: number) =>

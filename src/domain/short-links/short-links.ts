@@ -3,6 +3,8 @@ import { randomCode, type ShortLink, shortenLinks, shortUrlOf } from './short-li
 import * as store from './store.ts'
 
 const BATCH = 5000
+/** Rows of an hour among which the clicks of a company are counted: a click waits for another of the same row. */
+const SHARDS = 8
 const MOST_TRIES = 5
 /** Of one housekeeping. */
 const MOST_BATCHES = 100
@@ -90,6 +92,7 @@ export function followLink(
     if (!link) return undefined
     const click = { ...link, code, shortUrl: shortUrlOf(base, code), clickedAt: now }
     await store.insertClick(sql, link.companyId, code, now)
+    await store.countClick(sql, link.companyId, now, Math.floor(Math.random() * SHARDS))
     await tell(sql, click)
     return click
   }) as Promise<Click | undefined>
@@ -122,6 +125,7 @@ export async function linksOfText(sql: Sql, companyId: number, messageUuid: stri
 export async function forgetOldLinks(pool: Pool, before: Date): Promise<void> {
   let batches = 0
   while ((await forgetBatch(pool, before)) === BATCH && ++batches < MOST_BATCHES);
+  await store.deleteOldHours(pool, before)
 }
 
 function forgetBatch(pool: Pool, before: Date): Promise<number> {

@@ -1,4 +1,4 @@
-import type { Sql } from '../../db/sql.ts'
+import type { Fragment, Sql } from '../../db/sql.ts'
 import type { ShortLink } from './short-link.ts'
 
 /**
@@ -68,4 +68,114 @@ export function deleteClicks(sql: Sql, links: { companyId: number; code: string 
     delete from link_clicks c using unnest(
       ${links.map(link => link.companyId)}::bigint[], ${links.map(link => link.code)}::text[]) q (company_id, code)
     where c.company_id = q.company_id and c.code = q.code`
+}
+
+// For the cabinet -----------------------------------------------------------------------------------------------------
+
+/** Clicks at the same moment seldom meet in one row. */
+export function countClick(sql: Sql, companyId: number, now: Date, shard: number) {
+  return sql`
+    insert into link_hours (company_id, hour, shard, clicks)
+    values (${companyId}, date_trunc('hour', ${now}::timestamptz, 'UTC'), ${shard}, 1)
+    on conflict (company_id, hour, shard) do update set clicks = link_hours.clicks + 1`
+}
+
+export const deleteOldHours = (sql: Sql, before: Date) => sql`delete from link_hours where hour < ${before}`
+
+export function selectHours(sql: Sql, companyId: number, from: Date) {
+  return sql<{ hour: Date; clicks: number }[]>`
+    select hour, sum(clicks)::bigint as clicks from link_hours
+    where company_id = ${companyId} and hour >= ${from} group by hour order by hour`
+}
+
+/** Where a link stands among those of its company. */
+export type LinkPlace = { messageUuid: string; code: string }
+
+export type LinkQuestion = {
+  companyId: number
+  /** A part of the target's host. */
+  host?: string | undefined
+  /** Its messages lie between two keys. */
+  dispatch?: { dispatchId: number; least: string; greatest: string } | undefined
+}
+
+export type ListedLink = LinkPlace & {
+  url: string
+  createdAt: Date
+  /** Counted up to 1,001. */
+  clicks: number
+  /** Null when the month of the message is detached. */
+  destination: string | null
+  dispatchId: number | null
+  dispatchName: string | null
+}
+
+type Block = { after: LinkPlace | undefined; floor: LinkPlace | undefined }
+
+export function selectListed(sql: Sql, question: LinkQuestion, { after, floor }: Block, limit: number) {
+  const { companyId, host, dispatch } = question
+  return listed(
+    sql,
+    sql`
+      select code, company_id, message_uuid, url, created_at from short_links l
+      where company_id = ${companyId} ${between(sql, question, after)}
+        ${floor ? sql`and (message_uuid, code) >= (${floor.messageUuid}::uuid, ${floor.code}::text)` : sql``}
+        ${host ? sql`and split_part(split_part(url, '://', 2), '/', 1) ilike ${like(host)}` : sql``}
+        ${dispatch ? sql`and ${isOfDispatch(sql, dispatch.dispatchId)}` : sql``}
+      order by message_uuid desc, code desc limit ${limit}`,
+  )
+}
+
+export function selectListedLink(sql: Sql, companyId: number, code: string) {
+  return listed(
+    sql,
+    sql`
+      select code, company_id, message_uuid, url, created_at from short_links
+      where code = ${code} and company_id = ${companyId}`,
+  )
+}
+
+const MOST_COUNTED = 1001
+
+const listed = (sql: Sql, links: Fragment) => sql<ListedLink[]>`
+  select l.code, l.message_uuid as "messageUuid", l.url, l.created_at as "createdAt", c.clicks,
+    m.destination, m.dispatch_id as "dispatchId", d.name as "dispatchName"
+  from (${links}) l
+  cross join lateral (
+    select count(*) as clicks from (
+      select from link_clicks where company_id = l.company_id and code = l.code limit ${MOST_COUNTED}) counted) c
+  left join lateral (
+    select destination, dispatch_id from messages where company_id = l.company_id and uuid = l.message_uuid offset 0) m on true
+  left join lateral (
+    select name from dispatches where company_id = l.company_id and dispatch_id = m.dispatch_id offset 0) d on true
+  order by l.message_uuid desc, l.code desc`
+
+const between = (sql: Sql, { dispatch }: LinkQuestion, after: LinkPlace | undefined) => sql`
+  ${dispatch ? sql`and message_uuid between ${dispatch.least} and ${dispatch.greatest}` : sql``}
+  ${after ? sql`and (message_uuid, code) < (${after.messageUuid}::uuid, ${after.code}::text)` : sql``}`
+
+const isOfDispatch = (sql: Sql, dispatchId: number) => sql`exists (
+  select from messages m
+  where m.company_id = l.company_id and m.uuid = l.message_uuid and m.dispatch_id = ${dispatchId})`
+
+const like = (text: string) => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
+
+/** The link that so many lie above, itself included; nothing when there are fewer. */
+export function selectFloor(sql: Sql, question: LinkQuestion, after: LinkPlace | undefined, size: number) {
+  return sql<LinkPlace[]>`
+    select message_uuid as "messageUuid", code from short_links
+    where company_id = ${question.companyId} ${between(sql, question, after)}
+    order by message_uuid desc, code desc offset ${size - 1} limit 1`
+}
+
+export function selectDispatchRange(sql: Sql, companyId: number, dispatchId: number) {
+  return sql<{ least: string | null; greatest: string | null }[]>`
+    select first_uuid as least, last_uuid as greatest from dispatches
+    where company_id = ${companyId} and dispatch_id = ${dispatchId}`
+}
+
+export function selectNewestClicks(sql: Sql, companyId: number, code: string, limit: number) {
+  return sql<{ clickedAt: Date }[]>`
+    select clicked_at as "clickedAt" from link_clicks
+    where company_id = ${companyId} and code = ${code} order by click_id desc limit ${limit}`
 }

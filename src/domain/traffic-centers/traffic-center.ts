@@ -9,6 +9,8 @@ export type TrafficCenter = {
 
 export const DEFAULT_CENTER_NAME = 'Default'
 export const CENTER_NAME_LENGTH = 100
+/** Of one company. */
+export const MOST_CENTERS = 1000
 
 /** Why a center cannot be called so; undefined when it can. */
 export function refusalOfCenterName(name: string): string | undefined {

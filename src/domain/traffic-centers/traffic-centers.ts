@@ -1,7 +1,7 @@
 import { invalid, notFound } from '../../base/errors.ts'
-import type { Pool, Sql } from '../../db/sql.ts'
+import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import * as store from './store.ts'
-import { DEFAULT_CENTER_NAME, refusalOfCenterName, type TrafficCenter } from './traffic-center.ts'
+import { DEFAULT_CENTER_NAME, MOST_CENTERS, refusalOfCenterName, type TrafficCenter } from './traffic-center.ts'
 
 export const listCenters = (sql: Sql, companyId: number): Promise<TrafficCenter[]> =>
   store.selectCenters(sql, companyId)
@@ -21,22 +21,33 @@ export async function centerCalled(sql: Sql, companyId: number, name: string): P
   if (refusal) throw invalid(`center: ${refusal}`)
   await defaultCenter(sql, companyId)
   const find = () => store.selectCenterByName(sql, companyId, name)
-  return findOrInsert(find, () => store.insertCenter(sql, companyId, name, false))
+  return findOrInsert(find, async () => {
+    const { length } = await store.selectCenters(sql, companyId)
+    if (length >= MOST_CENTERS) throw invalid(`A company has at most ${MOST_CENTERS} traffic centers`)
+    return store.insertCenter(sql, companyId, name, false)
+  })
 }
 
 /**
  * Makes a center the default one: where what matches no rule belongs from now on, and keys and rules that are made
  * without naming a center. What is there already stays where it is.
  */
-export function moveDefault(pool: Pool, companyId: number, name: string): Promise<TrafficCenter> {
-  return pool.begin(async sql => {
-    if ((await store.lockCompany(sql, companyId)).count === 0) throw notFound('Company')
-    await defaultCenter(sql, companyId)
-    await store.clearDefaultCenter(sql, companyId)
-    const [center] = await store.setDefaultCenter(sql, companyId, name)
-    if (!center) throw notFound('Traffic center')
-    return center
-  }) as Promise<TrafficCenter>
+export const moveDefault = (pool: Pool, companyId: number, name: string): Promise<TrafficCenter> =>
+  pool.begin(sql => moveDefaultWithin(sql, companyId, name)) as Promise<TrafficCenter>
+
+/** The same in a transaction that does more. Of two at once, the second begins when the first has ended. */
+export async function moveDefaultWithin(sql: Transaction, companyId: number, name: string): Promise<TrafficCenter> {
+  await lockCenters(sql, companyId)
+  await store.clearDefaultCenter(sql, companyId)
+  const [center] = await store.setDefaultCenter(sql, companyId, name)
+  if (!center) throw notFound('Traffic center')
+  return center
+}
+
+/** Nobody else moves the default before the transaction ends. Gives the center that is the default now. */
+export async function lockCenters(sql: Transaction, companyId: number): Promise<TrafficCenter> {
+  if ((await store.lockCompany(sql, companyId)).count === 0) throw notFound('Company')
+  return defaultCenter(sql, companyId)
 }
 
 type Rows = PromiseLike<TrafficCenter[]>

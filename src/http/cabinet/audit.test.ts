@@ -154,6 +154,32 @@ describe('every change of the cabinet', () => {
       await browser.ask('POST', '/new-dispatch/test', message)
       return ['message.sent']
     },
+    'POST /inbound/rules': async ({ browser }) => {
+      await aRule(browser)
+      secrets.push(encodeURIComponent('a word of the shop'))
+      return ['inbound_rule.added']
+    },
+    'PATCH /inbound/rules/:ruleId': async ({ browser }) => {
+      const { ruleId, centerId, callbackUrl } = await aRule(browser)
+      const seen = { senderNames: [], centerId, callbackUrl }
+      await browser.ask('PATCH', `/inbound/rules/${ruleId}`, { seen, center: 'Desk' })
+      return ['inbound_rule.added', 'inbound_rule.changed']
+    },
+    'DELETE /inbound/rules/:ruleId': async ({ browser }) => {
+      await browser.ask('DELETE', `/inbound/rules/${(await aRule(browser)).ruleId}`)
+      return ['inbound_rule.added', 'inbound_rule.removed']
+    },
+    'POST /inbound/centers': async ({ browser }) => {
+      await browser.ask('POST', '/inbound/centers', { name: 'Counter' })
+      return ['traffic_center.added']
+    },
+    'PUT /inbound/centers/default': async ({ browser }) => {
+      const { centerId } = (await browser.ask('POST', '/inbound/centers', { name: 'Night' })).body
+      const { centers } = (await browser.ask('GET', '/inbound/rules')).body
+      const seen = centers.find(({ isDefault }: { isDefault: boolean }) => isDefault).centerId
+      await browser.ask('PUT', '/inbound/centers/default', { centerId, seen })
+      return ['traffic_center.added', 'traffic_center.made_default']
+    },
     'POST /blacklist': async ({ browser }) => {
       await browser.ask('POST', '/blacklist', { msisdn: '79160000061' })
       await browser.ask('POST', '/blacklist', { msisdn: '79160000061' }) // is there already
@@ -455,6 +481,12 @@ describe('every change of the cabinet', () => {
     const recipients = [{ destination: '+79160000001' }]
     const path = `/new-dispatch/${dispatchId}/recipients`
     return browser.ask('POST', path, { from: 0, recipients }, withKey(`recipients of ${dispatchId}`))
+  }
+
+  const aRule = async (browser: CabinetBrowser) => {
+    const callbackUrl = `https://anna:${encodeURIComponent('a word of the shop')}@shop.example`
+    const rule = { channelType: 'WHATSAPP', senderNames: [], center: 'Hall', callbackUrl }
+    return (await browser.ask('POST', '/inbound/rules', rule)).body
   }
 
   const withKey = (key: string) => ({ headers: { 'idempotency-key': key } })

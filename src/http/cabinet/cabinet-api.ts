@@ -15,7 +15,9 @@ import { dispatchRoutes } from './dispatches.ts'
 import { documentRoutes } from './documents.ts'
 import { gatewayRoutes } from './gateways.ts'
 import { healthRoutes } from './health.ts'
+import { inboundRoutes } from './inbound.ts'
 import { keyRoutes } from './keys.ts'
+import { linkRoutes } from './links.ts'
 import { liveRoutes } from './live.ts'
 import { messageRoutes } from './messages.ts'
 import { moneyRoutes } from './money.ts'
@@ -50,6 +52,8 @@ export function registerCabinetApi(app: FastifyInstance, given: Context & { stra
       await scope.register(partnerRoutes(context))
       await scope.register(auditRoutes(context))
       await scope.register(blacklistRoutes(context))
+      await scope.register(inboundRoutes(context))
+      await scope.register(linkRoutes(context))
       await scope.register(messageRoutes(context))
       await scope.register(overviewRoutes(context))
       await scope.register(dispatchRoutes(context))

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask } from '../api.ts'
 import { useFormats } from '../format.ts'
+import { INBOUND } from '../inbound/inbound.ts'
 import { groupedNumber } from '../messages/names.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { FormProblem } from '../parts/form-problem.tsx'
@@ -105,6 +106,7 @@ function RemoveDialog({ companyId, entry, onClose }: { companyId: number; entry:
     mutationFn: () => ask<void>('DELETE', pathOf(companyId, `/${entry.msisdn}`)),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: BLACKLIST })
+      void client.invalidateQueries({ queryKey: INBOUND }) // it says whose stop word still holds
       tellDone(say('blacklist.removed', { number }))
       onClose()
     },

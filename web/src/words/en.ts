@@ -4,6 +4,8 @@ import { developers } from './en/developers.ts'
 import { dispatches } from './en/dispatches.ts'
 import { gateways } from './en/gateways.ts'
 import { health } from './en/health.ts'
+import { inbound } from './en/inbound.ts'
+import { links } from './en/links.ts'
 import { messages } from './en/messages.ts'
 import { money } from './en/money.ts'
 import { newDispatch } from './en/new-dispatch.ts'
@@ -247,6 +249,8 @@ export const en = {
   ...blacklist,
   ...gateways,
   ...health,
+  ...inbound,
+  ...links,
   ...messages,
   ...send,
   ...traffic,

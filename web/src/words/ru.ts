@@ -4,6 +4,8 @@ import { developers } from './ru/developers.ts'
 import { dispatches } from './ru/dispatches.ts'
 import { gateways } from './ru/gateways.ts'
 import { health } from './ru/health.ts'
+import { inbound } from './ru/inbound.ts'
+import { links } from './ru/links.ts'
 import { messages } from './ru/messages.ts'
 import { money } from './ru/money.ts'
 import { newDispatch } from './ru/new-dispatch.ts'
@@ -269,6 +271,8 @@ export const ru: Dictionary = {
   ...blacklist,
   ...gateways,
   ...health,
+  ...inbound,
+  ...links,
   ...messages,
   ...send,
   ...traffic,

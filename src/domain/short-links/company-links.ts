@@ -1,0 +1,90 @@
+import type { Pool, Sql } from '../../db/sql.ts'
+import { isCode } from './short-link.ts'
+import type { LinkPlace, LinkQuestion, ListedLink } from './store.ts'
+import * as store from './store.ts'
+
+export type { LinkPlace, ListedLink } from './store.ts'
+
+/** What a person looks for among the short links of a company. */
+export type LinkSearch = {
+  /** A code, a short link, or a part of the target's host. */
+  typed: string
+  dispatchId?: number | undefined
+  /** The last link of the page before. */
+  before?: LinkPlace | undefined
+  limit: number
+}
+
+export type LinkPage = {
+  items: ListedLink[]
+  /** Where the next page goes on; undefined at the end. */
+  older: LinkPlace | undefined
+  /** The time for the search was over; `older` says where it goes on. */
+  isCut: boolean
+}
+
+const SEARCH_MS = 3000
+/** Links that one statement reads at most, whatever it looks for. */
+const BLOCK = 2000
+
+/**
+ * The newest first. A code is found by its key. A host has no index: links are read block by block until the page is full
+ * or the time is over, and the next page goes on from there.
+ */
+export async function searchLinks(sql: Sql, companyId: number, search: LinkSearch): Promise<LinkPage> {
+  const typed = search.typed.trim()
+  const ofCode = isCode(codeIn(typed)) ? await store.selectListedLink(sql, companyId, codeIn(typed)) : []
+  if (ofCode.length > 0) return { items: ofCode, older: undefined, isCut: false }
+  const question = await questionOf(sql, companyId, search)
+  return question ? readBack(sql, question, search) : { items: [], older: undefined, isCut: false }
+}
+
+/** A short link may be pasted as a whole. */
+const codeIn = (typed: string) => /\/s\/([0-9A-Za-z]+)$/.exec(typed)?.[1] ?? typed
+
+/** Undefined when the company has no such dispatch, or it has no messages. */
+async function questionOf(sql: Sql, companyId: number, search: LinkSearch): Promise<LinkQuestion | undefined> {
+  const host = hostIn(search.typed) || undefined
+  if (search.dispatchId === undefined) return { companyId, host }
+  const [range] = await store.selectDispatchRange(sql, companyId, search.dispatchId)
+  if (!range?.least || !range.greatest) return undefined
+  return { companyId, host, dispatch: { dispatchId: search.dispatchId, least: range.least, greatest: range.greatest } }
+}
+
+/** `https://shop.example/sale` is looked for by its host. */
+const hostIn = (typed: string) =>
+  typed
+    .trim()
+    .replace(/^[a-z]+:\/\//i, '')
+    .split('/')[0]!
+
+async function readBack(sql: Sql, question: LinkQuestion, { before, limit }: LinkSearch): Promise<LinkPage> {
+  const endsAt = performance.now() + SEARCH_MS
+  const found: ListedLink[] = []
+  let after = before
+  for (;;) {
+    const [floor] = await store.selectFloor(sql, question, after, BLOCK)
+    found.push(...(await store.selectListed(sql, question, { after, floor }, limit + 1 - found.length)))
+    const items = found.slice(0, limit)
+    if (found.length > limit) return { items, older: placeOf(items.at(-1)!), isCut: false }
+    if (!floor) return { items, older: undefined, isCut: false }
+    if (performance.now() > endsAt) return { items, older: floor, isCut: true }
+    after = floor
+  }
+}
+
+const placeOf = ({ messageUuid, code }: LinkPlace): LinkPlace => ({ messageUuid, code })
+
+/** More clicks of one link are not counted or shown. */
+export const MOST_CLICKS = 1000
+
+/** A link of the company with the moments of its newest clicks; undefined when the company has no such link. */
+export async function clickedLink(sql: Sql, companyId: number, code: string) {
+  const [link] = isCode(code) ? await store.selectListedLink(sql, companyId, code) : []
+  if (!link) return undefined
+  const clicks = await store.selectNewestClicks(sql, companyId, code, MOST_CLICKS)
+  return { link, clickedAt: clicks.map(({ clickedAt }) => clickedAt) }
+}
+
+/** Clicks of all links of the company, by hours of UTC, from a moment on. */
+export const clicksByHour = (sql: Pool, companyId: number, from: Date) => store.selectHours(sql, companyId, from)

@@ -1,0 +1,96 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { ChannelType } from '../../../src/base/channel-types.ts'
+import type {
+  CenterRow,
+  InboundAnswer,
+  InboundMessageRow,
+  InboundRuleRow,
+  RulesAnswer,
+  TrialAnswer,
+} from '../../../src/http/cabinet/inbound.ts'
+import { ask, type Wire } from '../api.ts'
+
+export type Message = Wire<InboundMessageRow>
+export type Page = Wire<InboundAnswer>
+export type Rule = Wire<InboundRuleRow>
+export type Rules = Wire<RulesAnswer>
+export type Center = Wire<CenterRow>
+export type Trial = Wire<TrialAnswer>
+
+/** What the address of the list says. */
+export type InboundSearch = { q?: string | undefined; center?: number | undefined; period?: Period | undefined }
+
+export const periods = ['week', 'month', 'year'] as const
+export type Period = (typeof periods)[number]
+const DAY_MS = 24 * 3600_000
+const lengths: Record<Period, number> = { week: 7 * DAY_MS, month: 30 * DAY_MS, year: 365 * DAY_MS }
+
+export const readInboundSearch = ({ q, center, period }: Record<string, unknown>): InboundSearch => ({
+  q: textIn(q, 200),
+  center: Number.isSafeInteger(center) ? (center as number) : undefined,
+  period: periods.find(known => known === period),
+})
+
+/** Addresses are read as JSON where they can be: a number is a text too. */
+const textIn = (value: unknown, most: number) =>
+  typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, most) || undefined : undefined
+
+/** What the tester was asked; without a name it was asked nothing. */
+export type TrialSearch = {
+  channel?: ChannelType | undefined
+  name?: string | undefined
+  from?: string | undefined
+  text?: string | undefined
+}
+
+/** Channels by which people can write. */
+export const channels = ['WHATSAPP', 'SMS', 'VIBER', 'TELEGRAM', 'VK'] as const satisfies readonly ChannelType[]
+
+export const readTrialSearch = (given: Record<string, unknown>): TrialSearch => ({
+  channel: channels.find(channel => channel === given.channel),
+  name: textIn(given.name, 100),
+  from: textIn(given.from, 32),
+  text: textIn(given.text, 1000),
+})
+
+export const INBOUND = ['inbound'] as const
+
+export const inboundQuery = (companyId: number, search: InboundSearch) =>
+  infiniteQueryOptions({
+    queryKey: [...INBOUND, 'messages', companyId, search],
+    queryFn: ({ pageParam }) =>
+      ask<InboundAnswer>('GET', pathOf(companyId, '', { ...filtersOf(search), before: pageParam || undefined })),
+    initialPageParam: '',
+    getNextPageParam: ({ older }: Page) => older ?? undefined,
+    placeholderData: keepPreviousData,
+  })
+
+/** The list as a file. */
+export const reportAddress = (companyId: number, search: InboundSearch) =>
+  new URL(`api${pathOf(companyId, '/report', filtersOf(search))}`, document.baseURI).href
+
+const filtersOf = ({ q, center, period }: InboundSearch) => ({
+  q,
+  center: center?.toString(),
+  from: period && new Date(Date.now() - lengths[period]).toISOString(),
+})
+
+export const rulesQuery = (companyId: number) =>
+  queryOptions({
+    queryKey: [...INBOUND, 'rules', companyId],
+    queryFn: () => ask<RulesAnswer>('GET', pathOf(companyId, '/rules')),
+  })
+
+/** Asked anew when a rule changed: the key begins like that of the rules. */
+export const trialQuery = (companyId: number, { channel = 'WHATSAPP', name, from, text }: TrialSearch) =>
+  queryOptions({
+    queryKey: [...INBOUND, 'rules', companyId, 'trial', channel, name, from, text],
+    queryFn: () => ask<TrialAnswer>('GET', pathOf(companyId, '/trial', { channel, name, from, text })),
+    enabled: name !== undefined,
+    placeholderData: keepPreviousData,
+  })
+
+export function pathOf(companyId: number, rest = '', query: Record<string, string | undefined> = {}) {
+  const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined)
+  return `/inbound${rest}?${new URLSearchParams([['companyId', String(companyId)], ...given])}`
+}

@@ -1,0 +1,133 @@
+import { TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import type { InboundRuleChange, NewInboundRule } from '../../../src/http/cabinet/inbound.ts'
+import { ask } from '../api.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { FormProblem } from '../parts/form-problem.tsx'
+import { tellDone } from '../parts/toast.tsx'
+import { describeProblem } from '../problems.ts'
+import { useWords } from '../words/words.ts'
+import styles from './inbound.module.css'
+import { INBOUND, pathOf, type Rule, type Rules } from './inbound.ts'
+
+/** The only channel whose messages are kept. */
+const CHANNEL = 'WHATSAPP'
+
+type Props = { companyId: number; rules: Rules; rule?: Rule; onClose(): void }
+
+/** Adds a rule, or changes one at its place in the order. */
+export function RuleDialog({ companyId, rules, rule, onClose }: Props) {
+  const words = useWords()
+  const { say } = words
+  const list = useId()
+  const [names, setNames] = useState<string[]>(rule?.senderNames ?? [])
+  const [center, setCenter] = useState(rule?.centerName ?? rules.centers.find(({ isDefault }) => isDefault)?.name ?? '')
+  const [url, setUrl] = useState(rule?.callbackUrl ?? '')
+  const [isChecked, setIsChecked] = useState(false)
+  const save = useSave(companyId, rule, onClose)
+  const isGoodUrl = /^https?:\/\/\S+$/i.test(url.trim())
+  const submit = () => {
+    setIsChecked(true)
+    if (isGoodUrl && center.trim() !== '') save.mutate({ names, center: center.trim(), url: url.trim() })
+  }
+  return (
+    <Dialog
+      title={say(rule ? 'inbound.rule.change.title' : 'inbound.rule.add.title')}
+      text={say('inbound.rule.add.text')}
+      submit={say(rule ? 'inbound.rule.change.submit' : 'inbound.rule.add')}
+      isBusy={save.isPending}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      {save.isError && <FormProblem>{describeProblem(words, save.error)}</FormProblem>}
+      <NamesChoice known={namesIn(rules, rule)} chosen={names} onChange={setNames} />
+      <TextInput
+        label={say('inbound.center')}
+        description={say('inbound.rule.center.help')}
+        list={list}
+        autoComplete="off"
+        maxLength={100}
+        error={isChecked && center.trim() === '' && say('inbound.center.empty')}
+        value={center}
+        onChange={({ currentTarget }) => setCenter(currentTarget.value)}
+      />
+      <datalist id={list}>
+        {rules.centers.map(({ centerId, name }) => (
+          <option key={centerId} value={name} />
+        ))}
+      </datalist>
+      <TextInput
+        label={say('inbound.rule.url')}
+        description={say('inbound.rule.url.help')}
+        placeholder="https://shop.example/inbound"
+        type="url"
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={2048}
+        error={isChecked && !isGoodUrl && say('inbound.rule.url.wrong')}
+        value={url}
+        onChange={({ currentTarget }) => setUrl(currentTarget.value)}
+      />
+    </Dialog>
+  )
+}
+
+/** Names that the rule has are offered too, though they may be gone since. */
+const namesIn = ({ names }: Rules, rule: Rule | undefined) => [
+  ...new Set([...names.map(({ senderName }) => senderName), ...(rule?.senderNames ?? [])]),
+]
+
+type Given = { names: string[]; center: string; url: string }
+
+/** Of a change only what differs is sent: the page does not know the password in an address. */
+function useSave(companyId: number, rule: Rule | undefined, onClose: () => void) {
+  const { say } = useWords()
+  const client = useQueryClient()
+  const add = ({ names, center, url }: Given) => {
+    const body: NewInboundRule = { channelType: CHANNEL, senderNames: names, center, callbackUrl: url }
+    return ask<unknown>('POST', pathOf(companyId, '/rules'), body)
+  }
+  const change = (rule: Rule, { names, center, url }: Given) => {
+    const { senderNames, centerId, centerName, callbackUrl, ruleId } = rule
+    const body: InboundRuleChange = {
+      seen: { senderNames, centerId, callbackUrl: callbackUrl ?? '' },
+      ...(names.toSorted().join('\n') === senderNames.toSorted().join('\n') ? {} : { senderNames: names }),
+      ...(center === centerName ? {} : { center }),
+      ...(url === callbackUrl ? {} : { callbackUrl: url }),
+    }
+    return ask<unknown>('PATCH', pathOf(companyId, `/rules/${ruleId}`), body)
+  }
+  return useMutation({
+    mutationFn: (given: Given) => (rule ? change(rule, given) : add(given)),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: INBOUND })
+      tellDone(say(rule ? 'inbound.rule.changed' : 'inbound.rule.added'))
+      onClose()
+    },
+  })
+}
+
+type NamesProps = { known: string[]; chosen: string[]; onChange(names: string[]): void }
+
+function NamesChoice({ known, chosen, onChange }: NamesProps) {
+  const { say } = useWords()
+  return (
+    <fieldset className={styles.names}>
+      <legend>{say('inbound.to')}</legend>
+      <p className="note small">{say(known.length > 0 ? 'inbound.rule.names.help' : 'inbound.rule.names.none')}</p>
+      {known.map(name => (
+        <label key={name}>
+          <input
+            type="checkbox"
+            checked={chosen.includes(name)}
+            onChange={({ currentTarget }) =>
+              onChange(currentTarget.checked ? [...chosen, name] : chosen.filter(other => other !== name))
+            }
+          />
+          {name}
+        </label>
+      ))}
+    </fieldset>
+  )
+}

@@ -1,0 +1,184 @@
+import { ActionIcon, Button, Menu } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ask } from '../api.ts'
+import { BoneRows } from '../parts/bones.tsx'
+import columns from '../parts/columns.module.css'
+import { Dialog } from '../parts/dialog.tsx'
+import { ErrorState } from '../parts/error-state.tsx'
+import { FormProblem } from '../parts/form-problem.tsx'
+import { Icon } from '../parts/icon.tsx'
+import menu from '../parts/menu.module.css'
+import { useCompanyId } from '../parts/one-company.tsx'
+import { Section } from '../parts/section.tsx'
+import table from '../parts/table.module.css'
+import { tellDone } from '../parts/toast.tsx'
+import { useTrafficNames } from '../parts/traffic-names.ts'
+import { describeProblem } from '../problems.ts'
+import { useMe } from '../session.ts'
+import { useWords } from '../words/words.ts'
+import styles from './inbound.module.css'
+import { INBOUND, pathOf, type Rule, type Rules, rulesQuery } from './inbound.ts'
+import { InboundFrame, SwitchedOff } from './inbound-head.tsx'
+import { RuleDialog } from './rule-dialog.tsx'
+import { Tester } from './tester.tsx'
+
+type Task = { kind: 'add' } | { kind: 'change' | 'remove'; rule: Rule }
+
+/** Which messages belong to which center, and who is told; with a tester. */
+export function RulesPage() {
+  const { say } = useWords()
+  const mayChange = useMe().rights.includes('settings.change')
+  const companyId = useCompanyId()
+  const [task, setTask] = useState<Task>()
+  return (
+    <InboundFrame
+      actions={
+        mayChange &&
+        companyId !== undefined && (
+          <Button variant="filled" leftSection={<Icon name="plus" />} onClick={() => setTask({ kind: 'add' })}>
+            {say('inbound.rule.add')}
+          </Button>
+        )
+      }
+    >
+      {companyId => <OfCompany companyId={companyId} task={task} onTask={setTask} mayChange={mayChange} />}
+    </InboundFrame>
+  )
+}
+
+type Props = { companyId: number; task: Task | undefined; onTask(task: Task | undefined): void; mayChange: boolean }
+
+function OfCompany({ companyId, task, onTask, mayChange }: Props) {
+  const { say } = useWords()
+  const { data, error, refetch } = useQuery(rulesQuery(companyId))
+  if (!data) return error ? <ErrorState error={error} onRetry={refetch} /> : <BoneRows />
+  const close = () => onTask(undefined)
+  return (
+    <>
+      {!data.isOn && <SwitchedOff />}
+      <div className={columns.columns}>
+        <div>
+          <Section title={say('inbound.rules')} note={say('inbound.rules.note')}>
+            <RuleTable rules={data} onTask={mayChange ? onTask : undefined} />
+          </Section>
+        </div>
+        <aside className={columns.aside}>
+          <Tester companyId={companyId} rules={data} />
+        </aside>
+      </div>
+      {task?.kind === 'add' && <RuleDialog companyId={companyId} rules={data} onClose={close} />}
+      {task?.kind === 'change' && <RuleDialog companyId={companyId} rules={data} rule={task.rule} onClose={close} />}
+      {task?.kind === 'remove' && <RemoveDialog companyId={companyId} rule={task.rule} onClose={close} />}
+    </>
+  )
+}
+
+type TableProps = { rules: Rules; onTask: ((task: Task) => void) | undefined }
+
+function RuleTable({ rules: { rules, centers }, onTask }: TableProps) {
+  const { say } = useWords()
+  const center = centers.find(({ isDefault }) => isDefault)
+  return (
+    <table className={`${table.table} ${styles.rules}`}>
+      <thead>
+        <tr>
+          <th className={styles.place} aria-label={say('inbound.rule.place')} />
+          <th>{say('inbound.to')}</th>
+          <th>{say('inbound.center')}</th>
+          <th>{say('inbound.rule.told')}</th>
+          {onTask && <th className={table.actions} aria-label={say('app.more')} />}
+        </tr>
+      </thead>
+      <tbody>
+        {rules.map((rule, place) => (
+          <RuleRow key={rule.ruleId} rule={rule} place={place + 1} onTask={onTask} />
+        ))}
+        <tr className={styles.rest}>
+          <td className={styles.place} />
+          <td className={table.title}>{say(rules.length > 0 ? 'inbound.rule.rest' : 'inbound.rule.everything')}</td>
+          <td data-label={say('inbound.center')}>{center?.name}</td>
+          <td data-label={say('inbound.rule.told')} className={styles.told}>
+            {say('inbound.rule.nobody')}
+          </td>
+          {onTask && <td className={table.actions} />}
+        </tr>
+      </tbody>
+    </table>
+  )
+}
+
+type RowProps = { rule: Rule; place: number; onTask: TableProps['onTask'] }
+
+function RuleRow({ rule, place, onTask }: RowProps) {
+  const { say } = useWords()
+  const { channel } = useTrafficNames()
+  const names = rule.senderNames.join(', ') || say('inbound.rule.anyName')
+  return (
+    <tr>
+      <td className={styles.place}>{place}</td>
+      <td className={table.title}>
+        <span className={table.main}>{names}</span>
+        <span className={table.sub}>{channel(rule.channelType)}</span>
+      </td>
+      <td data-label={say('inbound.center')} className={styles.name}>
+        {rule.centerName}
+      </td>
+      <td data-label={say('inbound.rule.told')} className={`${styles.name} ${styles.told}`}>
+        {rule.callbackUrl ?? say('inbound.rule.nobody')}
+      </td>
+      {onTask && (
+        <td className={table.actions}>
+          <Menu position="bottom-end" width={224} classNames={menu}>
+            <Menu.Target>
+              <ActionIcon
+                variant="subtle"
+                color="gray"
+                className={styles.more}
+                aria-label={say('inbound.rule.actions', { names })}
+              >
+                <Icon name="dots" />
+              </ActionIcon>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item leftSection={<Icon name="turn" />} onClick={() => onTask({ kind: 'change', rule })}>
+                {say('inbound.rule.change')}
+              </Menu.Item>
+              <Menu.Item leftSection={<Icon name="cross" />} onClick={() => onTask({ kind: 'remove', rule })}>
+                {say('inbound.rule.remove')}
+              </Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
+        </td>
+      )}
+    </tr>
+  )
+}
+
+function RemoveDialog({ companyId, rule, onClose }: { companyId: number; rule: Rule; onClose(): void }) {
+  const words = useWords()
+  const { say } = words
+  const client = useQueryClient()
+  const names = rule.senderNames.join(', ') || say('inbound.rule.anyName')
+  const remove = useMutation({
+    mutationFn: () => ask<void>('DELETE', pathOf(companyId, `/rules/${rule.ruleId}`)),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: INBOUND })
+      tellDone(say('inbound.rule.removed'))
+      onClose()
+    },
+  })
+  return (
+    <Dialog
+      title={say('inbound.rule.remove.title', { names })}
+      text={say('inbound.rule.remove.text')}
+      submit={say('inbound.rule.remove')}
+      isDangerous
+      isBusy={remove.isPending}
+      onSubmit={() => remove.mutate()}
+      onClose={onClose}
+    >
+      {remove.isError && <FormProblem>{describeProblem(words, remove.error)}</FormProblem>}
+    </Dialog>
+  )
+}

@@ -1,0 +1,49 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { ClicksAnswer, LinkAnswer, LinkRow, LinksAnswer } from '../../../src/http/cabinet/links.ts'
+import { ask, type Wire } from '../api.ts'
+
+export type ShortLink = Wire<LinkRow>
+export type Page = Wire<LinksAnswer>
+
+/** What the address says; `open` is the code of the link that is shown. */
+export type LinkSearch = { q?: string | undefined; dispatch?: number | undefined; open?: string | undefined }
+
+export const readLinkSearch = ({ q, dispatch, open }: Record<string, unknown>): LinkSearch => ({
+  q: textIn(q, 200),
+  dispatch: Number.isSafeInteger(dispatch) ? (dispatch as number) : undefined,
+  open: textIn(open, 32),
+})
+
+/** Addresses are read as JSON where they can be: a number is a text too. */
+const textIn = (value: unknown, most: number) =>
+  typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, most) || undefined : undefined
+
+export const linksQuery = (companyId: number, { q, dispatch }: LinkSearch) =>
+  infiniteQueryOptions({
+    queryKey: ['links', companyId, q, dispatch],
+    queryFn: ({ pageParam }) =>
+      ask<LinksAnswer>(
+        'GET',
+        pathOf(companyId, '', { q, dispatch: dispatch?.toString(), before: pageParam || undefined }),
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ older }: Page) => older ?? undefined,
+    placeholderData: keepPreviousData,
+  })
+
+export const clicksQuery = (companyId: number) =>
+  queryOptions({
+    queryKey: ['links', companyId, 'clicks'],
+    queryFn: () => ask<ClicksAnswer>('GET', pathOf(companyId, '/clicks')),
+  })
+
+export const linkQuery = (companyId: number, code: string) =>
+  queryOptions({
+    queryKey: ['links', companyId, 'link', code],
+    queryFn: () => ask<LinkAnswer>('GET', pathOf(companyId, `/${encodeURIComponent(code)}`)),
+  })
+
+function pathOf(companyId: number, rest: string, query: Record<string, string | undefined> = {}) {
+  const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined)
+  return `/links${rest}?${new URLSearchParams([['companyId', String(companyId)], ...given])}`
+}
