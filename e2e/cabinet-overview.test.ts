@@ -40,7 +40,7 @@ async function progress(delivered: number) {
 async function signedIn(place: Place, role: string, width = 1400): Promise<Page> {
   const { login } = await aPerson(cabinet.sql, place, role)
   const page = await newPage({ viewport: { width, height: 900 } })
-  await openPage(page, cabinet)
+  await openPage(page, cabinet, 'overview')
   await typeCredentials(page, login)
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
   return page

@@ -26,13 +26,17 @@ const traffic: NavigationPage[] = [
 
 /** What a company is set up with. Staff see it of a company that they chose. */
 const setUp: NavigationPage[] = [
+  { to: '/documents', label: 'nav.documents', icon: 'folder', needs: 'companies.see' },
   { to: '/links', label: 'nav.links', icon: 'click', needs: 'traffic.see' },
   { to: '/inbound', label: 'nav.inbound', icon: 'hook', needs: 'traffic.see' },
   { to: '/verification', label: 'nav.verification', icon: 'shield', needs: 'settings.see' },
   { to: '/blacklist', label: 'nav.blacklist', icon: 'slash', needs: 'settings.see' },
 ]
 
-const customers: NavigationPage[] = []
+const customers: NavigationPage[] = [
+  { to: '/partners', label: 'nav.partners', icon: 'star', needs: 'partners.see' },
+  { to: '/companies', label: 'nav.companies', icon: 'building', needs: 'companies.see' },
+]
 
 const account: NavigationPage[] = [
   { to: '/money', label: 'nav.money', icon: 'wallet', needs: 'money.see' },

@@ -14,6 +14,7 @@ const known: [RegExp, ProblemKey][] = [
   [/^login: ".*" is taken/s, 'problem.loginTaken'],
   [/^login: must be/, 'problem.login'],
   [/^The last person with the role/, 'problem.lastOwner'],
+  [/^The company was changed meanwhile/, 'problem.companyChanged'],
   [/^You cannot change your own role/, 'problem.ownRole'],
   [/^The budget or the way of paying was changed/, 'problem.termsChanged'],
   [/^Somebody else changed this meanwhile/, 'problem.changedMeanwhile'],

@@ -10,15 +10,18 @@ import {
 import { isSignedOut } from './api.ts'
 import { readFilter } from './audit/audit.ts'
 import { readBlacklistSearch } from './blacklist/blacklist.ts'
+import { companiesSearchOf } from './companies/companies.ts'
 import { readCallbackSearch } from './developers/callbacks.ts'
 import { readRequestSearch } from './developers/requests.ts'
 import { listSearchOf } from './dispatches/dispatches.ts'
+import { documentsSearchOf } from './documents/documents.ts'
 import { readInboundSearch, readTrialSearch } from './inbound/inbound.ts'
 import { readLinkSearch } from './links/links.ts'
 import { readSearch } from './messages/search.ts'
 import { readLedgerFilter } from './money/money.ts'
 import { homeOf } from './navigation.ts'
 import { readNumbering } from './numbering/search.ts'
+import { partnersSearchOf } from './partners/partners.ts'
 import { Forbidden, NotFoundPage, PageError } from './parts/lost-pages.tsx'
 import { type Me, onSignedOut, queryClient, type Right, sessionQuery } from './session.ts'
 import { Shell } from './shell/shell.tsx'
@@ -315,6 +318,63 @@ const blacklistRoute = createRoute({
   component: lazyRouteComponent(() => import('./blacklist/blacklist-page.tsx'), 'BlacklistPage'),
 })
 
+/** The list is of all companies, whichever is chosen. */
+const companiesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/companies',
+  validateSearch: companiesSearchOf,
+  beforeLoad: ({ context, search }) => {
+    requireRight(context.me, 'companies.see')
+    if (search.company === undefined) return
+    throw redirect({ to: '/companies', search: { ...search, company: undefined }, replace: true })
+  },
+  component: lazyRouteComponent(() => import('./companies/companies-page.tsx'), 'CompaniesPage'),
+})
+
+/** The company of the page is the one that is chosen, so that other pages go on with it. */
+const companyRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/companies/$companyId',
+  params: {
+    parse: ({ companyId }) => ({ companyId: Number(companyId) }),
+    stringify: ({ companyId }) => ({ companyId: String(companyId) }),
+  },
+  beforeLoad: ({ context, search, params }) => {
+    requireRight(context.me, 'companies.see')
+    const { companyId: company } = params
+    if (search.company === company || !Number.isSafeInteger(company)) return
+    throw redirect({ to: '/companies/$companyId', params, search: { company }, replace: true })
+  },
+  component: lazyRouteComponent(() => import('./companies/company-page.tsx'), 'CompanyPage'),
+})
+
+const documentsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/documents',
+  validateSearch: documentsSearchOf,
+  beforeLoad: ({ context }) => requireRight(context.me, 'settings.see'),
+  component: lazyRouteComponent(() => import('./documents/documents-page.tsx'), 'DocumentsPage'),
+})
+
+const partnersRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/partners',
+  validateSearch: partnersSearchOf,
+  beforeLoad: ({ context }) => requireRight(context.me, 'partners.see'),
+  component: lazyRouteComponent(() => import('./partners/partners-page.tsx'), 'PartnersPage'),
+})
+
+const partnerRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/partners/$partnerId',
+  params: {
+    parse: ({ partnerId }) => ({ partnerId: Number(partnerId) }),
+    stringify: ({ partnerId }) => ({ partnerId: String(partnerId) }),
+  },
+  beforeLoad: ({ context }) => requireRight(context.me, 'partners.see'),
+  component: lazyRouteComponent(() => import('./partners/partner-page.tsx'), 'PartnerPage'),
+})
+
 const accountRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/account',
@@ -425,6 +485,11 @@ export const router = createRouter({
       gatewaySettingsRoute,
       healthRoute,
       sendRoute,
+      companiesRoute,
+      companyRoute,
+      documentsRoute,
+      partnersRoute,
+      partnerRoute,
       peopleRoute,
       moneyRoute,
       ledgerRoute,

@@ -48,10 +48,10 @@ async function endSessionsOfOwner(sql: Transaction, login: string) {
 
 /** Letters and digits that are not taken for one another. */
 const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789'
-const GROUPS = 5
+const GROUPS = 4
 const GROUP_LENGTH = 4
 
-/** `k7dm-x3pq-…`: 99 bits, easy to read out. */
+/** `k7dm-x3pq-…`: 79 bits, easy to read out. */
 export const newPassword = (): string =>
   Array.from({ length: GROUPS }, () =>
     Array.from({ length: GROUP_LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join(''),

@@ -1,11 +1,11 @@
-import { Combobox, useCombobox } from '@mantine/core'
-import { useDebouncedValue } from '@mantine/hooks'
+import { Combobox, Drawer, TextInput, useCombobox } from '@mantine/core'
+import { useDebouncedValue, useMediaQuery } from '@mantine/hooks'
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useRouterState, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { CompaniesAnswer, ListedCompany } from '../../../src/http/cabinet/companies.ts'
 import { ask } from '../api.ts'
-import { Icon } from '../parts/icon.tsx'
+import { Icon, type IconName } from '../parts/icon.tsx'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import styles from './company-switcher.module.css'
@@ -19,7 +19,11 @@ const companiesQuery = (search: string) =>
   })
 
 /** Which company the pages show: a company has one; partners and staff choose one, or all. */
-export const CompanySwitcher = () => (useMe().kind === 'COMPANY' ? <OwnCompany /> : <Switcher />)
+export function CompanySwitcher() {
+  const isNarrow = useMediaQuery('(max-width: 760px)', undefined, { getInitialValueInEffect: false })
+  if (useMe().kind === 'COMPANY') return <OwnCompany />
+  return isNarrow ? <SheetSwitcher /> : <Switcher />
+}
 
 function OwnCompany() {
   const { data } = useQuery(companiesQuery(''))
@@ -32,11 +36,27 @@ function OwnCompany() {
 }
 
 const ALL = 'all'
+const NEW = 'new'
+
+/** Shows the chosen company on the page that is open; the page of a company leads to that of the chosen one. */
+function useChoose() {
+  const navigate = useNavigate()
+  const isOfCompany = useRouterState({ select: ({ location }) => /^\/companies(\/|$)/.test(location.pathname) })
+  return (value: string) => {
+    // `undefined` takes it out of the address, where a missing one would be kept.
+    const company = value === ALL || value === NEW ? undefined : Number(value)
+    if (value === NEW) void navigate({ to: '/companies', search: { company, new: true } })
+    else if (!isOfCompany) void navigate({ to: '.', search: before => ({ ...before, company }) })
+    else if (company === undefined) void navigate({ to: '/companies', search: { company } })
+    else void navigate({ to: '/companies/$companyId', params: { companyId: company }, search: { company } })
+  }
+}
 
 function Switcher() {
   const { say } = useWords()
   const { company: chosenId } = useSearch({ from: '/shell' })
-  const navigate = useNavigate()
+  const mayMake = useMe().rights.includes('companies.change')
+  const goTo = useChoose()
   const [search, setSearch] = useState('')
   const [asked] = useDebouncedValue(search.trim(), 150)
   const found = useQuery(companiesQuery(asked))
@@ -52,8 +72,7 @@ function Switcher() {
 
   const choose = (value: string) => {
     combobox.closeDropdown()
-    // `undefined` takes it out of the address, where a missing one would be kept.
-    void navigate({ to: '.', search: before => ({ ...before, company: value === ALL ? undefined : Number(value) }) })
+    goTo(value)
   }
 
   return (
@@ -78,7 +97,7 @@ function Switcher() {
           aria-label={say('company.find')}
           leftSection={<Icon name="search" />}
         />
-        <Combobox.Options>
+        <Combobox.Options aria-label={say('company.chooseOne')}>
           {asked === '' && (
             <Combobox.Option value={ALL} active={chosenId === undefined}>
               <Icon name="users" />
@@ -90,12 +109,123 @@ function Switcher() {
             <CompanyOption key={company.companyId} company={company} isChosen={company.companyId === chosenId} />
           ))}
           {found.data?.items.length === 0 && <Combobox.Empty>{say('company.none')}</Combobox.Empty>}
+          {mayMake && asked === '' && (
+            <Combobox.Option value={NEW} className={styles.make}>
+              <Icon name="plus" />
+              <span className={styles.name}>{say('company.new')}</span>
+            </Combobox.Option>
+          )}
         </Combobox.Options>
         <More answer={found.data} />
       </Combobox.Dropdown>
     </Combobox>
   )
 }
+
+/** The same on a narrow screen: a sheet over the page, with room for a thumb. */
+function SheetSwitcher() {
+  const { say } = useWords()
+  const { company: chosenId } = useSearch({ from: '/shell' })
+  const [isOpen, setIsOpen] = useState(false)
+  const name = useNameOf(chosenId)
+  return (
+    <>
+      <button
+        type="button"
+        className={styles.target}
+        aria-haspopup="dialog"
+        aria-expanded={isOpen}
+        onClick={() => setIsOpen(true)}
+        aria-label={say('company.choose', { name })}
+      >
+        <Icon name="building" size={14} />
+        <span className={styles.name}>{name}</span>
+        <Icon name="turn" size={14} />
+      </button>
+      <Drawer
+        opened={isOpen}
+        onClose={() => setIsOpen(false)}
+        position="bottom"
+        size="80%"
+        title={say('company.chooseOne')}
+        closeButtonProps={{ 'aria-label': say('app.close') }}
+        classNames={{ content: styles.sheet!, body: styles.sheetBody! }}
+      >
+        <SheetCompanies chosenId={chosenId} onChosen={() => setIsOpen(false)} />
+      </Drawer>
+    </>
+  )
+}
+
+function SheetCompanies({ chosenId, onChosen }: { chosenId: number | undefined; onChosen(): void }) {
+  const { say } = useWords()
+  const mayMake = useMe().rights.includes('companies.change')
+  const [search, setSearch] = useState('')
+  const [asked] = useDebouncedValue(search.trim(), 150)
+  const found = useQuery(companiesQuery(asked))
+  const goTo = useChoose()
+  const choose = (value: string) => {
+    onChosen()
+    goTo(value)
+  }
+  return (
+    <>
+      <TextInput
+        value={search}
+        onChange={({ currentTarget }) => setSearch(currentTarget.value)}
+        placeholder={say('company.find')}
+        aria-label={say('company.find')}
+        leftSection={<Icon name="search" />}
+      />
+      <ul className={styles.sheetList}>
+        {asked === '' && (
+          <SheetOption icon="users" isChosen={chosenId === undefined} onChoose={() => choose(ALL)}>
+            {say('company.all')}
+          </SheetOption>
+        )}
+        {found.data?.items.map(({ companyId, name, status }) => (
+          <SheetOption
+            key={companyId}
+            icon="building"
+            isChosen={companyId === chosenId}
+            note={status === 'DISABLED' ? say('company.disabled') : undefined}
+            onChoose={() => choose(String(companyId))}
+          >
+            {name}
+          </SheetOption>
+        ))}
+        {found.data?.items.length === 0 && <li className={styles.empty}>{say('company.none')}</li>}
+        {mayMake && (
+          <SheetOption icon="plus" onChoose={() => choose(NEW)}>
+            {say('company.new')}
+          </SheetOption>
+        )}
+      </ul>
+      <More answer={found.data} />
+    </>
+  )
+}
+
+type SheetOptionProps = {
+  icon: IconName
+  isChosen?: boolean
+  note?: string | undefined
+  children: string
+  onChoose(): void
+}
+
+const SheetOption = ({ icon, isChosen = false, note, children, onChoose }: SheetOptionProps) => (
+  <li>
+    <button type="button" className={styles.option} aria-current={isChosen || undefined} onClick={onChoose}>
+      <Icon name={icon} />
+      <span className={styles.name}>{children}</span>
+      <span className={styles.end}>
+        {note}
+        {isChosen && <Icon name="check" />}
+      </span>
+    </button>
+  </li>
+)
 
 function CompanyOption({ company, isChosen }: { company: ListedCompany; isChosen: boolean }) {
   const { say } = useWords()

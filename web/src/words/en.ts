@@ -1,7 +1,9 @@
 import { audit } from './en/audit.ts'
 import { blacklist } from './en/blacklist.ts'
+import { companies } from './en/companies.ts'
 import { developers } from './en/developers.ts'
 import { dispatches } from './en/dispatches.ts'
+import { documents } from './en/documents.ts'
 import { gateways } from './en/gateways.ts'
 import { health } from './en/health.ts'
 import { inbound } from './en/inbound.ts'
@@ -57,6 +59,7 @@ export const en = {
   'company.chooseOne': 'Choose a company',
   'company.chooseOne.text': 'This page shows one company at a time. Choose it here or in the header.',
   'company.more': { one: '{count} more: type a part of its name', other: '{count} more: type a part of the name' },
+  'company.new': 'New company',
   'company.disabled': 'disabled',
 
   'error.title': 'This page could not be loaded',
@@ -246,6 +249,8 @@ export const en = {
   'people.link.reset.text': 'With it the person chooses a new password. Links from before stop working.',
   'people.link.reset.submit': 'Make the link',
   ...audit,
+  ...companies,
+  ...documents,
   ...blacklist,
   ...gateways,
   ...health,

@@ -1,7 +1,9 @@
 import { audit } from './ru/audit.ts'
 import { blacklist } from './ru/blacklist.ts'
+import { companies } from './ru/companies.ts'
 import { developers } from './ru/developers.ts'
 import { dispatches } from './ru/dispatches.ts'
+import { documents } from './ru/documents.ts'
 import { gateways } from './ru/gateways.ts'
 import { health } from './ru/health.ts'
 import { inbound } from './ru/inbound.ts'
@@ -63,6 +65,7 @@ export const ru: Dictionary = {
     many: 'Ещё {count}: введите часть названия',
     other: 'Ещё {count}: введите часть названия',
   },
+  'company.new': 'Новая компания',
   'company.disabled': 'отключена',
 
   'error.title': 'Не удалось загрузить страницу',
@@ -268,6 +271,8 @@ export const ru: Dictionary = {
   'people.link.reset.text': 'По ней человек задаст новый пароль. Прежние ссылки перестанут действовать.',
   'people.link.reset.submit': 'Создать ссылку',
   ...audit,
+  ...companies,
+  ...documents,
   ...blacklist,
   ...gateways,
   ...health,

@@ -1,0 +1,174 @@
+import { Button, NativeSelect } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { AttentionList } from '../overview/attention.tsx'
+import { Figures } from '../overview/figures.tsx'
+import { overviewQuery } from '../overview/overview.ts'
+import { Blank } from '../parts/blank.tsx'
+import { BoneRows } from '../parts/bones.tsx'
+import { ErrorState } from '../parts/error-state.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { PageHead } from '../parts/page-head.tsx'
+import { SearchField } from '../parts/search-field.tsx'
+import { Section } from '../parts/section.tsx'
+import { useMe } from '../session.ts'
+import { useWords } from '../words/words.ts'
+import styles from './companies.module.css'
+import { type CompaniesSearch, listQuery, type Shown } from './companies.ts'
+import { CompanyTable } from './company-table.tsx'
+import { NewCompanyDialog } from './new-company-dialog.tsx'
+
+/** All companies of a partner, or for staff of all partners: how each stands. */
+export function CompaniesPage() {
+  const { say } = useWords()
+  const { company: _, new: isMaking, ...search } = useSearch({ from: '/shell/companies' })
+  const navigate = useNavigate()
+  const mayChange = useMe().rights.includes('companies.change')
+  const overview = useQuery(overviewQuery(undefined)).data
+  const setMaking = (isOpen: boolean) =>
+    void navigate({ to: '/companies', search: { ...search, new: isOpen || undefined } as never, replace: true })
+  return (
+    <>
+      <PageHead
+        title={say('companies.title')}
+        note={overview ? say('companies.count', { count: overview.companies }) : ' '}
+        actions={
+          mayChange && (
+            <Button variant="filled" leftSection={<Icon name="plus" />} onClick={() => setMaking(true)}>
+              {say('companies.new')}
+            </Button>
+          )
+        }
+      />
+      {overview && overview.companies > 0 && <Figures overview={overview} />}
+      <List search={search} />
+      {overview && overview.attention.length > 0 && (
+        <div className={styles.attention}>
+          <AttentionList lines={overview.attention} zone={overview.zone} />
+        </div>
+      )}
+      {isMaking && mayChange && <NewCompanyDialog onClose={() => setMaking(false)} />}
+    </>
+  )
+}
+
+function List({ search }: { search: CompaniesSearch }) {
+  const { say } = useWords()
+  const { data, error, refetch } = useQuery(listQuery(search))
+  return (
+    <Section
+      title={say('companies.list')}
+      end={<Legend hasMoney={data?.items.some(({ account }) => account) ?? false} />}
+    >
+      <Filters search={search} />
+      {data ? (
+        data.items.length > 0 ? (
+          <>
+            <CompanyTable companies={data.items} zone={data.zone} at={data.at} />
+            <Pages search={search} {...data} />
+          </>
+        ) : (
+          <Nothing search={search} />
+        )
+      ) : error ? (
+        <ErrorState error={error} onRetry={refetch} />
+      ) : (
+        <BoneRows rows={6} />
+      )}
+    </Section>
+  )
+}
+
+/** Every filter begins at the first page again. */
+const firstPage = { after: undefined, before: undefined }
+
+function Filters({ search }: { search: CompaniesSearch }) {
+  const { say } = useWords()
+  const navigate = useNavigate()
+  const show = (change: CompaniesSearch) =>
+    void navigate({ to: '/companies', search: { ...search, ...firstPage, ...change } as never, replace: true })
+  return (
+    <div className={styles.filters}>
+      <div className={styles.search}>
+        <SearchField
+          label={say('companies.search')}
+          clear={say('companies.search.clear')}
+          value={search.search ?? ''}
+          onSearch={text => show({ search: text || undefined })}
+        />
+      </div>
+      <NativeSelect
+        aria-label={say('companies.status')}
+        value={search.status ?? ''}
+        onChange={({ currentTarget: { value } }) => show({ status: (value || undefined) as CompaniesSearch['status'] })}
+        data={[
+          { value: '', label: say('companies.status.any') },
+          { value: 'ACTIVE', label: say('companies.status.ACTIVE') },
+          { value: 'DISABLED', label: say('companies.status.DISABLED') },
+        ]}
+      />
+      <NativeSelect
+        aria-label={say('companies.order')}
+        value={search.order ?? 'name'}
+        onChange={({ currentTarget: { value } }) => show({ order: value === 'newest' ? 'newest' : undefined })}
+        data={[
+          { value: 'name', label: say('companies.order.name') },
+          { value: 'newest', label: say('companies.order.newest') },
+        ]}
+      />
+    </div>
+  )
+}
+
+function Legend({ hasMoney }: { hasMoney: boolean }) {
+  const { say } = useWords()
+  if (!hasMoney) return null
+  return (
+    <div className={`${styles.legend} only-wide`} aria-hidden="true">
+      <span>
+        <i className={`${styles.key} ${styles.spent}`} />
+        {say('companies.spent')}
+      </span>
+      <span>
+        <i className={`${styles.key} ${styles.held}`} />
+        {say('companies.held')}
+      </span>
+    </div>
+  )
+}
+
+type PagesProps = { search: CompaniesSearch; items: Shown[]; hasBefore: boolean; hasAfter: boolean }
+
+function Pages({ search, items, hasBefore, hasAfter }: PagesProps) {
+  const { say } = useWords()
+  if (!hasBefore && !hasAfter) return null
+  const before = { ...search, after: undefined, before: items[0]!.companyId }
+  const after = { ...search, before: undefined, after: items.at(-1)!.companyId }
+  return (
+    <nav className={styles.pages} aria-label={say('app.pages')}>
+      {hasBefore && (
+        <Button component={Link} to="/companies" search={before as never} leftSection={<Icon name="back" />}>
+          {say('companies.before')}
+        </Button>
+      )}
+      {hasAfter && (
+        <Button component={Link} to="/companies" search={after as never} rightSection={<Icon name="right" />}>
+          {say('companies.after')}
+        </Button>
+      )}
+    </nav>
+  )
+}
+
+function Nothing({ search: { search, status } }: { search: CompaniesSearch }) {
+  const { say } = useWords()
+  if (search === undefined && status === undefined)
+    return <Blank drawing="bird" title={say('companies.empty')} text={say('companies.empty.text')} />
+  return (
+    <Blank drawing="lost" title={say('companies.nothing')} text={say('companies.nothing.text')}>
+      <Button component={Link} to="/companies" search={{} as never}>
+        {say('companies.nothing.reset')}
+      </Button>
+    </Blank>
+  )
+}

@@ -1,0 +1,164 @@
+import { NumberInput, SegmentedControl, Switch, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { CompanyChange, CompanyLimits } from '../../../src/http/cabinet/company-list.ts'
+import { ask } from '../api.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { FormProblem } from '../parts/form-problem.tsx'
+import { tellDone } from '../parts/toast.tsx'
+import { describeProblem } from '../problems.ts'
+import { useMe } from '../session.ts'
+import { useWords } from '../words/words.ts'
+import { BudgetField } from './budget-field.tsx'
+import type { WholeCompany } from './companies.ts'
+import { budgetIn } from './company-fields.ts'
+
+type Props = { company: WholeCompany; onClose(): void }
+
+/** Sends a change and says that it was done. What is refused, the dialog says; its fields keep what was typed. */
+function useChange({ onClose }: Props, done: string) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: ({ method, path, body }: { method: 'PATCH' | 'PUT'; path: string; body: object }) =>
+      ask<void>(method, path, body),
+    // Also after a refusal: another person may have changed the company.
+    onSettled: () => client.invalidateQueries(),
+    onSuccess: () => {
+      tellDone(done)
+      onClose()
+    },
+  })
+}
+
+/** The form began with `company` as it was when the dialog opened. */
+function useAsOpened(company: WholeCompany) {
+  const [asOpened] = useState(company)
+  return asOpened
+}
+
+export function EditDialog(props: Props) {
+  const words = useWords()
+  const { say } = words
+  const company = useAsOpened(props.company)
+  const [name, setName] = useState(company.name)
+  const [actualAddress, setActualAddress] = useState(company.actualAddress ?? '')
+  const [isEmpty, setIsEmpty] = useState(false)
+  const change = useChange(props, say('companies.changed', { name }))
+  const submit = () => {
+    setIsEmpty(name.trim() === '')
+    const { updatedAt } = company
+    const body: CompanyChange = { name: name.trim(), actualAddress: actualAddress.trim(), updatedAt }
+    if (name.trim() !== '') change.mutate({ method: 'PATCH', path: `/companies/${company.companyId}`, body })
+  }
+  return (
+    <Dialog
+      title={say('companies.edit.title', { name: company.name })}
+      text={say('companies.edit.text')}
+      submit={say('app.save')}
+      isBusy={change.isPending}
+      onSubmit={submit}
+      onClose={props.onClose}
+    >
+      {change.isError && <FormProblem>{describeProblem(words, change.error)}</FormProblem>}
+      <TextInput
+        label={say('companies.field.name')}
+        data-autofocus
+        maxLength={255}
+        error={isEmpty && say('companies.field.name.missing')}
+        value={name}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
+      />
+      <TextInput
+        label={say('companies.field.actualAddress')}
+        maxLength={1000}
+        value={actualAddress}
+        onChange={({ currentTarget }) => setActualAddress(currentTarget.value)}
+      />
+    </Dialog>
+  )
+}
+
+/** The budget; for staff also how the company pays, how fast it sends and whether it may be written to. */
+export function LimitsDialog(props: Props) {
+  const words = useWords()
+  const { say } = words
+  const isStaff = useMe().kind === 'STAFF'
+  const company = useAsOpened(props.company)
+  const [budget, setBudget] = useState<string | number>(company.account?.budget ?? '')
+  const [billing, setBilling] = useState(company.account?.billing ?? 'POSTPAID')
+  const [rate, setRate] = useState<string | number>(company.partsPerSecond ?? '')
+  const [inbound, setInbound] = useState(company.inbound)
+  const change = useChange(props, say('companies.limits.changed', { name: company.name }))
+  const submit = () => {
+    const { companyId, updatedAt } = company
+    const ofStaff = { billing, inbound, partsPerSecond: rate === '' ? null : Number(rate) }
+    const body: CompanyLimits = { budget: budgetIn(budget), updatedAt, ...(isStaff ? ofStaff : {}) }
+    change.mutate({ method: 'PUT', path: `/companies/${companyId}/limits`, body })
+  }
+  return (
+    <Dialog
+      title={say('companies.limits.title', { name: company.name })}
+      submit={say('app.save')}
+      isBusy={change.isPending}
+      onSubmit={submit}
+      onClose={props.onClose}
+    >
+      {change.isError && <FormProblem>{describeProblem(words, change.error)}</FormProblem>}
+      <BudgetField value={budget} onChange={setBudget} />
+      {isStaff && (
+        <>
+          <SegmentedControl
+            fullWidth
+            aria-label={say('companies.billing')}
+            value={billing}
+            onChange={value => setBilling(value as typeof billing)}
+            data={(['POSTPAID', 'PREPAID'] as const).map(value => ({
+              value,
+              label: say(`companies.billing.${value}`),
+            }))}
+          />
+          <NumberInput
+            label={say('companies.rate')}
+            description={say('companies.rate.note')}
+            min={1}
+            max={100_000}
+            allowDecimal={false}
+            allowNegative={false}
+            clampBehavior="strict"
+            hideControls
+            value={rate}
+            onChange={setRate}
+          />
+          <Switch
+            label={say('companies.inbound')}
+            description={say('companies.inbound.note')}
+            checked={inbound}
+            onChange={({ currentTarget }) => setInbound(currentTarget.checked)}
+          />
+        </>
+      )}
+    </Dialog>
+  )
+}
+
+export function StatusDialog(props: Props) {
+  const words = useWords()
+  const { say } = words
+  const { companyId, name, status } = useAsOpened(props.company)
+  const isDisabling = status === 'ACTIVE'
+  const change = useChange(props, say(isDisabling ? 'companies.disabled' : 'companies.enabled', { name }))
+  const body = { status: isDisabling ? 'DISABLED' : 'ACTIVE' }
+  return (
+    <Dialog
+      title={say(isDisabling ? 'companies.disable.title' : 'companies.enable.title', { name })}
+      text={say(isDisabling ? 'companies.disable.text' : 'companies.enable.text')}
+      submit={say(isDisabling ? 'companies.disable' : 'companies.enable')}
+      isDangerous={isDisabling}
+      isBusy={change.isPending}
+      onSubmit={() => change.mutate({ method: 'PUT', path: `/companies/${companyId}/status`, body })}
+      onClose={props.onClose}
+    >
+      {change.isError && <FormProblem>{describeProblem(words, change.error)}</FormProblem>}
+    </Dialog>
+  )
+}

@@ -1,0 +1,63 @@
+import { useState } from 'react'
+import type { NewCompany } from '../../../src/http/cabinet/company-list.ts'
+import type { Key } from '../words/words.ts'
+
+/** What a form keeps while it is filled in; a budget may be empty. */
+export type CompanyForm = Omit<NewCompany, 'budget' | 'partnerId'> & { budget: string | number; partnerId: string }
+
+const blank: CompanyForm = {
+  partnerId: '',
+  name: '',
+  counteragentType: 'LEGAL',
+  counteragentInn: '',
+  counteragentKpp: '',
+  counteragentAddress: '',
+  budget: '',
+}
+
+type Mistakes = Partial<Record<keyof CompanyForm, Key>>
+
+export function useCompanyForm(needsPartner: boolean) {
+  const [form, setForm] = useState(blank)
+  const [mistakes, setMistakes] = useState<Mistakes>({})
+  const set = <Field extends keyof CompanyForm>(field: Field, value: CompanyForm[Field]) => {
+    setForm(before => ({ ...before, [field]: value }))
+    setMistakes(before => ({ ...before, [field]: undefined }))
+  }
+  /** What is to be sent; undefined while something is wrong, which the fields say then. */
+  const read = (): NewCompany | undefined => {
+    const found = mistakesIn(form, needsPartner)
+    setMistakes(found)
+    return Object.keys(found).length > 0 ? undefined : companyIn(form, needsPartner)
+  }
+  return { form, mistakes, set, read }
+}
+
+function mistakesIn({ name, counteragentInn, partnerId }: CompanyForm, needsPartner: boolean): Mistakes {
+  return {
+    ...(name.trim() === '' ? { name: 'companies.field.name.missing' as const } : {}),
+    ...(/^(\d{10}|\d{12})$/.test(counteragentInn.trim())
+      ? {}
+      : { counteragentInn: 'companies.field.inn.wrong' as const }),
+    ...(needsPartner && partnerId === '' ? { partnerId: 'companies.field.partner.missing' as const } : {}),
+  }
+}
+
+/** A field that is empty is left out; only a legal entity has a KPP. */
+function companyIn(form: CompanyForm, needsPartner: boolean): NewCompany {
+  const { counteragentType } = form
+  const address = form.counteragentAddress?.trim()
+  const kpp = counteragentType === 'LEGAL' ? form.counteragentKpp?.trim() : ''
+  return {
+    name: form.name.trim(),
+    counteragentType,
+    counteragentInn: form.counteragentInn.trim(),
+    budget: budgetIn(form.budget),
+    ...(address ? { counteragentAddress: address } : {}),
+    ...(kpp ? { counteragentKpp: kpp } : {}),
+    ...(needsPartner ? { partnerId: Number(form.partnerId) } : {}),
+  }
+}
+
+/** Empty: no limit. */
+export const budgetIn = (typed: string | number): number | null => (typed === '' ? null : Number(typed))

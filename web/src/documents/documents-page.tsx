@@ -1,0 +1,133 @@
+import { Button, Modal } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useFormats } from '../format.ts'
+import { Blank } from '../parts/blank.tsx'
+import { BoneRows } from '../parts/bones.tsx'
+import { ErrorState } from '../parts/error-state.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { OneCompany } from '../parts/one-company.tsx'
+import { PageHead } from '../parts/page-head.tsx'
+import table from '../parts/table.module.css'
+import { useMe } from '../session.ts'
+import { useWords } from '../words/words.ts'
+import { DocumentView } from './document-view.tsx'
+import styles from './documents.module.css'
+import { addressOf, type CompanyDocument, documentsQuery, useSizes } from './documents.ts'
+import { Uploads, useUploads } from './uploads.tsx'
+
+/** The files of one company: charters, letters that allow a name. */
+export function DocumentsPage() {
+  return <OneCompany>{companyId => <Documents key={companyId} companyId={companyId} />}</OneCompany>
+}
+
+function Documents({ companyId }: { companyId: number }) {
+  const { say } = useWords()
+  const mayChange = useMe().rights.includes('settings.change')
+  const uploads = useUploads(companyId)
+  const { data, error, refetch } = useQuery(documentsQuery(companyId))
+  const documents = data?.documents
+  return (
+    <>
+      <PageHead title={say('documents.title')} note={say('documents.note')} />
+      {mayChange && <Uploads uploads={uploads} />}
+      <div className={styles.list}>
+        {documents ? (
+          documents.length > 0 ? (
+            <DocumentTable companyId={companyId} documents={documents} />
+          ) : (
+            !mayChange && <Blank drawing="bird" title={say('documents.empty')} text={say('documents.empty.text')} />
+          )
+        ) : error ? (
+          <ErrorState error={error} onRetry={refetch} />
+        ) : (
+          <BoneRows rows={4} />
+        )}
+      </div>
+      {documents && <OpenDocument companyId={companyId} documents={documents} />}
+    </>
+  )
+}
+
+type Props = { companyId: number; documents: CompanyDocument[] }
+
+function DocumentTable({ companyId, documents }: Props) {
+  const { say } = useWords()
+  const { date } = useFormats()
+  const sizeOf = useSizes()
+  return (
+    <table className={`${table.table} ${styles.table}`}>
+      <thead>
+        <tr>
+          <th>{say('documents.document')}</th>
+          <th>{say('documents.kind')}</th>
+          <th className={table.number}>{say('documents.size')}</th>
+          <th className={table.number}>{say('documents.since')}</th>
+          <th className={table.actions} aria-label={say('documents.download')} />
+        </tr>
+      </thead>
+      <tbody>
+        {documents.map(document => (
+          <tr key={document.id}>
+            <td className={table.title}>
+              <Link to="/documents" search={before => ({ ...before, open: document.id })} className={styles.name}>
+                <Icon name="doc" />
+                <span className={table.main}>{document.filename}</span>
+              </Link>
+            </td>
+            <td data-label={say('documents.kind')}>{document.kind.toUpperCase()}</td>
+            <td className={table.number} data-label={say('documents.size')}>
+              {sizeOf(document.sizeBytes)}
+            </td>
+            <td className={table.number} data-label={say('documents.since')}>
+              {date(document.createdAt)}
+            </td>
+            <td className={table.actions}>
+              <a
+                className={styles.download}
+                href={addressOf(companyId, document, true)}
+                aria-label={say('documents.downloadOf', { name: document.filename })}
+              >
+                <Icon name="download" />
+              </a>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** The document that the address names, over the page. */
+function OpenDocument({ companyId, documents }: Props) {
+  const { say } = useWords()
+  const { open } = useSearch({ from: '/shell/documents' })
+  const navigate = useNavigate()
+  const document = documents.find(({ id }) => id === open)
+  if (!document) return null
+  return (
+    <Modal
+      opened
+      size={960}
+      title={document.filename}
+      onClose={() => void navigate({ to: '/documents', search: before => ({ ...before, open: undefined }) })}
+      closeButtonProps={{ 'aria-label': say('app.close') }}
+      classNames={{ title: styles.viewTitle! }}
+    >
+      <DocumentView companyId={companyId} document={document} />
+      <div className={styles.viewActions}>
+        <Button component="a" href={addressOf(companyId, document)} target="_blank" rel="noreferrer">
+          {say('documents.newTab')}
+        </Button>
+        <Button
+          component="a"
+          href={addressOf(companyId, document, true)}
+          variant="filled"
+          leftSection={<Icon name="download" />}
+        >
+          {say('documents.download')}
+        </Button>
+      </div>
+    </Modal>
+  )
+}

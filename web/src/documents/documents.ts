@@ -1,0 +1,45 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { DocumentsAnswer, ListedDocument } from '../../../src/http/cabinet/documents.ts'
+import { ask, type Wire } from '../api.ts'
+import { locales, useWords } from '../words/words.ts'
+
+export type CompanyDocument = Wire<ListedDocument>
+
+/** As the server takes them. */
+export const DOCUMENT_TYPES = '.pdf,.jpg,.jpeg,.png,application/pdf,image/jpeg,image/png'
+export const LARGEST_BYTES = 10 * 1024 * 1024
+
+export const documentsQuery = (companyId: number) =>
+  queryOptions({
+    queryKey: ['documents', companyId],
+    queryFn: () => ask<DocumentsAnswer>('GET', `/documents?companyId=${companyId}`),
+  })
+
+/** Where the browser finds the file: to be shown, or to be saved. */
+export function addressOf(companyId: number, { id }: Pick<CompanyDocument, 'id'>, isDownload = false): string {
+  const query = `companyId=${companyId}${isDownload ? '&download=true' : ''}`
+  return new URL(`api/documents/${id}/content?${query}`, document.baseURI).href
+}
+
+/** `1.4 MB`, `96 kB`. */
+export function useSizes() {
+  const { language } = useWords()
+  const format = (unit: string, digits: number) =>
+    new Intl.NumberFormat(locales[language], {
+      style: 'unit',
+      unit,
+      unitDisplay: 'short',
+      maximumFractionDigits: digits,
+    })
+  return (bytes: number) =>
+    bytes >= 1_000_000
+      ? format('megabyte', 1).format(bytes / 1_000_000)
+      : format('kilobyte', 0).format(Math.max(1, bytes / 1000))
+}
+
+/** The search of the address: which document is open. */
+export type DocumentsSearch = { open?: string | undefined }
+
+export const documentsSearchOf = (search: Record<string, unknown>): DocumentsSearch => ({
+  open: typeof search.open === 'string' ? search.open : undefined,
+})

@@ -1,0 +1,44 @@
+import type { ListedDocument } from '../../../src/http/cabinet/documents.ts'
+import { NoAnswer, ServerError, type Wire } from '../api.ts'
+
+/** So long may nothing move; a slow connection may take longer for all of the file. */
+const STALL_MS = 60_000
+
+/** Sends one file. Only XMLHttpRequest tells how much of it has gone. */
+export function uploadDocument(companyId: number, file: File, onProgress: (share: number) => void) {
+  return new Promise<Wire<ListedDocument>>((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    const lost = () => reject(new NoAnswer('The server did not answer'))
+    let stalled = setTimeout(() => request.abort(), STALL_MS)
+    request.upload.onprogress = ({ loaded, total }) => {
+      clearTimeout(stalled)
+      stalled = setTimeout(() => request.abort(), STALL_MS)
+      onProgress(total > 0 ? loaded / total : 0)
+    }
+    request.onerror = lost
+    request.onabort = lost
+    request.onload = () =>
+      request.status === 201 ? resolve(JSON.parse(request.responseText)) : reject(refusalIn(request))
+    request.onloadend = () => clearTimeout(stalled)
+    request.open('POST', new URL(`api/documents?companyId=${companyId}`, document.baseURI))
+    const form = new FormData()
+    form.append('file', file)
+    request.send(form)
+  })
+}
+
+function refusalIn(request: XMLHttpRequest): ServerError {
+  const { status, statusText } = request
+  const id = request.getResponseHeader('x-request-id') ?? ''
+  const response = new Response(null, { status, headers: { 'x-request-id': id } })
+  return new ServerError(response, errorIn(request.responseText) ?? { code: status * 10, msg: statusText })
+}
+
+/** A proxy in between may answer with a page of its own. */
+function errorIn(text: string): { code: number; msg: string } | undefined {
+  try {
+    return JSON.parse(text).error
+  } catch {
+    return undefined
+  }
+}

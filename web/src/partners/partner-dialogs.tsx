@@ -1,0 +1,147 @@
+import { TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { PasswordAnswer } from '../../../src/http/cabinet/partners.ts'
+import { ask } from '../api.ts'
+import { CopyField } from '../parts/copy-field.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { FormProblem } from '../parts/form-problem.tsx'
+import { tellDone } from '../parts/toast.tsx'
+import { describeProblem } from '../problems.ts'
+import { useWords } from '../words/words.ts'
+import { PARTNERS, type Partner } from './partners.ts'
+
+/** Makes a partner and shows the password with which its owner signs in. */
+export function NewPartnerDialog({ onClose }: { onClose(): void }) {
+  const words = useWords()
+  const { say } = words
+  const [login, setLogin] = useState('')
+  const [isEmpty, setIsEmpty] = useState(false)
+  const client = useQueryClient()
+  const create = useMutation({
+    mutationFn: () => ask<PasswordAnswer>('POST', '/partners', { login: login.trim() }),
+    onSuccess: () => client.invalidateQueries({ queryKey: PARTNERS }),
+  })
+  const submit = () => {
+    setIsEmpty(login.trim() === '')
+    if (login.trim() !== '') create.mutate()
+  }
+  if (create.data) return <PasswordDialog login={login.trim()} password={create.data.password} onClose={onClose} />
+
+  const problem = create.isError ? describeProblem(words, create.error) : undefined
+  const isOfLogin = /^login:/.test(create.error?.message ?? '')
+  return (
+    <Dialog
+      title={say('partners.new')}
+      text={say('partners.new.text')}
+      submit={say('partners.new.submit')}
+      isBusy={create.isPending}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      {problem && !isOfLogin && <FormProblem>{problem}</FormProblem>}
+      <TextInput
+        label={say('partners.login')}
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        data-autofocus
+        maxLength={200}
+        error={isEmpty ? say('problem.login') : isOfLogin && problem}
+        value={login}
+        onChange={({ currentTarget }) => setLogin(currentTarget.value)}
+      />
+    </Dialog>
+  )
+}
+
+/** The password, this once: the server keeps only a hash of it. */
+function PasswordDialog({ login, password, onClose }: { login: string; password: string; onClose(): void }) {
+  const { say } = useWords()
+  return (
+    <Dialog
+      title={say('partners.password.title', { login })}
+      text={say('partners.password.text')}
+      close={say('app.done')}
+      onClose={onClose}
+    >
+      <CopyField label={say('partners.password')} value={password} />
+    </Dialog>
+  )
+}
+
+type Props = { partner: Pick<Partner, 'partnerId' | 'login' | 'isActive'>; onClose(): void }
+
+/** Asked before: tokens and sessions end. */
+export function NewPasswordDialog({ partner: { partnerId, login }, onClose }: Props) {
+  const words = useWords()
+  const { say } = words
+  const renew = useMutation({ mutationFn: () => ask<PasswordAnswer>('POST', `/partners/${partnerId}/password`) })
+  if (renew.data) return <PasswordDialog login={login} password={renew.data.password} onClose={onClose} />
+  return (
+    <Dialog
+      title={say('partners.renew.title', { login })}
+      text={say('partners.renew.text')}
+      submit={say('partners.renew.submit')}
+      isDangerous
+      isBusy={renew.isPending}
+      onSubmit={() => renew.mutate()}
+      onClose={onClose}
+    >
+      {renew.isError && <FormProblem>{describeProblem(words, renew.error)}</FormProblem>}
+    </Dialog>
+  )
+}
+
+/** Changes a partner and says so; what is refused is said in the dialog. */
+function useChange(onClose: () => void, done: string) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: ({ method, path, body }: { method: 'PUT' | 'POST'; path: string; body?: object }) =>
+      ask<void>(method, path, body),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: PARTNERS })
+      tellDone(done)
+      onClose()
+    },
+  })
+}
+
+export function StateDialog({ partner: { partnerId, login, isActive }, onClose }: Props) {
+  const words = useWords()
+  const { say } = words
+  const change = useChange(onClose, say(isActive ? 'partners.disabled' : 'partners.enabled', { login }))
+  return (
+    <Dialog
+      title={say(isActive ? 'partners.disable.title' : 'partners.enable.title', { login })}
+      text={say(isActive ? 'partners.disable.text' : 'partners.enable.text')}
+      submit={say(isActive ? 'partners.disable' : 'partners.enable')}
+      isDangerous={isActive}
+      isBusy={change.isPending}
+      onSubmit={() =>
+        change.mutate({ method: 'PUT', path: `/partners/${partnerId}/state`, body: { isActive: !isActive } })
+      }
+      onClose={onClose}
+    >
+      {change.isError && <FormProblem>{describeProblem(words, change.error)}</FormProblem>}
+    </Dialog>
+  )
+}
+
+export function UnlockDialog({ partner: { partnerId, login }, onClose }: Props) {
+  const words = useWords()
+  const { say } = words
+  const change = useChange(onClose, say('partners.unlocked', { login }))
+  return (
+    <Dialog
+      title={say('partners.unlock.title', { login })}
+      text={say('partners.unlock.text')}
+      submit={say('partners.unlock')}
+      isBusy={change.isPending}
+      onSubmit={() => change.mutate({ method: 'POST', path: `/partners/${partnerId}/unlock` })}
+      onClose={onClose}
+    >
+      {change.isError && <FormProblem>{describeProblem(words, change.error)}</FormProblem>}
+    </Dialog>
+  )
+}

@@ -1,0 +1,141 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { PartnerAnswer } from '../../../src/http/cabinet/partners.ts'
+import { ServerError, type Wire } from '../api.ts'
+import companyStyles from '../companies/companies.module.css'
+import { listQuery } from '../companies/companies.ts'
+import { CompanyTable } from '../companies/company-table.tsx'
+import { useFormats } from '../format.ts'
+import { BoneRows } from '../parts/bones.tsx'
+import { ErrorState } from '../parts/error-state.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { NotFoundPage } from '../parts/lost-pages.tsx'
+import { PageHead } from '../parts/page-head.tsx'
+import { Section } from '../parts/section.tsx'
+import { nameOf, useMe } from '../session.ts'
+import { useWords } from '../words/words.ts'
+import { NewPasswordDialog, StateDialog, UnlockDialog } from './partner-dialogs.tsx'
+import { PartnerState } from './partner-state.tsx'
+import { partnerQuery } from './partners.ts'
+
+type Task = 'password' | 'state' | 'unlock'
+type WholePartner = Wire<PartnerAnswer>
+
+/** One partner: whether it can log in, its companies and its people. */
+export function PartnerPage() {
+  const { partnerId } = useParams({ from: '/shell/partners/$partnerId' })
+  const { data, error, refetch } = useQuery(partnerQuery(partnerId))
+  if (error instanceof ServerError && error.status === 404) return <NotFoundPage />
+  if (error && !data) return <ErrorState error={error} onRetry={refetch} />
+  return data ? <Content partner={data} /> : <BoneRows rows={6} />
+}
+
+function Content({ partner }: { partner: WholePartner }) {
+  const { say } = useWords()
+  const { date } = useFormats()
+  const { rights } = useMe()
+  const [task, setTask] = useState<Task>()
+  const close = () => setTask(undefined)
+  return (
+    <>
+      <PageHead
+        title={partner.login}
+        note={
+          <span className={companyStyles.headNote}>
+            <PartnerState partner={partner} isPill />
+            <span>{say('partners.id', { id: String(partner.partnerId) })}</span>
+            <span>{say('partners.sinceDay', { date: date(partner.createdAt) })}</span>
+          </span>
+        }
+        actions={rights.includes('partners.change') && <Actions partner={partner} onTask={setTask} />}
+      />
+      <CompaniesSection partner={partner} />
+      {rights.includes('people.see') && <PeopleSection people={partner.people} />}
+      {task === 'password' && <NewPasswordDialog partner={partner} onClose={close} />}
+      {task === 'state' && <StateDialog partner={partner} onClose={close} />}
+      {task === 'unlock' && <UnlockDialog partner={partner} onClose={close} />}
+    </>
+  )
+}
+
+function Actions({ partner: { isActive, isLocked }, onTask }: { partner: WholePartner; onTask(task: Task): void }) {
+  const { say } = useWords()
+  return (
+    <>
+      {isLocked && <Button onClick={() => onTask('unlock')}>{say('partners.unlock')}</Button>}
+      <Button leftSection={<Icon name="key" />} onClick={() => onTask('password')}>
+        {say('partners.renew')}
+      </Button>
+      <Button leftSection={<Icon name={isActive ? 'slash' : 'replay'} />} onClick={() => onTask('state')}>
+        {say(isActive ? 'partners.disable' : 'partners.enable')}
+      </Button>
+    </>
+  )
+}
+
+/** The first ones by name; a partner with more finds them in its own list. */
+function CompaniesSection({ partner: { partnerId, companies } }: { partner: WholePartner }) {
+  const { say } = useWords()
+  const [places, setPlaces] = useState<number[]>([])
+  const { data, error, refetch } = useQuery(listQuery({ partnerId, after: places.at(-1) }))
+  return (
+    <Section title={say('partners.companies')} note={String(companies)}>
+      {data ? (
+        data.items.length > 0 ? (
+          <CompanyTable companies={data.items} zone={data.zone} at={data.at} isOfOne />
+        ) : (
+          <p className="note">{say('partners.noCompanies')}</p>
+        )
+      ) : error ? (
+        <ErrorState error={error} onRetry={refetch} />
+      ) : (
+        <BoneRows rows={3} />
+      )}
+      {data && (places.length > 0 || data.hasAfter) && (
+        <div className={companyStyles.pages}>
+          {places.length > 0 && (
+            <Button leftSection={<Icon name="back" />} onClick={() => setPlaces(places.slice(0, -1))}>
+              {say('companies.before')}
+            </Button>
+          )}
+          {data.hasAfter && (
+            <Button
+              rightSection={<Icon name="right" />}
+              onClick={() => setPlaces([...places, data.items.at(-1)!.companyId])}
+            >
+              {say('companies.after')}
+            </Button>
+          )}
+        </div>
+      )}
+    </Section>
+  )
+}
+
+function PeopleSection({ people }: { people: WholePartner['people'] }) {
+  const { say } = useWords()
+  return (
+    <Section title={say('companies.people')} note={people.length > 0 ? String(people.length) : undefined}>
+      {people.length === 0 ? (
+        <p className="note">{say('partners.noPeople')}</p>
+      ) : (
+        <ul className={companyStyles.rows}>
+          {people.map(person => (
+            <li key={person.personId}>
+              <span className={companyStyles.rowName}>{nameOf(person)}</span>
+              <span className={companyStyles.rowEnd}>
+                {!person.isActive
+                  ? say('people.state.deactivated')
+                  : person.isInvited
+                    ? say('people.state.invited')
+                    : say(`role.${person.role}`)}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  )
+}
