@@ -20,13 +20,16 @@ const traffic: NavigationPage[] = [
   { to: '/overview', label: 'nav.overview', icon: 'home', needs: 'traffic.see' },
   { to: '/dispatches', label: 'nav.dispatches', icon: 'layers', needs: 'traffic.see' },
   { to: '/messages', label: 'nav.messages', icon: 'bubble', needs: 'traffic.see' },
+  { to: '/review', label: 'nav.review', icon: 'review', needs: 'review' },
   { to: '/gateways', label: 'nav.gateways', icon: 'gate', needs: 'gateways.see' },
   { to: '/send', label: 'nav.send', icon: 'sent', needs: 'traffic.send' },
 ]
 
 /** What a company is set up with. Staff see it of a company that they chose. */
 const setUp: NavigationPage[] = [
+  { to: '/senders', label: 'nav.senders', icon: 'tag', needs: 'settings.see' },
   { to: '/documents', label: 'nav.documents', icon: 'folder', needs: 'companies.see' },
+  { to: '/templates', label: 'nav.templates', icon: 'template', needs: 'settings.see' },
   { to: '/links', label: 'nav.links', icon: 'click', needs: 'traffic.see' },
   { to: '/inbound', label: 'nav.inbound', icon: 'hook', needs: 'traffic.see' },
   { to: '/verification', label: 'nav.verification', icon: 'shield', needs: 'settings.see' },

@@ -5,6 +5,8 @@ type ProblemKey = Extract<Key, `problem.${string}`>
 
 /** What the server says in English, and our text for it. */
 const known: [RegExp, ProblemKey][] = [
+  [/^version: /, 'problem.changedMeanwhile'],
+  [/^senderName: .* is registered for /s, 'problem.nameTaken'],
   [/^Login or password is wrong/, 'problem.credentials'],
   [/^The present password is wrong/, 'problem.presentPassword'],
   [/^(code: is wrong|The code is wrong)/, 'problem.code'],

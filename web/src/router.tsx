@@ -23,10 +23,13 @@ import { homeOf } from './navigation.ts'
 import { readNumbering } from './numbering/search.ts'
 import { partnersSearchOf } from './partners/partners.ts'
 import { Forbidden, NotFoundPage, PageError } from './parts/lost-pages.tsx'
+import { reviewSearchOf } from './review/review.ts'
+import { nameSearchOf, newNameSearchOf } from './senders/search.ts'
 import { type Me, onSignedOut, queryClient, type Right, sessionQuery } from './session.ts'
 import { Shell } from './shell/shell.tsx'
 import { readQuestion } from './tariffs/calculator.ts'
 import { readBook } from './tariffs/tariffs.ts'
+import { templateSearchOf } from './templates/search.ts'
 import { readVerification } from './verification/verification.ts'
 import { languageOfDevice, showLanguage } from './words/words.ts'
 
@@ -82,6 +85,74 @@ const homeRoute = createRoute({
   beforeLoad: ({ context }) => {
     throw redirect({ to: homeOf(context.me), replace: true })
   },
+})
+
+const sendersRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/senders',
+  validateSearch: nameSearchOf,
+  beforeLoad: ({ context }) => requireRight(context.me, 'settings.see'),
+  component: lazyRouteComponent(() => import('./senders/senders-page.tsx'), 'SendersPage'),
+})
+
+const newSenderRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/senders/new',
+  validateSearch: newNameSearchOf,
+  beforeLoad: ({ context }) => requireRight(context.me, 'settings.change'),
+  component: lazyRouteComponent(() => import('./senders/new-sender-page.tsx'), 'NewSenderPage'),
+})
+
+/** `edit` shows the form in place of the page. */
+const editOf = (search: Record<string, unknown>): { edit?: true | undefined } => ({
+  edit: search.edit === true ? true : undefined,
+})
+
+const senderRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/senders/$senderId',
+  params: {
+    parse: ({ senderId }) => ({ senderId: Number(senderId) }),
+    stringify: ({ senderId }) => ({ senderId: String(senderId) }),
+  },
+  validateSearch: editOf,
+  beforeLoad: ({ context }) => requireRight(context.me, 'settings.see'),
+  component: lazyRouteComponent(() => import('./senders/sender-page.tsx'), 'SenderPage'),
+})
+
+const templatesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/templates',
+  validateSearch: templateSearchOf,
+  beforeLoad: ({ context }) => requireRight(context.me, 'settings.see'),
+  component: lazyRouteComponent(() => import('./templates/templates-page.tsx'), 'TemplatesPage'),
+})
+
+const newTemplateRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/templates/new',
+  beforeLoad: ({ context }) => requireRight(context.me, 'settings.change'),
+  component: lazyRouteComponent(() => import('./templates/new-template-page.tsx'), 'NewTemplatePage'),
+})
+
+const templateRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/templates/$templateId',
+  params: {
+    parse: ({ templateId }) => ({ templateId: Number(templateId) }),
+    stringify: ({ templateId }) => ({ templateId: String(templateId) }),
+  },
+  validateSearch: editOf,
+  beforeLoad: ({ context }) => requireRight(context.me, 'settings.see'),
+  component: lazyRouteComponent(() => import('./templates/template-page.tsx'), 'TemplatePage'),
+})
+
+const reviewRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/review',
+  validateSearch: reviewSearchOf,
+  beforeLoad: ({ context }) => requireRight(context.me, 'review'),
+  component: lazyRouteComponent(() => import('./review/review-page.tsx'), 'ReviewPage'),
 })
 
 const overviewRoute = createRoute({
@@ -473,6 +544,13 @@ export const router = createRouter({
       pricesRoute,
       priceCalculatorRoute,
       numberingRoute,
+      reviewRoute,
+      sendersRoute,
+      newSenderRoute,
+      senderRoute,
+      templatesRoute,
+      newTemplateRoute,
+      templateRoute,
       overviewRoute,
       dispatchesRoute,
       dispatchRoute,

@@ -34,6 +34,8 @@ export const whats = [
   'key.reissued',
   'sender.created',
   'sender.changed',
+  'sender.suspended',
+  'sender.unsuspended',
   'sender.approved',
   'sender.rejected',
   'sender.denied',

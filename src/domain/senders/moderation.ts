@@ -2,7 +2,7 @@ import { invalid, notFound } from '../../base/errors.ts'
 import type { Money } from '../../base/money.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import type { Brand } from '../numbering/brand.ts'
-import { isPaidType, reviewStates, type Sender, type SenderStatus } from './sender.ts'
+import { isPaidType, type Mover, reviewStates, type Sender, type SenderStatus, waitingStates } from './sender.ts'
 import * as store from './store.ts'
 
 export type Moderation = 'auto' | 'manual'
@@ -47,7 +47,7 @@ function stepsToApproval(sender: Pick<Sender, 'status' | 'dateFrom'>, now: Date)
   return sender.dateFrom <= now ? [...steps, 'APPROVED'] : steps
 }
 
-type Word = { by: string; comment?: string | undefined; feeOf: FeeOf; now: Date }
+type Word = { by: Mover; comment?: string | undefined; feeOf: FeeOf; now: Date }
 
 /** Takes a name through states, one after the other; a comment goes with the last of them. */
 async function walk(sql: Sql, sender: store.Due, steps: SenderStatus[], { by, comment, feeOf, now }: Word) {
@@ -97,13 +97,11 @@ export function approveSenderIn(
   })
 }
 
-const rejectableIn = ['PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW'] as const
-
 /** What is still being written, or has passed, is not under review. */
 export function rejectSender(pool: Pool, senderId: number, comment: string, now: Date): Promise<Sender> {
   return pool.begin(sql =>
     decide(sql, senderId, async sender => {
-      if (!isOneOf(sender.status, rejectableIn)) throw wrongState(sender, 'rejected')
+      if (!isOneOf(sender.status, waitingStates)) throw wrongState(sender, 'rejected')
       await store.moveSender(sql, { ...sender, from: sender.status, to: 'REJECTED', by: 'staff', comment, now })
     }),
   ) as Promise<Sender>

@@ -56,13 +56,26 @@ export type NewSender = Pick<
   documentIds: string[]
 }
 
+/** A sender name with what the company hands in for its review. */
+export type SenderRequest = Sender & { description: string | null; documentIds: string[] }
+
 export type SenderChange = Partial<Pick<Sender, 'senderName' | 'commonType' | 'dateFrom'>> & {
   dateTo?: Date
+  description?: string
   documentIds?: string[]
 }
 
+/** Who changed the state: automatic moderation and time, staff, or the side that requested it. */
+export type Mover = 'clock' | 'staff' | 'partner' | 'company'
+
+/** One change of the state. */
+export type Move = { from: SenderStatus; to: SenderStatus; by: Mover; comment: string | null; movedAt: Date }
+
 /** The states a name passes under review, in order; staff or automatic moderation take it from each to the next. */
 export const reviewStates = ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW', 'AWAITING'] as const
+
+/** The states in which staff decide. A DRAFT is submitted by the engine, AWAITING waits for its first day. */
+export const waitingStates = ['PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW'] as const
 
 /** In which states a field may still be changed. */
 const changeableIn: Record<keyof SenderChange, readonly SenderStatus[]> = {
@@ -70,6 +83,7 @@ const changeableIn: Record<keyof SenderChange, readonly SenderStatus[]> = {
   commonType: ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'REJECTED'],
   dateFrom: [...reviewStates, 'REJECTED'],
   dateTo: [...reviewStates, 'REJECTED', 'APPROVED'],
+  description: ['DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'REJECTED'],
   documentIds: [...reviewStates, 'REJECTED', 'APPROVED'],
 }
 
@@ -80,6 +94,9 @@ export function refuseForbiddenChange(sender: Sender, change: SenderChange) {
     }
   }
 }
+
+export const changeableFields = ({ status }: Pick<Sender, 'status'>) =>
+  (Object.keys(changeableIn) as (keyof SenderChange)[]).filter(field => changeableIn[field].includes(status))
 
 /** A name of spaces alone would show as none. */
 const SMS_NAME = /^(?! +$)[A-Za-z0-9 !"#$%&'()*+,\-./:;<=>?@_]{1,11}$/

@@ -1,16 +1,20 @@
-import { notFound } from '../../base/errors.ts'
+import { invalid, notFound } from '../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { requireDocuments } from '../documents/documents.ts'
 import type { Partner } from '../partners/partner.ts'
 import {
+  type Move,
+  type Mover,
   type NewSender,
   refuseBadDates,
   refuseBadName,
   refuseForbiddenChange,
   type Sender,
   type SenderChange,
+  type SenderRequest,
 } from './sender.ts'
 import * as store from './store.ts'
+import { versionOf } from './version.ts'
 
 export async function createSender(sql: Transaction, companyId: number, sender: NewSender): Promise<Sender> {
   refuseBadName(sender.senderName, sender.channelType, sender.brand)
@@ -19,6 +23,27 @@ export async function createSender(sql: Transaction, companyId: number, sender: 
   const [id] = await store.insertSenderId(sql, companyId)
   await store.insertSender(sql, companyId, id!.senderId, sender)
   return requireSender(sql, companyId, id!.senderId)
+}
+
+/** The same for several operators at once. A registration that the company has already is not made a second time. */
+export async function createSenders(
+  sql: Transaction,
+  companyId: number,
+  sender: Omit<NewSender, 'brand'>,
+  brands: Sender['brand'][],
+): Promise<Sender[]> {
+  await store.lockSendersOf(sql, companyId)
+  const existing = (await sendersCalled(sql, companyId, [sender.senderName])).filter(
+    ({ channelType, status }) => channelType === sender.channelType && status !== 'DENIED' && status !== 'CLOSED',
+  )
+  const made: Sender[] = []
+  for (const brand of brands) {
+    if (existing.some(one => one.brand === brand && one.commonType === sender.commonType)) {
+      throw invalid(`senderName: ${sender.senderName} is registered for ${brand} already`)
+    }
+    made.push(await createSender(sql, companyId, { ...sender, brand }))
+  }
+  return made
 }
 
 export const listSenders = (sql: Sql, companyId: number, filter: store.SenderFilter): Promise<Sender[]> =>
@@ -36,11 +61,63 @@ export async function pageOfSenders(
   return { total: count!.total, items }
 }
 
+/** A name in a channel, with its registrations at the operators. */
+export type NameOfCompany = { channelType: Sender['channelType']; senderName: string; registrations: Sender[] }
+
+/** The names of a company, the newest first. Pages count from 1. */
+export async function pageOfNames(
+  sql: Sql,
+  companyId: number,
+  filter: store.NameFilter,
+  { page, perPage }: { page: number; perPage: number },
+): Promise<{ total: number; names: NameOfCompany[] }> {
+  const [count] = await store.countNames(sql, companyId, filter)
+  const rows = await store.selectNamePage(sql, companyId, filter, { offset: (page - 1) * perPage, limit: perPage })
+  const names = Map.groupBy(rows, ({ channelType, senderName }) => `${channelType} ${senderName}`)
+  return {
+    total: count!.total,
+    names: [...names.values()].map(registrations => {
+      const { channelType, senderName } = registrations[0]!
+      return { channelType, senderName, registrations }
+    }),
+  }
+}
+
 export async function requireSender(sql: Sql, companyId: number, senderId: number): Promise<Sender> {
   const [sender] = await store.selectSender(sql, companyId, senderId)
   if (!sender) throw notFound('Sender')
   return sender
 }
+
+export async function requireSenderRequest(sql: Sql, companyId: number, senderId: number): Promise<SenderRequest> {
+  const [sender] = await store.selectSenderRequest(sql, companyId, senderId)
+  if (!sender) throw notFound('Sender')
+  return sender
+}
+
+/** Locks a name until the transaction ends, and refuses when it is not as the person saw it. */
+export async function requireUnchanged(
+  sql: Transaction,
+  companyId: number,
+  senderId: number,
+  version: string,
+): Promise<SenderRequest> {
+  await store.selectSenderForUpdate(sql, companyId, senderId)
+  const sender = await requireSenderRequest(sql, companyId, senderId)
+  if (versionOf(sender) !== version) throw invalid(`version: the sender name was changed, it is ${sender.status} now`)
+  return sender
+}
+
+/** The company of a sender name, from its bare id. */
+export async function companyOfSender(sql: Sql, senderId: number): Promise<number> {
+  const [owner] = await store.selectCompanyOf(sql, senderId)
+  if (!owner) throw notFound('Sender')
+  return owner.companyId
+}
+
+/** The latest changes of the state, the oldest first. */
+export const movesOfSender = (sql: Sql, companyId: number, senderId: number): Promise<Move[]> =>
+  store.selectMoves(sql, companyId, senderId)
 
 /** A sender of this partner. Someone else's is as unknown as one that does not exist. */
 export async function requireSenderOf(sql: Sql, partner: Partner, senderId: number): Promise<Sender> {
@@ -56,7 +133,13 @@ export async function hasDocuments(sql: Sql, { companyId, senderId }: Sender): P
 }
 
 /** Changes a name as far as its state allows; one that was rejected goes back into review. */
-export async function updateSender(pool: Pool, { companyId, senderId }: Sender, change: SenderChange, now: Date) {
+export async function updateSender(
+  pool: Pool,
+  { companyId, senderId }: Pick<Sender, 'companyId' | 'senderId'>,
+  change: SenderChange,
+  now: Date,
+  by: Mover = 'partner',
+) {
   return pool.begin(async sql => {
     const [sender] = await store.selectSenderForUpdate(sql, companyId, senderId)
     if (!sender) throw notFound('Sender')
@@ -69,20 +152,24 @@ export async function updateSender(pool: Pool, { companyId, senderId }: Sender, 
     await requireDocuments(sql, companyId, change.documentIds ?? [])
 
     await store.updateSender(sql, sender, change)
-    if (sender.status === 'REJECTED') await resubmit(sql, sender, now)
+    if (sender.status === 'REJECTED') await resubmit(sql, sender, by, now)
     return requireSender(sql, companyId, senderId)
   })
 }
 
-const resubmit = (sql: Sql, { companyId, senderId }: Sender, now: Date) =>
-  store.moveSender(sql, { companyId, senderId, from: 'REJECTED', to: 'PRE_REVIEW', by: 'partner', now })
+const resubmit = (sql: Sql, { companyId, senderId }: Sender, by: Mover, now: Date) =>
+  store.moveSender(sql, { companyId, senderId, from: 'REJECTED', to: 'PRE_REVIEW', by, now })
 
-export async function suspendSender(sql: Sql, { companyId, senderId }: Sender, reason: string | undefined) {
+export async function suspendSender(
+  sql: Sql,
+  { companyId, senderId }: Pick<Sender, 'companyId' | 'senderId'>,
+  reason: string | undefined,
+) {
   await store.updateSuspension(sql, companyId, senderId, true, reason ?? null)
   return requireSender(sql, companyId, senderId)
 }
 
-export async function unsuspendSender(sql: Sql, { companyId, senderId }: Sender) {
+export async function unsuspendSender(sql: Sql, { companyId, senderId }: Pick<Sender, 'companyId' | 'senderId'>) {
   await store.updateSuspension(sql, companyId, senderId, false, null)
   return requireSender(sql, companyId, senderId)
 }

@@ -1,6 +1,6 @@
 import type { Money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
-import type { NewSender, Sender, SenderChange, SenderStatus } from './sender.ts'
+import type { Mover, NewSender, Move as PastMove, Sender, SenderChange, SenderRequest, SenderStatus } from './sender.ts'
 
 const columns = (sql: Sql) => sql`
   s.sender_id as "senderId", s.company_id as "companyId", s.sender_name as "senderName",
@@ -35,6 +35,16 @@ export function selectSender(sql: Sql, companyId: number, senderId: number) {
   return sql<Sender[]>`
     select ${columns(sql)} ${fromSenders(sql)} where s.company_id = ${companyId} and s.sender_id = ${senderId}`
 }
+
+export function selectSenderRequest(sql: Sql, companyId: number, senderId: number) {
+  return sql<SenderRequest[]>`
+    select ${columns(sql)}, s.description, s.document_ids as "documentIds" ${fromSenders(sql)}
+    where s.company_id = ${companyId} and s.sender_id = ${senderId}`
+}
+
+/** Until the transaction ends, nobody else registers names of this company in the cabinet. */
+export const lockSendersOf = (sql: Sql, companyId: number) =>
+  sql`select pg_advisory_xact_lock(hashtextextended(${`senders of ${companyId}`}, 0))`
 
 /** A sender of this partner, from its bare id. */
 export function selectSenderOfPartner(sql: Sql, partnerId: number, senderId: number) {
@@ -94,6 +104,42 @@ export function selectSenderPage(
     order by s.sender_id offset ${page.offset} limit ${page.limit}`
 }
 
+export type NameFilter = {
+  statuses?: readonly SenderStatus[] | undefined
+  suspended?: boolean | undefined
+  /** A part of the name. */
+  search?: string | undefined
+}
+
+/** Names of which at least one registration fits. */
+const namesIn = (sql: Sql, companyId: number, { statuses, suspended, search }: NameFilter) => sql`
+  select channel_type, sender_name, max(sender_id) as newest from senders
+  where company_id = ${companyId}
+    ${statuses === undefined ? sql`` : sql`and status = any(${[...statuses]}::text[]::sender_status[])`}
+    ${suspended === undefined ? sql`` : sql`and suspended = ${suspended}`}
+    ${search === undefined ? sql`` : sql`and strpos(lower(sender_name), lower(${search})) > 0`}
+  group by channel_type, sender_name`
+
+export const countNames = (sql: Sql, companyId: number, filter: NameFilter) =>
+  sql<{ total: number }[]>`select count(*)::int as total from (${namesIn(sql, companyId, filter)}) names`
+
+export function selectNamePage(
+  sql: Sql,
+  companyId: number,
+  filter: NameFilter,
+  page: { offset: number; limit: number },
+) {
+  return sql<Sender[]>`
+    select ${columns(sql)}
+    from (
+      ${namesIn(sql, companyId, filter)} order by newest desc offset ${page.offset} limit ${page.limit}
+    ) names
+    join senders s on s.company_id = ${companyId} and s.channel_type = names.channel_type
+      and s.sender_name = names.sender_name
+    join companies c on c.company_id = s.company_id
+    order by names.newest desc, s.sender_id`
+}
+
 export const countDocuments = (sql: Sql, companyId: number, senderId: number) =>
   sql<{ documents: number }[]>`
     select cardinality(document_ids) as documents from senders
@@ -106,6 +152,7 @@ export function updateSender(sql: Sql, sender: Sender, change: SenderChange) {
       common_type = ${change.commonType ?? sender.commonType},
       date_from = ${change.dateFrom ?? sender.dateFrom},
       date_to = ${change.dateTo ?? sender.dateTo},
+      description = coalesce(${change.description ?? null}, description),
       document_ids = coalesce(${change.documentIds ?? null}::uuid[], document_ids)
     where company_id = ${sender.companyId} and sender_id = ${sender.senderId}`
 }
@@ -134,7 +181,7 @@ export type Move = {
   senderId: number
   from: SenderStatus
   to: SenderStatus
-  by: string
+  by: Mover
   comment?: string | undefined
   fee?: Money | null
   /** What the move was decided on, where the row is not locked. */
@@ -187,15 +234,71 @@ export function selectDue(sql: Sql, movable: SenderStatus[], leftToStaff: string
     limit ${limit}`
 }
 
-export const selectMoves = (sql: Sql, companyId: number, senderId: number) => sql<
-  { from: SenderStatus; to: SenderStatus; by: string; comment: string | null; movedAt: Date }[]
->`
-    select from_status as "from", to_status as "to", moved_by as "by", comment, moved_at as "movedAt"
-    from sender_moves where company_id = ${companyId} and sender_id = ${senderId} order by move_id`
+/** Far more changes than a review has. */
+const MOST_MOVES = 100
+
+export const selectMoves = (sql: Sql, companyId: number, senderId: number) => sql<PastMove[]>`
+  select "from", "to", "by", comment, "movedAt" from (
+    select move_id, from_status as "from", to_status as "to", moved_by as "by", comment, moved_at as "movedAt"
+    from sender_moves where company_id = ${companyId} and sender_id = ${senderId}
+    order by move_id desc limit ${MOST_MOVES}) latest
+  order by move_id`
 
 export function selectAllSenders(sql: Sql, companyId: number | undefined) {
   return sql<Sender[]>`
     select ${columns(sql)} ${fromSenders(sql)}
     ${companyId === undefined ? sql`` : sql`where s.company_id = ${companyId}`}
     order by s.status >= 'APPROVED', s.sender_id`
+}
+
+/** A name that waits for staff, and since when: since it was last submitted. */
+export type WaitingSender = Pick<Sender, 'senderId' | 'companyId' | 'senderName' | 'channelType' | 'brand'> & {
+  companyName: string
+  waitingSince: Date
+}
+
+/** Read from the index of reviews, which holds nothing else. The oldest first. */
+export function selectWaiting(sql: Sql, limit: number) {
+  return sql<WaitingSender[]>`
+    select s.sender_id as "senderId", s.company_id as "companyId", c.name as "companyName",
+      s.sender_name as "senderName", s.channel_type as "channelType", s.brand,
+      coalesce(submitted.at, s.created_at) as "waitingSince"
+    from senders s
+    join companies c using (company_id)
+    left join lateral (
+      select max(m.moved_at) as at from sender_moves m
+      where m.company_id = s.company_id and m.sender_id = s.sender_id and m.to_status = 'PRE_REVIEW') submitted on true
+    where s.status in ('PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW')
+    order by "waitingSince", s.sender_id limit ${limit}`
+}
+
+export const countWaiting = (sql: Sql) =>
+  sql<{ waiting: number }[]>`
+    select count(*)::int as waiting from senders where status in ('PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW')`
+
+/** As the index `senders_by_plain_name` writes a name: without signs, in small letters. */
+const plainName = (sql: Sql, name: ReturnType<Sql>) =>
+  sql`lower(regexp_replace(${name}, '[^[:alnum:]]', '', 'g')) collate "C"`
+
+export type Neighbour = Pick<
+  Sender,
+  'senderId' | 'senderName' | 'channelType' | 'brand' | 'status' | 'suspended' | 'managerComment'
+> & { companyName: string }
+
+/**
+ * Names of other companies that stand next to this one in the order of plain names: those share the longest beginning.
+ * So many on each side are read, whatever else is stored.
+ */
+export function selectNeighbours(sql: Sql, companyId: number, senderName: string, each: number) {
+  const name = plainName(sql, sql`${senderName}::text`)
+  const plain = plainName(sql, sql`sender_name`)
+  return sql<Neighbour[]>`
+    select s.sender_id as "senderId", s.sender_name as "senderName", s.channel_type as "channelType", s.brand, s.status,
+      s.suspended, s.manager_comment as "managerComment", c.name as "companyName"
+    from (
+      (select * from senders where ${plain} >= ${name} order by ${plain} limit ${each})
+      union all
+      (select * from senders where ${plain} < ${name} order by ${plain} desc limit ${each})) s
+    join companies c using (company_id)
+    where s.company_id <> ${companyId}`
 }

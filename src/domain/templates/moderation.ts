@@ -1,7 +1,7 @@
 import { invalid, notFound } from '../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import type { Moderation } from '../senders/moderation.ts'
-import { reviewStates } from '../senders/sender.ts'
+import { type Mover, reviewStates, waitingStates } from '../senders/sender.ts'
 import * as store from './store.ts'
 import type { Template, TemplateStatus } from './template.ts'
 
@@ -35,7 +35,7 @@ function stepsToApproval(template: Pick<Template, 'status' | 'dateFrom'>, now: D
   return template.dateFrom <= now ? [...steps, 'APPROVED'] : steps
 }
 
-type Word = { by: string; comment?: string | undefined; now: Date }
+type Word = { by: Mover; comment?: string | undefined; now: Date }
 
 /** Takes a template through states, one after the other; a comment goes with the last of them. */
 async function walk(sql: Sql, template: store.Due, steps: TemplateStatus[], { by, comment, now }: Word) {
@@ -68,12 +68,10 @@ export function approveTemplate(pool: Pool, templateId: number, now: Date, comme
   })
 }
 
-const rejectableIn = ['PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW'] as const
-
 /** What is still being written, or has passed, is not under review. */
 export function rejectTemplate(pool: Pool, templateId: number, comment: string, now: Date): Promise<Template> {
   return decide(pool, templateId, async (sql, template) => {
-    if (!isOneOf(template.status, rejectableIn)) throw wrongState(template, 'rejected')
+    if (!isOneOf(template.status, waitingStates)) throw wrongState(template, 'rejected')
     await store.moveTemplate(sql, { ...template, from: template.status, to: 'REJECTED', by: 'staff', comment, now })
   })
 }

@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/sql.ts'
+import type { Mover, Move as PastMove } from '../senders/sender.ts'
 import type { NewTemplate, Template, TemplateChange, TemplateStatus } from './template.ts'
 
 const columns = (sql: Sql) => sql`
@@ -55,7 +56,12 @@ export function selectTemplateForUpdate(sql: Sql, companyId: number, templateId:
 
 export type TemplateFilter = Partial<
   Record<'channelType' | 'templateType' | 'status' | 'brand' | 'countryCode' | 'senderName', string[]>
-> & { templateId?: number[]; senderId?: number[] }
+> & {
+  templateId?: number[]
+  senderId?: number[]
+  /** A part of the pattern. */
+  search?: string
+}
 
 const filtered = (sql: Sql, companyId: number, filter: TemplateFilter) => {
   const oneOf = (column: string, values: string[] | undefined) =>
@@ -67,7 +73,8 @@ const filtered = (sql: Sql, companyId: number, filter: TemplateFilter) => {
     ${oneOf('t.channel_type', filter.channelType)} ${oneOf('t.template_type', filter.templateType)}
     ${oneOf('t.status', filter.status)} ${oneOf('s.brand', filter.brand)}
     ${oneOf('s.country_code', filter.countryCode)} ${oneOf('s.sender_name', filter.senderName)}
-    ${oneOfIds('t.template_id', filter.templateId)} ${oneOfIds('t.sender_id', filter.senderId)}`
+    ${oneOfIds('t.template_id', filter.templateId)} ${oneOfIds('t.sender_id', filter.senderId)}
+    ${filter.search === undefined ? sql`` : sql`and strpos(lower(t.pattern), lower(${filter.search})) > 0`}`
 }
 
 export const countTemplates = (sql: Sql, companyId: number, filter: TemplateFilter) =>
@@ -77,11 +84,11 @@ export function selectTemplates(
   sql: Sql,
   companyId: number,
   filter: TemplateFilter,
-  page: { offset: number; limit: number },
+  page: { offset: number; limit: number; newestFirst?: boolean },
 ) {
   return sql<Template[]>`
     select ${columns(sql)} ${filtered(sql, companyId, filter)}
-    order by t.template_id offset ${page.offset} limit ${page.limit}`
+    order by t.template_id ${page.newestFirst ? sql`desc` : sql``} offset ${page.offset} limit ${page.limit}`
 }
 
 export function updateTemplate(sql: Sql, template: Template, change: TemplateChange) {
@@ -105,7 +112,7 @@ export type Move = {
   templateId: number
   from: TemplateStatus
   to: TemplateStatus
-  by: string
+  by: Mover
   comment?: string | undefined
   /** What the move was decided on, where the row is not locked. */
   seen?: Pick<Template, 'dateFrom' | 'dateTo'>
@@ -157,11 +164,15 @@ export function selectDue(sql: Sql, movable: TemplateStatus[], now: Date, limit:
     limit ${limit}`
 }
 
-export const selectMoves = (sql: Sql, companyId: number, templateId: number) => sql<
-  { from: TemplateStatus; to: TemplateStatus; by: string; comment: string | null; movedAt: Date }[]
->`
-    select from_status as "from", to_status as "to", moved_by as "by", comment, moved_at as "movedAt"
-    from template_moves where company_id = ${companyId} and template_id = ${templateId} order by move_id`
+/** Far more changes than a review has. */
+const MOST_MOVES = 100
+
+export const selectMoves = (sql: Sql, companyId: number, templateId: number) => sql<PastMove[]>`
+  select "from", "to", "by", comment, "movedAt" from (
+    select move_id, from_status as "from", to_status as "to", moved_by as "by", comment, moved_at as "movedAt"
+    from template_moves where company_id = ${companyId} and template_id = ${templateId}
+    order by move_id desc limit ${MOST_MOVES}) latest
+  order by move_id`
 
 export function selectAllTemplates(sql: Sql, companyId: number | undefined) {
   return sql<Template[]>`
@@ -188,3 +199,29 @@ export function selectApproved(sql: Sql, companyId: number) {
       on t.company_id = ${companyId} and t.status = 'APPROVED'
     order by array_position('{AUTHORIZE,TRANSACT,SERVICE,PROMO}', t.template_type), t.template_id`
 }
+
+/** A template that waits for staff, and since when: since it was last submitted. */
+export type WaitingTemplate = Pick<Template, 'templateId' | 'companyId' | 'channelType' | 'pattern' | 'senderName'> & {
+  companyName: string
+  waitingSince: Date
+}
+
+/** Read from the index of reviews, which holds nothing else. The oldest first. */
+export function selectWaiting(sql: Sql, limit: number) {
+  return sql<WaitingTemplate[]>`
+    select t.template_id as "templateId", t.company_id as "companyId", c.name as "companyName",
+      t.channel_type as "channelType", t.pattern, s.sender_name as "senderName",
+      coalesce(submitted.at, t.created_at) as "waitingSince"
+    ${fromTemplates(sql)}
+    join companies c on c.company_id = t.company_id
+    left join lateral (
+      select max(m.moved_at) as at from template_moves m
+      where m.company_id = t.company_id and m.template_id = t.template_id and m.to_status = 'PRE_REVIEW') submitted on true
+    where t.status in ('PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW')
+    order by "waitingSince", t.template_id limit ${limit}`
+}
+
+export const countWaiting = (sql: Sql) =>
+  sql<{ waiting: number }[]>`
+    select count(*)::int as waiting from templates
+    where status in ('PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW')`

@@ -54,6 +54,9 @@ const changeableIn: Record<keyof TemplateChange, readonly TemplateStatus[]> = {
   dateTo: [...reviewStates, 'REJECTED', 'APPROVED'],
 }
 
+export const changeableFields = ({ status }: Pick<Template, 'status'>) =>
+  (Object.keys(changeableIn) as (keyof TemplateChange)[]).filter(field => changeableIn[field].includes(status))
+
 /** By the names that clients know. */
 const fieldNames: Partial<Record<keyof TemplateChange, string>> = { senderId: 'senderNameId' }
 

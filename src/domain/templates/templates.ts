@@ -1,8 +1,9 @@
 import type { ChannelType } from '../../base/channel-types.ts'
 import { invalid, notFound } from '../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
-import { refuseBadDates, type Sender } from '../senders/sender.ts'
+import { type Move, type Mover, refuseBadDates, type Sender } from '../senders/sender.ts'
 import { sendersByIds, sendersCalled } from '../senders/senders.ts'
+import { digestOf } from '../senders/version.ts'
 import { whyUnusable } from './named.ts'
 import { refuseBadPattern } from './pattern.ts'
 import * as store from './store.ts'
@@ -97,10 +98,11 @@ export async function listTemplates(
   sql: Sql,
   companyId: number,
   filter: store.TemplateFilter,
-  { page, perPage }: { page: number; perPage: number },
+  { page, perPage, newestFirst = false }: { page: number; perPage: number; newestFirst?: boolean },
 ): Promise<{ total: number; items: Template[] }> {
   const [count] = await store.countTemplates(sql, companyId, filter)
-  const items = await store.selectTemplates(sql, companyId, filter, { offset: (page - 1) * perPage, limit: perPage })
+  const place = { offset: (page - 1) * perPage, limit: perPage, newestFirst }
+  const items = await store.selectTemplates(sql, companyId, filter, place)
   return { total: count!.total, items }
 }
 
@@ -128,6 +130,7 @@ export async function changeTemplate(
   { companyId, templateId }: Pick<Template, 'companyId' | 'templateId'>,
   { givenName, ...given }: TemplateChange & { givenName?: GivenName | undefined },
   now: Date,
+  by: Mover = 'company',
 ): Promise<Template> {
   return pool.begin(async sql => {
     const [template] = await store.selectTemplateForUpdate(sql, companyId, templateId)
@@ -142,7 +145,7 @@ export async function changeTemplate(
 
     await store.updateTemplate(sql, template, change)
     if (template.status === 'APPROVED') await store.insertVersion(sql, companyId)
-    if (template.status === 'REJECTED') await resubmit(sql, template, now)
+    if (template.status === 'REJECTED') await resubmit(sql, template, by, now)
     return requireTemplate(sql, companyId, templateId)
   }) as Promise<Template>
 }
@@ -163,8 +166,54 @@ async function namedSender(
 const withoutUndefined = (change: TemplateChange): TemplateChange =>
   Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
 
-const resubmit = (sql: Sql, { companyId, templateId }: Template, now: Date) =>
-  store.moveTemplate(sql, { companyId, templateId, from: 'REJECTED', to: 'PRE_REVIEW', by: 'company', now })
+const resubmit = (sql: Sql, { companyId, templateId }: Template, by: Mover, now: Date) =>
+  store.moveTemplate(sql, { companyId, templateId, from: 'REJECTED', to: 'PRE_REVIEW', by, now })
+
+/** Locks a template until the transaction ends, and refuses when it is not as the person saw it. */
+export async function requireUnchanged(
+  sql: Transaction,
+  companyId: number,
+  templateId: number,
+  version: string,
+): Promise<Template> {
+  await store.selectTemplateForUpdate(sql, companyId, templateId)
+  const template = await requireTemplate(sql, companyId, templateId)
+  if (versionOf(template) !== version) throw invalid(`version: the template was changed, it is ${template.status} now`)
+  return template
+}
+
+/** As for sender names: changes whenever something changes that a person decides or edits by. */
+export const versionOf = (template: Template): string =>
+  digestOf([
+    template.status,
+    template.pattern,
+    template.templateType,
+    template.senderId,
+    template.content,
+    template.dateFrom,
+    template.dateTo,
+    template.managerComment,
+  ])
+
+/** The company of a template, from its bare id. */
+export async function companyOfTemplate(sql: Sql, templateId: number): Promise<number> {
+  const [owner] = await store.selectCompanyOf(sql, templateId)
+  if (!owner) throw notFound('Template')
+  return owner.companyId
+}
+
+/** The latest changes of the state, the oldest first. */
+export const movesOfTemplate = (sql: Sql, companyId: number, templateId: number): Promise<Move[]> =>
+  store.selectMoves(sql, companyId, templateId)
+
+/** Templates that wait for staff, the oldest first. */
+export const waitingTemplates = (sql: Sql, limit: number): Promise<store.WaitingTemplate[]> =>
+  store.selectWaiting(sql, limit)
+
+export async function countWaitingTemplates(sql: Sql): Promise<number> {
+  const [row] = await store.countWaiting(sql)
+  return row!.waiting
+}
 
 /** For staff: the templates of every company, or of one; what waits for review comes first. */
 export const listAllTemplates = (sql: Sql, companyId: number | undefined): Promise<Template[]> =>

@@ -267,6 +267,38 @@ describe('every change of the cabinet', () => {
       secrets.push('callback-password')
       return ['callback.tested']
     },
+    'POST /senders': async ({ browser }) => {
+      await aName(browser, 'Requested')
+      return ['sender.created']
+    },
+    'PATCH /senders/:senderId': async ({ browser }) => {
+      const senderId = await aName(browser, 'Changed')
+      const { version } = (await browser.ask('GET', `/senders/${senderId}`)).body
+      await browser.ask('PATCH', `/senders/${senderId}`, { version, senderName: 'Other' })
+      return ['sender.created', 'sender.changed']
+    },
+    'POST /senders/:senderId/suspend': async ({ browser }) => {
+      const senderId = await aName(browser, 'Suspended')
+      await browser.ask('POST', `/senders/${senderId}/suspend`, {})
+      await browser.ask('POST', `/senders/${senderId}/suspend`, {}) // is suspended already
+      return ['sender.created', 'sender.suspended']
+    },
+    'POST /senders/:senderId/unsuspend': async ({ browser }) => {
+      const senderId = await aName(browser, 'Resumed')
+      await browser.ask('POST', `/senders/${senderId}/suspend`, {})
+      await browser.ask('POST', `/senders/${senderId}/unsuspend`)
+      return ['sender.created', 'sender.suspended', 'sender.unsuspended']
+    },
+    'POST /templates': async ({ browser }) => {
+      await aTemplate(browser)
+      return ['template.created']
+    },
+    'PATCH /templates/:templateId': async ({ browser }) => {
+      const templateId = await aTemplate(browser)
+      const { version } = (await browser.ask('GET', `/templates/${templateId}`)).body
+      await browser.ask('PATCH', `/templates/${templateId}`, { version, pattern: 'Another %w' })
+      return ['template.created', 'template.changed']
+    },
     'DELETE /session': async ({ browser }) => {
       secrets.push(browser.cookie!.split('=')[1]!)
       await browser.ask('DELETE', '/session')
@@ -438,6 +470,9 @@ describe('every change of the cabinet', () => {
     return `/gateways/${gatewayId}`
   }
 
+  /** Staff alone do it: `decisions of staff` tells of these. */
+  const ofStaff = ['POST /review/senders/:senderId/decision', 'POST /review/templates/:templateId/decision']
+
   /** Signing in is told by the list of sessions; the others only ask, by POST. */
   const changeNothing = [
     'POST /session',
@@ -470,6 +505,23 @@ describe('every change of the cabinet', () => {
       .body
     secrets.push(password)
     return partnerId
+  }
+
+  async function aName(browser: CabinetBrowser, senderName: string): Promise<number> {
+    const name = {
+      senderName,
+      channelType: 'SMS',
+      commonType: 'COMMON',
+      brands: ['MTS'],
+      description: '',
+      documentIds: [],
+    }
+    return (await browser.ask('POST', '/senders', name)).body.senderIds[0]
+  }
+
+  async function aTemplate(browser: CabinetBrowser): Promise<number> {
+    const given = { channelType: 'SMS', templateType: 'SERVICE', pattern: 'Hello %w', senderId: null, content: null }
+    return (await browser.ask('POST', '/templates', given)).body.templateId
   }
 
   async function aDraft(browser: CabinetBrowser, key: string): Promise<number> {
@@ -508,7 +560,7 @@ describe('every change of the cabinet', () => {
   }
 
   test('is known to this test: a route that is no GET stands in one of the two lists', async () => {
-    const known = [...Object.keys(changes), ...Object.keys(changesOfStaff), ...changeNothing]
+    const known = [...Object.keys(changes), ...Object.keys(changesOfStaff), ...ofStaff, ...changeNothing]
     expect(await changingRoutes()).toEqual(known.sort())
   })
 
@@ -539,6 +591,29 @@ describe('every change of the cabinet', () => {
     for (const entry of await entriesOf(() => changes[route]!(me))) {
       expect(entry).toMatchObject({ actor_kind: 'COMPANY', address: '203.0.113.9', company_id: companyId })
       expect(entry).toMatchObject({ partner_id: partner.partnerId, request_id: expect.stringMatching(/^[\w-]{8,}$/) })
+    }
+  })
+
+  test('decisions of staff are kept with the state before and after, in the log of the company', async () => {
+    const { browser } = await signedIn(staff, 'moderator')
+    const owner = await signedIn(ofCompany(companyId), 'owner')
+    const senderId = await aName(owner.browser, 'Decided')
+    const templateId = await aTemplate(owner.browser)
+    await api.sql`update senders set status = 'PRE_REVIEW' where sender_id = ${senderId}`
+    await api.sql`update templates set status = 'PRE_REVIEW' where template_id = ${templateId}`
+    for (const path of [`/review/senders/${senderId}`, `/review/templates/${templateId}`]) {
+      const { version } = (await browser.ask('GET', path)).body
+      await browser.ask('POST', `${path}/decision`, { decision: 'reject', comment: 'Not yet', version })
+    }
+    for (const kind of ['sender', 'template']) {
+      const subject = `${kind}:${kind === 'sender' ? senderId : templateId}`
+      expect((await owner.find(`?subject=${subject}&what=${kind}.rejected`)).entries).toMatchObject([
+        {
+          who: { kind: 'STAFF', login: null },
+          before: { status: 'PRE_REVIEW', comment: null },
+          after: { status: 'REJECTED', comment: 'Not yet' },
+        },
+      ])
     }
   })
 

@@ -28,9 +28,12 @@ import { partnerRoutes } from './partners.ts'
 import { peopleRoutes } from './people.ts'
 import { priceRoutes } from './prices.ts'
 import { requestLogRoutes } from './request-log.ts'
+import { reviewRoutes } from './review.ts'
 import { sendRoutes } from './send.ts'
+import { senderRoutes } from './senders.ts'
 import { sessionRoutes } from './session.ts'
 import { tariffRoutes } from './tariffs.ts'
+import { templateRoutes } from './templates.ts'
 import { verificationRoutes } from './verification.ts'
 
 const PREFIX = '/cabinet/api'
@@ -65,6 +68,9 @@ export function registerCabinetApi(app: FastifyInstance, given: Context & { stra
       await scope.register(verificationRoutes(context))
       await scope.register(tariffRoutes(context))
       await scope.register(priceRoutes(context))
+      await scope.register(senderRoutes(context))
+      await scope.register(templateRoutes(context))
+      await scope.register(reviewRoutes(context))
     },
     { prefix: PREFIX },
   )

@@ -131,7 +131,7 @@ export const senderNameRoutes =
           change.documentIds ? change.documentIds.length > 0 : await hasDocuments(sql, sender),
         )
       }
-      return presentSender(await updateSender(sql, sender, change, clock()))
+      return presentSender(await updateSender(sql, sender, change, clock(), 'company'))
     })
   }
 

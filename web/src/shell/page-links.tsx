@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import type { NavigationPage } from '../navigation.ts'
 import { Icon } from '../parts/icon.tsx'
 import { useWords } from '../words/words.ts'
+import { WaitingCount } from './waiting-count.tsx'
 
 type Props = { pages: NavigationPage[]; iconSize?: number; onFollow?(): void; children?: ReactNode }
 
@@ -16,6 +17,7 @@ export function PageLinks({ pages, iconSize = 16, onFollow, children }: Props) {
           <Link to={to} title={say(label)} onClick={onFollow}>
             <Icon name={icon} size={iconSize} />
             <span>{say(label)}</span>
+            {to === '/review' && <WaitingCount />}
           </Link>
         </li>
       ))}

@@ -13,8 +13,11 @@ import { money } from './en/money.ts'
 import { newDispatch } from './en/new-dispatch.ts'
 import { numbering } from './en/numbering.ts'
 import { overview } from './en/overview.ts'
+import { review } from './en/review.ts'
 import { send } from './en/send.ts'
+import { senders } from './en/senders.ts'
 import { tariffs } from './en/tariffs.ts'
+import { templates } from './en/templates.ts'
 import { traffic } from './en/traffic.ts'
 import { verification } from './en/verification.ts'
 
@@ -267,4 +270,7 @@ export const en = {
   ...money,
   ...newDispatch,
   ...verification,
+  ...senders,
+  ...templates,
+  ...review,
 } as const

@@ -13,8 +13,11 @@ import { money } from './ru/money.ts'
 import { newDispatch } from './ru/new-dispatch.ts'
 import { numbering } from './ru/numbering.ts'
 import { overview } from './ru/overview.ts'
+import { review } from './ru/review.ts'
 import { send } from './ru/send.ts'
+import { senders } from './ru/senders.ts'
 import { tariffs } from './ru/tariffs.ts'
+import { templates } from './ru/templates.ts'
 import { traffic } from './ru/traffic.ts'
 import { verification } from './ru/verification.ts'
 import type { Dictionary } from './words.ts'
@@ -289,4 +292,7 @@ export const ru: Dictionary = {
   ...money,
   ...newDispatch,
   ...verification,
+  ...senders,
+  ...templates,
+  ...review,
 }

@@ -35,6 +35,8 @@ const whats = {
   'audit.what.key.reissued': 'API key reissued',
   'audit.what.sender.created': 'Sender name requested',
   'audit.what.sender.changed': 'Sender name changed',
+  'audit.what.sender.suspended': 'Sender name suspended',
+  'audit.what.sender.unsuspended': 'Sender name resumed',
   'audit.what.sender.approved': 'Sender name approved',
   'audit.what.sender.rejected': 'Sender name rejected',
   'audit.what.sender.denied': 'Sender name denied',

@@ -136,6 +136,8 @@ export const audit = {
   'audit.what.key.reissued': 'Ключ API перевыпущен',
   'audit.what.sender.created': 'Имя отправителя запрошено',
   'audit.what.sender.changed': 'Имя отправителя изменено',
+  'audit.what.sender.suspended': 'Имя отправителя приостановлено',
+  'audit.what.sender.unsuspended': 'Имя отправителя снова действует',
   'audit.what.sender.approved': 'Имя отправителя одобрено',
   'audit.what.sender.rejected': 'Имя отправителя возвращено',
   'audit.what.sender.denied': 'Имя отправителя запрещено',

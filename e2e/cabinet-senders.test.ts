@@ -1,0 +1,188 @@
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { storeDocument } from '../src/domain/documents/documents.ts'
+import { denySender, moveDueSenders, rejectSender } from '../src/domain/senders/moderation.ts'
+import { moveDueTemplates } from '../src/domain/templates/moderation.ts'
+import { createTemplate } from '../src/domain/templates/templates.ts'
+import { aPerson, ofCompany, staff } from '../src/testing/cabinet.ts'
+import { PDF } from '../src/testing/conformance/world.ts'
+import { eventually } from '../src/testing/eventually.ts'
+import { aCompany, anApprovedSender, aPartner, aSender } from '../src/testing/factories.ts'
+import { hasBrowser, useBrowser } from './browser.ts'
+import { openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
+import { expectGoodDialog, lookAt, screens } from './looks.ts'
+
+const cabinet = useCabinet()
+const browser = useBrowser()
+const NASTY = '<img src=x onerror=alert(1)>'
+let companyId: number
+let rejectedId: number
+let templateId: number
+
+/** A company with names and templates in many states, and names of others that look like them. */
+beforeAll(async () => {
+  const { sql } = cabinet
+  const partner = await aPartner(sql)
+  companyId = await aCompany(sql, partner, { name: NASTY })
+  const other = await aCompany(sql, await aPartner(sql), { name: 'Other & Sons' })
+  for (const brand of ['MTS', 'MEGAFON', 'BEELINE'] as const) await anApprovedSender(sql, companyId, { brand })
+  await anApprovedSender(sql, companyId, { senderName: NASTY, channelType: 'VIBER' })
+  const denied = await aSender(sql, other, { senderName: 'ROMASHKA-VP' })
+  await denySender(sql, denied.senderId, 'No right to the name', new Date())
+
+  const document = await sql.begin(tx => storeDocument(tx, companyId, { filename: `${NASTY}.pdf`, content: PDF }))
+  const rejected = await aSender(sql, companyId, { senderName: 'ROMASHKA24', documentIds: [document.id] })
+  rejectedId = rejected.senderId
+  await submit()
+  await rejectSender(sql, rejectedId, `The letter has no stamp ${NASTY}`, new Date())
+
+  await aSender(sql, companyId, {
+    senderName: 'ROMASHKAVIP',
+    commonType: 'PROMO',
+    description: NASTY,
+    documentIds: [document.id],
+  })
+  const text = { channelType: 'SMS', templateType: 'AUTHORIZE', content: null, senderId: null, dateTo: null } as const
+  const now = new Date()
+  const make = (pattern: string) =>
+    sql.begin(tx => createTemplate(tx, companyId, { ...text, pattern, dateFrom: now }, now))
+  await make(`Hello %w, your code is %d{1,6}. ${NASTY}`)
+  templateId = (await make('Order %d is ready: %w{1,5}')).templateId
+  await submit()
+})
+
+/** As the engine does with manual moderation. */
+async function submit() {
+  await moveDueSenders(cabinet.sql, 'manual', () => null, new Date())
+  await moveDueTemplates(cabinet.sql, 'manual', new Date())
+}
+
+async function signedIn(login: string, path: string) {
+  const page = await browser.newPage({ viewport: { width: 1400, height: 900 } })
+  const faults = watchFaults(page)
+  await openPage(page, cabinet, path)
+  await typeCredentials(page, login)
+  return { page, faults }
+}
+
+const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name })
+const toast = (page: Page, text: string) => page.getByRole('alert').filter({ hasText: text })
+
+describe.skipIf(!hasBrowser)('sender names', () => {
+  test('are requested with a PDF, sent back by the keyboard, mended, approved, and offered in a new dispatch', async () => {
+    const owner = await signedIn((await aPerson(cabinet.sql, ofCompany(companyId), 'owner')).login, 'senders')
+    const { page } = owner
+    await page.getByRole('link', { name: 'Request a name' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('Daisy')
+    await page.getByRole('radio', { name: 'Advertising' }).check()
+    for (const operator of ['Beeline', 'MegaFon', 'Tele2'])
+      await page.getByRole('checkbox', { name: operator }).uncheck()
+    await page.getByRole('button', { name: 'Request the name' }).click()
+    await page.getByText('Advertising needs a document.').waitFor()
+    const file = { name: 'letter.pdf', mimeType: 'application/pdf', buffer: PDF }
+    await page.locator('input[type=file]').setInputFiles(file)
+    await page.getByRole('button', { name: 'Remove letter.pdf' }).waitFor()
+    await page.getByRole('button', { name: 'Request the name' }).click()
+    const row = page.getByRole('row').filter({ hasText: 'Daisy' })
+    await row.getByText('Submitted').waitFor()
+    await submit()
+
+    const moderator = await signedIn((await aPerson(cabinet.sql, staff, 'moderator')).login, 'review')
+    const desk = moderator.page
+    await heading(desk, 'ROMASHKAVIP').waitFor() // the oldest
+    await desk
+      .getByRole('link', { name: /Review\s*4/ })
+      .first()
+      .waitFor()
+    for (let i = 0; i < 3; i++) await desk.keyboard.press('j')
+    await heading(desk, 'Daisy').waitFor()
+    await desk.locator('iframe[title="letter.pdf"]').waitFor()
+    await desk.keyboard.press('r')
+    await desk.getByLabel('What the company reads').fill('The letter names another firm')
+    await desk.getByRole('button', { name: 'Send back', exact: true }).click()
+    await toast(desk, 'Daisy is sent back').waitFor()
+    await eventually(async () => expect(await heading(desk, 'Daisy').count()).toBe(0))
+
+    await row.getByRole('link', { name: 'Daisy', exact: true }).click()
+    await heading(page, 'Daisy').waitFor()
+    await page.reload()
+    await page.getByText('The letter names another firm').first().waitFor()
+    await page.getByRole('link', { name: 'Edit and submit again' }).click()
+    await page.getByLabel('Note for the review').fill('The firm has a new name')
+    await page.getByRole('button', { name: 'Submit again' }).click()
+    await page.getByText('Submitted for review').first().waitFor()
+
+    await openPage(desk, cabinet, 'review')
+    await desk.getByRole('link', { name: /^Daisy/ }).click()
+    await desk.getByText('The firm has a new name').waitFor()
+    await desk.keyboard.press('a')
+    await toast(desk, 'Daisy is approved').waitFor()
+
+    await openPage(page, cabinet, 'dispatches/new')
+    await page.getByRole('combobox', { name: 'Sender name' }).selectOption('Daisy')
+    await page.getByRole('row', { name: /^MTS Approved/ }).waitFor()
+    owner.faults.expectNone()
+    moderator.faults.expectNone()
+  })
+
+  test('two moderators at one request: the second is told, and sees what was decided', async () => {
+    const { senderId } = await aSender(cabinet.sql, companyId, { senderName: 'Both' })
+    await submit()
+    const open = async () =>
+      (await signedIn((await aPerson(cabinet.sql, staff, 'moderator')).login, `review?sender=${senderId}`)).page
+    const [first, second] = [await open(), await open()]
+    for (const page of [first, second]) await heading(page, 'Both').waitFor()
+    await first.keyboard.press('a')
+    await toast(first, 'Both is approved').waitFor()
+    await second.keyboard.press('a')
+    await toast(second, 'Somebody has changed this meanwhile').waitFor()
+    await second.getByText('Already decided: Approved').waitFor()
+  })
+
+  test.each(screens)('look good at $width px, $locale, $colorScheme', async screen => {
+    const { login } = await aPerson(cabinet.sql, ofCompany(companyId), 'owner')
+    const nasty = (page: Page) => page.getByText(NASTY).first().waitFor()
+    await lookAt(browser, cabinet, screen, login, [
+      { path: 'senders', ready: nasty },
+      { path: 'senders/new', ready: nasty },
+      { path: `senders/${rejectedId}`, ready: nasty },
+      { path: `senders/${rejectedId}?edit=true`, ready: nasty },
+      {
+        path: 'senders/1',
+        ready: page => page.getByRole('heading', { name: 'ROMASHKA' }).waitFor(),
+        // biome-ignore lint/suspicious/noThenProperty: what is done next
+        then: async page => {
+          await expectGoodDialog(page, 'suspend', () =>
+            page.getByRole('button', { name: /^(Suspend|Поставить на паузу)$/ }).click(),
+          )
+          await expectGoodDialog(page, 'close', () => page.getByRole('button', { name: /^(Close|Закрыть)$/ }).click())
+        },
+      },
+      { path: 'templates', ready: nasty },
+      { path: 'templates/new', ready: page => page.getByRole('radiogroup').waitFor() },
+      {
+        path: `templates/${templateId}`,
+        ready: page => page.getByRole('heading', { level: 1 }).waitFor(),
+        // biome-ignore lint/suspicious/noThenProperty: what is done next
+        then: page =>
+          expectGoodDialog(page, 'withdraw', () => page.getByRole('button', { name: /^(Withdraw|Отозвать)$/ }).click()),
+      },
+    ])
+    const moderator = await aPerson(cabinet.sql, staff, 'moderator')
+    const vip = (page: Page) => page.getByRole('heading', { level: 1, name: 'ROMASHKAVIP' }).waitFor()
+    await lookAt(browser, cabinet, screen, moderator.login, [
+      {
+        path: 'review',
+        ready: vip,
+        // biome-ignore lint/suspicious/noThenProperty: what is done next
+        then: async page => {
+          await expectGoodDialog(page, 'reject', () =>
+            page.getByRole('button', { name: /^(Send back|Вернуть)…/ }).click(),
+          )
+          await expectGoodDialog(page, 'keys', () => page.keyboard.press('?'))
+        },
+      },
+      { path: `review?template=${templateId}`, ready: page => page.getByRole('heading', { level: 1 }).waitFor() },
+    ])
+  })
+})

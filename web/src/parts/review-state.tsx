@@ -1,0 +1,36 @@
+import type { SenderStatus } from '../../../src/domain/senders/sender.ts'
+import { useWords } from '../words/words.ts'
+import type { IconName } from './icon.tsx'
+import { Status, type StatusKind } from './status.tsx'
+
+const looks: Record<SenderStatus, [StatusKind, IconName]> = {
+  DRAFT: ['wait', 'wait'],
+  PRE_REVIEW: ['sent', 'wait'],
+  INTERNAL_REVIEW: ['sent', 'wait'],
+  EXTERNAL_REVIEW: ['sent', 'wait'],
+  AWAITING: ['ok', 'wait'],
+  APPROVED: ['ok', 'ok'],
+  REJECTED: ['warn', 'replay'],
+  DENIED: ['fail', 'slash'],
+  CLOSED: ['wait', 'slash'],
+}
+
+type Props = { status: SenderStatus; suspended?: boolean; isPill?: boolean }
+
+/** How far the review of a sender name or a template is. An approved name that is suspended shows that. */
+export function ReviewState({ status, suspended = false, isPill = false }: Props) {
+  const { say } = useWords()
+  if (suspended && status === 'APPROVED') {
+    return (
+      <Status kind="warn" icon="pause" isPill={isPill}>
+        {say('review.suspended')}
+      </Status>
+    )
+  }
+  const [kind, icon] = looks[status]
+  return (
+    <Status kind={kind} icon={icon} isPill={isPill}>
+      {say(`review.status.${status}`)}
+    </Status>
+  )
+}

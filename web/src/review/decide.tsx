@@ -1,0 +1,114 @@
+import { Button, Textarea } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { SenderStatus } from '../../../src/domain/senders/sender.ts'
+import type { DecidedAnswer, DecisionForm } from '../../../src/http/cabinet/review.ts'
+import { ask } from '../api.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { FormProblem } from '../parts/form-problem.tsx'
+import { tellDone, tellProblem } from '../parts/toast.tsx'
+import { describeProblem } from '../problems.ts'
+import { useWords } from '../words/words.ts'
+import styles from './review.module.css'
+import { type Open, REVIEW, type SenderData, type TemplateData } from './review.ts'
+import type { ReviewAct } from './use-review-keys.ts'
+
+export type Decision = DecisionForm['decision']
+
+const done = { approve: 'review.approved', reject: 'review.rejected', deny: 'review.denied' } as const
+
+/** Decides about what the person sees. The server refuses when somebody decided or changed it meanwhile; then it is shown anew. */
+export function useDecision({ kind, id }: Open, data: SenderData | TemplateData | undefined, onDecided: () => void) {
+  const { say } = useWords()
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (form: Omit<DecisionForm, 'version'>) =>
+      ask<DecidedAnswer>('POST', `/review/${kind}s/${id}/decision`, { ...form, version: data!.version }),
+    onSuccess: (_, { decision }) => {
+      const name = 'senderName' in data! && data.senderName && kind === 'sender' ? data.senderName : `#${id}`
+      tellDone(say(done[decision], { name }))
+      onDecided()
+    },
+    onError: tellProblem,
+    onSettled: () => client.invalidateQueries({ queryKey: REVIEW }),
+  })
+}
+
+type BarProps = { status: SenderStatus; isWaiting: boolean; isBusy: boolean; onAct(what: ReviewAct): void }
+
+/** The three decisions; of a request that is decided already, what became of it. */
+export function DecisionBar({ status, isWaiting, isBusy, onAct }: BarProps) {
+  const { say } = useWords()
+  if (!isWaiting) {
+    return (
+      <div className={styles.decide}>
+        <p className="note" role="status">
+          {say('review.decided', { status: say(`review.status.${status}`) })}
+        </p>
+        <Button onClick={() => onAct('next')}>{say('review.next')}</Button>
+      </div>
+    )
+  }
+  return (
+    <div className={styles.decide}>
+      <Button variant="filled" loading={isBusy} rightSection={<kbd>A</kbd>} onClick={() => onAct('approve')}>
+        {say('review.approve')}
+      </Button>
+      <Button disabled={isBusy} rightSection={<kbd>R</kbd>} onClick={() => onAct('reject')}>
+        {say('review.reject')}
+      </Button>
+      <Button disabled={isBusy} rightSection={<kbd>D</kbd>} onClick={() => onAct('deny')}>
+        {say('review.deny')}
+      </Button>
+    </div>
+  )
+}
+
+type DialogProps = {
+  decision: 'reject' | 'deny'
+  name: string
+  isBusy: boolean
+  error: unknown
+  onDecide(decision: Decision, comment: string): void
+  onClose(): void
+}
+
+/** Both need a comment: the company reads it. */
+export function DecisionDialog({ decision, name, isBusy, error, onDecide, onClose }: DialogProps) {
+  const words = useWords()
+  const { say } = words
+  const [comment, setComment] = useState('')
+  const [isTried, setIsTried] = useState(false)
+  const isEmpty = comment.trim() === ''
+  const submit = () => {
+    setIsTried(true)
+    if (!isEmpty) onDecide(decision, comment.trim())
+  }
+  return (
+    <Dialog
+      title={say(`review.${decision}.title`, { name })}
+      text={say(`review.${decision}.text`)}
+      submit={say(`review.${decision}.submit`)}
+      isDangerous={decision === 'deny'}
+      isBusy={isBusy}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      {error != null && <FormProblem>{describeProblem(words, error)}</FormProblem>}
+      <Textarea
+        label={say('review.comment')}
+        data-autofocus
+        autosize
+        minRows={3}
+        maxRows={10}
+        maxLength={2000}
+        error={isTried && isEmpty && say('review.comment.empty')}
+        value={comment}
+        onChange={({ currentTarget }) => setComment(currentTarget.value)}
+        onKeyDown={event => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit()
+        }}
+      />
+    </Dialog>
+  )
+}

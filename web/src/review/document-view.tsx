@@ -1,0 +1,86 @@
+import { ActionIcon } from '@mantine/core'
+import { useState } from 'react'
+import { Blank } from '../parts/blank.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { addressOf } from '../senders/documents.ts'
+import { useWords } from '../words/words.ts'
+import styles from './review.module.css'
+import type { SenderData } from './review.ts'
+
+type Props = { companyId: number; documents: SenderData['documents'] }
+
+/** The documents of a request, one at a time: PDF by the browser's own viewer, in a sandbox. */
+export function DocumentView({ companyId, documents }: Props) {
+  const { say } = useWords()
+  const [place, setPlace] = useState(0)
+  const document = documents[Math.min(place, documents.length - 1)]
+  if (!document) {
+    return (
+      <div className={styles.doc}>
+        <Blank drawing="lost" title={say('review.document.none')} text={say('review.document.none.text')} />
+      </div>
+    )
+  }
+  const address = addressOf(companyId, document)
+  return (
+    <div className={styles.doc}>
+      <div className={styles.docBar}>
+        <span className={styles.docName}>{document.filename}</span>
+        <span className="note">{say('review.document', { number: place + 1, count: documents.length })}</span>
+        <span className={styles.docTools}>
+          {documents.length > 1 && (
+            <>
+              <Tool
+                label={say('review.document.previous')}
+                icon="back"
+                isOff={place === 0}
+                onClick={() => setPlace(place - 1)}
+              />
+              <Tool
+                label={say('review.document.next')}
+                icon="right"
+                isOff={place === documents.length - 1}
+                onClick={() => setPlace(place + 1)}
+              />
+            </>
+          )}
+          <ActionIcon
+            component="a"
+            variant="subtle"
+            color="gray"
+            href={address}
+            target="_blank"
+            rel="noreferrer"
+            aria-label={say('review.document.open')}
+            title={say('review.document.open')}
+          >
+            <Icon name="out" />
+          </ActionIcon>
+          <ActionIcon
+            component="a"
+            variant="subtle"
+            color="gray"
+            href={addressOf(companyId, document, true)}
+            aria-label={say('review.document.download')}
+            title={say('review.document.download')}
+          >
+            <Icon name="download" />
+          </ActionIcon>
+        </span>
+      </div>
+      {document.kind === 'pdf' ? (
+        <iframe key={document.id} className={styles.paper} src={address} title={document.filename} />
+      ) : (
+        <img key={document.id} className={styles.picture} src={address} alt={document.filename} />
+      )}
+    </div>
+  )
+}
+
+type ToolProps = { label: string; icon: 'back' | 'right'; isOff: boolean; onClick(): void }
+
+const Tool = ({ label, icon, isOff, onClick }: ToolProps) => (
+  <ActionIcon variant="subtle" color="gray" aria-label={label} title={label} disabled={isOff} onClick={onClick}>
+    <Icon name={icon} />
+  </ActionIcon>
+)

@@ -1,0 +1,30 @@
+import { Dialog } from '../parts/dialog.tsx'
+import { Pair, Pairs } from '../parts/pairs.tsx'
+import { useWords } from '../words/words.ts'
+import styles from './review.module.css'
+
+const keys = [
+  ['A', 'review.keys.approve'],
+  ['R', 'review.keys.reject'],
+  ['D', 'review.keys.deny'],
+  ['J', 'review.keys.next'],
+  ['K', 'review.keys.previous'],
+  ['?', 'review.keys.help'],
+] as const
+
+export function KeysDialog({ onClose }: { onClose(): void }) {
+  const { say } = useWords()
+  return (
+    <Dialog title={say('review.keys')} close={say('app.close')} onClose={onClose}>
+      <div className={styles.keys}>
+        <Pairs>
+          {keys.map(([key, name]) => (
+            <Pair key={key} name={say(name)}>
+              <kbd>{key}</kbd>
+            </Pair>
+          ))}
+        </Pairs>
+      </div>
+    </Dialog>
+  )
+}

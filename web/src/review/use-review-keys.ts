@@ -1,0 +1,26 @@
+import { useEffect } from 'react'
+
+/** By the place on the keyboard: in a Russian layout the keys have other letters. */
+const keys = { KeyA: 'approve', KeyR: 'reject', KeyD: 'deny', KeyJ: 'next', KeyK: 'previous' } as const
+
+export type ReviewAct = (typeof keys)[keyof typeof keys] | 'help'
+
+/** A, R, D decide, J and K go through the queue, ? shows the keys. Not while somebody types or a dialog is open. */
+export function useReviewKeys(act: (what: ReviewAct) => void) {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (isElsewhere(event)) return
+      const what = event.key === '?' ? 'help' : event.shiftKey ? undefined : keys[event.code as keyof typeof keys]
+      if (!what) return
+      event.preventDefault()
+      act(what)
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  })
+}
+
+function isElsewhere({ target, ctrlKey, metaKey, altKey, repeat }: KeyboardEvent): boolean {
+  if (ctrlKey || metaKey || altKey || repeat || !(target instanceof Element)) return true
+  return target.closest('input, textarea, select, [role=dialog], [role=menu]') !== null
+}

@@ -1,0 +1,120 @@
+import { Link } from '@tanstack/react-router'
+import { type Brand, brands } from '../../../src/domain/numbering/brand.ts'
+import { useAmount, useSign } from '../new-dispatch/amounts.ts'
+import { numberOf } from '../new-dispatch/offer.ts'
+import { ReviewState } from '../parts/review-state.tsx'
+import table from '../parts/table.module.css'
+import { useTrafficNames } from '../parts/traffic-names.ts'
+import { useWords } from '../words/words.ts'
+import styles from './names-table.module.css'
+import { bestOf, type Name, type Registration, servesAll } from './senders.ts'
+
+/** The names of a company, with the state at each operator and what is missing. */
+export function NamesTable({ names, currency }: { names: Name[]; currency: string }) {
+  const { say } = useWords()
+  const { operator } = useTrafficNames()
+  const sign = useSign(currency)
+  const hasFees = names.some(name => name.registrations.some(({ fee }) => fee !== null))
+  return (
+    <table className={`${table.table} ${styles.list}`}>
+      <thead>
+        <tr>
+          <th className={styles.name}>{say('senders.name')}</th>
+          {brands.map(brand => (
+            <th key={brand}>{operator(brand)}</th>
+          ))}
+          <th>{say('senders.missing')}</th>
+          {hasFees && <th className={table.number}>{say('senders.fee', { sign })}</th>}
+        </tr>
+      </thead>
+      <tbody>
+        {names.map(name => (
+          <NameRow key={`${name.channelType} ${name.senderName}`} name={name} sign={sign} hasFees={hasFees} />
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function NameRow({ name, sign, hasFees }: { name: Name; sign: string; hasFees: boolean }) {
+  const { say } = useWords()
+  const { channel } = useTrafficNames()
+  const amount = useAmount()
+  const newest = name.registrations.at(-1)!
+  const fee = name.registrations.reduce((sum, one) => sum + (one.fee === null ? 0 : numberOf(one.fee)), 0)
+  const types = [...new Set(name.registrations.map(({ commonType }) => say(`senders.type.${commonType}`)))]
+  return (
+    <tr>
+      <td className={`${table.title} ${styles.name}`}>
+        <Link
+          className={table.main}
+          to="/senders/$senderId"
+          params={{ senderId: (bestOf(name.registrations) ?? newest).senderId }}
+          search={{}}
+        >
+          {name.senderName}
+        </Link>
+        <span className={table.sub}>{[channel(name.channelType), ...types].join(' · ')}</span>
+      </td>
+      <States name={name} />
+      <td className={`${styles.missing} ${styles.wide}`}>
+        <Missing name={name} />
+      </td>
+      {hasFees && (
+        <td className={`${table.number} ${fee > 0 ? '' : styles.free}`} data-label={say('senders.fee', { sign })}>
+          {fee > 0 ? amount(fee) : <span className={table.dim}>–</span>}
+        </td>
+      )}
+    </tr>
+  )
+}
+
+function States({ name }: { name: Name }) {
+  const { say } = useWords()
+  const { operator } = useTrafficNames()
+  const serving = name.registrations.filter(one => servesAll(name, one))
+  if (serving.length === name.registrations.length) {
+    const label = name.channelType === 'SMS' ? say('senders.abroad') : say('senders.all')
+    return (
+      <td className={`${styles.state} ${styles.wide}`} colSpan={brands.length} data-label={label}>
+        <StateLink registration={bestOf(serving)!} label={`${name.senderName}, ${label}`} />
+        <span className={`${styles.serves} only-wide`}>{label}</span>
+      </td>
+    )
+  }
+  return brands.map(brand => {
+    const registration = bestOf(ofBrand(name, brand))
+    return (
+      <td key={brand} className={styles.state} data-label={operator(brand)}>
+        {registration ? (
+          <StateLink registration={registration} label={`${name.senderName}, ${operator(brand)}`} />
+        ) : (
+          <span className={table.dim}>{say('senders.notRequested')}</span>
+        )}
+      </td>
+    )
+  })
+}
+
+const ofBrand = ({ registrations }: Name, brand: Brand) =>
+  registrations.filter(one => one.brand === brand && !one.isInternational)
+
+function StateLink({ registration, label }: { registration: Registration; label: string }) {
+  return (
+    <Link to="/senders/$senderId" params={{ senderId: registration.senderId }} search={{}} title={label}>
+      <ReviewState status={registration.status} suspended={registration.suspended} />
+    </Link>
+  )
+}
+
+/** What the company can do next: mend what was sent back, or request the name for further operators. */
+function Missing({ name }: { name: Name }) {
+  const { say } = useWords()
+  const { operator } = useTrafficNames()
+  const back = name.registrations.find(({ status }) => status === 'REJECTED')
+  if (back) return say('senders.missing.back', { comment: back.comment ?? '' })
+  const isOver = name.registrations.every(({ status }) => status === 'DENIED' || status === 'CLOSED')
+  if (isOver || name.registrations.every(one => servesAll(name, one))) return null
+  const missing = brands.filter(brand => ofBrand(name, brand).length === 0)
+  return missing.length === 0 ? null : say('senders.missing.brands', { brands: missing.map(operator).join(', ') })
+}

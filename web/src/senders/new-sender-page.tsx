@@ -1,0 +1,53 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import type { MadeAnswer, NewNameForm } from '../../../src/http/cabinet/senders.ts'
+import { ask } from '../api.ts'
+import { OneCompany } from '../parts/one-company.tsx'
+import { PageHead } from '../parts/page-head.tsx'
+import { useWords } from '../words/words.ts'
+import { emptyDraft, type SenderDraft, SenderForm } from './sender-form.tsx'
+import { useSenderChange } from './senders.ts'
+
+/** A new request; the address may name the name and an operator that is still missing. */
+export function NewSenderPage() {
+  const { say } = useWords()
+  return (
+    <>
+      <PageHead title={say('senders.new.title')} note={say('senders.new.note')} />
+      <OneCompany>{companyId => <NewSender companyId={companyId} />}</OneCompany>
+    </>
+  )
+}
+
+function NewSender({ companyId }: { companyId: number }) {
+  const { say } = useWords()
+  const navigate = useNavigate()
+  const { name, brand, type } = useSearch({ from: '/shell/senders/new' })
+  const request = useSenderChange(
+    (draft: SenderDraft) => ask<MadeAnswer>('POST', `/senders?companyId=${companyId}`, formOf(draft)),
+    ({ channelType, brands }) => say('senders.new.done', { count: channelType === 'SMS' ? brands.length : 1 }),
+  )
+  const goToList = () => void navigate({ to: '/senders', search: {} })
+  return (
+    <SenderForm
+      companyId={companyId}
+      initial={{
+        ...emptyDraft,
+        senderName: name ?? '',
+        brands: brand ? [brand] : emptyDraft.brands,
+        commonType: type ?? emptyDraft.commonType,
+      }}
+      isNew
+      submit={say('senders.new.submit')}
+      isBusy={request.isPending}
+      error={request.error}
+      onSubmit={draft => request.mutate(draft, { onSuccess: goToList })}
+      onCancel={goToList}
+    />
+  )
+}
+
+const formOf = ({ documents, senderName, ...draft }: SenderDraft): NewNameForm => ({
+  ...draft,
+  senderName: senderName.trim(),
+  documentIds: documents.map(({ id }) => id),
+})

@@ -1,0 +1,18 @@
+import { type Brand, brands } from '../../../src/domain/numbering/brand.ts'
+import { type CommonType, commonTypes } from '../../../src/domain/senders/sender.ts'
+import { type ListSearch, listSearchOf } from '../parts/list-search.ts'
+
+/** As the server names them; a list of its own, because the page imports types of the server alone. */
+export const nameStates = ['approved', 'waiting', 'rejected', 'suspended', 'over'] as const
+export type NameSearch = ListSearch<(typeof nameStates)[number]>
+export const nameSearchOf: (search: Record<string, unknown>) => NameSearch = listSearchOf(nameStates)
+
+/** What a new request begins with. */
+export type NewNameSearch = { name?: string | undefined; brand?: Brand | undefined; type?: CommonType | undefined }
+
+/** `undefined` removes what is wrong. The address writes a text of digits as a number. */
+export const newNameSearchOf = ({ name, brand, type }: Record<string, unknown>): NewNameSearch => ({
+  name: typeof name === 'string' || typeof name === 'number' ? `${name}`.slice(0, 64) : undefined,
+  brand: brands.find(one => one === brand),
+  type: commonTypes.find(one => one === type),
+})

@@ -1,0 +1,63 @@
+import { keepPreviousData, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
+import type {
+  FeesAnswer,
+  ListedName,
+  ListedRegistration,
+  NamesAnswer,
+  SenderPageAnswer,
+} from '../../../src/http/cabinet/senders.ts'
+import { ask, type Wire } from '../api.ts'
+import { queryOf } from '../parts/list-search.ts'
+import { tellDone } from '../parts/toast.tsx'
+import type { NameSearch } from './search.ts'
+
+export type Name = Wire<ListedName>
+export type Registration = Wire<ListedRegistration>
+export type SenderPageData = Wire<SenderPageAnswer>
+
+export const SENDERS = ['senders'] as const
+
+export const namesQuery = (companyId: number, search: NameSearch) =>
+  queryOptions({
+    queryKey: [...SENDERS, 'list', companyId, search],
+    queryFn: () => ask<NamesAnswer>('GET', `/senders?${queryOf(companyId, search)}`),
+    placeholderData: keepPreviousData,
+    refetchInterval: 60_000,
+  })
+
+export const senderQuery = (companyId: number, senderId: number) =>
+  queryOptions({
+    queryKey: [...SENDERS, companyId, senderId],
+    queryFn: () => ask<SenderPageAnswer>('GET', `/senders/${senderId}?companyId=${companyId}`),
+    refetchInterval: 60_000,
+  })
+
+export const feesQuery = (companyId: number) =>
+  queryOptions({
+    queryKey: [...SENDERS, 'fees', companyId],
+    queryFn: () => ask<FeesAnswer>('GET', `/senders/fees?companyId=${companyId}`),
+  })
+
+/** Changes a name, shows the change everywhere, and says so. */
+export function useSenderChange<Given>(change: (given: Given) => Promise<unknown>, done: (given: Given) => string) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: change,
+    onSuccess: async (_, given) => {
+      await client.invalidateQueries({ queryKey: SENDERS })
+      await client.invalidateQueries({ queryKey: ['new-dispatch'] })
+      tellDone(done(given))
+    },
+  })
+}
+
+/** One registration serves every operator, or every number abroad. */
+export const servesAll = ({ channelType }: { channelType: string }, { isInternational }: Registration) =>
+  channelType !== 'SMS' || isInternational
+
+/** The registration of an operator that matters most: one that sends, else one in review, else the newest. */
+export function bestOf(registrations: Registration[]): Registration | undefined {
+  const rank = ({ status }: Registration) =>
+    status === 'APPROVED' ? 0 : status === 'DENIED' || status === 'CLOSED' ? 2 : 1
+  return registrations.toSorted((a, b) => rank(a) - rank(b) || b.senderId - a.senderId)[0]
+}

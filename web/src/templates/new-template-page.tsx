@@ -1,0 +1,40 @@
+import { useNavigate } from '@tanstack/react-router'
+import type { MadeTemplate } from '../../../src/http/cabinet/templates.ts'
+import { ask } from '../api.ts'
+import { OneCompany } from '../parts/one-company.tsx'
+import { PageHead } from '../parts/page-head.tsx'
+import { useWords } from '../words/words.ts'
+import { emptyDraft, type TemplateDraft, TemplateForm } from './template-form.tsx'
+import { useTemplateChange } from './templates.ts'
+
+export function NewTemplatePage() {
+  const { say } = useWords()
+  return (
+    <>
+      <PageHead title={say('templates.request')} note={say('templates.new.note')} />
+      <OneCompany>{companyId => <NewTemplate companyId={companyId} />}</OneCompany>
+    </>
+  )
+}
+
+function NewTemplate({ companyId }: { companyId: number }) {
+  const { say } = useWords()
+  const navigate = useNavigate()
+  const request = useTemplateChange(
+    (draft: TemplateDraft) => ask<MadeTemplate>('POST', `/templates?companyId=${companyId}`, draft),
+    () => say('templates.new.done'),
+  )
+  const goToList = () => void navigate({ to: '/templates', search: {} })
+  return (
+    <TemplateForm
+      companyId={companyId}
+      initial={emptyDraft}
+      isNew
+      submit={say('templates.new.submit')}
+      isBusy={request.isPending}
+      error={request.error}
+      onSubmit={draft => request.mutate(draft, { onSuccess: goToList })}
+      onCancel={goToList}
+    />
+  )
+}

@@ -1,0 +1,207 @@
+import { Button, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { TemplateChangeForm } from '../../../src/http/cabinet/templates.ts'
+import { ask } from '../api.ts'
+import { useFormats } from '../format.ts'
+import { Band, Said } from '../parts/band.tsx'
+import { BoneRows } from '../parts/bones.tsx'
+import columns from '../parts/columns.module.css'
+import { Dialog } from '../parts/dialog.tsx'
+import { ErrorState } from '../parts/error-state.tsx'
+import { FormProblem } from '../parts/form-problem.tsx'
+import { OneCompany } from '../parts/one-company.tsx'
+import { PageHead, usePageTitle } from '../parts/page-head.tsx'
+import { Pair, Pairs } from '../parts/pairs.tsx'
+import { ReviewHistory } from '../parts/review-history.tsx'
+import { ReviewState } from '../parts/review-state.tsx'
+import { Section } from '../parts/section.tsx'
+import { useTrafficNames } from '../parts/traffic-names.ts'
+import { describeProblem } from '../problems.ts'
+import { endOf, today } from '../senders/sender-actions.tsx'
+import head from '../senders/sender-page.module.css'
+import { useMe } from '../session.ts'
+import { useWords } from '../words/words.ts'
+import styles from './pattern.module.css'
+import { PatternText } from './pattern-text.tsx'
+import { PatternTrial } from './pattern-trial.tsx'
+import { TemplateForm } from './template-form.tsx'
+import { type TemplatePageData, templateQuery, useTemplateChange } from './templates.ts'
+
+/** One template: its text, its state, what was said about it, and what fits. */
+export function TemplatePage() {
+  return <OneCompany>{companyId => <Loaded companyId={companyId} />}</OneCompany>
+}
+
+function Loaded({ companyId }: { companyId: number }) {
+  const { templateId } = useParams({ from: '/shell/templates/$templateId' })
+  const { edit } = useSearch({ from: '/shell/templates/$templateId' })
+  const { data, error, refetch } = useQuery(templateQuery(companyId, templateId))
+  const mayChange = useMe().rights.includes('settings.change')
+  if (!data) return error ? <ErrorState error={error} onRetry={refetch} /> : <BoneRows rows={6} />
+  if (edit && mayChange && data.changeable.includes('pattern'))
+    return <EditTemplate companyId={companyId} template={data} />
+  return <Template companyId={companyId} template={data} mayChange={mayChange} />
+}
+
+type Props = { companyId: number; template: TemplatePageData }
+
+const useChange = ({ companyId, template: { templateId } }: Props, done: () => string) =>
+  useTemplateChange(
+    (form: TemplateChangeForm) => ask<void>('PATCH', `/templates/${templateId}?companyId=${companyId}`, form),
+    done,
+  )
+
+/** The form keeps what it began with: a change that somebody else makes meanwhile is not overwritten, but told of. */
+function EditTemplate({ companyId, template: now }: Props) {
+  const { say } = useWords()
+  const [template] = useState(now)
+  const navigate = useNavigate()
+  const { templateId, status, version } = template
+  const isBack = status === 'REJECTED'
+  const change = useChange({ companyId, template }, () => say(isBack ? 'template.mend.done' : 'template.edit.done'))
+  const leave = () => void navigate({ to: '/templates/$templateId', params: { templateId }, search: {} })
+  return (
+    <>
+      <PageHead title={say('template.edit.title', { id: String(templateId) })} />
+      <RefusalBand template={template} />
+      <TemplateForm
+        companyId={companyId}
+        initial={template}
+        isNew={false}
+        submit={say(isBack ? 'sender.mend.submit' : 'sender.edit.submit')}
+        isBusy={change.isPending}
+        error={change.error}
+        onSubmit={({ templateType, pattern, senderId, content }) =>
+          change.mutate({ version, templateType, pattern, senderId, content }, { onSuccess: leave })
+        }
+        onCancel={leave}
+      />
+    </>
+  )
+}
+
+function Template({ companyId, template, mayChange }: Props & { mayChange: boolean }) {
+  const { say } = useWords()
+  const { date } = useFormats()
+  const { channel } = useTrafficNames()
+  const title = say('template.title', { id: String(template.templateId) })
+  usePageTitle(title)
+  return (
+    <>
+      <div className={head.head}>
+        <div className={head.names}>
+          <div className={head.title}>
+            <h1>{title}</h1>
+            <ReviewState status={template.status} isPill />
+          </div>
+          <p className="note">
+            {[channel(template.channelType), say('sender.requested', { time: date(template.createdAt) })].join(' · ')}
+          </p>
+        </div>
+        {mayChange && <Actions companyId={companyId} template={template} />}
+      </div>
+      <RefusalBand template={template} />
+      <div className={columns.columns}>
+        <div>
+          <Section title={say('templates.text')}>
+            <p className={styles.bubble}>
+              <PatternText pattern={template.pattern} />
+            </p>
+          </Section>
+          <Section title={say('review.history')}>
+            <ReviewHistory items={template.history} />
+          </Section>
+        </div>
+        <div className={columns.aside}>
+          <Section title={say('sender.facts')}>
+            <Pairs>
+              <Pair name={say('templates.type')}>{say(`templates.type.${template.templateType}`)}</Pair>
+              <Pair name={say('templates.sender')}>{template.senderName ?? say('templates.anyName')}</Pair>
+              <Pair name={say('sender.from')}>{date(template.dateFrom)}</Pair>
+              <Pair name={say('sender.until')}>
+                {template.dateTo ? date(template.dateTo) : say('sender.unlimited')}
+              </Pair>
+              {template.content && (
+                <Pair name={say('templates.form.content.name')}>
+                  {template.content.name}, {template.content.language}
+                </Pair>
+              )}
+            </Pairs>
+          </Section>
+          <PatternTrial pattern={template.pattern} />
+        </div>
+      </div>
+    </>
+  )
+}
+
+function Actions({ companyId, template }: Props) {
+  const { say } = useWords()
+  const [isWithdrawing, setIsWithdrawing] = useState(false)
+  const { templateId, status, changeable } = template
+  const isBack = status === 'REJECTED'
+  return (
+    <div className={head.actions}>
+      {changeable.includes('pattern') && (
+        <Button
+          variant={isBack ? 'filled' : 'default'}
+          renderRoot={props => (
+            <Link {...props} to="/templates/$templateId" params={{ templateId }} search={{ edit: true }} />
+          )}
+        >
+          {say(isBack ? 'template.mend' : 'template.edit')}
+        </Button>
+      )}
+      {changeable.includes('dateTo') && !isBack && (
+        <Button onClick={() => setIsWithdrawing(true)}>{say('template.withdraw')}</Button>
+      )}
+      {isWithdrawing && (
+        <WithdrawDialog companyId={companyId} template={template} onClose={() => setIsWithdrawing(false)} />
+      )}
+    </div>
+  )
+}
+
+function WithdrawDialog({ companyId, template, onClose }: Props & { onClose(): void }) {
+  const words = useWords()
+  const { say } = words
+  const { date } = useFormats()
+  const [day, setDay] = useState(today())
+  const change = useChange({ companyId, template }, () => say('template.withdraw.done', { day: date(endOf(day)) }))
+  return (
+    <Dialog
+      title={say('template.withdraw.title')}
+      text={say('template.withdraw.text')}
+      submit={say('template.withdraw')}
+      isDangerous
+      isBusy={change.isPending}
+      onSubmit={() => change.mutate({ version: template.version, dateTo: endOf(day) }, { onSuccess: onClose })}
+      onClose={onClose}
+    >
+      {change.isError && <FormProblem>{describeProblem(words, change.error)}</FormProblem>}
+      <TextInput
+        type="date"
+        label={say('sender.close.day')}
+        data-autofocus
+        min={today()}
+        value={day}
+        onChange={({ currentTarget }) => setDay(currentTarget.value || today())}
+      />
+    </Dialog>
+  )
+}
+
+/** What staff said about a template that was sent back or denied. */
+function RefusalBand({ template: { status, comment } }: { template: TemplatePageData }) {
+  const { say } = useWords()
+  if (status !== 'REJECTED' && status !== 'DENIED') return null
+  const isBack = status === 'REJECTED'
+  return (
+    <Band kind={isBack ? 'warn' : 'fail'} title={say(isBack ? 'sender.back' : 'template.denied')}>
+      {comment && <Said>{comment}</Said>}
+      {isBack && <p className="note">{say('template.back.text')}</p>}
+    </Band>
+  )
+}

@@ -1,0 +1,122 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useSearch } from '@tanstack/react-router'
+import { useFormats } from '../format.ts'
+import { Blank } from '../parts/blank.tsx'
+import { BoneRows } from '../parts/bones.tsx'
+import { ErrorState } from '../parts/error-state.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { ListFilters, ListPages, NothingFits } from '../parts/list-filters.tsx'
+import { OneCompany } from '../parts/one-company.tsx'
+import { PageHead } from '../parts/page-head.tsx'
+import { ReviewState } from '../parts/review-state.tsx'
+import table from '../parts/table.module.css'
+import { useTrafficNames } from '../parts/traffic-names.ts'
+import { useMe } from '../session.ts'
+import { useWords } from '../words/words.ts'
+import { PatternText } from './pattern-text.tsx'
+import { templateStates } from './search.ts'
+import { type Template, templatesQuery } from './templates.ts'
+import styles from './templates-page.module.css'
+
+/** The templates of one company. */
+export function TemplatesPage() {
+  const { say } = useWords()
+  const mayChange = useMe().rights.includes('settings.change')
+  return (
+    <>
+      <PageHead title={say('templates.title')} note={say('templates.note')} actions={mayChange && <RequestButton />} />
+      <OneCompany>{companyId => <Templates companyId={companyId} mayChange={mayChange} />}</OneCompany>
+    </>
+  )
+}
+
+function RequestButton() {
+  const { say } = useWords()
+  return (
+    <Button
+      variant="filled"
+      leftSection={<Icon name="plus" />}
+      renderRoot={props => <Link {...props} to="/templates/new" search={{}} />}
+    >
+      {say('templates.request')}
+    </Button>
+  )
+}
+
+function Templates({ companyId, mayChange }: { companyId: number; mayChange: boolean }) {
+  const { say } = useWords()
+  const { company: _, ...search } = useSearch({ from: '/shell/templates' })
+  const { data, error, refetch } = useQuery(templatesQuery(companyId, search))
+  const isFiltered = search.state !== undefined || search.search !== undefined
+  if (!data) return error ? <ErrorState error={error} onRetry={refetch} /> : <BoneRows rows={6} />
+  if (data.total === 0 && !isFiltered) {
+    return (
+      <Blank drawing="bird" title={say('templates.empty.title')} text={say('templates.empty.text')}>
+        {mayChange && <RequestButton />}
+      </Blank>
+    )
+  }
+  return (
+    <>
+      <ListFilters
+        search={search}
+        words={say('templates.search')}
+        stateLabel={say('senders.state')}
+        states={templateStates.map(state => [state, say(`review.state.${state}`)])}
+      />
+      {data.templates.length > 0 ? (
+        <>
+          <TemplateTable templates={data.templates} />
+          <ListPages search={search} {...data} />
+        </>
+      ) : (
+        <NothingFits />
+      )}
+    </>
+  )
+}
+
+function TemplateTable({ templates }: { templates: Template[] }) {
+  const { say } = useWords()
+  const { date } = useFormats()
+  const { channel } = useTrafficNames()
+  return (
+    <table className={`${table.table} ${styles.list}`}>
+      <thead>
+        <tr>
+          <th>{say('templates.text')}</th>
+          <th>{say('senders.state')}</th>
+          <th>{say('templates.type')}</th>
+          <th>{say('templates.sender')}</th>
+          <th className={table.number}>{say('review.history.DRAFT')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {templates.map(template => (
+          <tr key={template.templateId}>
+            <td className={`${table.title} ${styles.text}`}>
+              <Link to="/templates/$templateId" params={{ templateId: template.templateId }} search={{}}>
+                <PatternText pattern={template.pattern} />
+              </Link>
+              {template.status === 'REJECTED' && template.comment && (
+                <span className={styles.said}>{template.comment}</span>
+              )}
+            </td>
+            <td className={table.corner}>
+              <ReviewState status={template.status} />
+            </td>
+            <td data-label={say('templates.type')}>{say(`templates.type.${template.templateType}`)}</td>
+            <td data-label={say('templates.sender')}>
+              {template.senderName ?? <span className={table.dim}>{say('templates.anyName')}</span>}
+              <span className={table.sub}>{channel(template.channelType)}</span>
+            </td>
+            <td className={table.number} data-label={say('review.history.DRAFT')}>
+              {date(template.createdAt)}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}

@@ -1,0 +1,49 @@
+import { keepPreviousData, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
+import type {
+  ListedTemplate,
+  TemplateNamesAnswer,
+  TemplatePageAnswer,
+  TemplatesAnswer,
+} from '../../../src/http/cabinet/templates.ts'
+import { ask, type Wire } from '../api.ts'
+import { queryOf } from '../parts/list-search.ts'
+import { tellDone } from '../parts/toast.tsx'
+import type { TemplateSearch } from './search.ts'
+
+export type Template = Wire<ListedTemplate>
+export type TemplatePageData = Wire<TemplatePageAnswer>
+
+export const TEMPLATES = ['templates'] as const
+
+export const templatesQuery = (companyId: number, search: TemplateSearch) =>
+  queryOptions({
+    queryKey: [...TEMPLATES, 'list', companyId, search],
+    queryFn: () => ask<TemplatesAnswer>('GET', `/templates?${queryOf(companyId, search)}`),
+    placeholderData: keepPreviousData,
+    refetchInterval: 60_000,
+  })
+
+export const templateQuery = (companyId: number, templateId: number) =>
+  queryOptions({
+    queryKey: [...TEMPLATES, companyId, templateId],
+    queryFn: () => ask<TemplatePageAnswer>('GET', `/templates/${templateId}?companyId=${companyId}`),
+    refetchInterval: 60_000,
+  })
+
+export const templateNamesQuery = (companyId: number) =>
+  queryOptions({
+    queryKey: [...TEMPLATES, 'names', companyId],
+    queryFn: () => ask<TemplateNamesAnswer>('GET', `/templates/names?companyId=${companyId}`),
+  })
+
+/** Changes a template, shows the change everywhere, and says so. */
+export function useTemplateChange<Given>(change: (given: Given) => Promise<unknown>, done: (given: Given) => string) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: change,
+    onSuccess: async (_, given) => {
+      await client.invalidateQueries({ queryKey: TEMPLATES })
+      tellDone(done(given))
+    },
+  })
+}
