@@ -2,6 +2,7 @@ import { useMantineColorScheme } from '@mantine/core'
 import { Link, Outlet, useSearch } from '@tanstack/react-router'
 import { Fragment, useEffect } from 'react'
 import { groupsOf } from '../navigation.ts'
+import { PaletteButton } from '../palette/palette-button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Mark } from '../parts/mark.tsx'
 import { useMe } from '../session.ts'
@@ -43,6 +44,7 @@ export function Shell() {
           <Mark />
         </Link>
         <CompanySwitcher />
+        <PaletteButton />
         <div className={styles.topEnd}>
           <ThemeButton />
           <a className={styles.iconButton} href="../docs" aria-label={say('app.docs')} title={say('app.docs')}>

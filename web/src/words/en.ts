@@ -14,6 +14,7 @@ import { newDispatch } from './en/new-dispatch.ts'
 import { numbering } from './en/numbering.ts'
 import { overview } from './en/overview.ts'
 import { review } from './en/review.ts'
+import { palette } from './en/palette.ts'
 import { send } from './en/send.ts'
 import { senders } from './en/senders.ts'
 import { tariffs } from './en/tariffs.ts'
@@ -260,6 +261,7 @@ export const en = {
   ...inbound,
   ...links,
   ...messages,
+  ...palette,
   ...send,
   ...traffic,
   ...developers,

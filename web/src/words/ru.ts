@@ -14,6 +14,7 @@ import { newDispatch } from './ru/new-dispatch.ts'
 import { numbering } from './ru/numbering.ts'
 import { overview } from './ru/overview.ts'
 import { review } from './ru/review.ts'
+import { palette } from './ru/palette.ts'
 import { send } from './ru/send.ts'
 import { senders } from './ru/senders.ts'
 import { tariffs } from './ru/tariffs.ts'
@@ -282,6 +283,7 @@ export const ru: Dictionary = {
   ...inbound,
   ...links,
   ...messages,
+  ...palette,
   ...send,
   ...traffic,
   ...developers,

@@ -1,0 +1,64 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { loadNumbering } from '../src/domain/numbering/numbering.ts'
+import { aPerson, ofPartner } from '../src/testing/cabinet.ts'
+import { aDispatch, aWorld, type World } from '../src/testing/world.ts'
+import { hasBrowser, useBrowser } from './browser.ts'
+import { openPage, typeCredentials, useCabinet } from './cabinet.ts'
+import { expectGoodDialog, screens } from './looks.ts'
+
+const cabinet = useCabinet()
+const { newPage } = useBrowser()
+let world: World
+let dispatchId: number
+
+beforeAll(async () => {
+  world = await aWorld(cabinet.sql)
+  dispatchId = await aDispatch(cabinet.sql, await loadNumbering(cabinet.sql), world, [{ destination: '79160004242' }])
+})
+
+const anOwner = async () => (await aPerson(cabinet.sql, ofPartner(world.partner.partnerId), 'owner')).login
+
+describe.skipIf(!hasBrowser)('Ctrl K', () => {
+  test('finds a page, a dispatch, a company and the message of a number, by the keyboard alone', async () => {
+    const page = await newPage({ viewport: { width: 1400, height: 900 } })
+    await openPage(page, cabinet, 'account')
+    await typeCredentials(page, await anOwner())
+    await page.getByRole('link', { name: 'Audit log' }).waitFor()
+    const jump = async (typed: string, expected: string | RegExp) => {
+      await page.keyboard.press('Control+K')
+      await page.getByRole('dialog').waitFor()
+      await page.locator('[role=dialog] input:focus').waitFor()
+      await page.keyboard.type(typed)
+      const first = page.getByRole('dialog').getByRole('option').first()
+      await first.getByText(expected).waitFor()
+      await page.locator('[role=option][data-combobox-selected]').getByText(expected).waitFor()
+      await page.keyboard.press('Enter')
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+    }
+    await jump('audit', 'Audit log')
+    await page.waitForURL(/\/audit/)
+    await jump('Test', 'Test')
+    await page.waitForURL(new RegExp(`/dispatches/${dispatchId}`))
+    await jump('7916000424', /./)
+    await page.waitForURL(/\/messages\/[0-9a-f-]{36}/)
+    const [company] = await cabinet.sql<{ name: string }[]>`
+      select name from companies where company_id = ${world.companyId}`
+    await jump(company!.name, company!.name)
+    await page.waitForURL(new RegExp(`company=${world.companyId}`))
+    expect(await page.getByRole('button', { name: `Company: ${company!.name}` }).count()).toBe(1)
+  })
+
+  test.each(screens)('at $width pixels, $locale, $colorScheme', async ({ width, locale, colorScheme }) => {
+    const page = await newPage({ viewport: { width, height: 844 }, locale, colorScheme })
+    await openPage(page, cabinet, 'account')
+    await typeCredentials(page, await anOwner())
+    const button = page.getByRole('button', { name: /Search or jump to|Найти или перейти/ })
+    await expectGoodDialog(page, 'palette', async () => {
+      await button.click()
+      await page.keyboard.type('7916000')
+      await page.getByRole('dialog').getByRole('option').first().waitFor()
+    })
+    if (width > 760) return
+    await expectGoodDialog(page, 'more pages', () => page.getByRole('button', { name: /^(More|Ещё)$/ }).click())
+  })
+})

@@ -1,0 +1,149 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import type { ReactElement } from 'react'
+import type { CompaniesAnswer } from '../../../src/http/cabinet/companies.ts'
+import type { DispatchesAnswer } from '../../../src/http/cabinet/dispatches.ts'
+import type { MessagesAnswer } from '../../../src/http/cabinet/messages.ts'
+import { ask } from '../api.ts'
+import { useFormats } from '../format.ts'
+import { MessageStatus } from '../messages/message-status.tsx'
+import { pagesOf } from '../navigation.ts'
+import type { IconName } from '../parts/icon.tsx'
+import { useMe } from '../session.ts'
+import { useWords } from '../words/words.ts'
+
+export type Choice = {
+  id: string
+  mark: IconName | ReactElement
+  name: string
+  end?: string
+  /** Where it leads, as the router takes it. */
+  go: { to: string; params?: object; search?: object }
+}
+
+export type Group = { heading: string; choices: Choice[] }
+
+const MOST_FOUND = 5
+const LEAST_TYPED = 2
+const LEAST_DIGITS = 5
+
+/** Pages at once, as they are typed; what the server knows as soon as it has answered. */
+export function useChoices(typed: string, asked: string): { groups: Group[]; isAsking: boolean } {
+  const { say } = useWords()
+  const messages = useMessages(asked)
+  const dispatches = useDispatches(asked)
+  const companies = useCompanies(asked)
+  const groups = [
+    { heading: say('palette.messages'), choices: messages.choices },
+    { heading: say('palette.dispatches'), choices: dispatches.choices },
+    { heading: say('palette.companies'), choices: companies.choices },
+    { heading: say('palette.do'), choices: useActs(typed) },
+    { heading: say('palette.pages'), choices: usePages(typed) },
+  ]
+  return {
+    groups: groups.filter(({ choices }) => choices.length > 0),
+    isAsking: typed !== asked || messages.isFetching || dispatches.isFetching || companies.isFetching,
+  }
+}
+
+const fits = (name: string, typed: string) => name.toLowerCase().includes(typed.toLowerCase())
+
+function usePages(typed: string): Choice[] {
+  const { say } = useWords()
+  const { company } = useSearch({ from: '/shell' })
+  const pages = pagesOf(useMe(), company).map(({ to, label, icon }) => ({ to, name: say(label), icon }))
+  const account = { to: '/account', name: say('nav.account'), icon: 'person' as const }
+  return [...pages, account]
+    .filter(({ name }) => fits(name, typed))
+    .map(({ to, name, icon }) => ({ id: `page ${to}`, mark: icon, name, go: { to } }))
+}
+
+const digitsIn = (text: string) => (/^[+\d\s()-]+$/.test(text) ? text.replaceAll(/\D/g, '') : '')
+const isUuid = (text: string) => /^[0-9a-f]{8}-[0-9a-f-]{20,27}$/i.test(text)
+
+function useActs(typed: string): Choice[] {
+  const { say } = useWords()
+  const maySend = useMe().rights.includes('traffic.send')
+  const number = digitsIn(typed)
+  if (!maySend) return []
+  if (number.length >= LEAST_DIGITS)
+    return [{ id: 'send to', mark: 'sent', name: say('palette.sendTo'), go: { to: '/send', search: { to: number } } }]
+  const acts: Choice[] = [
+    { id: 'new dispatch', mark: 'plus', name: say('overview.newDispatch'), go: { to: '/dispatches/new' } },
+    { id: 'send', mark: 'sent', name: say('send.title'), go: { to: '/send' } },
+  ]
+  return acts.filter(({ name }) => fits(name, typed))
+}
+
+/** A number, the beginning of one, or an id: what an index finds. */
+function useMessages(asked: string): { choices: Choice[]; isFetching: boolean } {
+  const { rights } = useMe()
+  const { company } = useSearch({ from: '/shell' })
+  const { moment } = useFormats()
+  const isSought = digitsIn(asked).length >= LEAST_DIGITS || isUuid(asked)
+  const query = new URLSearchParams({ q: asked, perPage: String(MOST_FOUND), ...placeOf(company) })
+  const { data, isFetching } = useQuery({
+    queryKey: ['palette', 'messages', asked, company],
+    queryFn: () => ask<MessagesAnswer>('GET', `/messages?${query}`),
+    enabled: isSought && rights.includes('traffic.see'),
+  })
+  const items = isSought ? (data?.items ?? []) : []
+  const choices = items.map(({ uuid, status, text, destination, acceptedAt }) => ({
+    id: `message ${uuid}`,
+    mark: <MessageStatus status={status} />,
+    name: text ?? destination,
+    end: moment(acceptedAt),
+    go: { to: '/messages/$uuid', params: { uuid } },
+  }))
+  return { choices, isFetching }
+}
+
+function useDispatches(asked: string): { choices: Choice[]; isFetching: boolean } {
+  const { rights } = useMe()
+  const { company } = useSearch({ from: '/shell' })
+  const isSought = asked.length >= LEAST_TYPED
+  const query = new URLSearchParams({
+    search: asked.replace(/^#/, ''),
+    perPage: String(MOST_FOUND),
+    ...placeOf(company),
+  })
+  const { data, isFetching } = useQuery({
+    queryKey: ['palette', 'dispatches', asked, company],
+    queryFn: () => ask<DispatchesAnswer>('GET', `/dispatches?${query}`),
+    enabled: isSought && rights.includes('traffic.see'),
+    placeholderData: keepPreviousData,
+  })
+  const items = isSought ? (data?.items ?? []) : []
+  const choices = items.map(({ dispatchId, name }) => ({
+    id: `dispatch ${dispatchId}`,
+    mark: 'layers' as const,
+    name,
+    end: `#${dispatchId}`,
+    go: { to: '/dispatches/$dispatchId', params: { dispatchId } },
+  }))
+  return { choices, isFetching }
+}
+
+/** Choosing one shows it on the page where the person is. */
+function useCompanies(asked: string): { choices: Choice[]; isFetching: boolean } {
+  const { kind } = useMe()
+  const isSought = asked.length >= LEAST_TYPED
+  const { data, isFetching } = useQuery({
+    queryKey: ['companies', asked],
+    queryFn: () => ask<CompaniesAnswer>('GET', `/companies?${new URLSearchParams({ search: asked })}`),
+    enabled: isSought && kind !== 'COMPANY',
+    placeholderData: keepPreviousData,
+  })
+  const items = isSought ? (data?.items ?? []) : []
+  const choices = items.slice(0, MOST_FOUND).map(({ companyId, name }) => ({
+    id: `company ${companyId}`,
+    mark: 'building' as const,
+    name,
+    end: `#${companyId}`,
+    go: { to: '/overview', search: { company: companyId } },
+  }))
+  return { choices, isFetching }
+}
+
+const placeOf = (company: number | undefined): Record<string, string> =>
+  company === undefined ? {} : { companyId: String(company) }

@@ -1,0 +1,80 @@
+import { Combobox, Modal, useCombobox } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { Icon } from '../parts/icon.tsx'
+import { useWords } from '../words/words.ts'
+import { type Choice, useChoices } from './choices.tsx'
+import styles from './palette.module.css'
+
+/** Everything that can be jumped to: pages, companies, dispatches, and messages by number or id. */
+export function Palette({ onClose }: { onClose(): void }) {
+  const { say } = useWords()
+  const navigate = useNavigate()
+  const [typed, setTyped] = useState('')
+  const [asked] = useDebouncedValue(typed.trim(), 150)
+  const { groups, isAsking } = useChoices(typed.trim(), asked)
+  const combobox = useCombobox({ opened: true })
+  const { selectFirstOption } = combobox
+  const shown = groups.flatMap(({ choices }) => choices.map(({ id }) => id)).join()
+  // Enter opens the first of what is shown now.
+  useEffect(() => void (shown && selectFirstOption()), [shown])
+
+  const open = (id: string) => {
+    const { go } = groups.flatMap(({ choices }) => choices).find(choice => choice.id === id)!
+    onClose()
+    void navigate(go as Parameters<typeof navigate>[0])
+  }
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      withCloseButton={false}
+      title={say('palette.title')}
+      classNames={{ content: styles.content!, header: styles.header!, body: styles.body! }}
+    >
+      <Combobox
+        store={combobox}
+        onOptionSubmit={open}
+        classNames={{ option: styles.option!, groupLabel: styles.heading! }}
+      >
+        <Combobox.EventsTarget>
+          <input
+            // The list takes the key for itself.
+            onKeyDownCapture={({ key }) => key === 'Escape' && onClose()}
+            className={styles.input}
+            type="text"
+            data-autofocus
+            aria-label={say('palette.title')}
+            placeholder={say('palette.find')}
+            maxLength={200}
+            value={typed}
+            onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+          />
+        </Combobox.EventsTarget>
+        <Combobox.Options className={styles.options} tabIndex={0} aria-label={say('palette.found')}>
+          {groups.map(({ heading, choices }) => (
+            <Combobox.Group key={heading} label={heading}>
+              {choices.map(choice => (
+                <Option key={choice.id} choice={choice} />
+              ))}
+            </Combobox.Group>
+          ))}
+          {groups.length === 0 && <Combobox.Empty>{say(isAsking ? 'app.loading' : 'palette.nothing')}</Combobox.Empty>}
+        </Combobox.Options>
+      </Combobox>
+      <p className={styles.keys}>
+        <kbd>↑</kbd>
+        <kbd>↓</kbd> {say('palette.choose')} <kbd>↵</kbd> {say('palette.open')} <kbd>Esc</kbd> {say('palette.close')}
+      </p>
+    </Modal>
+  )
+}
+
+const Option = ({ choice: { id, mark, name, end } }: { choice: Choice }) => (
+  <Combobox.Option value={id}>
+    {typeof mark === 'string' ? <Icon name={mark} /> : mark}
+    <span className={styles.name}>{name}</span>
+    {end && <span className={styles.end}>{end}</span>}
+  </Combobox.Option>
+)

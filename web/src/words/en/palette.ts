@@ -1,0 +1,15 @@
+export const palette = {
+  'palette.title': 'Search or jump to',
+  'palette.find': 'Search or jump to…',
+  'palette.found': 'Found',
+  'palette.nothing': 'Nothing fits. A number, an id, or a part of a name finds more.',
+  'palette.messages': 'Messages',
+  'palette.dispatches': 'Dispatches',
+  'palette.companies': 'Companies',
+  'palette.pages': 'Pages',
+  'palette.do': 'Do',
+  'palette.sendTo': 'Send one message to this number',
+  'palette.choose': 'choose',
+  'palette.open': 'open',
+  'palette.close': 'close',
+} as const

@@ -1,0 +1,15 @@
+export const palette = {
+  'palette.title': 'Найти или перейти',
+  'palette.find': 'Найти или перейти…',
+  'palette.found': 'Найдено',
+  'palette.nothing': 'Ничего не найдено. Введите номер, идентификатор или часть названия.',
+  'palette.messages': 'Сообщения',
+  'palette.dispatches': 'Рассылки',
+  'palette.companies': 'Компании',
+  'palette.pages': 'Страницы',
+  'palette.do': 'Действия',
+  'palette.sendTo': 'Отправить сообщение на этот номер',
+  'palette.choose': 'выбрать',
+  'palette.open': 'открыть',
+  'palette.close': 'закрыть',
+}
