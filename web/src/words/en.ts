@@ -1,26 +1,11 @@
-import { audit } from './en/audit.ts'
-import { blacklist } from './en/blacklist.ts'
-import { companies } from './en/companies.ts'
-import { developers } from './en/developers.ts'
 import { dispatches } from './en/dispatches.ts'
-import { documents } from './en/documents.ts'
-import { gateways } from './en/gateways.ts'
-import { health } from './en/health.ts'
-import { inbound } from './en/inbound.ts'
-import { links } from './en/links.ts'
 import { messages } from './en/messages.ts'
-import { money } from './en/money.ts'
 import { newDispatch } from './en/new-dispatch.ts'
-import { numbering } from './en/numbering.ts'
 import { overview } from './en/overview.ts'
-import { review } from './en/review.ts'
 import { palette } from './en/palette.ts'
 import { send } from './en/send.ts'
-import { senders } from './en/senders.ts'
-import { tariffs } from './en/tariffs.ts'
-import { templates } from './en/templates.ts'
+import { shared } from './en/shared.ts'
 import { traffic } from './en/traffic.ts'
-import { verification } from './en/verification.ts'
 
 export const en = {
   'app.name': 'Tidings',
@@ -252,27 +237,12 @@ export const en = {
   'people.link.reset.title': 'New link for {name}?',
   'people.link.reset.text': 'With it the person chooses a new password. Links from before stop working.',
   'people.link.reset.submit': 'Make the link',
-  ...audit,
-  ...companies,
-  ...documents,
-  ...blacklist,
-  ...gateways,
-  ...health,
-  ...inbound,
-  ...links,
   ...messages,
   ...palette,
   ...send,
+  ...shared,
   ...traffic,
-  ...developers,
-  ...tariffs,
-  ...numbering,
   ...dispatches,
   ...overview,
-  ...money,
   ...newDispatch,
-  ...verification,
-  ...senders,
-  ...templates,
-  ...review,
 } as const

@@ -1,29 +1,14 @@
-import { audit } from './ru/audit.ts'
-import { blacklist } from './ru/blacklist.ts'
-import { companies } from './ru/companies.ts'
-import { developers } from './ru/developers.ts'
 import { dispatches } from './ru/dispatches.ts'
-import { documents } from './ru/documents.ts'
-import { gateways } from './ru/gateways.ts'
-import { health } from './ru/health.ts'
-import { inbound } from './ru/inbound.ts'
-import { links } from './ru/links.ts'
 import { messages } from './ru/messages.ts'
-import { money } from './ru/money.ts'
 import { newDispatch } from './ru/new-dispatch.ts'
-import { numbering } from './ru/numbering.ts'
 import { overview } from './ru/overview.ts'
-import { review } from './ru/review.ts'
 import { palette } from './ru/palette.ts'
 import { send } from './ru/send.ts'
-import { senders } from './ru/senders.ts'
-import { tariffs } from './ru/tariffs.ts'
-import { templates } from './ru/templates.ts'
+import { shared } from './ru/shared.ts'
 import { traffic } from './ru/traffic.ts'
-import { verification } from './ru/verification.ts'
-import type { Dictionary } from './words.ts'
+import type { FirstWords } from './words.ts'
 
-export const ru: Dictionary = {
+export const ru: FirstWords = {
   'app.name': 'Tidings',
   'app.skip': 'К содержанию',
   'app.pages': 'Страницы',
@@ -274,27 +259,12 @@ export const ru: Dictionary = {
   'people.link.reset.title': 'Новая ссылка: {name}?',
   'people.link.reset.text': 'По ней человек задаст новый пароль. Прежние ссылки перестанут действовать.',
   'people.link.reset.submit': 'Создать ссылку',
-  ...audit,
-  ...companies,
-  ...documents,
-  ...blacklist,
-  ...gateways,
-  ...health,
-  ...inbound,
-  ...links,
   ...messages,
   ...palette,
   ...send,
+  ...shared,
   ...traffic,
-  ...developers,
-  ...tariffs,
-  ...numbering,
   ...dispatches,
   ...overview,
-  ...money,
   ...newDispatch,
-  ...verification,
-  ...senders,
-  ...templates,
-  ...review,
 }

@@ -2,10 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { errorDescriptions } from '../../../src/base/error-codes.ts'
-import { en } from './en.ts'
-import { ru } from './ru.ts'
+import { further as furtherEnglish } from './en/further.ts'
+import { en as firstEnglish } from './en.ts'
+import { further as furtherRussian } from './ru/further.ts'
+import { ru as firstRussian } from './ru.ts'
 import { type Dictionary, type Text, wordsOf } from './words.ts'
 
+const en = { ...firstEnglish, ...furtherEnglish }
+const ru = { ...firstRussian, ...furtherRussian }
 const dictionaries: Record<'en' | 'ru', Dictionary> = { en, ru }
 const formsOf = (text: Text): string[] => (typeof text === 'string' ? [text] : Object.values(text))
 const placesIn = (text: Text) => [

@@ -1,27 +1,35 @@
 import { useSyncExternalStore } from 'react'
 import type { Language } from '../../../src/domain/people/person.ts'
+import type { further } from './en/further.ts'
 import type { en } from './en.ts'
 
 /**
  * The texts of the pages. `en.ts` says which there are; TypeScript finds those that another language lacks. A text has
  * places, `{name}`, and one that depends on a number has a form for each plural of its language, chosen by `{count}`.
  */
-export type Key = keyof typeof en
+type English = typeof en & typeof further
+export type Key = keyof English
 export type Text = string | Partial<Record<Intl.LDMLPluralRule, string>>
-export type Dictionary = Record<Key, Text>
+export type FirstWords = Record<keyof typeof en, Text>
+export type FurtherWords = Record<keyof typeof further, Text>
+export type Dictionary = FirstWords & Partial<FurtherWords>
 
 type PlacesIn<T> = T extends `${string}{${infer Place}}${infer Rest}` ? Place | PlacesIn<Rest> : never
 type FormsOf<T> = T extends string ? T : T[keyof T]
 /** What the places of a text must be given. */
-type Places<K extends Key> = PlacesIn<FormsOf<(typeof en)[K]>>
+type Places<K extends Key> = PlacesIn<FormsOf<English[K]>>
 type Given<K extends Key> = [Places<K>] extends [never] ? [] : [{ [P in Places<K>]: string | number }]
 
 export type Say = <K extends Key>(key: K, ...given: Given<K>) => string
 export type Words = { language: Language; say: Say }
 
-const dictionaries: Record<Language, () => Promise<Dictionary>> = {
+const firstWords: Record<Language, () => Promise<FirstWords>> = {
   en: async () => (await import('./en.ts')).en,
   ru: async () => (await import('./ru.ts')).ru,
+}
+const furtherWords: Record<Language, () => Promise<FurtherWords>> = {
+  en: async () => (await import('./en/further.ts')).further,
+  ru: async () => (await import('./ru/further.ts')).further,
 }
 
 export const languageNames: Record<Language, string> = { en: 'English', ru: 'Русский' }
@@ -30,7 +38,7 @@ export const locales: Record<Language, string> = { en: 'en-GB', ru: 'ru-RU' }
 export function wordsOf(language: Language, dictionary: Dictionary): Words {
   const rules = new Intl.PluralRules(locales[language])
   const numbers = new Intl.NumberFormat(locales[language])
-  const formOf = (text: Text, count: unknown) =>
+  const formOf = (text: Text = '', count: unknown) =>
     typeof text === 'string' ? text : (text[rules.select(Number(count))] ?? text.other ?? '')
 
   const say = (key: Key, given: Record<string, string | number> = {}) =>
@@ -46,12 +54,35 @@ export function wordsOf(language: Language, dictionary: Dictionary): Words {
 const CHOICE = 'tidings-language'
 
 let shown: Words
+/** Whether a page was opened that needs them. */
+let needsFurther = false
+let furtherShown: Promise<void> | undefined
 const listeners = new Set<() => void>()
 
 /** Loads the texts of a language and shows them everywhere. */
 export async function showLanguage(language: Language): Promise<void> {
-  if (shown?.language === language) return
-  shown = wordsOf(language, await dictionaries[language]())
+  if (shown?.language !== language) await show(language)
+}
+
+/** Loads a page, and the words that it needs beyond the first ones. */
+export async function withFurtherWords<Page>(page: Promise<Page>): Promise<Page> {
+  needsFurther = true
+  if (shown) furtherShown ??= show(shown.language).catch(forgetFurther)
+  await furtherShown
+  return page
+}
+
+/** The next page tries again. */
+function forgetFurther(error: unknown) {
+  furtherShown = undefined
+  throw error
+}
+
+async function show(language: Language) {
+  const isWhole = needsFurther
+  const [first, further] = await Promise.all([firstWords[language](), isWhole ? furtherWords[language]() : {}])
+  if (needsFurther && !isWhole) return show(language) // a page that needs more was opened meanwhile
+  shown = wordsOf(language, { ...first, ...further })
   document.documentElement.lang = language
   for (const listener of listeners) listener()
 }

@@ -90,7 +90,6 @@ const whats = {
 } as const satisfies Record<`audit.what.${What}`, string>
 
 export const audit = {
-  'nav.audit': 'Audit log',
   'audit.title': 'Audit log',
   'audit.note': 'Who changed what, in the cabinet and on the command line. Entries stay as they were written.',
   'audit.when': 'When',

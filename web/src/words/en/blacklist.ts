@@ -1,6 +1,5 @@
 /** Numbers that a company must not write to. */
 export const blacklist = {
-  'nav.blacklist': 'Blacklist',
   'blacklist.title': 'Blacklist',
   'blacklist.count': {
     one: '{count} number gets no messages from you',

@@ -1,8 +1,5 @@
 /** Companies and partners. */
 export const companies = {
-  'nav.companies': 'Companies',
-  'nav.partners': 'Partners',
-
   'companies.title': 'All companies',
   'companies.list': 'Companies',
   'companies.count': { one: '{count} company', other: '{count} companies' },
@@ -114,8 +111,6 @@ export const companies = {
   'companies.on': 'on',
   'companies.off': 'off',
   'companies.audit': 'Who changed it',
-  'problem.companyChanged':
-    'Somebody else changed the company meanwhile. Close this, look at the new values and repeat your change.',
 
   'partners.title': 'Partners',
   'partners.note': 'They bring companies and look after them, here and through the partner API.',

@@ -1,5 +1,4 @@
 export const developers = {
-  'nav.developers': 'Developers',
   'developers.title': 'Developers',
   'developers.note': {
     one: '{count} request in 24 hours, {refused} of them refused',
@@ -72,8 +71,6 @@ export const developers = {
   'keys.shown.message': 'This line sends a message to the number. It costs as much as any message.',
   'keys.shown.number': 'Your own number, to send yourself a message',
   'keys.shown.copy': 'Copy the line',
-  'problem.changedMeanwhile':
-    'Somebody else changed this meanwhile. Close the form, look at the new values and change them again.',
 
   'callbacks.note': 'What your servers are told about messages, and what they answer',
   'callbacks.secret': 'Signing secret',

@@ -1,5 +1,4 @@
 export const documents = {
-  'nav.documents': 'Documents',
   'documents.title': 'Documents',
   'documents.note': 'Charters, letters and certificates that prove the right to a sender name.',
   'documents.drop': 'Drop files here',

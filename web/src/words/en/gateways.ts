@@ -70,7 +70,6 @@ const settings = {
 } as const
 
 export const gateways = {
-  'nav.gateways': 'Gateways',
   'gateways.title': 'Gateways',
   'gateways.live': 'live',
   'gateways.add': 'Add gateway',

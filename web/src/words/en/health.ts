@@ -1,5 +1,4 @@
 export const health = {
-  'nav.health': 'Health',
   'health.title': 'Health',
   'health.note.ok': 'Everything works',
   'health.note.look': { one: '{count} thing needs a look', other: '{count} things need a look' },

@@ -1,7 +1,5 @@
 /** What people wrote to a company, the rules for it, and traffic centers. */
 export const inbound = {
-  'problem.meanwhile': 'Somebody else changed this meanwhile. Close this, look at it again, and repeat your change.',
-  'nav.inbound': 'Incoming',
   'inbound.title': 'Incoming messages',
   'inbound.note': 'What people write by WhatsApp. In every channel, a person who writes STOP comes on the blacklist.',
   'inbound.tab.messages': 'What people wrote',

@@ -1,6 +1,5 @@
 /** Short links and their clicks. */
 export const links = {
-  'nav.links': 'Links',
   'links.title': 'Short links',
   'links.note': 'Links in the texts of your messages that were made short, each for one message.',
   'links.list': 'All links',

@@ -1,5 +1,4 @@
 export const money = {
-  'nav.money': 'Money',
   'money.title': 'Money',
   'money.note': 'What is spent, what is left, and every movement',
   'money.allNote':
@@ -133,8 +132,6 @@ export const money = {
   'money.billing.PREPAID': 'Prepaid',
   'money.billing.PREPAID.note': 'Limited by the balance too',
   'money.problem.amount': 'Write an amount such as 1500 or 1500.50.',
-  'problem.termsChanged':
-    'Somebody else changed the budget or the way of paying meanwhile. Close, look at the new values, and change them again.',
 
   'money.accounts.company': 'Company',
   'money.accounts.state': 'State',

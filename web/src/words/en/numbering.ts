@@ -1,5 +1,4 @@
 export const numbering = {
-  'nav.numbering': 'Numbering',
   'numbering.title': 'Numbering plan',
   'numbering.note': 'Which operator and region a Russian number belongs to. It decides route, price and local time.',
   'numbering.state': 'What is in use',

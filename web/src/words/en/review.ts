@@ -1,5 +1,4 @@
 export const review = {
-  'nav.review': 'Review',
   'review.title': 'Review',
   'review.waiting': { one: '{count} waits', other: '{count} wait' },
   'review.queue': 'Queue',

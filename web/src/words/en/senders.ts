@@ -1,7 +1,5 @@
 /** Sender names, and the states that templates share with them. */
 export const senders = {
-  'nav.senders': 'Sender names',
-
   'review.status.DRAFT': 'Submitted',
   'review.status.PRE_REVIEW': 'In review',
   'review.status.INTERNAL_REVIEW': 'In review',
@@ -32,16 +30,6 @@ export const senders = {
   'review.state.rejected': 'Sent back',
   'review.state.suspended': 'Suspended',
   'review.state.over': 'Denied and closed',
-
-  'problem.changedMeanwhile': 'Somebody has changed this meanwhile. Look at it again.',
-  'problem.nameTaken': 'This name is requested or registered already.',
-
-  'list.page': 'Page {page} of {pages}',
-  'list.previous': 'Previous',
-  'list.next': 'Next',
-  'list.nothing.title': 'Nothing fits',
-  'list.nothing.text': 'Try other words or another state.',
-  'list.nothing.reset': 'Show all',
 
   'senders.title': 'Sender names',
   'senders.note': 'The names that recipients see. Every operator approves its own.',

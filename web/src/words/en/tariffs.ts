@@ -1,6 +1,4 @@
 export const tariffs = {
-  'nav.tariffs': 'Tariffs',
-  'nav.prices': 'Prices',
   'prices.title': 'Prices',
   'prices.note': 'What you pay for messages and sender names.',
   'tariffs.title': 'Tariffs',

@@ -1,5 +1,4 @@
 export const templates = {
-  'nav.templates': 'Templates',
   'templates.title': 'Templates',
   'templates.note': 'Texts that were reviewed. A message that fits one counts as its type and costs accordingly.',
   'templates.request': 'Request a template',

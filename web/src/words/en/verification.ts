@@ -1,5 +1,4 @@
 export const verification = {
-  'nav.verification': 'Verification',
   'verification.title': 'Verification',
   'verification.note': 'Codes that prove a phone number: {verifiers}, {widgets}',
   'verification.verifiers.count': { one: '{count} verifier', other: '{count} verifiers' },

@@ -1,5 +1,4 @@
 export const blacklist = {
-  'nav.blacklist': 'Чёрный список',
   'blacklist.title': 'Чёрный список',
   'blacklist.count': {
     one: '{count} номер не получает ваших сообщений',

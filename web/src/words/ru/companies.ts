@@ -1,7 +1,4 @@
 export const companies = {
-  'nav.companies': 'Компании',
-  'nav.partners': 'Партнёры',
-
   'companies.title': 'Все компании',
   'companies.list': 'Компании',
   'companies.count': {
@@ -127,8 +124,6 @@ export const companies = {
   'companies.on': 'включены',
   'companies.off': 'выключены',
   'companies.audit': 'Кто менял',
-  'problem.companyChanged':
-    'Компанию тем временем изменил кто-то другой. Закройте окно, посмотрите новые значения и повторите изменение.',
 
   'partners.title': 'Партнёры',
   'partners.note': 'Приводят компании и ведут их — здесь и через партнёрский API.',

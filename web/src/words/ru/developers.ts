@@ -1,5 +1,4 @@
 export const developers = {
-  'nav.developers': 'Разработчикам',
   'developers.title': 'Разработчикам',
   'developers.note': {
     one: '{count} запрос за сутки, из них отклонено: {refused}',
@@ -75,8 +74,6 @@ export const developers = {
   'keys.shown.message': 'Эта строка отправит сообщение на указанный номер. Оно стоит как любое другое.',
   'keys.shown.number': 'Ваш номер, чтобы отправить сообщение себе',
   'keys.shown.copy': 'Скопировать строку',
-  'problem.changedMeanwhile':
-    'Кто-то уже изменил эти данные. Закройте форму, посмотрите новые значения и измените их ещё раз.',
 
   'callbacks.note': 'Что ваши серверы узнают о сообщениях и что отвечают',
   'callbacks.secret': 'Секрет подписи',

@@ -1,5 +1,4 @@
 export const documents = {
-  'nav.documents': 'Документы',
   'documents.title': 'Документы',
   'documents.note': 'Уставы, письма и свидетельства, которые подтверждают право на имя отправителя.',
   'documents.drop': 'Перетащите файлы сюда',

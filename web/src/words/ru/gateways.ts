@@ -70,7 +70,6 @@ const settings = {
 } as const
 
 export const gateways = {
-  'nav.gateways': 'Шлюзы',
   'gateways.title': 'Шлюзы',
   'gateways.live': 'обновляется',
   'gateways.add': 'Добавить шлюз',

@@ -1,5 +1,4 @@
 export const health = {
-  'nav.health': 'Состояние',
   'health.title': 'Состояние сервиса',
   'health.note.ok': 'Всё работает',
   'health.note.look': {

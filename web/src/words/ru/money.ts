@@ -1,5 +1,4 @@
 export const money = {
-  'nav.money': 'Деньги',
   'money.title': 'Деньги',
   'money.note': 'Сколько потрачено, сколько осталось, и каждая операция',
   'money.allNote':
@@ -146,8 +145,6 @@ export const money = {
   'money.billing.PREPAID': 'Предоплата',
   'money.billing.PREPAID.note': 'Ограничена и остатком на счёте',
   'money.problem.amount': 'Напишите сумму, например 1500 или 1500,50.',
-  'problem.termsChanged':
-    'Кто-то уже изменил бюджет или способ оплаты. Закройте окно, проверьте новые значения и измените их снова.',
 
   'money.accounts.company': 'Компания',
   'money.accounts.state': 'Состояние',

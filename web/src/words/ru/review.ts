@@ -1,5 +1,4 @@
 export const review = {
-  'nav.review': 'Проверка',
   'review.title': 'Проверка',
   'review.waiting': {
     one: '{count} ждёт',

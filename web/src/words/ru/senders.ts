@@ -1,6 +1,4 @@
 export const senders = {
-  'nav.senders': 'Имена',
-
   'review.status.DRAFT': 'Подано',
   'review.status.PRE_REVIEW': 'На проверке',
   'review.status.INTERNAL_REVIEW': 'На проверке',
@@ -31,16 +29,6 @@ export const senders = {
   'review.state.rejected': 'Возвращено',
   'review.state.suspended': 'На паузе',
   'review.state.over': 'Отказано или закрыто',
-
-  'problem.changedMeanwhile': 'Пока вы смотрели, кто-то внёс изменения. Посмотрите ещё раз.',
-  'problem.nameTaken': 'Это имя уже запрошено или зарегистрировано.',
-
-  'list.page': 'Страница {page} из {pages}',
-  'list.previous': 'Назад',
-  'list.next': 'Дальше',
-  'list.nothing.title': 'Ничего не найдено',
-  'list.nothing.text': 'Попробуйте другие слова или другой статус.',
-  'list.nothing.reset': 'Показать все',
 
   'senders.title': 'Имена отправителя',
   'senders.note': 'Имена, которые видит получатель. Каждый оператор согласует отдельно.',

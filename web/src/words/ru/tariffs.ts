@@ -1,6 +1,4 @@
 export const tariffs = {
-  'nav.tariffs': 'Тарифы',
-  'nav.prices': 'Цены',
   'prices.title': 'Цены',
   'prices.note': 'Сколько вы платите за сообщения и имена отправителя.',
   'tariffs.title': 'Тарифы',

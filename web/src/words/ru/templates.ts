@@ -1,5 +1,4 @@
 export const templates = {
-  'nav.templates': 'Шаблоны',
   'templates.title': 'Шаблоны',
   'templates.note': 'Проверенные тексты. Подходящее под шаблон сообщение получает его тип и цену этого типа.',
   'templates.request': 'Запросить шаблон',

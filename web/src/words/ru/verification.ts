@@ -1,5 +1,4 @@
 export const verification = {
-  'nav.verification': 'Верификация',
   'verification.title': 'Верификация',
   'verification.note': 'Коды для подтверждения номеров: {verifiers}, {widgets}',
   'verification.verifiers.count': {

@@ -1,0 +1,35 @@
+/** Names of pages in the navigation, problems, and lists: words that every page may need. */
+export const shared = {
+  'nav.audit': 'Audit log',
+  'nav.blacklist': 'Blacklist',
+  'nav.companies': 'Companies',
+  'nav.partners': 'Partners',
+  'problem.companyChanged':
+    'Somebody else changed the company meanwhile. Close this, look at the new values and repeat your change.',
+  'nav.developers': 'Developers',
+  'problem.changedMeanwhile':
+    'Somebody else changed this meanwhile. Close the form, look at the new values and change them again.',
+  'nav.documents': 'Documents',
+  'nav.gateways': 'Gateways',
+  'nav.health': 'Health',
+  'problem.meanwhile': 'Somebody else changed this meanwhile. Close this, look at it again, and repeat your change.',
+  'nav.inbound': 'Incoming',
+  'nav.links': 'Links',
+  'nav.money': 'Money',
+  'problem.termsChanged':
+    'Somebody else changed the budget or the way of paying meanwhile. Close, look at the new values, and change them again.',
+  'nav.numbering': 'Numbering',
+  'nav.review': 'Review',
+  'nav.senders': 'Sender names',
+  'problem.nameTaken': 'This name is requested or registered already.',
+  'list.page': 'Page {page} of {pages}',
+  'list.previous': 'Previous',
+  'list.next': 'Next',
+  'list.nothing.title': 'Nothing fits',
+  'list.nothing.text': 'Try other words or another state.',
+  'list.nothing.reset': 'Show all',
+  'nav.tariffs': 'Tariffs',
+  'nav.prices': 'Prices',
+  'nav.templates': 'Templates',
+  'nav.verification': 'Verification',
+} as const

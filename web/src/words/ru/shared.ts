@@ -1,0 +1,35 @@
+/** Names of pages in the navigation, problems, and lists: words that every page may need. */
+export const shared = {
+  'nav.audit': 'Журнал',
+  'nav.blacklist': 'Чёрный список',
+  'nav.companies': 'Компании',
+  'nav.partners': 'Партнёры',
+  'problem.companyChanged':
+    'Компанию тем временем изменил кто-то другой. Закройте окно, посмотрите новые значения и повторите изменение.',
+  'nav.developers': 'Разработчикам',
+  'problem.changedMeanwhile':
+    'Кто-то уже изменил эти данные. Закройте форму, посмотрите новые значения и измените их ещё раз.',
+  'nav.documents': 'Документы',
+  'nav.gateways': 'Шлюзы',
+  'nav.health': 'Состояние',
+  'problem.meanwhile': 'Это уже изменил кто-то другой. Закройте окно, посмотрите, что изменилось, и повторите.',
+  'nav.inbound': 'Входящие',
+  'nav.links': 'Ссылки',
+  'nav.money': 'Деньги',
+  'problem.termsChanged':
+    'Кто-то уже изменил бюджет или способ оплаты. Закройте окно, проверьте новые значения и измените их снова.',
+  'nav.numbering': 'Нумерация',
+  'nav.review': 'Проверка',
+  'nav.senders': 'Имена',
+  'problem.nameTaken': 'Это имя уже запрошено или зарегистрировано.',
+  'list.page': 'Страница {page} из {pages}',
+  'list.previous': 'Назад',
+  'list.next': 'Дальше',
+  'list.nothing.title': 'Ничего не найдено',
+  'list.nothing.text': 'Попробуйте другие слова или другой статус.',
+  'list.nothing.reset': 'Показать все',
+  'nav.tariffs': 'Тарифы',
+  'nav.prices': 'Цены',
+  'nav.templates': 'Шаблоны',
+  'nav.verification': 'Верификация',
+}
