@@ -13,7 +13,7 @@ export default defineConfig({
     globalSetup: ['src/testing/global-setup.ts', 'e2e/global-setup.ts'],
     reporters: ['default', './src/testing/summary-reporter.ts'],
     pool: 'forks',
-    maxWorkers: 3, // on two cores: many tests mostly wait
+    maxWorkers: 4, // on two cores: many tests mostly wait
     isolate: false, // files share a process and its modules: starting and loading them anew took a tenth of all time
     // Generous: a limit only decides how long a failing test takes, and a busy machine may be twenty times slower.
     testTimeout: 600_000,

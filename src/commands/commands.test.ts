@@ -550,13 +550,15 @@ describe('beside a running service', () => {
       status: 'ACTIVE',
       budget: { value: 50_000, currency: 'RUB' },
       currency: 'RUB',
-      balance: 0,
-      reserved: 0,
-      spent: 0,
+      balance: -list[0].spent,
+      reserved: expect.any(Number),
+      spent: expect.any(Number),
       billing: 'POSTPAID',
       inbound: true,
       rate: null,
     })
+    expect(list[0].reserved + list[0].spent).toBeGreaterThan(0) // of the dispatch that the demo sends
+    expect(list[1]).toMatchObject({ balance: 0, reserved: 0, spent: 0 })
     expect(list[2]).toMatchObject({ companyId: 3, budget: null, inbound: false })
     expect((await run(['company', 'list'], env)).stdout).toMatch(
       /^ID +PARTNER +STATUS +BILLING +BUDGET +BALANCE +RESERVED +SPENT +NAME\n1 +1 +ACTIVE +POSTPAID +50000\.00\d* .*Ромашка\n/,

@@ -31,7 +31,7 @@ import { readQuestion } from './tariffs/calculator.ts'
 import { readBook } from './tariffs/tariffs.ts'
 import { templateSearchOf } from './templates/search.ts'
 import { readVerification } from './verification/verification.ts'
-import { languageOfDevice, showLanguage, withFurtherWords } from './words/words.ts'
+import { languageOfDevice, showLanguage, withWords } from './words/words.ts'
 
 const rootRoute = createRootRoute({ component: Outlet })
 
@@ -92,7 +92,7 @@ const sendersRoute = createRoute({
   path: '/senders',
   validateSearch: nameSearchOf,
   beforeLoad: ({ context }) => requireRight(context.me, 'settings.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./senders/senders-page.tsx')), 'SendersPage'),
+  component: lazyRouteComponent(() => withWords('company', import('./senders/senders-page.tsx')), 'SendersPage'),
 })
 
 const newSenderRoute = createRoute({
@@ -100,7 +100,7 @@ const newSenderRoute = createRoute({
   path: '/senders/new',
   validateSearch: newNameSearchOf,
   beforeLoad: ({ context }) => requireRight(context.me, 'settings.change'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./senders/new-sender-page.tsx')), 'NewSenderPage'),
+  component: lazyRouteComponent(() => withWords('company', import('./senders/new-sender-page.tsx')), 'NewSenderPage'),
 })
 
 /** `edit` shows the form in place of the page. */
@@ -117,7 +117,7 @@ const senderRoute = createRoute({
   },
   validateSearch: editOf,
   beforeLoad: ({ context }) => requireRight(context.me, 'settings.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./senders/sender-page.tsx')), 'SenderPage'),
+  component: lazyRouteComponent(() => withWords('company', import('./senders/sender-page.tsx')), 'SenderPage'),
 })
 
 const templatesRoute = createRoute({
@@ -125,14 +125,17 @@ const templatesRoute = createRoute({
   path: '/templates',
   validateSearch: templateSearchOf,
   beforeLoad: ({ context }) => requireRight(context.me, 'settings.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./templates/templates-page.tsx')), 'TemplatesPage'),
+  component: lazyRouteComponent(() => withWords('company', import('./templates/templates-page.tsx')), 'TemplatesPage'),
 })
 
 const newTemplateRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/templates/new',
   beforeLoad: ({ context }) => requireRight(context.me, 'settings.change'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./templates/new-template-page.tsx')), 'NewTemplatePage'),
+  component: lazyRouteComponent(
+    () => withWords('company', import('./templates/new-template-page.tsx')),
+    'NewTemplatePage',
+  ),
 })
 
 const templateRoute = createRoute({
@@ -144,7 +147,7 @@ const templateRoute = createRoute({
   },
   validateSearch: editOf,
   beforeLoad: ({ context }) => requireRight(context.me, 'settings.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./templates/template-page.tsx')), 'TemplatePage'),
+  component: lazyRouteComponent(() => withWords('company', import('./templates/template-page.tsx')), 'TemplatePage'),
 })
 
 const reviewRoute = createRoute({
@@ -152,7 +155,7 @@ const reviewRoute = createRoute({
   path: '/review',
   validateSearch: reviewSearchOf,
   beforeLoad: ({ context }) => requireRight(context.me, 'review'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./review/review-page.tsx')), 'ReviewPage'),
+  component: lazyRouteComponent(() => withWords('service', import('./review/review-page.tsx')), 'ReviewPage'),
 })
 
 const overviewRoute = createRoute({
@@ -174,7 +177,7 @@ const gatewaysRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/gateways',
   beforeLoad: ({ context }) => requireRight(context.me, 'gateways.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./gateways/gateways-page.tsx')), 'GatewaysPage'),
+  component: lazyRouteComponent(() => withWords('service', import('./gateways/gateways-page.tsx')), 'GatewaysPage'),
 })
 
 /** What the form begins with. */
@@ -188,7 +191,10 @@ const newGatewayRoute = createRoute({
     channel: typeof channel === 'string' ? channel : undefined,
   }),
   beforeLoad: ({ context }) => requireRight(context.me, 'gateways.change'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./gateways/new-gateway-page.tsx')), 'NewGatewayPage'),
+  component: lazyRouteComponent(
+    () => withWords('service', import('./gateways/new-gateway-page.tsx')),
+    'NewGatewayPage',
+  ),
 })
 
 const gatewayParams = {
@@ -201,7 +207,7 @@ const gatewayRoute = createRoute({
   path: '/gateways/$gatewayId',
   params: gatewayParams,
   beforeLoad: ({ context }) => requireRight(context.me, 'gateways.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./gateways/gateway-page.tsx')), 'GatewayPage'),
+  component: lazyRouteComponent(() => withWords('service', import('./gateways/gateway-page.tsx')), 'GatewayPage'),
 })
 
 const gatewaySettingsRoute = createRoute({
@@ -210,7 +216,7 @@ const gatewaySettingsRoute = createRoute({
   params: gatewayParams,
   beforeLoad: ({ context }) => requireRight(context.me, 'gateways.change'),
   component: lazyRouteComponent(
-    () => withFurtherWords(import('./gateways/gateway-settings-page.tsx')),
+    () => withWords('service', import('./gateways/gateway-settings-page.tsx')),
     'GatewaySettingsPage',
   ),
 })
@@ -219,7 +225,7 @@ const healthRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/health',
   beforeLoad: ({ context }) => requireRight(context.me, 'health.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./health/health-page.tsx')), 'HealthPage'),
+  component: lazyRouteComponent(() => withWords('service', import('./health/health-page.tsx')), 'HealthPage'),
 })
 
 const messageRoute = createRoute({
@@ -234,7 +240,7 @@ const tariffsRoute = createRoute({
   path: '/tariffs',
   validateSearch: readBook,
   beforeLoad: ({ context }) => requireRight(context.me, 'tariffs.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./tariffs/tariffs-page.tsx')), 'TariffsPage'),
+  component: lazyRouteComponent(() => withWords('service', import('./tariffs/tariffs-page.tsx')), 'TariffsPage'),
 })
 
 const tariffRoute = createRoute({
@@ -245,7 +251,7 @@ const tariffRoute = createRoute({
     stringify: ({ tariffId }) => ({ tariffId: String(tariffId) }),
   },
   beforeLoad: ({ context }) => requireRight(context.me, 'tariffs.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./tariffs/tariff-page.tsx')), 'TariffPage'),
+  component: lazyRouteComponent(() => withWords('service', import('./tariffs/tariff-page.tsx')), 'TariffPage'),
 })
 
 const tariffImportRoute = createRoute({
@@ -253,7 +259,7 @@ const tariffImportRoute = createRoute({
   path: '/tariffs/import',
   validateSearch: readBook,
   beforeLoad: ({ context }) => requireRight(context.me, 'tariffs.change'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./tariffs/import-page.tsx')), 'ImportPage'),
+  component: lazyRouteComponent(() => withWords('service', import('./tariffs/import-page.tsx')), 'ImportPage'),
 })
 
 const tariffCalculatorRoute = createRoute({
@@ -261,14 +267,14 @@ const tariffCalculatorRoute = createRoute({
   path: '/tariffs/calculator',
   validateSearch: readQuestion,
   beforeLoad: ({ context }) => requireRight(context.me, 'tariffs.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./tariffs/calculator-page.tsx')), 'CalculatorPage'),
+  component: lazyRouteComponent(() => withWords('service', import('./tariffs/calculator-page.tsx')), 'CalculatorPage'),
 })
 
 const pricesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/prices',
   beforeLoad: ({ context }) => requireRight(context.me, 'money.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./tariffs/prices-page.tsx')), 'PricesPage'),
+  component: lazyRouteComponent(() => withWords('service', import('./tariffs/prices-page.tsx')), 'PricesPage'),
 })
 
 const priceCalculatorRoute = createRoute({
@@ -276,7 +282,7 @@ const priceCalculatorRoute = createRoute({
   path: '/prices/calculator',
   validateSearch: readQuestion,
   beforeLoad: ({ context }) => requireRight(context.me, 'money.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./tariffs/calculator-page.tsx')), 'CalculatorPage'),
+  component: lazyRouteComponent(() => withWords('service', import('./tariffs/calculator-page.tsx')), 'CalculatorPage'),
 })
 
 const numberingRoute = createRoute({
@@ -284,7 +290,7 @@ const numberingRoute = createRoute({
   path: '/numbering',
   validateSearch: readNumbering,
   beforeLoad: ({ context }) => requireRight(context.me, 'numbering.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./numbering/numbering-page.tsx')), 'NumberingPage'),
+  component: lazyRouteComponent(() => withWords('service', import('./numbering/numbering-page.tsx')), 'NumberingPage'),
 })
 
 const peopleRoute = createRoute({
@@ -320,7 +326,7 @@ const moneyRoute = createRoute({
     page: Number.isSafeInteger(search.page) && Number(search.page) > 1 ? Number(search.page) : undefined,
   }),
   beforeLoad: ({ context }) => requireRight(context.me, 'money.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./money/money-page.tsx')), 'BudgetPage'),
+  component: lazyRouteComponent(() => withWords('company', import('./money/money-page.tsx')), 'BudgetPage'),
 })
 
 const ledgerRoute = createRoute({
@@ -328,21 +334,21 @@ const ledgerRoute = createRoute({
   path: '/money/ledger',
   validateSearch: readLedgerFilter,
   beforeLoad: ({ context }) => requireRight(context.me, 'money.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./money/money-page.tsx')), 'LedgerPage'),
+  component: lazyRouteComponent(() => withWords('company', import('./money/money-page.tsx')), 'LedgerPage'),
 })
 
 const statementsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/money/statements',
   beforeLoad: ({ context }) => requireRight(context.me, 'money.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./money/money-page.tsx')), 'StatementsPage'),
+  component: lazyRouteComponent(() => withWords('company', import('./money/money-page.tsx')), 'StatementsPage'),
 })
 
 const statementRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/money/statements/$month',
   beforeLoad: ({ context }) => requireRight(context.me, 'money.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./money/statement-page.tsx')), 'StatementPage'),
+  component: lazyRouteComponent(() => withWords('company', import('./money/statement-page.tsx')), 'StatementPage'),
 })
 
 const auditRoute = createRoute({
@@ -350,7 +356,7 @@ const auditRoute = createRoute({
   path: '/audit',
   validateSearch: readFilter,
   beforeLoad: ({ context }) => requireRight(context.me, 'audit.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./audit/audit-page.tsx')), 'AuditPage'),
+  component: lazyRouteComponent(() => withWords('service', import('./audit/audit-page.tsx')), 'AuditPage'),
 })
 
 const inboundRoute = createRoute({
@@ -358,7 +364,7 @@ const inboundRoute = createRoute({
   path: '/inbound',
   validateSearch: readInboundSearch,
   beforeLoad: ({ context }) => requireRight(context.me, 'traffic.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./inbound/inbound-page.tsx')), 'InboundPage'),
+  component: lazyRouteComponent(() => withWords('company', import('./inbound/inbound-page.tsx')), 'InboundPage'),
 })
 
 const inboundRulesRoute = createRoute({
@@ -366,14 +372,14 @@ const inboundRulesRoute = createRoute({
   path: '/inbound/rules',
   validateSearch: readTrialSearch,
   beforeLoad: ({ context }) => requireRight(context.me, 'settings.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./inbound/rules-page.tsx')), 'RulesPage'),
+  component: lazyRouteComponent(() => withWords('company', import('./inbound/rules-page.tsx')), 'RulesPage'),
 })
 
 const inboundCentersRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/inbound/centers',
   beforeLoad: ({ context }) => requireRight(context.me, 'settings.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./inbound/centers-page.tsx')), 'CentersPage'),
+  component: lazyRouteComponent(() => withWords('company', import('./inbound/centers-page.tsx')), 'CentersPage'),
 })
 
 const linksRoute = createRoute({
@@ -381,7 +387,7 @@ const linksRoute = createRoute({
   path: '/links',
   validateSearch: readLinkSearch,
   beforeLoad: ({ context }) => requireRight(context.me, 'traffic.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./links/links-page.tsx')), 'LinksPage'),
+  component: lazyRouteComponent(() => withWords('company', import('./links/links-page.tsx')), 'LinksPage'),
 })
 
 const blacklistRoute = createRoute({
@@ -389,7 +395,7 @@ const blacklistRoute = createRoute({
   path: '/blacklist',
   validateSearch: readBlacklistSearch,
   beforeLoad: ({ context }) => requireRight(context.me, 'settings.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./blacklist/blacklist-page.tsx')), 'BlacklistPage'),
+  component: lazyRouteComponent(() => withWords('company', import('./blacklist/blacklist-page.tsx')), 'BlacklistPage'),
 })
 
 /** The list is of all companies, whichever is chosen. */
@@ -402,7 +408,7 @@ const companiesRoute = createRoute({
     if (search.company === undefined) return
     throw redirect({ to: '/companies', search: { ...search, company: undefined }, replace: true })
   },
-  component: lazyRouteComponent(() => withFurtherWords(import('./companies/companies-page.tsx')), 'CompaniesPage'),
+  component: lazyRouteComponent(() => withWords('company', import('./companies/companies-page.tsx')), 'CompaniesPage'),
 })
 
 /** The company of the page is the one that is chosen, so that other pages go on with it. */
@@ -419,7 +425,7 @@ const companyRoute = createRoute({
     if (search.company === company || !Number.isSafeInteger(company)) return
     throw redirect({ to: '/companies/$companyId', params, search: { company }, replace: true })
   },
-  component: lazyRouteComponent(() => withFurtherWords(import('./companies/company-page.tsx')), 'CompanyPage'),
+  component: lazyRouteComponent(() => withWords('company', import('./companies/company-page.tsx')), 'CompanyPage'),
 })
 
 const documentsRoute = createRoute({
@@ -427,7 +433,7 @@ const documentsRoute = createRoute({
   path: '/documents',
   validateSearch: documentsSearchOf,
   beforeLoad: ({ context }) => requireRight(context.me, 'settings.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./documents/documents-page.tsx')), 'DocumentsPage'),
+  component: lazyRouteComponent(() => withWords('company', import('./documents/documents-page.tsx')), 'DocumentsPage'),
 })
 
 const partnersRoute = createRoute({
@@ -435,7 +441,7 @@ const partnersRoute = createRoute({
   path: '/partners',
   validateSearch: partnersSearchOf,
   beforeLoad: ({ context }) => requireRight(context.me, 'partners.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./partners/partners-page.tsx')), 'PartnersPage'),
+  component: lazyRouteComponent(() => withWords('company', import('./partners/partners-page.tsx')), 'PartnersPage'),
 })
 
 const partnerRoute = createRoute({
@@ -446,7 +452,7 @@ const partnerRoute = createRoute({
     stringify: ({ partnerId }) => ({ partnerId: String(partnerId) }),
   },
   beforeLoad: ({ context }) => requireRight(context.me, 'partners.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./partners/partner-page.tsx')), 'PartnerPage'),
+  component: lazyRouteComponent(() => withWords('company', import('./partners/partner-page.tsx')), 'PartnerPage'),
 })
 
 const accountRoute = createRoute({
@@ -484,7 +490,7 @@ const verificationRoute = createRoute({
   validateSearch: readVerification,
   beforeLoad: ({ context }) => requireRight(context.me, 'settings.see'),
   component: lazyRouteComponent(
-    () => withFurtherWords(import('./verification/verification-page.tsx')),
+    () => withWords('company', import('./verification/verification-page.tsx')),
     'VerificationPage',
   ),
 })
@@ -495,7 +501,7 @@ const verifierRoute = createRoute({
   path: '/verification/verifiers/$id',
   beforeLoad: ({ context, params }) =>
     requireRight(context.me, params.id === 'new' ? 'settings.change' : 'settings.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./verification/editor-page.tsx')), 'VerifierPage'),
+  component: lazyRouteComponent(() => withWords('company', import('./verification/editor-page.tsx')), 'VerifierPage'),
 })
 
 const widgetRoute = createRoute({
@@ -503,14 +509,14 @@ const widgetRoute = createRoute({
   path: '/verification/widgets/$id',
   beforeLoad: ({ context, params }) =>
     requireRight(context.me, params.id === 'new' ? 'settings.change' : 'settings.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./verification/editor-page.tsx')), 'WidgetPage'),
+  component: lazyRouteComponent(() => withWords('company', import('./verification/editor-page.tsx')), 'WidgetPage'),
 })
 
 const keysRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/developers',
   beforeLoad: ({ context }) => requireRight(context.me, 'developers.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./developers/keys-page.tsx')), 'KeysPage'),
+  component: lazyRouteComponent(() => withWords('company', import('./developers/keys-page.tsx')), 'KeysPage'),
 })
 
 const callbacksRoute = createRoute({
@@ -518,7 +524,7 @@ const callbacksRoute = createRoute({
   path: '/developers/callbacks',
   validateSearch: readCallbackSearch,
   beforeLoad: ({ context }) => requireRight(context.me, 'developers.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./developers/callbacks-page.tsx')), 'CallbacksPage'),
+  component: lazyRouteComponent(() => withWords('company', import('./developers/callbacks-page.tsx')), 'CallbacksPage'),
 })
 
 const requestsRoute = createRoute({
@@ -526,7 +532,7 @@ const requestsRoute = createRoute({
   path: '/developers/requests',
   validateSearch: readRequestSearch,
   beforeLoad: ({ context }) => requireRight(context.me, 'developers.see'),
-  component: lazyRouteComponent(() => withFurtherWords(import('./developers/requests-page.tsx')), 'RequestsPage'),
+  component: lazyRouteComponent(() => withWords('company', import('./developers/requests-page.tsx')), 'RequestsPage'),
 })
 
 const nowhereRoute = createRoute({ getParentRoute: () => shellRoute, path: '$', component: NotFoundPage })

@@ -1,5 +1,6 @@
 import { invalid } from '../../base/errors.ts'
-import type { Sql, Transaction } from '../../db/sql.ts'
+import { asPool } from '../../db/nested.ts'
+import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { type Actor, type Change, differenceOf } from './entry.ts'
 import * as store from './store.ts'
 
@@ -18,6 +19,10 @@ export async function recordChange(sql: Transaction, actor: Actor, change: Chang
   await store.ensureMonth(sql)
   await store.insertEntry(sql, short, change, difference)
 }
+
+/** Runs verbs that begin a transaction of their own, and the entries of what they change, in one transaction. */
+export const changeTogether = <T>(pool: Pool, work: (tx: Transaction, within: Pool) => Promise<T>): Promise<T> =>
+  pool.begin(tx => work(tx, asPool(tx))) as Promise<T>
 
 /** The newest first; `next` is where the older ones begin. */
 export async function listEntries(

@@ -1,9 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { invalid } from '../../base/errors.ts'
-import { asPool } from '../../db/nested.ts'
-import type { Sql, Transaction } from '../../db/sql.ts'
-import { recordChange } from '../../domain/audit-log/audit-log.ts'
+import type { Pool, Sql, Transaction } from '../../db/sql.ts'
+import { changeTogether, recordChange } from '../../domain/audit-log/audit-log.ts'
 import type { Actor } from '../../domain/audit-log/entry.ts'
 import { requireCompanyWithin } from '../../domain/companies/companies.ts'
 import type { Company } from '../../domain/companies/company.ts'
@@ -126,13 +125,13 @@ export const reviewRoutes =
       { config, schema: { params: BySender, body: Decision } },
       async ({ actor, params, body }): Promise<DecidedAnswer> => {
         const companyId = await companyOfSender(sql, params.senderId)
-        return sql.begin(async tx => {
+        return changeTogether(sql, async (tx, within) => {
           const before = await requireSenderUnchanged(tx, companyId, params.senderId, body.version)
           refuseDecided(before.status)
-          const decided = await decideSender(tx, params.senderId, body, clock())
+          const decided = await decideSender(within, params.senderId, body, clock())
           await record(tx, actor, { kind: 'sender', before, decided, ...subjectOf(decided) }, body.decision)
           return { status: decided.status }
-        }) as Promise<DecidedAnswer>
+        })
       },
     )
 
@@ -141,13 +140,13 @@ export const reviewRoutes =
       { config, schema: { params: ByTemplate, body: Decision } },
       async ({ actor, params, body }): Promise<DecidedAnswer> => {
         const companyId = await companyOfTemplate(sql, params.templateId)
-        return sql.begin(async tx => {
+        return changeTogether(sql, async (tx, within) => {
           const before = await requireTemplateUnchanged(tx, companyId, params.templateId, body.version)
           refuseDecided(before.status)
-          const decided = await decideTemplate(tx, params.templateId, body, clock())
+          const decided = await decideTemplate(within, params.templateId, body, clock())
           await record(tx, actor, { kind: 'template', before, decided, ...templateSubjectOf(decided) }, body.decision)
           return { status: decided.status }
-        }) as Promise<DecidedAnswer>
+        })
       },
     )
   }
@@ -175,15 +174,13 @@ function refuseDecided(status: SenderStatus) {
   if (!isWaiting(status)) throw invalid(`version: the request is ${status} and does not wait for review`)
 }
 
-async function decideSender(tx: Transaction, senderId: number, { decision, comment }: DecisionForm, now: Date) {
-  const pool = asPool(tx)
-  if (decision === 'approve') return approveSender(pool, senderId, await senderFeeTable(tx), now, given(comment))
+async function decideSender(pool: Pool, senderId: number, { decision, comment }: DecisionForm, now: Date) {
+  if (decision === 'approve') return approveSender(pool, senderId, await senderFeeTable(pool), now, given(comment))
   if (decision === 'reject') return rejectSender(pool, senderId, requireComment(comment), now)
   return denySender(pool, senderId, requireComment(comment), now)
 }
 
-function decideTemplate(tx: Transaction, templateId: number, { decision, comment }: DecisionForm, now: Date) {
-  const pool = asPool(tx)
+function decideTemplate(pool: Pool, templateId: number, { decision, comment }: DecisionForm, now: Date) {
   if (decision === 'approve') return approveTemplate(pool, templateId, now, given(comment))
   if (decision === 'reject') return rejectTemplate(pool, templateId, requireComment(comment), now)
   return denyTemplate(pool, templateId, requireComment(comment), now)

@@ -4,9 +4,8 @@ import { type ClientChannel, channelTypes } from '../../base/channel-types.ts'
 import { invalid } from '../../base/errors.ts'
 import { formatMoney } from '../../base/money.ts'
 import { readTimestamp } from '../../base/timestamp.ts'
-import { asPool } from '../../db/nested.ts'
 import type { Sql } from '../../db/sql.ts'
-import { recordChange } from '../../domain/audit-log/audit-log.ts'
+import { changeTogether, recordChange } from '../../domain/audit-log/audit-log.ts'
 import type { DocumentKind } from '../../domain/documents/document.ts'
 import { listDocuments } from '../../domain/documents/documents.ts'
 import { type Brand, brands } from '../../domain/numbering/brand.ts'
@@ -168,10 +167,10 @@ export const senderRoutes =
       { config: change, schema: { querystring: OfCompany, params: BySender, body: Change } },
       async ({ viewer, actor, query, params, body }, reply) => {
         const { companyId } = await companyOf(sql, viewer, query)
-        await sql.begin(async tx => {
+        await changeTogether(sql, async (tx, within) => {
           const before = await requireUnchanged(tx, companyId, params.senderId, body.version)
           const wanted = readChange(before, body)
-          await updateSender(asPool(tx), before, wanted, clock(), moverOf[viewer.kind])
+          await updateSender(within, before, wanted, clock(), moverOf[viewer.kind])
           const after = await requireSenderRequest(tx, companyId, params.senderId)
           const values = { before: valuesOf(before), after: valuesOf(after) }
           await recordChange(tx, actor, { what: 'sender.changed', ...subjectOf(after), ...values })

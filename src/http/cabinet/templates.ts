@@ -2,8 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { type ClientChannel, channelTypes, trafficTypes } from '../../base/channel-types.ts'
 import { readTimestamp } from '../../base/timestamp.ts'
-import { asPool } from '../../db/nested.ts'
-import { recordChange } from '../../domain/audit-log/audit-log.ts'
+import { changeTogether, recordChange } from '../../domain/audit-log/audit-log.ts'
 import { reviewStates, type SenderStatus } from '../../domain/senders/sender.ts'
 import { pageOfNames } from '../../domain/senders/senders.ts'
 import { MOST_PATTERN_CHARACTERS } from '../../domain/templates/pattern.ts'
@@ -156,9 +155,9 @@ export const templateRoutes =
       { config: change, schema: { querystring: OfCompany, params: ByTemplate, body: Change } },
       async ({ viewer, actor, query, params, body }, reply) => {
         const { companyId } = await companyOf(sql, viewer, query)
-        await sql.begin(async tx => {
+        await changeTogether(sql, async (tx, within) => {
           const before = await requireUnchanged(tx, companyId, params.templateId, body.version)
-          const after = await changeTemplate(asPool(tx), before, readChange(body), clock(), moverOf[viewer.kind])
+          const after = await changeTemplate(within, before, readChange(body), clock(), moverOf[viewer.kind])
           const values = { before: valuesOf(before), after: valuesOf(after) }
           await recordChange(tx, actor, { what: 'template.changed', ...templateSubjectOf(after), ...values })
         })

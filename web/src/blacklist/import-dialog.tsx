@@ -9,7 +9,8 @@ import { FormProblem } from '../parts/form-problem.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './blacklist.module.css'
 import { BLACKLIST } from './blacklist.ts'
-import { type ImportReport, type ImportTask, MOST_NUMBERS } from './import-numbers.ts'
+import type { ImportReport, ImportTask } from './import-numbers.ts'
+import { MOST_NUMBERS } from './most-numbers.ts'
 
 type State =
   | { kind: 'choice'; problem?: unknown }

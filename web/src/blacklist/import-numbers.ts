@@ -6,6 +6,7 @@ import { matchColumns } from '../new-dispatch/recipients/columns.ts'
 import { lookAt } from '../new-dispatch/recipients/look.ts'
 import { postUntilAnswered } from '../new-dispatch/recipients/post.ts'
 import type { Place } from '../new-dispatch/recipients/tasks.ts'
+import { MOST_NUMBERS } from './most-numbers.ts'
 
 /** What the page asks its worker to do. */
 export type ImportTask = { file: Blob; fileName: string; comment: string; place: Place }
@@ -27,7 +28,6 @@ export type ImportReport = {
 type Telling = { onProgress(done: number): void; onWaiting(): void }
 
 const AT_ONCE = 10_000
-export const MOST_NUMBERS = 1_000_000
 const MOST_BAD_LINES = 10_000
 const MOST_EXAMPLES = 5
 

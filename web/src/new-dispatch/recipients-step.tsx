@@ -15,7 +15,6 @@ import { Foot, type StepProps } from './new-dispatch-page.tsx'
 import { checkedBy, columnsFor, formOf, reportOf } from './offer.ts'
 import { describeReading } from './reading-problem.ts'
 import { ReadingReport } from './reading-report.tsx'
-import { matchColumns } from './recipients/columns.ts'
 import { runTask } from './recipients/reader.ts'
 import { PriceInFoot, PriceSummary } from './summary.tsx'
 
@@ -71,6 +70,7 @@ function useSource({ draft, store }: StepProps['use']) {
     try {
       const look = await runTask({ kind: 'look', file })
       await keepFile(personId, file)
+      const { matchColumns } = await import('./recipients/columns.ts') // with the numbering of all countries
       const columns = matchColumns(look.columns, placeholdersIn(draft.text))
       await store({ source: { name, isPasted, sizeBytes: file.size, look }, columns, checked: undefined })
     } catch (error) {

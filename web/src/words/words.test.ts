@@ -2,14 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { errorDescriptions } from '../../../src/base/error-codes.ts'
-import { further as furtherEnglish } from './en/further.ts'
+import { company as companyEnglish } from './en/of-company.ts'
+import { service as serviceEnglish } from './en/of-service.ts'
 import { en as firstEnglish } from './en.ts'
-import { further as furtherRussian } from './ru/further.ts'
+import { company as companyRussian } from './ru/of-company.ts'
+import { service as serviceRussian } from './ru/of-service.ts'
 import { ru as firstRussian } from './ru.ts'
 import { type Dictionary, type Text, wordsOf } from './words.ts'
 
-const en = { ...firstEnglish, ...furtherEnglish }
-const ru = { ...firstRussian, ...furtherRussian }
+const en = { ...firstEnglish, ...companyEnglish, ...serviceEnglish }
+const ru = { ...firstRussian, ...companyRussian, ...serviceRussian }
 const dictionaries: Record<'en' | 'ru', Dictionary> = { en, ru }
 const formsOf = (text: Text): string[] => (typeof text === 'string' ? [text] : Object.values(text))
 const placesIn = (text: Text) => [

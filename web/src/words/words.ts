@@ -1,18 +1,24 @@
 import { useSyncExternalStore } from 'react'
 import type { Language } from '../../../src/domain/people/person.ts'
-import type { further } from './en/further.ts'
+import type { company } from './en/of-company.ts'
+import type { service } from './en/of-service.ts'
 import type { en } from './en.ts'
 
 /**
  * The texts of the pages. `en.ts` says which there are; TypeScript finds those that another language lacks. A text has
  * places, `{name}`, and one that depends on a number has a form for each plural of its language, chosen by `{count}`.
  */
-type English = typeof en & typeof further
+type English = typeof en & typeof company & typeof service
 export type Key = keyof English
 export type Text = string | Partial<Record<Intl.LDMLPluralRule, string>>
 export type FirstWords = Record<keyof typeof en, Text>
-export type FurtherWords = Record<keyof typeof further, Text>
-export type Dictionary = FirstWords & Partial<FurtherWords>
+/** Words that are loaded with the first page that needs them. */
+export type FurtherWords = {
+  company: Record<keyof typeof company, Text>
+  service: Record<keyof typeof service, Text>
+}
+export type Further = keyof FurtherWords
+export type Dictionary = FirstWords & Partial<FurtherWords['company'] & FurtherWords['service']>
 
 type PlacesIn<T> = T extends `${string}{${infer Place}}${infer Rest}` ? Place | PlacesIn<Rest> : never
 type FormsOf<T> = T extends string ? T : T[keyof T]
@@ -27,9 +33,15 @@ const firstWords: Record<Language, () => Promise<FirstWords>> = {
   en: async () => (await import('./en.ts')).en,
   ru: async () => (await import('./ru.ts')).ru,
 }
-const furtherWords: Record<Language, () => Promise<FurtherWords>> = {
-  en: async () => (await import('./en/further.ts')).further,
-  ru: async () => (await import('./ru/further.ts')).further,
+const furtherWords: { [Part in Further]: Record<Language, () => Promise<FurtherWords[Part]>> } = {
+  company: {
+    en: async () => (await import('./en/of-company.ts')).company,
+    ru: async () => (await import('./ru/of-company.ts')).company,
+  },
+  service: {
+    en: async () => (await import('./en/of-service.ts')).service,
+    ru: async () => (await import('./ru/of-service.ts')).service,
+  },
 }
 
 export const languageNames: Record<Language, string> = { en: 'English', ru: 'Русский' }
@@ -54,9 +66,9 @@ export function wordsOf(language: Language, dictionary: Dictionary): Words {
 const CHOICE = 'tidings-language'
 
 let shown: Words
-/** Whether a page was opened that needs them. */
-let needsFurther = false
-let furtherShown: Promise<void> | undefined
+/** What pages needed so far beyond the first words. */
+const needed = new Set<Further>()
+let shownParts = 0
 const listeners = new Set<() => void>()
 
 /** Loads the texts of a language and shows them everywhere. */
@@ -65,24 +77,23 @@ export async function showLanguage(language: Language): Promise<void> {
 }
 
 /** Loads a page, and the words that it needs beyond the first ones. */
-export async function withFurtherWords<Page>(page: Promise<Page>): Promise<Page> {
-  needsFurther = true
-  if (shown) furtherShown ??= show(shown.language).catch(forgetFurther)
-  await furtherShown
+export async function withWords<Page>(part: Further, page: Promise<Page>): Promise<Page> {
+  needed.add(part)
+  if (shown) await show(shown.language)
   return page
 }
 
-/** The next page tries again. */
-function forgetFurther(error: unknown) {
-  furtherShown = undefined
-  throw error
-}
-
+/** What is loaded already costs nothing to load again. */
 async function show(language: Language) {
-  const isWhole = needsFurther
-  const [first, further] = await Promise.all([firstWords[language](), isWhole ? furtherWords[language]() : {}])
-  if (needsFurther && !isWhole) return show(language) // a page that needs more was opened meanwhile
-  shown = wordsOf(language, { ...first, ...further })
+  const parts = [...needed]
+  const [first, ...further] = await Promise.all([
+    firstWords[language](),
+    ...parts.map((part): Promise<object> => furtherWords[part][language]()),
+  ])
+  if (needed.size > parts.length) return show(language) // a page that needs more was opened meanwhile
+  if (shown?.language === language && shownParts === parts.length) return
+  shown = wordsOf(language, Object.assign({}, first, ...further))
+  shownParts = parts.length
   document.documentElement.lang = language
   for (const listener of listeners) listener()
 }

@@ -1,0 +1,17 @@
+import type { FurtherWords } from '../words.ts'
+import { audit } from './audit.ts'
+import { gateways } from './gateways.ts'
+import { health } from './health.ts'
+import { numbering } from './numbering.ts'
+import { review } from './review.ts'
+import { tariffs } from './tariffs.ts'
+
+/** Words of pages with which staff run the service. Loaded with the first of them. */
+export const service: FurtherWords['service'] = {
+  ...audit,
+  ...gateways,
+  ...health,
+  ...numbering,
+  ...review,
+  ...tariffs,
+}
