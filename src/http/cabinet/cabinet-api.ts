@@ -71,6 +71,11 @@ export function registerCabinetApi(app: FastifyInstance, given: Context & { stra
       await scope.register(senderRoutes(context))
       await scope.register(templateRoutes(context))
       await scope.register(reviewRoutes(context))
+      await scope.register(sendRoutes(context))
+      await scope.register(keyRoutes(context))
+      await scope.register(callbackLogRoutes(context))
+      await scope.register(requestLogRoutes(context))
+      await scope.register(numberingRoutes(context))
     },
     { prefix: PREFIX },
   )
@@ -79,11 +84,6 @@ export function registerCabinetApi(app: FastifyInstance, given: Context & { stra
     async scope => {
       guardCabinet(scope, context, cookie)
       await scope.register(documentRoutes(context))
-      await scope.register(sendRoutes(context))
-      await scope.register(keyRoutes(context))
-      await scope.register(callbackLogRoutes(context))
-      await scope.register(requestLogRoutes(context))
-      await scope.register(numberingRoutes(context))
     },
     { prefix: PREFIX },
   )
