@@ -199,7 +199,7 @@ describe.each(planModes)('%s', mode => {
   test('the blacklist is asked for the numbers of a request alone', async () => {
     const numbers = Array.from({ length: 20 }, (_, i) => String(79160000000 + i * 30 + 1))
     const ask = (sql: Pool) => blacklistedAmong(sql, 2, numbers)
-    expect(indexes(await readsOf(ask, /limit 1/))).toEqual(['blacklist_pkey'])
+    expect(indexes(await readsOf(ask, /limit 1/))).toEqual([expect.stringMatching(/^blacklist_(pkey|by_age)$/)])
     const [reads] = await readsOf(ask, /= any/)
     expect(reads).toEqual({ table: 'blacklist', index: 'blacklist_pkey', rows: 20 })
   })

@@ -235,6 +235,7 @@ describe('the message object', () => {
       text: 'Спасибо',
       center_id: 5,
       received_at: receivedAt,
+      is_stop: false,
     })
     const { body } = await get(`/message/${uuid}`)
     const outbound = (await get(`/message/${await aMessage()}`)).body
@@ -325,6 +326,7 @@ describe('GET /message', () => {
       text: 'Да',
       center_id: 1,
       received_at: iso(now),
+      is_stop: false,
     })
     await aMessage({ company_id: company, uuid: keys[2] })
     expect(await uuidsAt('/message', own)).toEqual([keys[2], keys[0]])

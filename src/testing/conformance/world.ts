@@ -68,8 +68,11 @@ export const aDispatch = (companyId: number, senderIds: number[], given: Record<
   ...given,
 })
 
+/** Requests are logged whether they are refused or not, a second later; processes say that they are alive. */
+const LOGS = ['requests', 'request_minutes', 'key_uses', 'api_processes']
+
 /**
- * A fingerprint of every row of every table, less the tables named. What was refused left nothing behind when the
+ * A fingerprint of every row of every table, less these logs and the tables named. What was refused left nothing behind when the
  * prints before and after are the same.
  */
 export async function printOfTables(sql: Pool, besides: string[] = []): Promise<Record<string, string>> {
@@ -88,7 +91,7 @@ async function printing(sql: Pool, besides: string[]): Promise<string> {
       where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition order by 1`
     const prints = tables
       .map(({ name }) => name)
-      .filter(name => !besides.includes(name))
+      .filter(name => !LOGS.includes(name) && !besides.includes(name))
       .map(
         name => `select '${name}' as name, count(*) || ' rows ' || coalesce(sum(hashtextextended(t::text, 0)::numeric), 0)
         as print from ${name} t`,
