@@ -129,6 +129,7 @@ function inboundOf(base: Row, created: Date, pick: Pick): Known {
     sender_name: pick(['Клуб', 'ROMASHKA']),
     center_id: pick([7, 8]),
     received_at: created.toISOString(),
+    is_stop: false,
   }
   const at = created.getTime()
   return {
