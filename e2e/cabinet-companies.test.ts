@@ -8,7 +8,7 @@ import { eventually } from '../src/testing/eventually.ts'
 import { aCompany, aPartner, type TestPartner } from '../src/testing/factories.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
 import { openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
-import { expectGood, expectGoodDialog, lookAt, screens } from './looks.ts'
+import { expectGood, expectGoodDialog, extremes, lookAt } from './looks.ts'
 
 const cabinet = useCabinet()
 const browser = useBrowser()
@@ -146,7 +146,7 @@ describe.skipIf(!hasBrowser)('companies', () => {
     await owner.getByText('No companies yet').waitFor()
   })
 
-  test.each(screens)('every page looks right at $width, $locale, $colorScheme', async screen => {
+  test.each(extremes)('every page looks right at $width, $locale, $colorScheme', async screen => {
     const { login } = await aPerson(cabinet.sql, ofPartner(partner.partnerId), 'owner')
     const isNarrow = screen.width < 760
     const heading = (page: Page) => page.getByRole('heading', { level: 1 }).waitFor()

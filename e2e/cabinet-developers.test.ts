@@ -16,7 +16,7 @@ import { aCompany } from '../src/testing/factories.ts'
 import { aWorld, type World } from '../src/testing/world.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
 import { openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
-import { expectGoodDialog, lookAt, screens } from './looks.ts'
+import { expectGoodDialog, extremes, lookAt } from './looks.ts'
 
 /** Keys, callbacks and the request log, as the people who write programs use them. */
 
@@ -191,7 +191,7 @@ describe.skipIf(!hasBrowser)('the looks', () => {
 
   const button = (page: Page, name: RegExp) => page.getByRole('button', { name })
 
-  test.each(screens)('$width px, $locale, $colorScheme', async screen => {
+  test.each(extremes)('$width px, $locale, $colorScheme', async screen => {
     await lookAt(browser, cabinet, screen, login, [
       {
         path: `developers?company=${full}`,

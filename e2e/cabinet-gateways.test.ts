@@ -7,7 +7,7 @@ import { eventually } from '../src/testing/eventually.ts'
 import { aDispatch, aWorld, someRecipients, start, type World } from '../src/testing/world.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
 import { openPage, SECRET, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
-import { expectGoodDialog, lookAt, screens } from './looks.ts'
+import { expectGoodDialog, extremes, lookAt } from './looks.ts'
 
 const cabinet = useCabinet()
 const browser = useBrowser()
@@ -111,7 +111,7 @@ describe.skipIf(!hasBrowser)('gateways and health', () => {
     faults.expectNone()
   })
 
-  test.each(screens)('look good at $width px, $locale, $colorScheme', async screen => {
+  test.each(extremes)('look good at $width px, $locale, $colorScheme', async screen => {
     const { gatewayId } = await aGateway(cabinet.sql, { name: NASTY, partsPerSecond: 100 })
     await aGateway(cabinet.sql, { name: 'MTS direct', brands: [1, 2] })
     const paths = { one: `gateways/${gatewayId}`, form: `gateways/${gatewayId}/settings` }

@@ -11,7 +11,7 @@ import { eventually } from '../src/testing/eventually.ts'
 import { aCompany, anApprovedSender, aPartner } from '../src/testing/factories.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
 import { openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
-import { expectGoodDialog, lookAt, screens } from './looks.ts'
+import { expectGoodDialog, extremes, lookAt } from './looks.ts'
 
 const cabinet = useCabinet()
 const browser = useBrowser()
@@ -156,7 +156,7 @@ describe.skipIf(!hasBrowser)('incoming messages', () => {
     faults.expectNone()
   })
 
-  test.each(screens)('looks good at $width px, $locale, $colorScheme', async screen => {
+  test.each(extremes)('looks good at $width px, $locale, $colorScheme', async screen => {
     await lookAt(browser, cabinet, screen, login, [
       { path: 'inbound', ready: page => page.getByText(NASTY).first().waitFor() },
       {

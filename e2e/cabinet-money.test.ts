@@ -13,7 +13,7 @@ import { aCompany, aSender } from '../src/testing/factories.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start, type World } from '../src/testing/world.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
 import { openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
-import { expectGoodDialog, type Looked, lookAt, screens } from './looks.ts'
+import { expectGoodDialog, extremes, type Looked, lookAt } from './looks.ts'
 
 const cabinet = useCabinet()
 const browser = useBrowser()
@@ -164,7 +164,7 @@ describe.skipIf(!hasBrowser)('money', () => {
     await eventually(async () => expect(await page.evaluate('document.getAnimations().length')).toBe(0))
   }
 
-  test.each(screens)('looks right at $width pixels, $locale, $colorScheme', async screen => {
+  test.each(extremes)('looks right at $width pixels, $locale, $colorScheme', async screen => {
     const { login } = await aPerson(cabinet.sql, staff, 'admin')
     const company = `?company=${world.companyId}`
     const heading = (page: Page) => page.getByRole('heading', { level: 2 }).first().waitFor()

@@ -4,7 +4,7 @@ import { aPerson, ofPartner } from '../src/testing/cabinet.ts'
 import { aDispatch, aWorld, type World } from '../src/testing/world.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
 import { openPage, typeCredentials, useCabinet } from './cabinet.ts'
-import { expectGoodDialog, screens } from './looks.ts'
+import { expectGoodDialog, extremes } from './looks.ts'
 
 const cabinet = useCabinet()
 const { newPage } = useBrowser()
@@ -48,7 +48,7 @@ describe.skipIf(!hasBrowser)('Ctrl K', () => {
     expect(await page.getByRole('button', { name: `Company: ${company!.name}` }).count()).toBe(1)
   })
 
-  test.each(screens)('at $width pixels, $locale, $colorScheme', async ({ width, locale, colorScheme }) => {
+  test.each(extremes)('at $width pixels, $locale, $colorScheme', async ({ width, locale, colorScheme }) => {
     const page = await newPage({ viewport: { width, height: 844 }, locale, colorScheme })
     await openPage(page, cabinet, 'account')
     await typeCredentials(page, await anOwner())

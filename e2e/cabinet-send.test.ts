@@ -5,7 +5,7 @@ import { aGateway, useEngines } from '../src/testing/engines.ts'
 import { aCompany, anApprovedSender, aPartner, numberOf } from '../src/testing/factories.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
 import { openPage, typeCredentials, useCabinet } from './cabinet.ts'
-import { lookAt, screens } from './looks.ts'
+import { extremes, lookAt } from './looks.ts'
 
 const cabinet = useCabinet()
 const browser = useBrowser()
@@ -60,7 +60,7 @@ describe.skipIf(!hasBrowser)('one message', () => {
 })
 
 describe.skipIf(!hasBrowser)('the page of one message', () => {
-  test.each(screens)('at $width pixels, $locale, $colorScheme', async screen => {
+  test.each(extremes)('at $width pixels, $locale, $colorScheme', async screen => {
     const cascade = async (page: Page) => {
       await fill(page, 'Your order is ready')
       await page.getByRole('button', { name: /Add a step|Добавить шаг/ }).click()

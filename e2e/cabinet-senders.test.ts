@@ -10,7 +10,7 @@ import { eventually } from '../src/testing/eventually.ts'
 import { aCompany, anApprovedSender, aPartner, aSender } from '../src/testing/factories.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
 import { openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
-import { expectGoodDialog, lookAt, screens } from './looks.ts'
+import { expectGoodDialog, extremes, lookAt } from './looks.ts'
 
 const cabinet = useCabinet()
 const browser = useBrowser()
@@ -139,7 +139,7 @@ describe.skipIf(!hasBrowser)('sender names', () => {
     await second.getByText('Already decided: Approved').waitFor()
   })
 
-  test.each(screens)('look good at $width px, $locale, $colorScheme', async screen => {
+  test.each(extremes)('look good at $width px, $locale, $colorScheme', async screen => {
     const { login } = await aPerson(cabinet.sql, ofCompany(companyId), 'owner')
     const nasty = (page: Page) => page.getByText(NASTY).first().waitFor()
     await lookAt(browser, cabinet, screen, login, [

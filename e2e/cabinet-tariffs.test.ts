@@ -7,7 +7,7 @@ import { eventually } from '../src/testing/eventually.ts'
 import { aCompany, aPartner } from '../src/testing/factories.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
 import { openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
-import { expectGood, expectGoodDialog, lookAt, screens } from './looks.ts'
+import { expectGood, expectGoodDialog, extremes, lookAt } from './looks.ts'
 
 const cabinet = useCabinet()
 const browser = useBrowser()
@@ -131,7 +131,7 @@ describe.skipIf(!hasBrowser)('tariffs and the numbering plan', () => {
     faults.expectNone()
   })
 
-  test.each(screens)('looks good at $width pixels, $locale, $colorScheme', async screen => {
+  test.each(extremes)('looks good at $width pixels, $locale, $colorScheme', async screen => {
     const { login } = await aPerson(cabinet.sql, staff, 'admin')
     const upload = { kind: 'register', name: NASTY, replaces: false, sizeBytes: 1 } as const
     const uploadId = await startUpload(cabinet.sql, upload, new Date())

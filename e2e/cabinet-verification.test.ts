@@ -8,7 +8,7 @@ import { eventually } from '../src/testing/eventually.ts'
 import { codeGateways, codeIn, handedText, secret } from '../src/testing/verification.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
 import { openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
-import { expectGoodDialog, lookAt, screens } from './looks.ts'
+import { expectGoodDialog, extremes, lookAt } from './looks.ts'
 import { bodyOf, useServer } from './pages.ts'
 
 const cabinet = useCabinet()
@@ -198,7 +198,7 @@ describe.skipIf(!hasBrowser)('verification in the cabinet', () => {
     await dialog.getByText('The number is confirmed').waitFor()
   })
 
-  test.each(screens)('is good to look at: $width px, $locale, $colorScheme', async screen => {
+  test.each(extremes)('is good to look at: $width px, $locale, $colorScheme', async screen => {
     const { login } = await aPerson(cabinet.sql, ofCompany(side.companyId), 'owner')
     const press = (page: Page, name: RegExp) => page.getByRole('button', { name }).first().click()
     await lookAt(browser, cabinet, screen, login, [

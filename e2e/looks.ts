@@ -13,7 +13,13 @@ export const screens = [
   { width: 390, locale: 'en-GB', colorScheme: 'dark' },
 ] as const
 
-export type Screen = (typeof screens)[number]
+export type Screen = (typeof screens)[number] | (typeof extremes)[number]
+
+/** Two screens that have every width, language and theme between them, for pages with tests of their own. */
+export const extremes = [
+  { width: 1400, locale: 'en-GB', colorScheme: 'light' },
+  { width: 390, locale: 'ru-RU', colorScheme: 'dark' },
+] as const
 
 /** Words that are cut off, because their button or label is too narrow. */
 const cutOff = `[...document.querySelectorAll('button, [class*=Button-label], [class*=SegmentedControl-label]')]
