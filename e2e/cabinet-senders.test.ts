@@ -135,7 +135,7 @@ describe.skipIf(!hasBrowser)('sender names', () => {
     await first.keyboard.press('a')
     await toast(first, 'Both is approved').waitFor()
     await second.keyboard.press('a')
-    await toast(second, 'Somebody has changed this meanwhile').waitFor()
+    await toast(second, 'Somebody else changed this meanwhile').waitFor()
     await second.getByText('Already decided: Approved').waitFor()
   })
 

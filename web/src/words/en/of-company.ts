@@ -5,6 +5,7 @@ import { documents } from './documents.ts'
 import { inbound } from './inbound.ts'
 import { links } from './links.ts'
 import { money } from './money.ts'
+import { review } from './review.ts'
 import { senders } from './senders.ts'
 import { templates } from './templates.ts'
 import { verification } from './verification.ts'
@@ -18,6 +19,7 @@ export const company = {
   ...inbound,
   ...links,
   ...money,
+  ...review,
   ...senders,
   ...templates,
   ...verification,
