@@ -104,8 +104,12 @@ describe.skipIf(!hasBrowser)('gateways and health', () => {
     await cabinet.sql`update gateways set parts_per_second = 10, version = version + 1 where gateway_id = ${gatewayId}`
     await press(page, 'Save')
     await page.getByText(/Somebody changed this gateway meanwhile/).waitFor()
-    await page.reload()
-    await page.getByLabel('Limit, parts a second').fill('50')
+    const limit = page.getByLabel('Limit, parts a second')
+    await eventually(async () => {
+      await page.reload() // the server reads gateways once a second
+      expect(await limit.inputValue()).toBe('10')
+    })
+    await limit.fill('50')
     await press(page, 'Save')
     await page.getByText('of 50').first().waitFor()
     faults.expectNone()

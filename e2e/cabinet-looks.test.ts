@@ -125,7 +125,7 @@ describe.skipIf(!hasBrowser)('the shell', () => {
     const page = await pageOf(screens[0])
     await openPage(page, cabinet)
     await typeCredentials(page, login)
-    const links = page.getByRole('link', { name: 'Dispatches' })
+    const links = page.getByRole('navigation').getByRole('link', { name: 'Dispatches', exact: true })
     await links.first().waitFor()
     const boxOf = async () => (await links.boundingBox())!
     expect((await boxOf()).x).toBeLessThan(50)

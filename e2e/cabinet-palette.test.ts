@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, test } from 'vitest'
 import { loadNumbering } from '../src/domain/numbering/numbering.ts'
 import { aPerson, ofPartner } from '../src/testing/cabinet.ts'
 import { aDispatch, aWorld, type World } from '../src/testing/world.ts'
@@ -39,13 +39,13 @@ describe.skipIf(!hasBrowser)('Ctrl K', () => {
     await page.waitForURL(/\/audit/)
     await jump('Test', 'Test')
     await page.waitForURL(new RegExp(`/dispatches/${dispatchId}`))
-    await jump('7916000424', /./)
+    await jump('7916000424', /\d\d:\d\d/) // when the message was accepted
     await page.waitForURL(/\/messages\/[0-9a-f-]{36}/)
     const [company] = await cabinet.sql<{ name: string }[]>`
       select name from companies where company_id = ${world.companyId}`
     await jump(company!.name, company!.name)
     await page.waitForURL(new RegExp(`company=${world.companyId}`))
-    expect(await page.getByRole('button', { name: `Company: ${company!.name}` }).count()).toBe(1)
+    await page.getByRole('button', { name: `Company: ${company!.name}` }).waitFor()
   })
 
   test.each(extremes)('at $width pixels, $locale, $colorScheme', async ({ width, locale, colorScheme }) => {

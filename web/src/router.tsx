@@ -155,7 +155,10 @@ const reviewRoute = createRoute({
   path: '/review',
   validateSearch: reviewSearchOf,
   beforeLoad: ({ context }) => requireRight(context.me, 'review'),
-  component: lazyRouteComponent(() => withWords('company', import('./review/review-page.tsx')), 'ReviewPage'),
+  component: lazyRouteComponent(
+    () => withWords('service', withWords('company', import('./review/review-page.tsx'))),
+    'ReviewPage',
+  ),
 })
 
 const overviewRoute = createRoute({

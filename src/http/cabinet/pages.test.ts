@@ -126,8 +126,11 @@ describe('the build', () => {
     expect(pages.length).toBeGreaterThan(3)
     const router = await readFile(new URL('../../../web/src/router.tsx', import.meta.url), 'utf8')
     for (const page of pages) {
-      const [, part] = new RegExp(`withWords\\('(\\w+)', import\\('./${page.slice('src/'.length)}'`).exec(router) ?? []
-      const words = ['src/words/ru.ts', ...(part ? [`src/words/ru/of-${part}.ts`] : [])]
+      const [, wraps = ''] = new RegExp(`((?:withWords\\('\\w+', )*)import\\('./${page.slice('src/'.length)}'`).exec(
+        router,
+      )!
+      const parts = [...wraps.matchAll(/'(\w+)'/g)].map(([, part]) => `src/words/ru/of-${part}.ts`)
+      const words = ['src/words/ru.ts', ...parts]
       const loaded = withImports(manifest, ['index.html', page, ...words])
       const sizes = await Promise.all([...loaded].map(name => gzippedSize(manifest[name]!.file)))
       expect([page, sizes.reduce((sum, size) => sum + size, 0) < MOST_SCRIPT]).toEqual([page, true])

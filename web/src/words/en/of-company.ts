@@ -5,7 +5,6 @@ import { documents } from './documents.ts'
 import { inbound } from './inbound.ts'
 import { links } from './links.ts'
 import { money } from './money.ts'
-import { review } from './review.ts'
 import { senders } from './senders.ts'
 import { templates } from './templates.ts'
 import { verification } from './verification.ts'
@@ -19,7 +18,6 @@ export const company = {
   ...inbound,
   ...links,
   ...money,
-  ...review,
   ...senders,
   ...templates,
   ...verification,

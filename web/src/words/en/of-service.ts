@@ -2,6 +2,7 @@ import { audit } from './audit.ts'
 import { gateways } from './gateways.ts'
 import { health } from './health.ts'
 import { numbering } from './numbering.ts'
+import { review } from './review.ts'
 import { tariffs } from './tariffs.ts'
 
 /** Words of pages with which staff run the service. Loaded with the first of them. */
@@ -10,5 +11,6 @@ export const service = {
   ...gateways,
   ...health,
   ...numbering,
+  ...review,
   ...tariffs,
 } as const

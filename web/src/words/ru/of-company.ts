@@ -6,7 +6,6 @@ import { documents } from './documents.ts'
 import { inbound } from './inbound.ts'
 import { links } from './links.ts'
 import { money } from './money.ts'
-import { review } from './review.ts'
 import { senders } from './senders.ts'
 import { templates } from './templates.ts'
 import { verification } from './verification.ts'
@@ -20,7 +19,6 @@ export const company: FurtherWords['company'] = {
   ...inbound,
   ...links,
   ...money,
-  ...review,
   ...senders,
   ...templates,
   ...verification,
