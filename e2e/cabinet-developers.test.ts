@@ -196,8 +196,7 @@ describe.skipIf(!hasBrowser)('the looks', () => {
       {
         path: `developers?company=${full}`,
         ready: page => page.getByText('shop-backend').waitFor(),
-        // biome-ignore lint/suspicious/noThenProperty: the name that lookAt gives it
-        then: async page => {
+        after: async page => {
           await expectGoodDialog(page, 'new key', () => button(page, /^(New key|Новый ключ)$/).click())
           await button(page, /shop-backend/).click()
           await expectGoodDialog(page, 'reissue', () =>
@@ -208,8 +207,7 @@ describe.skipIf(!hasBrowser)('the looks', () => {
       {
         path: `developers/callbacks?company=${full}&open=${callbackId}`,
         ready: page => page.getByText('upstream connect error').first().waitFor(),
-        // biome-ignore lint/suspicious/noThenProperty: the name that lookAt gives it
-        then: page => expectGoodDialog(page, 'test', () => button(page, /^(Send a test|Отправить пробный)$/).click()),
+        after: page => expectGoodDialog(page, 'test', () => button(page, /^(Send a test|Отправить пробный)$/).click()),
       },
       { path: `developers/requests?company=${full}`, ready: page => page.getByRole('table').waitFor() },
       {

@@ -126,8 +126,7 @@ describe.skipIf(!hasBrowser)('gateways and health', () => {
       {
         path: paths.one,
         ready: heading,
-        // biome-ignore lint/suspicious/noThenProperty: what is looked at after the page
-        then: async page => {
+        after: async page => {
           const open = (name: RegExp) => page.getByRole('button', { name }).first().click()
           await expectGoodDialog(page, 'test', () => open(/^(Test|Проверить)$/))
           await expectGoodDialog(page, 'pause', () => open(/^(Pause|Пауза)$/))

@@ -162,8 +162,7 @@ describe.skipIf(!hasBrowser)('incoming messages', () => {
       {
         path: 'inbound/rules?name=HELP&text=stop',
         ready: page => page.getByRole('status').getByText('Desk').first().waitFor(),
-        // biome-ignore lint/suspicious/noThenProperty: nobody awaits the description of a page
-        then: page =>
+        after: page =>
           expectGoodDialog(page, 'rule', () =>
             page.getByRole('button', { name: /^(Add a rule|Добавить правило)$/ }).click(),
           ),
@@ -177,8 +176,7 @@ describe.skipIf(!hasBrowser)('incoming messages', () => {
             .getByRole('button', { name: /^(Take|Убрать) / })
             .first()
             .waitFor(),
-        // biome-ignore lint/suspicious/noThenProperty: nobody awaits the description of a page
-        then: async page => {
+        after: async page => {
           await expectGoodDialog(page, 'import', () =>
             page.getByRole('button', { name: /^(Import|Загрузить)$/ }).click(),
           )

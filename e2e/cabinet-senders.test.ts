@@ -150,8 +150,7 @@ describe.skipIf(!hasBrowser)('sender names', () => {
       {
         path: 'senders/1',
         ready: page => page.getByRole('heading', { name: 'ROMASHKA' }).waitFor(),
-        // biome-ignore lint/suspicious/noThenProperty: what is done next
-        then: async page => {
+        after: async page => {
           await expectGoodDialog(page, 'suspend', () =>
             page.getByRole('button', { name: /^(Suspend|Поставить на паузу)$/ }).click(),
           )
@@ -163,8 +162,7 @@ describe.skipIf(!hasBrowser)('sender names', () => {
       {
         path: `templates/${templateId}`,
         ready: page => page.getByRole('heading', { level: 1 }).waitFor(),
-        // biome-ignore lint/suspicious/noThenProperty: what is done next
-        then: page =>
+        after: page =>
           expectGoodDialog(page, 'withdraw', () => page.getByRole('button', { name: /^(Withdraw|Отозвать)$/ }).click()),
       },
     ])
@@ -174,8 +172,7 @@ describe.skipIf(!hasBrowser)('sender names', () => {
       {
         path: 'review',
         ready: vip,
-        // biome-ignore lint/suspicious/noThenProperty: what is done next
-        then: async page => {
+        after: async page => {
           await expectGoodDialog(page, 'reject', () =>
             page.getByRole('button', { name: /^(Send back|Вернуть)…/ }).click(),
           )

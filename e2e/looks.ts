@@ -44,7 +44,12 @@ export async function expectGoodDialog(page: Page, name: string, open: () => Pro
 }
 
 /** A page, and what is there when it has loaded. */
-export type Looked = { path: string; ready: (page: Page) => Promise<unknown>; then?: (page: Page) => Promise<unknown> }
+export type Looked = {
+  path: string
+  ready: (page: Page) => Promise<unknown>
+  /** What is opened and looked at after the page, such as its dialogs. */
+  after?: (page: Page) => Promise<unknown>
+}
 
 /** Looks at pages on one screen, as a person who is signed in. */
 export async function lookAt(
@@ -58,11 +63,11 @@ export async function lookAt(
   const faults = watchFaults(page)
   await openPage(page, cabinet, pages[0]!.path)
   await typeCredentials(page, login)
-  for (const { path, ready, then } of pages) {
+  for (const { path, ready, after } of pages) {
     if (path !== pages[0]!.path) await openPage(page, cabinet, path)
     await ready(page)
     await expectGood(page, path)
-    await then?.(page)
+    await after?.(page)
   }
   faults.expectNone()
   await page.context().close()

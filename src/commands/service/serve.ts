@@ -63,7 +63,7 @@ async function prepareDemo(config: Config, { sql }: Database, api: Api, log: Log
 
 const NO_TRAFFIC = 'The dispatch of the demo could not be sent; everything else works'
 
-/** At the first start, when the key is made. Whoever waits for the banner does not wait for the messages. */
+/** Starts the dispatch of the demo. The messages are sent while the banner is printed. */
 async function showTraffic({ billingZone }: Config, sql: Pool, api: Api, { companyId, senderIds }: Demo) {
   if (!companyId) return
   const linkBase = `${api.addresses.url}/s`

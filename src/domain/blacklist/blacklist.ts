@@ -22,7 +22,7 @@ export async function importToBlacklist(sql: Sql, companyId: number, numbers: st
   return count
 }
 
-/** The entry of a number, which nobody else changes before the transaction ends. */
+/** The entry of a number, locked until the transaction ends. */
 export async function findEntry(sql: Transaction, companyId: number, msisdn: string) {
   const [entry] = await store.selectEntry(sql, companyId, msisdn)
   return entry
