@@ -7,7 +7,7 @@ import { aPerson, ofCompany, ofPartner } from '../src/testing/cabinet.ts'
 import { eventually } from '../src/testing/eventually.ts'
 import { aCompany, aPartner } from '../src/testing/factories.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
-import { openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
+import { enter, useCabinet, watchFaults } from './cabinet.ts'
 
 const cabinet = useCabinet()
 const { newPage } = useBrowser()
@@ -42,8 +42,7 @@ async function signedIn(place: Place, path: string) {
   const { login } = await aPerson(cabinet.sql, place, 'owner')
   const page = await newPage({ viewport: { width: 1400, height: 900 } })
   const faults = watchFaults(page)
-  await openPage(page, cabinet, path)
-  await typeCredentials(page, login)
+  await enter(page, cabinet, login, path)
   return { page, login, faults }
 }
 

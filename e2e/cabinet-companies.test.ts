@@ -7,7 +7,7 @@ import { aPerson, ofPartner, PASSWORD, staff } from '../src/testing/cabinet.ts'
 import { eventually } from '../src/testing/eventually.ts'
 import { aCompany, aPartner, type TestPartner } from '../src/testing/factories.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
-import { openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
+import { enter, openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
 import { expectGood, expectGoodDialog, extremes, lookAt } from './looks.ts'
 
 const cabinet = useCabinet()
@@ -33,8 +33,7 @@ async function signedIn(place: Place, role: string, path = '') {
   const { login } = await aPerson(cabinet.sql, place, role)
   const page = await browser.newPage({ viewport: { width: 1400, height: 900 } })
   const faults = watchFaults(page)
-  await openPage(page, cabinet, path)
-  await typeCredentials(page, login)
+  await enter(page, cabinet, login, path)
   return { page, faults }
 }
 

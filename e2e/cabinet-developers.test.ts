@@ -15,7 +15,7 @@ import { aPerson, ofCompany, ofPartner } from '../src/testing/cabinet.ts'
 import { aCompany } from '../src/testing/factories.ts'
 import { aWorld, type World } from '../src/testing/world.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
-import { openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
+import { enter, openPage, useCabinet, watchFaults } from './cabinet.ts'
 import { expectGoodDialog, extremes, lookAt } from './looks.ts'
 
 /** Keys, callbacks and the request log, as the people who write programs use them. */
@@ -50,8 +50,7 @@ async function signedIn(companyId: number, path: string) {
   const { login } = await aPerson(cabinet.sql, ofCompany(companyId), 'owner')
   const page = await browser.newPage({ viewport: { width: 1400, height: 900 } })
   const faults = watchFaults(page)
-  await openPage(page, cabinet, path)
-  await typeCredentials(page, login)
+  await enter(page, cabinet, login, path)
   return { page, faults, login }
 }
 

@@ -7,7 +7,7 @@ import { aPerson, ofCompany } from '../src/testing/cabinet.ts'
 import { aGateway, useEngines } from '../src/testing/engines.ts'
 import { aDispatch, aWorld, someRecipients, type World } from '../src/testing/world.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
-import { openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
+import { enter, useCabinet, watchFaults } from './cabinet.ts'
 
 /** The list of dispatches and the live page of one. */
 
@@ -24,8 +24,7 @@ async function signedIn(role: string, path: string) {
   const { login, personId } = await aPerson(cabinet.sql, ofCompany(world.companyId), role)
   const page = await newPage({ viewport: { width: 1400, height: 900 } })
   const faults = watchFaults(page)
-  await openPage(page, cabinet, path)
-  await typeCredentials(page, login)
+  await enter(page, cabinet, login, path)
   return { page, personId, faults }
 }
 

@@ -6,7 +6,7 @@ import { aGateway, useEngines } from '../src/testing/engines.ts'
 import { eventually } from '../src/testing/eventually.ts'
 import { aDispatch, aWorld, someRecipients, start, type World } from '../src/testing/world.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
-import { openPage, SECRET, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
+import { enter, openPage, SECRET, useCabinet, watchFaults } from './cabinet.ts'
 import { expectGoodDialog, extremes, lookAt } from './looks.ts'
 
 const cabinet = useCabinet()
@@ -30,8 +30,7 @@ async function aMessage() {
 async function signedIn(path: string) {
   const page = await browser.newPage({ viewport: { width: 1400, height: 900 } })
   const faults = watchFaults(page)
-  await openPage(page, cabinet, path)
-  await typeCredentials(page, login)
+  await enter(page, cabinet, login, path)
   return { page, faults }
 }
 

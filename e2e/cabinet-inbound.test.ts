@@ -10,7 +10,7 @@ import { aGateway } from '../src/testing/engines.ts'
 import { eventually } from '../src/testing/eventually.ts'
 import { aCompany, anApprovedSender, aPartner } from '../src/testing/factories.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
-import { openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
+import { enter, useCabinet, watchFaults } from './cabinet.ts'
 import { expectGoodDialog, extremes, lookAt } from './looks.ts'
 
 const cabinet = useCabinet()
@@ -43,8 +43,7 @@ const write = (from: string, text: string, to: string) =>
 async function signedIn(path: string) {
   const page = await browser.newPage({ viewport: { width: 1400, height: 900 } })
   const faults = watchFaults(page)
-  await openPage(page, cabinet, path)
-  await typeCredentials(page, login)
+  await enter(page, cabinet, login, path)
   return { page, faults }
 }
 

@@ -12,7 +12,7 @@ import type { TestPartner } from '../src/testing/factories.ts'
 import { aSingleMessage } from '../src/testing/traffic.ts'
 import { aDispatch, someRecipients } from '../src/testing/world.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
-import { openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
+import { enter, openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
 import { expectGood, expectGoodDialog, type Screen, screens } from './looks.ts'
 import { someTraffic } from './overview-traffic.ts'
 
@@ -123,8 +123,7 @@ describe.skipIf(!hasBrowser)('the shell', () => {
   test('has its navigation at the side of a wide screen, and as a bar at the bottom of a narrow one', async () => {
     const { login } = await aPerson(cabinet.sql, place, 'owner')
     const page = await pageOf(screens[0])
-    await openPage(page, cabinet)
-    await typeCredentials(page, login)
+    await enter(page, cabinet, login)
     const links = page.getByRole('navigation').getByRole('link', { name: 'Dispatches', exact: true })
     await links.first().waitFor()
     const boxOf = async () => (await links.boundingBox())!
@@ -138,8 +137,7 @@ describe.skipIf(!hasBrowser)('the shell', () => {
   test('says when the connection is lost, and when it is back', async () => {
     const { login } = await aPerson(cabinet.sql, place, 'owner')
     const page = await newPage()
-    await openPage(page, cabinet, 'people')
-    await typeCredentials(page, login)
+    await enter(page, cabinet, login, 'people')
     await page.getByRole('row').nth(1).waitFor()
     await page.context().setOffline(true)
     await page.getByText(/^No connection\./).waitFor()
@@ -157,8 +155,7 @@ describe.skipIf(!hasBrowser)('the shell', () => {
         json: { error: { code: 4000, msg: 'The moon is full' } },
       }),
     )
-    await openPage(page, cabinet, 'people')
-    await typeCredentials(page, login)
+    await enter(page, cabinet, login, 'people')
     await page.getByText('The moon is full').waitFor()
     await page.getByText(/Request a-request-of-the-test, \d\d:\d\d:\d\d/).waitFor()
     await page.unroute('**/cabinet/api/people')

@@ -6,7 +6,7 @@ import { eventually } from '../src/testing/eventually.ts'
 import { aDispatchWithFates, aSingleMessage } from '../src/testing/traffic.ts'
 import { aWorld, type World } from '../src/testing/world.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
-import { openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
+import { enter, useCabinet, watchFaults } from './cabinet.ts'
 
 /** How people find a message and read its life. */
 
@@ -27,8 +27,7 @@ async function signedIn(role: string, path: string, width = 1400) {
   const { login } = await aPerson(cabinet.sql, ofCompany(world.companyId), role)
   const page = await newPage({ viewport: { width, height: 900 } })
   const faults = watchFaults(page)
-  await openPage(page, cabinet, path)
-  await typeCredentials(page, login)
+  await enter(page, cabinet, login, path)
   await page.getByRole('row').nth(1).waitFor()
   return { page, faults }
 }

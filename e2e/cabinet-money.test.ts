@@ -12,7 +12,7 @@ import { eventually } from '../src/testing/eventually.ts'
 import { aCompany, aSender } from '../src/testing/factories.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start, type World } from '../src/testing/world.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
-import { openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
+import { enter, useCabinet, watchFaults } from './cabinet.ts'
 import { expectGoodDialog, extremes, type Looked, lookAt } from './looks.ts'
 
 const cabinet = useCabinet()
@@ -64,8 +64,7 @@ async function signedIn(path: string, ...person: [Parameters<typeof aPerson>[1],
   const { login } = await aPerson(cabinet.sql, ...person)
   const page = await newPage({ viewport: { width: 1400, height: 900 } })
   const faults = watchFaults(page)
-  await openPage(page, cabinet, path)
-  await typeCredentials(page, login)
+  await enter(page, cabinet, login, path)
   return { page, faults }
 }
 

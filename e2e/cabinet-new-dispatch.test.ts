@@ -7,7 +7,7 @@ import { eventually } from '../src/testing/eventually.ts'
 import { aCompany, anApprovedSender, aPartner, type TestPartner } from '../src/testing/factories.ts'
 import { aWorkbook } from '../src/testing/workbook.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
-import { openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
+import { enter, openPage, useCabinet, watchFaults } from './cabinet.ts'
 
 /** A new dispatch, from the text to the start. */
 
@@ -28,8 +28,7 @@ async function signedIn(place = ofCompany(companyId), role = 'owner') {
   const { login } = await aPerson(cabinet.sql, place, role)
   const page = await newPage({ viewport: { width: 1400, height: 900 } })
   const faults = watchFaults(page)
-  await openPage(page, cabinet, 'dispatches/new')
-  await typeCredentials(page, login)
+  await enter(page, cabinet, login, 'dispatches/new')
   return { page, faults }
 }
 

@@ -7,7 +7,7 @@ import { aPerson, ofCompany, ofPartner } from '../src/testing/cabinet.ts'
 import { aCompany } from '../src/testing/factories.ts'
 import { aDispatch, aWorld, someRecipients, start, type World } from '../src/testing/world.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
-import { openPage, seriousFindings, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
+import { enter, seriousFindings, useCabinet, watchFaults } from './cabinet.ts'
 import { someTraffic } from './overview-traffic.ts'
 
 /** The first page: what a person sees after signing in. */
@@ -40,8 +40,7 @@ async function progress(delivered: number) {
 async function signedIn(place: Place, role: string, width = 1400): Promise<Page> {
   const { login } = await aPerson(cabinet.sql, place, role)
   const page = await newPage({ viewport: { width, height: 900 } })
-  await openPage(page, cabinet, 'overview')
-  await typeCredentials(page, login)
+  await enter(page, cabinet, login, 'overview')
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
   return page
 }

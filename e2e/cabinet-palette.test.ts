@@ -3,7 +3,7 @@ import { loadNumbering } from '../src/domain/numbering/numbering.ts'
 import { aPerson, ofPartner } from '../src/testing/cabinet.ts'
 import { aDispatch, aWorld, type World } from '../src/testing/world.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
-import { openPage, typeCredentials, useCabinet } from './cabinet.ts'
+import { enter, useCabinet } from './cabinet.ts'
 import { expectGoodDialog, extremes } from './looks.ts'
 
 const cabinet = useCabinet()
@@ -21,8 +21,7 @@ const anOwner = async () => (await aPerson(cabinet.sql, ofPartner(world.partner.
 describe.skipIf(!hasBrowser)('Ctrl K', () => {
   test('finds a page, a dispatch, a company and the message of a number, by the keyboard alone', async () => {
     const page = await newPage({ viewport: { width: 1400, height: 900 } })
-    await openPage(page, cabinet, 'account')
-    await typeCredentials(page, await anOwner())
+    await enter(page, cabinet, await anOwner(), 'account')
     await page.getByRole('link', { name: 'Audit log' }).waitFor()
     const jump = async (typed: string, expected: string | RegExp) => {
       await page.keyboard.press('Control+K')
@@ -50,8 +49,7 @@ describe.skipIf(!hasBrowser)('Ctrl K', () => {
 
   test.each(extremes)('at $width pixels, $locale, $colorScheme', async ({ width, locale, colorScheme }) => {
     const page = await newPage({ viewport: { width, height: 844 }, locale, colorScheme })
-    await openPage(page, cabinet, 'account')
-    await typeCredentials(page, await anOwner())
+    await enter(page, cabinet, await anOwner(), 'account')
     const button = page.getByRole('button', { name: /Search or jump to|Найти или перейти/ })
     await expectGoodDialog(page, 'palette', async () => {
       await button.click()

@@ -4,7 +4,7 @@ import { aPerson, ofCompany } from '../src/testing/cabinet.ts'
 import { aGateway, useEngines } from '../src/testing/engines.ts'
 import { aCompany, anApprovedSender, aPartner, numberOf } from '../src/testing/factories.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
-import { openPage, typeCredentials, useCabinet } from './cabinet.ts'
+import { enter, useCabinet } from './cabinet.ts'
 import { extremes, lookAt } from './looks.ts'
 
 const cabinet = useCabinet()
@@ -29,8 +29,7 @@ async function fill(page: Page, text: string) {
 describe.skipIf(!hasBrowser)('one message', () => {
   test('is priced while it is written, survives a reload, goes out once and is seen delivered', async () => {
     const page = await browser.newPage()
-    await openPage(page, cabinet, 'send')
-    await typeCredentials(page, await aSender())
+    await enter(page, cabinet, await aSender(), 'send')
     await fill(page, 'Your order is ready')
     const price = page.getByRole('region', { name: 'Price' })
     await price.getByText(/1 part, \d+\.\d\d\s₽/).waitFor()
@@ -51,8 +50,7 @@ describe.skipIf(!hasBrowser)('one message', () => {
 
   test('says at its text why it cannot be sent', async () => {
     const page = await browser.newPage()
-    await openPage(page, cabinet, `send?to=${numberOf.BEELINE}`)
-    await typeCredentials(page, await aSender())
+    await enter(page, cabinet, await aSender(), `send?to=${numberOf.BEELINE}`)
     await page.getByLabel('Sender name').selectOption('ROMASHKA')
     await page.getByRole('textbox', { name: 'Text' }).fill('Hello')
     await page.getByText(/ROMASHKA is not registered with the recipient's operator, BEELINE/).waitFor()

@@ -9,7 +9,7 @@ import { PDF } from '../src/testing/conformance/world.ts'
 import { eventually } from '../src/testing/eventually.ts'
 import { aCompany, anApprovedSender, aPartner, aSender } from '../src/testing/factories.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
-import { openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
+import { enter, openPage, useCabinet, watchFaults } from './cabinet.ts'
 import { expectGoodDialog, extremes, lookAt } from './looks.ts'
 
 const cabinet = useCabinet()
@@ -60,8 +60,7 @@ async function submit() {
 async function signedIn(login: string, path: string) {
   const page = await browser.newPage({ viewport: { width: 1400, height: 900 } })
   const faults = watchFaults(page)
-  await openPage(page, cabinet, path)
-  await typeCredentials(page, login)
+  await enter(page, cabinet, login, path)
   return { page, faults }
 }
 

@@ -6,7 +6,7 @@ import { aPerson, ofCompany, staff } from '../src/testing/cabinet.ts'
 import { eventually } from '../src/testing/eventually.ts'
 import { aCompany, aPartner } from '../src/testing/factories.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
-import { openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
+import { enter, useCabinet, watchFaults } from './cabinet.ts'
 import { expectGood, expectGoodDialog, extremes, lookAt } from './looks.ts'
 
 const cabinet = useCabinet()
@@ -46,8 +46,7 @@ async function signedIn(path: string) {
   const { login } = await aPerson(cabinet.sql, staff, 'admin')
   const page = await browser.newPage({ viewport: { width: 1400, height: 900 } })
   const faults = watchFaults(page)
-  await openPage(page, cabinet, path)
-  await typeCredentials(page, login)
+  await enter(page, cabinet, login, path)
   return { page, faults }
 }
 
@@ -167,8 +166,7 @@ describe.skipIf(!hasBrowser)('tariffs and the numbering plan', () => {
   test('a company sees its prices and calculates with them', async () => {
     const { login } = await aPerson(cabinet.sql, ofCompany(companyId), 'finance')
     const page = await browser.newPage({ viewport: { width: 1400, height: 900 } })
-    await openPage(page, cabinet, 'prices')
-    await typeCredentials(page, login)
+    await enter(page, cabinet, login, 'prices')
     await page.getByRole('row').nth(3).waitFor()
     await expectGood(page, 'prices')
     await page.getByRole('link', { name: 'Calculator' }).click()

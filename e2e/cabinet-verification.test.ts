@@ -7,7 +7,7 @@ import { useEngines } from '../src/testing/engines.ts'
 import { eventually } from '../src/testing/eventually.ts'
 import { codeGateways, codeIn, handedText, secret } from '../src/testing/verification.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
-import { openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
+import { enter, openPage, useCabinet, watchFaults } from './cabinet.ts'
 import { expectGoodDialog, extremes, lookAt } from './looks.ts'
 import { bodyOf, useServer } from './pages.ts'
 
@@ -60,8 +60,7 @@ async function signedIn(path: string, role = 'owner') {
   const { login } = await aPerson(cabinet.sql, ofCompany(side.companyId), role)
   const page = await browser.newPage({ viewport: { width: 1400, height: 900 } })
   const faults = watchFaults(page)
-  await openPage(page, cabinet, path)
-  await typeCredentials(page, login)
+  await enter(page, cabinet, login, path)
   return { page, faults }
 }
 

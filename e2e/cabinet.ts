@@ -47,6 +47,17 @@ export function useCabinet({ demo = false } = {}): Cabinet {
 
 export const openPage = (page: Page, { origin }: Cabinet, path = '') => page.goto(`${origin}/cabinet/${path}`)
 
+/** Opens a page as a person who has signed in. Tests of signing in itself type the password. */
+export async function enter(page: Page, cabinet: Cabinet, login: string, path = '') {
+  const { origin } = cabinet
+  const answer = await page.request.post(`${origin}/cabinet/api/session`, {
+    data: { login, password: PASSWORD },
+    headers: { origin },
+  })
+  expect(answer.status()).toBe(200)
+  await openPage(page, cabinet, path)
+}
+
 /** Types login and password into the sign-in page that is open. */
 export async function typeCredentials(page: Page, login: string, password = PASSWORD) {
   await page.getByRole('textbox', { name: /E-mail or login|Почта или логин/ }).fill(login)

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { eventually } from '../src/testing/eventually.ts'
 import type { useBrowser } from './browser.ts'
-import { type Cabinet, openPage, seriousFindings, typeCredentials, watchFaults } from './cabinet.ts'
+import { type Cabinet, enter, openPage, seriousFindings, watchFaults } from './cabinet.ts'
 
 /** The screens that every page of the cabinet is looked at on: both widths, languages and themes, and the one between. */
 export const screens = [
@@ -61,8 +61,7 @@ export async function lookAt(
 ) {
   const page = await newPage({ viewport: { width, height: 844 }, locale, colorScheme })
   const faults = watchFaults(page)
-  await openPage(page, cabinet, pages[0]!.path)
-  await typeCredentials(page, login)
+  await enter(page, cabinet, login, pages[0]!.path)
   for (const { path, ready, after } of pages) {
     if (path !== pages[0]!.path) await openPage(page, cabinet, path)
     await ready(page)

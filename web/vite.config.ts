@@ -5,6 +5,18 @@ import { defineConfig, type Plugin } from 'vite'
 const service = process.env.TIDINGS_URL ?? 'http://localhost:8080'
 const DEV_BASE = '/cabinet/'
 
+/**
+ * Few files for a page, so that a browser asks seldom: the script that every page begins with is one, and what several
+ * pages share is joined into files of 20 kB or more. Without groups, a first page took 80 to 100 files.
+ */
+const chunks = [
+  { name: 'start', tags: ['$initial' as const], priority: 2 },
+  { name: 'shared', minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 20_000, priority: 1 },
+]
+
+/** Rolldown calls a shared chunk after all its users. */
+const nameOfChunk = ({ name }: { name: string }) => `assets/${name.split('~')[0]}-[hash].js`
+
 export default defineConfig(({ command }) => ({
   // Built addresses are relative: the server writes where the cabinet is into the index.
   base: command === 'serve' ? DEV_BASE : './',
@@ -17,6 +29,9 @@ export default defineConfig(({ command }) => ({
     assetsInlineLimit: 0,
     manifest: true,
     reportCompressedSize: false,
+    rolldownOptions: { output: { codeSplitting: { groups: chunks }, chunkFileNames: nameOfChunk } },
+    chunkSizeWarningLimit: 700,
+    cssCodeSplit: false, // 37 kB, compressed, for all pages; and rules come in the same order on each of them
   },
   server: { proxy: { '/cabinet/api': service } },
 }))
@@ -32,6 +47,6 @@ const waitForScript = (): Plugin => ({
   name: 'wait-for-script',
   transformIndexHtml: {
     order: 'post',
-    handler: html => html.replace('<script type="module"', '<script type="module" blocking="render"'),
+    handler: html => html.replaceAll('<script type="module"', '<script type="module" blocking="render"'),
   },
 })
