@@ -2,7 +2,7 @@ import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { browserPath } from '../e2e/browser.ts'
+import { wholeBrowserPath } from '../e2e/browser.ts'
 import { aPerson, ofCompany } from '../src/testing/cabinet.ts'
 import { anApprovedSender } from '../src/testing/factories.ts'
 import { aWorkbook } from '../src/testing/workbook.ts'
@@ -23,9 +23,9 @@ const TIMEOUT_MS = 1_800_000
 
 /** Opens the wizard, gives it a file, and watches the thread of the page and the memory of its process meanwhile. */
 export async function run(): Promise<Figure[]> {
-  if (browserPath === undefined) throw new Error('there is no Chromium: set TIDINGS_CHROMIUM')
+  if (wholeBrowserPath === undefined) throw new Error('there is no Chromium: set TIDINGS_CHROMIUM')
   const folder = await mkdtemp(join(tmpdir(), 'tidings-upload-'))
-  const browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox'] })
+  const browser = await chromium.launch({ executablePath: wholeBrowserPath, args: ['--no-sandbox'] })
   try {
     return await onStage(async stage => {
       await anApprovedSender(stage.sql, stage.companyId, { senderName: 'BENCH', brand: 'MTS' })

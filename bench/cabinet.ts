@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Browser, type BrowserContext, chromium } from 'playwright-core'
-import { browserPath } from '../e2e/browser.ts'
+import { wholeBrowserPath } from '../e2e/browser.ts'
 import { aPerson, ofCompany, staff } from '../src/testing/cabinet.ts'
 import { serveCabinet, signIn } from './cabinet-service.ts'
 import { startSending, throughEngine } from './engine.ts'
@@ -44,8 +44,8 @@ const ofStaff = ['review', 'gateways', 'companies', 'partners', 'tariffs', 'numb
  * The very first visit is measured apart. A page is settled when its last request has been answered.
  */
 export async function run(): Promise<Figure[]> {
-  if (browserPath === undefined) throw new Error('there is no Chromium: set TIDINGS_CHROMIUM')
-  const browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox'] })
+  if (wholeBrowserPath === undefined) throw new Error('there is no Chromium: set TIDINGS_CHROMIUM')
+  const browser = await chromium.launch({ executablePath: wholeBrowserPath, args: ['--no-sandbox'] })
   const bare = await serveBare()
   try {
     return await onStage(async stage => {

@@ -6,14 +6,14 @@ import { moveDueTemplates } from '../src/domain/templates/moderation.ts'
 import { createTemplate } from '../src/domain/templates/templates.ts'
 import { aPerson, ofCompany, staff } from '../src/testing/cabinet.ts'
 import { PDF } from '../src/testing/conformance/world.ts'
-import { eventually } from '../src/testing/eventually.ts'
+import { eventually, settled } from '../src/testing/eventually.ts'
 import { aCompany, anApprovedSender, aPartner, aSender } from '../src/testing/factories.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
 import { enter, openPage, useCabinet, watchFaults } from './cabinet.ts'
 import { expectGoodDialog, extremes, lookAt } from './looks.ts'
 
 const cabinet = useCabinet()
-const browser = useBrowser()
+const browser = useBrowser({ hasViewers: true })
 const NASTY = '<img src=x onerror=alert(1)>'
 let companyId: number
 let rejectedId: number
@@ -64,6 +64,16 @@ async function signedIn(login: string, path: string) {
   return { page, faults }
 }
 
+/** The page, the document, the browser's viewer, and the pages in it. */
+const FRAMES_WITH_VIEWER = 4
+
+/** The viewer takes the focus when it has loaded, and the page takes it back. */
+async function expectFocusStays(page: Page) {
+  const hasViewer = await page.evaluate('navigator.pdfViewerEnabled')
+  if (hasViewer) await eventually(() => expect(page.frames()).toHaveLength(FRAMES_WITH_VIEWER))
+  expect(await settled(() => page.evaluate('document.activeElement.tagName'))).toBe('BODY')
+}
+
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name })
 const toast = (page: Page, text: string) => page.getByRole('alert').filter({ hasText: text })
 
@@ -96,6 +106,7 @@ describe.skipIf(!hasBrowser)('sender names', () => {
     for (let i = 0; i < 3; i++) await desk.keyboard.press('j')
     await heading(desk, 'Daisy').waitFor()
     await desk.locator('iframe[title="letter.pdf"]').waitFor()
+    await expectFocusStays(desk)
     await desk.keyboard.press('r')
     await desk.getByLabel('What the company reads').fill('The letter names another firm')
     await desk.getByRole('button', { name: 'Send back', exact: true }).click()

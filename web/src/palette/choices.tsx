@@ -27,7 +27,10 @@ const MOST_FOUND = 5
 const LEAST_TYPED = 2
 const LEAST_DIGITS = 5
 
-/** Pages at once, as they are typed; what the server knows as soon as it has answered. */
+/**
+ * Pages at once, as they are typed; what the server knows as soon as it has answered, and below them: Enter must not
+ * open what has just come. Only messages come first, because nothing but them and `Send to` fits a number.
+ */
 export function useChoices(typed: string, asked: string): { groups: Group[]; isAsking: boolean } {
   const { say } = useWords()
   const messages = useMessages(asked)
@@ -35,10 +38,10 @@ export function useChoices(typed: string, asked: string): { groups: Group[]; isA
   const companies = useCompanies(asked)
   const groups = [
     { heading: say('palette.messages'), choices: messages.choices },
-    { heading: say('palette.dispatches'), choices: dispatches.choices },
-    { heading: say('palette.companies'), choices: companies.choices },
     { heading: say('palette.do'), choices: useActs(typed) },
     { heading: say('palette.pages'), choices: usePages(typed) },
+    { heading: say('palette.dispatches'), choices: dispatches.choices },
+    { heading: say('palette.companies'), choices: companies.choices },
   ]
   return {
     groups: groups.filter(({ choices }) => choices.length > 0),
@@ -107,14 +110,15 @@ function useDispatches(asked: string): { choices: Choice[]; isFetching: boolean 
     perPage: String(MOST_FOUND),
     ...placeOf(company),
   })
-  const { data, isFetching } = useQuery({
+  const { data, isFetching, isPlaceholderData } = useQuery({
     queryKey: ['palette', 'dispatches', asked, company],
     queryFn: () => ask<DispatchesAnswer>('GET', `/dispatches?${query}`),
     enabled: isSought && rights.includes('traffic.see'),
     placeholderData: keepPreviousData,
   })
   const items = isSought ? (data?.items ?? []) : []
-  const choices = items.map(({ dispatchId, name }) => ({
+  const fitting = items.filter(({ name }) => !isPlaceholderData || fits(name, asked))
+  const choices = fitting.map(({ dispatchId, name }) => ({
     id: `dispatch ${dispatchId}`,
     mark: 'layers' as const,
     name,
@@ -128,14 +132,15 @@ function useDispatches(asked: string): { choices: Choice[]; isFetching: boolean 
 function useCompanies(asked: string): { choices: Choice[]; isFetching: boolean } {
   const { kind } = useMe()
   const isSought = asked.length >= LEAST_TYPED
-  const { data, isFetching } = useQuery({
+  const { data, isFetching, isPlaceholderData } = useQuery({
     queryKey: ['companies', asked],
     queryFn: () => ask<CompaniesAnswer>('GET', `/companies?${new URLSearchParams({ search: asked })}`),
     enabled: isSought && kind !== 'COMPANY',
     placeholderData: keepPreviousData,
   })
   const items = isSought ? (data?.items ?? []) : []
-  const choices = items.slice(0, MOST_FOUND).map(({ companyId, name }) => ({
+  const fitting = items.filter(({ name }) => !isPlaceholderData || fits(name, asked))
+  const choices = fitting.slice(0, MOST_FOUND).map(({ companyId, name }) => ({
     id: `company ${companyId}`,
     mark: 'building' as const,
     name,

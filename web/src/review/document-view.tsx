@@ -1,5 +1,5 @@
 import { ActionIcon } from '@mantine/core'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Blank } from '../parts/blank.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { addressOf } from '../senders/documents.ts'
@@ -69,12 +69,30 @@ export function DocumentView({ companyId, documents }: Props) {
         </span>
       </div>
       {document.kind === 'pdf' ? (
-        <iframe key={document.id} className={styles.paper} src={address} title={document.filename} />
+        <Paper key={document.id} address={address} filename={document.filename} />
       ) : (
         <img key={document.id} className={styles.picture} src={address} alt={document.filename} />
       )}
     </div>
   )
+}
+
+/**
+ * The browser's viewer takes the focus when it has loaded, and with it the keys of the review. The page takes it back,
+ * once, unless the pointer is there: then a person has clicked.
+ */
+function Paper({ address, filename }: { address: string; filename: string }) {
+  const frame = useRef<HTMLIFrameElement>(null)
+  useEffect(() => {
+    const takeBack = () => {
+      if (document.activeElement !== frame.current || frame.current?.matches(':hover')) return
+      window.removeEventListener('blur', takeBack)
+      setTimeout(() => frame.current?.blur()) // not in the middle of the change of focus, which would ignore it
+    }
+    window.addEventListener('blur', takeBack)
+    return () => window.removeEventListener('blur', takeBack)
+  }, [])
+  return <iframe ref={frame} className={styles.paper} src={address} title={filename} />
 }
 
 type ToolProps = { label: string; icon: 'back' | 'right'; isOff: boolean; onClick(): void }
