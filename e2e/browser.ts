@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll } from 'vitest'
 
-/** Without a window: takes a quarter less of the processor, and has no viewer for PDF. */
+/** Has no window and no PDF viewer, and needs less processor time. */
 const headlessPlaces = ['/usr/bin/chromium-headless-shell']
 
 const usualPlaces = [
@@ -14,7 +14,8 @@ const usualPlaces = [
 
 const given = process.env.TIDINGS_CHROMIUM
 const firstOf = (places: string[]) => given ?? places.find(path => existsSync(path))
-/** As people have it: for measurements, and for pages that show PDF. */
+
+/** The browser that people use: for measurements, and for pages that show PDF. */
 export const wholeBrowserPath = firstOf(usualPlaces)
 export const browserPath = firstOf([...headlessPlaces, ...usualPlaces])
 
@@ -25,8 +26,8 @@ export const hasBrowser = browserPath !== undefined
 const TIMEOUT_MS = 120_000
 
 /**
- * One browser for the file; every test has pages of its own, without storage of the others. Where it matters what the
- * browser's viewers do, it is one that has them.
+ * One browser for the file; every test has pages of its own, without storage of the others. With
+ * `hasViewers` it is a browser with a PDF viewer, if the machine has one.
  */
 export function useBrowser({ hasViewers = false } = {}) {
   let browser: Browser | undefined

@@ -1,6 +1,7 @@
-import { beforeAll, describe, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { loadNumbering } from '../src/domain/numbering/numbering.ts'
 import { aPerson, ofPartner } from '../src/testing/cabinet.ts'
+import { eventually } from '../src/testing/eventually.ts'
 import { aDispatch, aWorld, type World } from '../src/testing/world.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
 import { enter, useCabinet } from './cabinet.ts'
@@ -45,6 +46,25 @@ describe.skipIf(!hasBrowser)('Ctrl K', () => {
     await jump(company!.name, company!.name)
     await page.waitForURL(new RegExp(`company=${world.companyId}`))
     await page.getByRole('button', { name: `Company: ${company!.name}` }).waitFor()
+  })
+
+  test('shows nothing of what was typed before while the server is asked', async () => {
+    const page = await newPage({ viewport: { width: 1400, height: 900 } })
+    await enter(page, cabinet, await anOwner(), 'account')
+    await page.getByRole('link', { name: 'Audit log' }).waitFor()
+    await page.keyboard.press('Control+K')
+    const options = page.getByRole('dialog').getByRole('option')
+    await page.locator('[role=dialog] input:focus').waitFor()
+    await page.keyboard.type('Test')
+    await options.getByText('Test', { exact: true }).waitFor()
+
+    const asked: string[] = []
+    await page.route(/\/cabinet\/api\/(companies|dispatches)\?.*search=audit/, route => {
+      asked.push(new URL(route.request().url()).pathname) // and never answered
+    })
+    await page.locator('[role=dialog] input').fill('audit')
+    await eventually(() => expect(asked).toHaveLength(2))
+    expect(await options.allTextContents()).toEqual(['Audit log'])
   })
 
   test.each(extremes)('at $width pixels, $locale, $colorScheme', async ({ width, locale, colorScheme }) => {

@@ -6,15 +6,15 @@ const service = process.env.TIDINGS_URL ?? 'http://localhost:8080'
 const DEV_BASE = '/cabinet/'
 
 /**
- * Few files for a page, so that a browser asks seldom: the script that every page begins with is one, and what several
- * pages share is joined into files of 20 kB or more. Without groups, a first page took 80 to 100 files.
+ * Fewer files for a page, and so fewer requests: the script that every page begins with is one file, and small modules
+ * that several pages share are joined. Without groups, a page loaded 80 to 100 files.
  */
 const chunks = [
   { name: 'start', tags: ['$initial' as const], priority: 2 },
   { name: 'shared', minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 20_000, priority: 1 },
 ]
 
-/** Rolldown calls a shared chunk after all its users. */
+/** Rolldown names a shared chunk after every page that uses it: too long for a file name. */
 const nameOfChunk = ({ name }: { name: string }) => `assets/${name.split('~')[0]}-[hash].js`
 
 export default defineConfig(({ command }) => ({

@@ -459,7 +459,7 @@ export const countTestsSince = (sql: Sql, companyId: number, since: Date) =>
   sql<{ count: number }[]>`
     select count(*)::int as count from callback_tests where company_id = ${companyId} and requested_at > ${since}`
 
-/** Takes test calls for one engine; those that nobody took in time are left. */
+/** Takes test calls for one engine; calls that were requested before `oldest` are not taken. */
 export function takeTests(sql: Sql, now: Date, oldest: Date, limit: number) {
   return sql<AskedTest[]>`
     update callback_tests t set taken_at = ${now}

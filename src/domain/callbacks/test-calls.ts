@@ -12,7 +12,7 @@ export type { AskedTest, TestResult } from './store.ts'
  */
 const MOST_A_MINUTE = 10
 const MINUTE_MS = 60_000
-/** A test that no engine took in time is not sent: whoever asked has gone. */
+/** A test call that no engine took in this time is not sent: the person no longer waits for it. */
 const WAITS_MS = 30_000
 const MOST_URL = 2000
 

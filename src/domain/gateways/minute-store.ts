@@ -30,7 +30,7 @@ export const selectOutstanding = (sql: Sql, gatewayId: number) => sql<{ outstand
 
 export type MinuteRow = { gatewayId: number; minute: Date; parts: number; failed: number; errors: GatewayError[] }
 
-/** The rows of several engines are put together by whoever asks. */
+/** One row for each engine, gateway and minute: the caller adds up the rows of several engines. */
 export const selectHour = (sql: Sql) => sql<MinuteRow[]>`
   select gateway_id as "gatewayId", minute, parts, failed, errors from gateway_minutes
   where minute > now() - interval '1 hour'

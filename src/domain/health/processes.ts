@@ -11,7 +11,7 @@ export type ProcessHealth = Omit<store.ProcessRow, 'silentMs'> & {
   kind: 'engine' | 'api'
   level: Level
   problems: ProcessProblem[]
-  /** What an engine has in hand; leases of a killed one are taken over by others. */
+  /** How many of each an engine holds. Other engines take over the leases of a killed one. */
   leases: number
   binds: number
   receivers: number

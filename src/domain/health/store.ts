@@ -47,7 +47,7 @@ export const deleteApi = (sql: Sql, process: string) => sql`delete from api_proc
 
 export const deleteUnseenApis = (sql: Sql) => sql`delete from api_processes where seen_at < now() - interval '1 day'`
 
-/** What each engine has in hand. */
+/** How many leases, binds and callback receivers each engine holds. */
 export const selectHeld = (sql: Sql) => sql<{ worker: string; leases: number; binds: number; receivers: number }[]>`
   select worker, sum(leases)::int as leases, sum(binds)::int as binds, sum(receivers)::int as receivers
   from (

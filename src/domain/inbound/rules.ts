@@ -48,7 +48,7 @@ function refuseBadUrl(url: string) {
   if (refusal) throw invalid(`callbackUrl: ${refusal}`)
 }
 
-/** Nobody else changes it before the transaction ends. */
+/** Locks the rule until the transaction ends. */
 export async function requireRuleForUpdate(sql: Transaction, companyId: number, ruleId: number): Promise<ListedRule> {
   const [rule] = await store.selectRuleForUpdate(sql, companyId, ruleId)
   if (!rule) throw notFound('Rule')
