@@ -20,7 +20,7 @@ const nameOfChunk = ({ name }: { name: string }) => `assets/${name.split('~')[0]
 export default defineConfig(({ command }) => ({
   // Built addresses are relative: the server writes where the cabinet is into the index.
   base: command === 'serve' ? DEV_BASE : './',
-  plugins: [react(), command === 'serve' ? indexOfDevelopment() : waitForScript()],
+  plugins: [react(), command === 'serve' ? indexOfDevelopment() : waitForScript(), askForFont()],
   build: {
     outDir: '../dist/cabinet',
     emptyOutDir: true,
@@ -48,5 +48,21 @@ const waitForScript = (): Plugin => ({
   transformIndexHtml: {
     order: 'post',
     handler: html => html.replaceAll('<script type="module"', '<script type="module" blocking="render"'),
+  },
+})
+
+/** Every page writes in it. Without this line the browser asks for it only when it has text to draw. */
+const askForFont = (): Plugin => ({
+  name: 'ask-for-font',
+  transformIndexHtml: {
+    order: 'post',
+    handler: (_, { bundle = {} }) =>
+      Object.keys(bundle)
+        .filter(file => /inter-latin-.*\.woff2$/.test(file))
+        .map(file => ({
+          tag: 'link',
+          attrs: { rel: 'preload', href: `./${file}`, as: 'font', type: 'font/woff2', crossorigin: true },
+          injectTo: 'head',
+        })),
   },
 })

@@ -6,10 +6,13 @@ import './look/fonts.css'
 import './look/base.css'
 import { App } from './app.tsx'
 import { publishNonce } from './nonce.ts'
+import { loadScriptsOfPage, router } from './router.tsx'
 import { languageOfDevice, showLanguage } from './words/words.ts'
 
 const nonce = publishNonce()
-await showLanguage(languageOfDevice())
+// All that the page needs is asked for at once, and React draws it in one step.
+loadScriptsOfPage()
+await Promise.all([showLanguage(languageOfDevice()), router.load()])
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
     <App nonce={nonce} />

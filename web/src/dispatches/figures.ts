@@ -1,3 +1,4 @@
+import { dateFormat, numberFormat } from '../words/intl.ts'
 import { locales, useWords } from '../words/words.ts'
 
 const units = [
@@ -10,15 +11,12 @@ const units = [
 export function useFigures() {
   const { language } = useWords()
   const locale = locales[language]
-  const share = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
-  const amount = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 })
-  const moment = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' })
-  const clock = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
+  const share = numberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
   return {
-    share: (part: number, whole: number) => `${share.format((part / whole) * 100)}\u00a0%`,
-    amount: (value: number) => amount.format(value),
-    moment: (at: string) => moment.format(new Date(at)),
-    clock: (at: Date) => clock.format(at),
+    share: (part: number, whole: number) => `${share((part / whole) * 100)}\u00a0%`,
+    amount: numberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 }),
+    moment: dateFormat(locale, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }),
+    clock: dateFormat(locale, { hour: '2-digit', minute: '2-digit' }),
     /** The largest unit and the one below it: `1 h 18 min`. */
     span: (seconds: number) => spanOf(locale, Math.max(1, Math.round(seconds))),
   }
@@ -30,7 +28,7 @@ function spanOf(locale: string, seconds: number): string {
   const words = units.slice(first, first + 2).flatMap(([unit, size]) => {
     const count = Math.floor(left / size)
     left -= count * size
-    return count === 0 ? [] : new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' }).format(count)
+    return count === 0 ? [] : numberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' })(count)
   })
   return words.join(' ').replaceAll(' ', '\u00a0')
 }

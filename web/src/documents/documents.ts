@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { DocumentsAnswer, ListedDocument } from '../../../src/http/cabinet/documents.ts'
 import { ask, type Wire } from '../api.ts'
+import { numberFormat } from '../words/intl.ts'
 import { locales, useWords } from '../words/words.ts'
 
 export type CompanyDocument = Wire<ListedDocument>
@@ -25,16 +26,9 @@ export function addressOf(companyId: number, { id }: Pick<CompanyDocument, 'id'>
 export function useSizes() {
   const { language } = useWords()
   const format = (unit: string, digits: number) =>
-    new Intl.NumberFormat(locales[language], {
-      style: 'unit',
-      unit,
-      unitDisplay: 'short',
-      maximumFractionDigits: digits,
-    })
+    numberFormat(locales[language], { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: digits })
   return (bytes: number) =>
-    bytes >= 1_000_000
-      ? format('megabyte', 1).format(bytes / 1_000_000)
-      : format('kilobyte', 0).format(Math.max(1, bytes / 1000))
+    bytes >= 1_000_000 ? format('megabyte', 1)(bytes / 1_000_000) : format('kilobyte', 0)(Math.max(1, bytes / 1000))
 }
 
 /** The search of the address: which document is open. */

@@ -10,6 +10,7 @@ import { Icon } from '../parts/icon.tsx'
 import { NotFoundPage } from '../parts/lost-pages.tsx'
 import { usePageTitle } from '../parts/page-head.tsx'
 import { useTrafficNames } from '../parts/traffic-names.ts'
+import { numberFormat } from '../words/intl.ts'
 import { useWords } from '../words/words.ts'
 import { Details } from './details.tsx'
 import { LifeLine } from './life-line.tsx'
@@ -126,9 +127,7 @@ function useDuration(from: string, to: string): string {
   const ms = Math.max(0, Date.parse(to) - Date.parse(from))
   const seconds = ms / 1000
   const format = (value: number, unit: string) =>
-    new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 }).format(
-      value,
-    )
+    numberFormat(language, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 })(value)
   if (seconds < 60) return format(Math.round(seconds * 10) / 10, 'second')
   if (seconds < 3600)
     return `${format(Math.floor(seconds / 60), 'minute')} ${format(Math.floor(seconds % 60), 'second')}`

@@ -1,25 +1,23 @@
 import type { Language } from '../../../src/domain/people/person.ts'
 import { useFormats } from '../format.ts'
+import { dateFormat, numberFormat } from '../words/intl.ts'
 import { locales, useWords } from '../words/words.ts'
 
 /** Amounts, days and months of the ledger in the reader's language. */
 export function useMoneyFormats() {
   const { language } = useWords()
   const { money, number } = useFormats()
-  const format = (options: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat(locales[language], { timeZone: 'UTC', ...options })
-  const shares = new Intl.NumberFormat(locales[language], { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+  const format = (options: Intl.DateTimeFormatOptions) => dateFormat(locales[language], { timeZone: 'UTC', ...options })
+  const tenths = numberFormat(locales[language], { minimumFractionDigits: 1, maximumFractionDigits: 1 })
   return {
     money,
     number,
     sign: (currency: string) => money(0, currency).split('\u00a0').at(-1)!,
-    share: (share: number) => `${shares.format(share * 100)}\u00a0%`,
-    day: (day: string) => format({ day: 'numeric', month: 'long' }).format(new Date(day)),
-    shortDay: (day: string) => format({ day: 'numeric', month: 'short' }).format(new Date(day)).replace('.', ''),
+    share: (share: number) => `${tenths(share * 100)}\u00a0%`,
+    day: format({ day: 'numeric', month: 'long' }),
+    shortDay: (day: string) => format({ day: 'numeric', month: 'short' })(day).replace('.', ''),
     weekDay: (day: string) =>
-      capital(
-        format({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' }).format(new Date(day)),
-      ).replace(/\sг\.$/, ''),
+      capital(format({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' })(day)).replace(/\sг\.$/, ''),
     month: (month: string) => monthName(language, month, { month: 'long' }),
     /** Within a sentence. */
     monthOfYear: (month: string) => monthName(language, month, { month: 'long', year: 'numeric' }),
@@ -29,7 +27,7 @@ export function useMoneyFormats() {
 
 function monthName(language: Language, month: string, options: Intl.DateTimeFormatOptions): string {
   const first = new Date(`${month.slice(0, 7)}-01T00:00:00Z`)
-  return new Intl.DateTimeFormat(locales[language], { timeZone: 'UTC', ...options }).format(first).replace(/\sг\.$/, '')
+  return dateFormat(locales[language], { timeZone: 'UTC', ...options })(first).replace(/\sг\.$/, '')
 }
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
@@ -39,17 +37,14 @@ export function useAmounts(amounts: number[]) {
   const { language } = useWords()
   const places = amounts.every(amount => Math.abs(amount * 100 - Math.round(amount * 100)) < 1e-6) ? 2 : 4
   const digits = { minimumFractionDigits: places, maximumFractionDigits: places }
-  const numbers = new Intl.NumberFormat(locales[language], digits)
-  return (amount: number) => numbers.format(amount).replace('-', '−')
+  const number = numberFormat(locales[language], digits)
+  return (amount: number) => number(amount).replace('-', '−')
 }
 
 /** Times on the clock of the billing zone, whose days the ledger has. */
 export function useTimes(zone: string) {
   const { language } = useWords()
-  const format = (options: Intl.DateTimeFormatOptions) => {
-    const times = new Intl.DateTimeFormat(locales[language], { timeZone: zone, ...options })
-    return (moment: string) => times.format(new Date(moment))
-  }
+  const format = (options: Intl.DateTimeFormatOptions) => dateFormat(locales[language], { timeZone: zone, ...options })
   const minutes = { hour: '2-digit', minute: '2-digit' } as const
   return { minute: format(minutes), second: format({ ...minutes, second: '2-digit' }) }
 }

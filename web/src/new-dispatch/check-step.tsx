@@ -9,6 +9,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Section } from '../parts/section.tsx'
 import { Status } from '../parts/status.tsx'
 import { describeProblem } from '../problems.ts'
+import { dateFormat } from '../words/intl.ts'
 import { useWords } from '../words/words.ts'
 import type { Step } from './draft.ts'
 import styles from './new-dispatch.module.css'
@@ -119,8 +120,7 @@ function Said({ title, step, children }: { title: string; step?: Step; children:
 
 const MORNING = 9
 const EVENING = 21
-const moscowHour = () =>
-  Number(new Intl.DateTimeFormat('en-GB', { hour: '2-digit', timeZone: 'Europe/Moscow' }).format(new Date()))
+const moscowHour = () => Number(dateFormat('en-GB', { hour: '2-digit', timeZone: 'Europe/Moscow' })(new Date()))
 
 function Warnings({ use: { draft }, offer }: StepProps) {
   const { say } = useWords()

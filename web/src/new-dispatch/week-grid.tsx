@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react'
+import { dateFormat } from '../words/intl.ts'
 import { useWords, type Words } from '../words/words.ts'
 import { allDays } from './draft.ts'
 import styles from './new-dispatch.module.css'
@@ -91,7 +92,7 @@ const clock = (hour: number) => `${String(hour).padStart(2, '0')}:00`
 
 /** 1 is Monday; 5 January 1970 was one. */
 export const dayName = ({ language }: Words, day: number, weekday: 'short' | 'long' = 'short') =>
-  new Intl.DateTimeFormat(language, { weekday, timeZone: 'UTC' }).format(new Date(Date.UTC(1970, 0, 4 + day)))
+  dateFormat(language, { weekday, timeZone: 'UTC' })(new Date(Date.UTC(1970, 0, 4 + day)))
 
 function Grid({ hours, days, onChange }: Props) {
   const words = useWords()

@@ -6,6 +6,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Pair, Pairs } from '../parts/pairs.tsx'
 import { Section } from '../parts/section.tsx'
 import { describeProblem } from '../problems.ts'
+import { nameOfCountry } from '../words/intl.ts'
 import { locales, useWords } from '../words/words.ts'
 import { grouped, useBrand } from './brands.ts'
 import styles from './numbering.module.css'
@@ -47,12 +48,11 @@ function Answer({ found }: { found: Found }) {
   const { say, language } = useWords()
   const brand = useBrand()
   if (found.kind === 'foreign') {
-    const regions = new Intl.DisplayNames(locales[language], { type: 'region' })
     return (
       <div className={styles.found}>
         <Pairs>
           <Pair name={say('numbering.number')}>{`+${found.digits}`}</Pair>
-          <Pair name={say('numbering.country')}>{regions.of(found.country) ?? found.country}</Pair>
+          <Pair name={say('numbering.country')}>{nameOfCountry(locales[language], found.country)}</Pair>
         </Pairs>
       </div>
     )

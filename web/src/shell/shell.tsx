@@ -1,6 +1,7 @@
 import { useMantineColorScheme } from '@mantine/core'
 import { Link, Outlet, useSearch } from '@tanstack/react-router'
 import { Fragment, useEffect } from 'react'
+import { colorSchemeManager } from '../look/theme.ts'
 import { groupsOf } from '../navigation.ts'
 import { PaletteButton } from '../palette/palette-button.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -65,7 +66,10 @@ export function Shell() {
 /** The theme belongs to the person, not to the device. */
 function useThemeOf(theme: 'auto' | 'light' | 'dark') {
   const { setColorScheme } = useMantineColorScheme()
-  useEffect(() => setColorScheme(theme), [theme, setColorScheme])
+  useEffect(() => {
+    // Only a change: the browser computes every style of the page again.
+    if (theme !== colorSchemeManager.get('auto')) setColorScheme(theme)
+  }, [theme, setColorScheme])
 }
 
 const focusMain = () => document.getElementById('main')?.focus()

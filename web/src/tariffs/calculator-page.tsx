@@ -13,6 +13,7 @@ import { Section } from '../parts/section.tsx'
 import table from '../parts/table.module.css'
 import { useTrafficNames } from '../parts/traffic-names.ts'
 import { useMe } from '../session.ts'
+import { nameOfCountry } from '../words/intl.ts'
 import { locales, useWords } from '../words/words.ts'
 import { calculationQuery, type Question, usual } from './calculator.ts'
 import { brandNames, senderTypeNames, trafficTypeNames, useTariffFormats, useTariffNames } from './names.ts'
@@ -65,7 +66,6 @@ function Form({ question, isStaff, counted }: FormProps) {
   const { channel = usual.channel, country = usual.country, sender = usual.sender, brand = usual.brand } = question
   const isSms = channel === 'SMS'
   const isRussian = country === 'RU'
-  const regions = new Intl.DisplayNames(locales[language], { type: 'region' })
   return (
     <Section title={say('calculator.what')}>
       <div className={columns.form}>
@@ -80,7 +80,7 @@ function Form({ question, isStaff, counted }: FormProps) {
           <NativeSelect
             label={say('calculator.country')}
             value={country}
-            data={COUNTRIES.map(value => ({ value, label: regions.of(value) ?? value }))}
+            data={COUNTRIES.map(value => ({ value, label: nameOfCountry(locales[language], value) }))}
             onChange={({ currentTarget }) => set({ country: currentTarget.value })}
           />
         )}

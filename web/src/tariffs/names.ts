@@ -1,4 +1,5 @@
 import { useTrafficNames } from '../parts/traffic-names.ts'
+import { dateFormat, numberFormat } from '../words/intl.ts'
 import { locales, useWords } from '../words/words.ts'
 import type { Place, Step, Tariff } from './tariffs.ts'
 
@@ -46,10 +47,9 @@ export function useTariffNames() {
 export function useTariffFormats(zone: string) {
   const { language, say } = useWords()
   const locale = locales[language]
-  const prices = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 4 })
-  const days = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', year: 'numeric', timeZone: zone })
-  const day = (moment: string) => days.format(new Date(moment)).replace(/\sг\.$/, '')
-  const price = (value: number) => prices.format(value)
+  const price = numberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 4 })
+  const date = dateFormat(locale, { day: 'numeric', month: 'short', year: 'numeric', timeZone: zone })
+  const day = (moment: string) => date(moment).replace(/\sг\.$/, '')
   return {
     price,
     day,
@@ -66,5 +66,4 @@ export function useTariffFormats(zone: string) {
 const DAY_MS = 24 * 3600_000
 
 /** The day after today on the clock of the zone, as an input of the browser writes it. */
-export const tomorrowIn = (zone: string) =>
-  new Intl.DateTimeFormat('sv-SE', { timeZone: zone }).format(new Date(Date.now() + DAY_MS))
+export const tomorrowIn = (zone: string) => dateFormat('sv-SE', { timeZone: zone })(new Date(Date.now() + DAY_MS))

@@ -11,6 +11,7 @@ import { Section } from '../parts/section.tsx'
 import { tellDone } from '../parts/toast.tsx'
 import { useTrafficNames } from '../parts/traffic-names.ts'
 import { describeProblem } from '../problems.ts'
+import { nameOfCountry } from '../words/intl.ts'
 import { locales, useWords } from '../words/words.ts'
 import styles from './tariffs.module.css'
 import { type Prices, TARIFFS } from './tariffs.ts'
@@ -24,8 +25,7 @@ export function OtherPrices({ prices, mayChange = false }: Props) {
   const { money } = useFormats()
   const names = useTrafficNames()
   const [changing, setChanging] = useState<Fee>()
-  const regions = new Intl.DisplayNames(locales[language], { type: 'region' })
-  const countryOf = (code: string) => (code === '*' ? say('tariffs.elsewhere') : (regions.of(code) ?? code))
+  const countryOf = (code: string) => (code === '*' ? say('tariffs.elsewhere') : nameOfCountry(locales[language], code))
   return (
     <div className={styles.others}>
       <Section title={say('tariffs.fees')}>

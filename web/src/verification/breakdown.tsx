@@ -2,7 +2,8 @@ import { useFormats } from '../format.ts'
 import { Section } from '../parts/section.tsx'
 import table from '../parts/table.module.css'
 import { useTrafficNames } from '../parts/traffic-names.ts'
-import { useWords } from '../words/words.ts'
+import { numberFormat } from '../words/intl.ts'
+import { locales, useWords } from '../words/words.ts'
 import { shareOf } from './conversion-figures.tsx'
 import styles from './verification.module.css'
 import { type Sums, useNames, type Verification } from './verification.ts'
@@ -83,9 +84,6 @@ function WayRow({ row: { name, sums }, currency }: { row: Row; currency: string 
 /** With one decimal and without the sign, which stands in the head of the column. Rounded down: 100 means every one. */
 export function usePercent() {
   const { language } = useWords()
-  const format = new Intl.NumberFormat(language === 'ru' ? 'ru-RU' : 'en-GB', {
-    minimumFractionDigits: 1,
-    maximumFractionDigits: 1,
-  })
-  return (share: number) => format.format(Math.floor(share * 1000 + 1e-9) / 10)
+  const format = numberFormat(locales[language], { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+  return (share: number) => format(Math.floor(share * 1000 + 1e-9) / 10)
 }

@@ -12,6 +12,7 @@ import type {
   WholeVerifier,
 } from '../../../src/http/cabinet/verification.ts'
 import { ask, type Wire } from '../api.ts'
+import { dateFormat, nameOfCountry, nameOfLanguage } from '../words/intl.ts'
 import { locales, useWords } from '../words/words.ts'
 
 export type Verification = Wire<VerificationAnswer>
@@ -110,24 +111,13 @@ export function queryOf(given: Record<string, string | number | undefined>): str
 export function useNames() {
   const { language } = useWords()
   const locale = locales[language]
-  const countries = new Intl.DisplayNames(locale, { type: 'region' })
-  const languages = new Intl.DisplayNames(locale, { type: 'language' })
-  const days = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', day: 'numeric', month: 'short' })
+  const day = dateFormat(locale, { timeZone: 'UTC', day: 'numeric', month: 'short' })
   return {
-    country: (code: string) => nameIn(countries, code),
-    language: (code: string) => capital(nameIn(languages, code)),
-    day: (day: string) => days.format(new Date(day)).replace('.', ''),
+    country: (code: string) => nameOfCountry(locale, code),
+    language: (code: string) => capital(nameOfLanguage(locale, code)),
+    day: (date: string) => day(date).replace('.', ''),
     compare: new Intl.Collator(locale).compare,
   }
 }
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
-
-/** A code that is none is shown as it is. */
-function nameIn(names: Intl.DisplayNames, code: string): string {
-  try {
-    return names.of(code) ?? code
-  } catch {
-    return code
-  }
-}

@@ -3,6 +3,7 @@ import type { Language } from '../../../src/domain/people/person.ts'
 import type { company } from './en/of-company.ts'
 import type { service } from './en/of-service.ts'
 import type { en } from './en.ts'
+import { numberFormat, pluralOf } from './intl.ts'
 
 /**
  * The texts of the pages. `en.ts` says which there are; TypeScript finds those that another language lacks. A text has
@@ -48,15 +49,14 @@ export const languageNames: Record<Language, string> = { en: 'English', ru: 'Ð Ñ
 export const locales: Record<Language, string> = { en: 'en-GB', ru: 'ru-RU' }
 
 export function wordsOf(language: Language, dictionary: Dictionary): Words {
-  const rules = new Intl.PluralRules(locales[language])
-  const numbers = new Intl.NumberFormat(locales[language])
+  const number = numberFormat(locales[language])
   const formOf = (text: Text = '', count: unknown) =>
-    typeof text === 'string' ? text : (text[rules.select(Number(count))] ?? text.other ?? '')
+    typeof text === 'string' ? text : (text[pluralOf(locales[language], Number(count))] ?? text.other ?? '')
 
   const say = (key: Key, given: Record<string, string | number> = {}) =>
     formOf(dictionary[key], given.count).replace(/\{(\w+)\}/g, (_, place) => {
       const value = given[place]
-      return typeof value === 'number' ? numbers.format(value) : (value ?? '')
+      return typeof value === 'number' ? number(value) : (value ?? '')
     })
   return { language, say: say as Say }
 }
