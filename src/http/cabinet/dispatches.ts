@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { type ChannelType, channelTypes } from '../../base/channel-types.ts'
+import { invalid } from '../../base/errors.ts'
 import { type Money, moneyToNumber } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
 import { recordChange } from '../../domain/audit-log/audit-log.ts'
@@ -10,7 +11,7 @@ import { requireDispatchOf } from '../../domain/dispatches/client-dispatches.ts'
 import { type Dispatch, type DispatchStatus, dispatchStatuses } from '../../domain/dispatches/dispatch.ts'
 import { startDispatchOf, stopDispatchOf } from '../../domain/dispatches/lifecycle.ts'
 import { type Brand, brandOf } from '../../domain/numbering/brand.ts'
-import type { Viewer } from '../../domain/people/person.ts'
+import { languages, type Viewer } from '../../domain/people/person.ts'
 import { may } from '../../domain/people/rights.ts'
 import { sendersByIds } from '../../domain/senders/senders.ts'
 import { reasonsToWait, type WaitReason } from '../../domain/sending/waiting.ts'
@@ -43,7 +44,12 @@ const List = Type.Object({
   perPage: Defaulted(Type.Integer({ minimum: 1, maximum: 50, default: 20 })),
 })
 type List = Type.Static<typeof List>
-const Format = Type.Object({ format: Defaulted(OneOf(reportFormats, { default: 'csv' })) })
+const Report = Type.Object({
+  format: Defaulted(OneOf(reportFormats, { default: 'csv' })),
+  language: Defaulted(OneOf(languages, { default: 'en' })),
+  /** The zone of the reader's clock. */
+  zone: Type.Optional(Type.String({ maxLength: 64 })),
+})
 
 /** What the page gets; it imports these types. */
 export type ListedDispatch = ReturnType<typeof presentListed>
@@ -97,14 +103,15 @@ export const dispatchRoutes =
 
     api.get(
       '/dispatches/:id/report',
-      { config: seen, schema: { params: ById, querystring: Format } },
-      async ({ viewer, params, query: { format }, method }, reply) => {
+      { config: seen, schema: { params: ById, querystring: Report } },
+      async ({ viewer, params, query: { format, language, zone = billingZone }, method }, reply) => {
+        refuseUnknownZone(zone)
         const dispatch = await requireOwn(sql, viewer, params.id)
         reply
           .type(reportTypes[format])
           .header('content-disposition', `attachment; filename="dispatch-${dispatch.dispatchId}.${format}"`)
         if (method === 'HEAD') return reply.send(Readable.from([]) as never)
-        const pieces = reportOf(sql, dispatch, format, { zone: billingZone, hasPrices: seesMoney(viewer) })
+        const pieces = reportOf(sql, dispatch, format, { zone, language, hasPrices: seesMoney(viewer) })
         return reply.send(reportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)) as never)
       },
     )
@@ -153,6 +160,14 @@ const filterOf = ({ status, channel, search, from, to }: List) => ({
 function placeOf({ olderThan, newerThan }: List) {
   if (newerThan !== undefined) return { newerThan }
   return olderThan === undefined ? undefined : { olderThan }
+}
+
+function refuseUnknownZone(zone: string) {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone })
+  } catch {
+    throw invalid('zone: must be the name of a time zone, such as Europe/Moscow')
+  }
 }
 
 async function requireOwn(sql: Sql, viewer: Viewer, dispatchId: number): Promise<Dispatch> {

@@ -1,12 +1,12 @@
-import { errorDescriptions } from '../../base/error-codes.ts'
 import { moneyToNumber } from '../../base/money.ts'
 import { timeOfUuid7 } from '../../base/uuid7.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { Dispatch } from '../../domain/dispatches/dispatch.ts'
 import type { Message } from '../../domain/messages/message.ts'
 import { everyMessage } from '../../domain/messages/messages.ts'
-import { brandOf } from '../../domain/numbering/brand.ts'
+import type { Language } from '../../domain/people/person.ts'
 import { sendersByIds } from '../../domain/senders/senders.ts'
+import { type ReportWords, reportWordsOf } from './report-words.ts'
 import { type Cell, opensFormula, xlsxOf } from './xlsx.ts'
 
 export const reportFormats = ['csv', 'xlsx'] as const
@@ -17,7 +17,7 @@ export const reportTypes: Record<ReportFormat, string> = {
   xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 }
 
-type Options = { zone: string; hasPrices: boolean }
+type Options = { zone: string; language: Language; hasPrices: boolean }
 
 /** Every message of a dispatch, a page at a time: the next is read when the reader has taken the last. */
 export async function* reportOf(
@@ -26,11 +26,12 @@ export async function* reportOf(
   format: ReportFormat,
   options: Options,
 ): AsyncGenerator<string | Buffer> {
-  const columns = columnsOf(options, await senderNames(sql, dispatch))
+  const words = reportWordsOf(options.language)
+  const columns = columnsOf(options, words, await senderNames(sql, dispatch))
   const head = columns.map(({ name }) => name)
   const pages = rowsOf(sql, dispatch, columns)
-  if (format === 'xlsx') yield* xlsxOf(head, pages, dispatch.messageCount)
-  else yield* csvOf(head, pages)
+  if (format === 'xlsx') yield* xlsxOf(head, pages, dispatch.messageCount, { sheetName: words.sheet })
+  else yield* csvOf(head, pages, csvStyles[options.language])
 }
 
 async function* rowsOf(sql: Sql, dispatch: Dispatch, columns: Column[]): AsyncGenerator<Cell[][]> {
@@ -41,23 +42,27 @@ async function* rowsOf(sql: Sql, dispatch: Dispatch, columns: Column[]): AsyncGe
 
 type Column = { name: string; of(message: Message): Cell }
 
-function columnsOf({ zone, hasPrices }: Options, nameOf: (senderId: number | null) => string): Column[] {
+function columnsOf(
+  { zone, hasPrices }: Options,
+  words: ReportWords,
+  nameOf: (senderId: number | null) => string,
+): Column[] {
   const time = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' })
   const at = (moment: Date | null) => (moment ? time.format(moment) : null)
   return [
-    { name: 'Number', of: ({ destination }) => destination },
-    { name: 'Operator', of: ({ brandId }) => brandOf(brandId) ?? 'Other' },
-    { name: 'Status', of: ({ status }) => status },
-    { name: 'Reason', of: ({ errorCode }) => (errorCode === null ? null : (errorDescriptions[errorCode] ?? null)) },
-    { name: 'Error code', of: ({ errorCode }) => errorCode },
-    { name: 'Parts', of: ({ parts }) => parts },
-    ...(hasPrices ? [{ name: 'Price', of: priceOf }] : []),
-    { name: 'Sender name', of: ({ senderId }) => nameOf(senderId) },
-    { name: `Accepted (${zone})`, of: ({ uuid }) => at(timeOfUuid7(uuid)) },
-    { name: 'Sent', of: ({ sentAt }) => at(sentAt) },
-    { name: 'Finished', of: ({ finalAt }) => at(finalAt) },
-    { name: 'Text', of: ({ text }) => text },
-    { name: 'Message id', of: ({ uuid }) => uuid },
+    { name: words.number, of: ({ destination }) => destination },
+    { name: words.operator, of: ({ brandId }) => words.operatorOf(brandId) },
+    { name: words.status, of: ({ status, sentAt }) => words.statusOf(status, sentAt !== null) },
+    { name: words.reason, of: ({ errorCode }) => (errorCode === null ? null : words.reasonOf(errorCode)) },
+    { name: words.errorCode, of: ({ errorCode }) => errorCode },
+    { name: words.parts, of: ({ parts }) => parts },
+    ...(hasPrices ? [{ name: words.price, of: priceOf }] : []),
+    { name: words.senderName, of: ({ senderId }) => nameOf(senderId) },
+    { name: `${words.accepted} (${zone})`, of: ({ uuid }) => at(timeOfUuid7(uuid)) },
+    { name: `${words.sent} (${zone})`, of: ({ sentAt }) => at(sentAt) },
+    { name: `${words.finished} (${zone})`, of: ({ finalAt }) => at(finalAt) },
+    { name: words.text, of: ({ text }) => text },
+    { name: words.messageId, of: ({ uuid }) => uuid },
   ]
 }
 
@@ -70,17 +75,29 @@ async function senderNames(sql: Sql, { companyId, senderIds, senderName }: Dispa
   return (senderId: number | null) => (senderId === null ? undefined : names.get(senderId)) ?? senderName ?? ''
 }
 
+type CsvStyle = { separator: string; decimalComma: boolean }
+
+/** As spreadsheets of the language read them: Russian ones take a comma for the decimal sign and `3.5` for a day of May. */
+const csvStyles: Record<Language, CsvStyle> = {
+  en: { separator: ',', decimalComma: false },
+  ru: { separator: ';', decimalComma: true },
+}
+
 /** With a mark of UTF-8 in front: Excel takes it for an old encoding otherwise. */
-export async function* csvOf(head: string[], pages: AsyncIterable<Cell[][]>): AsyncGenerator<string> {
+export async function* csvOf(
+  head: string[],
+  pages: AsyncIterable<Cell[][]>,
+  style = csvStyles.en,
+): AsyncGenerator<string> {
+  const lineOf = (cells: readonly Cell[]) => `${cells.map(cell => csvCell(cell, style)).join(style.separator)}\r\n`
   yield `\ufeff${lineOf(head)}`
   for await (const page of pages) yield page.map(lineOf).join('')
 }
 
-const lineOf = (cells: readonly Cell[]) => `${cells.map(csvCell).join(',')}\r\n`
-
 /** A spreadsheet would calculate what begins like a formula; an apostrophe makes it text. */
-function csvCell(value: Cell): string {
-  if (typeof value !== 'string') return String(value ?? '')
+function csvCell(value: Cell, { decimalComma }: CsvStyle): string {
+  if (value === null) return ''
+  if (typeof value === 'number') return decimalComma ? String(value).replace('.', ',') : String(value)
   const text = opensFormula.test(value) ? `'${value}` : value
   return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -1,27 +1,11 @@
-import { crc32, inflateRawSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { filesIn } from '../../testing/archive.ts'
 import { type Cell, xlsxOf } from './xlsx.ts'
 
-/** The files of an archive by its directory, each held to its sizes and checksum. */
 async function filesOf(pieces: AsyncIterable<Buffer>): Promise<Map<string, string>> {
   const read: Buffer[] = []
   for await (const piece of pieces) read.push(piece)
-  const zip = Buffer.concat(read)
-  const end = zip.length - 22
-  const files = new Map<string, string>()
-  let at = zip.readUInt32LE(end + 16)
-  for (let left = zip.readUInt16LE(end + 10); left > 0; left -= 1) {
-    const [crc, packed, size] = [zip.readUInt32LE(at + 16), zip.readUInt32LE(at + 20), zip.readUInt32LE(at + 24)]
-    const [nameLength, offset] = [zip.readUInt16LE(at + 28), zip.readUInt32LE(at + 42)]
-    const name = zip.subarray(at + 46, at + 46 + nameLength).toString()
-    const begin = offset + 30 + nameLength
-    const content = inflateRawSync(zip.subarray(begin, begin + packed))
-    expect([name, content.length, crc32(content)]).toEqual([name, size, crc])
-    files.set(name, content.toString())
-    at += 46 + nameLength
-  }
-  expect(at).toBe(end)
-  return files
+  return filesIn(Buffer.concat(read))
 }
 
 async function* pagesOf(...pages: Cell[][][]) {
@@ -52,7 +36,7 @@ test('what XML does not allow is replaced', async () => {
 
 test('rows beyond the end of a sheet go to the next', async () => {
   const pages = pagesOf([[1], [2]], [[3], [4]], [[5]])
-  const files = await filesOf(xlsxOf(['N'], pages, 5, 2))
+  const files = await filesOf(xlsxOf(['N'], pages, 5, { rowsOfSheet: 2 }))
   const rows = (sheet: number) => files.get(`xl/worksheets/sheet${sheet}.xml`)!.match(/<v>\d/g)
   expect([rows(1), rows(2), rows(3)]).toEqual([['<v>1', '<v>2'], ['<v>3', '<v>4'], ['<v>5']])
   expect(files.get('xl/workbook.xml')!.match(/<sheet /g)).toHaveLength(3)

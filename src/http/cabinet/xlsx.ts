@@ -15,11 +15,11 @@ export async function* xlsxOf(
   head: string[],
   pages: AsyncIterator<Cell[][]>,
   rows: number,
-  rowsOfSheet = ROWS_OF_SHEET,
+  { rowsOfSheet = ROWS_OF_SHEET, sheetName = 'Messages' } = {},
 ): AsyncGenerator<Buffer> {
   const sheets = Math.max(1, Math.ceil(rows / rowsOfSheet))
   const zip = new Zip()
-  for (const [name, text] of partsOf(sheets)) yield* zip.add(name, [text])
+  for (const [name, text] of partsOf(sheets, sheetName)) yield* zip.add(name, [text])
   for (let sheet = 1; sheet <= sheets; sheet += 1)
     yield* zip.add(`xl/worksheets/sheet${sheet}.xml`, sheetOf(head, pages, sheet < sheets ? rowsOfSheet : Infinity))
   yield zip.end()
@@ -32,7 +32,7 @@ const PACKAGE = 'http://schemas.openxmlformats.org/package/2006'
 const TYPE = 'application/vnd.openxmlformats-officedocument.spreadsheetml'
 
 /** What surrounds the sheets. Of the styles, 1 is the head and 2 a text that must never be read as a formula. */
-function partsOf(sheets: number): [string, string][] {
+function partsOf(sheets: number, sheetName: string): [string, string][] {
   const each = (text: (sheet: number) => string) => Array.from({ length: sheets }, (_, i) => text(i + 1)).join('')
   return [
     [
@@ -45,7 +45,7 @@ function partsOf(sheets: number): [string, string][] {
     ],
     [
       'xl/workbook.xml',
-      `${XML}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><sheets>${each(sheet => `<sheet name="Messages ${sheet}" sheetId="${sheet}" r:id="rId${sheet}"/>`)}</sheets></workbook>`,
+      `${XML}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><sheets>${each(sheet => `<sheet name="${sheetName} ${sheet}" sheetId="${sheet}" r:id="rId${sheet}"/>`)}</sheets></workbook>`,
     ],
     [
       'xl/_rels/workbook.xml.rels',
@@ -60,7 +60,7 @@ function partsOf(sheets: number): [string, string][] {
 
 /** Takes pages until the sheet is full; what is left of them is for the next sheet. */
 async function* sheetOf(head: string[], pages: AsyncIterator<Cell[][]>, most: number): AsyncGenerator<string> {
-  yield `${XML}<worksheet xmlns="${MAIN}"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetData>${rowOf(head, ' s="1"')}`
+  yield `${XML}<worksheet xmlns="${MAIN}"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><cols><col min="1" max="${head.length}" width="20" customWidth="1"/></cols><sheetData>${rowOf(head, ' s="1"')}`
   for (let rows = 0; rows < most; ) {
     const page = await pages.next()
     if (page.done) break

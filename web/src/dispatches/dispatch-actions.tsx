@@ -12,6 +12,7 @@ import menu from '../parts/menu.module.css'
 import { tellDone } from '../parts/toast.tsx'
 import { describeProblem } from '../problems.ts'
 import { queryClient, useMe } from '../session.ts'
+import { zoneOfReader } from '../words/intl.ts'
 import { useWords } from '../words/words.ts'
 import styles from './dispatch-page.module.css'
 import { breakdownQuery, DISPATCHES, type Whole } from './dispatches.ts'
@@ -52,9 +53,11 @@ const isSendable = ({ status, failed, isCascade }: Whole) => status === 'COMPLET
 
 /** Links, not requests of ours: the browser writes the file while it arrives. */
 function ReportMenu({ dispatchId }: { dispatchId: number }) {
-  const { say } = useWords()
-  const report = (format: string) =>
-    new URL(`api/dispatches/${dispatchId}/report?format=${format}`, document.baseURI).href
+  const { say, language } = useWords()
+  const report = (format: string) => {
+    const query = new URLSearchParams({ format, language, zone: zoneOfReader() })
+    return new URL(`api/dispatches/${dispatchId}/report?${query}`, document.baseURI).href
+  }
   return (
     <Menu position="bottom-end" width={224} classNames={menu}>
       <Menu.Target>

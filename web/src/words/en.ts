@@ -1,3 +1,4 @@
+import { traffic } from '../../../src/base/words/traffic-en.ts'
 import { dispatches } from './en/dispatches.ts'
 import { messages } from './en/messages.ts'
 import { newDispatch } from './en/new-dispatch.ts'
@@ -5,7 +6,6 @@ import { overview } from './en/overview.ts'
 import { palette } from './en/palette.ts'
 import { send } from './en/send.ts'
 import { shared } from './en/shared.ts'
-import { traffic } from './en/traffic.ts'
 
 export const en = {
   'app.name': 'Tidings',

@@ -20,6 +20,9 @@ export const signOfCurrency = (locale: string, currency: string) =>
     .formatToParts(0)
     .find(({ type }) => type === 'currency')!.value
 
+/** The zone of this device's clock, on which the pages show moments. */
+export const zoneOfReader = () => dates('en', {}).resolvedOptions().timeZone
+
 export const nameOfCountry = (locale: string, code: string) => nameIn(names(locale, { type: 'region' }), code)
 export const nameOfLanguage = (locale: string, code: string) => nameIn(names(locale, { type: 'language' }), code)
 

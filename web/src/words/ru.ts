@@ -1,3 +1,4 @@
+import { traffic } from '../../../src/base/words/traffic-ru.ts'
 import { dispatches } from './ru/dispatches.ts'
 import { messages } from './ru/messages.ts'
 import { newDispatch } from './ru/new-dispatch.ts'
@@ -5,7 +6,6 @@ import { overview } from './ru/overview.ts'
 import { palette } from './ru/palette.ts'
 import { send } from './ru/send.ts'
 import { shared } from './ru/shared.ts'
-import { traffic } from './ru/traffic.ts'
 import type { FirstWords } from './words.ts'
 
 export const ru: FirstWords = {

@@ -1,4 +1,4 @@
-/** Names that every page about traffic shows: channels, operators, and why messages fail. */
+/** Names that pages and reports about traffic show: channels, operators, and why messages fail. */
 export const traffic = {
   'channel.SMS': 'SMS',
   'channel.VIBER': 'Viber',
