@@ -186,6 +186,7 @@ const expected: Record<string, string[]> = {
   'gateway add': ['--channel CHANNEL', '--connector CONNECTOR', ...ofGateway],
   'gateway set': ['--gateway GATEWAY', ...ofGateway],
   'gateway pause': ['--gateway GATEWAY'],
+  'gateway drain': ['--gateway GATEWAY', '--hours HOURS'],
   'gateway resume': ['--gateway GATEWAY'],
   'gateway remove': ['--gateway GATEWAY'],
   'gateway test': ['--gateway GATEWAY', '--to NUMBER', '--sender NAME', '--text TEXT', '--wait SECONDS'],

@@ -200,6 +200,7 @@ const changing: [command: string, what: What, words: () => Promise<(string | num
     async () => ['--gateway', 'north', '--rate', '7', '--set', `password=${secrets[3]}`],
   ],
   ['gateway pause', 'gateway.paused', async () => ['--gateway', 'north']],
+  ['gateway drain', 'gateway.drain_started', async () => ['--gateway', 'north', '--hours', '2']],
   ['gateway resume', 'gateway.resumed', async () => ['--gateway', 'north']],
   ['gateway remove', 'gateway.removed', async () => ['--gateway', 'north']],
   ['callback replay', 'callback.replayed', async () => [...ofCompany(), '--callback', await aCallback()]],

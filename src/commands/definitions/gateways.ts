@@ -1,4 +1,5 @@
 import { connectorNames } from '../../channels/connector-names.ts'
+import { DRAIN_HOURS, MOST_DRAIN_HOURS } from '../../domain/gateways/gateway.ts'
 import { brands } from '../../domain/numbering/brand.ts'
 import type { Command } from '../command.ts'
 
@@ -45,8 +46,21 @@ export const gatewayCommands: Command[] = [
     run: async call => (await gateways()).pauseOne(call),
   },
   {
+    name: 'gateway drain',
+    about: 'Pauses a gateway and gives the operator time to report what it has, so that it can be removed.',
+    options: {
+      gateway,
+      hours: {
+        value: 'HOURS',
+        about: `How long to wait for receipts, at most ${MOST_DRAIN_HOURS}`,
+        default: String(DRAIN_HOURS),
+      },
+    },
+    run: async call => (await gateways()).drainOne(call),
+  },
+  {
     name: 'gateway resume',
-    about: 'Ends the pause of a gateway.',
+    about: 'Ends the pause or the drain of a gateway.',
     options: { gateway },
     run: async call => (await gateways()).resumeOne(call),
   },

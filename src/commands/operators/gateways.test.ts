@@ -9,6 +9,7 @@ import { createSmpp } from '../../channels/smpp/smpp.ts'
 import { type Smsc, startSmsc } from '../../channels/smpp/smsc.ts'
 import { blacklistedAmong } from '../../domain/blacklist/blacklist.ts'
 import { findGateway } from '../../domain/gateways/gateways.ts'
+import { writeGatewayMinutes } from '../../domain/gateways/minutes.ts'
 import { keepReceiptIds } from '../../domain/gateways/receipt-ids.ts'
 import { gatewayKey, openSettings } from '../../domain/gateways/secrets.ts'
 import { loadNumbering } from '../../domain/numbering/numbering.ts'
@@ -190,6 +191,7 @@ describe('gateway list', () => {
         companies: [],
         rate: null,
         paused: false,
+        drainUntil: null,
         state: {
           up: false,
           bound: 0,
@@ -199,6 +201,7 @@ describe('gateway list', () => {
           rate: 0,
           lastError: null,
           lastErrorAt: null,
+          outstanding: 0,
         },
       },
     ])
@@ -212,6 +215,25 @@ describe('gateway list', () => {
     expect(await tidings('gateway', 'list')).toMatch(/at work, 1 of 1 binds, 0 parts\/s/)
     await tidings('gateway', 'pause', '--gateway', 'smpp-sms')
     expect(await tidings('gateway', 'list')).toMatch(/ paused\n$/)
+  })
+
+  test('of a gateway that is drained it tells until when, and how many receipts are outstanding', async () => {
+    const { gatewayId } = await add('SMS', 'simulator', {})
+    await writeGatewayMinutes(db.sql, randomUUID(), [
+      { gatewayId, minute: new Date(), parts: 3, taken: 3, ended: 1, failed: 0, errors: [], changes: 1 },
+    ])
+    const { paused, drainUntil } = await answerOf('gateway', 'drain', '--gateway', 'simulator-sms', '--hours', '2')
+    expect({ paused, hours: Math.round((Date.parse(drainUntil) - Date.now()) / 3_600_000) }).toEqual({
+      paused: true,
+      hours: 2,
+    })
+    expect(await tidings('gateway', 'list')).toContain(`draining until ${drainUntil}, about 2 receipts outstanding`)
+    await db.sql`update gateway_minutes set ended = taken`
+    expect(await tidings('gateway', 'list')).toMatch(/ drained\n$/)
+    expect(await answerOf('gateway', 'resume', '--gateway', 'simulator-sms')).toMatchObject({
+      paused: false,
+      drainUntil: null,
+    })
   })
 
   test('it and the metrics count connections, what is under way, and what was taken within a minute', async () => {
@@ -436,6 +458,8 @@ describe('nonsense is told in one sentence, and changes nothing', () => {
       none,
     ]),
     ['resume', ['--gateway', '99'], none],
+    ['drain', ['--gateway', '99'], none],
+    ['drain', ['--gateway', 'other', '--hours', '49'], /^--hours must be from 1 to 48, not "49"\.$/],
     ['remove', ['--gateway', 'smpp'], none],
     ['test', ['--gateway', 'none', ...message], none],
     ['set', ['--gateway', 'none', '--rate', '5'], none],

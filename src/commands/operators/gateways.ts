@@ -8,7 +8,16 @@ import type { Pool } from '../../db/sql.ts'
 import type { What } from '../../domain/audit-log/entry.ts'
 import { requireAnyCompany } from '../../domain/companies/companies.ts'
 import { brandNamesOf, gatewayFields, gatewaySubject, OTHER_BRANDS } from '../../domain/gateways/audit-fields.ts'
-import type { Gateway, GatewayChange, GatewayState, Keeping, NewGateway } from '../../domain/gateways/gateway.ts'
+import {
+  drain,
+  type Gateway,
+  type GatewayChange,
+  type GatewayState,
+  isDrained,
+  type Keeping,
+  MOST_DRAIN_HOURS,
+  type NewGateway,
+} from '../../domain/gateways/gateway.ts'
 import {
   addGateway,
   changeGateway,
@@ -16,6 +25,7 @@ import {
   removeGateway,
   requireGateway,
 } from '../../domain/gateways/gateways.ts'
+import { gatewayDays } from '../../domain/gateways/minutes.ts'
 import { gatewayStates, partsPerSecondOf, waitForEngines, waitForRelease } from '../../domain/gateways/states.ts'
 import { brandIds, OTHER_BRAND_ID } from '../../domain/numbering/brand.ts'
 import { keepingOf, secretsOf } from '../../engine/connectors-at-hand.ts'
@@ -32,10 +42,18 @@ const brandNames = [...Object.keys(brandIds), OTHER_BRANDS]
 
 export async function listAll({ config, print }: Call) {
   await withDatabase(config, async ({ sql }) => {
-    const [gateways, states] = await Promise.all([listGateways(sql), gatewayStates(sql)])
+    const [gateways, states, days] = await Promise.all([listGateways(sql), gatewayStates(sql), gatewayDays(sql)])
+    const listed = gateways.map(gateway => ({
+      gateway,
+      state: states.get(gateway.gatewayId),
+      outstanding: days.get(gateway.gatewayId)?.outstanding ?? 0,
+    }))
     print(
-      gateways.map(one => ({ ...present(one, config), state: presentState(states.get(one.gatewayId)) })),
-      tableOf(gateways, states, config),
+      listed.map(({ gateway, state, outstanding }) => ({
+        ...present(gateway, config),
+        state: { ...presentState(state), outstanding },
+      })),
+      tableOf(listed, config),
     )
   })
 }
@@ -110,6 +128,20 @@ export const pauseOne = (call: Call) =>
     () => ({ paused: true }),
     ({ name }) => `Gateway ${name} is paused.`,
   )
+
+export function drainOne(call: Call) {
+  const { hours = '' } = call.options
+  if (!/^[1-9]\d?$/.test(hours) || Number(hours) > MOST_DRAIN_HOURS) {
+    throw new UsageError(`--hours must be from 1 to ${MOST_DRAIN_HOURS}, not "${hours}".`)
+  }
+  return changeOne(
+    call,
+    'gateway.drain_started',
+    () => drain(Number(hours), new Date()),
+    ({ name, drainUntil }) =>
+      `Gateway ${printable(name)} takes nothing new, and has until ${drainUntil!.toISOString()} to report what it has.`,
+  )
+}
 
 export const resumeOne = (call: Call) =>
   changeOne(
@@ -236,6 +268,7 @@ const present = (g: Gateway, config: Config) => ({
   companies: g.companies,
   rate: g.partsPerSecond,
   paused: g.paused,
+  drainUntil: g.drainUntil?.toISOString() ?? null,
   ...(hasWebhook(g) ? { webhook: webhookOf(g, config) } : {}),
 })
 
@@ -258,10 +291,12 @@ const presentState = (state: GatewayState | undefined) => ({
   lastErrorAt: state?.lastErrorAt?.toISOString() ?? null,
 })
 
-const tableOf = (gateways: Gateway[], states: Map<number, GatewayState>, config: Config) =>
+type Listed = { gateway: Gateway; state: GatewayState | undefined; outstanding: number }
+
+const tableOf = (listed: Listed[], config: Config) =>
   table(
     ['ID', 'CHANNEL', 'CONNECTOR', 'BRANDS', 'RATE', 'NAME', 'WEBHOOK', 'STATE'],
-    gateways.map(g => [
+    listed.map(({ gateway: g, ...how }) => [
       g.gatewayId,
       g.channelType,
       g.connector,
@@ -269,14 +304,21 @@ const tableOf = (gateways: Gateway[], states: Map<number, GatewayState>, config:
       g.partsPerSecond,
       g.name,
       hasWebhook(g) ? webhookOf(g, config) : null,
-      inWords(g, states.get(g.gatewayId)),
+      inWords(g, how),
     ]),
   )
 
-function inWords({ paused }: Gateway, state: GatewayState | undefined): string {
-  if (paused) return 'paused'
+function inWords(gateway: Gateway, { state, outstanding }: Omit<Listed, 'gateway'>): string {
+  if (gateway.drainUntil) return drainInWords(gateway, outstanding + (state?.open ?? 0))
+  if (gateway.paused) return 'paused'
   if (!state) return 'no engine is running'
   const binds = state.wanted > 0 ? `, ${state.bound} of ${state.wanted} binds` : ''
   if (state.up) return `at work${binds}, ${partsPerSecondOf(state)} parts/s`
   return `down${binds}${state.lastError ? `: ${state.lastError}` : ''}`
 }
+
+/** Receipts are counted by engines, and a killed one loses what it counted last. */
+const drainInWords = (gateway: Gateway, outstanding: number) =>
+  isDrained(gateway, outstanding, new Date())
+    ? 'drained'
+    : `draining until ${gateway.drainUntil!.toISOString()}, about ${outstanding} receipts outstanding`

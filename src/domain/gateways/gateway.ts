@@ -69,6 +69,20 @@ export type GatewayChange = Partial<
   Pick<Gateway, 'name' | 'brands' | 'settings' | 'partsPerSecond' | 'paused' | 'drainUntil' | 'companies'>
 >
 
+/** How long the operator has to report what it has, unless told. */
+export const DRAIN_HOURS = 4
+export const MOST_DRAIN_HOURS = 48
+
+/** A pause with an end: the gateway takes nothing new, and the operator has until then to report what it has. */
+export const drain = (hours: number, now: Date): GatewayChange => ({
+  paused: true,
+  drainUntil: new Date(now.getTime() + hours * 3_600_000),
+})
+
+/** The drain is over when its time has passed, or when nothing is under way and no receipt is outstanding. */
+export const isDrained = ({ drainUntil }: Pick<Gateway, 'drainUntil'>, outstanding: number, now: Date): boolean =>
+  drainUntil !== null && (drainUntil <= now || outstanding === 0)
+
 /** What a subscriber wrote to a simulated operator. */
 export type SimulatedInbound = { from: string; to: string; text: string; receivedAt: Date; providerId: string }
 

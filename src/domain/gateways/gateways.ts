@@ -81,9 +81,6 @@ export async function removeGateway(sql: Sql, gatewayId: number): Promise<void> 
   await store.notifyGateways(sql)
 }
 
-/** How long the operator has to report what it has, unless told. */
-export const DRAIN_HOURS = 4
-
 /**
  * Removes a gateway of which no receipts are to come, or whose drain has had its time. Others are drained first: what an
  * operator has not reported stays SENT until the end of its lifetime.

@@ -1,6 +1,6 @@
 import type { ChannelType } from '../../base/channel-types.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
-import type { Gateway, GatewayState } from '../gateways/gateway.ts'
+import { type Gateway, type GatewayState, isDrained } from '../gateways/gateway.ts'
 import { listGateways } from '../gateways/gateways.ts'
 import { type GatewayDay, gatewayDays, throttledAt } from '../gateways/minutes.ts'
 import { gatewayEngines, gatewayStates } from '../gateways/states.ts'
@@ -83,10 +83,7 @@ async function viewsIn(sql: Sql, now: Date): Promise<GatewayView[]> {
 type Facts = { day: GatewayDay; throttled: Date | null; now: Date }
 
 function standingOf(gateway: Gateway, state: GatewayState | undefined, { day, throttled, now }: Facts): Standing {
-  if (gateway.drainUntil) {
-    const isOver = gateway.drainUntil <= now || day.outstanding + (state?.open ?? 0) === 0
-    return isOver ? 'drained' : 'draining'
-  }
+  if (gateway.drainUntil) return isDrained(gateway, day.outstanding + (state?.open ?? 0), now) ? 'drained' : 'draining'
   if (gateway.paused) return 'paused'
   if (!state) return 'unknown'
   if (!state.up) return 'down'

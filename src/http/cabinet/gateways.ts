@@ -9,8 +9,14 @@ import type { Actor, What } from '../../domain/audit-log/entry.ts'
 import { requireAnyCompany } from '../../domain/companies/companies.ts'
 import { brandNamesOf, gatewayFields, gatewaySubject, OTHER_BRANDS } from '../../domain/gateways/audit-fields.ts'
 import type { Connectors, TrialReport } from '../../domain/gateways/connectors.ts'
-import type { Gateway, GatewayChange } from '../../domain/gateways/gateway.ts'
-import { addGateway, changeGatewayIn, DRAIN_HOURS, findGateway, removeDrained } from '../../domain/gateways/gateways.ts'
+import {
+  DRAIN_HOURS,
+  drain,
+  type Gateway,
+  type GatewayChange,
+  MOST_DRAIN_HOURS,
+} from '../../domain/gateways/gateway.ts'
+import { addGateway, changeGatewayIn, findGateway, removeDrained } from '../../domain/gateways/gateways.ts'
 import { openSettings } from '../../domain/gateways/secrets.ts'
 import { partsPerSecondOf, waitForEngines } from '../../domain/gateways/states.ts'
 import { type GatewayView, gatewayViews } from '../../domain/health/gateway-views.ts'
@@ -48,7 +54,9 @@ const Change = Type.Object({
   companies: Type.Optional(Companies),
   settings: Type.Optional(Settings),
 })
-const Drain = Type.Object({ hours: Defaulted(Type.Integer({ minimum: 1, maximum: 48, default: DRAIN_HOURS })) })
+const Drain = Type.Object({
+  hours: Defaulted(Type.Integer({ minimum: 1, maximum: MOST_DRAIN_HOURS, default: DRAIN_HOURS })),
+})
 const TrialMessage = Type.Object({
   to: Type.String({ minLength: 1, maxLength: 2000 }),
   sender: Type.String({ minLength: 1, maxLength: 100 }),
@@ -138,10 +146,8 @@ export const gatewayRoutes =
     api.post(
       '/gateways/:gatewayId/drain',
       { config: { needs: 'gateways.change' }, schema: { params: ByGateway, body: Drain } },
-      ({ actor, params, body }) => {
-        const drainUntil = new Date(clock().getTime() + body.hours * 3_600_000)
-        return changed(actor, 'gateway.drain_started', params.gatewayId, { paused: true, drainUntil })
-      },
+      ({ actor, params, body }) =>
+        changed(actor, 'gateway.drain_started', params.gatewayId, drain(body.hours, clock())),
     )
 
     api.delete(
