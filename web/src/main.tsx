@@ -9,12 +9,17 @@ import { publishNonce } from './nonce.ts'
 import { loadScriptsOfPage, router } from './router.tsx'
 import { languageOfDevice, showLanguage } from './words/words.ts'
 
-const nonce = publishNonce()
-// All that the page needs is asked for at once, and React draws it in one step.
-loadScriptsOfPage()
-await Promise.all([showLanguage(languageOfDevice()), router.load()])
-createRoot(document.getElementById('root')!).render(
-  <StrictMode>
-    <App nonce={nonce} />
-  </StrictMode>,
-)
+/** Everything that the page needs is requested at once, and React draws it in one step. */
+async function drawPage() {
+  const nonce = publishNonce()
+  loadScriptsOfPage()
+  await Promise.all([showLanguage(languageOfDevice()), router.load()])
+  createRoot(document.getElementById('root')!).render(
+    <StrictMode>
+      <App nonce={nonce} />
+    </StrictMode>,
+  )
+}
+
+// Not awaited: the scripts of a page import this one, so they would wait for each other for ever.
+void drawPage()
