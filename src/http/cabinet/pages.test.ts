@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import fastify, { type FastifyInstance } from 'fastify'
@@ -125,20 +125,21 @@ describe('the build', () => {
     const manifest: Manifest = JSON.parse(await readFile(new URL('.vite/manifest.json', built), 'utf8'))
     const pages = Object.keys(manifest).filter(name => /-page\.tsx$/.test(name))
     expect(pages.length).toBeGreaterThan(3)
-    const router = await readFile(new URL('../../../web/src/router.tsx', import.meta.url), 'utf8')
     const first = await chunksOfIndex(manifest)
     for (const page of pages) {
-      const [, wraps = ''] = new RegExp(`((?:withWords\\('\\w+', )*)import\\('./${page.slice('src/'.length)}'`).exec(
-        router,
-      )!
-      const parts = [...wraps.matchAll(/'(\w+)'/g)].map(([, part]) => `src/words/ru/of-${part}.ts`)
-      const words = ['src/words/ru.ts', ...parts]
-      const loaded = withImports(manifest, [...first, page, ...words])
+      const loaded = withImports(manifest, [...first, page, 'src/words/ru.ts', ...(await furtherWordsOf(page))])
       const sizes = await Promise.all([...loaded].map(name => gzippedSize(manifest[name]!.file)))
       expect([page, sizes.reduce((sum, size) => sum + size, 0) < MOST_SCRIPT]).toEqual([page, true])
       expect([page, sizes.length <= MOST_FILES]).toEqual([page, true])
     }
   })
+
+  /** What the route of a page loads with it. */
+  async function furtherWordsOf(page: string): Promise<string[]> {
+    const routes = await readFile(new URL(`../../../web/${dirname(page)}/routes.ts`, import.meta.url), 'utf8')
+    const [, wraps = ''] = new RegExp(`((?:withWords\\('\\w+', )*)import\\('./${basename(page)}'`).exec(routes)!
+    return [...wraps.matchAll(/'(\w+)'/g)].map(([, part]) => `src/words/ru/of-${part}.ts`)
+  }
 
   /** The scripts that the index names. */
   async function chunksOfIndex(manifest: Manifest): Promise<string[]> {

@@ -22,3 +22,8 @@ export function queryOf(companyId: number, given: ListSearch<string>): string {
   const all = Object.entries({ companyId, ...given })
   return `${new URLSearchParams(all.flatMap(([name, value]) => (value === undefined ? [] : [[name, `${value}`]])))}`
 }
+
+/** `edit` shows the form in place of the page. */
+export const editOf = (search: Record<string, unknown>): { edit?: true | undefined } => ({
+  edit: search.edit === true ? true : undefined,
+})

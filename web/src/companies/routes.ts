@@ -1,0 +1,33 @@
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { idIn, requireRight, shellRoute } from '../shell/shell-route.ts'
+import { withWords } from '../words/words.ts'
+import { companiesSearchOf } from './companies.ts'
+
+/** The list is of all companies, whichever is chosen. */
+const companiesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/companies',
+  validateSearch: companiesSearchOf,
+  beforeLoad: ({ context, search }) => {
+    requireRight(context.me, 'companies.see')
+    if (search.company === undefined) return
+    throw redirect({ to: '/companies', search: { ...search, company: undefined }, replace: true })
+  },
+  component: lazyRouteComponent(() => withWords('company', import('./companies-page.tsx')), 'CompaniesPage'),
+})
+
+/** The company of the page is the one that is chosen, so that other pages go on with it. */
+const companyRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/companies/$companyId',
+  params: idIn('companyId'),
+  beforeLoad: ({ context, search, params }) => {
+    requireRight(context.me, 'companies.see')
+    const { companyId: company } = params
+    if (search.company === company || !Number.isSafeInteger(company)) return
+    throw redirect({ to: '/companies/$companyId', params, search: { company }, replace: true })
+  },
+  component: lazyRouteComponent(() => withWords('company', import('./company-page.tsx')), 'CompanyPage'),
+})
+
+export const companiesRoutes = [companiesRoute, companyRoute] as const

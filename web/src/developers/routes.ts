@@ -1,0 +1,30 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { needs, shellRoute } from '../shell/shell-route.ts'
+import { withWords } from '../words/words.ts'
+import { readCallbackSearch } from './callbacks.ts'
+import { readRequestSearch } from './requests.ts'
+
+const keysRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/developers',
+  beforeLoad: needs('developers.see'),
+  component: lazyRouteComponent(() => withWords('company', import('./keys-page.tsx')), 'KeysPage'),
+})
+
+const callbacksRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/developers/callbacks',
+  validateSearch: readCallbackSearch,
+  beforeLoad: needs('developers.see'),
+  component: lazyRouteComponent(() => withWords('company', import('./callbacks-page.tsx')), 'CallbacksPage'),
+})
+
+const requestsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/developers/requests',
+  validateSearch: readRequestSearch,
+  beforeLoad: needs('developers.see'),
+  component: lazyRouteComponent(() => withWords('company', import('./requests-page.tsx')), 'RequestsPage'),
+})
+
+export const developersRoutes = [keysRoute, callbacksRoute, requestsRoute] as const

@@ -1,0 +1,45 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { idIn, needs, shellRoute } from '../shell/shell-route.ts'
+import { withWords } from '../words/words.ts'
+
+/** What the form begins with. */
+type NewGatewaySearch = { connector?: string | undefined; channel?: string | undefined }
+
+const gatewaysRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/gateways',
+  beforeLoad: needs('gateways.see'),
+  component: lazyRouteComponent(() => withWords('service', import('./gateways-page.tsx')), 'GatewaysPage'),
+})
+
+const newGatewayRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/gateways/new',
+  validateSearch: ({ connector, channel }: Record<string, unknown>): NewGatewaySearch => ({
+    connector: typeof connector === 'string' ? connector : undefined,
+    channel: typeof channel === 'string' ? channel : undefined,
+  }),
+  beforeLoad: needs('gateways.change'),
+  component: lazyRouteComponent(() => withWords('service', import('./new-gateway-page.tsx')), 'NewGatewayPage'),
+})
+
+const gatewayRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/gateways/$gatewayId',
+  params: idIn('gatewayId'),
+  beforeLoad: needs('gateways.see'),
+  component: lazyRouteComponent(() => withWords('service', import('./gateway-page.tsx')), 'GatewayPage'),
+})
+
+const gatewaySettingsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/gateways/$gatewayId/settings',
+  params: idIn('gatewayId'),
+  beforeLoad: needs('gateways.change'),
+  component: lazyRouteComponent(
+    () => withWords('service', import('./gateway-settings-page.tsx')),
+    'GatewaySettingsPage',
+  ),
+})
+
+export const gatewaysRoutes = [gatewaysRoute, newGatewayRoute, gatewayRoute, gatewaySettingsRoute] as const

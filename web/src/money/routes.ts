@@ -1,0 +1,38 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { needs, shellRoute } from '../shell/shell-route.ts'
+import { withWords } from '../words/words.ts'
+import { readLedgerFilter } from './money.ts'
+
+const moneyRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/money',
+  validateSearch: (search: Record<string, unknown>): { page?: number | undefined } => ({
+    page: Number.isSafeInteger(search.page) && Number(search.page) > 1 ? Number(search.page) : undefined,
+  }),
+  beforeLoad: needs('money.see'),
+  component: lazyRouteComponent(() => withWords('company', import('./money-page.tsx')), 'BudgetPage'),
+})
+
+const ledgerRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/money/ledger',
+  validateSearch: readLedgerFilter,
+  beforeLoad: needs('money.see'),
+  component: lazyRouteComponent(() => withWords('company', import('./money-page.tsx')), 'LedgerPage'),
+})
+
+const statementsRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/money/statements',
+  beforeLoad: needs('money.see'),
+  component: lazyRouteComponent(() => withWords('company', import('./money-page.tsx')), 'StatementsPage'),
+})
+
+const statementRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/money/statements/$month',
+  beforeLoad: needs('money.see'),
+  component: lazyRouteComponent(() => withWords('company', import('./statement-page.tsx')), 'StatementPage'),
+})
+
+export const moneyRoutes = [moneyRoute, ledgerRoute, statementsRoute, statementRoute] as const

@@ -1,0 +1,17 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { needs, shellRoute } from '../shell/shell-route.ts'
+import { withWords } from '../words/words.ts'
+import { reviewSearchOf } from './review.ts'
+
+const reviewRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/review',
+  validateSearch: reviewSearchOf,
+  beforeLoad: needs('review'),
+  component: lazyRouteComponent(
+    () => withWords('service', withWords('company', import('./review-page.tsx'))),
+    'ReviewPage',
+  ),
+})
+
+export const reviewRoutes = [reviewRoute] as const

@@ -1,0 +1,61 @@
+import { createRoute, redirect, retainSearchParams } from '@tanstack/react-router'
+import { isSignedOut } from '../api.ts'
+import { homeOf } from '../navigation.ts'
+import { Forbidden, NotFoundPage } from '../parts/lost-pages.tsx'
+import { rootRoute } from '../root-route.ts'
+import { type Me, queryClient, type Right, sessionQuery } from '../session.ts'
+import { languageOfDevice, showLanguage } from '../words/words.ts'
+import { Shell } from './shell.tsx'
+
+/** Everything that needs a person who is signed in. The chosen company stays in the address from page to page. */
+export const shellRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: 'shell',
+  validateSearch: (search: Record<string, unknown>): { company?: number | undefined } => ({
+    company: Number.isSafeInteger(search.company) ? (search.company as number) : undefined,
+  }),
+  search: { middlewares: [retainSearchParams(['company'])] },
+  beforeLoad: async ({ location }) => ({ me: await requireMe(location.href) }),
+  component: Shell,
+})
+
+async function requireMe(back: string): Promise<Me> {
+  try {
+    const { person } = await queryClient.ensureQueryData(sessionQuery)
+    await showLanguage(person.language ?? languageOfDevice())
+    return person
+  } catch (error) {
+    if (isSignedOut(error)) throw redirect({ to: '/sign-in', search: back === '/' ? {} : { back } })
+    throw error
+  }
+}
+
+export const homeRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/',
+  beforeLoad: ({ context }) => {
+    throw redirect({ to: homeOf(context.me), replace: true })
+  },
+})
+
+export const nowhereRoute = createRoute({ getParentRoute: () => shellRoute, path: '$', component: NotFoundPage })
+
+// What the routes of pages are made with ------------------------------------------------------------------------------
+
+type Signed = { context: { me: Me } }
+
+/** `beforeLoad` of a page that only people with the right may open. */
+export const needs =
+  (right: Right) =>
+  ({ context }: Signed) =>
+    requireRight(context.me, right)
+
+export function requireRight({ rights }: Me, right: Right) {
+  if (!rights.includes(right)) throw new Forbidden()
+}
+
+/** `params` of a page whose address has the id of a row. */
+export const idIn = <Name extends string>(name: Name) => ({
+  parse: (params: Record<Name, string>) => ({ [name]: Number(params[name]) }) as Record<Name, number>,
+  stringify: (params: Record<Name, number>) => ({ [name]: String(params[name]) }) as Record<Name, string>,
+})

@@ -1,0 +1,31 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { editOf } from '../parts/list-search.ts'
+import { idIn, needs, shellRoute } from '../shell/shell-route.ts'
+import { withWords } from '../words/words.ts'
+import { templateSearchOf } from './search.ts'
+
+const templatesRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/templates',
+  validateSearch: templateSearchOf,
+  beforeLoad: needs('settings.see'),
+  component: lazyRouteComponent(() => withWords('company', import('./templates-page.tsx')), 'TemplatesPage'),
+})
+
+const newTemplateRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/templates/new',
+  beforeLoad: needs('settings.change'),
+  component: lazyRouteComponent(() => withWords('company', import('./new-template-page.tsx')), 'NewTemplatePage'),
+})
+
+const templateRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/templates/$templateId',
+  params: idIn('templateId'),
+  validateSearch: editOf,
+  beforeLoad: needs('settings.see'),
+  component: lazyRouteComponent(() => withWords('company', import('./template-page.tsx')), 'TemplatePage'),
+})
+
+export const templatesRoutes = [templatesRoute, newTemplateRoute, templateRoute] as const

@@ -1,0 +1,31 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { needs, requireRight, shellRoute } from '../shell/shell-route.ts'
+import { withWords } from '../words/words.ts'
+import { readVerification } from './verification.ts'
+
+const verificationRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/verification',
+  validateSearch: readVerification,
+  beforeLoad: needs('settings.see'),
+  component: lazyRouteComponent(() => withWords('company', import('./verification-page.tsx')), 'VerificationPage'),
+})
+
+/** The id `new` stands for one that is to be made. */
+const verifierRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/verification/verifiers/$id',
+  beforeLoad: ({ context, params }) =>
+    requireRight(context.me, params.id === 'new' ? 'settings.change' : 'settings.see'),
+  component: lazyRouteComponent(() => withWords('company', import('./editor-page.tsx')), 'VerifierPage'),
+})
+
+const widgetRoute = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/verification/widgets/$id',
+  beforeLoad: ({ context, params }) =>
+    requireRight(context.me, params.id === 'new' ? 'settings.change' : 'settings.see'),
+  component: lazyRouteComponent(() => withWords('company', import('./editor-page.tsx')), 'WidgetPage'),
+})
+
+export const verificationRoutes = [verificationRoute, verifierRoute, widgetRoute] as const
