@@ -57,6 +57,39 @@ export async function searchBox(pool: Pool, companyIds: number[], search: BoxSea
   return indexed ?? (await searchBack(pool, companyIds, box, search, now))
 }
 
+/** A page of everything that a search finds. */
+export type FoundPage = {
+  items: boxStore.SeenMessage[]
+  /** The search has more messages, which no page will bring: so many were read, or the time was over. */
+  endedBy: 'count' | 'time' | null
+  /** How far back in time the search came. */
+  reachedAt: Date | null
+}
+
+/** The most that one report reads, and for how long. */
+export const reportBounds = { most: 100_000, page: 1000, timeMs: 300_000 }
+
+/** Everything that a search finds, a page at a time: the next is read when the reader has taken the last. */
+export async function* everySeen(
+  pool: Pool,
+  companyIds: number[],
+  search: Omit<BoxSearch, 'before' | 'limit'>,
+  now: Date,
+  { most, page, timeMs } = reportBounds,
+): AsyncGenerator<FoundPage> {
+  const endsAt = performance.now() + timeMs
+  let before: string | undefined
+  for (let left = most; ; ) {
+    const limit = Math.min(page, left)
+    const { items, older } = await searchBox(pool, companyIds, { ...search, before, limit }, now)
+    left -= items.length
+    const endedBy = older === null ? null : left === 0 ? 'count' : performance.now() > endsAt ? 'time' : null
+    yield { items, endedBy, reachedAt: older === null ? null : timeOfUuid7(older) }
+    if (older === null || endedBy) return
+    before = older
+  }
+}
+
 /** One message of one of these companies. A message of another company is as unknown as one that does not exist. */
 export async function requireSeen(sql: Sql, companyIds: number[], uuid: string): Promise<boxStore.SeenMessage> {
   const [message] = await boxStore.selectSeen(sql, {

@@ -87,3 +87,7 @@ export const rightsOf = ({ kind, role }: Pick<Person, 'kind' | 'role'>): readonl
   rightsOfRoles[kind][role] ?? []
 
 export const may = (person: Pick<Person, 'kind' | 'role'>, right: Right): boolean => rightsOf(person).includes(right)
+
+/** What messages cost is known to people who see money, and to those who spend it by sending. */
+export const maySeePrices = (person: Pick<Person, 'kind' | 'role'>): boolean =>
+  may(person, 'money.see') || may(person, 'traffic.send')

@@ -2,7 +2,6 @@ import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { type ChannelType, channelTypes } from '../../base/channel-types.ts'
-import { invalid } from '../../base/errors.ts'
 import { type Money, moneyToNumber } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
 import { recordChange } from '../../domain/audit-log/audit-log.ts'
@@ -11,8 +10,8 @@ import { requireDispatchOf } from '../../domain/dispatches/client-dispatches.ts'
 import { type Dispatch, type DispatchStatus, dispatchStatuses } from '../../domain/dispatches/dispatch.ts'
 import { startDispatchOf, stopDispatchOf } from '../../domain/dispatches/lifecycle.ts'
 import { type Brand, brandOf } from '../../domain/numbering/brand.ts'
-import { languages, type Viewer } from '../../domain/people/person.ts'
-import { may } from '../../domain/people/rights.ts'
+import type { Viewer } from '../../domain/people/person.ts'
+import { maySeePrices } from '../../domain/people/rights.ts'
 import { sendersByIds } from '../../domain/senders/senders.ts'
 import { reasonsToWait, type WaitReason } from '../../domain/sending/waiting.ts'
 import type { Share, WatchedDispatch } from '../../domain/watching/watched.ts'
@@ -28,6 +27,7 @@ import { ReportLimit, streamOf } from '../report-limit.ts'
 import { ById, DateTime, Defaulted, Id, OneOf } from '../schemas.ts'
 import type { CabinetContext } from './cabinet-context.ts'
 import { reportFormats, reportOf, reportTypes } from './report.ts'
+import { ofReader, refuseUnknownZone } from './report-words.ts'
 import { scopeOf } from './whose.ts'
 
 const REPORTS_OF_PERSON = 2
@@ -46,9 +46,7 @@ const List = Type.Object({
 type List = Type.Static<typeof List>
 const Report = Type.Object({
   format: Defaulted(OneOf(reportFormats, { default: 'csv' })),
-  language: Defaulted(OneOf(languages, { default: 'en' })),
-  /** The zone of the reader's clock. */
-  zone: Type.Optional(Type.String({ maxLength: 64 })),
+  ...ofReader,
 })
 
 /** What the page gets; it imports these types. */
@@ -111,7 +109,7 @@ export const dispatchRoutes =
           .type(reportTypes[format])
           .header('content-disposition', `attachment; filename="dispatch-${dispatch.dispatchId}.${format}"`)
         if (method === 'HEAD') return reply.send(Readable.from([]) as never)
-        const pieces = reportOf(sql, dispatch, format, { zone, language, hasPrices: seesMoney(viewer) })
+        const pieces = reportOf(sql, dispatch, format, { zone, language, hasPrices: maySeePrices(viewer) })
         return reply.send(reportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)) as never)
       },
     )
@@ -162,21 +160,10 @@ function placeOf({ olderThan, newerThan }: List) {
   return olderThan === undefined ? undefined : { olderThan }
 }
 
-function refuseUnknownZone(zone: string) {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: zone })
-  } catch {
-    throw invalid('zone: must be the name of a time zone, such as Europe/Moscow')
-  }
-}
-
 async function requireOwn(sql: Sql, viewer: Viewer, dispatchId: number): Promise<Dispatch> {
   const { companyId } = await requireWatched(sql, viewer, dispatchId)
   return requireDispatchOf(sql, companyId, dispatchId)
 }
-
-/** A person who may send sees what it costs. */
-const seesMoney = (viewer: Viewer) => may(viewer, 'money.see') || may(viewer, 'traffic.send')
 
 const presentListed = (dispatch: WatchedDispatch, viewer: Viewer) => ({
   dispatchId: dispatch.dispatchId,
@@ -192,7 +179,7 @@ const presentListed = (dispatch: WatchedDispatch, viewer: Viewer) => ({
   unsent: dispatch.unsent,
   currency: dispatch.currency,
   /** Null for people who may not see money. */
-  estimate: seesMoney(viewer) ? moneyToNumber(dispatch.priceEstimate) : null,
+  estimate: maySeePrices(viewer) ? moneyToNumber(dispatch.priceEstimate) : null,
   createdAt: dispatch.createdAt,
   startAt: dispatch.startAt,
   startedAt: dispatch.startedAt,
@@ -249,7 +236,7 @@ function presentBreakdown({ countedAt, shares }: Breakdown, dispatch: Dispatch, 
     countedAt,
     operators: operatorsOf(shares),
     reasons: reasonsOf(shares),
-    money: seesMoney(viewer) ? moneyOf(shares, dispatch) : null,
+    money: maySeePrices(viewer) ? moneyOf(shares, dispatch) : null,
   }
 }
 

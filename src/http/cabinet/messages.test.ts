@@ -1,9 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { everySeen } from '../../domain/message-search/box-search.ts'
 import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
 import { useApp } from '../../testing/api.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, staff } from '../../testing/cabinet.ts'
 import { aCascade, aDispatchWithFates, aSingleMessage, HOOK } from '../../testing/traffic.ts'
 import { aWorld, type World } from '../../testing/world.ts'
+import { messageReport } from './message-report.ts'
 import type { MessageAnswer, MessagesAnswer } from './messages.ts'
 
 const { api } = useApp('/docs/partner.json')
@@ -124,7 +126,61 @@ describe('who sees which messages', () => {
 
   test('without a session nobody sees any', async () => {
     const browser = new CabinetBrowser(() => api.app)
-    for (const path of ['/messages', `/messages/${single}`]) expect((await browser.ask('GET', path)).status).toBe(401)
+    for (const path of ['/messages', '/messages/report', `/messages/${single}`])
+      expect((await browser.ask('GET', path)).status).toBe(401)
+  })
+})
+
+describe('the file of a search', () => {
+  const fileOf = async (query: string, browser = owner) => {
+    const url = `/cabinet/api/messages/report?${query}`
+    const answer = await api.app.inject({ url, headers: { host: 'localhost:8080', cookie: browser.cookie! } })
+    return { status: answer.statusCode, lines: answer.body.trimEnd().split('\r\n') }
+  }
+  const rowsOf = async (bounds: Parameters<typeof everySeen>[4]) => {
+    const pages = everySeen(api.sql, [ours.companyId], { typed: '' }, new Date(), bounds)
+    const options = { language: 'ru', zone: 'Asia/Tokyo', hasPrices: false, hasCompanies: false } as const
+    let file = ''
+    for await (const piece of messageReport(pages, options)) file += piece
+    return file.trimEnd().split('\r\n').slice(1)
+  }
+
+  test('has what the list finds, in the words and on the clock of its reader', async () => {
+    const { lines } = await fileOf('status=undelivered&language=ru&zone=Asia/Tokyo')
+    expect(lines).toHaveLength(2)
+    expect(lines[0]).toMatch(/^\ufeffНомер;Оператор;.*;Частей;Цена;Принято \(Asia\/Tokyo\);/)
+    const [undelivered] = (await find('status=undelivered')).items
+    const accepted = new Date(undelivered!.acceptedAt).getTime() + 9 * 3600_000
+    const clock = new Date(accepted).toISOString().slice(0, 19).replace('T', ' ')
+    expect(lines[1]).toContain('79262001014;МегаФон;SMS;')
+    expect(lines[1]).toContain(';Не доставлено;Телефон выключен или вне сети;603;stat:UNDELIV err:027;2;0;')
+    expect(lines[1]).toContain(`;${clock};`)
+    expect(lines[1]!.endsWith(`;${sent.undelivered}`)).toBe(true)
+    expect((await fileOf('')).lines).toHaveLength(6)
+  })
+
+  test('has no formulas, no prices for people who may not see them, and nothing of other companies', async () => {
+    const world = await aWorld(api.sql)
+    await aSingleMessage(api.sql, numbering, world, { text: '=HYPERLINK("x")' })
+    const viewer = await signedIn(ofCompany(world.companyId), 'viewer')
+    const { lines } = await fileOf('', viewer)
+    expect(lines).toHaveLength(2)
+    expect(lines[1]).toContain(`,"'=HYPERLINK(""x"")",`)
+    expect(lines[0]).not.toContain('Price')
+    expect((await fileOf(`companyId=${ours.companyId}`, viewer)).status).toBe(404)
+    expect((await fileOf('zone=Mars', viewer)).status).toBe(400)
+    const partner = await signedIn(ofPartner(world.partner.partnerId), 'viewer')
+    expect((await fileOf('', partner)).lines[0]).toMatch(/^\ufeffCompany,Number,.*,Price,/)
+  })
+
+  test('says in its last row that the search has more', async () => {
+    const byCount = await rowsOf({ most: 3, page: 2, timeMs: 60_000 })
+    expect(byCount).toHaveLength(4)
+    expect(byCount[3]).toMatch(/^"В файле только последние 100000 сообщений, начиная с 20/)
+    const byTime = await rowsOf({ most: 10, page: 2, timeMs: -1 })
+    expect(byTime).toHaveLength(3)
+    expect(byTime[2]).toMatch(/^Поиск занял слишком много времени и остановился на 20/)
+    expect(await rowsOf({ most: 5, page: 2, timeMs: 60_000 })).toHaveLength(5)
   })
 })
 

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { allChannelTypes } from '../../base/channel-types.ts'
@@ -9,17 +10,31 @@ import { replayCallback } from '../../domain/callbacks/callbacks.ts'
 import { companyIdsWithin } from '../../domain/companies/companies.ts'
 import { type LifeOfMessage, type LifeOfStep, lifeOfMessage } from '../../domain/message-life/message-life.ts'
 import type { Moment } from '../../domain/message-life/moment.ts'
-import { type BoxAnswer, requireSeen, type SeenMessage, searchBox } from '../../domain/message-search/box-search.ts'
+import {
+  type BoxAnswer,
+  everySeen,
+  requireSeen,
+  type SeenMessage,
+  searchBox,
+} from '../../domain/message-search/box-search.ts'
 import { statusTimeOf, statusWordOf } from '../../domain/message-search/found-message.ts'
 import { brandIds, brandOf, brands, OTHER_BRAND_ID } from '../../domain/numbering/brand.ts'
+import { maySeePrices } from '../../domain/people/rights.ts'
+import { usualLimits } from '../context.ts'
+import { ReportLimit, streamOf } from '../report-limit.ts'
 import { DateTime, Defaulted, Id, SomeOf } from '../schemas.ts'
 import type { CabinetContext } from './cabinet-context.ts'
+import { messageReport } from './message-report.ts'
+import { reportTypes } from './report.ts'
+import { ofReader, refuseUnknownZone } from './report-words.ts'
+
+const REPORTS_OF_PERSON = 1
 
 const OUTBOUND = ['sending', 'sent', 'delivered', 'undelivered', 'unsent'] as const
 const OPERATORS = [...brands, 'OTHER'] as const
 const Uuid = Type.String({ format: 'uuid' })
 
-const Search = Type.Object({
+const filters = {
   companyId: Type.Optional(Id),
   q: Defaulted(Type.String({ maxLength: 200, default: '' })),
   status: SomeOf(OUTBOUND),
@@ -29,9 +44,14 @@ const Search = Type.Object({
   dispatch: Type.Optional(Id),
   from: Type.Optional(DateTime),
   to: Type.Optional(DateTime),
+}
+const Filters = Type.Object(filters)
+const Search = Type.Object({
+  ...filters,
   before: Type.Optional(Uuid),
   perPage: Defaulted(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
 })
+const Report = Type.Object({ ...filters, ...ofReader })
 const OfCompany = Type.Object({ companyId: Type.Optional(Id) })
 const ByUuid = Type.Object({ uuid: Uuid })
 const ByCallback = Type.Object({ uuid: Uuid, callbackId: Id })
@@ -48,15 +68,36 @@ type Plain<T> = T extends Money ? number : T extends Date ? T : T extends object
 
 /** Messages of the company, or of all companies that the viewer looks after: search, and the life of one. */
 export const messageRoutes =
-  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
+  ({ sql, clock, billingZone, limits }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
+    const { reports, reportStallMs } = { ...usualLimits, ...limits }
+    const reportLimit = new ReportLimit(reports, REPORTS_OF_PERSON)
+
     api.get(
       '/messages',
       { config: { needs: 'traffic.see' }, schema: { querystring: Search } },
       async ({ viewer, query }): Promise<MessagesAnswer> => {
         const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
-        const { items, ...answer } = await searchBox(sql, companyIds, searchOf(query), clock())
+        const page = { before: query.before?.toLowerCase(), limit: query.perPage }
+        const { items, ...answer } = await searchBox(sql, companyIds, { ...searchOf(query), ...page }, clock())
         return { ...answer, items: items.map(present) }
+      },
+    )
+
+    /** Everything that the search finds, as a file. */
+    api.get(
+      '/messages/report',
+      { config: { needs: 'traffic.see' }, schema: { querystring: Report } },
+      async ({ viewer, query, method }, reply) => {
+        const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
+        const { language, zone = billingZone } = query
+        refuseUnknownZone(zone)
+        const isOfMany = viewer.kind !== 'COMPANY' && query.companyId === undefined
+        const pages = everySeen(sql, companyIds, searchOf(query), clock())
+        const pieces = messageReport(pages, { language, zone, hasPrices: maySeePrices(viewer), hasCompanies: isOfMany })
+        reply.type(reportTypes.csv).header('content-disposition', 'attachment; filename="messages.csv"')
+        if (method === 'HEAD') return reply.send(Readable.from([]) as never)
+        return reply.send(reportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)) as never)
       },
     )
 
@@ -87,8 +128,8 @@ export const messageRoutes =
     )
   }
 
-function searchOf(query: Type.Static<typeof Search>) {
-  const { q, status, channel, operator, error, dispatch, perPage } = query
+function searchOf(query: Type.Static<typeof Filters>) {
+  const { q, status, channel, operator, error, dispatch } = query
   const from = query.from === undefined ? undefined : new Date(query.from)
   const to = query.to === undefined ? undefined : new Date(query.to)
   if (from && to && from > to) throw invalid('from: must not be later than to')
@@ -101,8 +142,6 @@ function searchOf(query: Type.Static<typeof Search>) {
     dispatchId: dispatch,
     from,
     to,
-    before: query.before?.toLowerCase(),
-    limit: perPage,
   }
 }
 

@@ -1,12 +1,32 @@
+import Type from 'typebox'
+import type { ChannelType } from '../../base/channel-types.ts'
+import { invalid } from '../../base/errors.ts'
 import { traffic as english } from '../../base/words/traffic-en.ts'
 import { traffic as russian } from '../../base/words/traffic-ru.ts'
 import type { MessageStatus } from '../../domain/messages/message.ts'
 import { brandOf } from '../../domain/numbering/brand.ts'
-import type { Language } from '../../domain/people/person.ts'
+import { type Language, languages } from '../../domain/people/person.ts'
+import { Defaulted, OneOf } from '../schemas.ts'
 
-/** Heads and values of the report of a dispatch. Operators and reasons are named as on the pages. */
+/** What a page says of its reader when it asks for a report. */
+export const ofReader = {
+  language: Defaulted(OneOf(languages, { default: 'en' })),
+  /** The zone of the reader's clock. */
+  zone: Type.Optional(Type.String({ maxLength: 64 })),
+}
+
+export function refuseUnknownZone(zone: string) {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone })
+  } catch {
+    throw invalid('zone: must be the name of a time zone, such as Europe/Moscow')
+  }
+}
+
+/** Heads and values of reports about messages. Channels, operators and reasons are named as on the pages. */
 const en = {
   sheet: 'Messages',
+  company: 'Company',
   number: 'Number',
   operator: 'Operator',
   status: 'Status',
@@ -20,6 +40,13 @@ const en = {
   finished: 'Finished',
   text: 'Text',
   messageId: 'Message id',
+  channel: 'Channel',
+  operatorError: 'Operator’s words',
+  dispatch: 'Dispatch',
+  ownId: 'Your id',
+  endedByCount: (count: number, reached: string) =>
+    `Only the newest ${count} messages are in this file, back to ${reached}. Choose a shorter period.`,
+  endedByTime: (reached: string) => `The search took too long and stopped at ${reached}. Choose a shorter period.`,
   statuses: {
     CREATED: 'Waiting',
     SENT: 'On the way',
@@ -31,6 +58,7 @@ const en = {
 
 const ru: typeof en = {
   sheet: 'Сообщения',
+  company: 'Компания',
   number: 'Номер',
   operator: 'Оператор',
   status: 'Статус',
@@ -44,6 +72,13 @@ const ru: typeof en = {
   finished: 'Завершено',
   text: 'Текст',
   messageId: 'Идентификатор сообщения',
+  channel: 'Канал',
+  operatorError: 'Слова оператора',
+  dispatch: 'Рассылка',
+  ownId: 'Ваш идентификатор',
+  endedByCount: (count, reached) =>
+    `В файле только последние ${count} сообщений, начиная с ${reached}. Выберите период короче.`,
+  endedByTime: reached => `Поиск занял слишком много времени и остановился на ${reached}. Выберите период короче.`,
   statuses: {
     CREATED: 'Ожидает',
     SENT: 'В пути',
@@ -60,6 +95,7 @@ export function reportWordsOf(language: Language) {
     ...words,
     statusOf: (status: MessageStatus, wasSent: boolean) =>
       words.statuses[status === 'FAILED' && !wasSent ? 'UNSENT' : status],
+    channelOf: (channelType: ChannelType) => names[`channel.${channelType}`]!,
     operatorOf: (brandId: number) => names[`operator.${brandOf(brandId) ?? 'OTHER'}`]!,
     reasonOf: (errorCode: number) => names[`reason.${errorCode}`] ?? names['reason.other']!,
   }

@@ -78,7 +78,7 @@ async function senderNames(sql: Sql, { companyId, senderIds, senderName }: Dispa
 type CsvStyle = { separator: string; decimalComma: boolean }
 
 /** As spreadsheets of the language read them: Russian ones take a comma for the decimal sign and `3.5` for a day of May. */
-const csvStyles: Record<Language, CsvStyle> = {
+export const csvStyles: Record<Language, CsvStyle> = {
   en: { separator: ',', decimalComma: false },
   ru: { separator: ';', decimalComma: true },
 }

@@ -10,7 +10,7 @@ import { Icon } from '../parts/icon.tsx'
 import { NotFoundPage } from '../parts/lost-pages.tsx'
 import { usePageTitle } from '../parts/page-head.tsx'
 import { useTrafficNames } from '../parts/traffic-names.ts'
-import { numberFormat } from '../words/intl.ts'
+import { numberFormat, zoneOfReader } from '../words/intl.ts'
 import { useWords } from '../words/words.ts'
 import { Details } from './details.tsx'
 import { LifeLine } from './life-line.tsx'
@@ -49,9 +49,7 @@ function WholeLife({ life }: { life: Life }) {
         <section aria-labelledby="life">
           <div className={styles.section}>
             <h2 id="life">{say('message.life')}</h2>
-            <span className="note">
-              {say('message.zone', { zone: Intl.DateTimeFormat().resolvedOptions().timeZone })}
-            </span>
+            <span className="note">{say('message.zone', { zone: zoneOfReader() })}</span>
           </div>
           {life.steps.map((step, place) => (
             <div key={step.uuid}>

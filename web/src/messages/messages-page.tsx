@@ -15,7 +15,7 @@ import { FilterChips } from './filter-chips.tsx'
 import { MessageList } from './message-list.tsx'
 import { MessagePanel } from './message-panel.tsx'
 import styles from './messages.module.css'
-import { messagesQuery, type Page, useChosenCompany } from './messages.ts'
+import { messagesQuery, type Page, reportAddress, useChosenCompany } from './messages.ts'
 import { useSavedSearches } from './saved-searches.ts'
 import { isEmptySearch, type MessageSearch, readTyped, withoutOpen } from './search.ts'
 import { SearchBox } from './search-box.tsx'
@@ -27,7 +27,7 @@ const WIDE = '(min-width: 1181px)'
 
 /** One box, filters, and what they find; a message opens beside the list. */
 export function MessagesPage() {
-  const { say } = useWords()
+  const { say, language } = useWords()
   const search = useSearch({ from: '/shell/messages' })
   const { saved, isFull, save, forget } = useSavedSearches()
   const [isSaving, setIsSaving] = useState(false)
@@ -47,12 +47,23 @@ export function MessagesPage() {
       <PageHead
         title={say('messages.title')}
         actions={
-          !isEmptySearch(search) &&
-          !isFull && (
-            <Button leftSection={<Icon name="star" />} onClick={() => setIsSaving(true)}>
-              {say('messages.save')}
-            </Button>
-          )
+          <>
+            {items.length > 0 && (
+              <Button
+                component="a"
+                href={reportAddress(search, company, language)}
+                download
+                leftSection={<Icon name="download" />}
+              >
+                {say('messages.csv')}
+              </Button>
+            )}
+            {!isEmptySearch(search) && !isFull && (
+              <Button leftSection={<Icon name="star" />} onClick={() => setIsSaving(true)}>
+                {say('messages.save')}
+              </Button>
+            )}
+          </>
         }
       />
       <SearchTabs search={search} saved={saved} onForget={forget} />

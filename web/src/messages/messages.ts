@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
+import type { Language } from '../../../src/domain/people/person.ts'
 import type {
   ListedMessage,
   MessageAnswer,
@@ -8,6 +9,7 @@ import type {
   MessagesAnswer,
 } from '../../../src/http/cabinet/messages.ts'
 import { ask, type Wire } from '../api.ts'
+import { zoneOfReader } from '../words/intl.ts'
 import { type MessageSearch, queryOf, withoutOpen } from './search.ts'
 
 export type Found = Wire<ListedMessage>
@@ -28,6 +30,13 @@ export const messagesQuery = (search: MessageSearch, companyId: number | undefin
     getNextPageParam: ({ older }: Page) => older ?? undefined,
     placeholderData: keepPreviousData,
   })
+
+/** What the search finds, as a file: on the reader's clock and in its language. */
+export function reportAddress(search: MessageSearch, companyId: number | undefined, language: Language) {
+  const reader = new URLSearchParams({ language, zone: zoneOfReader() })
+  const query = `${queryOf(search, companyId, undefined, new Date())}&${reader}`
+  return new URL(`api/messages/report?${query}`, document.baseURI).href
+}
 
 export const lifeQuery = (uuid: string, companyId: number | undefined) =>
   queryOptions({
