@@ -1,10 +1,13 @@
 import { MantineProvider } from '@mantine/core'
-import { Notifications } from '@mantine/notifications'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
 import { colorSchemeManager, cssVariablesResolver, theme } from './look/theme.ts'
 import { router } from './router.tsx'
 import { queryClient } from './session.ts'
+
+/** Nothing is told before a person has done something, so the first load goes without it. */
+const Toasts = lazy(() => import('./parts/toasts.tsx'))
 
 export const App = ({ nonce }: { nonce: string }) => (
   <MantineProvider
@@ -15,7 +18,9 @@ export const App = ({ nonce }: { nonce: string }) => (
     getStyleNonce={() => nonce}
   >
     <QueryClientProvider client={queryClient}>
-      <Notifications position="bottom-right" limit={3} autoClose={5000} />
+      <Suspense>
+        <Toasts />
+      </Suspense>
       <RouterProvider router={router} />
     </QueryClientProvider>
   </MantineProvider>
