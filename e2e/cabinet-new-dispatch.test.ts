@@ -8,11 +8,13 @@ import { aCompany, anApprovedSender, aPartner, type TestPartner } from '../src/t
 import { aWorkbook } from '../src/testing/workbook.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
 import { enter, openPage, useCabinet, watchFaults } from './cabinet.ts'
+import { expectGood, extremes, lookAt } from './looks.ts'
 
 /** A new dispatch, from the text to the start. */
 
 const cabinet = useCabinet()
-const { newPage } = useBrowser()
+const browser = useBrowser()
+const { newPage } = browser
 let partner: TestPartner
 let companyId: number
 
@@ -45,6 +47,17 @@ async function giveFile(page: Page, name: string, content: string | Blob) {
   await page.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/csv', buffer })
 }
 
+const withMistakes = [
+  'Телефон;Имя',
+  '+7 916 000-00-01;Анна',
+  '8 (903) 000-00-01;Олег',
+  '89160000001;Анна',
+  'olga;Ольга',
+  '79160000009;Вера',
+  '79260000001;',
+  '+375 29 100-00-01;Янка',
+].join('\r\n')
+
 const sendButton = (page: Page) => page.getByRole('button', { name: /^Send [\d,]+ messages? for/ })
 
 /** Figures of the newest dispatch, and what is held of the company's money. */
@@ -67,8 +80,7 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
     await page.getByText('1 part', { exact: false }).first().waitFor()
     await goOn(page, 'Recipients')
 
-    const lines = ['Телефон;Имя', '+7 916 000-00-01;Анна', '8 (903) 000-00-01;Олег', '89160000001;Анна', 'olga;Ольга']
-    await giveFile(page, 'list.csv', [...lines, '79160000009;Вера', '79260000001;'].join('\r\n'))
+    await giveFile(page, 'list.csv', withMistakes)
     await page.getByText('UTF-8, columns split by “;”').waitFor()
     await page
       .getByRole('listitem')
@@ -80,12 +92,21 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
       .waitFor()
     await page
       .getByRole('listitem')
-      .filter({ hasText: /^2lines that cannot/ })
+      .filter({ hasText: /^3lines that cannot/ })
       .waitFor()
     await page
       .getByRole('listitem')
       .filter({ hasText: /^1on your blacklist/ })
       .waitFor()
+    const sent = (count: number) =>
+      page
+        .getByRole('listitem')
+        .filter({ hasText: new RegExp(`^${count}will be sent`) })
+        .waitFor()
+    await page.getByRole('combobox', { name: 'repeated numbers' }).selectOption('send as often as listed')
+    await sent(3)
+    await page.getByRole('combobox', { name: 'repeated numbers' }).selectOption('send once')
+    await sent(2)
     await page.getByRole('row').filter({ hasText: 'Олег, 30% off today - only' }).waitFor()
     await goOn(page, 'When')
     await goOn(page, 'Check and send')
@@ -150,10 +171,10 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
     const { page } = await signedIn()
     await writeText(page, 'Hello')
     await goOn(page, 'Recipients')
-    const count = 25_000
+    const count = 20_001
     const numbers = Array.from({ length: count }, (_, i) => `7916${String(1_000_000 + i)}`)
     await giveFile(page, 'many.csv', `phone\n${numbers.join('\n')}`)
-    await page.getByText('25,000 lines').waitFor()
+    await page.getByText('20,001 lines').waitFor()
     await goOn(page, 'When')
     await goOn(page, 'Check and send')
     await sendButton(page).waitFor()
@@ -172,11 +193,52 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
     await context.unroute('**/recipients*')
     const again = await context.newPage()
     await openPage(again, cabinet, 'dispatches/new')
-    await again.getByText('25,000 messages are being sent').waitFor()
+    await again.getByText('20,001 messages are being sent').waitFor()
     const [found] = await cabinet.sql`
       select count(*)::int as count, count(distinct destination)::int as numbers from messages
       where dispatch_id = (select max(dispatch_id) from dispatches)`
     expect(found).toEqual({ count, numbers: count })
     expect((await newest()).status).toBe('STARTED')
+  })
+})
+
+/** The first step is written, and the second one open. */
+async function openRecipients(page: Page) {
+  await page
+    .getByRole('textbox', { name: /^(Name of the dispatch|Название рассылки)$/ })
+    .fill('<img src=x onerror=alert(1)>')
+  await page.getByRole('combobox', { name: /^(Sender name|Имя отправителя)$/ }).selectOption('ROMASHKA')
+  await page
+    .getByRole('textbox', { name: /^(Text of the message|Текст сообщения)$/ })
+    .fill('{name}, 30% off today – only for you. '.padEnd(80, 'x'))
+  await continueWith(page)
+  await page.locator('input[type=file]').waitFor({ state: 'attached' })
+}
+
+const continueWith = (page: Page) => page.getByRole('button', { name: /^(Continue|Далее)/ }).click()
+
+/** Each step when it shows everything that it can. */
+async function lookAtSteps(page: Page) {
+  await giveFile(page, 'list.csv', withMistakes)
+  await page.getByRole('row').filter({ hasText: 'Олег, 30% off' }).waitFor()
+  await expectGood(page, 'the recipients')
+  await page.getByRole('button', { name: /^(Who and what|Кто и что)$/ }).click()
+  await page.getByText(/^(Other: 1 number|Прочие: 1 номер)/).waitFor()
+  await expectGood(page, 'the text')
+  await continueWith(page)
+  await continueWith(page)
+  await page.getByRole('button', { name: /^(Every day 10|Каждый день с 10)/ }).click()
+  await page.getByRole('radio', { name: /^(At most|Не более)/ }).check()
+  await expectGood(page, 'the hours')
+  await continueWith(page)
+  await page.getByRole('button', { name: /^(Send 2|Отправить 2)/ }).waitFor()
+  await expectGood(page, 'the check')
+}
+
+describe.skipIf(!hasBrowser)('the steps of a new dispatch', () => {
+  test.each(extremes)('at $width pixels, $locale, $colorScheme', async screen => {
+    const { login } = await aPerson(cabinet.sql, ofCompany(companyId), 'owner')
+    const looked = { path: 'dispatches/new', ready: openRecipients, after: lookAtSteps }
+    await lookAt(browser, cabinet, screen, login, [looked])
   })
 })

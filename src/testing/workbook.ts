@@ -1,9 +1,10 @@
 import { crc32, deflateRawSync } from 'node:zlib'
 
-type Cell = string | number
+/** A text, a number, or the content of a cell as XML, with its attributes. */
+type Cell = string | number | { attributes: string; xml: string }
 
 /** A workbook with one sheet, as spreadsheet programs save it: with a table of texts or with texts in the cells. */
-export async function aWorkbook(rows: Cell[][], kind: 'shared' | 'inline'): Promise<Blob> {
+export async function aWorkbook(rows: Cell[][], kind: 'shared' | 'inline', styles?: string): Promise<Blob> {
   const texts = new Map<string, number>()
   const sheet = rows.map((cells, i) => rowOf(cells, i + 1, kind === 'shared' ? texts : undefined)).join('')
   const shared = [...texts.keys()].map(text => `<si><t xml:space="preserve">${inXml(text)}</t></si>`).join('')
@@ -12,6 +13,7 @@ export async function aWorkbook(rows: Cell[][], kind: 'shared' | 'inline'): Prom
     'xl/_rels/workbook.xml.rels':
       '<Relationships><Relationship Id="rId7" Type="worksheet" Target="worksheets/list.xml"/></Relationships>',
     'xl/worksheets/list.xml': `<?xml version="1.0"?><worksheet><sheetData>${sheet}</sheetData></worksheet>`,
+    ...(styles ? { 'xl/styles.xml': styles } : {}),
     ...(kind === 'shared' ? { 'xl/sharedStrings.xml': `<sst>${shared}</sst>` } : {}),
   })
 }
@@ -20,6 +22,7 @@ function rowOf(cells: Cell[], line: number, texts: Map<string, number> | undefin
   const written = cells.map((cell, column) => {
     if (cell === '') return ''
     const place = `r="${String.fromCharCode(65 + column)}${line}"`
+    if (typeof cell === 'object') return `<c ${place} ${cell.attributes}>${cell.xml}</c>`
     if (typeof cell === 'number') return `<c ${place}><v>${cell}</v></c>`
     if (!texts) return `<c ${place} t="inlineStr"><is><t>${inXml(cell)}</t></is></c>`
     if (!texts.has(cell)) texts.set(cell, texts.size)

@@ -1,3 +1,4 @@
+import { errorCodes } from '../../base/error-codes.ts'
 import { type Money, money } from '../../base/money.ts'
 import type { Pool } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
@@ -14,6 +15,8 @@ import { withNamedTemplates } from './named-templates.ts'
 export type ClientTrial = {
   /** By the operator that serves the number; null stands for all others. */
   byBrand: { brand: Brand | null; messages: number; parts: number; price: Money }[]
+  /** Recipients whose operator has not approved the name; they are among the refused. */
+  unregistered: { brand: Brand | null; messages: number }[]
   /** Recipients that would get no message: their places in the request, and why. */
   refused: { index: number; errorCode: number }[]
   /** Of the first recipients. */
@@ -38,6 +41,7 @@ export async function tryClientDispatch(
   const named = { ...dispatch, ...about, senderIds: [] }
 
   const sums = new Map<number, { messages: number; parts: number; price: Money }>()
+  const unregistered = new Map<number, number>()
   const refused: ClientTrial['refused'] = []
   const firstBrands: ClientTrial['firstBrands'] = []
   let index = 0
@@ -49,6 +53,7 @@ export async function tryClientDispatch(
   )) {
     for (const { errorCode, brandId, parts, price } of slice) {
       if (index < FIRST) firstBrands.push(brandOf(brandId) ?? null)
+      if (errorCode === errorCodes.noSender) unregistered.set(brandId, (unregistered.get(brandId) ?? 0) + 1)
       if (errorCode !== null) refused.push({ index, errorCode })
       else {
         const sum = sums.get(brandId) ?? { messages: 0, parts: 0, price: 0n }
@@ -61,5 +66,11 @@ export async function tryClientDispatch(
     }
   }
   const byBrand = [...sums].map(([brandId, sum]) => ({ brand: brandOf(brandId) ?? null, ...sum }))
-  return { byBrand, refused, firstBrands, trafficType: about.trafficType }
+  return {
+    byBrand,
+    unregistered: [...unregistered].map(([brandId, messages]) => ({ brand: brandOf(brandId) ?? null, messages })),
+    refused,
+    firstBrands,
+    trafficType: about.trafficType,
+  }
 }

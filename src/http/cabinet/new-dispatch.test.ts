@@ -80,6 +80,7 @@ describe('the check', () => {
       ['MTS', 1, 1],
       ['BEELINE', 1, 1],
     ])
+    expect(trial.unregistered).toEqual([{ brand: 'TELE2', messages: 1 }])
     expect(trial.refused.map(({ index }) => index)).toEqual([2, 3, 4])
     expect(trial.firstBrands.slice(0, 2)).toEqual(['MTS', 'BEELINE'])
     expect(await api.sql`select count(*) from dispatches`).toEqual(before)

@@ -44,7 +44,7 @@ export async function importNumbers(task: ImportTask, telling: Telling): Promise
     telling.onProgress(report.rows)
   }
   for await (const candidate of candidatesOf(
-    { file: task.file, form, columns: { number, placeholders: {} } },
+    { file: task.file, form, columns: { number, placeholders: {} }, repeats: 'once' },
     watch(report),
   )) {
     report.isCut = taken === MOST_NUMBERS

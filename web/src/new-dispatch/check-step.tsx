@@ -1,7 +1,6 @@
 import { Button, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { errorCodes } from '../../../src/base/error-codes.ts'
 import type { TestAnswer, TestForm } from '../../../src/http/cabinet/new-dispatch.ts'
 import { ask } from '../api.ts'
 import { useFormats } from '../format.ts'
@@ -71,7 +70,11 @@ function WhatHappens({ use: { draft }, offer }: StepProps) {
     <Section title={say('new.check.what')}>
       <dl className={styles.say}>
         <Said title={say('new.step.1')} step={1}>
-          <b>{say('new.check.people', { count: report.willBeSent })}</b>{' '}
+          <b>
+            {report.duplicates > 0 && draft.repeats === 'each'
+              ? say('new.summary.recipients', { count: report.willBeSent })
+              : say('new.check.people', { count: report.willBeSent })}
+          </b>{' '}
           {say('new.check.by', {
             channel: say(`channel.${draft.channelType}`),
             name: draft.senderName,
@@ -127,7 +130,6 @@ function Warnings({ use: { draft }, offer }: StepProps) {
   const { money } = useFormats()
   const report = reportOf(draft)!
   const { currency } = offer.company
-  const noName = report.bad.find(({ fault }) => fault === String(errorCodes.noSender))?.count ?? 0
   const hour = moscowHour()
   const isNight = draft.when.startAt === '' && draft.when.hours.includes(hour) && (hour < MORNING || hour >= EVENING)
   const warnings = [
@@ -139,10 +141,10 @@ function Warnings({ use: { draft }, offer }: StepProps) {
       }),
     },
     isNight && { title: say('new.check.night'), text: say('new.check.nightText') },
-    noName > 0 && {
-      title: say('new.check.noName', { count: noName }),
+    ...report.unregistered.map(({ brand, messages }) => ({
+      title: say('new.check.noName', { operator: say(`operator.${brand ?? 'OTHER'}`), count: messages }),
       text: say('new.check.noNameText', { name: draft.senderName }),
-    },
+    })),
   ].filter(warning => warning !== false)
   if (warnings.length === 0) return null
   return (

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type { ClientChannel } from '../../../src/base/channel-types.ts'
+import type { Repeats } from './recipients/candidates.ts'
 import type { Columns } from './recipients/columns.ts'
 import type { Look, Report } from './recipients/tasks.ts'
 
@@ -31,8 +32,9 @@ export type Draft = {
   shortUrl: boolean
   source: { name: string; isPasted: boolean; sizeBytes: number; look: Look } | undefined
   columns: Columns | undefined
+  repeats: Repeats
   /** What the recipients came to, for exactly these choices. */
-  checked: { of: string; report: Report } | undefined
+  checked: { of: string; readBy?: string; report: Report } | undefined
   when: When
   /** The last button was pressed: the upload goes on until the dispatch is started. */
   sending: { price: string; dispatchId: number | undefined } | undefined
@@ -52,6 +54,7 @@ export const newDraft = (companyId: number | undefined): Draft => ({
   shortUrl: false,
   source: undefined,
   columns: undefined,
+  repeats: 'once',
   checked: undefined,
   when: {
     startAt: '',
@@ -134,7 +137,8 @@ export function useDraft(personId: number, companyId: number | undefined): Draft
       .catch(() => undefined)
       .then(kept => {
         if (!isHere) return
-        latest.current = kept ?? newDraft(companyId)
+        // A draft of an earlier version may lack something.
+        latest.current = { ...newDraft(companyId), ...kept }
         setDraft(latest.current)
       })
     return () => {

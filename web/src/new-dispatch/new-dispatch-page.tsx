@@ -148,7 +148,7 @@ export function Foot({ step, fault, sum, children }: FootProps) {
       )}
       <div className={styles.end}>
         <span className={fault ? styles.fault : 'note only-wide'} role={fault ? 'status' : undefined}>
-          {fault ?? say('new.nothingSent')}
+          {fault ?? (step < 4 && say('new.nothingSent'))}
         </span>
         {sum && !fault && <span className={`only-narrow ${styles.sum}`}>{sum}</span>}
         {children ?? (

@@ -6,6 +6,7 @@ import type { DispatchForm, OfferAnswer, OfferedName, Registration } from '../..
 import { ask, type Wire } from '../api.ts'
 import type { Draft, When } from './draft.ts'
 import { mostIn, partsIn, placeholdersIn } from './message-text.ts'
+import type { Reading } from './recipients/candidates.ts'
 
 export type Offer = Wire<OfferAnswer>
 export type BrandOrOther = Brand | null
@@ -67,11 +68,27 @@ export const checkedBy = (draft: Draft) =>
     draft.text,
     draft.shortUrl,
     draft.columns,
+    draft.repeats,
     draft.source,
   ])
 
 export const reportOf = (draft: Draft) =>
   draft.checked && draft.checked.of === checkedBy(draft) ? draft.checked.report : undefined
+
+/** What decides which numbers the list has, whatever they are sent. */
+export const readBy = (draft: Draft) =>
+  JSON.stringify([draft.companyId, draft.source, draft.columns?.number, draft.repeats])
+
+/** How many numbers of the list each operator serves; undefined before the list was checked. */
+export function numbersByBrand(draft: Draft): Map<BrandOrOther, number> | undefined {
+  if (!draft.checked || draft.checked.readBy !== readBy(draft)) return undefined
+  const counts = new Map<BrandOrOther, number>()
+  const { byBrand, unregistered } = draft.checked.report
+  for (const { brand, messages } of [...byBrand, ...unregistered]) {
+    counts.set(brand, (counts.get(brand) ?? 0) + messages)
+  }
+  return counts
+}
 
 /** Columns for exactly the placeholders of the text. */
 export const columnsFor = (draft: Draft) => {
@@ -79,6 +96,14 @@ export const columnsFor = (draft: Draft) => {
   const names = placeholdersIn(draft.text)
   return { number, placeholders: Object.fromEntries(names.map(name => [name, placeholders[name] ?? -1])) }
 }
+
+/** How the file of the draft is read. */
+export const readingOf = (draft: Draft, file: Blob): Reading => ({
+  file,
+  form: draft.source!.look.form,
+  columns: columnsFor(draft),
+  repeats: draft.repeats,
+})
 
 /** What the server is asked to create, or to check. */
 export function formOf(draft: Draft): DispatchForm {

@@ -1,15 +1,18 @@
-import { useState } from 'react'
+import { NativeSelect } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
 import { useFormats } from '../format.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { Section } from '../parts/section.tsx'
 import table from '../parts/table.module.css'
 import { useWords } from '../words/words.ts'
+import type { DraftUse } from './draft.ts'
 import styles from './new-dispatch.module.css'
 import { describeFault } from './reading-problem.ts'
+import type { Repeats } from './recipients/candidates.ts'
 import type { Preview, Report } from './recipients/tasks.ts'
 
 /** What was read, what is left out and why, and the first messages as they will be sent. */
-export function ReadingReport({ report }: { report: Report }) {
+export function ReadingReport({ use, report }: { use: DraftUse; report: Report }) {
   const { say } = useWords()
   const bad = report.bad.reduce((sum, { count }) => sum + count, 0)
   return (
@@ -22,7 +25,7 @@ export function ReadingReport({ report }: { report: Report }) {
             icon="copy"
             count={report.duplicates}
             text={say('new.read.duplicates')}
-            end={say('new.read.once')}
+            end={<RepeatsChoice use={use} />}
           />
           <Line kind="fail" icon="fail" count={bad} text={say('new.read.bad')} end={say('new.read.leftOut')} />
           <Line
@@ -40,7 +43,7 @@ export function ReadingReport({ report }: { report: Report }) {
   )
 }
 
-type LineProps = { kind: string; icon: IconName; count: number; text: string; end?: string }
+type LineProps = { kind: string; icon: IconName; count: number; text: string; end?: ReactNode }
 
 function Line({ kind, icon, count, text, end }: LineProps) {
   const { number } = useFormats()
@@ -53,6 +56,22 @@ function Line({ kind, icon, count, text, end }: LineProps) {
       <span>{text}</span>
       <span className="note">{count > 0 && end}</span>
     </li>
+  )
+}
+
+function RepeatsChoice({ use: { draft, change } }: { use: DraftUse }) {
+  const { say } = useWords()
+  return (
+    <NativeSelect
+      size="xs"
+      aria-label={say('new.read.duplicates')}
+      value={draft.repeats}
+      onChange={({ currentTarget }) => change({ repeats: currentTarget.value as Repeats })}
+      data={[
+        { value: 'once', label: say('new.read.once') },
+        { value: 'each', label: say('new.read.each') },
+      ]}
+    />
   )
 }
 
@@ -126,8 +145,8 @@ function PreviewTable({ preview }: { preview: Preview[] }) {
           </tr>
         </thead>
         <tbody>
-          {shown.map(({ digits, brand, text, parts }) => (
-            <tr key={digits}>
+          {shown.map(({ digits, brand, text, parts }, at) => (
+            <tr key={at}>
               <td className={table.title}>
                 <span className={`${table.main} ${styles.nowrap}`}>{grouped(digits)}</span>
                 <span className={table.sub}>{say(`operator.${brand ?? 'OTHER'}`)}</span>

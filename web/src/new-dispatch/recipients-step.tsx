@@ -12,7 +12,7 @@ import { type Draft, keepFile, keptFile } from './draft.ts'
 import { placeholdersIn } from './message-text.ts'
 import styles from './new-dispatch.module.css'
 import { Foot, type StepProps } from './new-dispatch-page.tsx'
-import { checkedBy, columnsFor, formOf, reportOf } from './offer.ts'
+import { checkedBy, columnsFor, formOf, readBy, readingOf, reportOf } from './offer.ts'
 import { describeReading } from './reading-problem.ts'
 import { ReadingReport } from './reading-report.tsx'
 import { runTask } from './recipients/reader.ts'
@@ -39,7 +39,7 @@ export function RecipientsStep({ use, offer }: StepProps) {
           {draft.source ? <SourceLine use={use} offer={offer} /> : <SourceChoice onFile={take} />}
           {draft.source && <ColumnTable use={use} />}
           {checking && <Progress done={checking.rows} isWaiting={checking.isWaiting} />}
-          {report && <ReadingReport report={report} />}
+          {report && <ReadingReport use={use} report={report} />}
         </div>
         <PriceSummary draft={draft} offer={offer} />
       </div>
@@ -101,7 +101,7 @@ function useCheck({ draft, change }: StepProps['use'], onProblem: (error: unknow
       const report = await runTask(
         {
           kind: 'check',
-          reading: { file, form: draft.source!.look.form, columns: columnsFor(draft) },
+          reading: readingOf(draft, file),
           dispatch: formOf(draft),
           place: { api: apiAddress(), companyId: draft.companyId },
         },
@@ -111,7 +111,7 @@ function useCheck({ draft, change }: StepProps['use'], onProblem: (error: unknow
           onWaiting: () => setState(before => ({ rows: before?.rows ?? 0, isWaiting: true })),
         },
       )
-      latest.current.change({ checked: { of, report } })
+      latest.current.change({ checked: { of, readBy: readBy(draft), report } })
     }
     run()
       .catch(error => latest.current.onProblem(error))

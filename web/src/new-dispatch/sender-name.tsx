@@ -1,12 +1,16 @@
 import { NativeSelect, TextInput } from '@mantine/core'
+import { Band } from '../parts/band.tsx'
+import { PageLink } from '../parts/page-link.tsx'
 import { Section } from '../parts/section.tsx'
 import { Status } from '../parts/status.tsx'
 import table from '../parts/table.module.css'
+import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import { useAmount, useSign } from './amounts.ts'
+import type { Draft } from './draft.ts'
 import styles from './new-dispatch.module.css'
 import type { StepProps } from './new-dispatch-page.tsx'
-import { type NameState, namesIn, needsApproval, numberOf, statesOf } from './offer.ts'
+import { type NameState, namesIn, needsApproval, numberOf, numbersByBrand, statesOf } from './offer.ts'
 
 /** Under which name the messages go out, what each operator says to it, and what is missing. */
 export function SenderName({ use, offer }: StepProps) {
@@ -48,7 +52,10 @@ export function SenderName({ use, offer }: StepProps) {
         <p className={`note ${styles.below}`}>{say('new.sender.none', { name: shared })}</p>
       )}
       {senderName !== '' && states.length > 0 && (
-        <NameTable states={states} isShared={senderName === shared} currency={offer.company.currency} />
+        <>
+          <NameTable states={states} isShared={senderName === shared} currency={offer.company.currency} />
+          <Lacking draft={draft} states={states} />
+        </>
       )}
     </Section>
   )
@@ -61,7 +68,7 @@ function NameTable({ states, isShared, currency }: TableProps) {
   const amount = useAmount()
   const sign = useSign(currency)
   return (
-    <table className={`${table.table} ${styles.below} ${styles.tight}`}>
+    <table className={`${table.table} ${styles.below} ${styles.prices}`}>
       <thead>
         <tr>
           <th>{say('new.sender.operator')}</th>
@@ -72,21 +79,50 @@ function NameTable({ states, isShared, currency }: TableProps) {
       <tbody>
         {states.map(state => (
           <tr key={state.brand ?? 'OTHER'}>
-            <td className={`${table.title} ${table.main}`}>{say(`operator.${state.brand ?? 'OTHER'}`)}</td>
-            <td className={table.corner}>
+            <td className={table.main}>{say(`operator.${state.brand ?? 'OTHER'}`)}</td>
+            <td>
               <NameStatus state={state} isShared={isShared} />
             </td>
-            <td className={table.number} data-label={say('new.sender.part', { sign })}>
-              {state.partPrice === null ? (
-                <span className={table.dim}>{say('new.sender.leftOut')}</span>
-              ) : (
-                amount(numberOf(state.partPrice))
-              )}
+            <td className={table.number}>
+              {state.partPrice === null ? <span className={table.dim}>–</span> : amount(numberOf(state.partPrice))}
             </td>
           </tr>
         ))}
       </tbody>
     </table>
+  )
+}
+
+/** Operators that have not approved the name, and how many numbers of the list that concerns. */
+function Lacking({ draft, states }: { draft: Draft; states: NameState[] }) {
+  const { say } = useWords()
+  const mayAsk = useMe().rights.includes('settings.change')
+  const counts = numbersByBrand(draft)
+  const lacking = states.filter(({ partPrice }) => partPrice === null)
+  const concerned = counts ? lacking.filter(({ brand }) => (counts.get(brand) ?? 0) > 0) : lacking
+  if (concerned.length === 0) return null
+  const nameOf = ({ brand }: NameState) => say(`operator.${brand ?? 'OTHER'}`)
+  const toAsk = concerned.find(({ registration }) => !registration)
+  const { senderName: name } = draft
+  return (
+    <div className={styles.below}>
+      <Band kind="warn" title={say('new.sender.lacks', { operators: concerned.map(nameOf).join(', ') })}>
+        {counts ? (
+          concerned.map(state => (
+            <p key={state.brand}>
+              {say('new.sender.lacks.count', { operator: nameOf(state), count: counts.get(state.brand)! })}
+            </p>
+          ))
+        ) : (
+          <p>{say('new.sender.lacks.text')}</p>
+        )}
+        {mayAsk && toAsk && (
+          <PageLink to="/senders/new" search={{ name, brand: toAsk.brand ?? undefined }}>
+            {say('new.sender.ask')}
+          </PageLink>
+        )}
+      </Band>
+    </div>
   )
 }
 

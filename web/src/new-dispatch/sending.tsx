@@ -13,7 +13,7 @@ import { useWords } from '../words/words.ts'
 import { type Draft, type DraftUse, keptFile } from './draft.ts'
 import styles from './new-dispatch.module.css'
 import { useGoTo } from './new-dispatch-page.tsx'
-import { columnsFor, formOf, numberOf, placeOf } from './offer.ts'
+import { formOf, numberOf, placeOf, readingOf } from './offer.ts'
 import { postUntilAnswered, Refusal } from './recipients/post.ts'
 import { ReadingFailed, runTask } from './recipients/reader.ts'
 import { apiAddress } from './recipients-step.tsx'
@@ -149,7 +149,7 @@ async function upload(
   await runTask(
     {
       kind: 'upload',
-      reading: { file, form: draft.source.look.form, columns: columnsFor(draft) },
+      reading: readingOf(draft, file),
       leftOut: draft.checked.report.leftOut,
       place: { api: apiAddress(), companyId: draft.companyId },
       dispatchId,

@@ -7,7 +7,10 @@ import { NumberSet } from './number-set.ts'
 import { rowsOf } from './rows.ts'
 
 /** A file of recipients and how to read it. The same reading finds the same recipients in the same order. */
-export type Reading = { file: Blob; form: FileForm; columns: Columns }
+export type Reading = { file: Blob; form: FileForm; columns: Columns; repeats: Repeats }
+
+/** A number that the file has several times gets one message, or one for each line. */
+export type Repeats = 'once' | 'each'
 
 /** A row that can be sent as far as the page can tell. */
 export type Candidate = { line: number; digits: string; substitutions: Record<string, string> }
@@ -21,8 +24,9 @@ export type Watch = {
   duplicate?(row: Row, digits: string): void
 }
 
-/** The rows with a usable number, each number once. */
-export async function* candidatesOf({ file, form, columns }: Reading, watch: Watch = {}): AsyncGenerator<Candidate> {
+/** The rows with a usable number. */
+export async function* candidatesOf(reading: Reading, watch: Watch = {}): AsyncGenerator<Candidate> {
+  const { file, form, columns, repeats } = reading
   const seen = new NumberSet()
   const places = Object.entries(columns.placeholders)
   let isFirst = true
@@ -45,9 +49,13 @@ export async function* candidatesOf({ file, form, columns }: Reading, watch: Wat
       if (value === '') empty = name
       substitutions[name] = value
     }
-    if (empty !== undefined) watch.bad?.(`{${empty}}`, row, written)
-    else if (seen.add(digits!)) yield { line: row.line, digits: digits!, substitutions }
-    else watch.duplicate?.(row, digits!)
+    if (empty !== undefined) {
+      watch.bad?.(`{${empty}}`, row, written)
+      continue
+    }
+    const isRepeated = !seen.add(digits!)
+    if (isRepeated) watch.duplicate?.(row, digits!)
+    if (!isRepeated || repeats === 'each') yield { line: row.line, digits: digits!, substitutions }
   }
 }
 

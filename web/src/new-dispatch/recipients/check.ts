@@ -54,6 +54,7 @@ class Sums {
   #trafficType: Trial['trafficType'] = 'PROMO'
   readonly #bad = new Map<string, BadLines>()
   readonly #brands = new Map<BrandSum['brand'], { messages: number; parts: number; price: bigint }>()
+  readonly #unregistered = new Map<BrandSum['brand'], number>()
   readonly #leftOut = new Bits()
   readonly #preview: Preview[] = []
   readonly #render: (candidate: Candidate) => string
@@ -88,6 +89,9 @@ class Sums {
         price: sum.price + money(price),
       })
     }
+    for (const { brand, messages } of trial.unregistered) {
+      this.#unregistered.set(brand, (this.#unregistered.get(brand) ?? 0) + messages)
+    }
     for (let i = 0; i < batch.length && i < PREVIEWED && this.#preview.length < PREVIEWED; i++) {
       if (refused.has(i)) continue
       const text = this.#render(batch[i]!)
@@ -116,6 +120,7 @@ class Sums {
       bad: [...this.#bad.values()].sort((a, b) => b.count - a.count),
       badLines: this.#badLines,
       byBrand: brands.map(([brand, sum]) => ({ brand, ...sum, price: formatMoney(sum.price) })),
+      unregistered: [...this.#unregistered].map(([brand, messages]) => ({ brand, messages })),
       price: formatMoney(total),
       trafficType: this.#trafficType,
       preview: this.#preview,

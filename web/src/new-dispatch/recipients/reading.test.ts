@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { aWorkbook } from '../../../../src/testing/workbook.ts'
-import { type Candidate, candidatesOf, type Fault } from './candidates.ts'
+import { type Candidate, candidatesOf, type Fault, type Repeats } from './candidates.ts'
 import { matchColumns } from './columns.ts'
 import { recogniseForm } from './file-form.ts'
 import { NumberSet } from './number-set.ts'
@@ -8,13 +8,13 @@ import { rowsOf } from './rows.ts'
 
 const columns = { number: 0, placeholders: { name: 1 } }
 
-async function read(file: Blob) {
+async function read(file: Blob, repeats: Repeats = 'once') {
   const form = await recogniseForm(file)
   const faults: Fault[] = []
   const candidates: Candidate[] = []
   let duplicates = 0
   const watch = { bad: (fault: Fault) => void faults.push(fault), duplicate: () => void duplicates++ }
-  for await (const candidate of candidatesOf({ file, form, columns }, watch)) candidates.push(candidate)
+  for await (const candidate of candidatesOf({ file, form, columns, repeats }, watch)) candidates.push(candidate)
   return {
     form,
     faults,
@@ -35,6 +35,12 @@ describe('a CSV file', () => {
       ],
       1,
     ])
+  })
+
+  test('has a message for each line, if the person wants that, and says how many are repeated', async () => {
+    const text = '79160000001,Anna\n79160000001,Oleg\n79160000001,Vera\n'
+    const { found, duplicates } = await read(new Blob([text]), 'each')
+    expect([found.map(([, name]) => name), duplicates]).toEqual([['Anna', 'Oleg', 'Vera'], 2])
   })
 
   test('is read in Windows-1251 with semicolons', async () => {
@@ -79,6 +85,62 @@ describe('a workbook', () => {
     expect(found).toEqual([
       { line: 1, fields: ['a', '', 'c'] },
       { line: 3, fields: ['', 'b'] },
+    ])
+  })
+
+  test('gives dates and numbers as the sheet shows them', async () => {
+    const formats = [
+      'General',
+      'dd/mm/yyyy',
+      '[$-419]d mmmm yyyy;@',
+      'h:mm',
+      'yyyy-mm-dd hh:mm:ss',
+      '0.00',
+      '0%',
+      '0000',
+    ]
+    const styles = `<styleSheet><numFmts>${formats
+      .map((code, i) => `<numFmt numFmtId="${170 + i}" formatCode="${code}"/>`)
+      .join('')}</numFmts><cellXfs>${formats.map((_, i) => `<xf numFmtId="${170 + i}"/>`).join('')}<xf numFmtId="14"/>
+      </cellXfs></styleSheet>`
+    const styled = (value: number | string, s: number) => ({ attributes: `s="${s}"`, xml: `<v>${value}</v>` })
+    const typed = (value: string, t: string) => ({ attributes: `t="${t}"`, xml: `<v>${value}</v>` })
+    const cells = [
+      styled('7.9160000001E10', 0),
+      styled('8.97010012345E+18', 0),
+      styled('0.30000000000000004', 0),
+      styled('1.5E-7', 0),
+      styled(46342, 1),
+      styled(46342, 2),
+      styled(0.39583333333333331, 3),
+      styled(46342.395833333336, 4),
+      styled(1500.5, 5),
+      styled(0.3, 6),
+      styled(42, 7),
+      styled(46342, 8),
+      typed('2026-11-16T09:30:00', 'd'),
+      typed('1', 'b'),
+      typed('#N/A', 'e'),
+    ]
+    const shown = []
+    for await (const { fields } of rowsOf(await aWorkbook([cells], 'inline', styles), { kind: 'xlsx' }))
+      shown.push(...fields)
+    expect(shown).toEqual([
+      '79160000001',
+      '8970100123450000000',
+      '0.3',
+      '0.00000015',
+      '16.11.2026',
+      '16.11.2026',
+      '09:30',
+      '16.11.2026 09:30',
+      '1500.50',
+      '30%',
+      '0042',
+      '16.11.2026',
+      '16.11.2026 09:30',
+      'TRUE',
+      '',
     ])
   })
 

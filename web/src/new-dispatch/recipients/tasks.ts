@@ -26,6 +26,8 @@ export type Report = {
   /** The bad lines themselves, as CSV; so many at most. */
   badLines: string
   byBrand: BrandSum[]
+  /** Recipients whose operator has not approved the name. */
+  unregistered: Wire<TrialAnswer>['unregistered']
   /** The sum, with four decimal places. */
   price: string
   trafficType: Wire<TrialAnswer>['trafficType']

@@ -1,18 +1,22 @@
 import type { Row } from '../../../../src/commands/send/csv.ts'
+import { type CellFormat, readCellFormats, shownMoment, shownNumber } from './cell-formats.ts'
 import { piecesOf, UnreadableFile } from './file-form.ts'
 
 /**
  * Reads the first sheet of a workbook (Office Open XML) as it is unpacked, a piece at a time. Only the table of shared
- * texts stays in memory, as bytes. Dates come as the numbers that the workbook keeps for them.
+ * texts stays in memory, as bytes. Dates and numbers come as the sheet shows them.
  */
 export async function* readSheet(file: Blob): AsyncGenerator<Row> {
   const entries = await readDirectory(file)
-  const sheet = entries.get(await firstSheetOf(file, entries))
+  const workbook = await smallPart(file, entries.get('xl/workbook.xml'))
+  const sheet = entries.get(await firstSheetOf(file, entries, workbook))
   if (!sheet) throw new UnreadableFile('broken', 'The workbook has no sheet')
   const shared = new SharedTexts()
   const texts = entries.get('xl/sharedStrings.xml')
   if (texts) await readSharedTexts(file, texts, shared)
-  yield* rowsIn(file, sheet, shared)
+  const formats = readCellFormats(await smallPart(file, entries.get('xl/styles.xml'), LARGEST_STYLES))
+  const is1904 = /\bdate1904="(?:1|true)"/.test(workbook)
+  yield* rowsIn(file, sheet, { shared, formats, is1904 })
 }
 
 // The archive ----------------------------------------------------------------------------------------------------------
@@ -67,19 +71,19 @@ async function* textIn(file: Blob, { method, packedBytes, offset }: Entry): Asyn
 }
 
 const LONGEST_SMALL_PART = 1_000_000
+const LARGEST_STYLES = 20_000_000
 
-async function smallPart(file: Blob, entry: Entry | undefined): Promise<string> {
+async function smallPart(file: Blob, entry: Entry | undefined, longest = LONGEST_SMALL_PART): Promise<string> {
   let text = ''
   if (!entry) return text
   for await (const piece of textIn(file, entry)) {
     text += piece
-    if (text.length > LONGEST_SMALL_PART) throw new UnreadableFile('broken')
+    if (text.length > longest) throw new UnreadableFile('broken')
   }
   return text
 }
 
-async function firstSheetOf(file: Blob, entries: Map<string, Entry>): Promise<string> {
-  const workbook = await smallPart(file, entries.get('xl/workbook.xml'))
+async function firstSheetOf(file: Blob, entries: Map<string, Entry>, workbook: string): Promise<string> {
   const id = /<(?:\w+:)?sheet\b[^>]*\br:id="([^"]+)"/.exec(workbook)?.[1]
   const relations = await smallPart(file, entries.get('xl/_rels/workbook.xml.rels'))
   const [relation] = [...relations.matchAll(/<Relationship\b[^>]*>/g)].filter(([tag]) => tag.includes(`Id="${id}"`))
@@ -199,12 +203,15 @@ async function readSharedTexts(file: Blob, entry: Entry, shared: SharedTexts) {
 
 const MOST_COLUMNS = 1000
 
-async function* rowsIn(file: Blob, entry: Entry, shared: SharedTexts): AsyncGenerator<Row> {
+type Book = { shared: SharedTexts; formats: CellFormat[]; is1904: boolean }
+
+async function* rowsIn(file: Blob, entry: Entry, book: Book): AsyncGenerator<Row> {
   let rows: Row[] = []
   let line = 0
   let fields: string[] = []
   let column = -1
   let type = ''
+  let style = 0
   let value = ''
   let isValue = false
 
@@ -213,6 +220,7 @@ async function* rowsIn(file: Blob, entry: Entry, shared: SharedTexts): AsyncGene
       if (name === 'c') {
         column = columnOf(tag) ?? column + 1
         type = attribute(tag, 't') ?? 'n'
+        style = Number(attribute(tag, 's') ?? 0)
         value = ''
       } else if (name === 'v' || name === 't') isValue = true
       else if (name === 'row') {
@@ -234,7 +242,7 @@ async function* rowsIn(file: Blob, entry: Entry, shared: SharedTexts): AsyncGene
   function place() {
     if (column >= MOST_COLUMNS) return
     while (fields.length < column) fields.push('')
-    fields[column] = type === 's' ? shared.at(Number(value)) : type === 'n' ? plainNumber(value) : value
+    fields[column] = shownCell(type, value, style, book)
   }
 
   for await (const piece of textIn(file, entry)) {
@@ -242,6 +250,15 @@ async function* rowsIn(file: Blob, entry: Entry, shared: SharedTexts): AsyncGene
     yield* rows
     rows = []
   }
+}
+
+function shownCell(type: string, value: string, style: number, { shared, formats, is1904 }: Book): string {
+  if (type === 's') return shared.at(Number(value))
+  if (type === 'n') return shownNumber(value, formats[style] ?? { kind: 'general' }, is1904)
+  if (type === 'b') return value === '1' ? 'TRUE' : 'FALSE'
+  if (type === 'd') return shownMoment(value, true, !/T00:00/.test(value) && value.includes('T'))
+  // A formula without a result, such as #N/A, must reach nobody: it counts as empty.
+  return type === 'e' ? '' : value
 }
 
 const attribute = (tag: string, name: string): string | undefined => {
@@ -263,7 +280,3 @@ function columnOf(tag: string): number | undefined {
   }
   return column - 1
 }
-
-/** A telephone number that was typed as a number may be kept as 7.916E10. */
-const plainNumber = (value: string) =>
-  /e/i.test(value) && Number.isSafeInteger(Number(value)) ? String(Number(value)) : value
