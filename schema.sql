@@ -734,6 +734,7 @@ create table messages (
   operator_error  text,
   waits_until     timestamp with time zone,
   sealed          bytea,
+  key_id          bigint,
   constraint messages_pkey PRIMARY KEY (company_id, uuid)
 ) partition by RANGE (uuid);
 CREATE INDEX messages_by_destination ON messages USING btree (destination, company_id, uuid);

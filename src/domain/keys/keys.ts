@@ -92,6 +92,10 @@ export function keyFinder(sql: Sql): (value: string) => Promise<FoundKey | undef
 
 export const listKeys = (sql: Sql, companyId: number): Promise<Key[]> => store.selectKeys(sql, companyId)
 
+/** What people call the key; may be empty. */
+export const nameOfKey = async (sql: Sql, companyId: number, keyId: number): Promise<string> =>
+  (await store.selectNameOf(sql, companyId, keyId))[0]?.name ?? ''
+
 /** For staff: the keys of every company. */
 export const listAllKeys = (sql: Sql): Promise<Key[]> => store.selectAllKeys(sql)
 

@@ -38,6 +38,9 @@ export function selectKeys(sql: Sql, companyId: number) {
     where k.company_id = ${companyId} order by k.key_id`
 }
 
+export const selectNameOf = (sql: Sql, companyId: number, keyId: number) =>
+  sql<{ name: string }[]>`select name from api_keys where company_id = ${companyId} and key_id = ${keyId}`
+
 /** Locked until the transaction ends: nobody else changes it meanwhile. */
 export function lockKey(sql: Sql, companyId: number, keyId: number) {
   return sql<Key[]>`

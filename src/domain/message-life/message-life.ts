@@ -1,16 +1,18 @@
 import type { Money } from '../../base/money.ts'
 import { timeOfUuid7 } from '../../base/uuid7.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
+import { listEntries } from '../audit-log/audit-log.ts'
 import { callbacksOfMessage } from '../callbacks/callbacks-of-message.ts'
 import type { Dispatch } from '../dispatches/dispatch.ts'
 import { type InOperation, requireAnyDispatch } from '../dispatches/dispatches.ts'
 import { listGateways } from '../gateways/gateways.ts'
+import { nameOfKey } from '../keys/keys.ts'
 import { requireSeen, type SeenMessage, stepsOfCascade } from '../message-search/box-search.ts'
 import { tariffsByIds } from '../pricing/pricing.ts'
 import { submittedParts } from '../sending/submissions.ts'
 import { reasonsToWait } from '../sending/waiting.ts'
 import { linksOfText } from '../short-links/short-links.ts'
-import { inOrder, type Moment } from './moment.ts'
+import { inOrder, type Moment, type Sender } from './moment.ts'
 
 /** One message, or one step of a cascade, with everything that is known to have happened to it. */
 export type LifeOfStep = {
@@ -44,7 +46,7 @@ type Home = (Dispatch & InOperation) | null
 async function lifeOfStep(pool: Pool, message: SeenMessage, dispatch: Home, now: Date): Promise<LifeOfStep> {
   const callbacks = await callbacksOf(pool, message)
   const moments = [
-    ...acceptance(message),
+    await acceptance(pool, message),
     ...(await pricing(pool, message)),
     ...holding(message, dispatch),
     ...(await waiting(pool, message, dispatch, now)),
@@ -62,13 +64,31 @@ async function lifeOfStep(pool: Pool, message: SeenMessage, dispatch: Home, now:
 }
 
 const acceptedAt = ({ uuid }: SeenMessage) => timeOfUuid7(uuid)
+/** The entry is written in the transaction that accepts the message; clocks of processes differ. */
+const SAME_MOMENT_MS = 60_000
 const isLaterStep = ({ cascadeStep }: SeenMessage) => (cascadeStep ?? 1) > 1
 const isFinal = ({ status }: SeenMessage) => status === 'DELIVERED' || status === 'FAILED'
 
-function acceptance(message: SeenMessage): Moment[] {
+async function acceptance(pool: Pool, message: SeenMessage): Promise<Moment> {
   const at = acceptedAt(message)
-  if (isLaterStep(message)) return [{ kind: 'next step', at }]
-  return [{ kind: 'accepted', at, method: message.method, position: message.position }]
+  if (isLaterStep(message)) return { kind: 'next step', at }
+  const { method, position } = message
+  const [key, person] = [await keyOf(pool, message), await personOf(pool, message)]
+  return { kind: 'accepted', at, method, position, key, person }
+}
+
+async function keyOf(sql: Sql, { companyId, keyId }: SeenMessage) {
+  return keyId === null ? null : { keyId, name: await nameOfKey(sql, companyId, keyId) }
+}
+
+/** The audit log knows who sent a message from the cabinet, as long as its months are kept. */
+async function personOf(sql: Sql, message: SeenMessage): Promise<Sender | null> {
+  if (message.method !== 'UI') return null
+  const at = acceptedAt(message).getTime()
+  const around = { from: new Date(at - SAME_MOMENT_MS), to: new Date(at + SAME_MOMENT_MS) }
+  const { entries } = await listEntries(sql, { subject: { kind: 'message', id: message.uuid }, ...around }, 10)
+  const sent = entries.find(({ what }) => what === 'message.sent')
+  return sent ? { kind: sent.actorKind, login: sent.actor } : null
 }
 
 async function pricing(pool: Pool, message: SeenMessage): Promise<Moment[]> {

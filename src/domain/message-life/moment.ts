@@ -1,15 +1,28 @@
 import type { Money } from '../../base/money.ts'
+import type { Actor } from '../audit-log/entry.ts'
 import type { MessageCallback } from '../callbacks/callbacks-of-message.ts'
 import type { SendingMethod } from '../message-search/found-message.ts'
 import type { PricingModel } from '../pricing/tariff.ts'
 import type { WaitReason } from '../sending/waiting.ts'
+
+/** A person as the audit log names it. */
+export type Sender = { kind: Actor['kind']; login: string }
 
 /** A part of a message at an operator, as the gateway noted it. */
 export type PartAtOperator = { gateway: string; part: number; providerId: string; status: string }
 
 /** Something that happened to a message, or that it waits for now. What is not stored is in none of them. */
 export type Moment =
-  | { kind: 'accepted'; at: Date; method: SendingMethod | null; position: number | null }
+  | {
+      kind: 'accepted'
+      at: Date
+      method: SendingMethod | null
+      position: number | null
+      /** The API key that it came with; null where none is stored. */
+      key: { keyId: number; name: string } | null
+      /** The person who sent it from the cabinet. */
+      person: Sender | null
+    }
   /** A later step of a cascade. */
   | { kind: 'next step'; at: Date }
   | { kind: 'priced'; at: Date; parts: number; price: Money; model: PricingModel | null }

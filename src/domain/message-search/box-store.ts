@@ -14,6 +14,8 @@ export type SeenMessage = FoundMessage & {
   /** Its place in the dispatch, counted from 0. */
   position: number | null
   tariffId: number | null
+  /** The API key that a single message came with, where one is stored. */
+  keyId: number | null
   /** The operator's own word for a failure. */
   operatorError: string | null
   sendAt: Date | null
@@ -55,7 +57,7 @@ export function selectSeen(sql: Sql, question: BoxQuestion) {
       order by uuid desc limit ${limit}`
   return sql<SeenMessage[]>`
     select ${foundColumns(sql)}, m.company_id as "companyId", k.name as "companyName", m.position,
-      m.tariff_id as "tariffId", m.operator_error as "operatorError", m.send_at as "sendAt",
+      m.tariff_id as "tariffId", m.key_id as "keyId", m.operator_error as "operatorError", m.send_at as "sendAt",
       m.lane_id is null as "isRejected", n.name as "dispatchName"
     from (${found}) m
     ${withHome(sql)}
@@ -65,7 +67,15 @@ export function selectSeen(sql: Sql, question: BoxQuestion) {
     order by m.uuid desc`
 }
 
-const columns = [...columnLists.messages, 'm.position', 'm.tariff_id', 'm.operator_error', 'm.send_at', 'm.lane_id']
+const columns = [
+  ...columnLists.messages,
+  'm.position',
+  'm.tariff_id',
+  'm.key_id',
+  'm.operator_error',
+  'm.send_at',
+  'm.lane_id',
+]
 
 const newest = (sql: Sql, question: BoxQuestion, ofCompany: ReturnType<typeof conditionsOf>) => sql`
   select ${sql.unsafe(columns.join(', '))} from messages m

@@ -111,6 +111,7 @@ export function draftSingle(desk: Desk, wish: SingleWish, now: Date, match: Matc
     externalId: wish.externalId,
     centerId: wish.centerId,
     method: wish.method,
+    keyId: wish.keyId,
     options: schedule.window ? { ...wish.options, window: schedule.window } : wish.options,
     callbackUrl: wish.callbackUrl,
     callbackEvents: wish.callbackEvents,

@@ -39,6 +39,8 @@ export type SingleWish = {
   externalId: string | null
   centerId: number | null
   method: SendingMethod
+  /** The API key that it came with, if any. */
+  keyId?: number | undefined
   options: SingleOptions
   callbackUrl: string | null
   callbackEvents: SingleEvent[] | null
@@ -86,6 +88,7 @@ export type NewSingle = {
   externalId: string | null
   centerId: number | null
   method: SendingMethod
+  keyId?: number | undefined
   options: SingleOptions
   callbackUrl: string | null
   callbackEvents: SingleEvent[] | null

@@ -84,6 +84,7 @@ const written = [
   'final_at',
   'final_price',
   'sealed',
+  'key_id',
 ]
 
 export function copyMessages(sql: Transaction, companyId: number, messages: PlacedSingle[]) {
@@ -105,7 +106,7 @@ function rowOf(companyId: number, m: PlacedSingle): string {
   const cascadeUuid = m.cascade ? ('uuid' in m.cascade ? m.cascade.uuid : m.uuid) : NULL
   const end = m.failed ? `${m.failed.errorCode}\t${m.failed.at.toISOString()}\t0` : `${NULL}\t${NULL}\t${NULL}`
   const ends = m.endsEarly ? `${m.expiresAt.toISOString()}\t${NULL}` : `${NULL}\t${m.expiresAt.toISOString()}`
-  return `${companyId}\t${m.uuid}\t${or(m.laneId)}\t${or(m.seq)}\t${or(m.senderId)}\t${or(m.tariffId)}\t${formatMoney(m.price)}\t${m.failed ? 'FAILED' : 'CREATED'}\t${m.parts}\t${m.brandId}\t${copyText(m.destination)}\t${copyText(m.text)}\t${m.channelType}\t${copyText(m.senderName)}\t${text(m.externalId)}\t${or(m.centerId)}\t${m.method}\t${m.trafficType}\t${or(m.templateId)}\t${json(m.content)}\t${json(m.options)}\t${text(m.callbackUrl)}\t${m.callbackEvents ? `{${m.callbackEvents.join(',')}}` : NULL}\t${m.sendAt?.toISOString() ?? NULL}\t${ends}\t${cascadeUuid}\t${m.cascade?.step ?? NULL}\t${end}\t${m.sealed && !m.failed ? bytes(m.sealed) : NULL}\n`
+  return `${companyId}\t${m.uuid}\t${or(m.laneId)}\t${or(m.seq)}\t${or(m.senderId)}\t${or(m.tariffId)}\t${formatMoney(m.price)}\t${m.failed ? 'FAILED' : 'CREATED'}\t${m.parts}\t${m.brandId}\t${copyText(m.destination)}\t${copyText(m.text)}\t${m.channelType}\t${copyText(m.senderName)}\t${text(m.externalId)}\t${or(m.centerId)}\t${m.method}\t${m.trafficType}\t${or(m.templateId)}\t${json(m.content)}\t${json(m.options)}\t${text(m.callbackUrl)}\t${m.callbackEvents ? `{${m.callbackEvents.join(',')}}` : NULL}\t${m.sendAt?.toISOString() ?? NULL}\t${ends}\t${cascadeUuid}\t${m.cascade?.step ?? NULL}\t${end}\t${m.sealed && !m.failed ? bytes(m.sealed) : NULL}\t${m.keyId ?? NULL}\n`
 }
 
 export type NewCascade = { uuid: string; plan: CascadePlan; verificationUuid: string | null }

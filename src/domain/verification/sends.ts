@@ -16,6 +16,8 @@ export type CodeRequest = {
   channelType: VerifierChannel
   destination: string
   method: Extract<SendingMethod, 'VERIFIER_API' | 'VERIFIER_WIDGET'>
+  /** The API key that asks for it, if any. */
+  keyId?: number | undefined
   language?: string | undefined
   substitutions?: Substitutions | undefined
   clientAddress?: string | undefined
@@ -134,6 +136,7 @@ function stepOf(
     externalId: request.externalId ?? null,
     centerId: null,
     method: request.method,
+    keyId: request.keyId,
     options: { ttl: ttlOf(settings, channelType), verification: { verifierId, country } },
     callbackUrl,
     callbackEvents: callbackUrl ? (request.callbackEvents ?? ['delivered']) : null,

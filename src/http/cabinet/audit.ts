@@ -98,8 +98,10 @@ const shownTo: Record<Viewer['kind'], readonly Actor['kind'][]> = {
   STAFF: ['COMPANY', 'PARTNER', 'STAFF', 'OPERATOR'],
 }
 
+export const isNamedTo = ({ kind }: Pick<Viewer, 'kind'>, actorKind: Actor['kind']) => shownTo[kind].includes(actorKind)
+
 function present(viewer: Viewer, entry: Entry) {
-  const isNamed = shownTo[viewer.kind].includes(entry.actorKind)
+  const isNamed = isNamedTo(viewer, entry.actorKind)
   const isPlaced = isNamed && (viewer.kind !== 'COMPANY' || entry.actorKind === 'COMPANY')
   return {
     id: placeText(entry),

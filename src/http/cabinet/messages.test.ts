@@ -1,12 +1,15 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { renameKey } from '../../domain/keys/keys.ts'
 import { everySeen } from '../../domain/message-search/box-search.ts'
 import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
 import { useApp } from '../../testing/api.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, staff } from '../../testing/cabinet.ts'
+import { numberOf } from '../../testing/factories.ts'
+import { aKey } from '../../testing/messaging-api.ts'
 import { aCascade, aDispatchWithFates, aSingleMessage, HOOK } from '../../testing/traffic.ts'
 import { aWorld, type World } from '../../testing/world.ts'
 import { messageReport } from './message-report.ts'
-import type { MessageAnswer, MessagesAnswer } from './messages.ts'
+import type { MessageAnswer, MessageMoment, MessagesAnswer } from './messages.ts'
 
 const { api } = useApp('/docs/partner.json')
 let numbering: Numbering
@@ -203,7 +206,7 @@ describe('the life of a message', () => {
       ],
     })
     expect(momentOf('failed')).toMatchObject({ errorCode: 603, operatorError: 'stat:UNDELIV err:027', wasSent: true })
-    const { held, released, charged } = step!.money
+    const { held, released, charged } = step!.money!
     expect([held > 0, released, charged]).toEqual([true, held, 0])
     const callback = momentOf('callback') as Extract<typeof step, object>['moments'][number] & { kind: 'callback' }
     expect(callback.callback).toMatchObject({
@@ -216,8 +219,45 @@ describe('the life of a message', () => {
 
   test('that was delivered shows what was charged', async () => {
     const { steps } = await lifeOf(sent.delivered)
-    const { held, released, charged } = steps[0]!.money
+    const { held, released, charged } = steps[0]!.money!
     expect([charged, released]).toEqual([held, 0])
+  })
+
+  test('shows no amounts to people who may not see prices', async () => {
+    const life = await lifeOf(sent.delivered, await signedIn(ofCompany(ours.companyId), 'viewer'))
+    expect(kindsOf(life)[0]).not.toEqual(expect.arrayContaining(['priced']))
+    expect(kindsOf(life)[0]).not.toEqual(expect.arrayContaining(['held']))
+    expect(life.steps[0]!.money).toBeNull()
+    const delivered = life.steps[0]!.moments.find(({ kind }) => kind === 'delivered')
+    expect(delivered).toMatchObject({ charged: 0, released: 0 })
+  })
+
+  test('names the key or the person that it came from, and no member of staff to a company', async () => {
+    const world = await aWorld(api.sql)
+    const message = { channelType: 'SMS', senderName: 'ROMASHKA', content: 'Hello' }
+    const destination = numberOf.MTS
+    const { key, keyId } = await aKey(api.sql, world.companyId)
+    await renameKey(api.sql, world.companyId, keyId, 'Shop')
+    const headers = { authorization: `Bearer ${key}` }
+    const payload = { ...message, destination }
+    const answer = await api.app.inject({ method: 'POST', url: '/api/v1/message', headers, payload })
+    const theOwner = await signedIn(ofCompany(world.companyId), 'owner')
+    const bySend = async (browser: CabinetBrowser) => {
+      const path = `/send?companyId=${world.companyId}`
+      const once = { headers: { 'idempotency-key': crypto.randomUUID() } }
+      return (await browser.ask('POST', path, { destination, steps: [message] }, once)).body.messageUuid
+    }
+    const originOf = async (uuid: string, browser = theOwner) => {
+      const { key, person } = (await lifeOf(uuid, browser)).steps[0]!.moments[0] as MessageMoment & { kind: 'accepted' }
+      return { key, person }
+    }
+    expect(await originOf(answer.json().items[0].messageUuid)).toEqual({ key: { keyId, name: 'Shop' }, person: null })
+    const login = expect.stringMatching(/^person\d+@example.com$/)
+    expect(await originOf(await bySend(theOwner))).toEqual({ key: null, person: { kind: 'COMPANY', login } })
+    const admin = await signedIn(staff, 'admin')
+    const ofStaff = await bySend(admin)
+    expect((await originOf(ofStaff, admin)).person).toEqual({ kind: 'STAFF', login })
+    expect((await originOf(ofStaff)).person).toBeNull()
   })
 
   test('that waits says for what', async () => {

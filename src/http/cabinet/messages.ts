@@ -19,10 +19,12 @@ import {
 } from '../../domain/message-search/box-search.ts'
 import { statusTimeOf, statusWordOf } from '../../domain/message-search/found-message.ts'
 import { brandIds, brandOf, brands, OTHER_BRAND_ID } from '../../domain/numbering/brand.ts'
+import type { Viewer } from '../../domain/people/person.ts'
 import { maySeePrices } from '../../domain/people/rights.ts'
 import { usualLimits } from '../context.ts'
 import { ReportLimit, streamOf } from '../report-limit.ts'
 import { DateTime, Defaulted, Id, SomeOf } from '../schemas.ts'
+import { isNamedTo } from './audit.ts'
 import type { CabinetContext } from './cabinet-context.ts'
 import { messageReport } from './message-report.ts'
 import { reportTypes } from './report.ts'
@@ -106,7 +108,7 @@ export const messageRoutes =
       { config: { needs: 'traffic.see' }, schema: { querystring: OfCompany, params: ByUuid } },
       async ({ viewer, query, params }): Promise<MessageAnswer> => {
         const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
-        return presentLife(await lifeOfMessage(sql, companyIds, params.uuid.toLowerCase(), clock()))
+        return presentLife(await lifeOfMessage(sql, companyIds, params.uuid.toLowerCase(), clock()), viewer)
       },
     )
 
@@ -168,20 +170,39 @@ const present = (message: SeenMessage) => ({
   currency: message.currency,
 })
 
-const presentLife = ({ message, steps, dispatch }: LifeOfMessage) => ({
+const presentLife = ({ message, steps, dispatch }: LifeOfMessage, viewer: Viewer) => ({
   ...present(message),
   expiresAt: message.expiresAt,
   cascadeUuid: message.cascadeUuid,
   dispatchStatus: dispatch?.status ?? null,
-  steps: steps.map(presentStep),
+  steps: steps.map(step => presentStep(step, viewer)),
 })
 
-const presentStep = ({ message, moments, money, callbacks }: LifeOfStep) => ({
+const presentStep = ({ message, moments, money, callbacks }: LifeOfStep, viewer: Viewer) => ({
   ...present(message),
   callbacks,
-  moments: moments.map(plain) as MessageMoment[],
-  money: plain(money) as Plain<LifeOfStep['money']>,
+  moments: moments.flatMap(moment => momentFor(viewer, moment)).map(plain) as MessageMoment[],
+  /** Null for people who may not see prices. */
+  money: maySeePrices(viewer) ? (plain(money) as Plain<LifeOfStep['money']>) : null,
 })
+
+/** Without names of staff for others, and without amounts for people who may not see prices. */
+function momentFor(viewer: Viewer, moment: Moment): Moment[] {
+  const seesPrices = maySeePrices(viewer)
+  switch (moment.kind) {
+    case 'accepted':
+      return [moment.person && !isNamedTo(viewer, moment.person.kind) ? { ...moment, person: null } : moment]
+    case 'priced':
+    case 'held':
+      return seesPrices ? [moment] : []
+    case 'delivered':
+      return [seesPrices ? moment : { ...moment, charged: 0n, released: 0n }]
+    case 'failed':
+      return [seesPrices ? moment : { ...moment, released: 0n }]
+    default:
+      return [moment]
+  }
+}
 
 /** Amounts are bigints, which JSON does not know. */
 function plain(value: unknown): unknown {

@@ -68,13 +68,14 @@ export const verifierRoutes =
     const requireVerifier = verifierFinder(sql)
 
     api.post('/verifier/send', { schema: sendSchema }, async (request, reply) => {
-      const { companyId } = request.caller
+      const { companyId, keyId } = request.caller
       const { body } = request
       const verifier = await requireVerifier(companyId, 'API', body.gatewayId)
       const code = {
         channelType: body.channelType,
         destination: body.destination,
         method: 'VERIFIER_API' as const,
+        keyId,
         language: body.lang ?? undefined,
         substitutions: body.substitutions ?? undefined,
         clientAddress: body.clientIp ?? undefined,

@@ -63,7 +63,7 @@ export type MessageForm = Type.Static<typeof MessageSchema>
 export const Message = MessageSchema
 
 /** Whose message it is. */
-export type From = Pick<Caller, 'trafficCenterId'> & { method?: SingleWish['method'] }
+export type From = Pick<Caller, 'trafficCenterId'> & Pick<Partial<SingleWish>, 'method' | 'keyId'>
 
 const check = checkerOf(MessageSchema, '')
 const LEAST_TTL: Partial<Record<ChannelType, number>> = { VOICECODE: 30, FLASHCALL: 30 }
@@ -98,6 +98,7 @@ function wishOf(form: MessageForm, caller: From): SingleWish | string {
     externalId: form.externalMessageId ?? null,
     centerId: caller.trafficCenterId,
     method: caller.method ?? 'API',
+    keyId: caller.keyId,
     options: optionsOf(form),
     callbackUrl: form.callbackUrl ?? null,
     callbackEvents: form.callbackUrl ? eventsOf(form.callbackEvents) : null,

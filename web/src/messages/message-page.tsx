@@ -67,10 +67,12 @@ function WholeLife({ life }: { life: Life }) {
             ))}
             {life.trafficType === 'AUTHORIZE' && <p className="note small">{say('message.masked')}</p>}
           </section>
-          <section>
-            <h2>{say('message.money')}</h2>
-            <MoneyOfMessage life={life} />
-          </section>
+          {life.steps[0]!.money && (
+            <section>
+              <h2>{say('message.money')}</h2>
+              <MoneyOfMessage life={life} />
+            </section>
+          )}
           <section>
             <h2>{say('message.details')}</h2>
             <Details life={life} />
@@ -139,13 +141,13 @@ function Route({ steps }: { steps: Step[] }) {
   const { channel } = useTrafficNames()
   return (
     <ol className={styles.route} aria-label={say('message.steps')}>
-      {steps.map(({ uuid, status, channelType, money: { charged }, currency }, place) => (
+      {steps.map(({ uuid, status, channelType, money: amounts, currency }, place) => (
         <li key={uuid} className={styles[kindOfStatus[status as StatusName]] ?? ''}>
           <b>
             {place + 1} {channel(channelType)}
           </b>
           <MessageStatus status={status} />
-          <span className={styles.amount}>{money(charged, currency)}</span>
+          {amounts && <span className={styles.amount}>{money(amounts.charged, currency)}</span>}
         </li>
       ))}
     </ol>

@@ -14,14 +14,23 @@ export function useMomentWords(life: Life) {
   const { channel } = useTrafficNames()
   const money = (amount: number) => formats.money(amount, life.currency)
 
-  const accepted = ({ position, method }: Of<'accepted'>): MomentWords => {
+  const seesPrices = life.steps[0]?.money !== null
+
+  const accepted = ({ position, method, key, person }: Of<'accepted'>): MomentWords => {
     const title = say('message.accepted')
     if (life.dispatchId !== null)
       return {
         title,
         note: say('message.accepted.dispatch', { name: life.dispatchName ?? '', place: (position ?? 0) + 1 }),
       }
-    return { title, note: say(`message.accepted.${method === null || method === 'DISPATCH' ? 'API' : method}`) }
+    if (person) return { title, note: say('message.accepted.person', { login: person.login }) }
+    const way = method === null || method === 'DISPATCH' ? 'API' : method
+    if (!key) return { title, note: say(`message.accepted.${way}`) }
+    const name = key.name || say('message.accepted.unnamedKey', { id: String(key.keyId) })
+    return {
+      title,
+      note: say(way === 'VERIFIER_API' ? 'message.accepted.verifierKey' : 'message.accepted.key', { name }),
+    }
   }
 
   const priced = ({ price, parts, model }: Of<'priced'>): MomentWords => {
@@ -114,7 +123,7 @@ export function useMomentWords(life: Life) {
       case 'delivered':
         return {
           title: say('message.delivered'),
-          amount: say('message.amount.charged', { amount: money(moment.charged) }),
+          ...(seesPrices ? { amount: say('message.amount.charged', { amount: money(moment.charged) }) } : {}),
           note: say('message.delivered.note'),
         }
       case 'failed':

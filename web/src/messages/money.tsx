@@ -7,7 +7,7 @@ import type { Life } from './messages.ts'
 export function MoneyOfMessage({ life: { steps, currency } }: { life: Life }) {
   const { say } = useWords()
   const { money } = useFormats()
-  const sum = (of: 'held' | 'released' | 'charged') => steps.reduce((total, step) => total + step.money[of], 0)
+  const sum = (of: 'held' | 'released' | 'charged') => steps.reduce((total, { money }) => total + (money?.[of] ?? 0), 0)
   return (
     <Pairs>
       <Pair name={say('message.money.held')}>{money(sum('held'), currency)}</Pair>
