@@ -12,7 +12,9 @@ import { aPerson, CabinetBrowser, ofCompany, ofPartner, staff } from '../../test
 import { aCompany, anApprovedSender, aPartner, aSender, type TestPartner } from '../../testing/factories.ts'
 import { planModes, readsOf } from '../../testing/plans.ts'
 import { aVerifier, secret } from '../../testing/verification.ts'
-import type { BlockedAnswer, OfferAnswer, VerificationAnswer, WholeVerifier } from './verification.ts'
+import type { BlockedAnswer } from './verification/blocks.ts'
+import type { VerificationAnswer } from './verification/statistics.ts'
+import type { OfferAnswer, WholeVerifier } from './verification/verifiers.ts'
 
 const { api } = useApp('/docs/partner.json')
 let partner: TestPartner

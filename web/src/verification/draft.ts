@@ -4,7 +4,7 @@ import type {
   VerifierSettings,
   WidgetLook,
 } from '../../../src/domain/verifiers/verifier.ts'
-import type { VerifierForm } from '../../../src/http/cabinet/verification.ts'
+import type { VerifierForm } from '../../../src/http/cabinet/verification/verifier-form.ts'
 import type { Offer, Whole } from './verification.ts'
 
 /** What a person edits. The secret is empty until it is typed: the server never tells it. */

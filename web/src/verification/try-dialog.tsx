@@ -1,7 +1,7 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { GuessAnswer, TryAnswer, TryForm } from '../../../src/http/cabinet/verification.ts'
+import type { GuessAnswer, TryAnswer, TryForm } from '../../../src/http/cabinet/verification/trial.ts'
 import { ask } from '../api.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { FormProblem } from '../parts/form-problem.tsx'

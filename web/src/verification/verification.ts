@@ -1,16 +1,14 @@
 import { queryOptions } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import type { BlockedAnswer, ListedBlock } from '../../../src/http/cabinet/verification/blocks.ts'
+import type { KindPath } from '../../../src/http/cabinet/verification/find-verifier.ts'
 import type {
-  BlockedAnswer,
-  KindPath,
-  ListedBlock,
   ListedVerifier,
   ListedWidget,
-  OfferAnswer,
   Sums as SumsAnswer,
   VerificationAnswer,
-  WholeVerifier,
-} from '../../../src/http/cabinet/verification.ts'
+} from '../../../src/http/cabinet/verification/statistics.ts'
+import type { OfferAnswer, WholeVerifier } from '../../../src/http/cabinet/verification/verifiers.ts'
 import { ask, type Wire } from '../api.ts'
 import { dateFormat, nameOfCountry, nameOfLanguage } from '../words/intl.ts'
 import { locales, useWords } from '../words/words.ts'

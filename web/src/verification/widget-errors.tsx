@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { WidgetErrorsAnswer } from '../../../src/http/cabinet/verification.ts'
+import type { WidgetErrorsAnswer } from '../../../src/http/cabinet/verification/verifiers.ts'
 import { ask } from '../api.ts'
 import { useFormats } from '../format.ts'
 import { Section } from '../parts/section.tsx'
