@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
+import type { Recipient } from '../src/domain/dispatches/dispatch.ts'
 import { loadNumbering } from '../src/domain/numbering/numbering.ts'
 import { deactivatePerson, requirePerson } from '../src/domain/people/people.ts'
 import { aPerson, ofCompany } from '../src/testing/cabinet.ts'
@@ -28,8 +29,8 @@ async function signedIn(role: string, path: string) {
   return { page, personId, faults }
 }
 
-const made = async (recipients: number) =>
-  aDispatch(cabinet.sql, await loadNumbering(cabinet.sql), world, someRecipients(recipients))
+const made = async (recipients: Recipient[], text = 'Hello') =>
+  aDispatch(cabinet.sql, await loadNumbering(cabinet.sql), world, recipients, { text })
 
 /** Presses a button of the page and the same of the dialog that asks. */
 async function confirm(page: Page, verb: string) {
@@ -38,6 +39,20 @@ async function confirm(page: Page, verb: string) {
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 }
 
+/** The id of the dispatch that the button leads to. */
+async function sentAgain(page: Page): Promise<number> {
+  const before = page.url()
+  await page.getByRole('main').getByRole('button', { name: 'Send again' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Make the dispatch' }).click()
+  await page.waitForURL(url => url.href !== before)
+  return Number(new URL(page.url()).pathname.split('/').at(-1))
+}
+
+const textsOf = async (dispatchId: number) =>
+  (await cabinet.sql`select destination, text from messages where dispatch_id = ${dispatchId} order by position`).map(
+    ({ destination, text }) => [destination, text],
+  )
+
 async function download(page: Page, item: string): Promise<Buffer> {
   await page.getByRole('button', { name: 'Report' }).click()
   const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: item }).click()])
@@ -45,36 +60,56 @@ async function download(page: Page, item: string): Promise<Buffer> {
 }
 
 describe.skipIf(!hasBrowser)('a person who sends', () => {
-  test('starts a dispatch, sees it run, stops it, starts it again, and downloads the report', async () => {
-    const dispatchId = await made(60)
+  test('starts a dispatch, sees it run, stops it, starts it again, downloads the report, sends again to those not reached', async () => {
+    const names = ['Анна', '<img src=x onerror=alert(1)>']
+    const notReached = ['79160000003', '79260000004'].map((destination, i) => ({
+      destination,
+      substitutions: { name: names[i]! },
+    }))
+    const others = someRecipients(98).map(each => ({ ...each, substitutions: { name: 'Ольга' } }))
+    const dispatchId = await made([...others, ...notReached], 'Здравствуйте, {name}')
     await aGateway(cabinet.sql, { partsPerSecond: 10 })
     const { page, faults } = await signedIn('sender', 'dispatches')
-    await page.getByRole('row').filter({ hasText: '60 recipients' }).getByRole('link', { name: 'Test' }).click()
+    await page.getByRole('row').filter({ hasText: '100 recipients' }).getByRole('link', { name: 'Test' }).click()
     await page.getByText('live', { exact: true }).waitFor()
     await confirm(page, 'Start')
     await page.getByText('No sending process of the service is running').waitFor()
 
     await anEngine()
-    await page.getByText(/a second$/).waitFor()
+    await page
+      .getByText(/a second$/)
+      .first()
+      .waitFor()
     await page.getByText(/^ends about/).waitFor()
+    await page.getByRole('img', { name: 'Messages a second since the first message' }).waitFor()
     await confirm(page, 'Stop')
     await page.getByText('until you start it again').waitFor()
 
     await cabinet.sql`update gateways set parts_per_second = null`
     await confirm(page, 'Start')
     await page.getByText('Completed').first().waitFor()
-    await page.getByText('of 60 handed to operators').waitFor()
-    await page.getByRole('cell', { name: '60', exact: true }).first().waitFor()
+    await page.getByText('of 100 handed to operators').waitFor()
+    await page.getByRole('cell', { name: '100', exact: true }).first().waitFor()
 
     const csv = (await download(page, 'As CSV')).toString()
-    expect(csv.trimEnd().split('\r\n')).toHaveLength(61)
+    expect(csv.trimEnd().split('\r\n')).toHaveLength(101)
+    expect(csv).toContain(`Sent (${await page.evaluate('Intl.DateTimeFormat().resolvedOptions().timeZone')})`)
     expect((await download(page, 'As XLSX')).subarray(0, 2).toString()).toBe('PK')
     expect(page.url()).toContain(`/dispatches/${dispatchId}`)
+
+    const again = await sentAgain(page)
+    expect(await textsOf(again)).toEqual(notReached.map((each, i) => [each.destination, `Здравствуйте, ${names[i]}`]))
+    await page.getByText('of 2 handed to operators').waitFor()
+    await page.goBack()
+    expect(await sentAgain(page)).toBe(again)
+    await page.getByText('This is the dispatch that was made before').waitFor()
+    await confirm(page, 'Start')
+    await page.getByText('Completed').first().waitFor()
     faults.expectNone()
   })
 
   test('finds a dispatch by status and name, which stay in the address', async () => {
-    const dispatchId = await made(3)
+    const dispatchId = await made(someRecipients(3))
     await cabinet.sql`update dispatches set name = '<img src=x onerror=alert(1)>' where dispatch_id = ${dispatchId}`
     const { page, faults } = await signedIn('viewer', 'dispatches')
     await page.getByRole('link', { name: 'Created' }).click()
@@ -93,7 +128,7 @@ describe.skipIf(!hasBrowser)('a person who sends', () => {
   })
 
   test('who is deactivated is led to the sign-in page from a live page', async () => {
-    const { page, personId } = await signedIn('viewer', `dispatches/${await made(2)}`)
+    const { page, personId } = await signedIn('viewer', `dispatches/${await made(someRecipients(2))}`)
     await page.getByText('live', { exact: true }).waitFor()
     await cabinet.sql.begin(async tx =>
       deactivatePerson(tx, await requirePerson(tx, ofCompany(world.companyId), personId)),

@@ -1,4 +1,5 @@
 import type { ChannelType } from '../../base/channel-types.ts'
+import type { WaitingShare } from '../../base/sending-end.ts'
 import { nextOpening } from '../../base/sending-window.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { Gateway, GatewayState } from '../gateways/gateway.ts'
@@ -30,6 +31,16 @@ export async function reasonsToWait(sql: Sql, dispatch: Started, now: Date): Pro
   const reasons = await reasonsOfLanes(sql, lanes, now)
   if (dispatch.awaitingReceipt > 0) reasons.push({ kind: 'receipts', messages: dispatch.awaitingReceipt })
   return reasons
+}
+
+/** How many messages of a started dispatch wait for which hours. */
+export async function waitingByWindow(sql: Sql, companyId: number, dispatchId: number): Promise<WaitingShare[]> {
+  const lanes = await waitingLanes(sql, companyId, dispatchId)
+  const alike = Map.groupBy(lanes, lane => JSON.stringify(windowOf(lane)))
+  return [...alike.values()].map(same => ({
+    messages: same.reduce((sum, { waiting }) => sum + waiting, 0),
+    window: windowOf(same[0]!),
+  }))
 }
 
 /** What lanes with messages wait for. */

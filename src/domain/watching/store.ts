@@ -102,13 +102,23 @@ export function selectLive(sql: Sql, dispatchIds: number[], sessionHashes: strin
 export const limitTime = (sql: Sql, timeoutMs: number) =>
   sql`select set_config('statement_timeout', ${`${timeoutMs}ms`}, true)`
 
-/** Reads every message of the dispatch, and no other. */
-export function selectShares(sql: Sql, home: MessageHome) {
-  return sql<Share[]>`
-    select brand_id as "brandId", status, error_code as "errorCode", sent_at is not null as "wasSent",
-      count(*) as messages, sum(price) as price, coalesce(sum(final_price), 0) as "finalPrice"
-    from messages
-    where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}
-      and uuid between ${home.firstUuid} and ${home.lastUuid}
-    group by 1, 2, 3, 4`
+export type Slices = { from: Date; seconds: number; most: number }
+type Counted = Share & { isSlice: boolean; slice: number | null }
+
+/** Reads every message of the dispatch once, and no other: what became of them, and when they were handed over. */
+export function selectShares(sql: Sql, home: MessageHome, { from, seconds, most }: Slices) {
+  return sql<Counted[]>`
+    select brand_id as "brandId", status, error_code as "errorCode", was_sent as "wasSent",
+      count(*) as messages, sum(price) as price, coalesce(sum(final_price), 0) as "finalPrice",
+      grouping(slice) = 0 as "isSlice", slice
+    from (
+      select brand_id, status, error_code, sent_at is not null as was_sent, price, final_price,
+        case when sent_at is not null then
+          floor(least(greatest(extract(epoch from sent_at - ${from}::timestamptz) / ${seconds}::int, 0), ${most}::int))::int
+        end as slice
+      from messages
+      where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}
+        and uuid between ${home.firstUuid} and ${home.lastUuid}
+    ) m
+    group by grouping sets ((brand_id, status, error_code, was_sent), (slice))`
 }

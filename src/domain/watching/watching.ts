@@ -3,6 +3,7 @@ import type { Pool, Sql } from '../../db/sql.ts'
 import type { CompanyScope } from '../companies/company.ts'
 import type { DispatchStatus } from '../dispatches/dispatch.ts'
 import type { MessageHome } from '../messages/messages.ts'
+import { mergeSlices, type Pace, sliceSeconds } from './pace.ts'
 import * as store from './store.ts'
 import type { DispatchFilter, LiveDispatch, Place, Share, WatchedDispatch } from './watched.ts'
 
@@ -64,7 +65,13 @@ const SHARES_TIMEOUT_MS = 20_000
 const MOST_AT_ONCE = 2
 const KEPT_MS = 5000
 
-export type Breakdown = { countedAt: Date; shares: Share[] }
+export type Breakdown = { countedAt: Date; shares: Share[]; pace: Pace | null }
+
+type Counted = MessageHome & { startedAt: Date | null }
+
+/** So many slices are counted, and so few are shown: the last receipt may come a day after the last message. */
+const MOST_SLICES = 10_000
+const SHOWN_SLICES = 60
 
 /**
  * Counts the messages of a dispatch by operator, status and reason. This reads every message of the dispatch, so it is
@@ -82,7 +89,7 @@ export class Breakdowns {
     this.#clock = clock
   }
 
-  of(home: MessageHome): Promise<Breakdown> {
+  of(home: Counted): Promise<Breakdown> {
     const known = this.#known.get(home.dispatchId)
     if (known) return known
     if (this.#running >= MOST_AT_ONCE)
@@ -94,15 +101,17 @@ export class Breakdowns {
     return counted
   }
 
-  async #count(home: MessageHome): Promise<Breakdown> {
+  async #count(home: Counted): Promise<Breakdown> {
     this.#running += 1
     try {
-      const shares = await this.#sql.begin(async tx => {
+      const slices = slicesOf(home, this.#clock())
+      const rows = await this.#sql.begin(async tx => {
         await store.limitTime(tx, SHARES_TIMEOUT_MS)
-        return store.selectShares(tx, home)
+        return store.selectShares(tx, home, slices)
       })
       setTimeout(() => this.#known.delete(home.dispatchId), KEPT_MS).unref()
-      return { countedAt: this.#clock(), shares: [...shares] }
+      const shares = rows.filter(({ isSlice }) => !isSlice)
+      return { countedAt: this.#clock(), shares, pace: paceOf(rows, slices) }
     } catch (error) {
       this.#known.delete(home.dispatchId)
       throw error
@@ -110,4 +119,21 @@ export class Breakdowns {
       this.#running -= 1
     }
   }
+}
+
+function slicesOf({ startedAt }: Counted, now: Date): store.Slices {
+  const from = startedAt ?? now
+  const seconds = sliceSeconds((now.getTime() - from.getTime()) / 1000, MOST_SLICES)
+  return { from, seconds, most: MOST_SLICES }
+}
+
+/** From the first message that was handed over to the last; null when there is none. */
+function paceOf(rows: { slice: number | null; messages: number }[], { from, seconds }: store.Slices): Pace | null {
+  const sent = rows.flatMap(({ slice, messages }) => (slice === null ? [] : [{ slice, messages }]))
+  if (sent.length === 0) return null
+  const first = Math.min(...sent.map(({ slice }) => slice))
+  const last = Math.max(...sent.map(({ slice }) => slice))
+  const counts = new Array<number>(last - first + 1).fill(0)
+  for (const { slice, messages } of sent) counts[slice - first] = messages
+  return mergeSlices({ from: new Date(from.getTime() + first * seconds * 1000), seconds, counts }, SHOWN_SLICES)
 }

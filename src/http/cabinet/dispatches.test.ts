@@ -135,20 +135,25 @@ describe('a dispatch', () => {
     const page = async () => (await browser.ask('GET', `/dispatches/${dispatchId}`)).body as DispatchAnswer
     expect(await page()).toMatchObject({ text: 'Hello', senderNames: ['ROMASHKA'], status: 'CREATED', waits: [] })
     const started = await browser.ask('POST', `/dispatches/${dispatchId}/start`)
-    expect(started.body).toMatchObject({ status: 'STARTED', waits: [{ kind: 'engine' }] })
+    expect(started.body).toMatchObject({ status: 'STARTED', waits: [{ kind: 'engine' }], hours: [{ messages: 4 }] })
     expect((await browser.ask('POST', `/dispatches/${dispatchId}/stop`)).body.status).toBe('STOPPED')
     expect((await browser.ask('POST', `/dispatches/${dispatchId}/stop`)).status).toBe(200)
     expect((await browser.ask('POST', `/dispatches/${dispatchId}/start`)).body.status).toBe('STARTED')
   })
 
-  test('counts its messages by operator and reason, with the money', async () => {
+  test('counts its messages by operator, reason and time, with the money', async () => {
     const dispatchId = await made(ours, 8)
     await start(api.sql, ours, dispatchId)
-    await fail(dispatchId, 3, 603)
+    const now = Date.now()
+    const minutesAgo = (minutes: number) => new Date(now - minutes * 60_000)
+    await api.sql`update dispatches set started_at = ${minutesAgo(10)} where dispatch_id = ${dispatchId}`
+    await fail(dispatchId, 2, 603, minutesAgo(9))
+    await fail(dispatchId, 1, 603, minutesAgo(4))
     await fail(dispatchId, 1, 454, null)
     const { browser } = await signedIn(ofCompany(ours.companyId), 'owner')
     const { body } = await browser.ask('GET', `/dispatches/${dispatchId}/breakdown`)
-    const { operators, reasons, money } = body as BreakdownAnswer
+    const { operators, reasons, money, pace } = body as BreakdownAnswer
+    expect(pace).toMatchObject({ seconds: 10, counts: [2, ...new Array(29).fill(0), 1] })
     expect(reasons).toEqual([
       { errorCode: 603, wasSent: true, messages: 3 },
       { errorCode: 454, wasSent: false, messages: 1 },

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { type ChannelType, channelTypes } from '../../base/channel-types.ts'
 import { type Money, moneyToNumber } from '../../base/money.ts'
+import type { WaitingShare } from '../../base/sending-end.ts'
 import type { Sql } from '../../db/sql.ts'
 import { recordChange } from '../../domain/audit-log/audit-log.ts'
 import { type Again, sendAgain } from '../../domain/dispatches/again.ts'
@@ -13,7 +14,7 @@ import { type Brand, brandOf } from '../../domain/numbering/brand.ts'
 import type { Viewer } from '../../domain/people/person.ts'
 import { maySeePrices } from '../../domain/people/rights.ts'
 import { sendersByIds } from '../../domain/senders/senders.ts'
-import { reasonsToWait, type WaitReason } from '../../domain/sending/waiting.ts'
+import { reasonsToWait, type WaitReason, waitingByWindow } from '../../domain/sending/waiting.ts'
 import type { Share, WatchedDispatch } from '../../domain/watching/watched.ts'
 import {
   type Breakdown,
@@ -58,7 +59,12 @@ export type DispatchesAnswer = {
   /** How many there are of each status; null where they are too many to count. */
   counts: Partial<Record<DispatchStatus, number>> | null
 }
-export type DispatchAnswer = ListedDispatch & ReturnType<typeof presentDetails> & { waits: ShownReason[] }
+export type DispatchAnswer = ListedDispatch &
+  ReturnType<typeof presentDetails> & {
+    waits: ShownReason[]
+    /** How many messages of a started dispatch wait for which hours: by it the page estimates the end. */
+    hours: WaitingShare[]
+  }
 export type AgainAnswer = Again
 export type BreakdownAnswer = ReturnType<typeof presentBreakdown>
 
@@ -193,11 +199,18 @@ async function presentWhole(sql: Sql, viewer: Viewer, watched: WatchedDispatch, 
   const senders = await sendersByIds(sql, dispatch.companyId, dispatch.senderIds)
   const names = [...new Set(senders.map(({ senderName }) => senderName))]
   const started = { ...watched, awaitingReceipt: watched.sent }
-  const waits = watched.status === 'STARTED' ? await reasonsToWait(sql, started, now) : []
+  const [waits, hours] =
+    watched.status === 'STARTED'
+      ? await Promise.all([
+          reasonsToWait(sql, started, now),
+          waitingByWindow(sql, watched.companyId, watched.dispatchId),
+        ])
+      : [[], []]
   return {
     ...presentListed(watched, viewer),
     ...presentDetails(dispatch, names),
     waits: waits.map(reason => presentReason(reason, viewer)),
+    hours,
   }
 }
 
@@ -231,9 +244,10 @@ type OfOperator = {
   failed: number
 }
 
-function presentBreakdown({ countedAt, shares }: Breakdown, dispatch: Dispatch, viewer: Viewer) {
+function presentBreakdown({ countedAt, shares, pace }: Breakdown, dispatch: Dispatch, viewer: Viewer) {
   return {
     countedAt,
+    pace,
     operators: operatorsOf(shares),
     reasons: reasonsOf(shares),
     money: maySeePrices(viewer) ? moneyOf(shares, dispatch) : null,

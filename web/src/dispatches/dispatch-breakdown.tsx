@@ -3,6 +3,7 @@ import { Link, useParams } from '@tanstack/react-router'
 import { useFormats } from '../format.ts'
 import { BoneRows } from '../parts/bones.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
+import { Section } from '../parts/section.tsx'
 import table from '../parts/table.module.css'
 import { useTrafficNames } from '../parts/traffic-names.ts'
 import { useWords } from '../words/words.ts'
@@ -20,19 +21,12 @@ export function DispatchBreakdown({ breakdown }: Props) {
   if (!data) return error ? <ErrorState error={error} onRetry={refetch} /> : <BoneRows rows={4} />
   return (
     <>
-      <section>
-        <div className={styles.section}>
-          <h2>{say('dispatch.operators')}</h2>
-          <CountedAt breakdown={breakdown} countedAt={data.countedAt} />
-        </div>
+      <Section title={say('dispatch.operators')} end={<CountedAt breakdown={breakdown} countedAt={data.countedAt} />}>
         <Operators operators={data.operators} />
-      </section>
-      <section>
-        <div className={styles.section}>
-          <h2>{say('dispatch.why')}</h2>
-        </div>
+      </Section>
+      <Section title={say('dispatch.why')}>
         <Reasons reasons={data.reasons} />
-      </section>
+      </Section>
     </>
   )
 }
@@ -41,12 +35,17 @@ function CountedAt({ breakdown, countedAt }: Props & { countedAt: string }) {
   const { say } = useWords()
   const { time } = useFormats()
   return (
-    <span className={styles.end}>
+    <>
       <span className="note">{say('dispatch.counted', { time: time(countedAt) })}</span>
-      <button type="button" className="link" disabled={breakdown.isFetching} onClick={() => breakdown.refetch()}>
+      <button
+        type="button"
+        className={`link ${styles.count}`}
+        disabled={breakdown.isFetching}
+        onClick={() => breakdown.refetch()}
+      >
         {say(breakdown.isFetching ? 'dispatch.counting' : 'dispatch.countAgain')}
       </button>
-    </span>
+    </>
   )
 }
 
@@ -149,7 +148,7 @@ function Reasons({ reasons }: Pick<Breakdown, 'reasons'>) {
           <span className={styles.reasonBar} aria-hidden="true">
             <i style={{ width: `${(messages / most) * 100}%` }} />
           </span>
-          <span className={styles.count}>{number(messages)}</span>
+          <span className={styles.messages}>{number(messages)}</span>
         </li>
       ))}
     </ul>

@@ -17,6 +17,8 @@ import { DispatchWaits } from './dispatch-waits.tsx'
 import { breakdownQuery, DISPATCHES, dispatchQuery, type Whole } from './dispatches.ts'
 import { useFigures } from './figures.ts'
 import { useLive } from './live.ts'
+import { endOf, usePace, useSpeed } from './speed.ts'
+import { SpeedChart } from './speed-chart.tsx'
 
 /** One dispatch, live. */
 export function DispatchPage() {
@@ -31,13 +33,16 @@ function LivePage({ known }: { known: Whole }) {
   const dispatch = { ...known, ...changes.get(known.dispatchId) }
   useRefreshOnChange(dispatch)
   const breakdown = useQuery(breakdownQuery(dispatch.dispatchId, dispatch.status))
+  const speed = useSpeed(dispatch)
+  const pace = usePace(breakdown.data, dispatch)
   return (
     <>
       <DispatchHead dispatch={dispatch} />
-      <DispatchProgress dispatch={dispatch} isLive={isConnected} />
+      <DispatchProgress dispatch={dispatch} speed={speed} endsAt={endOf(dispatch, speed, pace)} isLive={isConnected} />
       <div className={styles.columns}>
         <div>
           <DispatchWaits dispatch={dispatch} />
+          <SpeedChart pace={pace} isLive={dispatch.status === 'STARTED' && dispatch.waiting > 0} />
           <DispatchBreakdown breakdown={breakdown} />
         </div>
         <div>

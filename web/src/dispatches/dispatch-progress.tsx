@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import type { ReactNode } from 'react'
 import { useFormats } from '../format.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { useWords } from '../words/words.ts'
@@ -6,13 +6,15 @@ import styles from './dispatch-page.module.css'
 import { handedOf, totalOf, type Whole } from './dispatches.ts'
 import { useFigures } from './figures.ts'
 import { ProgressBar } from './progress-bar.tsx'
+import type { Speed } from './speed.ts'
+
+type Props = { dispatch: Whole; speed: Speed /** Estimated. */; endsAt: Date | undefined }
 
 /** How far it is, how fast, and when it will be done. */
-export function DispatchProgress({ dispatch, isLive }: { dispatch: Whole; isLive: boolean }) {
+export function DispatchProgress({ dispatch, isLive, ...course }: Props & { isLive: boolean }) {
   const { say } = useWords()
   const { number } = useFormats()
   const handed = handedOf(dispatch)
-  const speed = useSpeed(handed, dispatch.status === 'STARTED' && dispatch.waiting > 0)
   return (
     <section>
       <div className={styles.hero}>
@@ -20,26 +22,23 @@ export function DispatchProgress({ dispatch, isLive }: { dispatch: Whole; isLive
           <span className={styles.big}>{number(handed)}</span>{' '}
           <span className={styles.soft}>{say('dispatch.handed', { total: number(totalOf(dispatch)) })}</span>
         </div>
-        <Pace dispatch={dispatch} speed={speed} isLive={isLive} />
+        <Pace dispatch={dispatch} {...course} isLive={isLive} />
       </div>
       <ProgressBar counts={dispatch} isThick />
-      <Figures dispatch={dispatch} speed={speed} />
+      <Figures dispatch={dispatch} {...course} />
     </section>
   )
 }
 
-type Speed = number | undefined
-
-function Pace({ dispatch, speed, isLive }: { dispatch: Whole; speed: Speed; isLive: boolean }) {
+function Pace({ dispatch, speed, endsAt, isLive }: Props & { isLive: boolean }) {
   const { say } = useWords()
   const { number } = useFormats()
-  const { clock } = useFigures()
+  const { clock, moment } = useFigures()
   if (dispatch.status === 'COMPLETED') return null
-  const endsAt = speed ? new Date(Date.now() + (dispatch.waiting / speed) * 1000) : undefined
   return (
     <div className={styles.pace}>
       {speed !== undefined && <span>{say('dispatch.speed', { speed: number(rounded(speed)) })}</span>}
-      {endsAt && <span>{say('dispatch.ends', { time: clock(endsAt) })}</span>}
+      {endsAt && <span>{say('dispatch.ends', { time: isToday(endsAt) ? clock(endsAt) : moment(endsAt) })}</span>}
       <span className={isLive ? styles.live : styles.connecting}>
         {say(isLive ? 'dispatch.live' : 'dispatch.connecting')}
       </span>
@@ -47,9 +46,10 @@ function Pace({ dispatch, speed, isLive }: { dispatch: Whole; speed: Speed; isLi
   )
 }
 
+const isToday = (moment: Date) => moment.toDateString() === new Date().toDateString()
 const rounded = (speed: number) => (speed >= 10 ? Math.round(speed) : Math.round(speed * 10) / 10)
 
-function Figures({ dispatch, speed }: { dispatch: Whole; speed: Speed }) {
+function Figures({ dispatch, ...course }: Props) {
   const { say } = useWords()
   const { number } = useFormats()
   const { share } = useFigures()
@@ -69,20 +69,26 @@ function Figures({ dispatch, speed }: { dispatch: Whole; speed: Speed }) {
         {say('dispatch.failed.note', { undelivered: failed - unsent, unsent })}
       </Figure>
       <Figure look="wait" icon="wait" name={say('dispatch.waiting')} value={number(waiting)}>
-        <WaitingNote dispatch={dispatch} speed={speed} />
+        <WaitingNote dispatch={dispatch} {...course} />
       </Figure>
     </dl>
   )
 }
 
-function WaitingNote({ dispatch: { waiting, status, isEnded }, speed }: { dispatch: Whole; speed: Speed }) {
+/** Longer than the speed alone would take: there are hours between in which nothing is sent. */
+const PAUSE_SECONDS = 600
+
+function WaitingNote({ dispatch: { waiting, status, isEnded }, speed, endsAt }: Props) {
   const { say } = useWords()
   const { span } = useFigures()
   if (waiting === 0) return say('dispatch.waiting.none')
   if (status === 'CREATED') return say('dispatch.waiting.created')
   if (isEnded) return say('dispatch.waiting.ended')
   if (status === 'STOPPED') return say('dispatch.waiting.stopped')
-  return speed ? say('dispatch.waiting.note', { time: span(waiting / speed) }) : say('dispatch.waiting.some')
+  if (!endsAt) return say('dispatch.waiting.some')
+  const seconds = (endsAt.getTime() - Date.now()) / 1000
+  const hasPauses = !speed || seconds > waiting / speed + PAUSE_SECONDS
+  return say(hasPauses ? 'dispatch.waiting.hours' : 'dispatch.waiting.note', { time: span(seconds) })
 }
 
 type FigureProps = {
@@ -103,27 +109,3 @@ const Figure = ({ look, icon, name, value, children }: FigureProps) => (
     <dd className={styles.about}>{children}</dd>
   </div>
 )
-
-const WINDOW_SECONDS = 10
-
-/** Messages a second over the last ten seconds, measured by this page; nothing until it has watched for a while. */
-function useSpeed(handed: number, isRunning: boolean): Speed {
-  const latest = useRef(handed)
-  latest.current = handed
-  const [speed, setSpeed] = useState<Speed>()
-  useEffect(() => {
-    if (!isRunning) return setSpeed(undefined)
-    const samples: { at: number; handed: number }[] = []
-    const measure = () => {
-      const now = { at: performance.now(), handed: latest.current }
-      samples.push(now)
-      if (samples.length > WINDOW_SECONDS + 1) samples.shift()
-      const [first] = samples
-      if (samples.length > 2) setSpeed((now.handed - first!.handed) / ((now.at - first!.at) / 1000))
-    }
-    measure()
-    const timer = setInterval(measure, 1000)
-    return () => clearInterval(timer)
-  }, [isRunning])
-  return speed
-}

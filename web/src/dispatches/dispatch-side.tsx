@@ -1,5 +1,6 @@
 import { useFormats } from '../format.ts'
 import { Pair, Pairs } from '../parts/pairs.tsx'
+import { Section } from '../parts/section.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './dispatch-page.module.css'
 import type { Breakdown, Whole } from './dispatches.ts'
@@ -10,15 +11,14 @@ export function DispatchMoney({ money }: { money: NonNullable<Breakdown['money']
   const formats = useFormats()
   const amount = (value: number) => formats.money(value, money.currency)
   return (
-    <section>
-      <h2>{say('dispatch.money')}</h2>
+    <Section title={say('dispatch.money')}>
       <Pairs>
         <Pair name={say('dispatch.money.charged')}>{amount(money.charged)}</Pair>
         <Pair name={say('dispatch.money.held')}>{amount(money.held)}</Pair>
         <Pair name={say('dispatch.money.released')}>{amount(money.released)}</Pair>
         <Pair name={say('dispatch.money.estimate')}>{amount(money.estimate)}</Pair>
       </Pairs>
-    </section>
+    </Section>
   )
 }
 
@@ -29,14 +29,12 @@ export function DispatchSide({ dispatch }: { dispatch: Whole }) {
   const { senderNames, startAt, completedAt, callbackUrl } = dispatch
   return (
     <>
-      <section>
-        <h2>{say('dispatch.text')}</h2>
+      <Section title={say('dispatch.text')}>
         <p className={styles.bubble}>
           <WithPlaces text={dispatch.text} />
         </p>
-      </section>
-      <section>
-        <h2>{say('dispatch.details')}</h2>
+      </Section>
+      <Section title={say('dispatch.details')}>
         <Pairs>
           <Pair name={say('dispatch.details.company')}>{dispatch.companyName}</Pair>
           {senderNames.length > 0 && <Pair name={say('dispatch.details.sender')}>{senderNames.join(', ')}</Pair>}
@@ -46,7 +44,7 @@ export function DispatchSide({ dispatch }: { dispatch: Whole }) {
           {completedAt && <Pair name={say('dispatch.details.finished')}>{moment(completedAt)}</Pair>}
           {callbackUrl && <Pair name={say('dispatch.details.callbacks')}>{hostOf(callbackUrl)}</Pair>}
         </Pairs>
-      </section>
+      </Section>
     </>
   )
 }

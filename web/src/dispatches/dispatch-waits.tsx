@@ -1,5 +1,6 @@
 import { useFormats } from '../format.ts'
 import { Icon } from '../parts/icon.tsx'
+import { Section } from '../parts/section.tsx'
 import { useTrafficNames } from '../parts/traffic-names.ts'
 import { useWords } from '../words/words.ts'
 import styles from './dispatch-page.module.css'
@@ -11,8 +12,7 @@ export function DispatchWaits({ dispatch: { status, waits } }: { dispatch: Whole
   const sentence = useSentence()
   if (status !== 'STARTED' || waits.length === 0) return null
   return (
-    <section>
-      <h2>{say('dispatch.waits')}</h2>
+    <Section title={say('dispatch.waits')}>
       <ul className={styles.waits}>
         {waits.map(reason => (
           <li key={sentence(reason)}>
@@ -21,7 +21,7 @@ export function DispatchWaits({ dispatch: { status, waits } }: { dispatch: Whole
           </li>
         ))}
       </ul>
-    </section>
+    </Section>
   )
 }
 

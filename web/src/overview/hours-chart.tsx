@@ -2,6 +2,7 @@ import { VisuallyHidden } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { useState } from 'react'
 import { useFormats } from '../format.ts'
+import { scaleOf } from '../parts/scale.ts'
 import { useWords } from '../words/words.ts'
 import { type Clock, useClock } from './clock.ts'
 import styles from './overview.module.css'
@@ -113,14 +114,6 @@ function Bars({ hours, zone, width, pointed, onPoint }: BarsProps) {
 }
 
 const totalOf = ({ delivered, onTheWay, failed }: Hour) => delivered + onTheWay + failed
-
-/** A round number above the highest bar, and lines at its thirds, quarters or halves. */
-function scaleOf(highest: number): { top: number; lines: number[] } {
-  if (highest <= 3) return { top: 3, lines: [1, 2, 3] }
-  const size = 10 ** Math.floor(Math.log10(highest / 3))
-  const line = [1, 2, 3, 4, 5, 6, 8, 10].map(times => times * size).find(line => line * 3 >= highest)!
-  return { top: line * 3, lines: [line, line * 2, line * 3] }
-}
 
 /** From the base upwards, with a gap between; what is there is at least a pixel high. */
 function piecesOf(hour: Hour, heightOf: (count: number) => number) {

@@ -55,6 +55,7 @@ export const dispatches = {
   'dispatch.failed.note': '{undelivered} undelivered, {unsent} unsent',
   'dispatch.waiting': 'Waiting',
   'dispatch.waiting.note': 'about {time} at this speed',
+  'dispatch.waiting.hours': 'about {time}, with the hours in which nothing is sent',
   'dispatch.waiting.created': 'until you start it',
   'dispatch.waiting.stopped': 'until you start it again',
   'dispatch.waiting.ended': 'will not be sent',
@@ -76,6 +77,10 @@ export const dispatches = {
     other: 'The operators have not reported on {count} messages yet.',
   },
 
+  'dispatch.pace': 'Speed',
+  'dispatch.pace.note': 'messages a second',
+  'dispatch.pace.label': 'Messages a second since the first message',
+  'dispatch.pace.time': 'Time',
   'dispatch.operators': 'Operators',
   'dispatch.operator': 'Operator',
   'dispatch.total': 'Total',

@@ -66,6 +66,7 @@ export const dispatches = {
   'dispatch.failed.note': 'не доставлено {undelivered}, не отправлено {unsent}',
   'dispatch.waiting': 'Ожидают',
   'dispatch.waiting.note': 'около {time} с этой скоростью',
+  'dispatch.waiting.hours': 'около {time} с учётом часов без отправки',
   'dispatch.waiting.created': 'пока вы не начнёте рассылку',
   'dispatch.waiting.stopped': 'пока вы не продолжите рассылку',
   'dispatch.waiting.ended': 'отправлены не будут',
@@ -89,6 +90,10 @@ export const dispatches = {
     other: 'Операторы ещё не отчитались о {count} сообщениях.',
   },
 
+  'dispatch.pace': 'Скорость',
+  'dispatch.pace.note': 'сообщений в секунду',
+  'dispatch.pace.label': 'Сообщений в секунду с начала отправки',
+  'dispatch.pace.time': 'Время',
   'dispatch.operators': 'Операторы',
   'dispatch.operator': 'Оператор',
   'dispatch.total': 'Всего',
