@@ -167,6 +167,40 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
     expect(options!.options).toMatchObject({ hours: [9], days: [1, 2], useLocalTime: true, rate: 30 })
   })
 
+  test('that cannot be started waits with its recipients and the reason, and is started later without a second upload', async () => {
+    const poor = await aCompany(cabinet.sql, partner, { name: 'Poor', budget: money('0.01') })
+    await anApprovedSender(cabinet.sql, poor, { brand: 'MTS' })
+    const { page } = await signedIn(ofCompany(poor), 'sender')
+    await writeText(page, 'Hello')
+    await goOn(page, 'Recipients')
+    await page.getByRole('textbox', { name: 'Numbers, one in each line' }).fill('79160000001\n79160000002')
+    await page.getByRole('button', { name: 'Use these numbers' }).click()
+    await goOn(page, 'When')
+    await goOn(page, 'Check and send')
+    const uploads: string[] = []
+    page.on('request', request => void (/\/\d+\/recipients$/.test(request.url()) && uploads.push(request.url())))
+    await sendButton(page).click()
+    const reason = page.getByText('The monthly budget of the company is too small for it.', { exact: false })
+    await reason.waitFor()
+    await page.reload()
+    await reason.waitFor()
+    await page.getByRole('button', { name: 'Back to the check' }).click()
+    await sendButton(page).click()
+    await reason.waitFor()
+    await page.getByRole('link', { name: 'Open it in the list' }).click()
+    await page.getByRole('button', { name: 'Start', exact: true }).click()
+    const start = page.getByRole('dialog').getByRole('button', { name: 'Start', exact: true })
+    await start.click()
+    await page.getByRole('dialog').getByText('The monthly budget of the company is too small').waitFor()
+    await cabinet.sql`update companies set budget = null where company_id = ${poor}`
+    await start.click()
+    await page.getByText('Black Friday is started').waitFor()
+    expect(await cabinet.sql`select status, message_count from dispatches where company_id = ${poor}`).toEqual([
+      { status: 'STARTED', message_count: 2 },
+    ])
+    expect(uploads).toHaveLength(1)
+  })
+
   test('goes on after a cut connection and a closed tab where it was, with no recipient twice', async () => {
     const { page } = await signedIn()
     await writeText(page, 'Hello')

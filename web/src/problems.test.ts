@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { whyUnusable } from '../../src/domain/dispatches/routing.ts'
 import { refusalOfLogin, refusalOfPassword } from '../../src/domain/partners/partner.ts'
 import { badCredentials } from '../../src/domain/people/sign-in.ts'
 import { NoAnswer, ServerError } from './api.ts'
@@ -14,6 +15,8 @@ test('what the server refuses with has a text of ours', () => {
   expect(keyOf(badCredentials().message)).toBe('problem.credentials')
   expect(keyOf(`password: ${refusalOfPassword('short')}`)).toBe('problem.passwordLength')
   expect(keyOf(`password: ${refusalOfPassword(' long enough but ')}`)).toBe('problem.passwordSpace')
+  const name = { channelType: 'SMS', senderName: 'ROMASHKA' } as const
+  expect(keyOf(`senderName: ${whyUnusable(name, [])}`)).toBe('problem.nameNotApproved')
   expect(keyOf(`login: ${refusalOfLogin('no spaces here')}`)).toBe('problem.login')
 })
 

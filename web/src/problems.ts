@@ -7,6 +7,13 @@ type ProblemKey = Extract<Key, `problem.${string}`>
 const known: [RegExp, ProblemKey][] = [
   [/^version: /, 'problem.changedMeanwhile'],
   [/^senderName: .* is registered for /s, 'problem.nameTaken'],
+  [/^senderName: .* is suspended/s, 'problem.nameSuspended'],
+  [/^senderName: (.* is not approved|there is no name )/s, 'problem.nameNotApproved'],
+  [/^The monthly budget of the company would be exceeded/, 'problem.budget'],
+  [/^The balance of the company is too small/, 'problem.balance'],
+  [/^(companyId: t|T)he company is disabled/, 'problem.companyDisabled'],
+  [/^price: the dispatch costs another amount/, 'problem.priceChanged'],
+  [/^Too many dispatches of the company/, 'problem.tooManyDispatches'],
   [/^Login or password is wrong/, 'problem.credentials'],
   [/^The present password is wrong/, 'problem.presentPassword'],
   [/^(code: is wrong|The code is wrong)/, 'problem.code'],

@@ -13,7 +13,7 @@ import { useWords } from '../words/words.ts'
 import type { Step } from './draft.ts'
 import styles from './new-dispatch.module.css'
 import { Foot, type StepProps, useGoTo } from './new-dispatch-page.tsx'
-import { numberOf, placeOf, reportOf } from './offer.ts'
+import { beginSending, numberOf, placeOf, reportOf } from './offer.ts'
 import { BrandPrices } from './summary.tsx'
 import { daysIn, hoursIn } from './week-grid.tsx'
 import { termNames } from './when-step.tsx'
@@ -42,11 +42,7 @@ export function CheckStep({ use, offer }: StepProps) {
         </aside>
       </div>
       <Foot step={4} fault={isTooDear ? say('new.check.noFunds') : undefined}>
-        <Button
-          variant="filled"
-          disabled={isTooDear}
-          onClick={() => use.store({ sending: { price: report.price, dispatchId: undefined } })}
-        >
+        <Button variant="filled" disabled={isTooDear} onClick={() => use.store(beginSending(use.draft))}>
           {say('new.check.send', { count: report.willBeSent })} {say('new.check.for', { price })}
         </Button>
       </Foot>

@@ -37,7 +37,9 @@ export type Draft = {
   checked: { of: string; readBy?: string; report: Report } | undefined
   when: When
   /** The last button was pressed: the upload goes on until the dispatch is started. */
-  sending: { price: string; dispatchId: number | undefined } | undefined
+  sending: { price: string; dispatchId: number | undefined; problem?: string | undefined } | undefined
+  /** The dispatch that an earlier attempt made, and what it was made of: the same choices go on with it. */
+  made: { dispatchId: number; of: string } | undefined
 }
 
 const allHours = Array.from({ length: 24 }, (_, hour) => hour)
@@ -66,6 +68,7 @@ export const newDraft = (companyId: number | undefined): Draft => ({
     rateTerm: 'second',
   },
   sending: undefined,
+  made: undefined,
 })
 
 // The browser's database -----------------------------------------------------------------------------------------------

@@ -111,6 +111,17 @@ export function formOf(draft: Draft): DispatchForm {
   return { name: draft.name.trim(), channelType, senderName: senderName.trim(), text, shortUrl, ...timesOf(draft.when) }
 }
 
+/** What decides which dispatch the server has: an attempt with the same choices uploads nothing twice. */
+export const madeBy = (draft: Draft) =>
+  JSON.stringify([checkedBy(draft), formOf(draft), reportOf(draft)?.willBeSent, reportOf(draft)?.price])
+
+/** Begins to send: goes on with the dispatch that an earlier attempt made, if nothing was changed since. */
+export function beginSending(draft: Draft): Partial<Draft> {
+  const { price } = reportOf(draft)!
+  if (draft.made?.of === madeBy(draft)) return { sending: { price, dispatchId: draft.made.dispatchId } }
+  return { sending: { price, dispatchId: undefined }, made: undefined, id: crypto.randomUUID() }
+}
+
 function timesOf({ startAt, endAt, hours, days, useLocalTime, rate, rateTerm }: When) {
   return {
     useLocalTime,

@@ -7,15 +7,15 @@ import { ask, NoAnswer, ServerError } from '../api.ts'
 import { useFormats } from '../format.ts'
 import { Blank } from '../parts/blank.tsx'
 import { PageHead } from '../parts/page-head.tsx'
-import { describeProblem } from '../problems.ts'
+import { keyOf } from '../problems.ts'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import { type Draft, type DraftUse, keptFile } from './draft.ts'
 import styles from './new-dispatch.module.css'
 import { useGoTo } from './new-dispatch-page.tsx'
-import { formOf, numberOf, placeOf, readingOf } from './offer.ts'
-import { postUntilAnswered, Refusal } from './recipients/post.ts'
-import { ReadingFailed, runTask } from './recipients/reader.ts'
+import { formOf, madeBy, numberOf, placeOf, readingOf } from './offer.ts'
+import { postUntilAnswered } from './recipients/post.ts'
+import { runTask } from './recipients/reader.ts'
 import { apiAddress } from './recipients-step.tsx'
 
 type State =
@@ -23,7 +23,6 @@ type State =
   | { phase: 'starting' }
   | { phase: 'started'; dispatchId: number; price: string; count: number }
   | { phase: 'price changed'; now: string }
-  | { phase: 'failed'; error: unknown }
 
 /**
  * Uploads and starts. It begins where an earlier page, or an earlier day, left off: the server says how many recipients
@@ -36,6 +35,7 @@ export function Sending({ use }: { use: DraftUse }) {
   const total = use.draft.checked?.report.willBeSent ?? 0
   const goBack = useGoBack(use)
   if (state.phase === 'started') return <Started state={state} use={use} />
+  if (use.draft.sending?.problem !== undefined) return <Failed use={use} goBack={goBack} />
   return (
     <>
       <PageHead title={use.draft.name || say('new.title')} note={say('new.sending.text')} />
@@ -51,20 +51,21 @@ export function Sending({ use }: { use: DraftUse }) {
       )}
       {state.phase === 'starting' && <h2 role="status">{say('new.sending.starting')}</h2>}
       {state.phase === 'price changed' && <PriceChanged use={use} now={state.now} sendFor={sendFor} goBack={goBack} />}
-      {state.phase === 'failed' && <Failed error={state.error} goBack={goBack} />}
     </>
   )
 }
 
-/** A dispatch that was begun stays as it is; after a change another one is made. */
-function useGoBack({ store }: DraftUse) {
+/** A dispatch that was begun stays as it is: without a change it is gone on with, after one another is made. */
+function useGoBack({ draft, store }: DraftUse) {
   const goTo = useGoTo()
   return async () => {
-    await store({ sending: undefined, id: crypto.randomUUID() })
+    const { dispatchId } = draft.sending!
+    await store({ sending: undefined, made: dispatchId === undefined ? undefined : { dispatchId, of: madeBy(draft) } })
     goTo(4)
   }
 }
 
+const FILE_GONE = 'The file is gone'
 class FileGone extends Error {}
 
 function useSending({ draft, store, forget }: DraftUse) {
@@ -73,10 +74,11 @@ function useSending({ draft, store, forget }: DraftUse) {
   const [state, setState] = useState<State>({ phase: 'uploading', done: 0, isWaiting: false })
   const latest = useRef({ draft, store, forget })
   latest.current = { draft, store, forget }
-  const { price } = draft.sending ?? { price: '' }
+  const { price, problem } = draft.sending ?? { price: '', problem: undefined }
 
   useEffect(() => {
-    if (price === '') return
+    // What was refused is tried again only when the person says so, not by a reload.
+    if (price === '' || problem !== undefined) return
     const abort = new AbortController()
     const isHere = () => !abort.signal.aborted
     const show = (next: State) => isHere() && setState(next)
@@ -90,20 +92,18 @@ function useSending({ draft, store, forget }: DraftUse) {
       show({ phase: 'starting' })
       const ready = await patiently(() => draftOf(draft, begun.dispatchId))
       if (ready.status === 'CREATED' && ready.price !== price) return show({ phase: 'price changed', now: ready.price })
-      await postUntilAnswered(
-        { api: apiAddress(), companyId: draft.companyId },
-        `/new-dispatch/${begun.dispatchId}/start`,
-        { price },
-        { onWaiting: () => {} },
-      )
+      await startFor(draft, begun.dispatchId, price)
       if (!isHere()) return
       setState({ phase: 'started', dispatchId: begun.dispatchId, price, count: ready.recipients })
       await latest.current.forget()
       void client.invalidateQueries()
     }
-    run().catch(error => show({ phase: 'failed', error }))
+    run().catch(error => {
+      if (isHere())
+        void latest.current.store({ sending: { ...latest.current.draft.sending!, problem: problemIn(error) } })
+    })
     return () => abort.abort()
-  }, [price, personId, client])
+  }, [price, problem, personId, client])
 
   const sendFor = (now: string) => void store({ sending: { ...draft.sending!, price: now } })
   return { state, sendFor }
@@ -118,6 +118,20 @@ function begin(draft: Draft, onWaiting: () => void): Promise<DraftAnswer> {
   if (known !== undefined) return patiently(() => draftOf(draft, known))
   const place = { api: apiAddress(), companyId: draft.companyId }
   return postUntilAnswered<DraftAnswer>(place, '/new-dispatch', formOf(draft), { key: `${draft.id}:create`, onWaiting })
+}
+
+const startFor = (draft: Draft, dispatchId: number, price: string) =>
+  postUntilAnswered(
+    { api: apiAddress(), companyId: draft.companyId },
+    `/new-dispatch/${dispatchId}/start`,
+    { price },
+    { onWaiting: () => {} },
+  )
+
+/** What the server said, or what happened to the file. */
+function problemIn(error: unknown): string {
+  if (error instanceof FileGone) return FILE_GONE
+  return error instanceof Error ? error.message : String(error)
 }
 
 const PAUSE_MS = 3000
@@ -142,6 +156,7 @@ async function upload(
   signal: AbortSignal,
   show: (state: State) => void,
 ) {
+  if (recipients > 0 && recipients === draft.checked?.report.willBeSent) return
   const file = await keptFile(personId)
   if (!file || !draft.source || !draft.checked) throw new FileGone()
   let done = recipients
@@ -216,18 +231,39 @@ function PriceChanged({ use, now, sendFor, goBack }: ChangedProps) {
   )
 }
 
-function Failed({ error, goBack }: { error: unknown; goBack(): void }) {
-  const words = useWords()
-  const { say } = words
-  const text =
-    error instanceof FileGone
-      ? say('new.sending.fileGone')
-      : error instanceof ReadingFailed || error instanceof Refusal
-        ? error.message
-        : describeProblem(words, error)
+/** The dispatch waits in the list with what was uploaded. It can be started there, or from here. */
+function Failed({ use, goBack }: { use: DraftUse; goBack(): void }) {
+  const { say } = useWords()
+  const goTo = useGoTo()
+  const { sending, name } = use.draft
+  const { price, dispatchId, problem = '' } = sending!
+  const key = keyOf(problem)
+  const reason = key ? say(key) : problem === FILE_GONE ? say('new.sending.fileGone') : problem
+  const startAnew = async () => {
+    await use.discard()
+    goTo(1)
+  }
   return (
-    <Blank drawing="broken" title={say('new.sending.failed')} text={text}>
-      <Button onClick={goBack}>{say('new.sending.backToCheck')}</Button>
-    </Blank>
+    <>
+      <PageHead
+        title={name || say('new.title')}
+        actions={<Button onClick={startAnew}>{say('new.sending.another')}</Button>}
+      />
+      <Blank
+        drawing="broken"
+        title={say('new.sending.failed')}
+        text={dispatchId === undefined ? reason : `${reason} ${say('new.sending.draftStays')}`}
+      >
+        <Button variant="filled" onClick={() => use.store({ sending: { price, dispatchId } })}>
+          {say('new.sending.tryAgain')}
+        </Button>
+        {dispatchId !== undefined && (
+          <Button renderRoot={props => <Link {...props} to="/dispatches/$dispatchId" params={{ dispatchId }} />}>
+            {say('new.sending.openDraft')}
+          </Button>
+        )}
+        <Button onClick={goBack}>{say('new.sending.backToCheck')}</Button>
+      </Blank>
+    </>
   )
 }
