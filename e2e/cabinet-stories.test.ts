@@ -7,7 +7,7 @@ import { aPerson, ofCompany, ofPartner, PASSWORD, staff } from '../src/testing/c
 import { eventually } from '../src/testing/eventually.ts'
 import { aCompany, aPartner } from '../src/testing/factories.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
-import { openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
+import { enter, openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
 
 /** What people do in the cabinet, from sign-in to result. */
 
@@ -133,6 +133,25 @@ describe.skipIf(!hasBrowser)('each kind of person', () => {
     await page.getByRole('button', { name: 'Company: Romashka' }).click()
     await page.getByRole('option', { name: 'All companies' }).click()
     await page.waitForURL(`${cabinet.origin}/cabinet/audit`)
+  })
+})
+
+describe.skipIf(!hasBrowser)('opening a page', () => {
+  test('asks for its scripts, its words and its font while the server is asked who is signed in, and asks that once', async () => {
+    const page = await newPage()
+    const asked: string[] = []
+    page.on('request', request => asked.push(new URL(request.url()).pathname))
+    const { login } = await aPerson(cabinet.sql, ofCompany(companyId), 'owner')
+    const hasAsked = (path: RegExp) => eventually(async () => expect(asked.some(one => path.test(one))).toBe(true))
+    await page.route('**/api/session', async route => {
+      if (route.request().method() === 'GET') {
+        for (const path of [/people-page/, /\/en-/, /inter-latin/]) await hasAsked(path)
+      }
+      await route.continue()
+    })
+    await enter(page, cabinet, login, 'people')
+    await page.getByRole('heading', { name: 'People', level: 1 }).waitFor()
+    expect(asked.filter(path => path.endsWith('/api/session'))).toHaveLength(1)
   })
 })
 

@@ -5,21 +5,21 @@ import './look/tokens.css'
 import './look/fonts.css'
 import './look/base.css'
 import { App } from './app.tsx'
+import { showTheme } from './look/theme.ts'
 import { publishNonce } from './nonce.ts'
 import { loadScriptsOfPage, router } from './router.tsx'
 import { languageOfDevice, showLanguage } from './words/words.ts'
 
-/** Everything that the page needs is requested at once, and React draws it in one step. */
+showTheme()
+void drawPage() // not awaited: the scripts of a page import this one, so they would wait for each other for ever
+
+/** All that the page needs is asked for at once, and React draws it in one step. */
 async function drawPage() {
   const nonce = publishNonce()
-  loadScriptsOfPage()
-  await Promise.all([showLanguage(languageOfDevice()), router.load()])
+  await Promise.all([showLanguage(languageOfDevice()), router.load(), loadScriptsOfPage()])
   createRoot(document.getElementById('root')!).render(
     <StrictMode>
       <App nonce={nonce} />
     </StrictMode>,
   )
 }
-
-// Not awaited: the scripts of a page import this one, so they would wait for each other for ever.
-void drawPage()

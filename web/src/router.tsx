@@ -87,13 +87,13 @@ onSignedOut(() => {
   void router.navigate({ to: '/sign-in', search: { back: href, over: true }, replace: true })
 })
 
-/** The router itself would load them only once the server has said who is signed in. */
-export function loadScriptsOfPage() {
-  for (const { routeId } of router.matchRoutes(router.latestLocation)) {
-    const route = router.routesById[routeId as keyof typeof router.routesById]
-    void router.loadRouteChunk(route)?.catch(() => {}) // the router tells of it
-  }
-}
+/** The router itself would load them only once the server has said who is signed in. It also tells of a failure. */
+export const loadScriptsOfPage = () =>
+  Promise.allSettled(
+    router
+      .matchRoutes(router.latestLocation)
+      .map(({ routeId }) => router.loadRouteChunk(router.routesById[routeId as keyof typeof router.routesById])),
+  )
 
 /** To the page that the person wanted before signing in. */
 export const goBackTo = (back = '/') => router.history.replace(basepath.replace(/\/$/, '') + back)

@@ -94,3 +94,10 @@ export const cssVariablesResolver: CSSVariablesResolver = () => ({ variables, li
 
 /** The choice on this device, so that the page has the right theme before it knows the person. */
 export const colorSchemeManager = localStorageColorSchemeManager({ key: 'tidings-theme' })
+
+/** Before anything is drawn: no white flash in the dark theme. */
+export function showTheme() {
+  const chosen = colorSchemeManager.get('auto')
+  const isDark = chosen === 'dark' || (chosen === 'auto' && matchMedia('(prefers-color-scheme: dark)').matches)
+  document.documentElement.dataset.mantineColorScheme = isDark ? 'dark' : 'light'
+}
