@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { loadNumbering } from '../src/domain/numbering/numbering.ts'
@@ -37,7 +38,7 @@ const plain = (number: string) => number.replaceAll('\u00a0', ' ').replaceAll('\
 const pathOf = (page: Page) => new URL(page.url()).pathname
 
 describe.skipIf(!hasBrowser)('messages', () => {
-  test('from a failed message of a dispatch to its whole life, and its callback again', async () => {
+  test('from a failed message of a dispatch to its whole life, its callback again, and the message again', async () => {
     const { page, faults } = await signedIn('owner', `messages?dispatch=${sent.dispatchId}`)
     await eventually(async () => expect((await numbersIn(page)).length).toBe(4))
     await page.getByRole('button', { name: 'Status' }).click()
@@ -72,6 +73,16 @@ describe.skipIf(!hasBrowser)('messages', () => {
     await life.getByRole('button', { name: 'Replay' }).first().click()
     await page.getByText('The callback goes out again.').waitFor()
     await life.getByRole('heading', { name: /^Callback waits for/ }).waitFor()
+
+    await page.getByRole('link', { name: 'Send again' }).click()
+    const text = page.getByRole('textbox', { name: 'Text' })
+    await text.waitFor()
+    expect(await page.getByRole('textbox', { name: 'Number' }).inputValue()).toBe('+79262001014')
+    expect(await page.getByLabel('Sender name').inputValue()).toBe('ROMASHKA')
+    expect(await text.inputValue()).toMatch(/^Autumn bouquets are 20% off/)
+    await text.fill('Asters are 30% off')
+    await page.reload()
+    expect(await text.inputValue()).toBe('Asters are 30% off')
     faults.expectNone()
   })
 
@@ -86,6 +97,12 @@ describe.skipIf(!hasBrowser)('messages', () => {
     await box.fill('order-10517')
     await page.getByText('1 found. Found by the id').waitFor()
     await page.getByText(NASTY).waitFor()
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download CSV' }).click(),
+    ])
+    const lines = (await readFile((await file.path())!, 'utf8')).trimEnd().split('\r\n')
+    expect([lines.length, lines[1]!.includes('order-10517')]).toEqual([2, true])
     await box.fill('yesterday')
     await page.getByText('No message fits').waitFor()
     expect(await box.inputValue()).toBe('')

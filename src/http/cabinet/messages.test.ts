@@ -223,6 +223,22 @@ describe('the life of a message', () => {
     expect([charged, released]).toEqual([held, 0])
   })
 
+  test('that failed can be sent again, unless it carries a code or another step of its cascade may arrive', async () => {
+    const text = expect.stringMatching(/^Autumn bouquets/)
+    const again = { destination: '79262001014', channelType: 'SMS', senderName: 'ROMASHKA', text }
+    expect((await lifeOf(sent.undelivered)).again).toMatchObject(again)
+    expect((await lifeOf(sent.delivered)).again).toBeNull()
+    const world = await aWorld(api.sql)
+    const { first } = await aCascade(api.sql, numbering, world)
+    const code = await aSingleMessage(api.sql, numbering, world, { method: 'VERIFIER_API', text: 'Code ****' })
+    await api.sql`update messages set status = 'FAILED', final_at = now(), final_price = 0 where uuid = ${code}`
+    const browser = await signedIn(ofCompany(world.companyId), 'owner')
+    for (const uuid of [first, code]) {
+      const { status, again } = await lifeOf(uuid, browser)
+      expect([['undelivered', 'unsent'].includes(status), again]).toEqual([true, null])
+    }
+  })
+
   test('shows no amounts to people who may not see prices', async () => {
     const life = await lifeOf(sent.delivered, await signedIn(ofCompany(ours.companyId), 'viewer'))
     expect(kindsOf(life)[0]).not.toEqual(expect.arrayContaining(['priced']))

@@ -29,6 +29,7 @@ import type { CabinetContext } from './cabinet-context.ts'
 import { messageReport } from './message-report.ts'
 import { reportTypes } from './report.ts'
 import { ofReader, refuseUnknownZone } from './report-words.ts'
+import { againOf } from './send-again.ts'
 
 const REPORTS_OF_PERSON = 1
 
@@ -170,12 +171,13 @@ const present = (message: SeenMessage) => ({
   currency: message.currency,
 })
 
-const presentLife = ({ message, steps, dispatch }: LifeOfMessage, viewer: Viewer) => ({
-  ...present(message),
-  expiresAt: message.expiresAt,
-  cascadeUuid: message.cascadeUuid,
-  dispatchStatus: dispatch?.status ?? null,
-  steps: steps.map(step => presentStep(step, viewer)),
+const presentLife = (life: LifeOfMessage, viewer: Viewer) => ({
+  ...present(life.message),
+  again: againOf(life),
+  expiresAt: life.message.expiresAt,
+  cascadeUuid: life.message.cascadeUuid,
+  dispatchStatus: life.dispatch?.status ?? null,
+  steps: life.steps.map(step => presentStep(step, viewer)),
 })
 
 const presentStep = ({ message, moments, money, callbacks }: LifeOfStep, viewer: Viewer) => ({

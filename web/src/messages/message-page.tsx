@@ -19,6 +19,7 @@ import { MessageStatus } from './message-status.tsx'
 import { type Life, lifeQuery, type Step, useChosenCompany } from './messages.ts'
 import { MoneyOfMessage } from './money.tsx'
 import { groupedNumber, kindOfStatus, type StatusName } from './names.ts'
+import { SendAgain } from './send-again.tsx'
 import { Bubble } from './texts.tsx'
 
 const FRESH_MS = 5000
@@ -107,6 +108,7 @@ function Head({ life }: { life: Life }) {
         </p>
       </div>
       <div className={styles.acts}>
+        <SendAgain life={life} />
         <Button
           leftSection={<Icon name={clipboard.copied ? 'check' : 'copy'} />}
           onClick={() => clipboard.copy(window.location.href)}

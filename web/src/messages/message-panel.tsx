@@ -11,6 +11,7 @@ import { MessageStatus } from './message-status.tsx'
 import styles from './messages.module.css'
 import { type Life, lifeQuery, useChosenCompany } from './messages.ts'
 import { groupedNumber } from './names.ts'
+import { SendAgain } from './send-again.tsx'
 import { Bubble } from './texts.tsx'
 import { WhatItMeans } from './what-it-means.tsx'
 
@@ -45,13 +46,15 @@ function Content({ life }: { life: Life }) {
       <Bubble text={life.text} />
       <LifeLine life={life} step={step} isBrief />
       <Details life={life} isBrief />
-      <Button
-        className={styles.whole}
-        renderRoot={props => <Link to="/messages/$uuid" params={{ uuid: life.uuid }} {...props} />}
-        leftSection={<Icon name="arrow" />}
-      >
-        {say('message.whole')}
-      </Button>
+      <div className={styles.whole}>
+        <Button
+          renderRoot={props => <Link to="/messages/$uuid" params={{ uuid: life.uuid }} {...props} />}
+          leftSection={<Icon name="arrow" />}
+        >
+          {say('message.whole')}
+        </Button>
+        <SendAgain life={life} />
+      </div>
     </>
   )
 }

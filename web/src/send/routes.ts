@@ -1,16 +1,19 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { needs, shellRoute } from '../shell/shell-route.ts'
 
-/** `to` begins a message to that number; `sent` shows what becomes of one. */
+/** `to` begins a message to that number, `again` one like a message that failed; `sent` shows what becomes of one. */
 const sendRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/send',
-  validateSearch: (search: Record<string, unknown>): { to?: string | undefined; sent?: string | undefined } => ({
+  validateSearch: (search: Record<string, unknown>): SendSearch => ({
     to: search.to === undefined ? undefined : String(search.to),
+    again: typeof search.again === 'string' ? search.again : undefined,
     sent: typeof search.sent === 'string' ? search.sent : undefined,
   }),
   beforeLoad: needs('traffic.send'),
   component: lazyRouteComponent(() => import('./send-page.tsx'), 'SendPage'),
 })
+
+type SendSearch = { to?: string | undefined; again?: string | undefined; sent?: string | undefined }
 
 export const sendRoutes = [sendRoute] as const

@@ -1,8 +1,9 @@
 import { getRouteApi } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useCallback, useState } from 'react'
 import { OneCompany } from '../parts/one-company.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { useWords } from '../words/words.ts'
+import { BeginAgain } from './begin-again.tsx'
 import { SendForm } from './send-form.tsx'
 import { SentMessage } from './sent-message.tsx'
 
@@ -11,10 +12,14 @@ const route = getRouteApi('/shell/send')
 /** One message, or a cascade to one number. What was sent stays in the address, so that a reload shows it again. */
 export function SendPage() {
   const { say } = useWords()
-  const { to, sent } = route.useSearch()
+  const { to, again, sent } = route.useSearch()
   const navigate = route.useNavigate()
   const [round, setRound] = useState(0)
   const show = (uuid: string | undefined) => navigate({ search: before => ({ ...before, sent: uuid, to: undefined }) })
+  const begun = useCallback(
+    () => void navigate({ search: before => ({ ...before, again: undefined }), replace: true }),
+    [navigate],
+  )
   const startAnew = () => {
     setRound(round + 1)
     void show(undefined)
@@ -26,6 +31,8 @@ export function SendPage() {
         {companyId =>
           sent ? (
             <SentMessage uuid={sent} companyId={companyId} onAnother={startAnew} />
+          ) : again ? (
+            <BeginAgain uuid={again} companyId={companyId} onBegun={begun} />
           ) : (
             <SendForm key={`${companyId} ${round}`} companyId={companyId} to={to} onSent={uuid => void show(uuid)} />
           )

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { ClientChannel } from '../../../src/base/channel-types.ts'
 import type { PriceAnswer, SendAnswer, SendForm } from '../../../src/http/cabinet/send.ts'
+import type { MessageAgain } from '../../../src/http/cabinet/send-again.ts'
 import { ask, type Wire } from '../api.ts'
 
 export type Price = Wire<PriceAnswer>
@@ -36,6 +37,12 @@ export const emptyDraft = (destination = ''): SendDraft => ({
   shortUrl: false,
   startAt: '',
   steps: [emptyStep('SMS')],
+})
+
+/** A message that failed, to be sent again. */
+export const draftOf = ({ destination, channelType, ...fields }: MessageAgain): SendDraft => ({
+  ...emptyDraft(`+${destination}`),
+  steps: [{ ...emptyStep(channelType), ...fields }],
 })
 
 export const MOST_STEPS = 10

@@ -191,5 +191,6 @@ export const messages = {
   'message.traffic.SERVICE': 'Service',
   'message.traffic.PROMO': 'Advertising',
   'message.steps': 'Steps of the cascade',
+  'message.again': 'Send again',
   'message.sameNumber': 'All messages to this number',
 } as const

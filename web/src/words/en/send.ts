@@ -44,4 +44,7 @@ export const send = {
   'send.price.atMost': 'At most',
   'send.operator': 'Operator',
   'send.another': 'Send another',
+  'send.again.impossible': 'This message cannot be sent again from here',
+  'send.again.why':
+    'It was delivered or is still under way, it carries a code, or the form has no fields for its content.',
 } as const

@@ -215,5 +215,6 @@ export const messages = {
   'message.traffic.SERVICE': 'Сервис',
   'message.traffic.PROMO': 'Реклама',
   'message.steps': 'Шаги каскада',
+  'message.again': 'Отправить снова',
   'message.sameNumber': 'Все сообщения на этот номер',
 }

@@ -1,0 +1,32 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { lifeQuery } from '../messages/messages.ts'
+import { Band } from '../parts/band.tsx'
+import { BoneRows } from '../parts/bones.tsx'
+import { ErrorState } from '../parts/error-state.tsx'
+import { useWords } from '../words/words.ts'
+import { draftOf, storeDraft } from './send.ts'
+
+type Props = { uuid: string; companyId: number; onBegun(): void }
+
+/** Makes the draft from a message that failed. After that the draft is one like any other: a reload keeps what is changed in it. */
+export function BeginAgain({ uuid, companyId, onBegun }: Props) {
+  const { data, error, refetch } = useQuery(lifeQuery(uuid, companyId))
+  const again = data?.again
+  useEffect(() => {
+    if (!again) return
+    storeDraft(companyId, draftOf(again))
+    onBegun()
+  }, [again, companyId, onBegun])
+  if (error) return <ErrorState error={error} onRetry={refetch} />
+  return again === null ? <Impossible /> : <BoneRows rows={5} />
+}
+
+function Impossible() {
+  const { say } = useWords()
+  return (
+    <Band kind="warn" title={say('send.again.impossible')}>
+      <p>{say('send.again.why')}</p>
+    </Band>
+  )
+}
