@@ -158,6 +158,7 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
     await page.getByRole('gridcell', { name: 'Monday, 09:00' }).press('Shift+ArrowDown')
     await page.getByText('Mon–Tue, 09:00–10:00').waitFor()
     await page.getByRole('radio', { name: 'At most' }).check()
+    await page.getByText(/^About 1 minute; ends (Monday|Tuesday)/).waitFor()
     await goOn(page, 'Check and send')
     await sendButton(page).waitFor()
     await page.reload()

@@ -532,7 +532,7 @@ describe('every change of the cabinet', () => {
   const fill = (browser: CabinetBrowser, dispatchId: number) => {
     const recipients = [{ destination: '+79160000001' }]
     const path = `/new-dispatch/${dispatchId}/recipients`
-    return browser.ask('POST', path, { from: 0, recipients }, withKey(`recipients of ${dispatchId}`))
+    return browser.ask('POST', path, { from: 0, total: 1, recipients }, withKey(`recipients of ${dispatchId}`))
   }
 
   const aRule = async (browser: CabinetBrowser) => {

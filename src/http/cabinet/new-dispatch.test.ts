@@ -39,7 +39,7 @@ async function aDraft(browser: CabinetBrowser): Promise<DraftAnswer> {
 }
 
 const add = (browser: CabinetBrowser, dispatchId: number, from: number, recipients: object[], key?: string) =>
-  browser.ask('POST', `/new-dispatch/${dispatchId}/recipients`, { from, recipients }, withKey(key))
+  browser.ask('POST', `/new-dispatch/${dispatchId}/recipients`, { from, total: 4, recipients }, withKey(key))
 
 const reservedOf = async () => {
   const [row] = await api.sql<{ reserved: bigint }[]>`
@@ -114,7 +114,7 @@ describe('a dispatch', () => {
     expect((await reservedOf()) - before).toBe(checked)
   })
 
-  test('takes a repeated request once, and no recipients at another place than the next', async () => {
+  test('takes a repeated request once, and no recipients at another place than the next; the audit log has them once', async () => {
     const browser = await signedIn(ofCompany(companyId), 'sender')
     const { dispatchId } = await aDraft(browser)
     await add(browser, dispatchId, 0, two, 'same')
@@ -122,6 +122,12 @@ describe('a dispatch', () => {
     const late = await add(browser, dispatchId, 0, two) // as if the key had been forgotten
     expect([late.status, late.body.error.msg]).toEqual([400, 'from: the dispatch has 2 recipients'])
     expect((await browser.ask('GET', `/new-dispatch/${dispatchId}`)).body.recipients).toBe(2)
+    await add(browser, dispatchId, 2, two)
+    const tooMany = await add(browser, dispatchId, 4, two)
+    expect([tooMany.status, tooMany.body.error.msg]).toEqual([400, 'total: is less than the recipients'])
+    const entries = await api.sql`
+      select after from audit_entries where subject_id = ${String(dispatchId)} and what = 'dispatch.changed'`
+    expect(entries).toEqual([{ after: { recipients: 4 } }])
   })
 
   test('needs a key for everything that creates', async () => {
@@ -146,7 +152,7 @@ const routes: ['GET' | 'POST', string, object?][] = [
   ['POST', '/new-dispatch/test', { ...form, name: undefined, destination: numberOf.MTS }],
   ['POST', '/new-dispatch', form],
   ['GET', '/new-dispatch/1'],
-  ['POST', '/new-dispatch/1/recipients', { from: 0, recipients: two }],
+  ['POST', '/new-dispatch/1/recipients', { from: 0, total: 2, recipients: two }],
   ['POST', '/new-dispatch/1/start', { price: '1.0000' }],
 ]
 

@@ -11,6 +11,8 @@ import { type ClientTrial, tryClientDispatch } from '../../domain/dispatches/cli
 import type { DispatchStatus, Recipient } from '../../domain/dispatches/dispatch.ts'
 import { priceToStart, startCreatedDispatch } from '../../domain/dispatches/lifecycle.ts'
 import { SHARED_NAME } from '../../domain/dispatches/routing.ts'
+import type { Gateway } from '../../domain/gateways/gateway.ts'
+import { listGateways } from '../../domain/gateways/gateways.ts'
 import { type Account, monthOf } from '../../domain/ledger/account.ts'
 import { accountOf } from '../../domain/ledger/ledger.ts'
 import { type Brand, brands } from '../../domain/numbering/brand.ts'
@@ -50,7 +52,12 @@ const Recipients = Type.Unsafe<Recipient[]>(
   ),
 )
 const Trial = Type.Object({ dispatch: NewDispatchBody, recipients: Recipients })
-const Addition = Type.Object({ from: Type.Integer({ minimum: 0 }), recipients: Recipients })
+/** `total` is how many the whole upload adds: the audit log has one entry for it, written with the first request. */
+const Addition = Type.Object({
+  from: Type.Integer({ minimum: 0 }),
+  total: Type.Integer({ minimum: 1 }),
+  recipients: Recipients,
+})
 const Start = Type.Object({ price: Type.String({ pattern: '^\\d{1,14}\\.\\d{4}$' }) })
 const Test = Type.Object({
   channelType: NewDispatchBody.properties.channelType,
@@ -92,6 +99,8 @@ export type OfferAnswer = {
   /** What a part costs under the name that needs no registration, by operator; null stands for all others. */
   shared: { senderName: string; prices: { brand: Brand | null; partPrice: string }[] }
   channelPrices: Partial<Record<ClientChannel, string>>
+  /** The most parts a second that the limits of the company and of the gateways allow; none where no limit is known. */
+  speeds: Partial<Record<ClientChannel, number>>
   templates: OfferedTemplate[]
   /** Only for people who may see money. */
   budget: BudgetAnswer | null
@@ -199,15 +208,18 @@ export const newDispatchRoutes =
       async (request, reply): Promise<{ recipients: number }> => {
         const { companyId } = await companyOf(sql, request.viewer, request.query)
         const { dispatchId, name } = await requireDispatchOf(sql, companyId, request.params.dispatchId)
-        const { from, recipients } = request.body
-        const note: Parameters<typeof addRecipients>[3]['alongside'] = (tx, id) =>
-          recordChange(tx, request.actor, {
+        const { from, total, recipients } = request.body
+        if (from + recipients.length > total) throw invalid('total: is less than the recipients')
+        const note: Parameters<typeof addRecipients>[3]['alongside'] = async (tx, id) => {
+          if (from > 0) return
+          await recordChange(tx, request.actor, {
             what: 'dispatch.changed',
             companyId,
             subject: { kind: 'dispatch', id, name },
-            before: { recipients: from },
-            after: { recipients: from + recipients.length },
+            before: { recipients: 0 },
+            after: { recipients: total },
           })
+        }
         const wanted = { from, recipients, linkBase, once: onceOf(request, companyId), alongside: note }
         await inTurn(reply, () => addRecipients(sql, numbering(), { companyId, dispatchId }, wanted))
         return { recipients: from + recipients.length }
@@ -220,13 +232,14 @@ export const newDispatchRoutes =
       { config: needs, schema: { querystring: OfCompany, params: ByDispatch, body: Start } },
       async ({ viewer, actor, query, params, body }): Promise<{ dispatchId: number }> => {
         const { companyId } = await companyOf(sql, viewer, query)
-        const { dispatchId, status, name } = await requireDispatchOf(sql, companyId, params.dispatchId)
+        const { dispatchId, status, name, messageCount } = await requireDispatchOf(sql, companyId, params.dispatchId)
         const home = { companyId, dispatchId }
         if (status !== 'CREATED') return { dispatchId }
         const subject = { kind: 'dispatch', id: dispatchId, name }
+        const after = { recipients: messageCount, price: body.price }
         await startCreatedDispatch(sql, home, billing(), {
           price: money(body.price),
-          alongside: tx => recordChange(tx, actor, { what: 'dispatch.started', companyId, subject }),
+          alongside: tx => recordChange(tx, actor, { what: 'dispatch.started', companyId, subject, after }),
         })
         return { dispatchId }
       },
@@ -239,12 +252,11 @@ const MOST_NAMES = 1000
 const MOST_TEMPLATES = 200
 const PRICED_CHANNELS = ['VIBER', 'WHATSAPP', 'VK', 'TELEGRAM', 'TEXT_TO_SPEECH', 'WEASY', 'PUSH'] as const
 
-async function offerFor(
-  sql: Sql,
-  { companyId, partnerId, name, currency }: Company,
-): Promise<Omit<OfferAnswer, 'budget'>> {
-  const [prices, senders, templates] = await Promise.all([
+async function offerFor(sql: Sql, company: Company): Promise<Omit<OfferAnswer, 'budget'>> {
+  const { companyId, partnerId, name, currency } = company
+  const [prices, gateways, senders, templates] = await Promise.all([
     openPriceBook(sql, partnerId),
+    listGateways(sql),
     pageOfSenders(sql, companyId, {}, { page: 1, perPage: MOST_NAMES }),
     listTemplates(sql, companyId, { status: ['APPROVED'] }, { page: 1, perPage: MOST_TEMPLATES }),
   ])
@@ -253,6 +265,7 @@ async function offerFor(
     names: namesOf(senders.items, prices),
     shared: { senderName: SHARED_NAME, prices: sharedPrices(prices) },
     channelPrices: Object.fromEntries(PRICED_CHANNELS.map(channel => [channel, priceOfChannel(prices, channel)])),
+    speeds: speedsOf(company, gateways),
     templates: templates.items.map(({ templateId, channelType, templateType, senderName, pattern }) => ({
       templateId,
       channelType,
@@ -264,6 +277,24 @@ async function offerFor(
       ),
     })),
   }
+}
+
+function speedsOf({ partsPerSecond }: Company, gateways: Gateway[]): OfferAnswer['speeds'] {
+  const byChannel = Map.groupBy(
+    gateways.filter(({ paused }) => !paused),
+    ({ channelType }) => channelType,
+  )
+  const known = (['SMS', ...PRICED_CHANNELS] as const).map(channel => {
+    const limits = [sumOfRates(byChannel.get(channel) ?? []), partsPerSecond].filter(limit => limit !== null)
+    return [channel, limits.length === 0 ? undefined : Math.min(...limits)] as const
+  })
+  return Object.fromEntries(known.filter(([, speed]) => speed !== undefined))
+}
+
+/** Null when one of them has no limit, or there is none. */
+function sumOfRates(gateways: Gateway[]): number | null {
+  const rates = gateways.map(({ partsPerSecond }) => partsPerSecond)
+  return rates.length === 0 || rates.includes(null) ? null : rates.reduce((sum: number, rate) => sum + rate!, 0)
 }
 
 /** Names that were refused for good are not offered. */

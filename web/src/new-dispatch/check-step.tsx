@@ -11,6 +11,7 @@ import { describeProblem } from '../problems.ts'
 import { dateFormat } from '../words/intl.ts'
 import { useWords } from '../words/words.ts'
 import type { Step } from './draft.ts'
+import { EndEstimate } from './estimate.tsx'
 import styles from './new-dispatch.module.css'
 import { Foot, type StepProps, useGoTo } from './new-dispatch-page.tsx'
 import { beginSending, numberOf, placeOf, reportOf } from './offer.ts'
@@ -87,7 +88,8 @@ function WhatHappens({ use: { draft }, offer }: StepProps) {
             ? say('new.check.anyTime')
             : say('new.check.hours', { days: daysIn(words, when.days), hours: hoursIn(when.hours), clock })}{' '}
           {when.rate !== null && say('new.check.limit', { rate: when.rate, term: say(termNames[when.rateTerm]) })}{' '}
-          {when.endAt !== '' && say('new.check.until', { time: moment(when.endAt) })}
+          {when.endAt !== '' && say('new.check.until', { time: moment(when.endAt) })}{' '}
+          <EndEstimate draft={draft} offer={offer} />
         </Said>
         <Said title={say('new.check.money')}>
           <b>{say('new.check.held', { price: money(numberOf(report.price), offer.company.currency) })}</b>{' '}

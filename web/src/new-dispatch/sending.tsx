@@ -168,6 +168,7 @@ async function upload(
       leftOut: draft.checked.report.leftOut,
       place: { api: apiAddress(), companyId: draft.companyId },
       dispatchId,
+      total: draft.checked.report.willBeSent,
       from: recipients,
       key: draft.id,
     },

@@ -1,11 +1,11 @@
 import { NativeSelect, NumberInput, Switch, TextInput } from '@mantine/core'
 import { Section } from '../parts/section.tsx'
-import { useWords, type Words } from '../words/words.ts'
+import { useWords } from '../words/words.ts'
 import { Choice } from './choice.tsx'
 import { rateTerms, type When } from './draft.ts'
+import { EndEstimate } from './estimate.tsx'
 import styles from './new-dispatch.module.css'
 import { Foot, type StepProps } from './new-dispatch-page.tsx'
-import { reportOf } from './offer.ts'
 import { PriceInFoot, PriceSummary } from './summary.tsx'
 import { WeekGrid } from './week-grid.tsx'
 
@@ -51,7 +51,12 @@ export function WhenStep({ use, offer }: StepProps) {
               onChange={({ currentTarget }) => change({ useLocalTime: currentTarget.checked })}
             />
           </Section>
-          <Speed when={when} change={change} parts={reportOf(draft)?.parts ?? 0} />
+          <Speed when={when} change={change} />
+          <Section title={say('new.estimate')} note={say('new.when.moscow')}>
+            <p role="status">
+              <EndEstimate draft={draft} offer={offer} />
+            </p>
+          </Section>
         </div>
         <PriceSummary draft={draft} offer={offer} />
       </div>
@@ -106,9 +111,8 @@ function inAnHour(): string {
   return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}T${two(time.getHours())}:00`
 }
 
-function Speed({ when, change, parts }: PartProps & { parts: number }) {
-  const words = useWords()
-  const { say } = words
+function Speed({ when, change }: PartProps) {
+  const { say } = useWords()
   return (
     <Section title={say('new.when.speed')}>
       <Choice
@@ -122,38 +126,24 @@ function Speed({ when, change, parts }: PartProps & { parts: number }) {
         ]}
       />
       {when.rate !== null && (
-        <>
-          <div className={styles.rate}>
-            <NumberInput
-              aria-label={say('new.when.rate')}
-              min={1}
-              max={10_000}
-              allowDecimal={false}
-              hideControls
-              value={when.rate}
-              onChange={value => typeof value === 'number' && value >= 1 && change({ rate: value })}
-            />
-            <NativeSelect
-              aria-label={say('new.when.term')}
-              value={when.rateTerm}
-              onChange={({ currentTarget }) => change({ rateTerm: currentTarget.value as When['rateTerm'] })}
-              data={rateTerms.map(term => ({ value: term, label: say(termNames[term]) }))}
-            />
-          </div>
-          <p className={`note ${styles.below}`} role="status">
-            {say('new.when.takes', { time: durationOf(words, parts, when) })}
-          </p>
-        </>
+        <div className={styles.rate}>
+          <NumberInput
+            aria-label={say('new.when.rate')}
+            min={1}
+            max={10_000}
+            allowDecimal={false}
+            hideControls
+            value={when.rate}
+            onChange={value => typeof value === 'number' && value >= 1 && change({ rate: value })}
+          />
+          <NativeSelect
+            aria-label={say('new.when.term')}
+            value={when.rateTerm}
+            onChange={({ currentTarget }) => change({ rateTerm: currentTarget.value as When['rateTerm'] })}
+            data={rateTerms.map(term => ({ value: term, label: say(termNames[term]) }))}
+          />
+        </div>
       )}
     </Section>
   )
-}
-
-const SECONDS_OF = { second: 1, minute: 60, hour: 3600, day: 86_400 } as const
-
-function durationOf({ say }: Words, parts: number, { rate, rateTerm }: When): string {
-  const minutes = Math.ceil(((parts / rate!) * SECONDS_OF[rateTerm]) / 60)
-  if (minutes < 120) return say('new.when.minutes', { count: Math.max(1, minutes) })
-  if (minutes < 48 * 60) return say('new.when.hoursLong', { count: Math.ceil(minutes / 60) })
-  return say('new.when.daysLong', { count: Math.ceil(minutes / 1440) })
 }

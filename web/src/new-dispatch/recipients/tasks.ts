@@ -48,7 +48,9 @@ export type Task =
       leftOut: Uint8Array<ArrayBuffer>
       place: Place
       dispatchId: number
-      /** How many recipients the dispatch has already. */
+      /** How many recipients the dispatch will have. */
+      total: number
+      /** How many it has already. */
       from: number
       /** Begins the Idempotency-Key of every request. */
       key: string

@@ -20,7 +20,7 @@ export async function uploadRecipients(task: Upload, { onProgress, onWaiting }: 
   let batch: Candidate[] = []
   const send = async () => {
     if (batch.length === 0) return
-    const body = { from, recipients: batch.map(recipientOf) }
+    const body = { from, total: task.total, recipients: batch.map(recipientOf) }
     const path = `/new-dispatch/${dispatchId}/recipients`
     await postUntilAnswered(place, path, body, { key: `${key}:${from}`, onWaiting })
     from += batch.length

@@ -171,7 +171,6 @@ export const newDispatch = {
   'new.when.minute': 'a minute',
   'new.when.hourTerm': 'an hour',
   'new.when.day': 'a day',
-  'new.when.takes': 'Takes at least {time} at this speed',
   'new.when.startIsPast': 'The start lies in the past.',
   'new.when.startIsFar': 'Choose a start within the next seven days.',
   'new.when.endIsEarly': 'The end must come after the start.',
@@ -180,6 +179,13 @@ export const newDispatch = {
   'new.when.minutes': { one: '{count} minute', other: '{count} minutes' },
   'new.when.hoursLong': { one: '{count} hour', other: '{count} hours' },
   'new.when.daysLong': { one: '{count} day', other: '{count} days' },
+
+  'new.estimate': 'Estimate',
+  'new.estimate.ends': 'About {duration}; ends {time}.',
+  'new.estimate.endsByHours': 'About {duration}; ends {time}, because of the hours.',
+  'new.estimate.begins': 'Begins {time}. How long it takes depends on the operators.',
+  'new.estimate.cut': 'Not everything would be sent before the chosen end: it would take until {time}.',
+  'new.estimate.tooLong': 'Longer than 60 days. Choose more hours or a higher speed.',
 
   'new.check.what': 'What will happen',
   'new.check.people': { one: '{count} person gets a message', other: '{count} people get a message' },

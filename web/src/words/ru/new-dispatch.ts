@@ -195,7 +195,6 @@ export const newDispatch = {
   'new.when.minute': 'в минуту',
   'new.when.hourTerm': 'в час',
   'new.when.day': 'в день',
-  'new.when.takes': 'С такой скоростью займёт не меньше: {time}',
   'new.when.startIsPast': 'Это время уже прошло.',
   'new.when.startIsFar': 'Выберите начало в ближайшие семь дней.',
   'new.when.endIsEarly': 'Конец должен быть позже начала.',
@@ -204,6 +203,13 @@ export const newDispatch = {
   'new.when.minutes': { one: '{count} минута', few: '{count} минуты', many: '{count} минут', other: '{count} минуты' },
   'new.when.hoursLong': { one: '{count} час', few: '{count} часа', many: '{count} часов', other: '{count} часа' },
   'new.when.daysLong': { one: '{count} день', few: '{count} дня', many: '{count} дней', other: '{count} дня' },
+
+  'new.estimate': 'Прогноз',
+  'new.estimate.ends': 'Примерно {duration}; закончится {time}.',
+  'new.estimate.endsByHours': 'Примерно {duration}; из-за выбранных часов закончится {time}.',
+  'new.estimate.begins': 'Начнётся {time}. Сколько займёт, зависит от операторов.',
+  'new.estimate.cut': 'До назначенного конца уйдёт не всё: понадобится время до {time}.',
+  'new.estimate.tooLong': 'Больше 60 дней. Добавьте часов или увеличьте скорость.',
 
   'new.check.what': 'Что произойдёт',
   'new.check.people': {
