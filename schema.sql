@@ -193,7 +193,8 @@ create table channel_prices (
   channel_type text not null,
   price        numeric(18,4) not null,
   currency     text not null,
-  constraint channel_prices_pkey PRIMARY KEY (channel_type),
+  valid_from   timestamp with time zone default '1970-01-01 00:00:00+00'::timestamp with time zone not null,
+  constraint channel_prices_pkey PRIMARY KEY (channel_type, valid_from),
   constraint channel_prices_price_check CHECK ((price >= (0)::numeric))
 );
 
@@ -304,10 +305,12 @@ alter table company_documents alter column content set storage external;
 
 create table country_prices (
   country_code text not null,
-  price        numeric(18,4) not null,
+  price        numeric(18,4),
   currency     text not null,
-  constraint country_prices_pkey PRIMARY KEY (country_code),
-  constraint country_prices_price_check CHECK ((price >= (0)::numeric))
+  valid_from   timestamp with time zone default '1970-01-01 00:00:00+00'::timestamp with time zone not null,
+  constraint country_prices_pkey PRIMARY KEY (country_code, valid_from),
+  constraint country_prices_price_check CHECK ((price >= (0)::numeric)),
+  constraint elsewhere_has_a_price CHECK (((country_code <> '*'::text) OR (price IS NOT NULL)))
 );
 
 create table deadlines (

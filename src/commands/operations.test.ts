@@ -130,6 +130,15 @@ describe('tariffs', () => {
     )
     await refused(['tariff', 'import', bad], /bad-tariffs\.csv: line 2: senderType "GOLD" is none of/)
   })
+
+  test('prices of other channels and countries are imported too, for every partner alike', async () => {
+    const file = await aFile('prices.csv', 'channelType,country,price', 'VIBER,,4.10', 'SMS,KZ,14.5', 'SMS,PT,9')
+    expect(await answerOf(['tariff', 'import', file], env)).toEqual({ added: 1, replaced: 1, unchanged: 1 })
+    const { channels, countries } = await answerOf(['tariff', 'list'], env)
+    expect(channels).toContainEqual({ channelType: 'VIBER', price: 4.1 })
+    expect(countries).toContainEqual({ country: 'PT', price: 9 })
+    await refused(['tariff', 'import', file, '--partner', 'demo'], /the same for every partner: leave out --partner/)
+  })
 })
 
 describe('gateways', () => {
@@ -143,6 +152,7 @@ describe('gateways', () => {
       companies: [],
       rate: null,
       paused: false,
+      drainUntil: null,
       state: expect.objectContaining({ bound: 0, wanted: 0, lastError: null, lastErrorAt: null }),
     })
     const settings = ['--set', 'receiptMs=20', '--set', 'ownIds=true', '--set', 'note=a=b']

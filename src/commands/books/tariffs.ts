@@ -7,6 +7,8 @@ import type { Pool } from '../../db/sql.ts'
 import type { Partner } from '../../domain/partners/partner.ts'
 import { partnerWithLogin } from '../../domain/partners/partners.ts'
 import { importTariffs, readTariffFile } from '../../domain/pricing/imports.ts'
+import { isPriceFile, readPriceFile } from '../../domain/pricing/other-price.ts'
+import { changePrices, openPrices, versionOfPrices } from '../../domain/pricing/other-prices.ts'
 import { currentTariffs, listTariffs, openPriceBook } from '../../domain/pricing/pricing.ts'
 import type { Tariff } from '../../domain/pricing/tariff.ts'
 import { noPartner } from '../advice.ts'
@@ -26,7 +28,9 @@ export async function listInForce(call: Call) {
 
 export async function importFile(call: Call) {
   await withFile(call.arguments[0]!, async source => {
-    const rows = readTariffFile(await text(source))
+    const content = await text(source)
+    if (isPriceFile(content)) return importPrices(call, content)
+    const rows = readTariffFile(content)
     await withDatabase(call.config, async ({ sql }) => {
       const partner = await partnerIn(call, sql)
       const done = await recorded(sql, async (tx, record) => {
@@ -38,6 +42,26 @@ export async function importFile(call: Call) {
       const { added, replaced, unchanged } = done
       call.print(done, `${added} tariffs were added, ${replaced} replaced, ${unchanged} are as before.`)
     })
+  })
+}
+
+/** Prices of other channels and of countries, at once. */
+async function importPrices(call: Call, content: string) {
+  if (call.options.partner !== undefined) {
+    throw new UsageError('Prices of channels and countries are the same for every partner: leave out --partner.')
+  }
+  const { prices, wrong } = readPriceFile(content)
+  if (wrong[0] !== undefined) throw new UsageError(wrong[0])
+  await withDatabase(call.config, async ({ sql }) => {
+    const done = await recorded(sql, async (tx, record) => {
+      const version = versionOfPrices(await openPrices(tx))
+      const { added, changed, unchanged } = await tx.begin(inner => changePrices(inner, { prices, version }))
+      const imported = { added: added.length, replaced: changed.length, unchanged }
+      await record({ what: 'tariffs.imported', subject: { kind: 'tariffs', id: 'prices' }, after: imported })
+      return imported
+    })
+    const { added, replaced, unchanged } = done
+    call.print(done, `${added} prices were added, ${replaced} replaced, ${unchanged} are as before.`)
   })
 }
 

@@ -14,7 +14,12 @@ export const tariffCommands: Command[] = [
   {
     name: 'tariff import',
     about: 'Loads tariffs from a file, all of them or none; those that it does not name stay as they are.',
-    arguments: [{ name: 'FILE', about: `A JSON list like \`tariffs\` of \`tariff list --json\`, or CSV: ${COLUMNS}` }],
+    arguments: [
+      {
+        name: 'FILE',
+        about: `A JSON list like \`tariffs\` of \`tariff list --json\`, or CSV: ${COLUMNS}; prices of other channels and countries as CSV: channelType,country,price`,
+      },
+    ],
     options: { partner: { value: 'LOGIN', about: "The partner's own tariffs; without it the general ones" } },
     run: async call => (await tariffs()).importFile(call),
   },

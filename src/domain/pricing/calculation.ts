@@ -1,6 +1,8 @@
 import { type Money, money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
 import { openBook } from './book.ts'
+import { priceAtPlace } from './other-price.ts'
+import { openPrices } from './other-prices.ts'
 import { openPriceBook, type PriceQuestion } from './pricing.ts'
 import * as store from './store.ts'
 import { type DatedTariff, holdsAt, type Package, packagesBetween, pickTariff, type Tariff } from './tariff.ts'
@@ -45,11 +47,23 @@ export async function findPricing(
   question: PriceQuestion,
 ): Promise<{ now: Pricing; next: (Pricing & { from: Date }) | null }> {
   const { tariffId, perPart } = (await openPriceBook(sql, partnerId)).priceOf(question)
-  if (tariffId === null) return { now: { tariff: null, perPart }, next: null }
+  if (tariffId === null) return { now: { tariff: null, perPart }, next: await nextPrice(sql, question, perPart) }
   const tariffs = [...(await openBook(sql, null)), ...(await openBook(sql, partnerId))]
   const tariff = tariffs.find(one => one.tariffId === tariffId)!
   const change = nextChange(tariffs, tariff, question, await store.databaseNow(sql))
   return { now: { tariff, perPart }, next: change ? { ...change, perPart: change.tariff.steps[0]!.price } : null }
+}
+
+/** The first moment from which the channel or the country has another price. */
+async function nextPrice(sql: Sql, { channelType, country }: PriceQuestion, current: Money) {
+  const place = { channelType, country: channelType === 'SMS' ? country : null }
+  const prices = await openPrices(sql)
+  const now = await store.databaseNow(sql)
+  for (const from of prices.map(({ validFrom }) => validFrom).sort((a, b) => a.getTime() - b.getTime())) {
+    const perPart = from > now ? priceAtPlace(prices, place, from) : null
+    if (perPart !== null && perPart !== current) return { tariff: null, perPart, from }
+  }
+  return null
 }
 
 /** The first moment from which another tariff answers the question. */

@@ -125,7 +125,7 @@ function readStep(row: TariffRow['steps'][number], tariff: string): TariffStep {
 }
 
 /** Far above any real price, and low enough that the sum of a large dispatch fits into the database. */
-const MOST_FOR_PART = money('1000000')
+export const MOST_FOR_PART = money('1000000')
 const MOST_FOR_PACKAGE = money('1000000000')
 
 /** The amount as it is written: digits with at most four places. Rounding would change a price without a word. */

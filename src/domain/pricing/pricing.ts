@@ -31,12 +31,6 @@ export function groupSteps<Row extends Omit<Tariff, 'steps'> & TariffStep>(rows:
 
 export const listSenderFees = (sql: Sql) => store.selectSenderFees(sql)
 
-/** What every partner pays for other channels, and for SMS to other countries; `*` is any country not listed. */
-export const listOtherPrices = async (sql: Sql) => ({
-  channels: await store.selectChannelPrices(sql),
-  countries: await store.selectCountryPrices(sql),
-})
-
 /** Names that are approved from now on have the new fee. Refused when it is no longer what the caller saw. */
 export async function changeSenderFee(sql: Sql, brand: string, before: Money, value: Money): Promise<void> {
   const [changed] = await store.updateSenderFee(sql, brand, before, value)
@@ -79,8 +73,8 @@ export async function openPriceBook(sql: Sql, partnerId: number): Promise<PriceB
   }
 }
 
-function fixed(perPart: Money | undefined, what: string): Price {
-  if (perPart === undefined) throw new Error(`no price for ${what}`)
+function fixed(perPart: Money | null | undefined, what: string): Price {
+  if (perPart === undefined || perPart === null) throw new Error(`no price for ${what}`)
   return { tariffId: null, perPart }
 }
 

@@ -1,5 +1,6 @@
 import { formatMoney, type Money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
+import type { DatedPrice, NewPrice, PricePlace } from './other-price.ts'
 import type { DatedTariff, Tariff } from './tariff.ts'
 
 type TariffRow = Omit<Tariff, 'steps'> & { from: number; price: Money; priceMauBatch: Money | null }
@@ -140,12 +141,47 @@ export const selectSenderFees = (sql: Sql) =>
     select brand, value, currency from sender_fees
     order by array_position(array['MTS', 'BEELINE', 'MEGAFON', 'TELE2'], brand), brand`
 
+/** The newest row of each channel that has begun. */
 export const selectChannelPrices = (sql: Sql) =>
-  sql<
-    { channelType: string; price: Money }[]
-  >`select channel_type as "channelType", price from channel_prices order by channel_type`
+  sql<{ channelType: string; price: Money }[]>`
+    select distinct on (channel_type) channel_type as "channelType", price from channel_prices
+    where valid_from <= clock_timestamp() order by channel_type, valid_from desc`
 
+/** The newest row of each country that has begun; null where the country has no price of its own any more. */
 export const selectCountryPrices = (sql: Sql) =>
-  sql<
-    { countryCode: string; price: Money }[]
-  >`select country_code as "countryCode", price from country_prices order by country_code`
+  sql<{ countryCode: string; price: Money | null }[]>`
+    select distinct on (country_code) country_code as "countryCode", price from country_prices
+    where valid_from <= clock_timestamp() order by country_code, valid_from desc`
+
+/** Prices of channels and countries that hold now or will; a price that has ended is left out. */
+export const selectDatedPrices = (sql: Sql) =>
+  sql<DatedPrice[]>`
+    select * from (
+      select p.*, lead("validFrom") over (partition by "channelType", country order by "validFrom") as until
+      from (
+        select channel_type as "channelType", null as country, price, valid_from as "validFrom" from channel_prices
+        union all
+        select 'SMS', country_code, price, valid_from from country_prices) p) p
+    where until > clock_timestamp() or (until is null and (price is not null or "validFrom" > clock_timestamp()))
+    order by country is not null, country = '*', "channelType", country, "validFrom"`
+
+/** Changes follow one another; who only reads is not held up. */
+export const lockPrices = (sql: Sql) => sql`lock table channel_prices, country_prices in share row exclusive mode`
+
+const priceTable = (sql: Sql, { country }: PricePlace) =>
+  country === null
+    ? { table: sql`channel_prices`, key: sql`channel_type` }
+    : { table: sql`country_prices`, key: sql`country_code` }
+
+export function savePrice(sql: Sql, { price, ...place }: NewPrice, from: Date) {
+  const { table, key } = priceTable(sql, place)
+  return sql`
+    insert into ${table} (${key}, price, currency, valid_from)
+    values (${place.country ?? place.channelType}, ${price === null ? null : formatMoney(price)}::text::numeric, 'RUB', ${from})
+    on conflict (${key}, valid_from) do update set price = excluded.price`
+}
+
+export function deletePrice(sql: Sql, { validFrom, ...place }: DatedPrice) {
+  const { table, key } = priceTable(sql, place)
+  return sql`delete from ${table} where ${key} = ${place.country ?? place.channelType} and valid_from = ${validFrom}`
+}

@@ -12,7 +12,7 @@ import { aCompany, anApprovedSender, aPartner, type TestPartner } from '../../te
 import { aDispatch, someRecipients } from '../../testing/world.ts'
 import type { AuditAnswer } from './audit.ts'
 import { registerCabinetApi } from './cabinet-api.ts'
-import type { TariffAnswer } from './tariffs.ts'
+import type { TariffAnswer, TariffsAnswer } from './tariffs.ts'
 
 const { api } = useApp('/docs/partner.json')
 let partner: TestPartner
@@ -407,6 +407,18 @@ describe('every change of the cabinet', () => {
       await browser.ask('DELETE', `/tariffs/${periods.at(-1)!.tariffId}`)
       return ['tariffs.changed', 'tariffs.withdrawn']
     },
+    'POST /tariffs/prices/changes': async ({ browser }) => {
+      await browser.ask('POST', '/tariffs/prices/changes', newCountryPrice('PL', null))
+      return ['tariffs.changed']
+    },
+    'POST /tariffs/prices/withdrawals': async ({ browser }) => {
+      const tomorrow = new Date(Date.now() + 48 * 3600_000).toISOString().slice(0, 10)
+      await browser.ask('POST', '/tariffs/prices/changes', newCountryPrice('CZ', tomorrow))
+      const { countries } = (await browser.ask('GET', '/tariffs')).body as TariffsAnswer
+      const { channelType, country, version } = countries.find(one => one.country === 'CZ')!
+      await browser.ask('POST', '/tariffs/prices/withdrawals', { channelType, country, version })
+      return ['tariffs.changed', 'tariffs.withdrawn']
+    },
     'POST /tariffs/import': async ({ browser }) => {
       const file = { text: TARIFF_FILE, from: null, replaces: false }
       const { version } = (await browser.ask('POST', '/tariffs/import/check', file)).body
@@ -488,6 +500,14 @@ describe('every change of the cabinet', () => {
     'POST /numbering/uploads/:uploadId/compare',
     'DELETE /numbering/uploads/:uploadId',
   ]
+
+  const newCountryPrice = (country: string, from: string | null) => ({
+    channelType: 'SMS',
+    country,
+    version: '',
+    from,
+    price: '7.5',
+  })
 
   const widgetForm = (captchaSecret: string) => {
     secrets.push(captchaSecret)

@@ -23,6 +23,7 @@ import { messageRoutes } from './messages.ts'
 import { moneyRoutes } from './money.ts'
 import { newDispatchRoutes } from './new-dispatch.ts'
 import { numberingRoutes } from './numbering.ts'
+import { otherPriceRoutes } from './other-prices.ts'
 import { overviewRoutes } from './overview.ts'
 import { partnerRoutes } from './partners.ts'
 import { peopleRoutes } from './people.ts'
@@ -67,6 +68,7 @@ export function registerCabinetApi(app: FastifyInstance, given: Context & { stra
       await scope.register(moneyRoutes(context))
       await scope.register(verificationRoutes(context))
       await scope.register(tariffRoutes(context))
+      await scope.register(otherPriceRoutes(context))
       await scope.register(priceRoutes(context))
       await scope.register(senderRoutes(context))
       await scope.register(templateRoutes(context))

@@ -15,7 +15,8 @@ import type { Tariff } from '../../domain/pricing/tariff.ts'
 import { senderTypes } from '../../domain/senders/sender.ts'
 import { Defaulted, Id, OneOf } from '../schemas.ts'
 import type { CabinetContext } from './cabinet-context.ts'
-import { type ListedTariff, otherPrices, present } from './tariffs.ts'
+import { otherPrices } from './other-prices.ts'
+import { type ListedTariff, present } from './tariffs.ts'
 import { OfCompany } from './whose.ts'
 
 const Count = (most: number, least = 1) => Type.Integer({ minimum: least, maximum: most })
@@ -25,8 +26,8 @@ const Question = Type.Object({
   /** For staff: a partner without a company. */
   partnerId: Type.Optional(Id),
   channelType: OneOf(allChannelTypes),
-  /** A code of two letters. */
-  country: Defaulted(Type.String({ pattern: '^[A-Z]{2}$', default: 'RU' })),
+  /** A code of two letters, or `*` for any country without a price of its own. */
+  country: Defaulted(Type.String({ pattern: '^([A-Z]{2}|\\*)$', default: 'RU' })),
   senderType: Defaulted(OneOf(senderTypes, { default: 'COMMON' })),
   brand: Defaulted(OneOf([...brands, 'OTHER'], { default: 'MTS' })),
   trafficType: Defaulted(OneOf(trafficTypes, { default: 'PROMO' })),

@@ -308,6 +308,112 @@ describe('the calculator', () => {
   })
 })
 
+describe('prices of other channels and countries', () => {
+  const priceOf = async (channelType: string, country: string | null = null) => {
+    const { channels, countries } = await bookOf()
+    return [...channels, ...countries].find(one => one.channelType === channelType && one.country === country)
+  }
+  const changePrice = async (channelType: string, country: string | null, price: string | null, more: object = {}) => {
+    const version = (await priceOf(channelType, country))?.version ?? ''
+    const body = { channelType, country, version, from: null, price, ...more }
+    return admin.ask('POST', '/tariffs/prices/changes', body)
+  }
+  const charged = async (channelType: 'VIBER' | 'SMS', country = 'RU') =>
+    (await openPriceBook(api.sql, partner.partnerId)).priceOf({ ...question, channelType, country }).perPart
+  const calculated = async (query: string) =>
+    (await admin.ask('GET', `/prices/calculation?messages=10&${query}`)).body as CalculationAnswer
+
+  test('change at once and from a day on, and a planned change is calculated and taken back', async () => {
+    expect((await changePrice('VIBER', null, '4.25')).status).toBe(204)
+    expect(await charged('VIBER')).toBe(money('4.25'))
+    expect((await changePrice('VIBER', null, '5', { from: dayAhead(2) })).status).toBe(204)
+    expect(await charged('VIBER')).toBe(money('4.25'))
+    expect(await priceOf('VIBER')).toMatchObject({ price: 4.25, next: { price: 5 } })
+    expect(await calculated('channelType=VIBER')).toMatchObject({ now: { total: 42.5 }, next: { total: 50 } })
+
+    const { version } = (await priceOf('VIBER'))!
+    const withdrawal = { channelType: 'VIBER', country: null, version }
+    expect((await admin.ask('POST', '/tariffs/prices/withdrawals', withdrawal)).status).toBe(204)
+    expect((await admin.ask('POST', '/tariffs/prices/withdrawals', withdrawal)).status).toBe(400)
+    expect(await priceOf('VIBER')).toMatchObject({ price: 4.25, next: null })
+  })
+
+  test('a country gets a price of its own, and loses it to that of other countries', async () => {
+    const elsewhere = await charged('SMS', 'FR')
+    expect((await changePrice('SMS', 'FR', '11.5')).status).toBe(204)
+    expect(await charged('SMS', 'FR')).toBe(money('11.5'))
+    expect((await changePrice('SMS', 'FR', null, { from: dayAhead(1) })).status).toBe(204)
+    expect((await calculated('channelType=SMS&country=FR')).next).toMatchObject({ total: Number(elsewhere) / 1000 })
+    expect((await changePrice('SMS', 'FR', null)).status).toBe(204)
+    expect(await charged('SMS', 'FR')).toBe(elsewhere)
+  })
+
+  test.each([
+    ['VIBER', null, null, 'Only a country can lose its price'],
+    ['SMS', '*', null, 'Only a country can lose its price'],
+    ['SMS', 'RU', '1', 'which has tariffs'],
+    ['SMS', 'XX', '1', 'no code of two letters'],
+    ['SMS', null, '1', 'no code of two letters'],
+    ['VIBER', 'KZ', '1', 'only SMS has prices for countries'],
+    ['VIBER', null, '1.00001', 'at most four places'],
+    ['VIBER', null, '4.25', 'same as before'],
+  ])('%s %s at %s is refused', async (channelType, country, price, words) => {
+    const { status, body } = await changePrice(channelType, country, price)
+    expect([status, body.error.msg]).toEqual([400, expect.stringContaining(words)])
+  })
+
+  test('a change that would overwrite one of somebody else is refused', async () => {
+    const { version } = (await priceOf('SMS', 'KZ'))!
+    expect((await changePrice('SMS', 'KZ', '16')).status).toBe(204)
+    const late = await changePrice('SMS', 'KZ', '17', { version })
+    expect([late.status, late.body.error.msg]).toEqual([400, expect.stringContaining('Somebody else changed')])
+  })
+
+  test('are imported from a file, of which the difference and the mistakes are shown first', async () => {
+    const check = async (file: object) => (await admin.ask('POST', '/tariffs/import/check', file)).body as ImportAnswer
+    const fileOf = (lines: string[], more: object = {}) => ({
+      text: ['channelType;country;price', ...lines].join('\r\n'),
+      from: null,
+      replaces: false,
+      ...more,
+    })
+    const good = fileOf(['VIBER;;4,50', 'SMS;ES;12', 'SMS;KZ;16'], { replaces: true })
+    const shown = await check(good)
+    expect(shown).toMatchObject({
+      kind: 'prices',
+      added: [{ country: 'ES', price: 12 }],
+      changed: [{ before: { price: 4.25 }, after: { channelType: 'VIBER', price: 4.5 } }],
+      unchanged: 1,
+      wrong: [],
+    })
+    const ended = shown.ended.map(one => 'country' in one && one.country)
+    expect(ended).toContain('BY')
+    expect(ended).not.toContain('*')
+    expect((await admin.ask('POST', '/tariffs/import', { ...good, version: shown.version })).status).toBe(204)
+    expect((await admin.ask('POST', '/tariffs/import', { ...good, version: shown.version })).status).toBe(400)
+    expect(await charged('SMS', 'ES')).toBe(money('12'))
+    expect(await charged('SMS', 'BY')).toBe(await charged('SMS', 'FR'))
+
+    const bad = fileOf(['PIGEON;;1', 'VIBER;;cheap', 'SMS;KZ;1', 'SMS;KZ;2'])
+    expect((await check(bad)).wrong).toEqual([
+      expect.stringMatching(/^line 2: channelType "PIGEON"/),
+      expect.stringMatching(/^line 3: price "cheap"/),
+      expect.stringMatching(/^line 5: there are two prices for SMS KZ/),
+    ])
+    expect((await admin.ask('POST', '/tariffs/import', { ...bad, version: 'any' })).status).toBe(400)
+    expect(await check({ ...good, partnerId: partner.partnerId })).toMatchObject({
+      error: { msg: expect.stringContaining('the same for every partner') },
+    })
+
+    const file = await api.app.inject({ url: '/cabinet/api/tariffs/prices/export', headers: { cookie: admin.cookie! } })
+    expect(await check({ text: file.body, from: null, replaces: true })).toMatchObject({
+      added: [],
+      changed: [],
+      ended: [],
+    })
+  })
+})
+
 test('the fee of a name is changed once, from what the person saw', async () => {
   const { fees } = await bookOf()
   const body = { brand: 'MTS', before: fees[0]!.value, value: '2500.50' }
@@ -342,8 +448,10 @@ describe('who sees what', () => {
       ['POST', '/tariffs/import', { ...aFile([]), version: 'x' }],
       ['DELETE', '/tariffs/1', undefined],
       ['PATCH', '/tariffs/fees', { brand: 'MTS', before: 1, value: '2' }],
+      ['POST', '/tariffs/prices/changes', { channelType: 'VIBER', country: null, version: '', from: null, price: '1' }],
+      ['POST', '/tariffs/prices/withdrawals', { channelType: 'VIBER', country: null, version: '' }],
     ]
-    const reading = ['/tariffs', '/tariffs/1', '/tariffs/export']
+    const reading = ['/tariffs', '/tariffs/1', '/tariffs/export', '/tariffs/prices/export']
     for (const place of [ofCompany(companyId), ofPartner(partner.partnerId)]) {
       const browser = await signedIn(place, 'owner')
       for (const path of reading) expect([path, (await browser.ask('GET', path)).status]).toEqual([path, 403])

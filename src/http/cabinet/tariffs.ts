@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { trafficTypes } from '../../base/channel-types.ts'
-import { invalid, UsageError } from '../../base/errors.ts'
+import { invalid } from '../../base/errors.ts'
 import { formatMoney, type Money, moneyToNumber } from '../../base/money.ts'
-import { localTimeToInstant } from '../../base/sending-window.ts'
 import type { Sql } from '../../db/sql.ts'
 import { recordChange } from '../../domain/audit-log/audit-log.ts'
+import type { Actor } from '../../domain/audit-log/entry.ts'
 import { requireCompanyWithin } from '../../domain/companies/companies.ts'
 import { monthOf } from '../../domain/ledger/account.ts'
 import { brands } from '../../domain/numbering/brand.ts'
@@ -33,7 +33,9 @@ import {
   type TariffRow,
   writeTariffFile,
 } from '../../domain/pricing/imports.ts'
-import { changeSenderFee, currentTariffs, listOtherPrices, listSenderFees } from '../../domain/pricing/pricing.ts'
+import { isPriceFile, readPriceFile } from '../../domain/pricing/other-price.ts'
+import { changePrices, openPrices, priceDifference, versionOfPrices } from '../../domain/pricing/other-prices.ts'
+import { changeSenderFee, currentTariffs, listSenderFees } from '../../domain/pricing/pricing.ts'
 import {
   type DatedTariff,
   placeKey,
@@ -45,11 +47,11 @@ import {
 import { senderTypes } from '../../domain/senders/sender.ts'
 import { Id, Nullable, OneOf } from '../schemas.ts'
 import type { CabinetContext } from './cabinet-context.ts'
+import { otherPrices, type PriceImport, presentPriceDifference, pricedCountries } from './other-prices.ts'
+import { AmountText, asked, Day, firstDay } from './tariff-schemas.ts'
 import { OfCompany } from './whose.ts'
 
-const Day = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$' })
 const Version = Type.String({ minLength: 1, maxLength: 40 })
-const AmountText = Type.String({ maxLength: 30 })
 
 /** Whose tariffs: without a partner, the general ones. */
 const OfBook = Type.Object({ partnerId: Type.Optional(Id) })
@@ -104,6 +106,8 @@ export type TariffsAnswer = {
   tariffs: ListedTariff[]
   /** Whose days count. */
   zone: string
+  /** Codes of countries that can have a price of their own. */
+  pricedCountries: string[]
 } & Awaited<ReturnType<typeof otherPrices>>
 /** `volumes`: what the tariff has counted this month, of the chosen company or of those with most. */
 export type TariffAnswer = {
@@ -118,13 +122,14 @@ export type TariffAnswer = {
 }
 type ImportPlace = { senderType: string; brand: string | null; trafficType: string | null }
 type ImportedTariff = ImportPlace & { pricingModel: string; steps: ListedTariff['steps'] }
-export type ImportAnswer = {
+/** A file has tariffs, or prices of other channels and countries. */
+export type ImportAnswer = (PriceImport | TariffImport) & { wrong: string[]; version: string }
+type TariffImport = {
+  kind: 'tariffs'
   added: ImportedTariff[]
   changed: { before: ImportedTariff; after: ImportedTariff }[]
   ended: ImportedTariff[]
   unchanged: number
-  wrong: string[]
-  version: string
 }
 
 /** Tariffs and fees, for staff. */
@@ -142,6 +147,7 @@ export const tariffRoutes =
           partner: partnerOf(owner),
           tariffs: tariffs.map(present),
           zone: billingZone,
+          pricedCountries,
           ...(await otherPrices(sql)),
         }
       },
@@ -231,6 +237,7 @@ export const tariffRoutes =
       { config: { needs: 'tariffs.change' }, schema: { body: Import } },
       async ({ body }): Promise<ImportAnswer> => {
         const owner = await ownerOf(sql, body)
+        if (isPriceFile(body.text)) return checkPrices(owner, body)
         const { tariffs, wrong } = asked(() => checkTariffs(readTariffFile(body.text)))
         const book = await openBook(sql, owner.partnerId)
         const from = startOf(body.from) ?? clock()
@@ -244,6 +251,10 @@ export const tariffRoutes =
       { config: { needs: 'tariffs.change' }, schema: { body: CheckedImport } },
       async ({ actor, body }, reply) => {
         const owner = await ownerOf(sql, body)
+        if (isPriceFile(body.text)) {
+          await importPrices(actor, owner, body)
+          return reply.code(204).send()
+        }
         const { tariffs, wrong } = asked(() => checkTariffs(readTariffFile(body.text)))
         if (wrong.length > 0) throw invalid(`The file has mistakes: ${wrong[0]}`)
         const from = startOf(body.from)
@@ -260,6 +271,31 @@ export const tariffRoutes =
         return reply.code(204).send()
       },
     )
+
+    async function checkPrices(owner: Owner, body: TariffsImport): Promise<ImportAnswer> {
+      refusePricesOf(owner)
+      const { prices, wrong } = asked(() => readPriceFile(body.text))
+      const known = await openPrices(sql)
+      const difference = priceDifference(known, prices, startOf(body.from) ?? clock(), body.replaces)
+      return { ...presentPriceDifference(difference), wrong, version: versionOfPrices(known) }
+    }
+
+    async function importPrices(actor: Actor, owner: Owner, body: TariffsImport & { version: string }) {
+      refusePricesOf(owner)
+      const { prices, wrong } = asked(() => readPriceFile(body.text))
+      if (wrong.length > 0) throw invalid(`The file has mistakes: ${wrong[0]}`)
+      const from = startOf(body.from)
+      await sql.begin(async tx => {
+        const { version, replaces } = body
+        const { added, changed, ended, unchanged } = await changePrices(tx, { prices, from, version }, { replaces })
+        const counts = { added: added.length, replaced: changed.length, removed: ended.length, unchanged }
+        await recordChange(tx, actor, {
+          what: 'tariffs.imported',
+          subject: { kind: 'tariffs', id: 'prices' },
+          after: { ...counts, ...(from ? { from } : {}) },
+        })
+      })
+    }
 
     /** The tariffs that hold now, as a file that can be imported again. */
     api.get(
@@ -296,24 +332,19 @@ export const tariffRoutes =
       },
     )
 
-    /** The beginning of a day on the clock of the billing zone; not today's, nor one that lies too far ahead. */
-    function startOf(day: string | null): Date | undefined {
-      if (day === null) return undefined
-      const start = localTimeToInstant(`${day} 00:00:00`, { name: billingZone })
-      const now = clock().getTime()
-      if (!start || start.getTime() <= now || start.getTime() > now + FARTHEST_MS)
-        throw invalid('from: must be a day from tomorrow on, within a year')
-      return start
-    }
+    const startOf = (day: string | null) => firstDay(day, clock(), billingZone)
   }
 
-const FARTHEST_MS = 366 * 24 * 3600_000
 const MOST_FOR_NAME: Money = 10_000_000_000n
 
 type Owner = BookOwner & { login?: string }
 
 async function ownerOf(sql: Sql, { partnerId }: { partnerId?: number | null }): Promise<Owner> {
   return partnerId ? await requirePartner(sql, partnerId) : GENERAL
+}
+
+function refusePricesOf({ partnerId }: Owner) {
+  if (partnerId !== null) throw invalid('These prices are the same for every partner: import them as general tariffs')
 }
 
 const loginOf = ({ login }: Owner) => login
@@ -328,16 +359,6 @@ async function periodsOf(sql: Sql, partnerId: number | null, place: TariffPlace)
 const notNamed = (book: DatedTariff[], tariffs: NewTariff[]): TariffPlace[] => {
   const named = new Set(tariffs.map(placeKey))
   return book.filter(tariff => !named.has(placeKey(tariff)))
-}
-
-/** A mistake in what the person typed or in the file: the domain tells a person at a terminal. */
-function asked<T>(read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof UsageError) throw invalid(error.message)
-    throw error
-  }
 }
 
 const subjectOf = (owner: Owner, place: TariffPlace) => ({
@@ -358,20 +379,6 @@ const countsOf = ({ added, replaced, ended, unchanged }: BookDifference) => ({
   removed: ended.length,
   unchanged: unchanged.length,
 })
-
-/** What every partner pays alike. */
-export async function otherPrices(sql: Sql) {
-  const { channels, countries } = await listOtherPrices(sql)
-  return {
-    fees: (await listSenderFees(sql)).map(({ brand, value, currency }) => ({
-      brand: brand as (typeof brands)[number],
-      value: moneyToNumber(value),
-      currency,
-    })),
-    channels: channels.map(({ channelType, price }) => ({ channelType, price: moneyToNumber(price) })),
-    countries: countries.map(({ countryCode, price }) => ({ countryCode, price: moneyToNumber(price) })),
-  }
-}
 
 const presentSteps = (steps: TariffStep[]) =>
   steps.map(({ from, price, priceMauBatch }) => ({
@@ -394,6 +401,7 @@ export const present = (tariff: Tariff & Partial<Pick<DatedTariff, 'validFrom' |
 })
 
 const presentDifference = ({ added, replaced, ended, unchanged }: BookDifference) => ({
+  kind: 'tariffs' as const,
   added: added.map(presentImported),
   changed: replaced.map(({ before, after }) => ({ before: presentImported(before), after: presentImported(after) })),
   ended: ended.map(presentImported),

@@ -5,7 +5,7 @@ import styles from './pairs.module.css'
 export const Pairs = ({ children }: { children: ReactNode }) => <dl className={styles.pairs}>{children}</dl>
 
 /** A sum stands below a line. */
-export const Pair = ({ name, isSum = false, children }: { name: string; isSum?: boolean; children: ReactNode }) => (
+export const Pair = ({ name, isSum = false, children }: { name: ReactNode; isSum?: boolean; children: ReactNode }) => (
   <>
     <dt className={isSum ? styles.sum : ''}>{name}</dt>
     <dd className={isSum ? styles.sum : ''}>{children}</dd>

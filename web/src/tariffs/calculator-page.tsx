@@ -13,13 +13,13 @@ import { Section } from '../parts/section.tsx'
 import table from '../parts/table.module.css'
 import { useTrafficNames } from '../parts/traffic-names.ts'
 import { useMe } from '../session.ts'
-import { nameOfCountry } from '../words/intl.ts'
-import { locales, useWords } from '../words/words.ts'
+import { useWords } from '../words/words.ts'
 import { calculationQuery, type Question, usual } from './calculator.ts'
 import { brandNames, senderTypeNames, trafficTypeNames, useTariffFormats, useTariffNames } from './names.ts'
+import { usePriceName } from './price-dialog.tsx'
 import { PriceTabs, TariffTabs } from './tariff-tabs.tsx'
 import styles from './tariffs.module.css'
-import { bookQuery, type Calculation, type Cost } from './tariffs.ts'
+import { bookQuery, type Calculation, type Cost, pricesQuery } from './tariffs.ts'
 
 /** What messages would cost, step by step, at the volume of this month. */
 export function CalculatorPage() {
@@ -56,14 +56,18 @@ export function CalculatorPage() {
 type FormProps = { question: Question; isStaff: boolean; counted: number | undefined }
 
 function Form({ question, isStaff, counted }: FormProps) {
-  const { say, language } = useWords()
+  const { say } = useWords()
   const names = useTariffNames()
+  const nameOf = usePriceName()
   const traffic = useTrafficNames()
   const company = useCompanyId()
   const navigate = useNavigate()
   const set = (change: Question) =>
     void navigate({ to: '.', search: before => ({ ...before, ...change }) as never, replace: true })
   const { channel = usual.channel, country = usual.country, sender = usual.sender, brand = usual.brand } = question
+  const { data: prices } = useQuery(pricesQuery(company))
+  /** Those with a price of their own, and the one that the address names. */
+  const codes = [...new Set(['RU', ...(prices?.countries ?? []).map(one => one.country!), country])]
   const isSms = channel === 'SMS'
   const isRussian = country === 'RU'
   return (
@@ -80,7 +84,7 @@ function Form({ question, isStaff, counted }: FormProps) {
           <NativeSelect
             label={say('calculator.country')}
             value={country}
-            data={COUNTRIES.map(value => ({ value, label: nameOfCountry(locales[language], value) }))}
+            data={codes.map(value => ({ value, label: nameOf({ channelType: 'SMS', country: value }) }))}
             onChange={({ currentTarget }) => set({ country: currentTarget.value })}
           />
         )}
@@ -139,9 +143,6 @@ function Form({ question, isStaff, counted }: FormProps) {
     </Section>
   )
 }
-
-/** Those with a price of their own, and one that has not. */
-const COUNTRIES = ['RU', 'AM', 'AZ', 'BY', 'DE', 'GE', 'KG', 'KZ', 'RS', 'TJ', 'TR', 'UZ', 'US']
 
 function PartnerField({ question, onChange }: { question: Question; onChange(change: Question): void }) {
   const { say } = useWords()

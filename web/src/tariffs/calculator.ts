@@ -27,7 +27,7 @@ const MOST_MESSAGES = 1_000_000_000
 export const readQuestion = (search: Record<string, unknown>): Question => ({
   partner: countIn(search.partner, Number.MAX_SAFE_INTEGER),
   channel: typeof search.channel === 'string' ? search.channel : undefined,
-  country: typeof search.country === 'string' && /^[A-Z]{2}$/.test(search.country) ? search.country : undefined,
+  country: typeof search.country === 'string' && /^([A-Z]{2}|\*)$/.test(search.country) ? search.country : undefined,
   sender: oneOf(search.sender, senderTypeNames),
   brand: oneOf(search.brand, [...brandNames, 'OTHER']),
   traffic: oneOf(search.traffic, trafficTypeNames),

@@ -1,6 +1,6 @@
 import { Button, Switch } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import type { ImportAnswer } from '../../../src/http/cabinet/tariffs.ts'
 import { ask, type Wire } from '../api.ts'
@@ -16,8 +16,9 @@ import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
 import { DayField } from './day-field.tsx'
 import { tomorrowIn, useTariffFormats, useTariffNames } from './names.ts'
+import { usePriceName } from './price-dialog.tsx'
 import styles from './tariffs.module.css'
-import { type Book, bookQuery, type Place, TARIFFS } from './tariffs.ts'
+import { type Book, bookQuery, exportAddress, type Place, pricesExportAddress, TARIFFS } from './tariffs.ts'
 
 type Difference = Wire<ImportAnswer>
 type Imported = Difference['added'][number]
@@ -83,7 +84,9 @@ function Import({ data }: { data: Book }) {
           <DayField zone={data.zone} value={from} onChange={setFrom} />
           <Switch
             label={say('tariffs.import.replaces')}
-            description={say('tariffs.import.replaces.note')}
+            description={say(
+              check.data?.kind === 'prices' ? 'tariffs.import.replacesPrices.note' : 'tariffs.import.replaces.note',
+            )}
             checked={replaces}
             onChange={({ currentTarget }) => setReplaces(currentTarget.checked)}
           />
@@ -103,9 +106,17 @@ function Import({ data }: { data: Book }) {
       {!file && (
         <p className={`note ${styles.below}`}>
           {say('tariffs.import.advice')}{' '}
-          <Link to="/tariffs" search={{ book: data.partner?.partnerId } as never} className="link">
-            {say('tariffs.title')}
-          </Link>
+          <a href={exportAddress(data.partner?.partnerId)} download className="link">
+            {say('tariffs.import.ofTariffs')}
+          </a>
+          {!data.partner && (
+            <>
+              ,{' '}
+              <a href={pricesExportAddress()} download className="link">
+                {say('tariffs.import.ofPrices')}
+              </a>
+            </>
+          )}
         </p>
       )}
     </>
@@ -162,7 +173,8 @@ function Shown({ difference, zone, isBusy, onApply }: ShownProps) {
 }
 
 const MOST_SHOWN = 50
-const keyOf = ({ senderType, brand, trafficType }: Imported) => `${senderType} ${brand} ${trafficType}`
+const keyOf = (one: Imported) =>
+  'steps' in one ? `${one.senderType} ${one.brand} ${one.trafficType}` : `${one.channelType} ${one.country}`
 
 function Group({ title, isShown, children }: { title: string; isShown: boolean; children: ReactNode }) {
   const { say } = useWords()
@@ -188,19 +200,21 @@ type LineProps = { place: Imported; zone: string; before?: Imported; after?: Imp
 function Line({ place, zone, before, after }: LineProps) {
   const { say } = useWords()
   const names = useTariffNames()
-  const { span } = useTariffFormats(zone)
-  const told = (tariff: Imported | undefined) =>
-    tariff ? (
+  const nameOf = usePriceName()
+  const { span, price } = useTariffFormats(zone)
+  const told = (one: Imported | undefined) => {
+    if (!one) return '—'
+    if (!('steps' in one)) return price(one.price ?? 0)
+    return (
       <>
-        {span(tariff.steps)}
-        <span className={table.sub}>{names.model(tariff.pricingModel as 'FIXED')}</span>
+        {span(one.steps)}
+        <span className={table.sub}>{names.model(one.pricingModel as 'FIXED')}</span>
       </>
-    ) : (
-      '—'
     )
+  }
   return (
     <tr>
-      <td className={table.title}>{names.place(place as Place)}</td>
+      <td className={table.title}>{'steps' in place ? names.place(place as Place) : nameOf(place)}</td>
       <td data-label={say('tariffs.before')} className={table.number}>
         {told(before)}
       </td>

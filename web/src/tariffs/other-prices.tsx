@@ -11,66 +11,134 @@ import { Section } from '../parts/section.tsx'
 import { tellDone } from '../parts/toast.tsx'
 import { useTrafficNames } from '../parts/traffic-names.ts'
 import { describeProblem } from '../problems.ts'
-import { nameOfCountry } from '../words/intl.ts'
-import { locales, useWords } from '../words/words.ts'
+import { useWords } from '../words/words.ts'
+import { useTariffFormats } from './names.ts'
+import { PriceDialog, usePriceName, WithdrawPriceDialog } from './price-dialog.tsx'
 import styles from './tariffs.module.css'
-import { type Prices, TARIFFS } from './tariffs.ts'
+import { type OtherPrice, type Prices, TARIFFS } from './tariffs.ts'
 
 type Fee = Prices['fees'][number]
-type Props = { prices: Pick<Prices, 'fees' | 'channels' | 'countries'>; mayChange?: boolean }
+type Props = {
+  prices: Pick<Prices, 'fees' | 'channels' | 'countries' | 'zone'>
+  /** For people who may change them: codes of countries that can have a price. */
+  pricedCountries?: string[]
+}
 
 /** What is the same for everybody: fees of names, other channels, other countries. */
-export function OtherPrices({ prices, mayChange = false }: Props) {
-  const { say, language } = useWords()
+export function OtherPrices({ prices, pricedCountries }: Props) {
+  const { say } = useWords()
   const { money } = useFormats()
   const names = useTrafficNames()
-  const [changing, setChanging] = useState<Fee>()
-  const countryOf = (code: string) => (code === '*' ? say('tariffs.elsewhere') : nameOfCountry(locales[language], code))
+  const [fee, setFee] = useState<Fee>()
+  const [price, setPrice] = useState<OtherPrice | 'new'>()
+  const [withdrawn, setWithdrawn] = useState<OtherPrice>()
+  const mayChange = pricedCountries !== undefined
+  const shown = { zone: prices.zone, ...(mayChange ? { onChange: setPrice, onWithdraw: setWithdrawn } : {}) }
+  const taken = prices.countries.map(({ country }) => country!)
   return (
     <div className={styles.others}>
       <Section title={say('tariffs.fees')}>
         <p className={`note ${styles.about}`}>{say('tariffs.fees.note')}</p>
         <Pairs>
-          {prices.fees.map(fee => (
-            <Pair key={fee.brand} name={names.operator(fee.brand)}>
-              {money(fee.value, fee.currency)}
-              {mayChange && (
-                <UnstyledButton
-                  className={`link ${styles.change}`}
-                  aria-label={say('tariffs.fees.changeOf', { operator: names.operator(fee.brand) })}
-                  onClick={() => setChanging(fee)}
-                >
-                  {say('tariffs.fees.change')}
-                </UnstyledButton>
-              )}
+          {prices.fees.map(one => (
+            <Pair
+              key={one.brand}
+              name={
+                <Name
+                  text={names.operator(one.brand)}
+                  label={say('tariffs.fees.changeOf', { operator: names.operator(one.brand) })}
+                  onClick={mayChange ? () => setFee(one) : undefined}
+                />
+              }
+            >
+              {money(one.value, one.currency)}
             </Pair>
           ))}
         </Pairs>
       </Section>
       <Section title={say('tariffs.channels')}>
         <p className={`note ${styles.about}`}>{say('tariffs.channels.note')}</p>
-        <Pairs>
-          {prices.channels.map(({ channelType, price }) => (
-            <Pair key={channelType} name={names.channel(channelType as 'SMS')}>
-              {money(price, 'RUB')}
-            </Pair>
-          ))}
-        </Pairs>
+        <PriceList prices={prices.channels} {...shown} />
       </Section>
-      <Section title={say('tariffs.countries')}>
+      <Section
+        title={say('tariffs.countries')}
+        end={
+          mayChange && (
+            <UnstyledButton className="link" onClick={() => setPrice('new')}>
+              {say('tariffs.countries.add')}
+            </UnstyledButton>
+          )
+        }
+      >
         <p className={`note ${styles.about}`}>{say('tariffs.countries.note')}</p>
-        <Pairs>
-          {prices.countries
-            .toSorted((a, b) => Number(a.countryCode === '*') - Number(b.countryCode === '*'))
-            .map(({ countryCode, price }) => (
-              <Pair key={countryCode} name={countryOf(countryCode)}>
-                {money(price, 'RUB')}
-              </Pair>
-            ))}
-        </Pairs>
+        <PriceList prices={prices.countries} {...shown} />
       </Section>
-      {changing && <FeeDialog fee={changing} onClose={() => setChanging(undefined)} />}
+      {fee && <FeeDialog fee={fee} onClose={() => setFee(undefined)} />}
+      {price && (
+        <PriceDialog
+          {...(price === 'new' ? {} : { price })}
+          countries={(pricedCountries ?? []).filter(code => !taken.includes(code))}
+          zone={prices.zone}
+          onClose={() => setPrice(undefined)}
+        />
+      )}
+      {withdrawn && (
+        <WithdrawPriceDialog price={withdrawn} zone={prices.zone} onClose={() => setWithdrawn(undefined)} />
+      )}
     </div>
+  )
+}
+
+/** Of people who may change it, a button. */
+const Name = ({ text, label, onClick }: { text: string; label: string; onClick: (() => void) | undefined }) =>
+  onClick ? (
+    <UnstyledButton className={styles.rowLink} aria-label={label} onClick={onClick}>
+      {text}
+    </UnstyledButton>
+  ) : (
+    text
+  )
+
+type ListProps = {
+  prices: OtherPrice[]
+  zone: string
+  onChange?: (price: OtherPrice) => void
+  onWithdraw?: (price: OtherPrice) => void
+}
+
+function PriceList({ prices, zone, onChange, onWithdraw }: ListProps) {
+  const { say } = useWords()
+  const { money } = useFormats()
+  const { day } = useTariffFormats(zone)
+  const nameOf = usePriceName()
+  const told = (price: number | null) => (price === null ? say('tariffs.noOwn') : money(price, 'RUB'))
+  return (
+    <Pairs>
+      {prices.map(one => (
+        <Pair
+          key={`${one.channelType} ${one.country}`}
+          name={
+            <Name
+              text={nameOf(one)}
+              label={say('tariffs.price.changeOf', { name: nameOf(one) })}
+              onClick={onChange && (() => onChange(one))}
+            />
+          }
+        >
+          {told(one.price)}
+          {one.next && (
+            <span className={styles.next}>
+              {say('tariffs.next', { price: told(one.next.price), day: day(one.next.from) })}
+              {onWithdraw && (
+                <UnstyledButton className={`link ${styles.change}`} onClick={() => onWithdraw(one)}>
+                  {say('tariffs.withdraw')}
+                </UnstyledButton>
+              )}
+            </span>
+          )}
+        </Pair>
+      ))}
+    </Pairs>
   )
 }
 

@@ -26,11 +26,13 @@ const COUNT = /^\d{1,15}$/
 const AMOUNT = /^\d{1,7}([.,]\d{1,4})?$/
 const PACKAGE = /^\d{1,10}([.,]\d{1,4})?$/
 
+export const isPrice = (text: string) => AMOUNT.test(text.trim())
+
 /** What is wrong with each step: counts rise from 0 or 1, amounts have at most four decimals. */
 export function problemsOf(steps: TypedStep[], model: PricingModel): StepProblems[] {
   return steps.map((step, place) => ({
     ...fromProblem(steps, place),
-    ...(AMOUNT.test(step.price.trim()) ? {} : { price: 'tariffs.problem.price' as const }),
+    ...(isPrice(step.price) ? {} : { price: 'tariffs.problem.price' as const }),
     ...(model !== 'MAU' || step.priceMauBatch.trim() === '' || PACKAGE.test(step.priceMauBatch.trim())
       ? {}
       : { priceMauBatch: 'tariffs.problem.price' as const }),

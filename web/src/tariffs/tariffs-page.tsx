@@ -107,7 +107,9 @@ function Shown({ data }: { data: Book }) {
   return (
     <>
       <TariffTables tariffs={data.tariffs} zone={data.zone} isLinked />
-      {data.partner === null && <OtherPrices prices={data} mayChange={mayChange} />}
+      {data.partner === null && (
+        <OtherPrices prices={data} {...(mayChange ? { pricedCountries: data.pricedCountries } : {})} />
+      )}
     </>
   )
 }

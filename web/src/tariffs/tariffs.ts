@@ -12,6 +12,8 @@ export type Prices = Wire<PricesAnswer>
 export type Calculation = Wire<CalculationAnswer>
 export type Cost = Calculation['now']
 
+export type OtherPrice = Prices['channels'][number]
+
 export const TARIFFS = ['tariffs'] as const
 
 /** Whose tariffs, as the address says: a partner's own, or the general ones. */
@@ -45,6 +47,9 @@ export const pricesQuery = (company: number | undefined) =>
 /** Where the browser gets the file. */
 export const exportAddress = (book: number | undefined) =>
   new URL(`api/tariffs/export${ofBook(book)}`, document.baseURI).href
+
+/** Prices of other channels and of countries. */
+export const pricesExportAddress = () => new URL('api/tariffs/prices/export', document.baseURI).href
 
 export const placeKey = ({ senderType, brand, trafficType }: Place) => `${senderType} ${brand} ${trafficType}`
 
