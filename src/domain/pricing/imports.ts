@@ -1,10 +1,11 @@
 import { type TrafficType, trafficTypes } from '../../base/channel-types.ts'
 import { UsageError } from '../../base/errors.ts'
-import { formatMoney, type Money, money } from '../../base/money.ts'
+import { formatMoney, type Money } from '../../base/money.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import { brands } from '../numbering/brand.ts'
 import { partnerWithLogin } from '../partners/partners.ts'
 import { type SenderType, senderTypes } from '../senders/sender.ts'
+import { MOST_FOR_PACKAGE, MOST_FOR_PART, readAmount } from './amount.ts'
 import { changeBook, GENERAL, type NewTariff } from './book.ts'
 import { type PricingModel, placeKey, pricingModels, type Tariff, type TariffStep } from './tariff.ts'
 
@@ -123,21 +124,6 @@ function readStep(row: TariffRow['steps'][number], tariff: string): TariffStep {
     priceMauBatch: hasPackage ? readAmount(priceMauBatch, MOST_FOR_PACKAGE, `${where}: priceMauBatch`) : null,
   }
 }
-
-/** Far above any real price, and low enough that the sum of a large dispatch fits into the database. */
-export const MOST_FOR_PART = money('1000000')
-const MOST_FOR_PACKAGE = money('1000000000')
-
-/** The amount as it is written: digits with at most four places. Rounding would change a price without a word. */
-export function readAmount(value: number | string, most: Money, what: string): Money {
-  const amount = /^\d{1,15}(\.\d{1,4})?$/.test(String(value)) ? money(value) : undefined
-  if (amount !== undefined && amount <= most) return amount
-  throw new UsageError(
-    `${what} "${value}" is not an amount from 0 to ${wholeOf(most)} with at most four places, such as 5.90.`,
-  )
-}
-
-const wholeOf = (amount: Money) => formatMoney(amount).split('.')[0]
 
 /**
  * A file of tariffs: JSON, a list of rows, or CSV with a line a step under the heading

@@ -7,7 +7,7 @@ import { formatMoney, type Money, moneyToNumber } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
 import { recordChange } from '../../domain/audit-log/audit-log.ts'
 import type { brands } from '../../domain/numbering/brand.ts'
-import { MOST_FOR_PART, readAmount } from '../../domain/pricing/imports.ts'
+import { MOST_FOR_PART, readAmount } from '../../domain/pricing/amount.ts'
 import {
   type NewPrice,
   type PricePlace,

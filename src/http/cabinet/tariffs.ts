@@ -10,6 +10,7 @@ import { requireCompanyWithin } from '../../domain/companies/companies.ts'
 import { monthOf } from '../../domain/ledger/account.ts'
 import { brands } from '../../domain/numbering/brand.ts'
 import { requirePartner } from '../../domain/partners/partners.ts'
+import { readAmount } from '../../domain/pricing/amount.ts'
 import {
   type BookDifference,
   type BookOwner,
@@ -27,7 +28,6 @@ import {
 import { greatestVolumes, volumeOf } from '../../domain/pricing/calculation.ts'
 import {
   checkTariffs,
-  readAmount,
   readTariff,
   readTariffFile,
   type TariffRow,
