@@ -344,6 +344,15 @@ create table dispatch_blocks (
   constraint dispatch_blocks_company_id_dispatch_id_fkey FOREIGN KEY (company_id, dispatch_id) REFERENCES dispatches(company_id, dispatch_id)
 );
 
+create table dispatch_clicks (
+  company_id  bigint not null,
+  dispatch_id bigint not null,
+  shard       smallint not null,
+  clicks      bigint not null,
+  people      bigint not null,
+  constraint dispatch_clicks_pkey PRIMARY KEY (company_id, dispatch_id, shard)
+);
+
 create table dispatch_ids (
   dispatch_id bigint generated always as identity not null,
   company_id  bigint not null,

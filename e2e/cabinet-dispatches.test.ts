@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import type { Recipient } from '../src/domain/dispatches/dispatch.ts'
 import { loadNumbering } from '../src/domain/numbering/numbering.ts'
 import { deactivatePerson, requirePerson } from '../src/domain/people/people.ts'
+import { followLink, saveLinks } from '../src/domain/short-links/short-links.ts'
 import { aPerson, ofCompany } from '../src/testing/cabinet.ts'
 import { aGateway, useEngines } from '../src/testing/engines.ts'
 import { aDispatch, aWorld, someRecipients, type World } from '../src/testing/world.ts'
@@ -52,6 +53,14 @@ const textsOf = async (dispatchId: number) =>
   (await cabinet.sql`select destination, text from messages where dispatch_id = ${dispatchId} order by position`).map(
     ({ destination, text }) => [destination, text],
   )
+
+/** A recipient of the dispatch follows the link in the message twice. */
+async function clickTwice(dispatchId: number) {
+  const [message] = await cabinet.sql`select uuid from messages where dispatch_id = ${dispatchId} limit 1`
+  const links = [{ code: 'sale123456', messageUuid: message!.uuid, url: 'https://shop.example/sale' }]
+  await cabinet.sql.begin(tx => saveLinks(tx, world.companyId, links, new Date()))
+  for (const now of [new Date(), new Date()]) await followLink(cabinet.sql, 'sale123456', { base: cabinet.origin, now })
+}
 
 async function download(page: Page, item: string): Promise<Buffer> {
   await page.getByRole('button', { name: 'Report' }).click()
@@ -111,6 +120,7 @@ describe.skipIf(!hasBrowser)('a person who sends', () => {
   test('finds a dispatch by status and name, which stay in the address', async () => {
     const dispatchId = await made(someRecipients(3))
     await cabinet.sql`update dispatches set name = '<img src=x onerror=alert(1)>' where dispatch_id = ${dispatchId}`
+    await clickTwice(dispatchId)
     const { page, faults } = await signedIn('viewer', 'dispatches')
     await page.getByRole('link', { name: 'Created' }).click()
     await page.getByRole('searchbox', { name: 'Name or id' }).fill('ONERROR')
@@ -119,6 +129,10 @@ describe.skipIf(!hasBrowser)('a person who sends', () => {
     await page.getByRole('link', { name: '<img src=x onerror=alert(1)>' }).click()
     await page.getByRole('heading', { level: 1, name: '<img src=x onerror=alert(1)>' }).waitFor()
     expect(await page.getByRole('button', { name: 'Start' }).count()).toBe(0)
+    await page.getByRole('link', { name: '2 clicks by 1 person' }).click()
+    await page.getByText(`Only dispatch ${dispatchId}`).waitFor()
+    await page.getByRole('link', { name: 'shop.example/sale' }).waitFor()
+    await page.goBack()
     await page.goBack()
     await page.getByRole('searchbox').fill('no such name')
     await page.getByText('No dispatch fits').waitFor()

@@ -3,8 +3,10 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { money } from '../src/base/money.ts'
 import { loadNumbering } from '../src/domain/numbering/numbering.ts'
 import type { Place } from '../src/domain/people/person.ts'
-import { aPerson, ofCompany, ofPartner } from '../src/testing/cabinet.ts'
-import { aCompany } from '../src/testing/factories.ts'
+import { denySender, moveDueSenders } from '../src/domain/senders/moderation.ts'
+import { aPerson, ofCompany, ofPartner, staff } from '../src/testing/cabinet.ts'
+import { aGateway } from '../src/testing/engines.ts'
+import { aCompany, aSender } from '../src/testing/factories.ts'
 import { aDispatch, aWorld, someRecipients, start, type World } from '../src/testing/world.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
 import { enter, seriousFindings, useCabinet, watchFaults } from './cabinet.ts'
@@ -45,6 +47,35 @@ async function signedIn(place: Place, role: string, width = 1400): Promise<Page>
   return page
 }
 
+/** Where each line of "needs attention" leads, by its title. */
+async function leadsOf(page: Page): Promise<Record<string, string>> {
+  const leads: [string, string][] = await page.evaluate(`[...document.querySelectorAll('main li:has(b)')].map(line => {
+    const url = new URL([...line.querySelectorAll('a')].at(-1)?.href ?? 'none:')
+    return [line.querySelector('b').textContent, url.pathname.replace('/cabinet', '') + url.search]
+  })`)
+  return Object.fromEntries(leads)
+}
+
+const pauseReceiver = (companyId: number) =>
+  cabinet.sql.begin(async tx => {
+    const receiver = 'https://crm.example'
+    await tx`insert into receivers (company_id, receiver, failures) values (${companyId}, ${receiver}, 20)`
+    await tx`
+    insert into callbacks (company_id, receiver, url, format, events, event_count, happened_at, expires_at)
+    values (${companyId}, ${receiver}, ${receiver}, 'partner', '[]', 7, now(), now() + interval '1 day')`
+  })
+
+async function aGatewayThatIsDown(): Promise<number> {
+  const worker = crypto.randomUUID()
+  const { gatewayId } = await aGateway(cabinet.sql, { name: 'north' })
+  await cabinet.sql`insert into engines (worker) values (${worker})`
+  await cabinet.sql`
+    insert into gateway_states (gateway_id, worker, up, open_messages, window_size, bound, wanted, parts_last_minute,
+      last_error, last_error_at, seen_at)
+    values (${gatewayId}, ${worker}, false, 0, 0, 0, 1, 0, 'bind refused', now(), now())`
+  return gatewayId
+}
+
 describe.skipIf(!hasBrowser)('the overview', () => {
   test('shows a company its figures, its dispatch and why it fails, and follows what happens with one request', async () => {
     const page = await signedIn(ofCompany(world.companyId), 'viewer')
@@ -72,12 +103,37 @@ describe.skipIf(!hasBrowser)('the overview', () => {
   test('shows a partner which company needs attention; choosing it shows that company alone', async () => {
     const poor = await aCompany(cabinet.sql, world.partner, { name: 'Nordwind', budget: money('100.00') })
     await cabinet.sql`update accounts set reserved = 90 where company_id = ${poor}`
-    const page = await signedIn(ofPartner(world.partner.partnerId), 'viewer')
+    await pauseReceiver(poor)
+    const { senderId } = await aSender(cabinet.sql, poor, { senderName: 'NORD' })
+    await moveDueSenders(cabinet.sql, 'manual', () => null, new Date())
+    await denySender(cabinet.sql, senderId, 'Not yours', new Date())
+    const page = await signedIn(ofPartner(world.partner.partnerId), 'owner')
     const line = page.getByRole('listitem').filter({ hasText: 'Budget is nearly used' })
     await line.getByText('90 % is spent or held.').waitFor()
+    expect(await leadsOf(page)).toMatchObject({
+      'Budget is nearly used': `/money?company=${poor}`,
+      'crm.example is paused': `/developers/callbacks?company=${poor}`,
+      'The name NORD was denied': `/senders/${senderId}?company=${poor}`,
+      [`“${MARKUP}” fails more than usual`]: `/dispatches/${dispatchId}`,
+    })
     await line.getByRole('link', { name: 'Nordwind' }).click()
     await page.waitForURL(`${cabinet.origin}/cabinet/overview?company=${poor}`)
     await page.getByRole('heading', { name: 'Send your first message' }).waitFor()
+  })
+
+  test('leads staff to the gateway that is down, to the queue of the review and to the processes', async () => {
+    const page = await signedIn(staff, 'admin')
+    await page.getByText('Nothing is sent at present', { exact: true }).waitFor()
+    expect(await leadsOf(page)).toMatchObject({ 'Nothing is sent at present': '/health' })
+    const gatewayId = await aGatewayThatIsDown()
+    await aSender(cabinet.sql, world.companyId, { senderName: 'WAITS' })
+    await moveDueSenders(cabinet.sql, 'manual', () => null, new Date())
+    await page.reload()
+    await page.getByText('north is down since').waitFor()
+    const leads = Object.entries(await leadsOf(page))
+    expect(leads.find(([title]) => title.startsWith('north is down'))?.[1]).toBe(`/gateways/${gatewayId}`)
+    expect(leads.find(([title]) => title.includes('for review'))?.[1]).toBe('/review')
+    await cabinet.sql`delete from engines`
   })
 
   test('tells a new company what to do first, also on a phone', async () => {

@@ -15,6 +15,7 @@ export type Attention =
   | { kind: 'engine' }
   | {
       kind: 'gateway'
+      gatewayId: number
       name: string
       channelType: ChannelType
       since: Date | null
@@ -26,7 +27,14 @@ export type Attention =
   | { kind: 'budget'; company: CompanyName; usedShare: number; runsOutOn: string | null }
   | { kind: 'balance'; company: CompanyName; left: Money; currency: string; runsOutOn: string | null }
   | { kind: 'receiver'; company: CompanyName; receiver: string; failures: number; waitingEvents: number }
-  | { kind: 'refused'; company: CompanyName; senderName: string; status: 'REJECTED' | 'DENIED'; comment: string | null }
+  | {
+      kind: 'refused'
+      company: CompanyName
+      senderId: number
+      senderName: string
+      status: 'REJECTED' | 'DENIED'
+      comment: string | null
+    }
   | { kind: 'review'; senders: number; templates: number }
 
 export type FailingDispatch = {
@@ -98,7 +106,7 @@ async function downOf(sql: Sql, { sees, waiting }: Asking): Promise<Attention[]>
     return down.map(({ gatewayId, name, channelType, brands }) => {
       const state = states.get(gatewayId)
       const [since, error] = [state?.lastErrorAt ?? null, state?.lastError ?? null]
-      return { kind: 'gateway', name, channelType, since, error, waiting: waitingIn(channelType, brands) }
+      return { kind: 'gateway', gatewayId, name, channelType, since, error, waiting: waitingIn(channelType, brands) }
     })
   }
   const stuck = waiting.filter(

@@ -302,6 +302,8 @@ export const selectPausedReceivers = (sql: Sql, scope: Scope, limit: number) => 
 export type RefusedName = {
   companyId: number
   companyName: string
+  /** Of one of its operators. */
+  senderId: number
   senderName: string
   status: 'REJECTED' | 'DENIED'
   comment: string | null
@@ -309,10 +311,11 @@ export type RefusedName = {
 
 /** Names that staff refused since a moment and that are still refused; several operators of a name are one. */
 export const selectRefusedNames = (sql: Sql, scope: Scope, since: Date, limit: number) => sql<RefusedName[]>`
-  select c.company_id as "companyId", c.name as "companyName", s.sender_name as "senderName", s.status, s.comment
+  select c.company_id as "companyId", c.name as "companyName", s.sender_id as "senderId", s.sender_name as "senderName",
+    s.status, s.comment
   from companies c
   cross join lateral (
-    select n.sender_name, n.status, max(n.manager_comment) as comment, max(moved.at) as at
+    select min(n.sender_id) as sender_id, n.sender_name, n.status, max(n.manager_comment) as comment, max(moved.at) as at
     from senders n
     cross join lateral (
       select max(v.moved_at) as at from sender_moves v where v.company_id = n.company_id and v.sender_id = n.sender_id

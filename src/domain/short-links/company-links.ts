@@ -1,9 +1,9 @@
 import type { Pool, Sql } from '../../db/sql.ts'
 import { isCode } from './short-link.ts'
-import type { LinkPlace, LinkQuestion, ListedLink } from './store.ts'
+import type { ClicksOfDispatch, LinkPlace, LinkQuestion, ListedLink } from './store.ts'
 import * as store from './store.ts'
 
-export type { LinkPlace, ListedLink } from './store.ts'
+export type { ClickedDispatch, ClicksOfDispatch, LinkPlace, ListedLink } from './store.ts'
 
 /** What a person looks for among the short links of a company. */
 export type LinkSearch = {
@@ -88,3 +88,16 @@ export async function clickedLink(sql: Sql, companyId: number, code: string) {
 
 /** Clicks of all links of the company, by hours of UTC, from a moment on. */
 export const clicksByHour = (sql: Pool, companyId: number, from: Date) => store.selectHours(sql, companyId, from)
+
+/** Clicks on the links of a dispatch, and how many of its recipients made them. */
+export async function clicksOfDispatch(sql: Sql, companyId: number, dispatchId: number): Promise<ClicksOfDispatch> {
+  const [sums] = await store.selectClicksOfDispatch(sql, companyId, dispatchId)
+  return sums!
+}
+
+/** The newest dispatches whose links were followed, below one that was shown; `older` says where the next page goes on. */
+export async function clickedDispatches(sql: Sql, companyId: number, before: number | undefined, limit: number) {
+  const found = await store.selectClickedDispatches(sql, companyId, before, limit + 1)
+  const items = found.slice(0, limit)
+  return { items, older: found.length > limit ? items.at(-1)!.dispatchId : null }
+}

@@ -3,7 +3,7 @@ import { randomCode, type ShortLink, shortenLinks, shortUrlOf } from './short-li
 import * as store from './store.ts'
 
 const BATCH = 5000
-/** Rows of an hour among which the clicks of a company are counted: a click waits for another of the same row. */
+/** Rows of an hour or a dispatch among which clicks are counted: a click waits for another of the same row. */
 const SHARDS = 8
 const MOST_TRIES = 5
 /** Of one housekeeping. */
@@ -88,11 +88,13 @@ export function followLink(
   }: { base: string; now: Date; tell?: (sql: Transaction, click: Click) => Promise<void> },
 ): Promise<Click | undefined> {
   return pool.begin(async sql => {
-    const [link] = await store.selectLinkForShare(sql, code)
+    const [link] = await store.lockLink(sql, code)
     if (!link) return undefined
     const click = { ...link, code, shortUrl: shortUrlOf(base, code), clickedAt: now }
+    const shard = Math.floor(Math.random() * SHARDS)
+    await store.countClickOfDispatch(sql, link, shard)
     await store.insertClick(sql, link.companyId, code, now)
-    await store.countClick(sql, link.companyId, now, Math.floor(Math.random() * SHARDS))
+    await store.countClick(sql, link.companyId, now, shard)
     await tell(sql, click)
     return click
   }) as Promise<Click | undefined>

@@ -27,10 +27,11 @@ export function selectLink(sql: Sql, code: string) {
     select company_id as "companyId", message_uuid as "messageUuid", url from short_links where code = ${code}`
 }
 
-/** The same, and it cannot be forgotten before the transaction ends. */
-export function selectLinkForShare(sql: Sql, code: string) {
+/** The same. Until the transaction ends the link cannot be forgotten, and other clicks on it wait. */
+export function lockLink(sql: Sql, code: string) {
   return sql<FoundLink[]>`
-    select company_id as "companyId", message_uuid as "messageUuid", url from short_links where code = ${code} for share`
+    select company_id as "companyId", message_uuid as "messageUuid", url from short_links where code = ${code}
+    for no key update`
 }
 
 export const insertClick = (sql: Sql, companyId: number, code: string, now: Date) =>
@@ -78,6 +79,54 @@ export function countClick(sql: Sql, companyId: number, now: Date, shard: number
     insert into link_hours (company_id, hour, shard, clicks)
     values (${companyId}, date_trunc('hour', ${now}::timestamptz, 'UTC'), ${shard}, 1)
     on conflict (company_id, hour, shard) do update set clicks = link_hours.clicks + 1`
+}
+
+/**
+ * Counts a click for the dispatch of the message, before the click itself is written: its recipient is counted with the
+ * first one. Single messages, and messages of a month that is detached, have no dispatch to count for.
+ */
+export function countClickOfDispatch(sql: Sql, { companyId, messageUuid }: FoundLink, shard: number) {
+  return sql`
+    insert into dispatch_clicks (company_id, dispatch_id, shard, clicks, people)
+    select m.company_id, m.dispatch_id, ${shard}, 1, case when exists (
+        select from short_links l join link_clicks c on c.company_id = l.company_id and c.code = l.code
+        where l.company_id = ${companyId} and l.message_uuid = ${messageUuid}) then 0 else 1 end
+    from messages m
+    where m.company_id = ${companyId} and m.uuid = ${messageUuid} and m.dispatch_id is not null
+    on conflict (company_id, dispatch_id, shard) do update
+      set clicks = dispatch_clicks.clicks + 1, people = dispatch_clicks.people + excluded.people`
+}
+
+export type ClicksOfDispatch = { clicks: number; people: number }
+
+export function selectClicksOfDispatch(sql: Sql, companyId: number, dispatchId: number) {
+  return sql<ClicksOfDispatch[]>`
+    select coalesce(sum(clicks), 0)::bigint as clicks, coalesce(sum(people), 0)::bigint as people from dispatch_clicks
+    where company_id = ${companyId} and dispatch_id = ${dispatchId}`
+}
+
+export type ClickedDispatch = ClicksOfDispatch & {
+  dispatchId: number
+  name: string
+  startedAt: Date | null
+  delivered: number
+}
+
+/** The newest dispatches with clicks, below one that was shown. */
+export function selectClickedDispatches(sql: Sql, companyId: number, before: number | undefined, limit: number) {
+  return sql<ClickedDispatch[]>`
+    select k.dispatch_id as "dispatchId", d.name, d.started_at as "startedAt", k.clicks, k.people, b.delivered
+    from (
+      select dispatch_id, sum(clicks)::bigint as clicks, sum(people)::bigint as people from dispatch_clicks
+      where company_id = ${companyId} ${before === undefined ? sql`` : sql`and dispatch_id < ${before}`}
+      group by dispatch_id order by dispatch_id desc limit ${limit}
+    ) k
+    join dispatches d on d.company_id = ${companyId} and d.dispatch_id = k.dispatch_id
+    cross join lateral (
+      select coalesce(sum(delivered_messages), 0)::bigint as delivered from dispatch_blocks
+      where company_id = ${companyId} and dispatch_id = k.dispatch_id
+    ) b
+    order by k.dispatch_id desc`
 }
 
 export const deleteOldHours = (sql: Sql, before: Date) => sql`delete from link_hours where hour < ${before}`

@@ -15,6 +15,7 @@ import type { Viewer } from '../../domain/people/person.ts'
 import { maySeePrices } from '../../domain/people/rights.ts'
 import { sendersByIds } from '../../domain/senders/senders.ts'
 import { reasonsToWait, type WaitReason, waitingByWindow } from '../../domain/sending/waiting.ts'
+import { type ClicksOfDispatch, clicksOfDispatch } from '../../domain/short-links/company-links.ts'
 import type { Share, WatchedDispatch } from '../../domain/watching/watched.ts'
 import {
   type Breakdown,
@@ -64,6 +65,8 @@ export type DispatchAnswer = ListedDispatch &
     waits: ShownReason[]
     /** How many messages of a started dispatch wait for which hours: by it the page estimates the end. */
     hours: WaitingShare[]
+    /** On its short links; null for a dispatch without them. */
+    clicks: ClicksOfDispatch | null
   }
 export type AgainAnswer = Again
 export type BreakdownAnswer = ReturnType<typeof presentBreakdown>
@@ -198,6 +201,7 @@ async function presentWhole(sql: Sql, viewer: Viewer, watched: WatchedDispatch, 
   const dispatch = await requireDispatchOf(sql, watched.companyId, watched.dispatchId)
   const senders = await sendersByIds(sql, dispatch.companyId, dispatch.senderIds)
   const names = [...new Set(senders.map(({ senderName }) => senderName))]
+  const clicks = await clicksOfDispatch(sql, dispatch.companyId, dispatch.dispatchId)
   const started = { ...watched, awaitingReceipt: watched.sent }
   const [waits, hours] =
     watched.status === 'STARTED'
@@ -211,6 +215,7 @@ async function presentWhole(sql: Sql, viewer: Viewer, watched: WatchedDispatch, 
     ...presentDetails(dispatch, names),
     waits: waits.map(reason => presentReason(reason, viewer)),
     hours,
+    clicks: dispatch.options?.shortUrl || clicks.clicks > 0 ? clicks : null,
   }
 }
 

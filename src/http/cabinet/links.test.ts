@@ -7,7 +7,7 @@ import { useApp } from '../../testing/api.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, staff } from '../../testing/cabinet.ts'
 import { planModes, readsOf } from '../../testing/plans.ts'
 import { aDispatch, aWorld, someRecipients, type World } from '../../testing/world.ts'
-import type { ClicksAnswer, LinkAnswer, LinksAnswer } from './links.ts'
+import type { ClickedDispatchesAnswer, ClicksAnswer, LinkAnswer, LinksAnswer } from './links.ts'
 
 const { api } = useApp('/docs/partner.json')
 let world: World
@@ -94,6 +94,32 @@ test('clicks of the company by day are those of its links, also of links that ar
   expect(await api.sql`select from link_hours where company_id = ${companyId} and hour < ${day(35)}`).toHaveLength(0)
 })
 
+test('clicks are summed by dispatch, a recipient who clicks several times is counted once', async () => {
+  const { companyId } = world
+  const numbering = await loadNumbering(api.sql)
+  const [older, newer] = [
+    await aDispatch(api.sql, numbering, world, someRecipients(3)),
+    await aDispatch(api.sql, numbering, world, someRecipients(1)),
+  ]
+  const uuidsOf = async (id: number) =>
+    (await api.sql`select uuid from messages where dispatch_id = ${id} order by position`).map(({ uuid }) => uuid)
+  const [first, second] = await uuidsOf(older!)
+  const [a, b, c] = await linked(companyId, new Array(3).fill('https://shop.example'), [first, first, second])
+  const [d] = await linked(companyId, ['https://shop.example'], await uuidsOf(newer!))
+  const [single] = await linked(companyId, ['https://shop.example'])
+  await Promise.all(new Array(5).fill(a!.code).map(code => follow(code)))
+  for (const link of [b, c, d, single]) await follow(link!.code)
+  const { browser } = await signedIn(ofCompany(companyId), 'viewer')
+  const { items } = (await browser.ask('GET', '/links/dispatches')).body as ClickedDispatchesAnswer
+  expect(items.slice(0, 2)).toMatchObject([
+    { dispatchId: newer, name: 'Test', clicks: 1, people: 1 },
+    { dispatchId: older, clicks: 7, people: 2, delivered: 0 },
+  ])
+  const below = await browser.ask('GET', `/links/dispatches?before=${newer}`)
+  expect(below.body.items[0].dispatchId).toBe(older)
+  expect((await browser.ask('GET', `/dispatches/${older}`)).body.clicks).toEqual({ clicks: 7, people: 2 })
+})
+
 test('goes on page by page through thousands of links that do not fit, each statement by an index', async () => {
   const { companyId } = await aWorld(api.sql)
   const urls = Array.from({ length: 9001 }, (_, i) =>
@@ -132,7 +158,7 @@ describe('who may', () => {
       await signedIn(ofPartner(world.partner.partnerId), 'owner'),
     ]
     for (const { browser, list } of people) {
-      for (const path of ['/links', '/links/clicks', `/links/${link!.code}`])
+      for (const path of ['/links', '/links/clicks', '/links/dispatches', `/links/${link!.code}`])
         expect((await browser.ask('GET', `${path}?companyId=${theirs.companyId}`)).status).toBe(404)
       expect((await browser.ask('GET', `/links/${link!.code}?companyId=${world.companyId}`)).status).toBe(404)
       expect(urlsOf(await list(`?q=${link!.code}&companyId=${world.companyId}`))).toEqual([])

@@ -2,6 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { notFound } from '../../base/errors.ts'
 import {
+  type ClickedDispatch,
+  clickedDispatches,
   clickedLink,
   clicksByHour,
   type LinkPlace,
@@ -27,6 +29,13 @@ const List = Type.Object({
 })
 const ByCode = Type.Object({ code: Type.String({ pattern: '^[0-9A-Za-z]{1,32}$' }) })
 
+const OfDispatches = Type.Object({
+  companyId: Type.Optional(Id),
+  /** The `older` of the page before. */
+  before: Type.Optional(Id),
+})
+const DISPATCHES_OF_PAGE = 10
+
 const DAY_MS = 24 * 3600_000
 const DAYS = 30
 
@@ -36,6 +45,7 @@ export type LinksAnswer = { items: LinkRow[]; older: string | null; isCut: boole
 /** A day of the billing zone, `2026-11-12`. */
 export type DayOfClicks = { day: string; clicks: number }
 export type ClicksAnswer = { days: DayOfClicks[] }
+export type ClickedDispatchesAnswer = { items: ClickedDispatch[]; older: number | null }
 export type LinkAnswer = LinkRow & ClicksAnswer
 
 /** The short links of a company and how often they were followed. */
@@ -72,6 +82,16 @@ export const linkRoutes =
             billingZone,
           ),
         }
+      },
+    )
+
+    /** Clicks summed by dispatch, the newest dispatch first. */
+    api.get(
+      '/links/dispatches',
+      { config: seen, schema: { querystring: OfDispatches } },
+      async ({ viewer, query }): Promise<ClickedDispatchesAnswer> => {
+        const { companyId } = await companyOf(sql, viewer, query)
+        return clickedDispatches(sql, companyId, query.before, DISPATCHES_OF_PAGE)
       },
     )
 

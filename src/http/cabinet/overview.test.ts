@@ -193,7 +193,7 @@ describe('dispatches', () => {
     expect(JSON.stringify(own)).not.toMatch(/secret-name|bind refused/)
     expect(lineOf(own, 'channel')).toMatchObject({ channelType: 'SMS' })
     const line = lineOf(await overviewFor(staff, 'support'), 'gateway')
-    expect(line).toMatchObject({ name: 'secret-name', error: 'bind refused' })
+    expect(line).toMatchObject({ gatewayId: gateway!.gateway_id, name: 'secret-name', error: 'bind refused' })
     await api.sql`delete from engines`
   })
 })
@@ -250,7 +250,7 @@ describe('what staff or developers mend', () => {
     expect(kindsOf(await overviewFor(staff, 'moderator', `?companyId=${companyId}`))).not.toContain('review')
     await denySender(api.sql, senderId, 'Not yours', new Date())
     const line = lineOf(await overviewFor(ofCompany(companyId), 'sender'), 'refused')
-    expect(line).toMatchObject({ senderName: '<b>NAME</b>', status: 'DENIED' })
+    expect(line).toMatchObject({ senderId, senderName: '<b>NAME</b>', status: 'DENIED' })
     api.now = new Date(Date.now() + 8 * 24 * 3600_000)
     expect(kindsOf(await overviewFor(ofCompany(companyId), 'sender'))).not.toContain('refused')
   })

@@ -1,7 +1,10 @@
+import { Link } from '@tanstack/react-router'
 import { useFormats } from '../format.ts'
 import { Pair, Pairs } from '../parts/pairs.tsx'
 import { Section } from '../parts/section.tsx'
+import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
+import { useClicks } from './clicks.ts'
 import styles from './dispatch-page.module.css'
 import type { Breakdown, Whole } from './dispatches.ts'
 import { useFigures } from './figures.ts'
@@ -26,6 +29,8 @@ export function DispatchMoney({ money }: { money: NonNullable<Breakdown['money']
 export function DispatchSide({ dispatch }: { dispatch: Whole }) {
   const { say } = useWords()
   const { moment } = useFigures()
+  const clicks = useClicks()
+  const ofCompany = useMe().kind === 'COMPANY' ? undefined : dispatch.companyId
   const { senderNames, startAt, completedAt, callbackUrl } = dispatch
   return (
     <>
@@ -33,6 +38,13 @@ export function DispatchSide({ dispatch }: { dispatch: Whole }) {
         <p className={styles.bubble}>
           <WithPlaces text={dispatch.text} />
         </p>
+        {dispatch.clicks && (
+          <p className={styles.clicks}>
+            <Link to="/links" search={{ company: ofCompany, dispatch: dispatch.dispatchId }} className="link">
+              {clicks(dispatch.clicks)}
+            </Link>
+          </p>
+        )}
       </Section>
       <Section title={say('dispatch.details')}>
         <Pairs>

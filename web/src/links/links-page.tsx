@@ -1,6 +1,8 @@
 import { Button, UnstyledButton } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useClicks } from '../dispatches/clicks.ts'
+import { dispatchQuery } from '../dispatches/dispatches.ts'
 import { Blank } from '../parts/blank.tsx'
 import { BoneRows } from '../parts/bones.tsx'
 import { DayBars } from '../parts/day-bars.tsx'
@@ -11,6 +13,7 @@ import { PageHead } from '../parts/page-head.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { Section } from '../parts/section.tsx'
 import { useWords } from '../words/words.ts'
+import { ClickedDispatches } from './clicked-dispatches.tsx'
 import { LinkDialog } from './link-dialog.tsx'
 import styles from './links.module.css'
 import { clicksQuery, type LinkSearch, linksQuery } from './links.ts'
@@ -43,7 +46,12 @@ function Links({ companyId }: { companyId: number }) {
   const isCut = data.pages.at(-1)!.isCut
   return (
     <>
-      <Clicks companyId={companyId} />
+      {search.dispatch === undefined && (
+        <>
+          <Clicks companyId={companyId} />
+          <ClickedDispatches companyId={companyId} />
+        </>
+      )}
       <Section title={say('links.list')}>
         <Filters search={search} onChange={change} />
         {items.length > 0 && <LinksTable links={items} />}
@@ -64,6 +72,12 @@ function Links({ companyId }: { companyId: number }) {
       )}
     </>
   )
+}
+
+function ClicksOfDispatch({ dispatchId }: { dispatchId: number }) {
+  const clicks = useQuery(dispatchQuery(dispatchId)).data?.clicks
+  const sentence = useClicks()
+  return clicks && <span className="note">{sentence(clicks)}</span>
 }
 
 function Clicks({ companyId }: { companyId: number }) {
@@ -99,10 +113,13 @@ function Filters({ search, onChange }: { search: LinkSearch; onChange(change: Li
         />
       </div>
       {search.dispatch !== undefined && (
-        <UnstyledButton className={styles.chip} onClick={() => onChange({ dispatch: undefined })}>
-          {say('links.onlyDispatch', { id: String(search.dispatch) })}
-          <Icon name="cross" size={14} />
-        </UnstyledButton>
+        <>
+          <UnstyledButton className={styles.chip} onClick={() => onChange({ dispatch: undefined })}>
+            {say('links.onlyDispatch', { id: String(search.dispatch) })}
+            <Icon name="cross" size={14} />
+          </UnstyledButton>
+          <ClicksOfDispatch dispatchId={search.dispatch} />
+        </>
       )}
     </div>
   )

@@ -1,5 +1,11 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
-import type { ClicksAnswer, LinkAnswer, LinkRow, LinksAnswer } from '../../../src/http/cabinet/links.ts'
+import type {
+  ClickedDispatchesAnswer,
+  ClicksAnswer,
+  LinkAnswer,
+  LinkRow,
+  LinksAnswer,
+} from '../../../src/http/cabinet/links.ts'
 import { ask, type Wire } from '../api.ts'
 
 export type ShortLink = Wire<LinkRow>
@@ -35,6 +41,17 @@ export const clicksQuery = (companyId: number) =>
   queryOptions({
     queryKey: ['links', companyId, 'clicks'],
     queryFn: () => ask<ClicksAnswer>('GET', pathOf(companyId, '/clicks')),
+  })
+
+export type ClickedDispatch = Wire<ClickedDispatchesAnswer>['items'][number]
+
+export const clickedDispatchesQuery = (companyId: number) =>
+  infiniteQueryOptions({
+    queryKey: ['links', companyId, 'dispatches'],
+    queryFn: ({ pageParam }) =>
+      ask<ClickedDispatchesAnswer>('GET', pathOf(companyId, '/dispatches', { before: pageParam?.toString() })),
+    initialPageParam: undefined as number | undefined,
+    getNextPageParam: ({ older }: Wire<ClickedDispatchesAnswer>) => older ?? undefined,
   })
 
 export const linkQuery = (companyId: number, code: string) =>

@@ -3,6 +3,7 @@ import { useFormats } from '../format.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { PageLink } from '../parts/page-link.tsx'
 import { useTrafficNames } from '../parts/traffic-names.ts'
+import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import { useClock } from './clock.ts'
 import styles from './overview.module.css'
@@ -58,9 +59,11 @@ type Line<Kind extends Attention['kind']> = { line: Extract<Attention, { kind: K
 
 function EngineItem() {
   const { say } = useWords()
+  const seesHealth = useMe().rights.includes('health.see')
   return (
     <Item icon="fail" kind="fail" title={say('overview.engine.title')}>
       <p>{say('overview.engine.text')}</p>
+      {seesHealth && <PageLink to="/health">{say('overview.engine.link')}</PageLink>}
     </Item>
   )
 }
@@ -79,9 +82,13 @@ function DownItem({ line, zone }: Line<'gateway' | 'channel'> & { zone: string }
         {line.kind === 'gateway' && line.error && ` ${line.error}`}
       </p>
       {line.kind === 'gateway' ? (
-        <PageLink to="/gateways">{say('overview.down.gateway')}</PageLink>
+        <PageLink to="/gateways/$gatewayId" params={{ gatewayId: String(line.gatewayId) }}>
+          {say('overview.down.gateway')}
+        </PageLink>
       ) : (
-        <PageLink to="/messages">{say('overview.down.messages')}</PageLink>
+        <PageLink to="/messages" search={{ channel: line.channelType, status: 'sending' }}>
+          {say('overview.down.messages')}
+        </PageLink>
       )}
     </Item>
   )
@@ -114,6 +121,7 @@ const withSmallInitial = (text: string) =>
 
 function BudgetItem({ line: { company, usedShare, runsOutOn }, zone }: Line<'budget'> & { zone: string }) {
   const { say } = useWords()
+  const ofCompany = useOfCompany()
   const { roughShare, date } = useClock(zone)
   const title =
     usedShare >= 1
@@ -124,26 +132,32 @@ function BudgetItem({ line: { company, usedShare, runsOutOn }, zone }: Line<'bud
   return (
     <Item icon="wallet" kind={usedShare >= 1 ? 'fail' : 'warn'} title={title} company={company}>
       <p>{say('overview.budget.text', { share: roughShare(usedShare) })}</p>
-      <PageLink to="/money">{say('overview.budget.link')}</PageLink>
+      <PageLink to="/money" search={ofCompany(company)}>
+        {say('overview.budget.link')}
+      </PageLink>
     </Item>
   )
 }
 
 function BalanceItem({ line: { company, left, currency, runsOutOn }, zone }: Line<'balance'> & { zone: string }) {
   const { say } = useWords()
+  const ofCompany = useOfCompany()
   const { money } = useFormats()
   const { date } = useClock(zone)
   const title = runsOutOn ? say('overview.balance.until', { date: date(runsOutOn) }) : say('overview.balance.used')
   return (
     <Item icon="wallet" kind={runsOutOn ? 'warn' : 'fail'} title={title} company={company}>
       <p>{say('overview.balance.text', { amount: money(left, currency) })}</p>
-      <PageLink to="/money">{say('overview.balance.link')}</PageLink>
+      <PageLink to="/money" search={ofCompany(company)}>
+        {say('overview.balance.link')}
+      </PageLink>
     </Item>
   )
 }
 
 function ReceiverItem({ line: { company, receiver, failures, waitingEvents } }: Line<'receiver'>) {
   const { say } = useWords()
+  const ofCompany = useOfCompany()
   const host = receiver.replace(/^https?:\/\//, '')
   return (
     <Item icon="pause" kind="warn" title={say('overview.receiver.title', { receiver: host })} company={company}>
@@ -151,18 +165,23 @@ function ReceiverItem({ line: { company, receiver, failures, waitingEvents } }: 
         {say('overview.receiver.failures', { count: failures })}{' '}
         {say('overview.receiver.events', { count: waitingEvents })}
       </p>
-      <PageLink to="/developers">{say('overview.receiver.link')}</PageLink>
+      <PageLink to="/developers/callbacks" search={ofCompany(company)}>
+        {say('overview.receiver.link')}
+      </PageLink>
     </Item>
   )
 }
 
-function RefusedItem({ line: { company, senderName: name, status, comment } }: Line<'refused'>) {
+function RefusedItem({ line: { company, senderId, senderName: name, status, comment } }: Line<'refused'>) {
   const { say } = useWords()
+  const ofCompany = useOfCompany()
   const title = say(status === 'DENIED' ? 'overview.refused.denied' : 'overview.refused.rejected', { name })
   return (
     <Item icon="slash" kind="warn" title={title} company={company}>
       <p>{comment || say('overview.refused.text')}</p>
-      <PageLink to="/senders">{say('overview.refused.link')}</PageLink>
+      <PageLink to="/senders/$senderId" params={{ senderId: String(senderId) }} search={ofCompany(company)}>
+        {say('overview.refused.link')}
+      </PageLink>
     </Item>
   )
 }
@@ -179,6 +198,12 @@ function ReviewItem({ line: { senders, templates } }: Line<'review'>) {
       <PageLink to="/review">{say('overview.review.link')}</PageLink>
     </Item>
   )
+}
+
+/** Where several companies are shown, the page that a line leads to shows the company of the line. */
+function useOfCompany() {
+  const showsSeveral = useShowsSeveral()
+  return ({ companyId }: { companyId: number }) => (showsSeveral ? { company: companyId } : {})
 }
 
 type ItemProps = {

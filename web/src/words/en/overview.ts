@@ -49,6 +49,7 @@ export const overview = {
   'overview.attention.noneNote': 'Budgets, gateways, callbacks and failures are checked every ten seconds.',
   'overview.engine.title': 'Nothing is sent at present',
   'overview.engine.text': 'The part of the service that sends is not running. Messages wait and go out when it starts.',
+  'overview.engine.link': 'See the processes',
   'overview.down.title': '{name} is down',
   'overview.down.since': '{name} is down since {time}',
   'overview.down.waiting': {

@@ -51,6 +51,7 @@ export const overview = {
   'overview.attention.noneNote': 'Бюджеты, шлюзы, колбэки и отказы проверяются каждые десять секунд.',
   'overview.engine.title': 'Сейчас ничего не отправляется',
   'overview.engine.text': 'Отправка не запущена. Сообщения ждут и уйдут, когда она начнёт работать.',
+  'overview.engine.link': 'Открыть состояние сервиса',
   'overview.down.title': '{name} не отвечает',
   'overview.down.since': '{name} не отвечает с {time}',
   'overview.down.waiting': {
