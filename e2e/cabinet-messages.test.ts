@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { uuid7Batch } from '../src/base/uuid7.ts'
 import { loadNumbering } from '../src/domain/numbering/numbering.ts'
+import { defaultCenter } from '../src/domain/traffic-centers/traffic-centers.ts'
 import { aPerson, ofCompany } from '../src/testing/cabinet.ts'
 import { eventually } from '../src/testing/eventually.ts'
 import { aDispatchWithFates, aSingleMessage } from '../src/testing/traffic.ts'
@@ -22,6 +24,11 @@ beforeAll(async () => {
   world = await aWorld(cabinet.sql)
   sent = await aDispatchWithFates(cabinet.sql, numbering, world)
   await aSingleMessage(cabinet.sql, numbering, world, { text: `Order 10517 ${NASTY}`, externalId: 'order-10517' })
+  const { centerId } = await defaultCenter(cabinet.sql, world.companyId)
+  await cabinet.sql`
+    insert into inbound_messages (company_id, uuid, channel_type, sender_name, destination, text, center_id, received_at)
+    values (${world.companyId}, ${uuid7Batch(new Date(), 1)[0]!}, 'SMS', 'Shop', '79262001014', 'When do you open?',
+      ${centerId}, now())`
 })
 
 async function signedIn(role: string, path: string, width = 1400) {
@@ -109,6 +116,13 @@ describe.skipIf(!hasBrowser)('messages', () => {
     await page.getByRole('button', { name: 'Remove the filter Time' }).click()
     await eventually(async () => expect((await numbersIn(page)).length).toBe(5))
     expect(await page.title()).toBe('Messages · Tidings')
+    const tabs = page.getByRole('navigation', { name: 'Saved searches' })
+    for (const name of ['All 5', 'Failed 1', 'Waiting 2']) await tabs.getByRole('link', { name, exact: true }).waitFor()
+
+    await box.fill('926 200-10-14')
+    await page.getByRole('link', { name: 'Incoming: 1' }).click()
+    await page.getByText('When do you open?').waitFor()
+    expect([pathOf(page), new URL(page.url()).searchParams.get('q')]).toEqual(['/cabinet/inbound', '926 200-10-14'])
     faults.expectNone()
   })
 

@@ -83,6 +83,37 @@ export async function* everyInbound(
   } while (next !== undefined)
 }
 
+/** How many messages people wrote to a company that fit what was typed. `isLeast`: there are more. */
+export type Incoming = { companyId: number; companyName: string; count: number; isLeast: boolean }
+
+const MOST_COUNTED = 100
+const COUNT_MS = 1000
+
+/**
+ * Counts for people who search the messages of their companies. Words are looked for in one company alone, because only
+ * numbers have an index. Nothing is told when counting takes too long.
+ */
+export async function countIncoming(
+  pool: Pool,
+  companyIds: number[],
+  search: Pick<InboundSearch, 'typed' | 'from' | 'to'>,
+  now: Date,
+): Promise<Incoming[]> {
+  const question = questionOf(companyIds.length === 1 ? companyIds[0]! : SEVERAL, search, now)
+  const isAsked = search.typed.trim() !== '' && question.uuid === undefined
+  if (!isAsked || (question.companyId === SEVERAL && question.by === 'period')) return []
+  const count = (sql: Sql) => store.countByCompany(sql, companyIds, question, MOST_COUNTED + 1)
+  const counted = (await within(pool, question, COUNT_MS, count)) ?? []
+  return counted.map(row => ({
+    ...row,
+    count: Math.min(row.count, MOST_COUNTED),
+    isLeast: row.count > MOST_COUNTED,
+  }))
+}
+
+/** In place of the one company that takes its turn among others. */
+const SEVERAL = 0
+
 type Question = store.InboundQuestion & { by: InboundPage['by']; from: Date | null; to: Date | null }
 
 function questionOf(companyId: number, search: Omit<InboundSearch, 'limit'>, now: Date): Question {

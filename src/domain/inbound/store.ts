@@ -144,7 +144,25 @@ export function selectSeen(sql: Sql, question: InboundQuestion, limit: number) {
     order by m.uuid desc`
 }
 
-const conditionsOf = (sql: Sql, { uuid, number, beginning, centerId, digits, words }: InboundQuestion) => sql`
+/** Messages from a number, or from numbers that begin so, by company: up to `most` of each, of the first few companies. */
+export function countByCompany(sql: Sql, companyIds: number[], question: Conditions, most: number) {
+  return sql<{ companyId: number; companyName: string; count: number }[]>`
+    select c.company_id as "companyId", c.name as "companyName", written.count
+    from unnest(${companyIds}::bigint[]) company (id)
+    cross join lateral (
+      select count(*)::int as count from (
+        select from inbound_messages i
+        where company_id = company.id and uuid >= ${question.least} and uuid < ${question.greatest}
+          ${conditionsOf(sql, question)}
+        limit ${most}) found) written
+    join companies c on c.company_id = company.id
+    where written.count > 0
+    limit 5`
+}
+
+type Conditions = Omit<InboundQuestion, 'companyId'>
+
+const conditionsOf = (sql: Sql, { uuid, number, beginning, centerId, digits, words }: Conditions) => sql`
   ${uuid ? sql`and uuid = ${uuid}` : sql``}
   ${number ? sql`and destination = ${number}` : sql``}
   ${beginning ? sql`and destination >= ${beginning.from} and destination < ${beginning.before}` : sql``}

@@ -226,11 +226,20 @@ function contentOf(box: Box): Pick<boxStore.BoxQuestion, 'digits' | 'words'> {
   return box.kind === 'words' ? { words: box.words } : {}
 }
 
+/** The messages that a search without a period looks at. */
+export function recentOf(now: Date): Bounds {
+  const to = latestAt(now)
+  return { least: keyAt(new Date(to.getTime() - DAY_MS)), greatest: keyBefore(keyAt(to)) }
+}
+
+/** Clocks differ. */
+const latestAt = (now: Date) => new Date(now.getTime() + 60_000)
+
 type SearchPlace = { companyIds: number[]; from: Date; to: Date }
 
 /** A dispatch says itself when its messages were accepted; later steps of its cascades come after them. */
 async function placeOf(sql: Sql, companyIds: number[], search: BoxSearch, now: Date): Promise<SearchPlace> {
-  const latest = new Date(now.getTime() + 60_000) // clocks differ
+  const latest = latestAt(now)
   const { dispatchId, from, to = latest } = search
   if (dispatchId === undefined) return { companyIds, from: from ?? new Date(to.getTime() - DAY_MS), to }
   const [dispatch] = await boxStore.selectDispatchPlace(sql, companyIds, dispatchId)
@@ -247,7 +256,7 @@ async function placeOf(sql: Sql, companyIds: number[], search: BoxSearch, now: D
 const QUERY_CANCELED = '57014'
 
 /** Undefined when the time was over first. */
-async function within<T>(
+export async function within<T>(
   pool: Pool,
   width: 'narrow' | 'wide',
   companyIds: number[],

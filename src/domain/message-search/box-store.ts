@@ -100,6 +100,23 @@ const conditionsOf = (sql: Sql, { filter, errorCodes, brandIds, digits, words }:
 
 const like = (text: string) => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
 
+/** Counts messages by status. It reads the newest of each company, and of all together no more than `most`. */
+export function countStatuses(
+  sql: Sql,
+  { companyIds, bounds, most }: { companyIds: number[]; bounds: Bounds; most: number },
+) {
+  return sql<{ all: number; failed: number; waiting: number }[]>`
+    select count(*)::int as all, (count(*) filter (where status = 'FAILED'))::int as failed,
+      (count(*) filter (where status = 'CREATED'))::int as waiting
+    from (
+      select newest.status from unnest(${companyIds}::bigint[]) company (id)
+      cross join lateral (
+        select m.status from messages m
+        where m.company_id = company.id and m.uuid between ${bounds.least} and ${bounds.greatest}
+        order by m.uuid desc limit ${most}) newest
+      limit ${most}) read`
+}
+
 /** Where the messages of a dispatch lie, if one of these companies has it. */
 export function selectDispatchPlace(sql: Sql, companyIds: number[], dispatchId: number) {
   return sql<{ companyId: number; firstUuid: string | null; lastUuid: string | null; isCascade: boolean }[]>`

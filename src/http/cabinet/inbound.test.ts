@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { uuid7Batch } from '../../base/uuid7.ts'
 import { setSwitches } from '../../domain/companies/companies.ts'
 import { takeInbound } from '../../domain/inbound/inbound.ts'
-import { searchInbound } from '../../domain/inbound/inbound-search.ts'
+import { countIncoming, searchInbound } from '../../domain/inbound/inbound-search.ts'
 import { centerCalled, defaultCenter } from '../../domain/traffic-centers/traffic-centers.ts'
 import { useApp } from '../../testing/api.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, staff } from '../../testing/cabinet.ts'
@@ -127,6 +127,9 @@ describe('what people wrote', () => {
         expect(reads[0]).toMatchObject({ table: 'inbound_messages', index })
         expect(reads[0]!.rows).toBeLessThan(most)
       }
+    const count = (sql: typeof api.sql) => countIncoming(sql, [companyId], { typed: '79160000500' }, new Date())
+    const [read] = await readsOf(api, 'force_custom_plan', count, /from inbound_messages/)
+    expect(read).toEqual({ table: 'inbound_messages', index: 'inbound_messages_by_destination', rows: 1 })
   })
 
   test('the report has what the list finds, and no cell that a spreadsheet would calculate', async () => {

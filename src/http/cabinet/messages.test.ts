@@ -1,15 +1,19 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { uuid7Batch } from '../../base/uuid7.ts'
 import { renameKey } from '../../domain/keys/keys.ts'
 import { everySeen } from '../../domain/message-search/box-search.ts'
+import { countRecent } from '../../domain/message-search/recent-counts.ts'
 import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
+import { defaultCenter } from '../../domain/traffic-centers/traffic-centers.ts'
 import { useApp } from '../../testing/api.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, staff } from '../../testing/cabinet.ts'
 import { numberOf } from '../../testing/factories.ts'
 import { aKey } from '../../testing/messaging-api.ts'
+import { monthBack, planModes, readsOf } from '../../testing/plans.ts'
 import { aCascade, aDispatchWithFates, aSingleMessage, HOOK } from '../../testing/traffic.ts'
 import { aWorld, type World } from '../../testing/world.ts'
 import { messageReport } from './message-report.ts'
-import type { MessageAnswer, MessageMoment, MessagesAnswer } from './messages.ts'
+import type { IncomingAnswer, MessageAnswer, MessageMoment, MessagesAnswer, RecentCounts } from './messages.ts'
 
 const { api } = useApp('/docs/partner.json')
 let numbering: Numbering
@@ -76,6 +80,64 @@ describe('the box finds', () => {
   })
 })
 
+describe('the tabs', () => {
+  const countsFor = async (browser: CabinetBrowser, query = '') =>
+    (await browser.ask('GET', `/messages/counts${query}`)).body.counts as RecentCounts
+
+  test('have counts of the last day, of the companies that the person sees', async () => {
+    expect(await countsFor(owner)).toEqual({ all: 5, failed: 1, waiting: 2, isLeast: false })
+    const partner = await signedIn(ofPartner(theirs.partner.partnerId), 'viewer')
+    expect(await countsFor(partner)).toEqual({ all: 1, failed: 0, waiting: 1, isLeast: false })
+    expect((await partner.ask('GET', `/messages/counts?companyId=${ours.companyId}`)).status).toBe(404)
+    const both = [ours.companyId, theirs.companyId]
+    expect(await countRecent(api.sql, both, new Date(), 2)).toMatchObject({ all: 2, isLeast: true })
+    expect(await countRecent(api.sql, both, new Date(Date.now() + 2 * 24 * 3600_000))).toMatchObject({ all: 0 })
+  })
+
+  test('cost the same with any number of messages', async () => {
+    const busy = await aWorld(api.sql)
+    await api.sql`
+      insert into messages (company_id, uuid, price, status, parts, brand_id, destination, text)
+      select ${busy.companyId}, uuid, 1, 'DELIVERED', 1, 1, '79160000001', 'Hello'
+      from unnest(${uuid7Batch(new Date(Date.now() - 60_000), 8000)}::uuid[]) uuid`
+    await api.sql`analyze messages`
+    for (const companyIds of [[busy.companyId], [busy.companyId, theirs.companyId]])
+      for (const mode of planModes) {
+        const [read, ...others] = await readsOf(api, mode, sql => countRecent(sql, companyIds, new Date()), /newest/)
+        expect(read).toMatchObject({ table: monthBack(0), index: `${monthBack(0)}_pkey` })
+        expect([others, read!.rows]).toEqual([[], 5001])
+      }
+    await api.sql`delete from messages where company_id = ${busy.companyId}`
+  })
+})
+
+describe('what people wrote', () => {
+  const incomingFor = async (browser: CabinetBrowser, query: string) =>
+    (await browser.ask('GET', `/messages/incoming?${query}`)).body.companies as IncomingAnswer['companies']
+
+  test('is counted by the same number or words, of the companies that the person sees', async () => {
+    const write = async ({ companyId }: World, destination: string, text: string) => {
+      const { centerId } = await defaultCenter(api.sql, companyId)
+      await api.sql`
+        insert into inbound_messages (company_id, uuid, channel_type, sender_name, destination, text, center_id, received_at)
+        values (${companyId}, ${uuid7Batch(new Date(), 1)[0]!}, 'SMS', 'Shop', ${destination}, ${text}, ${centerId}, now())`
+    }
+    await write(ours, '79262001014', 'When do you open?')
+    await write(ours, '79262001014', 'Thank you')
+    await write(theirs, '79262001014', 'Thank you')
+    const counted = ({ companyId }: World, count: number) =>
+      expect.objectContaining({ companyId, count, isLeast: false })
+    expect(await incomingFor(owner, 'q=8(926)2001014')).toEqual([counted(ours, 2)])
+    expect(await incomingFor(owner, 'q=thank')).toEqual([counted(ours, 1)])
+    expect(await incomingFor(owner, 'q=79262001014&to=2026-01-01T00:00:00Z')).toEqual([])
+    for (const nothing of ['', 'q=79262001015', `q=${single}`]) expect(await incomingFor(owner, nothing)).toEqual([])
+    const everybody = await signedIn(staff, 'support')
+    expect(await incomingFor(everybody, 'q=79262001014')).toEqual([counted(ours, 2), counted(theirs, 1)])
+    expect(await incomingFor(everybody, 'q=thank')).toEqual([])
+    expect((await owner.ask('GET', `/messages/incoming?q=1&companyId=${theirs.companyId}`)).status).toBe(404)
+  })
+})
+
 describe('filters', () => {
   test.each([
     ['status=undelivered&status=delivered', () => [sent.undelivered, sent.delivered]],
@@ -129,7 +191,13 @@ describe('who sees which messages', () => {
 
   test('without a session nobody sees any', async () => {
     const browser = new CabinetBrowser(() => api.app)
-    for (const path of ['/messages', '/messages/report', `/messages/${single}`])
+    for (const path of [
+      '/messages',
+      '/messages/report',
+      '/messages/counts',
+      '/messages/incoming',
+      `/messages/${single}`,
+    ])
       expect((await browser.ask('GET', path)).status).toBe(401)
   })
 })

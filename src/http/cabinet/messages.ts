@@ -8,6 +8,7 @@ import { timeOfUuid7 } from '../../base/uuid7.ts'
 import { recordChange } from '../../domain/audit-log/audit-log.ts'
 import { replayCallback } from '../../domain/callbacks/callbacks.ts'
 import { companyIdsWithin } from '../../domain/companies/companies.ts'
+import { countIncoming, type Incoming } from '../../domain/inbound/inbound-search.ts'
 import { type LifeOfMessage, type LifeOfStep, lifeOfMessage } from '../../domain/message-life/message-life.ts'
 import type { Moment } from '../../domain/message-life/moment.ts'
 import {
@@ -18,6 +19,7 @@ import {
   searchBox,
 } from '../../domain/message-search/box-search.ts'
 import { statusTimeOf, statusWordOf } from '../../domain/message-search/found-message.ts'
+import { countRecent, type RecentCounts } from '../../domain/message-search/recent-counts.ts'
 import { brandIds, brandOf, brands, OTHER_BRAND_ID } from '../../domain/numbering/brand.ts'
 import type { Viewer } from '../../domain/people/person.ts'
 import { maySeePrices } from '../../domain/people/rights.ts'
@@ -54,6 +56,7 @@ const Search = Type.Object({
   before: Type.Optional(Uuid),
   perPage: Defaulted(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
 })
+const Written = Type.Pick(Filters, ['companyId', 'q', 'from', 'to'])
 const Report = Type.Object({ ...filters, ...ofReader })
 const OfCompany = Type.Object({ companyId: Type.Optional(Id) })
 const ByUuid = Type.Object({ uuid: Uuid })
@@ -62,6 +65,8 @@ const ByCallback = Type.Object({ uuid: Uuid, callbackId: Id })
 /** What the pages get; they import these types. */
 export type ListedMessage = ReturnType<typeof present>
 export type MessagesAnswer = Omit<BoxAnswer, 'items'> & { items: ListedMessage[] }
+export type { RecentCounts }
+export type IncomingAnswer = { companies: Incoming[] }
 export type MessageMoment = Plain<Moment>
 export type MessageStep = ReturnType<typeof presentStep>
 export type MessageAnswer = ReturnType<typeof presentLife>
@@ -84,6 +89,27 @@ export const messageRoutes =
         const page = { before: query.before?.toLowerCase(), limit: query.perPage }
         const { items, ...answer } = await searchBox(sql, companyIds, { ...searchOf(query), ...page }, clock())
         return { ...answer, items: items.map(present) }
+      },
+    )
+
+    /** Of the searches that everybody has as tabs. Null where counting took too long. */
+    api.get(
+      '/messages/counts',
+      { config: { needs: 'traffic.see' }, schema: { querystring: OfCompany } },
+      async ({ viewer, query }): Promise<{ counts: RecentCounts | null }> => {
+        const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
+        return { counts: (await countRecent(sql, companyIds, clock())) ?? null }
+      },
+    )
+
+    /** What people wrote to the companies that the same search finds. */
+    api.get(
+      '/messages/incoming',
+      { config: { needs: 'traffic.see' }, schema: { querystring: Written } },
+      async ({ viewer, query }): Promise<IncomingAnswer> => {
+        const companyIds = await companyIdsWithin(sql, viewer, query.companyId)
+        const { typed, from, to } = searchOf(query)
+        return { companies: await countIncoming(sql, companyIds, { typed, from, to }, clock()) }
       },
     )
 

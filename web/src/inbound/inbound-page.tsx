@@ -64,7 +64,11 @@ type FilterProps = { search: InboundSearch; page: Page; onChange(change: Inbound
 
 function Filters({ search, page, onChange }: FilterProps) {
   const { say } = useWords()
+  const { date } = useFormats()
+  const days = [search.from, search.to].map(day => (day === undefined ? '…' : date(`${day}T12:00:00`)))
+  const areDays = search.period === undefined && (search.from !== undefined || search.to !== undefined)
   const names = {
+    hour: say('inbound.period.hour'),
     week: say('inbound.period.week'),
     month: say('inbound.period.month'),
     year: say('inbound.period.year'),
@@ -82,9 +86,12 @@ function Filters({ search, page, onChange }: FilterProps) {
       </div>
       <NativeSelect
         aria-label={say('inbound.period')}
-        value={search.period ?? ''}
-        onChange={({ currentTarget }) => onChange({ period: periods.find(period => period === currentTarget.value) })}
+        value={areDays ? 'days' : (search.period ?? '')}
+        onChange={({ currentTarget: { value } }) =>
+          onChange({ period: periods.find(period => period === value), from: undefined, to: undefined })
+        }
       >
+        {areDays && <option value="days">{days[0] === days[1] ? days[0] : days.join(' – ')}</option>}
         <option value="">{say(page.by === 'period' ? 'inbound.period.day' : 'inbound.period.any')}</option>
         {periods.map(period => (
           <option key={period} value={period}>
@@ -148,9 +155,15 @@ function Nothing({ isFiltered, page, onChange }: Omit<FilterProps, 'search'> & {
       text={say(isNarrow ? 'inbound.none.period' : 'inbound.none.text')}
     >
       {isNarrow ? (
-        <Button onClick={() => onChange({ period: 'month' })}>{say('inbound.none.month')}</Button>
+        <Button onClick={() => onChange({ period: 'month', from: undefined, to: undefined })}>
+          {say('inbound.none.month')}
+        </Button>
       ) : (
-        <Button onClick={() => onChange({ q: undefined, center: undefined, period: undefined })}>
+        <Button
+          onClick={() =>
+            onChange({ q: undefined, center: undefined, period: undefined, from: undefined, to: undefined })
+          }
+        >
           {say('inbound.clear')}
         </Button>
       )}

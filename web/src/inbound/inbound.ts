@@ -9,6 +9,7 @@ import type {
   TrialAnswer,
 } from '../../../src/http/cabinet/inbound.ts'
 import { ask, type Wire } from '../api.ts'
+import { boundsOfDays, dayIn } from '../messages/search.ts'
 
 export type Message = Wire<InboundMessageRow>
 export type Page = Wire<InboundAnswer>
@@ -18,17 +19,27 @@ export type Center = Wire<CenterRow>
 export type Trial = Wire<TrialAnswer>
 
 /** What the address of the list says. */
-export type InboundSearch = { q?: string | undefined; center?: number | undefined; period?: Period | undefined }
+export type InboundSearch = {
+  q?: string | undefined
+  center?: number | undefined
+  period?: Period | undefined
+  /** Days of the reader's clock, both included. */
+  from?: string | undefined
+  to?: string | undefined
+}
 
-export const periods = ['week', 'month', 'year'] as const
+export const periods = ['hour', 'week', 'month', 'year'] as const
 export type Period = (typeof periods)[number]
-const DAY_MS = 24 * 3600_000
-const lengths: Record<Period, number> = { week: 7 * DAY_MS, month: 30 * DAY_MS, year: 365 * DAY_MS }
+const HOUR_MS = 3600_000
+const DAY_MS = 24 * HOUR_MS
+const lengths: Record<Period, number> = { hour: HOUR_MS, week: 7 * DAY_MS, month: 30 * DAY_MS, year: 365 * DAY_MS }
 
-export const readInboundSearch = ({ q, center, period }: Record<string, unknown>): InboundSearch => ({
+export const readInboundSearch = ({ q, center, period, from, to }: Record<string, unknown>): InboundSearch => ({
   q: textIn(q, 200),
   center: Number.isSafeInteger(center) ? (center as number) : undefined,
   period: periods.find(known => known === period),
+  from: dayIn(from),
+  to: dayIn(to),
 })
 
 /** Addresses are read as JSON where they can be: a number is a text too. */
@@ -69,11 +80,10 @@ export const inboundQuery = (companyId: number, search: InboundSearch) =>
 export const reportAddress = (companyId: number, search: InboundSearch) =>
   new URL(`api${pathOf(companyId, '/report', filtersOf(search))}`, document.baseURI).href
 
-const filtersOf = ({ q, center, period }: InboundSearch) => ({
-  q,
-  center: center?.toString(),
-  from: period && new Date(Date.now() - lengths[period]).toISOString(),
-})
+function filtersOf({ q, center, period, ...days }: InboundSearch) {
+  const { from, to } = period ? { from: new Date(Date.now() - lengths[period]), to: undefined } : boundsOfDays(days)
+  return { q, center: center?.toString(), from: from?.toISOString(), to: to?.toISOString() }
+}
 
 export const rulesQuery = (companyId: number) =>
   queryOptions({

@@ -12,6 +12,7 @@ import { PageHead } from '../parts/page-head.tsx'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import { FilterChips } from './filter-chips.tsx'
+import { IncomingHint } from './incoming-hint.tsx'
 import { MessageList } from './message-list.tsx'
 import { MessagePanel } from './message-panel.tsx'
 import styles from './messages.module.css'
@@ -69,6 +70,7 @@ export function MessagesPage() {
       <SearchTabs search={search} saved={saved} onForget={forget} />
       <SearchBox value={search.q ?? ''} onSearch={type} />
       <FilterChips search={search} dispatchName={dispatchName} onChange={change} />
+      <IncomingHint search={search} isAnswered={found.isSuccess && !found.isPlaceholderData} />
       {found.data ? (
         <Results search={search} query={found} onChange={change} />
       ) : found.error ? (

@@ -2,11 +2,13 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/
 import { useSearch } from '@tanstack/react-router'
 import type { Language } from '../../../src/domain/people/person.ts'
 import type {
+  IncomingAnswer,
   ListedMessage,
   MessageAnswer,
   MessageMoment,
   MessageStep,
   MessagesAnswer,
+  RecentCounts,
 } from '../../../src/http/cabinet/messages.ts'
 import { ask, type Wire } from '../api.ts'
 import { zoneOfReader } from '../words/intl.ts'
@@ -38,6 +40,27 @@ export function reportAddress(search: MessageSearch, companyId: number | undefin
   return new URL(`api/messages/report?${query}`, document.baseURI).href
 }
 
+/** Of the tabs that everybody has; null where counting took too long. */
+export const countsQuery = (companyId: number | undefined) =>
+  queryOptions({
+    queryKey: ['messages', 'counts', companyId],
+    queryFn: () => ask<{ counts: RecentCounts | null }>('GET', `/messages/counts${ofCompany(companyId)}`),
+    staleTime: 15_000,
+    retry: false,
+  })
+
+/** What people wrote that fits the same words or number. It is asked when the search itself is answered. */
+export const incomingQuery = (search: MessageSearch, companyId: number | undefined, isAnswered: boolean) =>
+  queryOptions({
+    queryKey: ['messages', 'incoming', companyId, search.q, search.period, search.from, search.to],
+    queryFn: () => ask<IncomingAnswer>('GET', `/messages/incoming?${incomingOf(search, companyId)}`),
+    enabled: isAnswered && search.q !== undefined,
+    retry: false,
+  })
+
+const incomingOf = ({ q, period, from, to }: MessageSearch, companyId: number | undefined) =>
+  queryOf({ q, period, from, to }, companyId, undefined, new Date())
+
 export const lifeQuery = (uuid: string, companyId: number | undefined) =>
   queryOptions({
     queryKey: [MESSAGE, uuid, companyId],
@@ -47,7 +70,9 @@ export const lifeQuery = (uuid: string, companyId: number | undefined) =>
 export const LIVES = [MESSAGE] as const
 
 export const pathOf = (uuid: string, rest: string, companyId: number | undefined) =>
-  `/messages/${uuid}${rest}${companyId === undefined ? '' : `?companyId=${companyId}`}`
+  `/messages/${uuid}${rest}${ofCompany(companyId)}`
+
+const ofCompany = (companyId: number | undefined) => (companyId === undefined ? '' : `?companyId=${companyId}`)
 
 /** The company that the header has chosen; undefined: all that the viewer looks after. */
 export const useChosenCompany = () => useSearch({ from: '/shell' }).company

@@ -1,28 +1,33 @@
 import { TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useFormats } from '../format.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Icon } from '../parts/icon.tsx'
 import tabs from '../parts/tabs.module.css'
 import { useWords } from '../words/words.ts'
 import styles from './messages.module.css'
+import { countsQuery, useChosenCompany } from './messages.ts'
 import { isSame, type SavedSearch } from './saved-searches.ts'
 import { type MessageSearch, withoutOpen } from './search.ts'
 
 type Props = { search: MessageSearch; saved: SavedSearch[]; onForget(search: SavedSearch): void }
+type UsualTab = SavedSearch & { counted: 'all' | 'failed' | 'waiting' }
 
 /** Searches that everybody needs, and those that this person has saved. */
 export function SearchTabs({ search, saved, onForget }: Props) {
   const { say } = useWords()
-  const usual = [
-    { name: say('messages.saved.all'), search: {} },
-    { name: say('messages.saved.failed'), search: { status: 'undelivered,unsent' } },
-    { name: say('messages.saved.waiting'), search: { status: 'sending' } },
+  const countOf = useCounts()
+  const usual: UsualTab[] = [
+    { name: say('messages.saved.all'), search: {}, counted: 'all' },
+    { name: say('messages.saved.failed'), search: { status: 'undelivered,unsent' }, counted: 'failed' },
+    { name: say('messages.saved.waiting'), search: { status: 'sending' }, counted: 'waiting' },
   ]
   return (
     <nav className={tabs.tabs} aria-label={say('messages.saved')}>
       {usual.map(tab => (
-        <Tab key={tab.name} tab={tab} isCurrent={isSame(tab.search, search)} />
+        <Tab key={tab.name} tab={tab} isCurrent={isSame(tab.search, search)} count={countOf(tab.counted)} />
       ))}
       {saved.map(tab => (
         <span key={tab.name} className={styles.saved}>
@@ -38,7 +43,19 @@ export function SearchTabs({ search, saved, onForget }: Props) {
   )
 }
 
-function Tab({ tab, isCurrent, isSaved = false }: { tab: SavedSearch; isCurrent: boolean; isSaved?: boolean }) {
+/** `5,000+` where there are more than were counted; nothing where none is known. */
+function useCounts() {
+  const { number } = useFormats()
+  const { data } = useQuery(countsQuery(useChosenCompany()))
+  return (counted: UsualTab['counted']) => {
+    const count = data?.counts?.[counted] ?? 0
+    return count === 0 ? undefined : `${number(count)}${data?.counts?.isLeast ? '+' : ''}`
+  }
+}
+
+type TabProps = { tab: SavedSearch; isCurrent: boolean; count?: string | undefined; isSaved?: boolean }
+
+function Tab({ tab, isCurrent, count, isSaved = false }: TabProps) {
   return (
     <Link
       to="/messages"
@@ -49,6 +66,7 @@ function Tab({ tab, isCurrent, isSaved = false }: { tab: SavedSearch; isCurrent:
     >
       {isSaved && <Icon name="star" size={14} />}
       {tab.name}
+      {count && <span className={tabs.count}>{count}</span>}
     </Link>
   )
 }

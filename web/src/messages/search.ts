@@ -51,7 +51,7 @@ function listIn(value: unknown, names: readonly string[]): string | undefined {
 const countIn = (value: unknown) =>
   Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : undefined
 
-const dayIn = (value: unknown) =>
+export const dayIn = (value: unknown) =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value)) ? value : undefined
 
 export const listOf = <T extends string>(list: string | undefined) => (list?.split(',') ?? []) as T[]
@@ -81,9 +81,14 @@ export function queryOf(search: MessageSearch, companyId: number | undefined, be
 }
 
 function boundsOf({ period, from, to }: MessageSearch, now: Date): { from?: Date; to?: Date } {
-  if (period) return { from: new Date(now.getTime() - lengths[period]) }
-  return { ...(from ? { from: dayOf(from) } : {}), ...(to ? { to: nextDay(dayOf(to)) } : {}) }
+  return period ? { from: new Date(now.getTime() - lengths[period]) } : boundsOfDays({ from, to })
 }
+
+/** From the beginning of one day to the end of another, each where it is given. */
+export const boundsOfDays = ({ from, to }: Pick<MessageSearch, 'from' | 'to'>): { from?: Date; to?: Date } => ({
+  ...(from ? { from: dayOf(from) } : {}),
+  ...(to ? { to: nextDay(dayOf(to)) } : {}),
+})
 
 /** Midnight of the reader's clock. */
 const dayOf = (day: string) => new Date(`${day}T00:00:00`)

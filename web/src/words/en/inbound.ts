@@ -14,6 +14,7 @@ export const inbound = {
   'inbound.period': 'Time',
   'inbound.period.any': 'At any time',
   'inbound.period.day': 'Last 24 hours',
+  'inbound.period.hour': 'Last hour',
   'inbound.period.week': 'Last 7 days',
   'inbound.period.month': 'Last 30 days',
   'inbound.period.year': 'Last 365 days',

@@ -28,6 +28,7 @@ export const messages = {
     'Messages appear here as soon as they are accepted. Older ones are found with a longer period.',
   'messages.week': 'Search the last 7 days',
 
+  'messages.incoming': 'Incoming: {count}',
   'messages.csv': 'Download CSV',
   'messages.status': 'Status',
   'messages.number': 'Number',

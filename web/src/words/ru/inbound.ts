@@ -13,6 +13,7 @@ export const inbound = {
   'inbound.period': 'Период',
   'inbound.period.any': 'За всё время',
   'inbound.period.day': 'Последние 24 часа',
+  'inbound.period.hour': 'Последний час',
   'inbound.period.week': 'Последние 7 дней',
   'inbound.period.month': 'Последние 30 дней',
   'inbound.period.year': 'Последние 365 дней',

@@ -37,6 +37,7 @@ export const messages = {
     'Сообщения появятся здесь сразу после приёма. Более ранние найдутся, если выбрать период длиннее.',
   'messages.week': 'Искать за 7 дней',
 
+  'messages.incoming': 'Входящие: {count}',
   'messages.csv': 'Скачать CSV',
   'messages.status': 'Статус',
   'messages.number': 'Номер',

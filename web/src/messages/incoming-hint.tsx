@@ -1,0 +1,36 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useFormats } from '../format.ts'
+import { Icon } from '../parts/icon.tsx'
+import { useMe } from '../session.ts'
+import { useWords } from '../words/words.ts'
+import styles from './messages.module.css'
+import { incomingQuery, useChosenCompany } from './messages.ts'
+import type { MessageSearch } from './search.ts'
+
+/** What people wrote themselves stands on a page of its own, with rules and centers: this leads there with the same search. */
+export function IncomingHint({ search, isAnswered }: { search: MessageSearch; isAnswered: boolean }) {
+  const { say } = useWords()
+  const { number } = useFormats()
+  const isOfCompany = useMe().kind === 'COMPANY'
+  const chosen = useChosenCompany()
+  const { data } = useQuery(incomingQuery(search, chosen, isAnswered))
+  if (!data || data.companies.length === 0) return null
+  const { q, period, from, to } = search
+  return (
+    <p className={styles.incoming}>
+      <Icon name="hook" size={14} />
+      {data.companies.map(({ companyId, companyName, count, isLeast }) => (
+        <Link
+          key={companyId}
+          to="/inbound"
+          search={{ q, period, from, to, ...(isOfCompany ? {} : { company: companyId }) }}
+          className="link"
+        >
+          {isOfCompany || chosen !== undefined ? '' : `${companyName}: `}
+          {say('messages.incoming', { count: `${number(count)}${isLeast ? '+' : ''}` })}
+        </Link>
+      ))}
+    </p>
+  )
+}
