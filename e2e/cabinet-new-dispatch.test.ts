@@ -138,6 +138,28 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
     await page.getByRole('row').filter({ hasText: 'Hello Oleg' }).waitFor()
   })
 
+  test('by cascade is priced at the most it can cost, and holds what its first step costs', async () => {
+    await anApprovedSender(cabinet.sql, companyId, { channelType: 'VIBER' })
+    const { page, faults } = await signedIn()
+    await writeText(page, 'Hello {name}')
+    await page.getByRole('radio', { name: /^Cascade/ }).check()
+    await page.getByRole('combobox', { name: 'Sender name' }).first().selectOption('ROMASHKA')
+    await goOn(page, 'Recipients')
+    await giveFile(page, 'list.csv', 'phone,name\n79160000001,Anna\n79160000002,Oleg')
+    await page.getByRole('row').filter({ hasText: 'Hello Oleg' }).waitFor()
+    await goOn(page, 'When')
+    await goOn(page, 'Check and send')
+    const most = /^Send 2 messages for at most ([\d.]+)/.exec((await sendButton(page).textContent())!)![1]!
+    await sendButton(page).click()
+    await page.getByText('2 messages are being sent').waitFor()
+    const [row] = await cabinet.sql`
+      select cascade, price_estimate as held from dispatches order by dispatch_id desc limit 1`
+    expect(row!.cascade.map(({ channelType }: { channelType: string }) => channelType)).toEqual(['VIBER', 'SMS'])
+    expect(row!.held).toBeGreaterThan(0n)
+    expect(row!.held).toBeLessThan(money(most))
+    faults.expectNone()
+  })
+
   test('of a partner is read from a workbook, limited to hours and speed, and survives a reload', async () => {
     const { page } = await signedIn(ofPartner(partner.partnerId), 'manager')
     await page.getByRole('combobox', { name: 'Company' }).click()
@@ -260,6 +282,11 @@ async function lookAtSteps(page: Page) {
   await page.getByRole('button', { name: /^(Who and what|Кто и что)$/ }).click()
   await page.getByText(/^(Other: 1 number|Прочие: 1 номер)/).waitFor()
   await expectGood(page, 'the text')
+  await page.getByRole('radio', { name: /^(Cascade|Каскад)/ }).check()
+  await page.getByRole('heading', { name: /^(Step|Шаг) 2$/ }).waitFor()
+  await expectGood(page, 'the cascade')
+  await page.getByRole('radio', { name: 'SMS' }).check()
+  await page.getByRole('combobox', { name: /^(Sender name|Имя отправителя)$/ }).selectOption('ROMASHKA')
   await continueWith(page)
   await continueWith(page)
   await page.getByRole('button', { name: /^(Every day 10|Каждый день с 10)/ }).click()

@@ -22,6 +22,8 @@ export type ClientTrial = {
   /** Of the first recipients. */
   firstBrands: (Brand | null)[]
   trafficType: About['trafficType']
+  /** What the later steps of a cascade add, if every recipient needs all of them. */
+  laterPrice: Money
 }
 
 const FIRST = 100
@@ -37,20 +39,20 @@ export async function tryClientDispatch(
   const company = await requireAnyCompany(pool, companyId)
   const { templates } = await currentTemplates(pool, pool, companyId, request.now)
   const budget = budgetOf(pool, companyId)
-  const { dispatch, about } = await withNamedTemplates(pool, companyId, templates, request.dispatch, budget)
-  const named = { ...dispatch, ...about, senderIds: [] }
+  const judge = async (wanted: ClientDispatch, recipients: Recipient[]) => {
+    const { dispatch, about } = await withNamedTemplates(pool, companyId, templates, wanted, budget)
+    const named = { ...dispatch, ...about, senderIds: [] }
+    const judged = judgeUnstored(pool, numbering, { company, dispatch: named, recipients, linkBase }, emptyTally())
+    return { judged, trafficType: about.trafficType }
+  }
 
+  const { judged, trafficType } = await judge(request.dispatch, recipients)
   const sums = new Map<number, { messages: number; parts: number; price: Money }>()
   const unregistered = new Map<number, number>()
   const refused: ClientTrial['refused'] = []
   const firstBrands: ClientTrial['firstBrands'] = []
   let index = 0
-  for await (const slice of judgeUnstored(
-    pool,
-    numbering,
-    { company, dispatch: named, recipients, linkBase },
-    emptyTally(),
-  )) {
+  for await (const slice of judged) {
     for (const { errorCode, brandId, parts, price } of slice) {
       if (index < FIRST) firstBrands.push(brandOf(brandId) ?? null)
       if (errorCode === errorCodes.noSender) unregistered.set(brandId, (unregistered.get(brandId) ?? 0) + 1)
@@ -65,12 +67,29 @@ export async function tryClientDispatch(
       index += 1
     }
   }
+  const without = new Set(refused.map(({ index }) => index))
+  const accepted = recipients.filter((_, index) => !without.has(index))
   const byBrand = [...sums].map(([brandId, sum]) => ({ brand: brandOf(brandId) ?? null, ...sum }))
   return {
     byBrand,
     unregistered: [...unregistered].map(([brandId, messages]) => ({ brand: brandOf(brandId) ?? null, messages })),
     refused,
     firstBrands,
-    trafficType: about.trafficType,
+    trafficType,
+    laterPrice: await priceOfLaterSteps(request.dispatch, alone => judge(alone, accepted)),
   }
+}
+
+/** Each step is judged as if it were a dispatch of its own. Whoever cannot get one of them costs nothing for it. */
+async function priceOfLaterSteps(
+  dispatch: ClientDispatch,
+  judge: (alone: ClientDispatch) => Promise<{ judged: ReturnType<typeof judgeUnstored> }>,
+): Promise<Money> {
+  let sum = 0n
+  for (const step of (dispatch.cascade ?? []).slice(1)) {
+    const { channelType, senderName, text } = step
+    const { judged } = await judge({ ...dispatch, channelType, senderName, text, cascade: [step] })
+    for await (const slice of judged) for (const { price } of slice) sum += money(price)
+  }
+  return sum
 }

@@ -86,6 +86,25 @@ describe('the check', () => {
     expect(await api.sql`select count(*) from dispatches`).toEqual(before)
   })
 
+  test('of a cascade says what the first step costs, which the start holds, and what the others add at most', async () => {
+    const browser = await signedIn(ofCompany(companyId), 'sender')
+    await anApprovedSender(api.sql, companyId, { channelType: 'VIBER' })
+    const { name, senderName, text } = form
+    const viber = { channelType: 'VIBER', senderName, content: { contentType: 'text', text } }
+    const cascade = [viber, { channelType: 'SMS', senderName, content: text }]
+    const recipients = [...two, to('70990000000')]
+    const check = async (dispatch: object) =>
+      (await browser.ask('POST', '/new-dispatch/check', { dispatch, recipients })).body as TrialAnswer
+    const sum = ({ byBrand }: TrialAnswer) => byBrand.reduce((sum, { price }) => sum + money(price), 0n)
+    const trial = await check({ name, cascade })
+    expect(money(trial.laterPrice)).toBe(sum(await check(form)))
+    const { dispatchId } = (await browser.ask('POST', '/new-dispatch', { name, cascade }, withKey()))
+      .body as DraftAnswer
+    await add(browser, dispatchId, 0, two)
+    const draft = (await browser.ask('GET', `/new-dispatch/${dispatchId}`)).body as DraftAnswer
+    expect(money(draft.price)).toBe(sum(trial))
+  })
+
   test('refuses more than 10,000 recipients and a name that is not approved', async () => {
     const browser = await signedIn(ofCompany(companyId), 'sender')
     const many = Array.from({ length: 10_001 }, () => to(numberOf.MTS))

@@ -105,7 +105,8 @@ export type OfferAnswer = {
   /** Only for people who may see money. */
   budget: BudgetAnswer | null
 }
-export type TrialAnswer = Omit<ClientTrial, 'byBrand'> & {
+export type TrialAnswer = Omit<ClientTrial, 'byBrand' | 'laterPrice'> & {
+  laterPrice: string
   byBrand: { brand: Brand | null; messages: number; parts: number; price: string }[]
 }
 export type DraftAnswer = { dispatchId: number; status: DispatchStatus; recipients: number; price: string }
@@ -174,14 +175,16 @@ export const newDispatchRoutes =
       { config: needs, schema: { querystring: OfCompany, headers: KeyHeader, body: NewDispatchBody } },
       async (request): Promise<DraftAnswer> => {
         const { companyId } = await companyOf(sql, request.viewer, request.query)
+        const dispatch = dispatchOf(request.body, { trafficCenterId: null })
         const { dispatchId } = await createClientDispatch(sql, companyId, {
-          dispatch: dispatchOf(request.body, { trafficCenterId: null }),
+          dispatch,
           once: onceOf(request, companyId),
           now: clock(),
           alongside: (tx, id) => {
-            const { name, channelType, senderName, text } = request.body
+            const { name, channelType, senderName, text, cascade } = dispatch
             const subject = { kind: 'dispatch', id, name }
-            const after = { channelType, senderName, text }
+            const channels = cascade ? { cascade: cascade.map(step => step.channelType).join(', ') } : {}
+            const after = { channelType, senderName, text, ...channels }
             return recordChange(tx, request.actor, { what: 'dispatch.created', companyId, subject, after })
           },
         })
@@ -353,8 +356,9 @@ function freeIn({ budget, spent, reserved, billing, balance }: Account): Money |
   return ofBudget < ofBalance ? ofBudget : ofBalance
 }
 
-const presentTrial = ({ byBrand, ...trial }: ClientTrial): TrialAnswer => ({
+const presentTrial = ({ byBrand, laterPrice, ...trial }: ClientTrial): TrialAnswer => ({
   ...trial,
+  laterPrice: formatMoney(laterPrice),
   byBrand: byBrand.map(({ price, ...sums }) => ({ ...sums, price: formatMoney(price) })),
 })
 

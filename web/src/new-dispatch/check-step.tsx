@@ -14,7 +14,7 @@ import type { Step } from './draft.ts'
 import { EndEstimate } from './estimate.tsx'
 import styles from './new-dispatch.module.css'
 import { Foot, type StepProps, useGoTo } from './new-dispatch-page.tsx'
-import { beginSending, numberOf, placeOf, reportOf } from './offer.ts'
+import { beginSending, channelsOf, mostOf, numberOf, placeOf, reportOf } from './offer.ts'
 import { BrandPrices } from './summary.tsx'
 import { daysIn, hoursIn } from './week-grid.tsx'
 import { termNames } from './when-step.tsx'
@@ -25,7 +25,7 @@ export function CheckStep({ use, offer }: StepProps) {
   const { money } = useFormats()
   const report = reportOf(use.draft)!
   const { currency } = offer.company
-  const price = money(numberOf(report.price), currency)
+  const price = money(mostOf(report), currency)
   const isTooDear = lacksFunds(use.draft, offer)
   return (
     <>
@@ -44,7 +44,8 @@ export function CheckStep({ use, offer }: StepProps) {
       </div>
       <Foot step={4} fault={isTooDear ? say('new.check.noFunds') : undefined}>
         <Button variant="filled" disabled={isTooDear} onClick={() => use.store(beginSending(use.draft))}>
-          {say('new.check.send', { count: report.willBeSent })} {say('new.check.for', { price })}
+          {say('new.check.send', { count: report.willBeSent })}{' '}
+          {say(use.draft.cascade ? 'new.cascade.for' : 'new.check.for', { price })}
         </Button>
       </Foot>
     </>
@@ -73,8 +74,7 @@ function WhatHappens({ use: { draft }, offer }: StepProps) {
               : say('new.check.people', { count: report.willBeSent })}
           </b>{' '}
           {say('new.check.by', {
-            channel: say(`channel.${draft.channelType}`),
-            name: draft.senderName,
+            ...channelsOf(draft, words),
             parts: say('new.text.parts', { count: report.parts }),
           })}{' '}
           {leftOut > 0 && say('new.check.leftOut', { count: leftOut })}
@@ -93,6 +93,7 @@ function WhatHappens({ use: { draft }, offer }: StepProps) {
         </Said>
         <Said title={say('new.check.money')}>
           <b>{say('new.check.held', { price: money(numberOf(report.price), offer.company.currency) })}</b>{' '}
+          {draft.cascade && say('new.cascade.most', { price: money(mostOf(report), offer.company.currency) })}{' '}
           {say('new.check.heldText')}
         </Said>
         <Said title={say('new.check.after')}>{say('new.check.afterText')}</Said>

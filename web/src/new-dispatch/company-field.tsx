@@ -7,6 +7,7 @@ import type { CompaniesAnswer } from '../../../src/http/cabinet/companies.ts'
 import { ask } from '../api.ts'
 import { useWords } from '../words/words.ts'
 import type { DraftUse } from './draft.ts'
+import { withoutNames } from './offer.ts'
 
 /** Which company sends. The choice is the one of the header: it stands in the address. */
 export function CompanyField({ use, companyId }: { use: DraftUse; companyId: number | undefined }) {
@@ -21,7 +22,7 @@ export function CompanyField({ use, companyId }: { use: DraftUse; companyId: num
   })
   const choose = (value: string | null) => {
     if (value === null) return
-    use.change({ companyId: Number(value), senderName: '', checked: undefined })
+    use.change({ companyId: Number(value), ...withoutNames(use.draft) })
     void navigate({ to: '.', search: before => ({ ...before, company: Number(value) }) })
   }
   return (

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type { ClientChannel } from '../../../src/base/channel-types.ts'
+import type { StepDraft } from '../send/send.ts'
 import type { Repeats } from './recipients/candidates.ts'
 import type { Columns } from './recipients/columns.ts'
 import type { Look, Report } from './recipients/tasks.ts'
@@ -29,6 +30,8 @@ export type Draft = {
   channelType: ClientChannel
   senderName: string
   text: string
+  /** The steps of a cascade; channel, name and text above are those of the first one. */
+  cascade: StepDraft[] | undefined
   shortUrl: boolean
   source: { name: string; isPasted: boolean; sizeBytes: number; look: Look } | undefined
   columns: Columns | undefined
@@ -53,6 +56,7 @@ export const newDraft = (companyId: number | undefined): Draft => ({
   channelType: 'SMS',
   senderName: '',
   text: '',
+  cascade: undefined,
   shortUrl: false,
   source: undefined,
   columns: undefined,
@@ -70,6 +74,12 @@ export const newDraft = (companyId: number | undefined): Draft => ({
   sending: undefined,
   made: undefined,
 })
+
+/** Channel, name and text above the steps are those of the first one. */
+export const withSteps = (cascade: StepDraft[]): Partial<Draft> => {
+  const { channelType, senderName, text } = cascade[0]!
+  return { cascade, channelType, senderName, text }
+}
 
 // The browser's database -----------------------------------------------------------------------------------------------
 

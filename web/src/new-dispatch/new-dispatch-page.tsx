@@ -14,7 +14,7 @@ import { CheckStep } from './check-step.tsx'
 import { CompanyField } from './company-field.tsx'
 import { type Draft, type DraftUse, type Step, steps, useDraft } from './draft.ts'
 import styles from './new-dispatch.module.css'
-import { faultOfText, type Offer, offerQuery, reportOf } from './offer.ts'
+import { faultOfText, type Offer, offerQuery, reportOf, withoutNames } from './offer.ts'
 import { RecipientsStep } from './recipients-step.tsx'
 import { Sending } from './sending.tsx'
 import { TextStep } from './text-step.tsx'
@@ -52,11 +52,11 @@ function Wizard({ use, companyId }: { use: DraftUse; companyId: number | undefin
   const { step: wanted = 1 } = useSearch({ from: '/shell/dispatches/new' })
   // Another company was chosen in the header: its names and prices are others.
   const isOther = use.draft.companyId !== companyId
-  const draft: Draft = isOther ? { ...use.draft, companyId, senderName: '', checked: undefined } : use.draft
+  const draft: Draft = isOther ? { ...use.draft, companyId, ...withoutNames(use.draft) } : use.draft
   const present: DraftUse = {
     ...use,
     draft,
-    change: part => use.change(isOther ? { companyId, senderName: '', checked: undefined, ...part } : part),
+    change: part => use.change(isOther ? { companyId, ...withoutNames(use.draft), ...part } : part),
   }
   const step = Math.min(wanted, farthest(draft)) as Step
   return (

@@ -4,9 +4,12 @@ import { money, moneyToNumber } from '../../../src/base/money.ts'
 import type { Brand } from '../../../src/domain/numbering/brand.ts'
 import type { DispatchForm, OfferAnswer, OfferedName, Registration } from '../../../src/http/cabinet/new-dispatch.ts'
 import { ask, type Wire } from '../api.ts'
+import { faultInSteps, type StepDraft, stepsOf } from '../send/send.ts'
+import type { Words } from '../words/words.ts'
 import type { Draft, When } from './draft.ts'
 import { mostIn, partsIn, placeholdersIn } from './message-text.ts'
 import type { Reading } from './recipients/candidates.ts'
+import type { Report } from './recipients/tasks.ts'
 
 export type Offer = Wire<OfferAnswer>
 export type BrandOrOther = Brand | null
@@ -52,12 +55,42 @@ export const numberOf = (amount: string) => moneyToNumber(money(amount))
 /** Why the first step is not done: the first reason. */
 export function faultOfText(draft: Draft) {
   if (draft.name.trim() === '') return 'new.name.empty'
+  if (draft.cascade) return faultOfSteps(draft.cascade)
   if (draft.senderName.trim() === '') return 'new.sender.empty'
   if (draft.text.trim() === '') return 'new.text.empty'
   if (partsIn(draft.channelType, draft.text) > 10 || draft.text.length > mostIn(draft.channelType)) {
     return 'new.text.tooLong'
   }
 }
+
+function faultOfSteps(steps: StepDraft[]) {
+  const isTooLong = ({ channelType, text }: StepDraft) =>
+    partsIn(channelType, text) > 10 || text.length > mostIn(channelType)
+  return faultInSteps(steps) ?? (steps.some(isTooLong) ? ('new.text.tooLong' as const) : undefined)
+}
+
+/** Of all steps. */
+export const placeholdersOf = ({ text, cascade }: Draft) =>
+  placeholdersIn(
+    cascade ? cascade.map(step => [step.text, step.image, step.buttonText, step.buttonUrl]).join('\n') : text,
+  )
+
+/** Names belong to a company. */
+export const withoutNames = ({ cascade }: Draft): Partial<Draft> => ({
+  senderName: '',
+  cascade: cascade?.map(step => ({ ...step, senderName: '' })),
+  checked: undefined,
+})
+
+/** `Viber, SMS`, and under which names. */
+export const channelsOf = ({ cascade, channelType, senderName }: Draft, { say }: Words) => {
+  const steps = cascade ?? [{ channelType, senderName }]
+  const names = new Set(steps.map(step => step.senderName).filter(name => name !== ''))
+  return { channel: steps.map(step => say(`channel.${step.channelType}`)).join(' → '), name: [...names].join(', ') }
+}
+
+/** What it costs at most: every message may need all steps of a cascade. */
+export const mostOf = ({ price, laterPrice }: Report) => numberOf(price) + numberOf(laterPrice)
 
 /** What decides what the recipients come to: a check holds as long as none of it changes. */
 export const checkedBy = (draft: Draft) =>
@@ -66,6 +99,7 @@ export const checkedBy = (draft: Draft) =>
     draft.channelType,
     draft.senderName,
     draft.text,
+    draft.cascade,
     draft.shortUrl,
     draft.columns,
     draft.repeats,
@@ -93,7 +127,7 @@ export function numbersByBrand(draft: Draft): Map<BrandOrOther, number> | undefi
 /** Columns for exactly the placeholders of the text. */
 export const columnsFor = (draft: Draft) => {
   const { number = -1, placeholders = {} } = draft.columns ?? {}
-  const names = placeholdersIn(draft.text)
+  const names = placeholdersOf(draft)
   return { number, placeholders: Object.fromEntries(names.map(name => [name, placeholders[name] ?? -1])) }
 }
 
@@ -107,8 +141,9 @@ export const readingOf = (draft: Draft, file: Blob): Reading => ({
 
 /** What the server is asked to create, or to check. */
 export function formOf(draft: Draft): DispatchForm {
-  const { channelType, senderName, text, shortUrl } = draft
-  return { name: draft.name.trim(), channelType, senderName: senderName.trim(), text, shortUrl, ...timesOf(draft.when) }
+  const { channelType, senderName, text, cascade, shortUrl } = draft
+  const what = cascade ? { cascade: stepsOf(cascade) } : { channelType, senderName: senderName.trim(), text }
+  return { name: draft.name.trim(), ...what, shortUrl, ...timesOf(draft.when) }
 }
 
 /** What decides which dispatch the server has: an attempt with the same choices uploads nothing twice. */

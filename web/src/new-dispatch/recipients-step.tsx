@@ -9,10 +9,9 @@ import { useMe } from '../session.ts'
 import { useWords, type Words } from '../words/words.ts'
 import { ColumnTable } from './column-table.tsx'
 import { type Draft, keepFile, keptFile } from './draft.ts'
-import { placeholdersIn } from './message-text.ts'
 import styles from './new-dispatch.module.css'
 import { Foot, type StepProps } from './new-dispatch-page.tsx'
-import { checkedBy, columnsFor, formOf, readBy, readingOf, reportOf } from './offer.ts'
+import { checkedBy, columnsFor, formOf, placeholdersOf, readBy, readingOf, reportOf } from './offer.ts'
 import { describeReading } from './reading-problem.ts'
 import { ReadingReport } from './reading-report.tsx'
 import { runTask } from './recipients/reader.ts'
@@ -71,7 +70,7 @@ function useSource({ draft, store }: StepProps['use']) {
       const look = await runTask({ kind: 'look', file })
       await keepFile(personId, file)
       const { matchColumns } = await import('./recipients/columns.ts') // with the numbering of all countries
-      const columns = matchColumns(look.columns, placeholdersIn(draft.text))
+      const columns = matchColumns(look.columns, placeholdersOf(draft))
       await store({ source: { name, isPasted, sizeBytes: file.size, look }, columns, checked: undefined })
     } catch (error) {
       setProblem(error)

@@ -6,14 +6,15 @@ import { useAmount, useSign } from './amounts.ts'
 import type { Draft } from './draft.ts'
 import { partsIn, rendered } from './message-text.ts'
 import styles from './new-dispatch.module.css'
-import { numberOf, type Offer, reportOf, samplesOf, statesOf } from './offer.ts'
+import { channelsOf, mostOf, numberOf, type Offer, reportOf, samplesOf, statesOf } from './offer.ts'
 
 type Props = { draft: Draft; offer: Offer }
 
 function Aside({ draft, title, note, children }: { draft: Draft; title: string; note?: string; children: ReactNode }) {
-  const { say } = useWords()
-  const channel = say(`channel.${draft.channelType}`)
-  const from = draft.senderName ? say('new.summary.from', { channel, name: draft.senderName }) : channel
+  const words = useWords()
+  const { say } = words
+  const { channel, name } = channelsOf(draft, words)
+  const from = name ? say('new.summary.from', { channel, name }) : channel
   return (
     <aside className={styles.aside} aria-label={title}>
       <div className={styles.sectionHead}>
@@ -40,7 +41,7 @@ export function TextSummary({ draft, offer }: Props) {
         <p className={styles.bubble}>{text || '…'}</p>
       </div>
       <p className={`note small ${styles.below}`}>{say('new.summary.samples')}</p>
-      <EachPrice draft={draft} offer={offer} text={text} />
+      {!draft.cascade && <EachPrice draft={draft} offer={offer} text={text} />}
     </Aside>
   )
 }
@@ -157,7 +158,8 @@ export function BrandPrices({ draft, offer }: Props) {
 function TotalPairs({ draft, offer }: Props) {
   const { say } = useWords()
   const { money } = useFormats()
-  const { price } = reportOf(draft)!
+  const report = reportOf(draft)!
+  const { price } = report
   const { currency } = offer.company
   const free = offer.budget?.free
   return (
@@ -168,8 +170,14 @@ function TotalPairs({ draft, offer }: Props) {
           <dd>{money(numberOf(free) - numberOf(price), currency)}</dd>
         </>
       )}
-      <dt className={styles.total}>{say('new.summary.atMost')}</dt>
-      <dd className={styles.total}>{money(numberOf(price), currency)}</dd>
+      {draft.cascade && (
+        <>
+          <dt>{say('new.cascade.held')}</dt>
+          <dd>{money(numberOf(price), currency)}</dd>
+        </>
+      )}
+      <dt className={styles.total}>{say(draft.cascade ? 'new.cascade.atMost' : 'new.summary.atMost')}</dt>
+      <dd className={styles.total}>{money(mostOf(report), currency)}</dd>
     </dl>
   )
 }
@@ -182,7 +190,7 @@ export function PriceInFoot({ draft, offer }: Props) {
   if (!report) return null
   return (
     <>
-      <b>{money(numberOf(report.price), offer.company.currency)}</b>
+      <b>{money(mostOf(report), offer.company.currency)}</b>
       <span>{say('new.summary.recipients', { count: report.willBeSent })}</span>
     </>
   )

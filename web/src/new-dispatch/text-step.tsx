@@ -1,22 +1,18 @@
 import { NativeSelect, TextInput } from '@mantine/core'
-import { useState } from 'react'
-import type { ClientChannel } from '../../../src/base/channel-types.ts'
 import { useFormats } from '../format.ts'
 import { Section } from '../parts/section.tsx'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
-import { Choice } from './choice.tsx'
+import { CascadeSteps } from './cascade-steps.tsx'
+import { Channels } from './channels.tsx'
 import { CompanyField } from './company-field.tsx'
 import { partsIn, rendered } from './message-text.ts'
 import styles from './new-dispatch.module.css'
 import { Foot, type StepProps } from './new-dispatch-page.tsx'
-import { faultOfText, needsApproval, numberOf, type Offer, samplesOf, statesOf } from './offer.ts'
+import { faultOfText, numberOf, type Offer, samplesOf, statesOf } from './offer.ts'
 import { SenderName } from './sender-name.tsx'
 import { TextSummary } from './summary.tsx'
 import { TextEditor } from './text-editor.tsx'
-
-const usual: ClientChannel[] = ['SMS', 'VIBER', 'WHATSAPP', 'TELEGRAM', 'VK']
-const further: ClientChannel[] = ['TEXT_TO_SPEECH', 'PUSH', 'WEASY']
 
 /** Step 1: company, channel, sender name, text. */
 export function TextStep({ use, offer }: StepProps) {
@@ -39,50 +35,21 @@ export function TextStep({ use, offer }: StepProps) {
             />
           </div>
           <Channels use={use} offer={offer} />
-          <SenderName use={use} offer={offer} />
-          <Section title={say('new.text')} end={<Templates use={use} offer={offer} />}>
-            <TextEditor draft={draft} change={change} />
-          </Section>
+          {draft.cascade ? (
+            <CascadeSteps use={use} offer={offer} />
+          ) : (
+            <>
+              <SenderName use={use} offer={offer} />
+              <Section title={say('new.text')} end={<Templates use={use} offer={offer} />}>
+                <TextEditor draft={draft} change={change} />
+              </Section>
+            </>
+          )}
         </div>
         <TextSummary draft={draft} offer={offer} />
       </div>
       <Foot step={1} fault={fault && say(fault)} sum={<PriceRange draft={draft} offer={offer} />} />
     </>
-  )
-}
-
-function Channels({ use: { draft, change }, offer }: StepProps) {
-  const { say } = useWords()
-  const { money } = useFormats()
-  const [isMore, setIsMore] = useState(further.includes(draft.channelType))
-  const priceOf = (channel: ClientChannel) => {
-    const prices =
-      channel === 'SMS' ? offer.shared.prices.map(({ partPrice }) => partPrice) : [offer.channelPrices[channel]]
-    const known = prices.flatMap(price => (price === undefined ? [] : [numberOf(price)]))
-    if (known.length === 0) return ''
-    const least = money(Math.min(...known), offer.company.currency)
-    return known.length > 1 ? say('new.channel.from', { price: least }) : least
-  }
-  const choose = (channelType: ClientChannel) =>
-    change({ channelType, senderName: needsApproval(channelType) ? '' : draft.senderName })
-  return (
-    <Section title={say('new.channel')} note={say('new.channel.note')}>
-      <Choice
-        label={say('new.channel')}
-        value={draft.channelType}
-        onChange={choose}
-        options={[...usual, ...(isMore ? further : [])].map(channel => ({
-          value: channel,
-          title: say(`channel.${channel}`),
-          text: priceOf(channel),
-        }))}
-      />
-      {!isMore && (
-        <button type="button" className={`link ${styles.plain} ${styles.below}`} onClick={() => setIsMore(true)}>
-          {say('new.channel.more')}
-        </button>
-      )}
-    </Section>
   )
 }
 
@@ -117,7 +84,7 @@ function PriceRange({ draft, offer }: { draft: StepProps['use']['draft']; offer:
   const prices = statesOf(offer, draft.channelType, draft.senderName).flatMap(({ partPrice }) =>
     partPrice === null ? [] : [numberOf(partPrice) * parts],
   )
-  if (prices.length === 0) return null
+  if (prices.length === 0 || draft.cascade) return null
   return (
     <>
       <b>{say('new.channel.from', { price: money(Math.min(...prices), offer.company.currency) })}</b>

@@ -49,7 +49,10 @@ export const MOST_STEPS = 10
 
 /** Why it cannot be sent yet: the first reason. */
 export function faultOf({ destination, steps }: SendDraft) {
-  if (destination.trim() === '') return 'send.fault.number'
+  return destination.trim() === '' ? ('send.fault.number' as const) : faultInSteps(steps)
+}
+
+export function faultInSteps(steps: StepDraft[]) {
   if (steps.some(({ senderName }) => senderName.trim() === '')) return 'send.fault.sender'
   if (steps.some(({ text }) => text.trim() === '')) return 'send.fault.text'
   if (steps.some(isHalfButton)) return 'send.fault.button'
@@ -62,16 +65,19 @@ const isHalfButton = ({ channelType, buttonText, buttonUrl }: StepDraft) =>
 export function formOf({ destination, shortUrl, startAt, steps }: SendDraft): SendForm {
   return {
     destination: destination.trim(),
-    steps: steps.map((step, at) => ({
-      channelType: step.channelType,
-      senderName: step.senderName.trim(),
-      content: contentOf(step),
-      ...(at < steps.length - 1 ? { ttl: step.minutes * 60, condition: step.condition } : {}),
-    })),
+    steps: stepsOf(steps),
     ...(shortUrl ? { shortUrl } : {}),
     ...(startAt ? { localSendTime: `${startAt.replace('T', ' ')}:00` } : {}),
   }
 }
+
+export const stepsOf = (steps: StepDraft[]): SendForm['steps'] =>
+  steps.map((step, at) => ({
+    channelType: step.channelType,
+    senderName: step.senderName.trim(),
+    content: contentOf(step),
+    ...(at < steps.length - 1 ? { ttl: step.minutes * 60, condition: step.condition } : {}),
+  }))
 
 function contentOf({ channelType, text, image, buttonText, buttonUrl }: StepDraft) {
   switch (channelType) {

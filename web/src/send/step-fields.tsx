@@ -12,12 +12,13 @@ type Props = {
   step: StepDraft
   offer: Offer
   priced: PricedStep | undefined
+  channels?: readonly ClientChannel[]
   isLast: boolean
   onChange(part: Partial<StepDraft>): void
 }
 
 /** Channel, name and content of one step, and for all but the last when the next one follows. */
-export function StepFields({ step, offer, priced, isLast, onChange }: Props) {
+export function StepFields({ step, offer, priced, channels = channelTypes, isLast, onChange }: Props) {
   const { say } = useWords()
   const { channel } = useTrafficNames()
   const choose = (channelType: ClientChannel) =>
@@ -28,7 +29,7 @@ export function StepFields({ step, offer, priced, isLast, onChange }: Props) {
         <NativeSelect
           label={say('send.channel')}
           value={step.channelType}
-          data={channelTypes.map(type => ({ value: type, label: channel(type) }))}
+          data={channels.map(type => ({ value: type, label: channel(type) }))}
           onChange={({ currentTarget }) => choose(currentTarget.value as ClientChannel)}
         />
         <SenderField step={step} offer={offer} onChange={onChange} />

@@ -51,6 +51,7 @@ class Sums {
   #candidates = 0
   #badCount = 0
   #badLines = ''
+  #laterPrice = 0n
   #trafficType: Trial['trafficType'] = 'PROMO'
   readonly #bad = new Map<string, BadLines>()
   readonly #brands = new Map<BrandSum['brand'], { messages: number; parts: number; price: bigint }>()
@@ -60,8 +61,9 @@ class Sums {
   readonly #render: (candidate: Candidate) => string
   readonly #partsOf: (text: string) => number
 
-  constructor({ text, channelType }: DispatchForm) {
-    const template = compileTemplate(text ?? '')
+  constructor(form: DispatchForm) {
+    const { text, channelType } = firstOf(form)
+    const template = compileTemplate(text)
     this.#render = ({ substitutions }) => template.render(substitutions) ?? ''
     this.#partsOf = channelType === 'SMS' ? smsParts : () => 1
   }
@@ -79,6 +81,7 @@ class Sums {
 
   take(batch: Candidate[], trial: Trial) {
     this.#trafficType = trial.trafficType
+    this.#laterPrice += money(trial.laterPrice)
     const refused = new Map(trial.refused.map(({ index, errorCode }) => [index, errorCode]))
     for (const [index, errorCode] of refused) this.#refuse(batch[index]!, this.#candidates + index, errorCode)
     for (const { brand, messages, parts, price } of trial.byBrand) {
@@ -122,12 +125,23 @@ class Sums {
       byBrand: brands.map(([brand, sum]) => ({ brand, ...sum, price: formatMoney(sum.price) })),
       unregistered: [...this.#unregistered].map(([brand, messages]) => ({ brand, messages })),
       price: formatMoney(total),
+      laterPrice: formatMoney(this.#laterPrice),
       trafficType: this.#trafficType,
       preview: this.#preview,
       leftOut: this.#leftOut.bytes,
     }
   }
 }
+
+/** What the first step of a cascade says, or the only one. */
+function firstOf({ text, channelType, cascade }: DispatchForm) {
+  const [first] = cascade ?? []
+  if (!first) return { text: text ?? '', channelType }
+  const { content } = first
+  return { text: typeof content === 'string' ? content : textIn(content), channelType: first.channelType }
+}
+
+const textIn = (content: unknown) => (content as { text?: string }).text ?? ''
 
 /** Spreadsheet programs take these signs for the beginning of a formula. */
 const harmless = (text: string) => (/^[=+\-@\t]/.test(text) ? `'${text}` : text)

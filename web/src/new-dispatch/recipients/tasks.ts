@@ -30,6 +30,8 @@ export type Report = {
   unregistered: Wire<TrialAnswer>['unregistered']
   /** The sum, with four decimal places. */
   price: string
+  /** What later steps of a cascade add, if every message needs all of them. */
+  laterPrice: string
   trafficType: Wire<TrialAnswer>['trafficType']
   preview: Preview[]
   /** Recipients that the server refused, a bit each: they are not uploaded. */
