@@ -86,7 +86,16 @@ describe.skipIf(!hasBrowser)('incoming messages', () => {
     await dialog.getByLabel('Traffic center').fill('Desk')
     await dialog.getByRole('button', { name: 'Add a rule' }).click()
     await dialog.getByText('Write an address that begins with').waitFor()
-    await dialog.getByLabel('Address that is told').fill('https://anna:secret@shop.example/desk')
+    const address = dialog.getByLabel('Address that is told')
+    await address.fill('https://anna:secret@shop.example/desk')
+    await page.keyboard.press('Escape')
+    await dialog.getByRole('button', { name: 'Keep editing' }).click()
+    expect(await page.evaluate('JSON.stringify(sessionStorage)')).not.toContain('anna')
+    await page.reload() // it keeps what was typed, except the password
+    await page.getByRole('button', { name: 'Add a rule' }).click()
+    await dialog.getByText('What you typed before is here again.').waitFor()
+    expect(await dialog.getByLabel('HELP').isChecked()).toBe(true)
+    await address.fill('https://anna:secret@shop.example/desk')
     await dialog.getByRole('button', { name: 'Add a rule' }).click()
     await rowOf(page, 'Desk').getByText('https://anna:***@shop.example/desk').waitFor()
 

@@ -77,6 +77,22 @@ async function expectFocusStays(page: Page) {
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name })
 const toast = (page: Page, text: string) => page.getByRole('alert').filter({ hasText: text })
 
+/** A reload loses nothing, and neither a link nor Back leaves before the person says so. */
+async function expectKeptUntilLeft(page: Page) {
+  const name = page.getByLabel('Name', { exact: true })
+  await page.reload()
+  await page.getByText('What you typed before is here again.').waitFor()
+  expect(await page.getByRole('checkbox', { name: 'Tele2' }).isChecked()).toBe(false)
+  const question = page.getByRole('dialog', { name: 'Leave without saving?' })
+  for (const leave of [() => page.getByRole('link', { name: 'Templates' }).click(), () => page.goBack()]) {
+    await leave()
+    await question.waitFor()
+    await page.keyboard.press('Escape')
+    await question.waitFor({ state: 'detached' })
+    expect([page.url().endsWith('/senders/new'), await name.inputValue()]).toEqual([true, 'Daisy'])
+  }
+}
+
 describe.skipIf(!hasBrowser)('sender names', () => {
   test('are requested with a PDF, sent back by the keyboard, mended, approved, and offered in a new dispatch', async () => {
     const owner = await signedIn((await aPerson(cabinet.sql, ofCompany(companyId), 'owner')).login, 'senders')
@@ -86,6 +102,7 @@ describe.skipIf(!hasBrowser)('sender names', () => {
     await page.getByRole('radio', { name: 'Advertising' }).check()
     for (const operator of ['Beeline', 'MegaFon', 'Tele2'])
       await page.getByRole('checkbox', { name: operator }).uncheck()
+    await expectKeptUntilLeft(page)
     await page.getByRole('button', { name: 'Request the name' }).click()
     await page.getByText('Advertising needs a document.').waitFor()
     const file = { name: 'letter.pdf', mimeType: 'application/pdf', buffer: PDF }

@@ -5,6 +5,7 @@ import type { CompanyChange, CompanyLimits } from '../../../src/http/cabinet/com
 import { ask } from '../api.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { FormProblem } from '../parts/form-problem.tsx'
+import { useKept } from '../parts/kept-form.ts'
 import { tellDone } from '../parts/toast.tsx'
 import { describeProblem } from '../problems.ts'
 import { useMe } from '../session.ts'
@@ -16,7 +17,7 @@ import { budgetIn } from './company-fields.ts'
 type Props = { company: WholeCompany; onClose(): void }
 
 /** Sends a change and says that it was done. What is refused, the dialog says; its fields keep what was typed. */
-function useChange({ onClose }: Props, done: string) {
+function useChange({ onClose }: Props, done: string, forget = () => {}) {
   const client = useQueryClient()
   return useMutation({
     mutationFn: ({ method, path, body }: { method: 'PATCH' | 'PUT'; path: string; body: object }) =>
@@ -25,6 +26,7 @@ function useChange({ onClose }: Props, done: string) {
     onSettled: () => client.invalidateQueries(),
     onSuccess: () => {
       tellDone(done)
+      forget()
       onClose()
     },
   })
@@ -40,10 +42,13 @@ export function EditDialog(props: Props) {
   const words = useWords()
   const { say } = words
   const company = useAsOpened(props.company)
-  const [name, setName] = useState(company.name)
-  const [actualAddress, setActualAddress] = useState(company.actualAddress ?? '')
+  const kept = useKept(`edit ${company.companyId}`, {
+    name: company.name,
+    actualAddress: company.actualAddress ?? '',
+  })
+  const { name, actualAddress } = kept.draft
   const [isEmpty, setIsEmpty] = useState(false)
-  const change = useChange(props, say('companies.changed', { name }))
+  const change = useChange(props, say('companies.changed', { name }), kept.forget)
   const submit = () => {
     setIsEmpty(name.trim() === '')
     const { updatedAt } = company
@@ -56,6 +61,7 @@ export function EditDialog(props: Props) {
       text={say('companies.edit.text')}
       submit={say('app.save')}
       isBusy={change.isPending}
+      kept={kept}
       onSubmit={submit}
       onClose={props.onClose}
     >
@@ -66,13 +72,13 @@ export function EditDialog(props: Props) {
         maxLength={255}
         error={isEmpty && say('companies.field.name.missing')}
         value={name}
-        onChange={({ currentTarget }) => setName(currentTarget.value)}
+        onChange={({ currentTarget }) => kept.change({ name: currentTarget.value })}
       />
       <TextInput
         label={say('companies.field.actualAddress')}
         maxLength={1000}
         value={actualAddress}
-        onChange={({ currentTarget }) => setActualAddress(currentTarget.value)}
+        onChange={({ currentTarget }) => kept.change({ actualAddress: currentTarget.value })}
       />
     </Dialog>
   )
@@ -84,11 +90,9 @@ export function LimitsDialog(props: Props) {
   const { say } = words
   const isStaff = useMe().kind === 'STAFF'
   const company = useAsOpened(props.company)
-  const [budget, setBudget] = useState<string | number>(company.account?.budget ?? '')
-  const [billing, setBilling] = useState(company.account?.billing ?? 'POSTPAID')
-  const [rate, setRate] = useState<string | number>(company.partsPerSecond ?? '')
-  const [inbound, setInbound] = useState(company.inbound)
-  const change = useChange(props, say('companies.limits.changed', { name: company.name }))
+  const kept = useKept(`limits ${company.companyId}`, limitsOf(company))
+  const { budget, billing, rate, inbound } = kept.draft
+  const change = useChange(props, say('companies.limits.changed', { name: company.name }), kept.forget)
   const submit = () => {
     const { companyId, updatedAt } = company
     const ofStaff = { billing, inbound, partsPerSecond: rate === '' ? null : Number(rate) }
@@ -100,18 +104,19 @@ export function LimitsDialog(props: Props) {
       title={say('companies.limits.title', { name: company.name })}
       submit={say('app.save')}
       isBusy={change.isPending}
+      kept={kept}
       onSubmit={submit}
       onClose={props.onClose}
     >
       {change.isError && <FormProblem>{describeProblem(words, change.error)}</FormProblem>}
-      <BudgetField value={budget} onChange={setBudget} />
+      <BudgetField value={budget} onChange={budget => kept.change({ budget })} />
       {isStaff && (
         <>
           <SegmentedControl
             fullWidth
             aria-label={say('companies.billing')}
             value={billing}
-            onChange={value => setBilling(value as typeof billing)}
+            onChange={value => kept.change({ billing: value as typeof billing })}
             data={(['POSTPAID', 'PREPAID'] as const).map(value => ({
               value,
               label: say(`companies.billing.${value}`),
@@ -127,19 +132,26 @@ export function LimitsDialog(props: Props) {
             clampBehavior="strict"
             hideControls
             value={rate}
-            onChange={setRate}
+            onChange={rate => kept.change({ rate })}
           />
           <Switch
             label={say('companies.inbound')}
             description={say('companies.inbound.note')}
             checked={inbound}
-            onChange={({ currentTarget }) => setInbound(currentTarget.checked)}
+            onChange={({ currentTarget }) => kept.change({ inbound: currentTarget.checked })}
           />
         </>
       )}
     </Dialog>
   )
 }
+
+const limitsOf = ({ account, partsPerSecond, inbound }: WholeCompany) => ({
+  budget: (account?.budget ?? '') as string | number,
+  billing: account?.billing ?? 'POSTPAID',
+  rate: (partsPerSecond ?? '') as string | number,
+  inbound,
+})
 
 export function StatusDialog(props: Props) {
   const words = useWords()

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import type { NewCompany } from '../../../src/http/cabinet/company-list.ts'
+import { useKept } from '../parts/kept-form.ts'
 import type { Key } from '../words/words.ts'
 
 /** What a form keeps while it is filled in; a budget may be empty. */
@@ -18,10 +19,11 @@ const blank: CompanyForm = {
 type Mistakes = Partial<Record<keyof CompanyForm, Key>>
 
 export function useCompanyForm(needsPartner: boolean) {
-  const [form, setForm] = useState(blank)
+  const kept = useKept('new company', blank)
+  const { draft: form } = kept
   const [mistakes, setMistakes] = useState<Mistakes>({})
   const set = <Field extends keyof CompanyForm>(field: Field, value: CompanyForm[Field]) => {
-    setForm(before => ({ ...before, [field]: value }))
+    kept.change({ [field]: value } as Partial<CompanyForm>)
     setMistakes(before => ({ ...before, [field]: undefined }))
   }
   /** What is to be sent; undefined while something is wrong, which the fields say then. */
@@ -30,7 +32,7 @@ export function useCompanyForm(needsPartner: boolean) {
     setMistakes(found)
     return Object.keys(found).length > 0 ? undefined : companyIn(form, needsPartner)
   }
-  return { form, mistakes, set, read }
+  return { kept, form, mistakes, set, read }
 }
 
 function mistakesIn({ name, counteragentInn, partnerId }: CompanyForm, needsPartner: boolean): Mistakes {

@@ -21,12 +21,13 @@ export function NewCompanyDialog({ onClose }: { onClose(): void }) {
   const words = useWords()
   const { say } = words
   const isStaff = useMe().kind === 'STAFF'
-  const { form, mistakes, set, read } = useCompanyForm(isStaff)
+  const { kept, form, mistakes, set, read } = useCompanyForm(isStaff)
   const navigate = useNavigate()
   const client = useQueryClient()
   const create = useMutation({
     mutationFn: (company: NewCompany) => ask<{ companyId: number }>('POST', '/companies', company),
     onSuccess: ({ companyId }, { name }) => {
+      kept.forget()
       void client.invalidateQueries()
       tellDone(say('companies.made', { name }))
       const search = { company: companyId } as never
@@ -50,6 +51,7 @@ export function NewCompanyDialog({ onClose }: { onClose(): void }) {
       title={say('companies.new')}
       submit={say('companies.new.submit')}
       isBusy={create.isPending}
+      kept={kept}
       onSubmit={submit}
       onClose={onClose}
     >

@@ -4,6 +4,8 @@ import { type FormEvent, useState } from 'react'
 import type { CompaniesAnswer } from '../../../src/http/cabinet/companies.ts'
 import { ask } from '../api.ts'
 import { FormProblem } from '../parts/form-problem.tsx'
+import type { Kept } from '../parts/kept-form.ts'
+import { UnsavedForm } from '../parts/unsaved-form.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './gateways.module.css'
 import type { Connector, Field } from './gateways.ts'
@@ -25,7 +27,7 @@ export type Draft = {
 
 type Props = {
   connector: Connector
-  start: Draft
+  kept: Kept<Draft>
   /** Names of secrets that are set: their values never come here. */
   secrets: string[]
   submit: string
@@ -36,10 +38,9 @@ type Props = {
 }
 
 /** The fields come from the connector's own description. A refusal names its setting, and stands below its field. */
-export function GatewayForm({ connector, start, secrets, submit, isBusy, problem, onSubmit, onCancel }: Props) {
+export function GatewayForm({ connector, kept, secrets, submit, isBusy, problem, onSubmit, onCancel }: Props) {
   const { say } = useWords()
-  const [draft, setDraft] = useState(start)
-  const change = (part: Partial<Draft>) => setDraft({ ...draft, ...part })
+  const { draft, change } = kept
   const blamed = settingIn(problem)
   const isKnown = connector.fields.some(({ name }) => name === blamed)
   const usual = connector.fields.filter(({ isRare }) => !isRare)
@@ -61,6 +62,7 @@ export function GatewayForm({ connector, start, secrets, submit, isBusy, problem
   )
   return (
     <form className={styles.form} onSubmit={send} noValidate>
+      <UnsavedForm kept={kept} />
       {problem && !isKnown && <FormProblem>{problem}</FormProblem>}
       <div className={styles.fields}>
         <TextInput

@@ -6,6 +6,7 @@ import { ask, ServerError } from '../api.ts'
 import { BoneRows } from '../parts/bones.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
 import { FormProblem } from '../parts/form-problem.tsx'
+import { useKept } from '../parts/kept-form.ts'
 import { NotFoundPage } from '../parts/lost-pages.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { describeProblem } from '../problems.ts'
@@ -36,11 +37,15 @@ function Shown({ gateway: current, connectors }: { gateway: GatewayDetails; conn
   const { gatewayId, name, version } = gateway
   const connector = connectors.find(one => one.name === gateway.connector)
   const start = draftOf(gateway)
+  const kept = useKept('settings', start, { secrets: connector?.secrets ?? [] })
   const back = () => void navigate({ to: '/gateways/$gatewayId', params: { gatewayId } })
   const change = useGatewayChange<GatewayChangeBody>(
     body => ask<GatewayChanged>('PATCH', `/gateways/${gatewayId}`, body),
     say('app.saved'),
-    back,
+    () => {
+      kept.forget()
+      back()
+    },
   )
   const submit = ({ name, brands, rate, companies, settings }: Draft) => {
     const changed = connector ? changedSettings(connector, start.settings, settings) : {}
@@ -60,7 +65,7 @@ function Shown({ gateway: current, connectors }: { gateway: GatewayDetails; conn
       {connector ? (
         <GatewayForm
           connector={connector}
-          start={start}
+          kept={kept}
           secrets={gateway.settings?.secrets ?? []}
           submit={say('app.save')}
           isBusy={change.isPending}

@@ -5,6 +5,7 @@ import type { GatewayChanged, NewGatewayBody } from '../../../src/http/cabinet/g
 import { ask } from '../api.ts'
 import { BoneRows } from '../parts/bones.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
+import { useKept } from '../parts/kept-form.ts'
 import { PageHead } from '../parts/page-head.tsx'
 import { useTrafficNames } from '../parts/traffic-names.ts'
 import { describeProblem } from '../problems.ts'
@@ -34,8 +35,7 @@ export function NewGatewayPage() {
 }
 
 function Chosen({ connectors }: { connectors: readonly Connector[] }) {
-  const words = useWords()
-  const { say } = words
+  const { say } = useWords()
   const { channel } = useTrafficNames()
   const connectorName = useConnectorName()
   const navigate = useNavigate()
@@ -44,21 +44,6 @@ function Chosen({ connectors }: { connectors: readonly Connector[] }) {
   const channelType = connector.channels.find(one => one === search.channel) ?? connector.channels[0]!
   const choose = (chosen: { connector?: string; channel?: string }) =>
     void navigate({ to: '/gateways/new', search: { ...search, ...chosen }, replace: true })
-  const add = useGatewayChange<NewGatewayBody>(
-    body => ask<GatewayChanged>('POST', '/gateways', body),
-    say('gateway.new.done'),
-    gatewayId => void navigate({ to: '/gateways/$gatewayId', params: { gatewayId: gatewayId! } }),
-  )
-  const submit = ({ name, brands, rate, companies, settings }: Draft) =>
-    add.mutate({
-      name: name.trim(),
-      channelType,
-      connector: connector.name,
-      brands,
-      rate,
-      companies: companies.map(({ companyId }) => companyId),
-      settings: filledIn(settings),
-    })
   return (
     <div className={styles.form}>
       <div className={styles.fields}>
@@ -85,17 +70,44 @@ function Chosen({ connectors }: { connectors: readonly Connector[] }) {
           ))}
         </NativeSelect>
       </div>
-      <GatewayForm
-        key={connector.name}
-        connector={connector}
-        start={emptyDraft('')}
-        secrets={[]}
-        submit={say('gateways.add')}
-        isBusy={add.isPending}
-        problem={add.isError ? describeProblem(words, add.error) : undefined}
-        onSubmit={submit}
-        onCancel={() => void navigate({ to: '/gateways' })}
-      />
+      <Fields key={connector.name} connector={connector} channelType={channelType} />
     </div>
+  )
+}
+
+function Fields({ connector, channelType }: { connector: Connector; channelType: Connector['channels'][number] }) {
+  const words = useWords()
+  const { say } = words
+  const navigate = useNavigate()
+  const kept = useKept(`new ${connector.name}`, emptyDraft(''), { secrets: connector.secrets })
+  const add = useGatewayChange<NewGatewayBody>(
+    body => ask<GatewayChanged>('POST', '/gateways', body),
+    say('gateway.new.done'),
+    gatewayId => {
+      kept.forget()
+      void navigate({ to: '/gateways/$gatewayId', params: { gatewayId: gatewayId! } })
+    },
+  )
+  const submit = ({ name, brands, rate, companies, settings }: Draft) =>
+    add.mutate({
+      name: name.trim(),
+      channelType,
+      connector: connector.name,
+      brands,
+      rate,
+      companies: companies.map(({ companyId }) => companyId),
+      settings: filledIn(settings),
+    })
+  return (
+    <GatewayForm
+      connector={connector}
+      kept={kept}
+      secrets={[]}
+      submit={say('gateways.add')}
+      isBusy={add.isPending}
+      problem={add.isError ? describeProblem(words, add.error) : undefined}
+      onSubmit={submit}
+      onCancel={() => void navigate({ to: '/gateways' })}
+    />
   )
 }

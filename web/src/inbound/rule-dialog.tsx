@@ -5,6 +5,7 @@ import type { InboundRuleChange, NewInboundRule } from '../../../src/http/cabine
 import { ask } from '../api.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { FormProblem } from '../parts/form-problem.tsx'
+import { useKept } from '../parts/kept-form.ts'
 import { tellDone } from '../parts/toast.tsx'
 import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
@@ -21,11 +22,14 @@ export function RuleDialog({ companyId, rules, rule, onClose }: Props) {
   const words = useWords()
   const { say } = words
   const list = useId()
-  const [names, setNames] = useState<string[]>(rule?.senderNames ?? [])
-  const [center, setCenter] = useState(rule?.centerName ?? rules.centers.find(({ isDefault }) => isDefault)?.name ?? '')
-  const [url, setUrl] = useState(rule?.callbackUrl ?? '')
+  const kept = useKept(`rule ${rule?.ruleId ?? 'new'}`, startOf(rules, rule))
+  const { change } = kept
+  const { names, center, url } = kept.draft
   const [isChecked, setIsChecked] = useState(false)
-  const save = useSave(companyId, rule, onClose)
+  const save = useSave(companyId, rule, () => {
+    kept.forget()
+    onClose()
+  })
   const isGoodUrl = /^https?:\/\/\S+$/i.test(url.trim())
   const submit = () => {
     setIsChecked(true)
@@ -37,11 +41,12 @@ export function RuleDialog({ companyId, rules, rule, onClose }: Props) {
       text={say('inbound.rule.add.text')}
       submit={say(rule ? 'inbound.rule.change.submit' : 'inbound.rule.add')}
       isBusy={save.isPending}
+      kept={kept}
       onSubmit={submit}
       onClose={onClose}
     >
       {save.isError && <FormProblem>{describeProblem(words, save.error)}</FormProblem>}
-      <NamesChoice known={namesIn(rules, rule)} chosen={names} onChange={setNames} />
+      <NamesChoice known={namesIn(rules, rule)} chosen={names} onChange={names => change({ names })} />
       <TextInput
         label={say('inbound.center')}
         description={say('inbound.rule.center.help')}
@@ -50,7 +55,7 @@ export function RuleDialog({ companyId, rules, rule, onClose }: Props) {
         maxLength={100}
         error={isChecked && center.trim() === '' && say('inbound.center.empty')}
         value={center}
-        onChange={({ currentTarget }) => setCenter(currentTarget.value)}
+        onChange={({ currentTarget }) => change({ center: currentTarget.value })}
       />
       <datalist id={list}>
         {rules.centers.map(({ centerId, name }) => (
@@ -67,11 +72,17 @@ export function RuleDialog({ companyId, rules, rule, onClose }: Props) {
         maxLength={2048}
         error={isChecked && !isGoodUrl && say('inbound.rule.url.wrong')}
         value={url}
-        onChange={({ currentTarget }) => setUrl(currentTarget.value)}
+        onChange={({ currentTarget }) => change({ url: currentTarget.value })}
       />
     </Dialog>
   )
 }
+
+const startOf = ({ centers }: Rules, rule: Rule | undefined): Given => ({
+  names: rule?.senderNames ?? [],
+  center: rule?.centerName ?? centers.find(({ isDefault }) => isDefault)?.name ?? '',
+  url: rule?.callbackUrl ?? '',
+})
 
 /** Names that the rule has are offered too, though they may be gone since. */
 const namesIn = ({ names }: Rules, rule: Rule | undefined) => [

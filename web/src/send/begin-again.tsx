@@ -4,8 +4,9 @@ import { lifeQuery } from '../messages/messages.ts'
 import { Band } from '../parts/band.tsx'
 import { BoneRows } from '../parts/bones.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
+import { useFillIn } from '../parts/kept-form.ts'
 import { useWords } from '../words/words.ts'
-import { draftOf, storeDraft } from './send.ts'
+import { draftOf, emptyDraft, formFor } from './send.ts'
 
 type Props = { uuid: string; companyId: number; onBegun(): void }
 
@@ -13,11 +14,12 @@ type Props = { uuid: string; companyId: number; onBegun(): void }
 export function BeginAgain({ uuid, companyId, onBegun }: Props) {
   const { data, error, refetch } = useQuery(lifeQuery(uuid, companyId))
   const again = data?.again
+  const fillIn = useFillIn(formFor(companyId), emptyDraft())
   useEffect(() => {
     if (!again) return
-    storeDraft(companyId, draftOf(again))
+    fillIn(draftOf(again))
     onBegun()
-  }, [again, companyId, onBegun])
+  }, [again, fillIn, onBegun])
   if (error) return <ErrorState error={error} onRetry={refetch} />
   return again === null ? <Impossible /> : <BoneRows rows={5} />
 }

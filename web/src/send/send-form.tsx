@@ -1,13 +1,14 @@
 import { Button, SegmentedControl, Switch, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { useRef } from 'react'
 import { offerQuery } from '../new-dispatch/offer.ts'
 import { BoneRows } from '../parts/bones.tsx'
 import columns from '../parts/columns.module.css'
 import { ErrorState } from '../parts/error-state.tsx'
 import { FormProblem } from '../parts/form-problem.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { useKept } from '../parts/kept-form.ts'
 import { Section } from '../parts/section.tsx'
 import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
@@ -17,14 +18,13 @@ import {
   emptyDraft,
   emptyStep,
   faultOf,
+  formFor,
   formOf,
   MOST_STEPS,
   priceQuery,
   type SendDraft,
   type StepDraft,
   send,
-  storeDraft,
-  storedDraft,
 } from './send.ts'
 import { StepFields } from './step-fields.tsx'
 
@@ -34,14 +34,17 @@ export function SendForm({ companyId, to, onSent }: Props) {
   const words = useWords()
   const { say } = words
   const { data: offer, error, refetch } = useQuery(offerQuery(companyId))
-  const [draft, setDraft] = useDraft(companyId, to)
+  // Leaving asks nothing: the draft is there when the person comes back.
+  const { draft, change, forget } = useKept(formFor(companyId, to), emptyDraft(to))
   const { price, priceFault } = usePrice(draft, companyId)
-  const sending = useSend(companyId, onSent)
+  const sending = useSend(companyId, uuid => {
+    forget()
+    onSent(uuid)
+  })
   if (error) return <ErrorState error={error} onRetry={refetch} />
   if (!offer) return <BoneRows rows={5} />
   const { steps } = draft
   const fault = faultOf(draft)
-  const change = (part: Partial<SendDraft>) => setDraft({ ...draft, ...part })
   const changeStep = (at: number, part: Partial<StepDraft>) =>
     change({ steps: steps.map((step, i) => (i === at ? { ...step, ...part } : step)) })
   const remove = (at: number) => change({ steps: steps.filter((_, i) => i !== at) })
@@ -156,13 +159,6 @@ function inAnHour(): string {
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }
 
-/** A number in the address begins a new message. */
-function useDraft(companyId: number, to: string | undefined) {
-  const [draft, setDraft] = useState(() => (to === undefined ? storedDraft(companyId) : undefined) ?? emptyDraft(to))
-  useEffect(() => storeDraft(companyId, draft), [companyId, draft])
-  return [draft, setDraft] as const
-}
-
 function usePrice(draft: SendDraft, companyId: number) {
   const [settled] = useDebouncedValue(draft, 300)
   const isWhole = faultOf(settled) === undefined
@@ -182,7 +178,6 @@ function useSend(companyId: number, onSent: (uuid: string) => void) {
     },
     onSuccess: ({ messageUuid }) => {
       tried.current = { form: '', key: '' }
-      storeDraft(companyId, undefined)
       onSent(messageUuid)
     },
   })

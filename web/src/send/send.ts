@@ -45,6 +45,9 @@ export const draftOf = ({ destination, channelType, ...fields }: MessageAgain): 
   steps: [{ ...emptyStep(channelType), ...fields }],
 })
 
+/** The name that the draft is kept by. A number in the address begins another message. */
+export const formFor = (companyId: number, to = '') => `send ${companyId} ${to}`
+
 export const MOST_STEPS = 10
 
 /** Why it cannot be sent yet: the first reason. */
@@ -111,25 +114,3 @@ export const priceQuery = (form: SendForm, companyId: number, isWhole: boolean) 
 
 export const send = (form: SendForm, companyId: number, key: string) =>
   ask<SendAnswer>('POST', `/send?companyId=${companyId}`, form, key)
-
-// A reload loses nothing ------------------------------------------------------------------------------------------------
-
-const keyOf = (companyId: number) => `tidings.send.${companyId}`
-
-export function storedDraft(companyId: number): SendDraft | undefined {
-  try {
-    const stored = sessionStorage.getItem(keyOf(companyId))
-    return stored === null ? undefined : JSON.parse(stored)
-  } catch {
-    return undefined // of an older version, or no storage
-  }
-}
-
-export function storeDraft(companyId: number, draft: SendDraft | undefined) {
-  try {
-    if (draft) sessionStorage.setItem(keyOf(companyId), JSON.stringify(draft))
-    else sessionStorage.removeItem(keyOf(companyId))
-  } catch {
-    // Without storage the draft lives as long as the page.
-  }
-}

@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { MadeAnswer, NewNameForm } from '../../../src/http/cabinet/senders.ts'
 import { ask } from '../api.ts'
+import { useKept } from '../parts/kept-form.ts'
 import { OneCompany } from '../parts/one-company.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { useWords } from '../words/words.ts'
@@ -13,7 +14,7 @@ export function NewSenderPage() {
   return (
     <>
       <PageHead title={say('senders.new.title')} note={say('senders.new.note')} />
-      <OneCompany>{companyId => <NewSender companyId={companyId} />}</OneCompany>
+      <OneCompany>{companyId => <NewSender key={companyId} companyId={companyId} />}</OneCompany>
     </>
   )
 }
@@ -26,21 +27,29 @@ function NewSender({ companyId }: { companyId: number }) {
     (draft: SenderDraft) => ask<MadeAnswer>('POST', `/senders?companyId=${companyId}`, formOf(draft)),
     ({ channelType, brands }) => say('senders.new.done', { count: channelType === 'SMS' ? brands.length : 1 }),
   )
+  const kept = useKept(`request ${name} ${brand} ${type}`, {
+    ...emptyDraft,
+    senderName: name ?? '',
+    brands: brand ? [brand] : emptyDraft.brands,
+    commonType: type ?? emptyDraft.commonType,
+  })
   const goToList = () => void navigate({ to: '/senders', search: {} })
   return (
     <SenderForm
       companyId={companyId}
-      initial={{
-        ...emptyDraft,
-        senderName: name ?? '',
-        brands: brand ? [brand] : emptyDraft.brands,
-        commonType: type ?? emptyDraft.commonType,
-      }}
+      kept={kept}
       isNew
       submit={say('senders.new.submit')}
       isBusy={request.isPending}
       error={request.error}
-      onSubmit={draft => request.mutate(draft, { onSuccess: goToList })}
+      onSubmit={draft =>
+        request.mutate(draft, {
+          onSuccess: () => {
+            kept.forget()
+            goToList()
+          },
+        })
+      }
       onCancel={goToList}
     />
   )

@@ -14,9 +14,11 @@ import { useFormats } from '../format.ts'
 import { numberOf } from '../new-dispatch/offer.ts'
 import columns from '../parts/columns.module.css'
 import { FormProblem } from '../parts/form-problem.tsx'
+import type { Kept } from '../parts/kept-form.ts'
 import radio from '../parts/radio-choice.module.css'
 import { Section } from '../parts/section.tsx'
 import { useTrafficNames } from '../parts/traffic-names.ts'
+import { UnsavedForm } from '../parts/unsaved-form.tsx'
 import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
 import { Attachments } from './attachments.tsx'
@@ -48,7 +50,7 @@ const channels: ClientChannel[] = ['SMS', 'VIBER', 'WHATSAPP', 'TELEGRAM', 'VK',
 
 type Props = {
   companyId: number
-  initial: SenderDraft
+  kept: Kept<SenderDraft>
   isNew: boolean
   submit: string
   isBusy: boolean
@@ -58,12 +60,11 @@ type Props = {
 }
 
 /** The request of a name, with its documents beside it. */
-export function SenderForm({ companyId, initial, isNew, submit, isBusy, error, onSubmit, onCancel }: Props) {
+export function SenderForm({ companyId, kept, isNew, submit, isBusy, error, onSubmit, onCancel }: Props) {
   const words = useWords()
   const { say } = words
-  const [draft, setDraft] = useState(initial)
+  const { draft, change } = kept
   const [isTried, setIsTried] = useState(false)
-  const change = (part: Partial<SenderDraft>) => setDraft(before => ({ ...before, ...part }))
   const faults = faultsOf(draft)
   const shown = isTried ? faults : {}
   const send = (event: FormEvent) => {
@@ -74,6 +75,7 @@ export function SenderForm({ companyId, initial, isNew, submit, isBusy, error, o
   return (
     <form className={`${columns.columns} ${styles.form}`} onSubmit={send} noValidate>
       <div className={styles.fields}>
+        <UnsavedForm kept={kept} />
         {error != null && <FormProblem>{describeProblem(words, error)}</FormProblem>}
         {isNew && <ChannelField value={draft.channelType} onChange={channelType => change({ channelType })} />}
         <TextInput

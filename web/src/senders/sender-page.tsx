@@ -10,6 +10,7 @@ import { Band, Said } from '../parts/band.tsx'
 import { BoneRows } from '../parts/bones.tsx'
 import columns from '../parts/columns.module.css'
 import { ErrorState } from '../parts/error-state.tsx'
+import { useKept } from '../parts/kept-form.ts'
 import { OneCompany } from '../parts/one-company.tsx'
 import { PageHead, usePageTitle } from '../parts/page-head.tsx'
 import { Pair, Pairs } from '../parts/pairs.tsx'
@@ -54,6 +55,7 @@ function EditSender({ companyId, sender: now }: Props) {
     (form: NameChange) => ask<void>('PATCH', `/senders/${senderId}?companyId=${companyId}`, form),
     () => say(isBack ? 'sender.mend.done' : 'sender.edit.done'),
   )
+  const kept = useKept('edit', draftOf(sender))
   const leave = () => void navigate({ to: '/senders/$senderId', params: { senderId }, search: {} })
   return (
     <>
@@ -61,12 +63,19 @@ function EditSender({ companyId, sender: now }: Props) {
       <RefusalBand sender={sender} />
       <SenderForm
         companyId={companyId}
-        initial={draftOf(sender)}
+        kept={kept}
         isNew={false}
         submit={say(isBack ? 'sender.mend.submit' : 'sender.edit.submit')}
         isBusy={change.isPending}
         error={change.error}
-        onSubmit={draft => change.mutate(changeOf(sender, draft), { onSuccess: leave })}
+        onSubmit={draft =>
+          change.mutate(changeOf(sender, draft), {
+            onSuccess: () => {
+              kept.forget()
+              leave()
+            },
+          })
+        }
         onCancel={leave}
       />
     </>

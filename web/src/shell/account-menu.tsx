@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { Link, useRouter } from '@tanstack/react-router'
 import { ask } from '../api.ts'
 import { Icon } from '../parts/icon.tsx'
+import { dropAllKept } from '../parts/kept-form.ts'
 import menu from '../parts/menu.module.css'
 import { tellProblem } from '../parts/toast.tsx'
 import { nameOf, queryClient, useMe } from '../session.ts'
@@ -49,6 +50,7 @@ function useSignOut() {
     mutationFn: () => ask<void>('DELETE', '/session'),
     onError: tellProblem,
     onSuccess: async () => {
+      dropAllKept()
       await router.navigate({ to: '/sign-in' })
       queryClient.clear()
     },

@@ -6,6 +6,7 @@ import { ask } from '../api.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { FormProblem } from '../parts/form-problem.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { useKept } from '../parts/kept-form.ts'
 import { tellDone } from '../parts/toast.tsx'
 import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
@@ -21,7 +22,15 @@ import {
   trafficTypeNames,
   useTariffNames,
 } from './names.ts'
-import { problemsOf, type StepProblems, stepsToSend, type TypedStep, typedStep, typedSteps } from './step-editor.ts'
+import {
+  problemsOf,
+  type StepProblems,
+  stepAfter,
+  stepsToSend,
+  type TypedStep,
+  typedStep,
+  typedSteps,
+} from './step-editor.ts'
 import styles from './tariffs.module.css'
 import { type Place, TARIFFS, type Tariff } from './tariffs.ts'
 
@@ -41,16 +50,15 @@ export function ChangeDialog({ partner, zone, tariff, version = '', onClose }: P
   const words = useWords()
   const { say } = words
   const names = useTariffNames()
-  const [place, setPlace] = useState<Place>(tariff ?? NEW_PLACE)
-  const [from, setFrom] = useState<string | null>(() => tomorrowIn(zone))
-  const [model, setModel] = useState<PricingModel>(tariff?.pricingModel ?? 'FIXED')
-  const [steps, setSteps] = useState(() => (tariff ? typedSteps(tariff) : [typedStep('0')]))
+  const kept = useKept(`tariff ${partner?.partnerId} ${tariff?.tariffId}`, draftOf(tariff, zone))
+  const { place, from, model, steps } = kept.draft
   const [isChecked, setIsChecked] = useState(false)
   const client = useQueryClient()
   const save = useMutation({
     mutationFn: (change: TariffChange) => ask<void>('POST', '/tariffs/changes', change),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: TARIFFS })
+      kept.forget()
       tellDone(say(from === null ? 'tariffs.changed.now' : 'tariffs.changed.later'))
       onClose()
     },
@@ -71,22 +79,39 @@ export function ChangeDialog({ partner, zone, tariff, version = '', onClose }: P
       text={tariff ? names.place(tariff) : say(partner ? 'tariffs.add.ownText' : 'tariffs.add.text')}
       submit={say(tariff ? 'tariffs.change' : 'tariffs.add')}
       isBusy={save.isPending}
+      kept={kept}
       onSubmit={submit}
       onClose={onClose}
     >
       {save.isError && <FormProblem>{describeProblem(words, save.error)}</FormProblem>}
-      {!tariff && <PlaceFields place={place} onChange={setPlace} />}
-      <DayField zone={zone} value={from} onChange={setFrom} />
+      {!tariff && <PlaceFields place={place} onChange={place => kept.change({ place })} />}
+      <DayField zone={zone} value={from} onChange={from => kept.change({ from })} />
       <NativeSelect
         label={say('tariffs.model')}
         value={model}
         data={modelNames.map(value => ({ value, label: names.model(value) }))}
-        onChange={({ currentTarget }) => setModel(currentTarget.value as PricingModel)}
+        onChange={({ currentTarget }) => kept.change({ model: currentTarget.value as PricingModel })}
       />
-      <StepFields steps={edited} model={model} problems={isChecked ? problems : []} onChange={setSteps} />
+      <StepFields
+        steps={edited}
+        model={model}
+        problems={isChecked ? problems : []}
+        onChange={steps => kept.change({ steps })}
+      />
     </Dialog>
   )
 }
+
+type Draft = { place: Place; from: string | null; model: PricingModel; steps: TypedStep[] }
+
+const draftOf = (tariff: Tariff | undefined, zone: string): Draft => ({
+  place: tariff ? placeOf(tariff) : NEW_PLACE,
+  from: tomorrowIn(zone),
+  model: tariff?.pricingModel ?? 'FIXED',
+  steps: tariff ? typedSteps(tariff) : [typedStep('0')],
+})
+
+const placeOf = ({ senderType, brand, trafficType }: Place): Place => ({ senderType, brand, trafficType })
 
 function PlaceFields({ place, onChange }: { place: Place; onChange(place: Place): void }) {
   const { say } = useWords()
@@ -162,7 +187,7 @@ function StepFields({ steps, model, problems, onChange }: StepsProps) {
         <Button
           className={styles.more}
           leftSection={<Icon name="plus" />}
-          onClick={() => onChange([...steps, typedStep()])}
+          onClick={() => onChange([...steps, stepAfter(steps)])}
         >
           {say('tariffs.addStep')}
         </Button>

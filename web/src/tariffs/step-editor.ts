@@ -5,18 +5,22 @@ import type { Tariff } from './tariffs.ts'
 /** A step as it is typed. */
 export type TypedStep = { id: number; from: string; price: string; priceMauBatch: string }
 
-let ids = 0
-
-export const typedStep = (from = '', price = '', priceMauBatch = ''): TypedStep => ({
-  id: ++ids,
+export const typedStep = (from = '', price = '', priceMauBatch = '', id = 0): TypedStep => ({
+  id,
   from,
   price,
   priceMauBatch,
 })
 
+/** An empty one, with an id that none of them has. */
+export const stepAfter = (steps: TypedStep[]): TypedStep => ({
+  ...typedStep(),
+  id: Math.max(...steps.map(({ id }) => id)) + 1,
+})
+
 export const typedSteps = ({ steps }: Pick<Tariff, 'steps'>): TypedStep[] =>
-  steps.map(({ from, price, priceMauBatch }) =>
-    typedStep(String(from), String(price), priceMauBatch === null ? '' : String(priceMauBatch)),
+  steps.map(({ from, price, priceMauBatch }, place) =>
+    typedStep(String(from), String(price), priceMauBatch === null ? '' : String(priceMauBatch), place),
   )
 
 type ProblemKey = Extract<Key, `tariffs.problem.${string}`>

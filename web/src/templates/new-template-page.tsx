@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import type { MadeTemplate } from '../../../src/http/cabinet/templates.ts'
 import { ask } from '../api.ts'
+import { useKept } from '../parts/kept-form.ts'
 import { OneCompany } from '../parts/one-company.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { useWords } from '../words/words.ts'
@@ -12,7 +13,7 @@ export function NewTemplatePage() {
   return (
     <>
       <PageHead title={say('templates.request')} note={say('templates.new.note')} />
-      <OneCompany>{companyId => <NewTemplate companyId={companyId} />}</OneCompany>
+      <OneCompany>{companyId => <NewTemplate key={companyId} companyId={companyId} />}</OneCompany>
     </>
   )
 }
@@ -24,16 +25,24 @@ function NewTemplate({ companyId }: { companyId: number }) {
     (draft: TemplateDraft) => ask<MadeTemplate>('POST', `/templates?companyId=${companyId}`, draft),
     () => say('templates.new.done'),
   )
+  const kept = useKept('request', emptyDraft)
   const goToList = () => void navigate({ to: '/templates', search: {} })
   return (
     <TemplateForm
       companyId={companyId}
-      initial={emptyDraft}
+      kept={kept}
       isNew
       submit={say('templates.new.submit')}
       isBusy={request.isPending}
       error={request.error}
-      onSubmit={draft => request.mutate(draft, { onSuccess: goToList })}
+      onSubmit={draft =>
+        request.mutate(draft, {
+          onSuccess: () => {
+            kept.forget()
+            goToList()
+          },
+        })
+      }
       onCancel={goToList}
     />
   )

@@ -5,8 +5,10 @@ import { type ClientChannel, type TrafficType, trafficTypes } from '../../../src
 import { MOST_PATTERN_CHARACTERS } from '../../../src/domain/templates/pattern.ts'
 import columns from '../parts/columns.module.css'
 import { FormProblem } from '../parts/form-problem.tsx'
+import type { Kept } from '../parts/kept-form.ts'
 import radio from '../parts/radio-choice.module.css'
 import { useTrafficNames } from '../parts/traffic-names.ts'
+import { UnsavedForm } from '../parts/unsaved-form.tsx'
 import { describeProblem } from '../problems.ts'
 import fields from '../senders/sender-form.module.css'
 import { useWords } from '../words/words.ts'
@@ -34,7 +36,7 @@ const channels: ClientChannel[] = ['SMS', 'VIBER', 'WHATSAPP', 'TELEGRAM', 'VK',
 
 type Props = {
   companyId: number
-  initial: TemplateDraft
+  kept: Kept<TemplateDraft>
   isNew: boolean
   submit: string
   isBusy: boolean
@@ -44,13 +46,12 @@ type Props = {
 }
 
 /** The request of a template, with what fits beside it. */
-export function TemplateForm({ companyId, initial, isNew, submit, isBusy, error, onSubmit, onCancel }: Props) {
+export function TemplateForm({ companyId, kept, isNew, submit, isBusy, error, onSubmit, onCancel }: Props) {
   const words = useWords()
   const { say } = words
   const { channel } = useTrafficNames()
-  const [draft, setDraft] = useState(initial)
+  const { draft, change } = kept
   const [isTried, setIsTried] = useState(false)
-  const change = (part: Partial<TemplateDraft>) => setDraft(before => ({ ...before, ...part }))
   const fault = faultOf(draft)
   const send = (event: FormEvent) => {
     event.preventDefault()
@@ -60,6 +61,7 @@ export function TemplateForm({ companyId, initial, isNew, submit, isBusy, error,
   return (
     <form className={`${columns.columns} ${fields.form}`} onSubmit={send} noValidate>
       <div className={fields.fields}>
+        <UnsavedForm kept={kept} />
         {error != null && <FormProblem>{describeProblem(words, error)}</FormProblem>}
         {isNew && (
           <NativeSelect

@@ -11,6 +11,7 @@ import columns from '../parts/columns.module.css'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
 import { FormProblem } from '../parts/form-problem.tsx'
+import { useKept } from '../parts/kept-form.ts'
 import { OneCompany } from '../parts/one-company.tsx'
 import { PageHead, usePageTitle } from '../parts/page-head.tsx'
 import { Pair, Pairs } from '../parts/pairs.tsx'
@@ -58,9 +59,10 @@ function EditTemplate({ companyId, template: now }: Props) {
   const { say } = useWords()
   const [template] = useState(now)
   const navigate = useNavigate()
-  const { templateId, status, version } = template
+  const { templateId, status, version, channelType, templateType, pattern, senderId, content } = template
   const isBack = status === 'REJECTED'
   const change = useChange({ companyId, template }, () => say(isBack ? 'template.mend.done' : 'template.edit.done'))
+  const kept = useKept('edit', { channelType, templateType, pattern, senderId, content })
   const leave = () => void navigate({ to: '/templates/$templateId', params: { templateId }, search: {} })
   return (
     <>
@@ -68,13 +70,21 @@ function EditTemplate({ companyId, template: now }: Props) {
       <RefusalBand template={template} />
       <TemplateForm
         companyId={companyId}
-        initial={template}
+        kept={kept}
         isNew={false}
         submit={say(isBack ? 'sender.mend.submit' : 'sender.edit.submit')}
         isBusy={change.isPending}
         error={change.error}
-        onSubmit={({ templateType, pattern, senderId, content }) =>
-          change.mutate({ version, templateType, pattern, senderId, content }, { onSuccess: leave })
+        onSubmit={({ channelType: _, ...form }) =>
+          change.mutate(
+            { version, ...form },
+            {
+              onSuccess: () => {
+                kept.forget()
+                leave()
+              },
+            },
+          )
         }
         onCancel={leave}
       />

@@ -8,9 +8,11 @@ import { BoneRows } from '../parts/bones.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
 import { FormProblem } from '../parts/form-problem.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { useKept } from '../parts/kept-form.ts'
 import { OneCompany } from '../parts/one-company.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { tellDone } from '../parts/toast.tsx'
+import { UnsavedForm } from '../parts/unsaved-form.tsx'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import { DeleteDialog } from './delete-dialog.tsx'
@@ -127,19 +129,19 @@ type EditorProps = { kind: KindPath; companyId: number; offer: Offer; before: Dr
 function Editor({ kind, companyId, offer, before, whole }: EditorProps) {
   const words = useWords()
   const { say } = words
-  const [draft, setDraft] = useState(before)
+  const kept = useKept(kind, before, { secrets: ['captchaSecret'] })
+  const { draft, change } = kept
   const mayChange = useMe().rights.includes('settings.change')
-  const save = useSave({ kind, companyId, whole })
+  const save = useSave({ kind, companyId, whole }, kept.forget)
   const refusal = save.isError ? refusalOf(words, save.error) : undefined
   useEffect(() => {
     if (refusal?.setting) document.querySelector('[aria-invalid="true"]')?.scrollIntoView({ block: 'center' })
   }, [refusal?.setting])
-  const change = (changed: Partial<Draft>) => setDraft(now => ({ ...now, ...changed }))
   const form = {
     draft,
     change,
     setting: (changed: Partial<Draft['settings']>) =>
-      setDraft(now => ({ ...now, settings: { ...now.settings, ...changed } })),
+      change(({ settings }) => ({ settings: { ...settings, ...changed } })),
     wrong: (setting: string) => (refusal?.setting === setting ? refusal.text : undefined),
   }
   return (
@@ -150,6 +152,7 @@ function Editor({ kind, companyId, offer, before, whole }: EditorProps) {
         save.mutate(draft)
       }}
     >
+      <UnsavedForm kept={kept} />
       {!mayChange && <p className="note">{say('verification.readOnly')}</p>}
       <div className={styles.parts}>
         <SettingsForm form={form} offer={offer} whole={whole} mayChange={mayChange} />
@@ -161,12 +164,12 @@ function Editor({ kind, companyId, offer, before, whole }: EditorProps) {
           unsaved={changedParts(before, draft).map(part => say(`verification.field.${part}`))}
           isBusy={save.isPending}
           onDiscard={() => {
-            setDraft(before)
+            kept.startAgain()
             save.reset()
           }}
         >
           {refusal?.isMeanwhile ? (
-            <Meanwhile kind={kind} id={whole!.id} />
+            <Meanwhile kind={kind} id={whole!.id} onReload={kept.forget} />
           ) : (
             refusal && <FormProblem>{refusal.setting ? say('verification.wrong') : refusal.text}</FormProblem>
           )}
@@ -176,7 +179,7 @@ function Editor({ kind, companyId, offer, before, whole }: EditorProps) {
   )
 }
 
-function useSave({ kind, companyId, whole }: Pick<EditorProps, 'kind' | 'companyId' | 'whole'>) {
+function useSave({ kind, companyId, whole }: Pick<EditorProps, 'kind' | 'companyId' | 'whole'>, onSaved: () => void) {
   const { say } = useWords()
   const client = useQueryClient()
   const navigate = useNavigate()
@@ -186,6 +189,7 @@ function useSave({ kind, companyId, whole }: Pick<EditorProps, 'kind' | 'company
         ? ask<MadeAnswer>('PUT', `/verification/${kind}/${whole.id}`, { ...formOf(draft), version: whole.version })
         : ask<MadeAnswer>('POST', `/verification/${kind}?${queryOf({ companyId })}`, formOf(draft)),
     onSuccess: async ({ id }, draft) => {
+      onSaved()
       await client.invalidateQueries({ queryKey: VERIFICATION })
       tellDone(whole ? say('verification.saved') : say('verification.made', { name: draft.name.trim() }))
       if (!whole) await navigate({ to: `/verification/${kind}/$id`, params: { id } })
@@ -224,16 +228,18 @@ function SaveBar({ kind, isNew, unsaved, isBusy, onDiscard, children }: BarProps
 }
 
 /** Another person was faster: the newer settings take the place of what was typed, when the person wants it. */
-function Meanwhile({ kind, id }: Which) {
+function Meanwhile({ kind, id, onReload }: Which & { onReload(): void }) {
   const { say } = useWords()
   const client = useQueryClient()
+  const reload = () => {
+    onReload()
+    void client.invalidateQueries({ queryKey: wholeQuery(kind, id).queryKey })
+  }
   return (
     <div role="alert" className={styles.band}>
       <Icon name="warn" />
       <p>{say('verification.meanwhile')}</p>
-      <Button onClick={() => void client.invalidateQueries({ queryKey: wholeQuery(kind, id).queryKey })}>
-        {say('verification.reload')}
-      </Button>
+      <Button onClick={reload}>{say('verification.reload')}</Button>
     </div>
   )
 }

@@ -24,6 +24,16 @@ export const en = {
   'app.offline': 'No connection. What you see may be out of date; the page goes on when the connection is back.',
   'app.docs': 'API reference',
 
+  'form.restored': 'What you typed before is here again.',
+  'form.startAgain': 'Start again',
+  'form.leave.title': 'Leave without saving?',
+  'form.leave.text': 'What you typed in this form will be lost.',
+  'form.leave': 'Leave',
+  'form.stay': 'Stay here',
+  'form.discard.text': 'What you typed is not saved. Discard it?',
+  'form.discard': 'Discard',
+  'form.keepEditing': 'Keep editing',
+
   'nav.account': 'Account',
   'nav.people': 'People',
   'nav.group.setUp': 'Set up',

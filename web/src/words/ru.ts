@@ -25,6 +25,16 @@ export const ru: FirstWords = {
   'app.offline': 'Нет связи. Данные могли устареть; страница продолжит работу, когда связь вернётся.',
   'app.docs': 'Справочник API',
 
+  'form.restored': 'Здесь то, что вы ввели раньше.',
+  'form.startAgain': 'Начать заново',
+  'form.leave.title': 'Уйти без сохранения?',
+  'form.leave.text': 'То, что вы ввели в эту форму, пропадёт.',
+  'form.leave': 'Уйти',
+  'form.stay': 'Остаться',
+  'form.discard.text': 'Введённое не сохранено. Удалить его?',
+  'form.discard': 'Удалить',
+  'form.keepEditing': 'Продолжить ввод',
+
   'nav.account': 'Учётная запись',
   'nav.people': 'Люди',
   'nav.group.setUp': 'Настройка',
