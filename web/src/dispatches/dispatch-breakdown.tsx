@@ -24,7 +24,7 @@ export function DispatchBreakdown({ breakdown }: Props) {
       <Section title={say('dispatch.operators')} end={<CountedAt breakdown={breakdown} countedAt={data.countedAt} />}>
         <Operators operators={data.operators} />
       </Section>
-      <Section title={say('dispatch.why')}>
+      <Section title={say('dispatch.why')} end={data.reasons.length > 0 && <FailedMessages />}>
         <Reasons reasons={data.reasons} />
       </Section>
     </>
@@ -114,6 +114,16 @@ function OperatorRow({ name, counts }: { name: string; counts: Counts }) {
         {finished > 0 ? share(counts.delivered, finished) : <span className={table.dim}>–</span>}
       </td>
     </tr>
+  )
+}
+
+function FailedMessages() {
+  const { say } = useWords()
+  const { dispatchId } = useParams({ from: '/shell/dispatches/$dispatchId' })
+  return (
+    <Link to="/messages" search={{ dispatch: dispatchId, status: 'undelivered,unsent' }} className="link">
+      {say('dispatch.why.messages')}
+    </Link>
   )
 }
 

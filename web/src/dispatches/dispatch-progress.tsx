@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useFormats } from '../format.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
@@ -20,7 +21,10 @@ export function DispatchProgress({ dispatch, isLive, ...course }: Props & { isLi
       <div className={styles.hero}>
         <div>
           <span className={styles.big}>{number(handed)}</span>{' '}
-          <span className={styles.soft}>{say('dispatch.handed', { total: number(totalOf(dispatch)) })}</span>
+          <span className={styles.soft}>{say('dispatch.handed', { total: number(totalOf(dispatch)) })}</span>{' '}
+          <Link to="/messages" search={{ dispatch: dispatch.dispatchId }} className={`link ${styles.all}`}>
+            {say('dispatch.messages')}
+          </Link>
         </div>
         <Pace dispatch={dispatch} {...course} isLive={isLive} />
       </div>

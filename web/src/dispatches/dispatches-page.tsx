@@ -22,6 +22,7 @@ export function DispatchesPage() {
   const { changes } = useLive(moving(data?.items))
   const running = data?.counts?.STARTED ?? 0
   const maySend = useMe().rights.includes('traffic.send')
+  const isBlank = data?.items.length === 0 && !isFiltered(search)
   const items = data?.items.map(item => ({ ...item, ...changes.get(item.dispatchId) }))
   return (
     <>
@@ -32,8 +33,12 @@ export function DispatchesPage() {
         }
         actions={maySend && <NewDispatchButton />}
       />
-      <StatusTabs search={search} counts={data?.counts ?? null} />
-      <DispatchFilters search={search} />
+      {!isBlank && (
+        <>
+          <StatusTabs search={search} counts={data?.counts ?? null} />
+          <DispatchFilters search={search} />
+        </>
+      )}
       {items ? (
         items.length > 0 ? (
           <>
@@ -93,11 +98,13 @@ function Pages({ search, items, hasNewer, hasOlder }: PagesProps) {
   )
 }
 
+const isFiltered = (search: ListSearch) => Object.values(search).some(value => value !== undefined)
+
 function Nothing({ search }: { search: ListSearch }) {
   const { say } = useWords()
-  const isFiltered = Object.values(search).some(value => value !== undefined)
-  if (!isFiltered)
-    return <Blank drawing="bird" title={say('dispatches.empty.title')} text={say('dispatches.empty.text')} />
+  const maySend = useMe().rights.includes('traffic.send')
+  const text = say(maySend ? 'dispatches.empty.send' : 'dispatches.empty.text')
+  if (!isFiltered(search)) return <Blank drawing="bird" title={say('dispatches.empty.title')} text={text} />
   return (
     <Blank drawing="lost" title={say('dispatches.nothing.title')} text={say('dispatches.nothing.text')}>
       <Button component={Link} to="/dispatches" search={{} as never}>

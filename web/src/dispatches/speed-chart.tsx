@@ -11,6 +11,8 @@ import styles from './speed-chart.module.css'
 const HEIGHT = 168
 const EDGE = { left: 40, top: 8, right: 4, bottom: 24 }
 const BASE = HEIGHT - EDGE.bottom
+/** Slower ones are told by the minute. */
+const FAST = 3
 /** Fewer say less than the figures above. */
 const FEWEST_POINTS = 4
 
@@ -19,29 +21,33 @@ export function SpeedChart({ pace, isLive }: { pace: PacePoint[]; isLive: boolea
   const { say } = useWords()
   const { ref, width } = useElementSize()
   if (pace.length < FEWEST_POINTS) return null
+  const isFast = pace.some(({ perSecond }) => perSecond >= FAST)
+  const points = pace.map(({ at, perSecond }) => ({ at, speed: isFast ? perSecond : perSecond * 60 }))
+  const label = say(isFast ? 'dispatch.pace.label.second' : 'dispatch.pace.label.minute')
   return (
-    <Section title={say('dispatch.pace')} note={say('dispatch.pace.note')}>
+    <Section title={say('dispatch.pace')} note={say(isFast ? 'dispatch.pace.second' : 'dispatch.pace.minute')}>
       <div ref={ref} className={styles.box}>
-        {width > 0 && <Line pace={pace} width={width} isLive={isLive} />}
+        {width > 0 && <Line points={points} label={label} width={width} isLive={isLive} />}
         <VisuallyHidden>
-          <PaceTable pace={pace} />
+          <PaceTable points={points} label={label} />
         </VisuallyHidden>
       </div>
     </Section>
   )
 }
 
-function Line({ pace, width, isLive }: { pace: PacePoint[]; width: number; isLive: boolean }) {
-  const { say } = useWords()
+type Point = { at: Date; speed: number }
+
+function Line({ points, label, width, isLive }: { points: Point[]; label: string; width: number; isLive: boolean }) {
   const { number } = useFormats()
-  const timeOf = useTimes(pace)
-  const { top, lines } = scaleOf(Math.max(...pace.map(({ perSecond }) => perSecond)))
-  const x = (place: number) => EDGE.left + (place / (pace.length - 1)) * (width - EDGE.left - EDGE.right)
-  const y = (perSecond: number) => BASE - (perSecond / top) * (BASE - EDGE.top)
-  const line = pace.map(({ perSecond }, place) => `${x(place).toFixed(1)} ${y(perSecond).toFixed(1)}`).join(' ')
-  const last = pace.length - 1
+  const timeOf = useTimes(points)
+  const { top, lines } = scaleOf(Math.max(...points.map(({ speed }) => speed)))
+  const x = (place: number) => EDGE.left + (place / (points.length - 1)) * (width - EDGE.left - EDGE.right)
+  const y = (speed: number) => BASE - (speed / top) * (BASE - EDGE.top)
+  const line = points.map(({ speed }, place) => `${x(place).toFixed(1)} ${y(speed).toFixed(1)}`).join(' ')
+  const last = points.length - 1
   return (
-    <svg className={styles.chart} width={width} height={HEIGHT} role="img" aria-label={say('dispatch.pace.label')}>
+    <svg className={styles.chart} width={width} height={HEIGHT} role="img" aria-label={label}>
       {lines.map(value => (
         <g key={value}>
           <path className={styles.grid} d={`M${EDGE.left} ${Math.round(y(value))}.5H${width}`} />
@@ -53,10 +59,10 @@ function Line({ pace, width, isLive }: { pace: PacePoint[]; width: number; isLiv
       <path className={styles.area} d={`M${x(0)} ${BASE}L${line} ${x(last)} ${BASE}z`} />
       <path className={styles.line} d={`M${line}`} />
       <path className={styles.base} d={`M${EDGE.left} ${BASE}.5H${width}`} />
-      {isLive && <circle className={styles.dot} cx={x(last)} cy={y(pace[last]!.perSecond)} r={4} />}
+      {isLive && <circle className={styles.dot} cx={x(last)} cy={y(points[last]!.speed)} r={4} />}
       {labelsOf(last, width < 500 ? 2 : 4).map((place, i, all) => (
         <text key={place} x={x(place)} y={HEIGHT - 6} textAnchor={i === 0 ? 'start' : anchorOf(i, all.length)}>
-          {timeOf(pace[place]!)}
+          {timeOf(points[place]!)}
         </text>
       ))}
     </svg>
@@ -74,21 +80,21 @@ const DAY_MS = 86_400_000
 const SHORT_MS = 600_000
 
 /** With seconds where the run is short, with the day where it is long. */
-function useTimes(pace: PacePoint[]) {
+function useTimes(points: Point[]) {
   const { clock, moment } = useFigures()
   const { time } = useFormats()
-  const lasts = pace.at(-1)!.at.getTime() - pace[0]!.at.getTime()
+  const lasts = points.at(-1)!.at.getTime() - points[0]!.at.getTime()
   const format = lasts > DAY_MS ? moment : lasts < SHORT_MS ? time : clock
-  return ({ at }: PacePoint) => format(at)
+  return ({ at }: Point) => format(at)
 }
 
-function PaceTable({ pace }: { pace: PacePoint[] }) {
+function PaceTable({ points, label }: { points: Point[]; label: string }) {
   const { say } = useWords()
   const { number } = useFormats()
-  const timeOf = useTimes(pace)
+  const timeOf = useTimes(points)
   return (
     <table>
-      <caption>{say('dispatch.pace.label')}</caption>
+      <caption>{label}</caption>
       <thead>
         <tr>
           <th scope="col">{say('dispatch.pace.time')}</th>
@@ -96,10 +102,10 @@ function PaceTable({ pace }: { pace: PacePoint[] }) {
         </tr>
       </thead>
       <tbody>
-        {pace.map(point => (
+        {points.map(point => (
           <tr key={point.at.getTime()}>
             <th scope="row">{timeOf(point)}</th>
-            <td>{number(Math.round(point.perSecond * 10) / 10)}</td>
+            <td>{number(Math.round(point.speed * 10) / 10)}</td>
           </tr>
         ))}
       </tbody>

@@ -42,19 +42,20 @@ const LEAST_OF_SLICE = 0.3
 
 /** Messages a second since the first one: what the server counted, and since then what this page has seen. */
 export function usePace(breakdown: Breakdown | undefined, dispatch: Whole): PacePoint[] {
-  const seen = useSeenSince(breakdown, sentOf(dispatch), dispatch.status === 'STARTED')
+  const isRunning = dispatch.status === 'STARTED' && dispatch.waiting > 0
+  const { seen, clockAhead } = useSeenSince(breakdown, sentOf(dispatch), dispatch.status === 'STARTED')
   const counted = breakdown?.pace ?? paceFrom(seen[0])
   if (!breakdown || !counted) return []
   const from = new Date(counted.from)
   const placeOf = (at: number) => Math.floor((at - from.getTime()) / 1000 / counted.seconds)
   const counts = [...counted.counts]
-  for (const { at, messages } of seen) {
+  const now = Date.now() - clockAhead
+  for (const { at, messages } of isRunning ? [...seen, { at: now, messages: 0 }] : seen) {
     while (counts.length <= placeOf(at)) counts.push(0)
     counts[placeOf(at)]! += messages
   }
   const pace = mergeSlices({ from, seconds: counted.seconds, counts }, MOST_POINTS)
-  const lastAt = seen.at(-1)?.at ?? Date.parse(breakdown.countedAt)
-  return pointsOf(pace, dispatch.status === 'STARTED' && dispatch.waiting > 0 ? lastAt : undefined)
+  return pointsOf(pace, isRunning ? now : undefined)
 }
 
 /** Where nothing was sent when the server counted. */
@@ -65,7 +66,7 @@ const sentOf = ({ sent, delivered, failed, unsent }: Counts) => sent + delivered
 type Seen = { at: number; messages: number }
 
 /** What was sent after the server counted, at the moments at which this page learnt of it, on the server's clock. */
-function useSeenSince(breakdown: Breakdown | undefined, sent: number, isRunning: boolean): Seen[] {
+function useSeenSince(breakdown: Breakdown | undefined, sent: number, isRunning: boolean) {
   const [seen, setSeen] = useState<Seen[]>([])
   const known = useRef({ countedAt: '', sent: 0, clockAhead: 0 })
   useEffect(() => {
@@ -82,7 +83,7 @@ function useSeenSince(breakdown: Breakdown | undefined, sent: number, isRunning:
     const at = Date.now() - known.current.clockAhead
     setSeen(before => [...thinned(before), { at, messages }])
   }, [breakdown, sent, isRunning])
-  return seen
+  return { seen, clockAhead: known.current.clockAhead }
 }
 
 const MOST_SEEN = 600

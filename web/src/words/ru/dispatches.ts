@@ -44,6 +44,8 @@ export const dispatches = {
   'dispatches.empty.title': 'Рассылок пока нет',
   'dispatches.empty.text':
     'Рассылка отправляет один текст на много номеров. Рассылки, созданные через API, тоже видны здесь.',
+  'dispatches.empty.send':
+    'Рассылка отправляет один текст на много номеров. Нажмите «Новая рассылка», чтобы создать первую. Рассылки, созданные через API, тоже видны здесь.',
   'dispatches.nothing.title': 'Ничего не нашлось',
   'dispatches.nothing.text': 'Выберите другой статус или период либо другое название.',
   'dispatches.nothing.reset': 'Показать все рассылки',
@@ -53,6 +55,7 @@ export const dispatches = {
   'dispatch.created': 'создана {time}',
   'dispatch.started': 'начата {time}',
   'dispatch.handed': 'из {total} передано операторам',
+  'dispatch.messages': 'Все сообщения',
   'dispatch.speed': '{speed} в секунду',
   'dispatch.ends': 'закончится около {time}',
   'dispatch.live': 'обновляется',
@@ -91,8 +94,10 @@ export const dispatches = {
   },
 
   'dispatch.pace': 'Скорость',
-  'dispatch.pace.note': 'сообщений в секунду',
-  'dispatch.pace.label': 'Сообщений в секунду с начала отправки',
+  'dispatch.pace.second': 'сообщений в секунду',
+  'dispatch.pace.minute': 'сообщений в минуту',
+  'dispatch.pace.label.second': 'Сообщений в секунду с начала отправки',
+  'dispatch.pace.label.minute': 'Сообщений в минуту с начала отправки',
   'dispatch.pace.time': 'Время',
   'dispatch.operators': 'Операторы',
   'dispatch.operator': 'Оператор',
@@ -104,6 +109,7 @@ export const dispatches = {
   'dispatch.counting': 'Идёт подсчёт',
   'dispatch.why': 'Почему не доставлены',
   'dispatch.why.none': 'Ошибок нет.',
+  'dispatch.why.messages': 'Показать эти сообщения',
   'dispatch.undelivered': 'Не доставлено',
   'dispatch.unsent': 'Не отправлено',
   'dispatch.code': 'код {code}',
