@@ -26,6 +26,7 @@ export const whats = [
   'company.enabled',
   'company.topped_up',
   'document.uploaded',
+  'document.deleted',
   'budget.changed',
   'key.created',
   'key.changed',

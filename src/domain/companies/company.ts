@@ -31,8 +31,9 @@ export type CompanyScope =
   | { kind: 'PARTNER'; partnerId: number }
   | { kind: 'STAFF' }
 
-export const companyOrders = ['name', 'newest'] as const
-export type CompanyOrder = (typeof companyOrders)[number]
+export const companyOrders = ['name', 'newest', 'spent'] as const
+/** By what was spent in a month, the most first. */
+export type CompanyOrder = { by: 'name' | 'newest' } | { by: 'spent'; month: string }
 
 /** Which companies of a scope a list shows; a field that is absent leaves out none. */
 export type CompanyFilter = {

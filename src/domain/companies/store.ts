@@ -53,23 +53,26 @@ export function selectPage(
   limit: number,
 ) {
   const from = before ?? after
-  const isUpward = (order === 'name') === (before === undefined)
+  const isUpward = (order.by !== 'newest') === (before === undefined)
   const direction = isUpward ? sql`asc` : sql`desc`
-  const key = order === 'name' ? sql`lower(name), company_id` : sql`company_id`
-  const keyOfFrom =
-    order === 'name'
-      ? sql`select ${key} from companies where company_id = ${from ?? 0}`
-      : sql`select ${from ?? 0}::bigint`
+  const first = { name: sql`lower(name)`, spent: sql`-spent`, newest: undefined }[order.by]
+  const key = first ? sql`${first}, company_id` : sql`company_id`
+  const source = order.by === 'spent' ? withSpent(sql, order.month) : sql`companies`
+  const keyOfFrom = sql`select ${key} from ${source} where company_id = ${from ?? 0}`
   const isBeyond = isUpward ? sql`(${key}) > (${keyOfFrom})` : sql`(${key}) < (${keyOfFrom})`
-  const by = order === 'name' ? sql`lower(name) ${direction}, company_id ${direction}` : sql`company_id ${direction}`
   return sql<Company[]>`
-    select ${columns(sql)} from companies
+    select ${columns(sql)} from ${source}
     where ${search ? isFound(sql, scope, search) : isInScope(sql, scope)}
       ${from === undefined ? sql`` : sql`and ${isBeyond}`}
       ${status === undefined ? sql`` : sql`and status = ${status}::company_status`}
       ${partnerId === undefined ? sql`` : sql`and partner_id = ${partnerId}`}
-    order by ${by} limit ${limit}`
+    order by ${first ? sql`${first} ${direction},` : sql``} company_id ${direction} limit ${limit}`
 }
+
+/** Reads every company of the scope: what was spent has no index by amount. */
+const withSpent = (sql: Sql, month: string) => sql`(
+  select c.*, coalesce(m.spent, 0) as spent
+  from companies c left join account_months m on m.company_id = c.company_id and m.month = ${month}) companies`
 
 export const lockCompany = (sql: Sql, companyId: number) =>
   sql<Company[]>`select ${columns(sql)} from companies where company_id = ${companyId} for update`

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { invalid } from '../../base/errors.ts'
-import type { Sql } from '../../db/sql.ts'
+import { invalid, notFound } from '../../base/errors.ts'
+import type { Sql, Transaction } from '../../db/sql.ts'
 import {
   type CompanyDocument,
   DOCUMENT_LIMIT_BYTES,
@@ -37,6 +37,20 @@ async function refuseBeyondQuota(sql: Sql, companyId: number, sizeBytes: number,
 
 export const listDocuments = (sql: Sql, companyId: number): Promise<CompanyDocument[]> =>
   store.selectDocuments(sql, companyId)
+
+/** Ids of the documents that a request for a sender name has: these stay. */
+export const usedDocuments = async (sql: Sql, companyId: number): Promise<Set<string>> =>
+  new Set((await store.selectUsed(sql, companyId)).map(({ id }) => id))
+
+/** Deletes a document that no request for a sender name has. Answers what it was. */
+export async function deleteDocument(sql: Transaction, companyId: number, id: string): Promise<CompanyDocument> {
+  const [document] = await store.lockDocument(sql, companyId, id)
+  if (!document) throw notFound('Document')
+  if ((await usedDocuments(sql, companyId)).has(document.id))
+    throw invalid('A request for a sender name has this document: it cannot be deleted')
+  await store.deleteDocument(sql, companyId, document.id)
+  return document
+}
 
 export async function readDocument(sql: Sql, companyId: number, id: string) {
   const [document] = await store.selectContent(sql, companyId, id)

@@ -48,7 +48,22 @@ export function selectContent(sql: Sql, companyId: number, id: string) {
     select filename, kind, content from company_documents where company_id = ${companyId} and document_id = ${id}`
 }
 
+/** Keeps them from being deleted until the end of the transaction. */
 export function countDocuments(sql: Sql, companyId: number, ids: string[]) {
   return sql<{ found: number }[]>`
-    select count(*) as found from company_documents where company_id = ${companyId} and document_id = any(${ids}::uuid[])`
+    select count(*) as found from (
+      select from company_documents where company_id = ${companyId} and document_id = any(${ids}::uuid[])
+      for key share) named`
 }
+
+/** Waits for transactions that are about to use the document. */
+export const lockDocument = (sql: Sql, companyId: number, id: string) =>
+  sql<CompanyDocument[]>`
+    select ${columns(sql)} from company_documents where company_id = ${companyId} and document_id = ${id} for update`
+
+/** Documents that a request for a sender name has. */
+export const selectUsed = (sql: Sql, companyId: number) =>
+  sql<{ id: string }[]>`select distinct unnest(document_ids) as id from senders where company_id = ${companyId}`
+
+export const deleteDocument = (sql: Sql, companyId: number, id: string) =>
+  sql`delete from company_documents where company_id = ${companyId} and document_id = ${id}`

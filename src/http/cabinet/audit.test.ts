@@ -127,6 +127,12 @@ describe('every change of the cabinet', () => {
       await browser.ask('POST', `/dispatches/${dispatchId}/again`) // was sent again already
       return ['dispatch.sent_again']
     },
+    'DELETE /documents/:documentId': async ({ browser }) => {
+      const form = formOf({ name: 'file', filename: 'old.pdf', content: '%PDF-1.7' })
+      const { id } = (await browser.ask('POST', '/documents', form.body, form)).body
+      await browser.ask('DELETE', `/documents/${id}`)
+      return ['document.uploaded', 'document.deleted']
+    },
     'POST /documents': async ({ browser }) => {
       const form = formOf({ name: 'file', filename: 'charter.pdf', content: '%PDF-1.7' })
       await browser.ask('POST', '/documents', form.body, form)
@@ -341,7 +347,7 @@ describe('every change of the cabinet', () => {
       return ['gateway.added', 'gateway.removed']
     },
     'POST /companies': async ({ browser }) => {
-      const company = { name: 'New', counteragentType: 'LEGAL', counteragentInn: '7700000001', budget: null }
+      const company = { name: 'New', counteragentType: 'LEGAL', counteragentInn: '7700000009', budget: null }
       await browser.ask('POST', '/companies', { ...company, partnerId: partner.partnerId })
       return ['company.created']
     },

@@ -121,6 +121,24 @@ describe('with 10,000 companies of a partner', () => {
     expect([back.hasBefore, back.hasAfter]).toEqual([false, true])
   })
 
+  test('are sorted by what they spent this month, for people who may see money', async () => {
+    const { browser } = await signedIn(ofPartner(many.partnerId), 'owner')
+    const [first, second] =
+      await api.sql`select company_id as id from companies where name in ('Company 00007', 'Company 09000') order by name`
+    await api.sql`
+      insert into account_months (company_id, month, spent)
+      values (${first!.id}, '2026-11-01', 20), (${second!.id}, '2026-11-01', 300), (${first!.id}, '2026-10-01', 9000)`
+    const ask = async (query = '') =>
+      (await browser.ask('GET', `/company-list?order=spent${query}`)).body as CompanyListAnswer
+    const top = await ask()
+    expect(top.items.slice(0, 2).map(({ companyId }) => companyId)).toEqual([second!.id, first!.id])
+    const next = await ask(`&after=${top.items.at(-1)!.companyId}`)
+    expect(next.items).toHaveLength(50)
+    expect((await ask(`&before=${next.items[0]!.companyId}`)).items).toEqual(top.items)
+    const moderator = await signedIn(staff, 'moderator')
+    expect((await moderator.browser.ask('GET', '/company-list?order=spent')).status).toBe(403)
+  })
+
   test.each(planModes)('a page reads its own companies and nothing of others, with %s', async mode => {
     const scope = { kind: 'PARTNER', partnerId: many.partnerId } as const
     const [{ middle }] = (await api.sql`
@@ -129,13 +147,13 @@ describe('with 10,000 companies of a partner', () => {
       ['name', /^companies_(of_partner_)?by_name$/],
       ['newest', /^companies_(of_partner|pkey)$/],
     ] as const) {
-      const page = (sql: typeof api.sql) => pageOfCompanies(sql, scope, {}, order, { after: middle }, 50)
+      const page = (sql: typeof api.sql) => pageOfCompanies(sql, scope, {}, { by: order }, { after: middle }, 50)
       const reads = await readsOf(api, mode, page, /order by/)
       const [list, ...others] = reads.sort((one, another) => another.rows - one.rows)
       expect(list).toMatchObject({ index: expect.stringMatching(index), rows: 51 })
       expect(others.every(({ rows }) => rows <= 1)).toBe(true)
     }
-    const { items } = await pageOfCompanies(api.sql, scope, {}, 'name', {}, 50)
+    const { items } = await pageOfCompanies(api.sql, scope, {}, { by: 'name' }, {}, 50)
     const ids = items.map(({ companyId }) => companyId)
     const standing = (sql: typeof api.sql) =>
       standingsOf(sql, ids, { sees: () => true, now: NOW, billingZone: 'Europe/Moscow' })
@@ -152,7 +170,7 @@ describe('with 10,000 companies of a partner', () => {
 const form = {
   name: 'Новая',
   counteragentType: 'LEGAL',
-  counteragentInn: '7701234567',
+  counteragentInn: '7701234560',
   counteragentKpp: '770101001',
   counteragentAddress: 'Москва',
   budget: 500,
@@ -212,6 +230,7 @@ describe('a company', () => {
     ['name', { name: ' ' }],
     ['name', { name: 'x'.repeat(256) }],
     ['counteragentInn', { counteragentInn: '123' }],
+    ['counteragentInn', { counteragentInn: '7701234561' }],
     ['counteragentType', { counteragentType: 'GHOST' }],
     ['counteragentKpp', { counteragentKpp: '1'.repeat(21) }],
     ['budget', { budget: -1 }],

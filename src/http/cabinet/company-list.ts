@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { AppError, invalid } from '../../base/errors.ts'
+import { isInn } from '../../base/inn.ts'
 import { type Money, money, moneyToNumber } from '../../base/money.ts'
 import { readTimestamp } from '../../base/timestamp.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
@@ -95,7 +96,10 @@ export const companyListRoutes =
       async ({ viewer, query }): Promise<CompanyListAnswer> => {
         const { order, after, before, ...filter } = query
         const search = filter.search?.trim()
-        const page = await pageOfCompanies(sql, viewer, { ...filter, search }, order, { after, before }, PER_PAGE)
+        if (order === 'spent' && !may(viewer, 'money.see'))
+          throw new AppError('access_denied', 'Only people who may see money')
+        const sorting = order === 'spent' ? { by: order, month: monthOf(clock(), billingZone) } : { by: order }
+        const page = await pageOfCompanies(sql, viewer, { ...filter, search }, sorting, { after, before }, PER_PAGE)
         return { ...page, items: await shown(viewer, page.items), zone: billingZone, at: clock() }
       },
     )
@@ -114,6 +118,7 @@ export const companyListRoutes =
       '/companies',
       { config: { needs: 'companies.change' }, schema: { body: NewCompany } },
       async ({ viewer, actor, body }, reply): Promise<{ companyId: number }> => {
+        if (!isInn(body.counteragentInn)) throw invalid('counteragentInn: its check digits are wrong')
         const partner = await partnerOf(sql, viewer, body.partnerId)
         const { partnerId: _, budget, ...given } = body
         const created = await sql.begin(async tx => {

@@ -203,6 +203,17 @@ describe('the request log', () => {
       }),
     )
     expect((await requestsOf(browser, `?companyId=${companyId}`)).of).toBe('COMPANY')
+
+    const support = await signedIn(staff, 'support')
+    expect(await requestsOf(support, `?partnerId=${partner.partnerId}`)).toMatchObject({
+      of: 'PARTNER',
+      requests: [{ requestId: 'of-partner' }],
+    })
+    expect((await support.ask('GET', '/requests?partnerId=99999999')).status).toBe(404)
+    // Others see their own requests, whichever partner they name.
+    const other = await aPartner(api.sql)
+    const stranger = await signedIn(ofPartner(other.partnerId), 'owner')
+    expect((await requestsOf(stranger, `?partnerId=${partner.partnerId}`)).requests).toEqual([])
   })
 })
 

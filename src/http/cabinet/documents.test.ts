@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { formOf, useApp } from '../../testing/api.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, staff } from '../../testing/cabinet.ts'
-import { aCompany, aPartner } from '../../testing/factories.ts'
+import { aCompany, aPartner, aSender } from '../../testing/factories.ts'
 import type { DocumentsAnswer } from './documents.ts'
 
 const { api } = useApp('/docs/partner.json')
@@ -76,6 +76,19 @@ describe('documents of a company', () => {
     expect([status, body.error.msg]).toEqual([400, expect.stringMatching(message)])
   })
 
+  test('are deleted while no request for a sender name has them', async () => {
+    const { browser, upload, list } = await signedIn(ofCompany(companyId), 'owner')
+    const [letter, stamp] = [(await upload('letter.pdf', PDF)).body.id, (await upload('stamp.png', PNG)).body.id]
+    await aSender(api.sql, companyId, { documentIds: [letter] })
+    const used = (await list()).documents.filter(({ isUsed }) => isUsed)
+    expect(used.map(({ id }) => id)).toEqual([letter])
+    const refused = await browser.ask('DELETE', `/documents/${letter}`)
+    expect([refused.status, refused.body.error.msg]).toEqual([400, expect.stringContaining('cannot be deleted')])
+    expect((await browser.ask('DELETE', `/documents/${stamp}`)).status).toBe(204)
+    expect((await browser.ask('DELETE', `/documents/${stamp}`)).status).toBe(404)
+    expect((await list()).documents.map(({ id }) => id)).not.toContain(stamp)
+  })
+
   test('come in a form with one part that is called file', async () => {
     const { upload, browser } = await signedIn(ofCompany(companyId), 'owner')
     expect((await upload('charter.pdf', PDF, '', 'other')).status).toBe(400)
@@ -91,6 +104,8 @@ describe('who may', () => {
       expect((await browser.ask('GET', `/documents${query}`)).status).toBe(404)
       expect((await upload('charter.pdf', PDF, query)).status).toBe(404)
       expect((await open(foreign.documentId, query)).statusCode).toBe(404)
+      for (const whose of [query, `?companyId=${companyId}`])
+        expect((await browser.ask('DELETE', `/documents/${foreign.documentId}${whose}`)).status).toBe(404)
       expect((await open(foreign.documentId, `?companyId=${companyId}`)).statusCode).toBe(404)
       expect((await open(randomUUID(), `?companyId=${companyId}`)).statusCode).toBe(404)
       expect((await open('nonsense', `?companyId=${companyId}`)).statusCode).toBe(404)
@@ -111,6 +126,8 @@ describe('who may', () => {
     const query = `?companyId=${companyId}`
     expect((await browser.ask('GET', `/documents${query}`)).status).toBe(look)
     expect((await upload('charter.pdf', PDF, query)).status).toBe(change)
+    const gone = await browser.ask('DELETE', `/documents/${randomUUID()}${query}`)
+    expect(gone.status).toBe(change === 201 ? 404 : 403)
   })
 
   test('nobody who is not signed in', async () => {

@@ -4,7 +4,13 @@ import Type from 'typebox'
 import { invalid, notFound } from '../../base/errors.ts'
 import { recordChange } from '../../domain/audit-log/audit-log.ts'
 import { type CompanyDocument, DOCUMENT_LIMIT_BYTES, type DocumentKind } from '../../domain/documents/document.ts'
-import { listDocuments, readDocument, storeDocument } from '../../domain/documents/documents.ts'
+import {
+  deleteDocument,
+  listDocuments,
+  readDocument,
+  storeDocument,
+  usedDocuments,
+} from '../../domain/documents/documents.ts'
 import { acceptForms, readForm } from '../forms.ts'
 import { Id } from '../schemas.ts'
 import type { CabinetContext } from './cabinet-context.ts'
@@ -15,8 +21,8 @@ const Content = Type.Object({ companyId: Type.Optional(Id), download: Type.Optio
 
 /** What the page gets; it imports these types. */
 export type ListedDocument = ReturnType<typeof present>
-/** At most 1,000: a company has no more. The newest first. */
-export type DocumentsAnswer = { documents: ListedDocument[] }
+/** At most 1,000: a company has no more. The newest first. A document that a request for a sender name has stays. */
+export type DocumentsAnswer = { documents: (ListedDocument & { isUsed: boolean })[] }
 
 /** The files of one company: PDF, JPG and PNG, as in the partner API. */
 export const documentRoutes =
@@ -29,7 +35,8 @@ export const documentRoutes =
       { config: { needs: 'settings.see' }, schema: { querystring: OfCompany } },
       async ({ viewer, query }): Promise<DocumentsAnswer> => {
         const { companyId } = await companyOf(sql, viewer, query)
-        return { documents: (await listDocuments(sql, companyId)).map(present).reverse() }
+        const [documents, used] = await Promise.all([listDocuments(sql, companyId), usedDocuments(sql, companyId)])
+        return { documents: documents.map(one => ({ ...present(one), isUsed: used.has(one.id) })).reverse() }
       },
     )
 
@@ -65,6 +72,20 @@ export const documentRoutes =
         const document = await readDocument(sql, companyId, params.documentId)
         if (!document) throw notFound('Document')
         return send(reply, document, query.download === true)
+      },
+    )
+
+    api.delete(
+      '/documents/:documentId',
+      { config: { needs: 'settings.change' }, schema: { params: ByDocument, querystring: OfCompany } },
+      async ({ viewer, actor, params, query }, reply) => {
+        const { companyId } = await companyOf(sql, viewer, query)
+        await sql.begin(async tx => {
+          const { id, filename, kind, sizeBytes } = await deleteDocument(tx, companyId, params.documentId)
+          const subject = { kind: 'document', id, name: filename }
+          await recordChange(tx, actor, { what: 'document.deleted', companyId, subject, before: { kind, sizeBytes } })
+        })
+        return reply.code(204).send()
       },
     )
   }

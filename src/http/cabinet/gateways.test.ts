@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { writeGatewayMinutes } from '../../domain/gateways/minutes.ts'
 import { writeGatewayStates } from '../../domain/gateways/states.ts'
+import { waitingByRoute } from '../../domain/lanes/lanes.ts'
 import { loadNumbering } from '../../domain/numbering/numbering.ts'
 import { useApp } from '../../testing/api.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, staff } from '../../testing/cabinet.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { aCompany, anApprovedSender, aPartner } from '../../testing/factories.ts'
+import { planModes, readsOf } from '../../testing/plans.ts'
 import { aDispatch, someRecipients, start } from '../../testing/world.ts'
 import type { GatewayAnswer, GatewaysAnswer, ListedGateway, NewGatewayBody } from './gateways.ts'
 
@@ -243,4 +245,16 @@ test('people see what their role allows, and gateways that are not there are not
   expect((await admin.ask('GET', '/connectors')).body.connectors.map(({ name }: { name: string }) => name)).toContain(
     'smpp',
   )
+})
+
+test.each(planModes)('messages that wait are summed over lanes with messages alone, with %s', async mode => {
+  await api.sql`
+    insert into lanes (company_id, dispatch_id, channel_type, brand_id, priority, tail, cursor, open)
+    select ${companyId}, 1000000 + n, 'SMS', 1, 1, 10, 10, n % 2 = 0 from generate_series(1, 10000) n
+    on conflict do nothing`
+  await api.sql`analyze lanes, leases`
+  const reads = await readsOf(api, mode, waitingByRoute, /sum\(messages\)/)
+  const lanes = reads.filter(({ table }) => table === 'lanes')
+  expect(lanes.every(({ index, rows }) => index !== undefined && rows <= 10)).toBe(true)
+  expect(lanes.map(({ index }) => index)).toContainEqual(expect.stringMatching(/^lanes_(ready|in_turn)$/))
 })

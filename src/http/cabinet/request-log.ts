@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Sql } from '../../db/sql.ts'
 import { listKeys } from '../../domain/keys/keys.ts'
+import { requirePartner } from '../../domain/partners/partners.ts'
 import type { Viewer } from '../../domain/people/person.ts'
 import type { Owner } from '../../domain/request-log/request.ts'
 import {
@@ -19,6 +20,8 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 const Query = Type.Object({
   companyId: Type.Optional(Id),
+  /** Of staff who chose no company: the requests of this partner's login. */
+  partnerId: Type.Optional(Id),
   status: Type.Optional(OneOf(statusClasses)),
   key: Type.Optional(Id),
   method: Type.Optional(OneOf(methods)),
@@ -75,8 +78,12 @@ export const requestLogRoutes =
     )
   }
 
-async function ownerOf(sql: Sql, viewer: Viewer, query: { companyId?: number }): Promise<Owner> {
-  if (viewer.kind === 'PARTNER' && query.companyId === undefined) return { kind: 'PARTNER', id: viewer.partnerId }
+async function ownerOf(sql: Sql, viewer: Viewer, query: { companyId?: number; partnerId?: number }): Promise<Owner> {
+  if (query.companyId === undefined) {
+    if (viewer.kind === 'PARTNER') return { kind: 'PARTNER', id: viewer.partnerId }
+    if (viewer.kind === 'STAFF' && query.partnerId !== undefined)
+      return { kind: 'PARTNER', id: (await requirePartner(sql, query.partnerId)).partnerId }
+  }
   return { kind: 'COMPANY', id: (await companyOf(sql, viewer, query)).companyId }
 }
 

@@ -2,13 +2,14 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { money } from '../../base/money.ts'
 import { changeBook, GENERAL, type NewTariff } from '../../domain/pricing/book.ts'
-import { costOf, findPricing } from '../../domain/pricing/calculation.ts'
+import { costOf, findPricing, greatestVolumes } from '../../domain/pricing/calculation.ts'
 import { openPriceBook } from '../../domain/pricing/pricing.ts'
 import { packagesBetween, priceAt, type Tariff } from '../../domain/pricing/tariff.ts'
 import { settleDelivered } from '../../domain/sending/settlement.ts'
 import { useApp } from '../../testing/api.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, staff } from '../../testing/cabinet.ts'
 import { aCompany, aPartner, type TestPartner } from '../../testing/factories.ts'
+import { planModes, readsOf } from '../../testing/plans.ts'
 import type { CalculationAnswer, PricesAnswer } from './prices.ts'
 import type { ImportAnswer, ListedTariff, TariffAnswer, TariffChange, TariffsAnswer } from './tariffs.ts'
 
@@ -421,6 +422,24 @@ test('the fee of a name is changed once, from what the person saw', async () => 
   expect((await admin.ask('PATCH', '/tariffs/fees', body)).status).toBe(400)
   expect((await admin.ask('PATCH', '/tariffs/fees', { ...body, before: 2500.5, value: '-1' })).status).toBe(400)
   expect((await bookOf()).fees[0]).toMatchObject({ brand: 'MTS', value: 2500.5 })
+})
+
+test.each(planModes)('the volumes of a tariff are read by its index, with %s', async mode => {
+  const { tariff } = await findTariff(mts)
+  const month = '2026-11-01'
+  // Many tariffs of one company: what the page reads is one of them.
+  await api.sql`
+    insert into tariff_usage (company_id, tariff_id, month, delivered)
+    select ${companyId}, 1000000 + n, ${month}::date, n from generate_series(1, 20000) n on conflict do nothing`
+  await api.sql`analyze tariff_usage`
+  const reads = await readsOf(
+    api,
+    mode,
+    sql => greatestVolumes(sql, { ...tariff, tariffId: 1000007 } as never, month),
+    /tariff_usage/,
+  )
+  const [usage] = reads.filter(({ table }) => table === 'tariff_usage')
+  expect(usage).toEqual({ table: 'tariff_usage', index: 'tariff_usage_of_tariff', rows: 1 })
 })
 
 describe('who sees what', () => {

@@ -1,6 +1,7 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { companyOrders } from '../../../src/domain/companies/company.ts'
 import { AttentionList } from '../overview/attention.tsx'
 import { Figures } from '../overview/figures.tsx'
 import { overviewQuery } from '../overview/overview.ts'
@@ -85,6 +86,7 @@ const firstPage = { after: undefined, before: undefined }
 function Filters({ search }: { search: CompaniesSearch }) {
   const { say } = useWords()
   const navigate = useNavigate()
+  const maySeeMoney = useMe().rights.includes('money.see')
   const show = (change: CompaniesSearch) =>
     void navigate({ to: '/companies', search: { ...search, ...firstPage, ...change } as never, replace: true })
   return (
@@ -110,10 +112,13 @@ function Filters({ search }: { search: CompaniesSearch }) {
       <NativeSelect
         aria-label={say('companies.order')}
         value={search.order ?? 'name'}
-        onChange={({ currentTarget: { value } }) => show({ order: value === 'newest' ? 'newest' : undefined })}
+        onChange={({ currentTarget: { value } }) =>
+          show({ order: companyOrders.find(one => one === value && one !== 'name') })
+        }
         data={[
           { value: 'name', label: say('companies.order.name') },
           { value: 'newest', label: say('companies.order.newest') },
+          ...(maySeeMoney ? [{ value: 'spent', label: say('companies.order.spent') }] : []),
         ]}
       />
     </div>

@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { type companyOrders, companyStatuses } from '../../../src/domain/companies/company.ts'
+import { companyOrders, companyStatuses } from '../../../src/domain/companies/company.ts'
 import type { CompanyAnswer, CompanyListAnswer, ShownCompany } from '../../../src/http/cabinet/company-list.ts'
 import { ask, type Wire } from '../api.ts'
 
@@ -23,7 +23,7 @@ export const companiesSearchOf = (search: Record<string, unknown>): CompaniesSea
   // The address writes a text of digits as a number.
   search: search.search === undefined || search.search === '' ? undefined : String(search.search).slice(0, 100),
   status: companyStatuses.find(status => status === search.status),
-  order: search.order === 'newest' ? 'newest' : undefined,
+  order: companyOrders.find(order => order === search.order && order !== 'name'),
   after: idOf(search.after),
   before: idOf(search.before),
   new: search.new === true ? true : undefined,

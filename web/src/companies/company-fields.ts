@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { isInn } from '../../../src/base/inn.ts'
 import type { NewCompany } from '../../../src/http/cabinet/company-list.ts'
 import { useKept } from '../parts/kept-form.ts'
 import type { Key } from '../words/words.ts'
@@ -38,11 +39,14 @@ export function useCompanyForm(needsPartner: boolean) {
 function mistakesIn({ name, counteragentInn, partnerId }: CompanyForm, needsPartner: boolean): Mistakes {
   return {
     ...(name.trim() === '' ? { name: 'companies.field.name.missing' as const } : {}),
-    ...(/^(\d{10}|\d{12})$/.test(counteragentInn.trim())
-      ? {}
-      : { counteragentInn: 'companies.field.inn.wrong' as const }),
+    ...innMistake(counteragentInn.trim()),
     ...(needsPartner && partnerId === '' ? { partnerId: 'companies.field.partner.missing' as const } : {}),
   }
+}
+
+function innMistake(inn: string): Mistakes {
+  if (!/^(\d{10}|\d{12})$/.test(inn)) return { counteragentInn: 'companies.field.inn.wrong' }
+  return isInn(inn) ? {} : { counteragentInn: 'companies.field.inn.digits' }
 }
 
 /** A field that is empty is left out; only a legal entity has a KPP. */

@@ -1,7 +1,8 @@
 import { Button, NativeSelect } from '@mantine/core'
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Fragment } from 'react'
 import { useFormats } from '../format.ts'
+import { partnerQuery, partnersQuery } from '../partners/partners.ts'
 import { Blank } from '../parts/blank.tsx'
 import { BoneRows } from '../parts/bones.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
@@ -28,11 +29,39 @@ import {
 export function RequestsPage() {
   const isPartner = useMe().kind === 'PARTNER'
   const companyId = useCompanyId()
-  if (isPartner || companyId !== undefined) return <Log companyId={companyId} />
+  const { search } = useRequestSearch()
+  if (isPartner || companyId !== undefined || search.partner) return <Log companyId={companyId} />
   return (
     <DevelopersFrame>
+      <div className={styles.filters}>
+        <PartnerChoice />
+      </div>
       <OneCompany>{() => null}</OneCompany>
     </DevelopersFrame>
+  )
+}
+
+/** Staff who chose no company look at the requests with the login of a partner. */
+function PartnerChoice() {
+  const { say } = useWords()
+  const { search, change } = useRequestSearch()
+  const { data } = useQuery(partnersQuery({}))
+  const chosen = useQuery({ ...partnerQuery(search.partner ?? 0), enabled: search.partner !== undefined }).data
+  const listed = [...(data?.items ?? []), ...(chosen ? [chosen] : [])]
+  const partners = new Map(listed.map(({ partnerId, login }) => [partnerId, login]))
+  return (
+    <NativeSelect
+      aria-label={say('requests.filter.partner')}
+      value={search.partner ?? ''}
+      onChange={({ currentTarget }) => change({ partner: Number(currentTarget.value) || undefined })}
+    >
+      <option value="">{say('requests.filter.noPartner')}</option>
+      {[...partners].map(([partnerId, login]) => (
+        <option key={partnerId} value={partnerId}>
+          {login}
+        </option>
+      ))}
+    </NativeSelect>
   )
 }
 
@@ -69,9 +98,12 @@ function Log({ companyId }: { companyId: number | undefined }) {
 function Filters({ keys }: { keys: RequestPage['keys'] }) {
   const { say } = useWords()
   const nameOf = useNameOfKey()
+  const isStaff = useMe().kind === 'STAFF'
+  const companyId = useCompanyId()
   const { search, change } = useRequestSearch()
   return (
     <div className={styles.filters}>
+      {isStaff && companyId === undefined && <PartnerChoice />}
       <NativeSelect
         aria-label={say('requests.filter.status')}
         value={search.status ?? ''}
@@ -127,7 +159,8 @@ function Found({ pages, hasMore }: { pages: RequestPage[]; hasMore: boolean }) {
   const rows = rowsOf(pages)
   if (rows.length > 0) return <RequestTable rows={rows} />
   if (hasMore) return <p className="note">{say('callbacks.nothing.further')}</p>
-  if (Object.values(search).every(value => value === undefined))
+  const { partner: _, ...filters } = search
+  if (Object.values(filters).every(value => value === undefined))
     return <Blank drawing="bird" title={say('requests.empty.title')} text={say('requests.empty.text')} />
   return (
     <Blank drawing="lost" title={say('requests.nothing.title')} text={say('requests.nothing.text')}>

@@ -15,6 +15,8 @@ export type RequestSearch = {
   key?: number | undefined
   method?: Method | undefined
   id?: string | undefined
+  /** Of staff who chose no company. */
+  partner?: number | undefined
 }
 
 /** `undefined` removes what is wrong. */
@@ -22,6 +24,7 @@ export const readRequestSearch = (search: Record<string, unknown>): RequestSearc
   status: statusClasses.find(known => known === search.status),
   key: Number.isSafeInteger(search.key) && Number(search.key) > 0 ? Number(search.key) : undefined,
   method: methods.find(known => known === search.method),
+  partner: Number.isSafeInteger(search.partner) && Number(search.partner) > 0 ? Number(search.partner) : undefined,
   // The address writes a text of digits as a number.
   id: search.id === undefined || search.id === '' ? undefined : String(search.id).slice(0, 128),
 })
@@ -38,11 +41,12 @@ export function useRequestSearch() {
 const EVERY_MS = 3000
 
 /** The first page is asked again and again; a reader who went back is not disturbed. */
-export const requestsQuery = (companyId: number | undefined, { status, key, method, id }: RequestSearch) =>
+export const requestsQuery = (companyId: number | undefined, { status, key, method, id, partner }: RequestSearch) =>
   infiniteQueryOptions({
-    queryKey: ['requests', companyId, status, key, method, id],
+    queryKey: ['requests', companyId, status, key, method, id, partner],
     queryFn: ({ pageParam }) => {
-      const given = { companyId, status, key, method, requestId: id, before: pageParam || undefined }
+      const partnerId = companyId === undefined ? partner : undefined
+      const given = { companyId, partnerId, status, key, method, requestId: id, before: pageParam || undefined }
       const pairs = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, `${value}`]]))
       return ask<RequestLogAnswer>('GET', `/requests?${new URLSearchParams(pairs)}`)
     },

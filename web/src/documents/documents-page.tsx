@@ -1,14 +1,20 @@
-import { Button, Modal } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { Button, Modal, UnstyledButton } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { ask } from '../api.ts'
 import { useFormats } from '../format.ts'
 import { Blank } from '../parts/blank.tsx'
 import { BoneRows } from '../parts/bones.tsx'
+import { Dialog } from '../parts/dialog.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
+import { FormProblem } from '../parts/form-problem.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { OneCompany } from '../parts/one-company.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import table from '../parts/table.module.css'
+import { tellDone } from '../parts/toast.tsx'
+import { describeProblem } from '../problems.ts'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import { DocumentView } from './document-view.tsx'
@@ -53,48 +59,93 @@ type Props = { companyId: number; documents: CompanyDocument[] }
 
 function DocumentTable({ companyId, documents }: Props) {
   const { say } = useWords()
+  const mayChange = useMe().rights.includes('settings.change')
+  const [deleted, setDeleted] = useState<CompanyDocument>()
   const { date } = useFormats()
   const sizeOf = useSizes()
   return (
-    <table className={`${table.table} ${styles.table}`}>
-      <thead>
-        <tr>
-          <th>{say('documents.document')}</th>
-          <th>{say('documents.kind')}</th>
-          <th className={table.number}>{say('documents.size')}</th>
-          <th className={table.number}>{say('documents.since')}</th>
-          <th className={table.actions} aria-label={say('documents.download')} />
-        </tr>
-      </thead>
-      <tbody>
-        {documents.map(document => (
-          <tr key={document.id}>
-            <td className={table.title}>
-              <Link to="/documents" search={before => ({ ...before, open: document.id })} className={styles.name}>
-                <Icon name="doc" />
-                <span className={table.main}>{document.filename}</span>
-              </Link>
-            </td>
-            <td data-label={say('documents.kind')}>{document.kind.toUpperCase()}</td>
-            <td className={table.number} data-label={say('documents.size')}>
-              {sizeOf(document.sizeBytes)}
-            </td>
-            <td className={table.number} data-label={say('documents.since')}>
-              {date(document.createdAt)}
-            </td>
-            <td className={table.actions}>
-              <a
-                className={styles.download}
-                href={addressOf(companyId, document, true)}
-                aria-label={say('documents.downloadOf', { name: document.filename })}
-              >
-                <Icon name="download" />
-              </a>
-            </td>
+    <>
+      <table className={`${table.table} ${styles.table}`}>
+        <thead>
+          <tr>
+            <th>{say('documents.document')}</th>
+            <th>{say('documents.kind')}</th>
+            <th className={table.number}>{say('documents.size')}</th>
+            <th className={table.number}>{say('documents.since')}</th>
+            <th className={table.actions} aria-label={say(mayChange ? 'documents.actions' : 'documents.download')} />
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {documents.map(document => (
+            <tr key={document.id}>
+              <td className={table.title}>
+                <Link to="/documents" search={before => ({ ...before, open: document.id })} className={styles.name}>
+                  <Icon name="doc" />
+                  <span className={table.main}>{document.filename}</span>
+                </Link>
+              </td>
+              <td data-label={say('documents.kind')}>{document.kind.toUpperCase()}</td>
+              <td className={table.number} data-label={say('documents.size')}>
+                {sizeOf(document.sizeBytes)}
+              </td>
+              <td className={table.number} data-label={say('documents.since')}>
+                {date(document.createdAt)}
+              </td>
+              <td className={table.actions}>
+                <a
+                  className={styles.download}
+                  href={addressOf(companyId, document, true)}
+                  aria-label={say('documents.downloadOf', { name: document.filename })}
+                >
+                  <Icon name="download" />
+                </a>
+                {mayChange && (
+                  <UnstyledButton
+                    className={styles.download}
+                    aria-label={say('documents.deleteOf', { name: document.filename })}
+                    title={document.isUsed ? say('documents.used') : say('documents.delete')}
+                    disabled={document.isUsed}
+                    onClick={() => setDeleted(document)}
+                  >
+                    <Icon name="cross" />
+                  </UnstyledButton>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {deleted && <DeleteDialog companyId={companyId} document={deleted} onClose={() => setDeleted(undefined)} />}
+    </>
+  )
+}
+
+type DeleteProps = { companyId: number; document: CompanyDocument; onClose(): void }
+
+function DeleteDialog({ companyId, document: { id, filename: name }, onClose }: DeleteProps) {
+  const words = useWords()
+  const { say } = words
+  const client = useQueryClient()
+  const remove = useMutation({
+    mutationFn: () => ask<void>('DELETE', `/documents/${id}?companyId=${companyId}`),
+    onSuccess: async () => {
+      await client.invalidateQueries(documentsQuery(companyId))
+      tellDone(say('documents.deleted', { name }))
+      onClose()
+    },
+  })
+  return (
+    <Dialog
+      title={say('documents.delete.title', { name })}
+      text={say('documents.delete.text')}
+      submit={say('documents.delete')}
+      isDangerous
+      isBusy={remove.isPending}
+      onSubmit={() => remove.mutate()}
+      onClose={onClose}
+    >
+      {remove.isError && <FormProblem>{describeProblem(words, remove.error)}</FormProblem>}
+    </Dialog>
   )
 }
 

@@ -1,10 +1,10 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { DocumentsAnswer, ListedDocument } from '../../../src/http/cabinet/documents.ts'
+import type { DocumentsAnswer } from '../../../src/http/cabinet/documents.ts'
 import { ask, type Wire } from '../api.ts'
 import { numberFormat } from '../words/intl.ts'
 import { locales, useWords } from '../words/words.ts'
 
-export type CompanyDocument = Wire<ListedDocument>
+export type CompanyDocument = Wire<DocumentsAnswer['documents'][number]>
 
 /** As the server takes them. */
 export const DOCUMENT_TYPES = '.pdf,.jpg,.jpeg,.png,application/pdf,image/jpeg,image/png'

@@ -127,40 +127,43 @@ function Figures({ gateway }: { gateway: GatewayDetails }) {
   const { rate, open, window, waiting, stuck, outstanding, endedLastMinute } = gateway
   const figure = (value: number) => number(value < 10 ? Math.round(value * 10) / 10 : Math.round(value))
   return (
-    <dl className={styles.figures}>
-      <div>
-        <dt>{say('gateway.rate')}</dt>
-        <dd>
-          <b>{figure(rate)}</b>
-          <RateBar gateway={gateway} />
-        </dd>
-      </div>
-      <div>
-        <dt>{say('gateway.window')}</dt>
-        <dd>
-          <b>{number(open)}</b>
-          {window === 0 ? say('gateway.window.none') : say('gateway.window.of', { count: window })}
-        </dd>
-      </div>
-      <div>
-        <dt>{say('gateway.waiting')}</dt>
-        <dd>
-          <b>{number(waiting)}</b>
-          {waiting === 0
-            ? say('gateway.waiting.none')
-            : stuck === 0
-              ? say('gateway.waiting.others')
-              : say('gateway.waiting.stuck', { count: stuck })}
-        </dd>
-      </div>
-      <div>
-        <dt>{say('gateway.outstanding')}</dt>
-        <dd>
-          <b>{number(outstanding)}</b>
-          {say('gateway.outstanding.note', { count: endedLastMinute })}
-        </dd>
-      </div>
-    </dl>
+    <>
+      <dl className={styles.figures}>
+        <div>
+          <dt>{say('gateway.rate')}</dt>
+          <dd>
+            <b>{figure(rate)}</b>
+            <RateBar gateway={gateway} />
+          </dd>
+        </div>
+        <div>
+          <dt>{say('gateway.window')}</dt>
+          <dd>
+            <b>{number(open)}</b>
+            {window === 0 ? say('gateway.window.none') : say('gateway.window.of', { count: window })}
+          </dd>
+        </div>
+        <div>
+          <dt>{say('gateway.waiting')}</dt>
+          <dd>
+            <b>{number(waiting)}</b>
+            {waiting === 0
+              ? say('gateway.waiting.none')
+              : stuck === 0
+                ? say('gateway.waiting.others')
+                : say('gateway.waiting.stuck', { count: stuck })}
+          </dd>
+        </div>
+        <div>
+          <dt>{say('gateway.outstanding')}</dt>
+          <dd>
+            <b>≈ {number(outstanding)}</b>
+            {say('gateway.outstanding.note', { count: endedLastMinute })}
+          </dd>
+        </div>
+      </dl>
+      <p className={`note ${styles.estimate}`}>{say('gateway.outstanding.why')}</p>
+    </>
   )
 }
 

@@ -124,7 +124,7 @@ function GatewayRow({ gateway, at }: { gateway: Gateway; at: string }) {
         {number(waiting)}
       </td>
       <td className={table.number} data-label={say('gateways.outstanding')}>
-        {number(outstanding)}
+        <span title={say('gateway.outstanding.why')}>{outstanding > 0 ? `≈ ${number(outstanding)}` : number(0)}</span>
       </td>
       <td className={table.number} data-label={say('gateways.answer')}>
         {answerMs === null ? <span className={table.dim}>–</span> : say('gateways.ms', { ms: number(answerMs) })}

@@ -176,6 +176,8 @@ export const developers = {
   'requests.filter.keys': 'All keys',
   'requests.filter.method': 'Method',
   'requests.filter.methods': 'All methods',
+  'requests.filter.partner': 'Partner',
+  'requests.filter.noPartner': 'Requests of a partner…',
   'requests.filter.id': 'Request id',
   'requests.unlisted': {
     one: 'and {count} more in this minute, not listed because there were so many',

@@ -148,9 +148,11 @@ export const gateways = {
   'gateway.waiting.stuck': { one: '{count} can go nowhere else', other: '{count} can go nowhere else' },
   'gateway.outstanding': 'Receipts outstanding',
   'gateway.outstanding.note': {
-    one: 'about; {count} came in the last minute',
-    other: 'about; {count} came in the last minute',
+    one: 'an estimate; {count} came in the last minute',
+    other: 'an estimate; {count} came in the last minute',
   },
+  'gateway.outstanding.why':
+    'Receipts outstanding are an estimate: what the gateway took in the last 26 hours without what was reported. An engine that was killed loses what it counted in its last two seconds.',
   'gateway.hour': 'Last hour',
   'gateway.hour.note': 'parts taken in each minute',
   'gateway.chart.empty': 'Nothing was sent in the last hour',

@@ -126,6 +126,7 @@ export const audit = {
   'audit.what.company.disabled': 'Компания отключена',
   'audit.what.company.enabled': 'Компания снова включена',
   'audit.what.company.topped_up': 'Баланс пополнен',
+  'audit.what.document.deleted': 'Документ удалён',
   'audit.what.document.uploaded': 'Документ загружен',
   'audit.what.budget.changed': 'Бюджет изменён',
   'audit.what.key.created': 'Ключ API создан',

@@ -193,6 +193,8 @@ export const developers = {
   'requests.filter.keys': 'Все ключи',
   'requests.filter.method': 'Метод',
   'requests.filter.methods': 'Все методы',
+  'requests.filter.partner': 'Партнёр',
+  'requests.filter.noPartner': 'Запросы партнёра…',
   'requests.filter.id': 'Id запроса',
   'requests.unlisted': {
     one: 'и ещё {count} за эту минуту, без подробностей: их было слишком много',
