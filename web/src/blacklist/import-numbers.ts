@@ -1,4 +1,3 @@
-import { csvLine } from '../../../src/commands/send/csv.ts'
 import type { BlacklistImport, ImportAnswer } from '../../../src/http/cabinet/blacklist.ts'
 import type { Wire } from '../api.ts'
 import { type Candidate, candidatesOf, type Fault } from '../new-dispatch/recipients/candidates.ts'
@@ -11,6 +10,8 @@ import { MOST_NUMBERS } from './most-numbers.ts'
 /** What the page asks its worker to do. */
 export type ImportTask = { file: Blob; fileName: string; comment: string; place: Place }
 
+export type BadLine = { line: number; written: string; fault: Fault }
+
 export type ImportReport = {
   rows: number
   added: number
@@ -18,9 +19,9 @@ export type ImportReport = {
   duplicates: number
   bad: number
   /** The first bad lines. */
-  examples: { line: number; written: string; fault: Fault }[]
-  /** Bad lines as CSV; so many at most. */
-  badLines: string
+  examples: BadLine[]
+  /** So many at most. */
+  badLines: BadLine[]
   /** The file has more numbers than are taken. */
   isCut: boolean
 }
@@ -63,7 +64,7 @@ const emptyReport = (): ImportReport => ({
   duplicates: 0,
   bad: 0,
   examples: [],
-  badLines: '',
+  badLines: [],
   isCut: false,
 })
 
@@ -71,13 +72,11 @@ const watch = (report: ImportReport) => ({
   row: () => void report.rows++,
   duplicate: () => void report.duplicates++,
   bad: (fault: Fault, { line }: { line: number }, written: string) => {
-    if (report.examples.length < MOST_EXAMPLES) report.examples.push({ line, written: written.slice(0, 64), fault })
-    if (report.bad++ < MOST_BAD_LINES) report.badLines += csvLine([String(line), harmless(written), fault], ',')
+    const bad = { line, written: written.slice(0, 64), fault }
+    if (report.examples.length < MOST_EXAMPLES) report.examples.push(bad)
+    if (report.bad++ < MOST_BAD_LINES) report.badLines.push(bad)
   },
 })
-
-/** Spreadsheet programs take these signs for the beginning of a formula. */
-const harmless = (text: string) => (/^[=+\-@\t]/.test(text) ? `'${text}` : text)
 
 /** The plus says that the number has its country code. */
 function post({ place, fileName, comment }: ImportTask, batch: Candidate[], { onWaiting }: Telling) {

@@ -2,9 +2,9 @@ import { Progress, SegmentedControl, Switch } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { FileDrop } from '../parts/file-drop.tsx'
+import { describeFileProblem } from '../parts/file-mistake.ts'
 import { FormProblem } from '../parts/form-problem.tsx'
 import { Section } from '../parts/section.tsx'
-import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
 import styles from './numbering.module.css'
 import {
@@ -69,7 +69,7 @@ export function ImportBox({ data }: { data: Numbering }) {
             onChange={({ currentTarget }) => setReplaces(currentTarget.checked)}
           />
         )}
-        {upload.isError && <FormProblem>{describeProblem(words, upload.error)}</FormProblem>}
+        {upload.isError && <FormProblem>{describeFileProblem(words, upload.error)}</FormProblem>}
         {isTooLarge && <FormProblem>{say('numbering.import.tooLarge')}</FormProblem>}
         {upload.isPending ? (
           <div role="status">

@@ -5,6 +5,7 @@ import { useFormats } from '../format.ts'
 import { Blank } from '../parts/blank.tsx'
 import { BoneRows } from '../parts/bones.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
+import { describeFileProblem } from '../parts/file-mistake.ts'
 import { FormProblem } from '../parts/form-problem.tsx'
 import { Section } from '../parts/section.tsx'
 import table from '../parts/table.module.css'
@@ -74,7 +75,7 @@ function Shown({ upload }: { upload: Upload }) {
         note={upload.name}
       >
         {apply.isError && <FormProblem>{describeProblem(words, apply.error)}</FormProblem>}
-        {compare.isError && <FormProblem>{describeProblem(words, compare.error)}</FormProblem>}
+        {compare.isError && <FormProblem>{describeFileProblem(words, compare.error)}</FormProblem>}
         {difference && (
           <>
             <p className="note">

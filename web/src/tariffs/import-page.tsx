@@ -7,12 +7,12 @@ import { ask, type Wire } from '../api.ts'
 import { BoneRows } from '../parts/bones.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
 import { FileDrop } from '../parts/file-drop.tsx'
+import { describeFileProblem, describeMistake } from '../parts/file-mistake.ts'
 import { FormProblem } from '../parts/form-problem.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { Section } from '../parts/section.tsx'
 import table from '../parts/table.module.css'
 import { tellDone } from '../parts/toast.tsx'
-import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
 import { DayField } from './day-field.tsx'
 import { tomorrowIn, useTariffFormats, useTariffNames } from './names.ts'
@@ -92,8 +92,8 @@ function Import({ data }: { data: Book }) {
           />
         </div>
       )}
-      {apply.isError && <FormProblem>{describeProblem(words, apply.error)}</FormProblem>}
-      {check.error && <FormProblem>{describeProblem(words, check.error)}</FormProblem>}
+      {apply.isError && <FormProblem>{describeFileProblem(words, apply.error)}</FormProblem>}
+      {check.error && <FormProblem>{describeFileProblem(words, check.error)}</FormProblem>}
       {file && check.data && (
         <Shown
           difference={check.data}
@@ -126,7 +126,8 @@ function Import({ data }: { data: Book }) {
 type ShownProps = { difference: Difference; zone: string; isBusy: boolean; onApply(): void }
 
 function Shown({ difference, zone, isBusy, onApply }: ShownProps) {
-  const { say } = useWords()
+  const words = useWords()
+  const { say } = words
   const { added, changed, ended, unchanged, wrong, version } = difference
   const count = added.length + changed.length + ended.length
   const isGood = wrong.length === 0 && count > 0
@@ -136,7 +137,7 @@ function Shown({ difference, zone, isBusy, onApply }: ShownProps) {
         <Section title={say('tariffs.import.wrong', { count: wrong.length })}>
           <ul className={styles.wrong}>
             {wrong.slice(0, MOST_SHOWN).map(reason => (
-              <li key={reason}>{reason}</li>
+              <li key={reason}>{describeMistake(words, reason)}</li>
             ))}
           </ul>
         </Section>

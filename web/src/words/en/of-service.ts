@@ -1,4 +1,5 @@
 import { audit } from './audit.ts'
+import { fileMistakes } from './file-mistakes.ts'
 import { gateways } from './gateways.ts'
 import { health } from './health.ts'
 import { numbering } from './numbering.ts'
@@ -8,6 +9,7 @@ import { tariffs } from './tariffs.ts'
 /** Words of pages with which staff run the service. Loaded with the first of them. */
 export const service = {
   ...audit,
+  ...fileMistakes,
   ...gateways,
   ...health,
   ...numbering,

@@ -1,5 +1,6 @@
 import type { FurtherWords } from '../words.ts'
 import { audit } from './audit.ts'
+import { fileMistakes } from './file-mistakes.ts'
 import { gateways } from './gateways.ts'
 import { health } from './health.ts'
 import { numbering } from './numbering.ts'
@@ -9,6 +10,7 @@ import { tariffs } from './tariffs.ts'
 /** Words of pages with which staff run the service. Loaded with the first of them. */
 export const service: FurtherWords['service'] = {
   ...audit,
+  ...fileMistakes,
   ...gateways,
   ...health,
   ...numbering,
