@@ -32,8 +32,8 @@ export function run(): Promise<Figure[]> {
 }
 
 /** The service, an engine, and simulated operators that report at once. */
-export async function startSending(stage: Stage): Promise<Connection> {
-  const service = await stage.startService()
+export async function startSending(stage: Stage, env: Record<string, string> = {}): Promise<Connection> {
+  const service = await stage.startService(env)
   await addGateway(stage.sql, {
     name: 'simulator',
     channelType: 'SMS',
@@ -43,7 +43,7 @@ export async function startSending(stage: Stage): Promise<Connection> {
     partsPerSecond: null,
   })
   await stage.sql`update senders set status = 'APPROVED'`
-  await stage.startEngine()
+  await stage.startEngine(env)
   return openConnection(service.port)
 }
 

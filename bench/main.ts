@@ -18,6 +18,7 @@ import * as overview from './overview.ts'
 import * as read from './read.ts'
 import { smpp, smppMemory } from './smpp.ts'
 import * as smppCodec from './smpp-codec.ts'
+import * as statistics from './statistics.ts'
 import * as templates from './templates.ts'
 import * as text from './text.ts'
 import * as verifier from './verifier.ts'
@@ -30,6 +31,7 @@ const benches: Bench[] = [
   engine,
   engineHistory,
   manyLanes,
+  statistics,
   latency,
   authorize,
   callbacks,

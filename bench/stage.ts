@@ -15,9 +15,9 @@ export type Stage = {
   partner: TestPartner
   companyId: number
   senderIds: number[]
-  startService(): Promise<Child>
+  startService(env?: Record<string, string>): Promise<Child>
   startBare(): Promise<Child>
-  startEngine(): Promise<Child>
+  startEngine(env?: Record<string, string>): Promise<Child>
 }
 
 /** Sets the stage for one bench, and clears it whatever happens: children, server and folder are gone afterwards. */
@@ -58,8 +58,8 @@ async function setStage(cleanups: (() => Promise<unknown>)[]): Promise<Stage> {
   const partner = await aPartner(sql)
   const companyId = await aCompany(sql, partner)
   const senders = await Promise.all(brands.map(brand => aSender(sql, companyId, { brand })))
-  const start = async (file: string) => {
-    const child = await startChild(file, { DATABASE_URL: server.url, PARTNER_ID: String(partner.partnerId) })
+  const start = async (file: string, env: Record<string, string> = {}) => {
+    const child = await startChild(file, { DATABASE_URL: server.url, PARTNER_ID: String(partner.partnerId), ...env })
     cleanups.push(child.stop)
     return child
   }
@@ -69,8 +69,8 @@ async function setStage(cleanups: (() => Promise<unknown>)[]): Promise<Stage> {
     partner,
     companyId,
     senderIds: senders.map(({ senderId }) => senderId),
-    startService: () => start('service.ts'),
+    startService: env => start('service.ts', env),
     startBare: () => start('bare.ts'),
-    startEngine: () => start('engine-process.ts'),
+    startEngine: env => start('engine-process.ts', env),
   }
 }
