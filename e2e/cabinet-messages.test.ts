@@ -101,6 +101,7 @@ describe.skipIf(!hasBrowser)('messages', () => {
     await page.getByText(/1 found\. Messages accepted/).waitFor()
     await box.fill('8 926 200 10 14')
     await page.getByText('1 found. All messages to this number').waitFor()
+    await page.getByRole('button', { name: 'Time At any time' }).waitFor()
     await box.fill('order-10517')
     await page.getByText('1 found. Found by the id').waitFor()
     await page.getByText(NASTY).waitFor()

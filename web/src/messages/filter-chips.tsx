@@ -9,11 +9,17 @@ import { channelNames, operatorNames, reasonCodes, statusNames } from './names.t
 import { dayBack, isEmptySearch, listOf, type MessageSearch, periods } from './search.ts'
 
 type Change = (change: Partial<MessageSearch>) => void
-type Props = { search: MessageSearch; dispatchName: string | undefined; onChange: Change }
+type Props = {
+  search: MessageSearch
+  dispatchName: string | undefined
+  /** Without a period everything is searched, not the last day. */
+  isAtAnyTime: boolean
+  onChange: Change
+}
 type Option = { value: string; label: string }
 
 /** The filters: each is a menu, and says what is chosen in it. */
-export function FilterChips({ search, dispatchName, onChange }: Props) {
+export function FilterChips({ search, dispatchName, isAtAnyTime, onChange }: Props) {
   const { say } = useWords()
   const { channel, operator, reason } = useTrafficNames()
   const statuses = statusNames.map(value => ({ value, label: say(`messages.status.${value}`) }))
@@ -22,7 +28,7 @@ export function FilterChips({ search, dispatchName, onChange }: Props) {
   const reasons = reasonCodes.map(code => ({ value: String(code), label: reason(code) }))
   return (
     <fieldset className={styles.chips} aria-label={say('messages.filters')}>
-      <PeriodChip search={search} onChange={onChange} />
+      <PeriodChip search={search} isAtAnyTime={isAtAnyTime} onChange={onChange} />
       <ListChip
         name={say('messages.status')}
         options={statuses}
@@ -132,7 +138,7 @@ function ListChip({ name, options, chosen, isOne = false, onChange }: ListProps)
   )
 }
 
-function PeriodChip({ search, onChange }: { search: MessageSearch; onChange: Change }) {
+function PeriodChip({ search, isAtAnyTime, onChange }: Pick<Props, 'search' | 'isAtAnyTime' | 'onChange'>) {
   const { say } = useWords()
   const { date } = useFormats()
   const now = new Date()
@@ -140,7 +146,7 @@ function PeriodChip({ search, onChange }: { search: MessageSearch; onChange: Cha
   const dayOf = (back: number) => ({ ...none, from: dayBack(now, back), to: dayBack(now, back) })
   const choices: [string, Partial<MessageSearch>][] = [
     [say('messages.period.hour'), { ...none, period: 'hour' }],
-    [say('messages.period.day'), none],
+    [say(isAtAnyTime ? 'messages.period.any' : 'messages.period.day'), none],
     [say('messages.period.today'), dayOf(0)],
     [say('messages.period.yesterday'), dayOf(1)],
     ...periods

@@ -15,6 +15,7 @@ export function IncomingHint({ search, isAnswered }: { search: MessageSearch; is
   const isOfCompany = useMe().kind === 'COMPANY'
   const chosen = useChosenCompany()
   const { data } = useQuery(incomingQuery(search, chosen, isAnswered))
+  const countOf = (count: number, isLeast: boolean) => `${number(count)}${isLeast ? '+' : ''}`
   if (!data || data.companies.length === 0) return null
   const { q, period, from, to } = search
   return (
@@ -27,8 +28,9 @@ export function IncomingHint({ search, isAnswered }: { search: MessageSearch; is
           search={{ q, period, from, to, ...(isOfCompany ? {} : { company: companyId }) }}
           className="link"
         >
-          {isOfCompany || chosen !== undefined ? '' : `${companyName}: `}
-          {say('messages.incoming', { count: `${number(count)}${isLeast ? '+' : ''}` })}
+          {isOfCompany || chosen !== undefined
+            ? say('messages.incoming', { count: countOf(count, isLeast) })
+            : say('messages.incoming.of', { company: companyName, count: countOf(count, isLeast) })}
         </Link>
       ))}
     </p>

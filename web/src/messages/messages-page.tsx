@@ -43,6 +43,7 @@ export function MessagesPage() {
   const found = useInfiniteQuery(messagesQuery(search, company))
   const items = found.data?.pages.flatMap(page => page.items) ?? []
   const dispatchName = items.find(({ dispatchId }) => dispatchId === search.dispatch)?.dispatchName ?? undefined
+  const isAtAnyTime = search.dispatch !== undefined || (found.data?.pages[0]?.by ?? 'period') !== 'period'
   return (
     <>
       <PageHead
@@ -69,7 +70,7 @@ export function MessagesPage() {
       />
       <SearchTabs search={search} saved={saved} onForget={forget} />
       <SearchBox value={search.q ?? ''} onSearch={type} />
-      <FilterChips search={search} dispatchName={dispatchName} onChange={change} />
+      <FilterChips search={search} dispatchName={dispatchName} isAtAnyTime={isAtAnyTime} onChange={change} />
       <IncomingHint search={search} isAnswered={found.isSuccess && !found.isPlaceholderData} />
       {found.data ? (
         <Results search={search} query={found} onChange={change} />

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { lifeQuery } from '../messages/messages.ts'
 import { Band } from '../parts/band.tsx'
@@ -29,6 +30,9 @@ function Impossible() {
   return (
     <Band kind="warn" title={say('send.again.impossible')}>
       <p>{say('send.again.why')}</p>
+      <Link to="/send" className="link">
+        {say('send.another')}
+      </Link>
     </Band>
   )
 }

@@ -29,6 +29,7 @@ export const messages = {
   'messages.week': 'Search the last 7 days',
 
   'messages.incoming': 'Incoming: {count}',
+  'messages.incoming.of': 'Incoming at {company}: {count}',
   'messages.csv': 'Download CSV',
   'messages.status': 'Status',
   'messages.number': 'Number',
@@ -49,6 +50,7 @@ export const messages = {
   'messages.filter.period': 'Time',
   'messages.filter.remove': 'Remove the filter {name}',
   'messages.filter.clear': 'Clear',
+  'messages.period.any': 'At any time',
   'messages.period.hour': 'Last hour',
   'messages.period.day': 'Last 24 hours',
   'messages.period.week': 'Last 7 days',

@@ -38,6 +38,7 @@ export const messages = {
   'messages.week': 'Искать за 7 дней',
 
   'messages.incoming': 'Входящие: {count}',
+  'messages.incoming.of': 'Входящие, {company}: {count}',
   'messages.csv': 'Скачать CSV',
   'messages.status': 'Статус',
   'messages.number': 'Номер',
@@ -58,6 +59,7 @@ export const messages = {
   'messages.filter.period': 'Время',
   'messages.filter.remove': 'Убрать фильтр: {name}',
   'messages.filter.clear': 'Сбросить',
+  'messages.period.any': 'За всё время',
   'messages.period.hour': 'Последний час',
   'messages.period.day': 'Последние 24 часа',
   'messages.period.week': 'Последние 7 дней',
