@@ -109,7 +109,13 @@ export type TrialAnswer = Omit<ClientTrial, 'byBrand' | 'laterPrice'> & {
   laterPrice: string
   byBrand: { brand: Brand | null; messages: number; parts: number; price: string }[]
 }
-export type DraftAnswer = { dispatchId: number; status: DispatchStatus; recipients: number; price: string }
+export type DraftAnswer = {
+  dispatchId: number
+  status: DispatchStatus
+  recipients: number
+  price: string
+  currency: string
+}
 export type TestAnswer = { messageUuid: string }
 
 /**
@@ -128,9 +134,9 @@ export const newDispatchRoutes =
 
     const draftOf = async (companyId: number, dispatchId: number): Promise<DraftAnswer> => {
       const dispatch = await requireDispatchOf(sql, companyId, dispatchId)
-      const { status, messageCount } = dispatch
+      const { status, messageCount, currency } = dispatch
       const price = status === 'CREATED' ? await priceToStart(sql, dispatch, billing()) : dispatch.priceEstimate
-      return { dispatchId, status, recipients: messageCount, price: formatMoney(price) }
+      return { dispatchId, status, recipients: messageCount, price: formatMoney(price), currency }
     }
 
     api.get(

@@ -43,7 +43,12 @@ export function CheckStep({ use, offer }: StepProps) {
         </aside>
       </div>
       <Foot step={4} fault={isTooDear ? say('new.check.noFunds') : undefined}>
-        <Button variant="filled" disabled={isTooDear} onClick={() => use.store(beginSending(use.draft))}>
+        <Button
+          className={styles.send}
+          variant="filled"
+          disabled={isTooDear}
+          onClick={() => use.store(beginSending(use.draft))}
+        >
           {say('new.check.send', { count: report.willBeSent })}{' '}
           {say(use.draft.cascade ? 'new.cascade.for' : 'new.check.for', { price })}
         </Button>

@@ -69,7 +69,10 @@ function describe(words: Words, estimate: Estimate): string {
     timeZone: MOSCOW,
   })
   if (estimate.kind === 'too long') return say('new.estimate.tooLong')
-  if (estimate.kind === 'begins') return say('new.estimate.begins', { time: at(estimate.beginsAt) })
+  if (estimate.kind === 'begins') {
+    const isNow = estimate.beginsAt.getTime() <= Date.now()
+    return isNow ? say('new.estimate.unknown') : say('new.estimate.begins', { time: at(estimate.beginsAt) })
+  }
   if (estimate.kind === 'cut') return say('new.estimate.cut', { time: at(estimate.endsAt) })
   const { sendingSeconds, endsAt, isHeldByHours } = estimate
   return say(isHeldByHours ? 'new.estimate.endsByHours' : 'new.estimate.ends', {

@@ -21,8 +21,8 @@ import { apiAddress } from './recipients-step.tsx'
 type State =
   | { phase: 'uploading'; done: number; isWaiting: boolean }
   | { phase: 'starting' }
-  | { phase: 'started'; dispatchId: number; price: string; count: number }
-  | { phase: 'price changed'; now: string }
+  | { phase: 'started'; dispatchId: number; price: string; currency: string; count: number }
+  | { phase: 'price changed'; now: string; currency: string }
 
 /**
  * Uploads and starts. It begins where an earlier page, or an earlier day, left off: the server says how many recipients
@@ -50,7 +50,9 @@ export function Sending({ use }: { use: DraftUse }) {
         </div>
       )}
       {state.phase === 'starting' && <h2 role="status">{say('new.sending.starting')}</h2>}
-      {state.phase === 'price changed' && <PriceChanged use={use} now={state.now} sendFor={sendFor} goBack={goBack} />}
+      {state.phase === 'price changed' && (
+        <PriceChanged use={use} now={state.now} currency={state.currency} sendFor={sendFor} goBack={goBack} />
+      )}
     </>
   )
 }
@@ -91,10 +93,12 @@ function useSending({ draft, store, forget }: DraftUse) {
       if (!isHere()) return
       show({ phase: 'starting' })
       const ready = await patiently(() => draftOf(draft, begun.dispatchId))
-      if (ready.status === 'CREATED' && ready.price !== price) return show({ phase: 'price changed', now: ready.price })
+      if (ready.status === 'CREATED' && ready.price !== price)
+        return show({ phase: 'price changed', now: ready.price, currency: ready.currency })
       await startFor(draft, begun.dispatchId, price)
       if (!isHere()) return
-      setState({ phase: 'started', dispatchId: begun.dispatchId, price, count: ready.recipients })
+      const { currency, recipients: count } = ready
+      setState({ phase: 'started', dispatchId: begun.dispatchId, price, currency, count })
       await latest.current.forget()
       void client.invalidateQueries()
     }
@@ -187,7 +191,7 @@ function Started({ state, use }: { state: Extract<State, { phase: 'started' }>; 
   const { say } = useWords()
   const { money } = useFormats()
   const goTo = useGoTo()
-  const { dispatchId, price, count } = state
+  const { dispatchId, price, currency, count } = state
   const another = async () => {
     await use.discard()
     goTo(1)
@@ -198,36 +202,40 @@ function Started({ state, use }: { state: Extract<State, { phase: 'started' }>; 
       <Blank
         drawing="bird"
         title={say('new.sending.started', { count })}
-        text={say('new.sending.startedText', { id: dispatchId, price: money(numberOf(price), 'RUB') })}
+        text={say('new.sending.startedText', { id: dispatchId, price: money(numberOf(price), currency) })}
       >
-        <Button
-          variant="filled"
-          renderRoot={props => <Link {...props} to="/dispatches/$dispatchId" params={{ dispatchId }} />}
-        >
-          {say('new.sending.watch')}
-        </Button>
-        <Button onClick={another}>{say('new.sending.another')}</Button>
+        <div className={styles.acts}>
+          <Button
+            variant="filled"
+            renderRoot={props => <Link {...props} to="/dispatches/$dispatchId" params={{ dispatchId }} />}
+          >
+            {say('new.sending.watch')}
+          </Button>
+          <Button onClick={another}>{say('new.sending.another')}</Button>
+        </div>
       </Blank>
     </>
   )
 }
 
-type ChangedProps = { use: DraftUse; now: string; sendFor(price: string): void; goBack(): void }
+type ChangedProps = { use: DraftUse; now: string; currency: string; sendFor(price: string): void; goBack(): void }
 
-function PriceChanged({ use, now, sendFor, goBack }: ChangedProps) {
+function PriceChanged({ use, now, currency, sendFor, goBack }: ChangedProps) {
   const { say } = useWords()
   const { money } = useFormats()
-  const show = (price: string) => money(numberOf(price), 'RUB')
+  const show = (price: string) => money(numberOf(price), currency)
   return (
     <Blank
       drawing="broken"
       title={say('new.sending.priceChanged', { now: show(now), before: show(use.draft.sending!.price) })}
       text={say('new.sending.priceText')}
     >
-      <Button variant="filled" onClick={() => sendFor(now)}>
-        {say('new.sending.sendFor', { price: show(now) })}
-      </Button>
-      <Button onClick={goBack}>{say('new.sending.backToCheck')}</Button>
+      <div className={styles.acts}>
+        <Button variant="filled" onClick={() => sendFor(now)}>
+          {say('new.sending.sendFor', { price: show(now) })}
+        </Button>
+        <Button onClick={goBack}>{say('new.sending.backToCheck')}</Button>
+      </div>
     </Blank>
   )
 }
@@ -255,15 +263,17 @@ function Failed({ use, goBack }: { use: DraftUse; goBack(): void }) {
         title={say('new.sending.failed')}
         text={dispatchId === undefined ? reason : `${reason} ${say('new.sending.draftStays')}`}
       >
-        <Button variant="filled" onClick={() => use.store({ sending: { price, dispatchId } })}>
-          {say('new.sending.tryAgain')}
-        </Button>
-        {dispatchId !== undefined && (
-          <Button renderRoot={props => <Link {...props} to="/dispatches/$dispatchId" params={{ dispatchId }} />}>
-            {say('new.sending.openDraft')}
+        <div className={styles.acts}>
+          <Button variant="filled" onClick={() => use.store({ sending: { price, dispatchId } })}>
+            {say('new.sending.tryAgain')}
           </Button>
-        )}
-        <Button onClick={goBack}>{say('new.sending.backToCheck')}</Button>
+          {dispatchId !== undefined && (
+            <Button renderRoot={props => <Link {...props} to="/dispatches/$dispatchId" params={{ dispatchId }} />}>
+              {say('new.sending.openDraft')}
+            </Button>
+          )}
+          <Button onClick={goBack}>{say('new.sending.backToCheck')}</Button>
+        </div>
       </Blank>
     </>
   )

@@ -130,7 +130,7 @@ export function BrandPrices({ draft, offer }: Props) {
           <th>{say('new.sender.operator')}</th>
           <th className={table.number}>{say('new.check.messages')}</th>
           <th className={table.number}>{say('new.check.parts')}</th>
-          <th className={table.number}>{say('new.check.price', { sign })}</th>
+          <th className={table.number}>{say(draft.cascade ? 'new.cascade.first' : 'new.check.price', { sign })}</th>
         </tr>
       </thead>
       <tbody>

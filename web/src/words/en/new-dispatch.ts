@@ -27,6 +27,7 @@ export const newDispatch = {
   'new.cascade': 'Cascade',
   'new.cascade.text': 'one by one until delivered',
   'new.cascade.add': 'Add a step',
+  'new.cascade.first': 'Step 1, {sign}',
   'new.cascade.held': 'Held at the start, for step 1',
   'new.cascade.atMost': 'At most, with all steps',
   'new.cascade.most': 'It costs at most {price}, if every message needs all its steps.',
@@ -191,6 +192,7 @@ export const newDispatch = {
   'new.estimate.ends': 'About {duration}; ends {time}.',
   'new.estimate.endsByHours': 'About {duration}; ends {time}, because of the hours.',
   'new.estimate.begins': 'Begins {time}. How long it takes depends on the operators.',
+  'new.estimate.unknown': 'How long it takes depends on the operators.',
   'new.estimate.cut': 'Not everything would be sent before the chosen end: it would take until {time}.',
   'new.estimate.tooLong': 'Longer than 60 days. Choose more hours or a higher speed.',
 

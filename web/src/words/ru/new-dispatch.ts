@@ -27,6 +27,7 @@ export const newDispatch = {
   'new.cascade': 'Каскад',
   'new.cascade.text': 'по очереди, пока не дойдёт',
   'new.cascade.add': 'Добавить шаг',
+  'new.cascade.first': 'Шаг 1, {sign}',
   'new.cascade.held': 'Удержим при запуске за шаг 1',
   'new.cascade.atMost': 'Не более, со всеми шагами',
   'new.cascade.most': 'Вся рассылка стоит не более {price}: столько выйдет, если каждому понадобятся все шаги.',
@@ -212,10 +213,11 @@ export const newDispatch = {
   'new.when.daysLong': { one: '{count} день', few: '{count} дня', many: '{count} дней', other: '{count} дня' },
 
   'new.estimate': 'Прогноз',
-  'new.estimate.ends': 'Примерно {duration}; закончится {time}.',
-  'new.estimate.endsByHours': 'Примерно {duration}; из-за выбранных часов закончится {time}.',
-  'new.estimate.begins': 'Начнётся {time}. Сколько займёт, зависит от операторов.',
-  'new.estimate.cut': 'До назначенного конца уйдёт не всё: понадобится время до {time}.',
+  'new.estimate.ends': 'Примерно {duration}; конец: {time}.',
+  'new.estimate.endsByHours': 'Примерно {duration}; из-за выбранных часов конец: {time}.',
+  'new.estimate.begins': 'Начало: {time}. Сколько займёт, зависит от операторов.',
+  'new.estimate.unknown': 'Сколько займёт, зависит от операторов.',
+  'new.estimate.cut': 'До назначенного конца уйдёт не всё. Для всех конец был бы: {time}.',
   'new.estimate.tooLong': 'Больше 60 дней. Добавьте часов или увеличьте скорость.',
 
   'new.check.what': 'Что произойдёт',
