@@ -1,6 +1,8 @@
 /** How many messages were handed over in each of consecutive slices of time. */
 export type Pace = {
   from: Date
+  /** When the last of them was: the last slice is not over then. */
+  until: Date
   /** Of one slice. */
   seconds: number
   counts: number[]
@@ -15,9 +17,9 @@ export const sliceSeconds = (seconds: number, most: number): number =>
   widths.find(width => seconds / width <= most) ?? LAST_WIDTH
 
 /** The same in at most so many slices, which begin at a multiple of their width since `from`. */
-export function mergeSlices({ from, seconds, counts }: Pace, most: number): Pace {
+export function mergeSlices({ from, until, seconds, counts }: Pace, most: number): Pace {
   const width = Math.max(seconds, sliceSeconds(counts.length * seconds, most))
   const merged = new Array<number>(Math.ceil((counts.length * seconds) / width)).fill(0)
   for (const [place, count] of counts.entries()) merged[Math.floor((place * seconds) / width)]! += count
-  return { from, seconds: width, counts: merged }
+  return { from, until, seconds: width, counts: merged }
 }

@@ -103,16 +103,16 @@ export const limitTime = (sql: Sql, timeoutMs: number) =>
   sql`select set_config('statement_timeout', ${`${timeoutMs}ms`}, true)`
 
 export type Slices = { from: Date; seconds: number; most: number }
-type Counted = Share & { isSlice: boolean; slice: number | null }
+type Counted = Share & { isSlice: boolean; slice: number | null; lastAt: Date | null }
 
 /** Reads every message of the dispatch once, and no other: what became of them, and when they were handed over. */
 export function selectShares(sql: Sql, home: MessageHome, { from, seconds, most }: Slices) {
   return sql<Counted[]>`
     select brand_id as "brandId", status, error_code as "errorCode", was_sent as "wasSent",
       count(*) as messages, sum(price) as price, coalesce(sum(final_price), 0) as "finalPrice",
-      grouping(slice) = 0 as "isSlice", slice
+      grouping(slice) = 0 as "isSlice", slice, max(sent_at) as "lastAt"
     from (
-      select brand_id, status, error_code, sent_at is not null as was_sent, price, final_price,
+      select brand_id, status, error_code, sent_at is not null as was_sent, sent_at, price, final_price,
         case when sent_at is not null then
           floor(least(greatest(extract(epoch from sent_at - ${from}::timestamptz) / ${seconds}::int, 0), ${most}::int))::int
         end as slice

@@ -128,12 +128,15 @@ function slicesOf({ startedAt }: Counted, now: Date): store.Slices {
 }
 
 /** From the first message that was handed over to the last; null when there is none. */
-function paceOf(rows: { slice: number | null; messages: number }[], { from, seconds }: store.Slices): Pace | null {
-  const sent = rows.flatMap(({ slice, messages }) => (slice === null ? [] : [{ slice, messages }]))
+function paceOf(rows: SliceRow[], { from, seconds }: store.Slices): Pace | null {
+  const sent = rows.flatMap(({ slice, messages, lastAt }) => (slice === null ? [] : [{ slice, messages, lastAt }]))
   if (sent.length === 0) return null
   const first = Math.min(...sent.map(({ slice }) => slice))
-  const last = Math.max(...sent.map(({ slice }) => slice))
-  const counts = new Array<number>(last - first + 1).fill(0)
+  const last = sent.reduce((latest, row) => (row.slice > latest.slice ? row : latest))
+  const counts = new Array<number>(last.slice - first + 1).fill(0)
   for (const { slice, messages } of sent) counts[slice - first] = messages
-  return mergeSlices({ from: new Date(from.getTime() + first * seconds * 1000), seconds, counts }, SHOWN_SLICES)
+  const beginning = new Date(from.getTime() + first * seconds * 1000)
+  return mergeSlices({ from: beginning, until: last.lastAt!, seconds, counts }, SHOWN_SLICES)
 }
+
+type SliceRow = { slice: number | null; messages: number; lastAt: Date | null }

@@ -153,7 +153,8 @@ describe('a dispatch', () => {
     const { browser } = await signedIn(ofCompany(ours.companyId), 'owner')
     const { body } = await browser.ask('GET', `/dispatches/${dispatchId}/breakdown`)
     const { operators, reasons, money, pace } = body as BreakdownAnswer
-    expect(pace).toMatchObject({ seconds: 10, counts: [2, ...new Array(29).fill(0), 1] })
+    const until = minutesAgo(4).toISOString()
+    expect(pace).toMatchObject({ until, seconds: 10, counts: [2, ...new Array(29).fill(0), 1] })
     expect(reasons).toEqual([
       { errorCode: 603, wasSent: true, messages: 3 },
       { errorCode: 454, wasSent: false, messages: 1 },

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import { endOfSending } from '../../../src/base/sending-end.ts'
-import { mergeSlices } from '../../../src/domain/watching/pace.ts'
+import { mergeSlices, type Pace } from '../../../src/domain/watching/pace.ts'
 import { type Breakdown, type Counts, handedOf, type Whole } from './dispatches.ts'
 
 /** Messages a second; undefined while nothing is known. */
@@ -54,12 +54,12 @@ export function usePace(breakdown: Breakdown | undefined, dispatch: Whole): Pace
     while (counts.length <= placeOf(at)) counts.push(0)
     counts[placeOf(at)]! += messages
   }
-  const pace = mergeSlices({ from, seconds: counted.seconds, counts }, MOST_POINTS)
-  return pointsOf(pace, isRunning ? now : undefined)
+  const until = new Date(isRunning ? now : (seen.at(-1)?.at ?? counted.until))
+  return pointsOf(mergeSlices({ from, until, seconds: counted.seconds, counts }, MOST_POINTS))
 }
 
 /** Where nothing was sent when the server counted. */
-const paceFrom = (first: Seen | undefined) => first && { from: first.at, seconds: 1, counts: [] }
+const paceFrom = (first: Seen | undefined) => first && { from: first.at, until: first.at, seconds: 1, counts: [] }
 
 const sentOf = ({ sent, delivered, failed, unsent }: Counts) => sent + delivered + failed - unsent
 
@@ -97,12 +97,11 @@ const thinned = (seen: Seen[]): Seen[] =>
         return [{ at: one.at, messages: one.messages + (seen[place + 1]?.messages ?? 0) }]
       })
 
-/** The last slice of a dispatch that runs is as long as it has lasted. */
-function pointsOf({ from, seconds, counts }: ReturnType<typeof mergeSlices>, lastAt: number | undefined): PacePoint[] {
+/** The last slice is as long as it has lasted. */
+function pointsOf({ from, until, seconds, counts }: Pace): PacePoint[] {
   return counts.flatMap((count, place) => {
     const at = new Date(from.getTime() + place * seconds * 1000)
-    const isLast = place === counts.length - 1 && lastAt !== undefined
-    const lasted = isLast ? Math.min(seconds, (lastAt - at.getTime()) / 1000) : seconds
+    const lasted = Math.min(seconds, (until.getTime() - at.getTime()) / 1000)
     return lasted < seconds * LEAST_OF_SLICE ? [] : [{ at, perSecond: count / lasted }]
   })
 }
