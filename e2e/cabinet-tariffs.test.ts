@@ -89,6 +89,14 @@ describe.skipIf(!hasBrowser)('tariffs and the numbering plan', () => {
 
     await page.goto(`${cabinet.origin}/cabinet/tariffs`)
     await page.getByRole('row', { name: /MTS.*7\.00 – 6\.50 from/ }).waitFor()
+
+    await page.getByRole('button', { name: 'Change the price: Viber' }).click()
+    await dialog.getByLabel('Price of a message, ₽').fill('4,25')
+    await dialog.getByRole('button', { name: 'Change the price' }).click()
+    await section(page, 'Other channels').getByText('4.25 ₽ from').waitFor()
+    await page.getByRole('button', { name: 'Take back' }).click()
+    await dialog.getByRole('button', { name: 'Take back' }).click()
+    await section(page, 'Other channels').getByText('4.25').waitFor({ state: 'detached' })
     faults.expectNone()
   })
 
@@ -98,8 +106,8 @@ describe.skipIf(!hasBrowser)('tariffs and the numbering plan', () => {
     const choose = (lines: string[]) =>
       page.locator('input[type=file]').setInputFiles(fileOf([heading, ...lines], 'tariffs.csv'))
     await choose(['COMMON,TELE2,,FIXED,0,6.25', 'GOLD,,,FIXED,0,1', `COMMON,${NASTY},,FIXED,0,1`])
-    await page.getByText(/^line 3: senderType "GOLD"/).waitFor()
-    await page.getByText(`line 4: brand "${NASTY}"`).waitFor()
+    await page.getByText(/^Line 3: “GOLD” is not known in the column senderType/).waitFor()
+    await page.getByText(`Line 4: “${NASTY}” is not known in the column brand`).waitFor()
     expect(await page.getByRole('button', { name: /^Apply/ }).count()).toBe(0)
     await choose(['COMMON,TELE2,,FIXED,0,6.25'])
     await section(page, '1 changed tariff').getByText('6.25').waitFor()
@@ -137,7 +145,14 @@ describe.skipIf(!hasBrowser)('tariffs and the numbering plan', () => {
     const rows = (page: Page) => page.getByRole('row').nth(3).waitFor()
     const change = /^(Change the price|Изменить цену)$/
     await lookAt(browser, cabinet, screen, login, [
-      { path: 'tariffs', ready: rows },
+      {
+        path: 'tariffs',
+        ready: rows,
+        after: page =>
+          expectGoodDialog(page, 'price of a country', () =>
+            page.getByRole('button', { name: /: (Germany|Германия)$/ }).click(),
+          ),
+      },
       {
         path: `tariffs/${scaled}`,
         ready: async page => {
@@ -150,7 +165,7 @@ describe.skipIf(!hasBrowser)('tariffs and the numbering plan', () => {
         ready: async page => {
           const lines = ['senderType,brand,trafficType,pricingModel,from,price', 'PRO,,,FIXED,0,6', 'GOLD,,,FIXED,0,6']
           await page.locator('input[type=file]').setInputFiles(fileOf(lines))
-          await page.getByText('line 3').waitFor()
+          await page.getByText(/^(Line|Строка) 3/).waitFor()
         },
       },
       {

@@ -68,6 +68,7 @@ function PartnerChoice() {
 function Log({ companyId }: { companyId: number | undefined }) {
   const { say } = useWords()
   const { number } = useFormats()
+  const isStaff = useMe().kind === 'STAFF'
   const { search } = useRequestSearch()
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
     requestsQuery(companyId, search),
@@ -76,7 +77,8 @@ function Log({ companyId }: { companyId: number | undefined }) {
   return (
     <DevelopersFrame note={first && say('developers.note', { count: first.total, refused: number(first.refused) })}>
       <p className={`note ${styles.above}`}>
-        {say(companyId === undefined ? 'requests.note.partner' : 'requests.note')} <ErrorCodesLink />
+        {say(companyId !== undefined ? 'requests.note' : isStaff ? 'requests.note.ofPartner' : 'requests.note.partner')}{' '}
+        <ErrorCodesLink />
       </p>
       <Filters keys={first?.keys ?? []} />
       {data ? (
@@ -161,7 +163,13 @@ function Found({ pages, hasMore }: { pages: RequestPage[]; hasMore: boolean }) {
   if (hasMore) return <p className="note">{say('callbacks.nothing.further')}</p>
   const { partner: _, ...filters } = search
   if (Object.values(filters).every(value => value === undefined))
-    return <Blank drawing="bird" title={say('requests.empty.title')} text={say('requests.empty.text')} />
+    return (
+      <Blank
+        drawing="bird"
+        title={say('requests.empty.title')}
+        text={say(pages[0]?.of === 'PARTNER' ? 'requests.empty.partner' : 'requests.empty.text')}
+      />
+    )
   return (
     <Blank drawing="lost" title={say('requests.nothing.title')} text={say('requests.nothing.text')}>
       <Button onClick={() => change({ status: undefined, key: undefined, method: undefined, id: undefined })}>

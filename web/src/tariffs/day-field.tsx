@@ -3,10 +3,16 @@ import { useWords } from '../words/words.ts'
 import { tomorrowIn } from './names.ts'
 import styles from './tariffs.module.css'
 
-type Props = { zone: string; value: string | null; onChange(day: string | null): void }
+type Props = {
+  zone: string
+  value: string | null
+  /** Of a tariff, which counts what is sent under it. */
+  isCounted?: boolean
+  onChange(day: string | null): void
+}
 
 /** From when a change holds: a day from tomorrow on, or null for at once. */
-export function DayField({ zone, value, onChange }: Props) {
+export function DayField({ zone, value, isCounted = true, onChange }: Props) {
   const { say } = useWords()
   const tomorrow = tomorrowIn(zone)
   return (
@@ -24,7 +30,7 @@ export function DayField({ zone, value, onChange }: Props) {
         <TextInput
           type="date"
           label={say('tariffs.when.first')}
-          description={say('tariffs.when.zone', { zone })}
+          description={say(isCounted ? 'tariffs.when.zone' : 'tariffs.when.zoneOnly', { zone })}
           min={tomorrow}
           value={value}
           onChange={({ currentTarget }) => onChange(currentTarget.value)}

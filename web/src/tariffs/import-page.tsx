@@ -81,7 +81,7 @@ function Import({ data }: { data: Book }) {
       />
       {file && (
         <div className={styles.options}>
-          <DayField zone={data.zone} value={from} onChange={setFrom} />
+          <DayField zone={data.zone} value={from} isCounted={check.data?.kind !== 'prices'} onChange={setFrom} />
           <Switch
             label={say('tariffs.import.replaces')}
             description={say(

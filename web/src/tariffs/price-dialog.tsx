@@ -115,7 +115,7 @@ export function PriceDialog({ price, countries, zone, onClose }: Props) {
           onChange={({ currentTarget }) => setIsEnded(currentTarget.checked)}
         />
       )}
-      <DayField zone={zone} value={from} onChange={setFrom} />
+      <DayField zone={zone} value={from} isCounted={false} onChange={setFrom} />
     </Dialog>
   )
 }

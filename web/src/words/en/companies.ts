@@ -40,7 +40,7 @@ export const companies = {
   'companies.status.DISABLED': 'Disabled',
   'companies.order': 'Order',
   'companies.order.name': 'By name',
-  'companies.order.spent': 'Most spent this month',
+  'companies.order.spent': 'By spending',
   'companies.order.newest': 'Newest first',
   'companies.before': 'Previous',
   'companies.after': 'Next',

@@ -166,6 +166,8 @@ export const developers = {
   'requests.note': 'The last 24 hours of both APIs, with a known key. New requests appear by themselves.',
   'requests.note.partner':
     'Requests to the partner API with your login. To see the keys of a company, choose it in the header.',
+  'requests.note.ofPartner':
+    'Requests to the partner API with the login of this partner. To see the keys of a company, choose it in the header.',
   'requests.filter.status': 'Status',
   'requests.filter.all': 'All statuses',
   'requests.filter.refused': 'Refused and failed',
@@ -184,6 +186,7 @@ export const developers = {
     other: 'and {count} more in this minute, not listed because there were so many',
   },
   'requests.empty.title': 'No requests in the last 24 hours',
+  'requests.empty.partner': 'Requests to the partner API with this login appear here within seconds.',
   'requests.empty.text': 'Make a key and try the line that is shown with it. The request appears here within seconds.',
   'requests.nothing.title': 'No request fits',
   'requests.nothing.text': 'Requests without a known key are not listed. Try other filters.',

@@ -79,6 +79,7 @@ export const tariffs = {
   'tariffs.when.day': 'From a day',
   'tariffs.when.now': 'At once',
   'tariffs.when.first': 'First day',
+  'tariffs.when.zoneOnly': 'From 00:00, {zone}.',
   'tariffs.when.zone': 'From 00:00, {zone}. A new tariff begins to count at nothing.',
   'tariffs.from': 'From',
   'tariffs.addStep': 'Add a step',

@@ -54,7 +54,7 @@ export const companies = {
   'companies.status.DISABLED': 'Отключена',
   'companies.order': 'Порядок',
   'companies.order.name': 'По названию',
-  'companies.order.spent': 'По расходам за месяц',
+  'companies.order.spent': 'По расходам',
   'companies.order.newest': 'Сначала новые',
   'companies.before': 'Назад',
   'companies.after': 'Дальше',

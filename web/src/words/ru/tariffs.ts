@@ -79,6 +79,7 @@ export const tariffs = {
   'tariffs.when.day': 'С даты',
   'tariffs.when.now': 'Сразу',
   'tariffs.when.first': 'Первый день',
+  'tariffs.when.zoneOnly': 'С 00:00, {zone}.',
   'tariffs.when.zone': 'С 00:00, {zone}. Новый тариф начинает счёт с нуля.',
   'tariffs.from': 'От',
   'tariffs.addStep': 'Добавить ступень',
