@@ -61,7 +61,7 @@ describe.skipIf(!hasBrowser)('tariffs and the numbering plan', () => {
   test('staff change a price from tomorrow with steps, and the calculator shows both', async () => {
     const { page, faults } = await signedIn('tariffs')
     await page.getByRole('link', { name: 'Common name · MTS · Any traffic' }).click()
-    await page.getByRole('button', { name: 'Change the price' }).click()
+    await page.getByRole('button', { name: 'Change the price', exact: true }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('combobox', { name: 'Model' }).selectOption('By messages of the month')
     await dialog.getByLabel('Step 1: price of a part').fill('7')
