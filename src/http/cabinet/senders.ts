@@ -17,11 +17,9 @@ import {
   commonTypes,
   isInternational,
   refuseBadViberName,
-  reviewStates,
   type Sender,
   type SenderChange,
   type SenderRequest,
-  type SenderStatus,
 } from '../../domain/senders/sender.ts'
 import {
   createSenders,
@@ -36,31 +34,16 @@ import {
   updateSender,
 } from '../../domain/senders/senders.ts'
 import { versionOf } from '../../domain/senders/version.ts'
-import { DateTime, Id, OneOf, Page } from '../schemas.ts'
+import { DateTime, Id, OneOf } from '../schemas.ts'
 import type { CabinetContext } from './cabinet-context.ts'
 import { historyOf, moverOf } from './review-history.ts'
+import { listQuery, type ReviewFilter, statusesOf } from './review-list.ts'
 import { companyOf, OfCompany } from './whose.ts'
 
 const PER_PAGE = 50
 const MOST_DOCUMENTS = 20
 
-/** What a list can be narrowed to. */
-export const nameStates = ['approved', 'waiting', 'rejected', 'suspended', 'over'] as const
-export type NameStateFilter = (typeof nameStates)[number]
-
-const statusesOf: Partial<Record<NameStateFilter, readonly SenderStatus[]>> = {
-  approved: ['APPROVED'],
-  waiting: reviewStates,
-  rejected: ['REJECTED'],
-  over: ['DENIED', 'CLOSED'],
-}
-
-const ListQuery = Type.Object({
-  companyId: Type.Optional(Id),
-  state: Type.Optional(OneOf(nameStates)),
-  search: Type.Optional(Type.String({ maxLength: 64 })),
-  page: Page,
-})
+const ListQuery = listQuery([...(Object.keys(statusesOf) as ReviewFilter[]), 'suspended'], 64)
 const BySender = Type.Object({ senderId: Id })
 const SenderName = Type.String({ minLength: 1, maxLength: 64 })
 const Description = Type.String({ maxLength: 2000 })
@@ -211,7 +194,7 @@ export const senderRoutes =
   }
 
 const filterIn = ({ state, search }: Type.Static<typeof ListQuery>) => ({
-  statuses: state && statusesOf[state],
+  statuses: state && state !== 'suspended' ? statusesOf[state] : undefined,
   suspended: state === 'suspended' ? true : undefined,
   search: search?.trim() || undefined,
 })

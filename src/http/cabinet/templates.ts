@@ -17,31 +17,17 @@ import {
   type TemplateFilter,
   versionOf,
 } from '../../domain/templates/templates.ts'
-import { DateTime, Id, Nullable, OneOf, Page } from '../schemas.ts'
+import { DateTime, Id, Nullable, OneOf } from '../schemas.ts'
 import type { CabinetContext } from './cabinet-context.ts'
 import { historyOf, moverOf } from './review-history.ts'
+import { listQuery, type ReviewFilter, statusesOf } from './review-list.ts'
 import { companyOf, OfCompany } from './whose.ts'
 
 const PER_PAGE = 50
 /** Of the form: a company with more names finds the others by the API. */
 const MOST_NAMES = 200
 
-export const templateStates = ['approved', 'waiting', 'rejected', 'over'] as const
-export type TemplateStateFilter = (typeof templateStates)[number]
-
-const statusesOf: Record<TemplateStateFilter, readonly SenderStatus[]> = {
-  approved: ['APPROVED'],
-  waiting: reviewStates,
-  rejected: ['REJECTED'],
-  over: ['DENIED', 'CLOSED'],
-}
-
-const ListQuery = Type.Object({
-  companyId: Type.Optional(Id),
-  state: Type.Optional(OneOf(templateStates)),
-  search: Type.Optional(Type.String({ maxLength: 200 })),
-  page: Page,
-})
+const ListQuery = listQuery(Object.keys(statusesOf) as ReviewFilter[], 200)
 const ByTemplate = Type.Object({ templateId: Id })
 const Pattern = Type.String({ minLength: 1, maxLength: MOST_PATTERN_CHARACTERS })
 const Content = Nullable(

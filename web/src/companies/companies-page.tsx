@@ -1,12 +1,13 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { companyOrders } from '../../../src/domain/companies/company.ts'
 import { AttentionList } from '../overview/attention.tsx'
 import { Figures } from '../overview/figures.tsx'
 import { overviewQuery } from '../overview/overview.ts'
 import { Blank } from '../parts/blank.tsx'
 import { BoneRows } from '../parts/bones.tsx'
+import { CursorPages, NoRowFits } from '../parts/cursor-pages.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { PageHead } from '../parts/page-head.tsx'
@@ -15,7 +16,7 @@ import { Section } from '../parts/section.tsx'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import styles from './companies.module.css'
-import { type CompaniesSearch, listQuery, type Shown } from './companies.ts'
+import { type CompaniesSearch, listQuery } from './companies.ts'
 import { CompanyTable } from './company-table.tsx'
 import { NewCompanyDialog } from './new-company-dialog.tsx'
 
@@ -66,7 +67,7 @@ function List({ search }: { search: CompaniesSearch }) {
         data.items.length > 0 ? (
           <>
             <CompanyTable companies={data.items} zone={data.zone} at={data.at} />
-            <Pages search={search} {...data} />
+            <CursorPages to="/companies" search={search} ids={data.items.map(({ companyId }) => companyId)} {...data} />
           </>
         ) : (
           <Nothing search={search} />
@@ -142,38 +143,9 @@ function Legend({ hasMoney }: { hasMoney: boolean }) {
   )
 }
 
-type PagesProps = { search: CompaniesSearch; items: Shown[]; hasBefore: boolean; hasAfter: boolean }
-
-function Pages({ search, items, hasBefore, hasAfter }: PagesProps) {
-  const { say } = useWords()
-  if (!hasBefore && !hasAfter) return null
-  const before = { ...search, after: undefined, before: items[0]!.companyId }
-  const after = { ...search, before: undefined, after: items.at(-1)!.companyId }
-  return (
-    <nav className={styles.pages} aria-label={say('app.pages')}>
-      {hasBefore && (
-        <Button component={Link} to="/companies" search={before as never} leftSection={<Icon name="back" />}>
-          {say('companies.before')}
-        </Button>
-      )}
-      {hasAfter && (
-        <Button component={Link} to="/companies" search={after as never} rightSection={<Icon name="right" />}>
-          {say('companies.after')}
-        </Button>
-      )}
-    </nav>
-  )
-}
-
 function Nothing({ search: { search, status } }: { search: CompaniesSearch }) {
   const { say } = useWords()
   if (search === undefined && status === undefined)
     return <Blank drawing="bird" title={say('companies.empty')} text={say('companies.empty.text')} />
-  return (
-    <Blank drawing="lost" title={say('companies.nothing')} text={say('companies.nothing.text')}>
-      <Button component={Link} to="/companies" search={{} as never}>
-        {say('companies.nothing.reset')}
-      </Button>
-    </Blank>
-  )
+  return <NoRowFits to="/companies" title={say('companies.nothing')} />
 }

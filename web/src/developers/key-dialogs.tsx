@@ -1,4 +1,3 @@
-import { TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { ShownKeyAnswer } from '../../../src/http/cabinet/keys.ts'
@@ -9,7 +8,7 @@ import { tellDone } from '../parts/toast.tsx'
 import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
 import { type ApiKey, addressesIn, keyPath, type Trial, useAddressProblem, useKeyChange, useNameOfKey } from './keys.ts'
-import { AddressField } from './new-key-dialog.tsx'
+import { AddressField, NameField } from './new-key-dialog.tsx'
 import { ShownKeyDialog } from './shown-key-dialog.tsx'
 
 /** What the viewer wants to do with a key. */
@@ -64,14 +63,7 @@ function ChangeDialog({ companyId, apiKey, onClose }: Props) {
       onClose={onClose}
     >
       {change.isError && !ofAddresses && <FormProblem>{describeProblem(words, change.error)}</FormProblem>}
-      <TextInput
-        label={say('keys.new.name')}
-        autoComplete="off"
-        data-autofocus
-        maxLength={100}
-        value={name}
-        onChange={({ currentTarget }) => setName(currentTarget.value)}
-      />
+      <NameField value={name} onChange={setName} />
       <AddressField value={addresses} problem={ofAddresses} onChange={setAddresses} />
     </Dialog>
   )

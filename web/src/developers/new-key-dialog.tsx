@@ -46,14 +46,7 @@ export function NewKeyDialog({ companyId, keys, onClose }: Props) {
       onClose={onClose}
     >
       {make.isError && !ofAddresses && <FormProblem>{describeProblem(words, make.error)}</FormProblem>}
-      <TextInput
-        label={say('keys.new.name')}
-        autoComplete="off"
-        data-autofocus
-        maxLength={100}
-        value={name}
-        onChange={({ currentTarget }) => setName(currentTarget.value)}
-      />
+      <NameField value={name} onChange={setName} />
       <Radio.Group label={say('keys.new.kind')} value={type} onChange={kind => setType(kind as ApiKey['type'])}>
         {kinds.map(kind => (
           <Radio
@@ -76,6 +69,21 @@ export function NewKeyDialog({ companyId, keys, onClose }: Props) {
       )}
       <AddressField value={addresses} problem={ofAddresses} onChange={setAddresses} />
     </Dialog>
+  )
+}
+
+/** What people call a key. */
+export function NameField({ value, onChange }: { value: string; onChange(name: string): void }) {
+  const { say } = useWords()
+  return (
+    <TextInput
+      label={say('keys.new.name')}
+      autoComplete="off"
+      data-autofocus
+      maxLength={100}
+      value={value}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    />
   )
 }
 

@@ -1,9 +1,8 @@
-import type { ReactNode } from 'react'
 import { useFormats } from '../format.ts'
+import { Figure, Figures as Row } from '../parts/figures.tsx'
 import { useTrafficNames } from '../parts/traffic-names.ts'
 import { useWords } from '../words/words.ts'
 import { useClock } from './clock.ts'
-import styles from './overview.module.css'
 import { type Overview, useShowsSeveral } from './overview.ts'
 
 /** The four figures; each says below what it is compared with or made of. */
@@ -11,7 +10,7 @@ export function Figures({ overview }: { overview: Overview }) {
   const { today, funds, oldest, at, zone } = overview
   const { say } = useWords()
   return (
-    <dl className={`${styles.figures} ${funds ? '' : styles.three}`}>
+    <Row>
       <SentFigure today={today} zone={zone} />
       <DeliveredFigure today={today} zone={zone} />
       {funds && <SpentFigure funds={funds} at={at} zone={zone} />}
@@ -22,17 +21,7 @@ export function Figures({ overview }: { overview: Overview }) {
           {say('overview.oldest.noneNote')}
         </Figure>
       )}
-    </dl>
-  )
-}
-
-function Figure({ label, value, children }: { label: string; value: ReactNode; children: ReactNode }) {
-  return (
-    <div>
-      <dt>{label}</dt>
-      <dd className={styles.value}>{value}</dd>
-      <dd className={styles.below}>{children}</dd>
-    </div>
+    </Row>
   )
 }
 

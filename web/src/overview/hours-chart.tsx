@@ -2,6 +2,7 @@ import { VisuallyHidden } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { useState } from 'react'
 import { useFormats } from '../format.ts'
+import chart from '../parts/chart.module.css'
 import { scaleOf } from '../parts/scale.ts'
 import { useWords } from '../words/words.ts'
 import { type Clock, useClock } from './clock.ts'
@@ -25,7 +26,7 @@ export default function HoursChart({ hours, zone }: { hours: Hour[]; zone: strin
   return (
     <div ref={ref} className={styles.chartBox}>
       {width > 0 && <Bars hours={hours} zone={zone} width={width} pointed={pointed} onPoint={setPointed} />}
-      {isEmpty && <p className={styles.chartEmpty}>{say('overview.chart.empty')}</p>}
+      {isEmpty && <p className={chart.chartEmpty}>{say('overview.chart.empty')}</p>}
       {hour && (
         <Tip hour={hour} zone={zone} isLast={pointed === hours.length - 1} isLeft={pointed! >= hours.length / 2} />
       )}
@@ -59,7 +60,7 @@ function Bars({ hours, zone, width, pointed, onPoint }: BarsProps) {
     x < EDGE.left ? undefined : Math.min(hours.length - 1, Math.floor((x - EDGE.left) / step))
   return (
     <svg
-      className={styles.chart}
+      className={chart.chart}
       width={width}
       height={height}
       role="img"
@@ -69,7 +70,7 @@ function Bars({ hours, zone, width, pointed, onPoint }: BarsProps) {
     >
       {lines.map(line => (
         <g key={line}>
-          <path className={styles.grid} d={`M${EDGE.left} ${Math.round(base - heightOf(line))}.5H${width}`} />
+          <path className={chart.grid} d={`M${EDGE.left} ${Math.round(base - heightOf(line))}.5H${width}`} />
           <text x={EDGE.left - 8} y={base - heightOf(line) + 4} textAnchor="end">
             {number(line)}
           </text>
@@ -78,7 +79,7 @@ function Bars({ hours, zone, width, pointed, onPoint }: BarsProps) {
       {hours.map((hour, place) => (
         <g key={hour.hour}>
           <rect
-            className={pointed === place ? styles.pointed : styles.column}
+            className={pointed === place ? chart.pointed : chart.column}
             x={EDGE.left + place * step}
             y={EDGE.top}
             width={step}
@@ -97,11 +98,11 @@ function Bars({ hours, zone, width, pointed, onPoint }: BarsProps) {
           ))}
         </g>
       ))}
-      <path className={styles.base} d={`M${EDGE.left} ${base}.5H${width}`} />
+      <path className={chart.base} d={`M${EDGE.left} ${base}.5H${width}`} />
       {labelsOf(hours, clock, isNarrow ? 6 : 3).map(({ place, text, isDay }) => (
         <text
           key={place}
-          className={isDay ? styles.day : undefined}
+          className={isDay ? chart.day : undefined}
           x={EDGE.left + (place + 0.5) * step}
           y={height - 6}
           textAnchor={place > hours.length - 2 ? 'end' : 'middle'}
@@ -142,7 +143,7 @@ function Tip({ hour, zone, isLast, isLeft }: { hour: Hour; zone: string; isLast:
   const { number } = useFormats()
   const span = useSpan(zone)
   return (
-    <div className={`${styles.tip} ${isLeft ? styles.tipLeft : styles.tipRight}`} aria-hidden="true">
+    <div className={`${chart.tip} ${isLeft ? chart.tipLeft : chart.tipRight}`} aria-hidden="true">
       <b>{span(hour, isLast)}</b>
       {statuses.map(status => (
         <div key={status}>

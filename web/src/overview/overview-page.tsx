@@ -4,6 +4,7 @@ import { lazy, Suspense } from 'react'
 import { Blank } from '../parts/blank.tsx'
 import { BoneRows } from '../parts/bones.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
+import figures from '../parts/figures.module.css'
 import { Icon } from '../parts/icon.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { PageLink } from '../parts/page-link.tsx'
@@ -77,7 +78,9 @@ function Content({ overview }: { overview: Overview }) {
     )
   return (
     <>
-      <Figures overview={overview} />
+      <div className={styles.figures}>
+        <Figures overview={overview} />
+      </div>
       <div className={styles.withAside}>
         <LastHours overview={overview} />
         <AttentionList lines={attention} zone={zone} />
@@ -117,7 +120,7 @@ function LastHours({ overview: { hours, zone } }: { overview: Overview }) {
 function Bones() {
   return (
     <>
-      <div className={styles.figures} aria-hidden="true">
+      <div className={`${styles.figures} ${figures.figures}`} aria-hidden="true">
         {[0, 1, 2, 3].map(place => (
           <div key={place}>
             <Skeleton height={10} width={96} mt={5} />

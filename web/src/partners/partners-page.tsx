@@ -7,6 +7,7 @@ import { useFigures } from '../dispatches/figures.ts'
 import { useFormats } from '../format.ts'
 import { Blank } from '../parts/blank.tsx'
 import { BoneRows } from '../parts/bones.tsx'
+import { CursorPages, NoRowFits } from '../parts/cursor-pages.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { PageHead } from '../parts/page-head.tsx'
@@ -43,7 +44,7 @@ export function PartnersPage() {
         data.items.length > 0 ? (
           <>
             <PartnerTable partners={data.items} />
-            <Pages search={search} {...data} />
+            <CursorPages to="/partners" search={search} ids={data.items.map(({ partnerId }) => partnerId)} {...data} />
           </>
         ) : (
           <Nothing search={search} />
@@ -142,38 +143,9 @@ function PartnerRow({ partner }: { partner: Partner }) {
   )
 }
 
-type PagesProps = { search: PartnersSearch; items: Partner[]; hasBefore: boolean; hasAfter: boolean }
-
-function Pages({ search, items, hasBefore, hasAfter }: PagesProps) {
-  const { say } = useWords()
-  if (!hasBefore && !hasAfter) return null
-  const before = { ...search, after: undefined, before: items[0]!.partnerId }
-  const after = { ...search, before: undefined, after: items.at(-1)!.partnerId }
-  return (
-    <nav className={companies.pages} aria-label={say('app.pages')}>
-      {hasBefore && (
-        <Button component={Link} to="/partners" search={before as never} leftSection={<Icon name="back" />}>
-          {say('companies.before')}
-        </Button>
-      )}
-      {hasAfter && (
-        <Button component={Link} to="/partners" search={after as never} rightSection={<Icon name="right" />}>
-          {say('companies.after')}
-        </Button>
-      )}
-    </nav>
-  )
-}
-
 function Nothing({ search: { search, state } }: { search: PartnersSearch }) {
   const { say } = useWords()
   if (search === undefined && state === undefined)
     return <Blank drawing="bird" title={say('partners.empty')} text={say('partners.empty.text')} />
-  return (
-    <Blank drawing="lost" title={say('partners.nothing')} text={say('companies.nothing.text')}>
-      <Button component={Link} to="/partners" search={{} as never}>
-        {say('companies.nothing.reset')}
-      </Button>
-    </Blank>
-  )
+  return <NoRowFits to="/partners" title={say('partners.nothing')} />
 }

@@ -2,6 +2,7 @@ import { VisuallyHidden } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { useState } from 'react'
 import { useFormats } from '../format.ts'
+import chart from '../parts/chart.module.css'
 import { useWords } from '../words/words.ts'
 import styles from './verification.module.css'
 import { useNames, type Verification } from './verification.ts'
@@ -22,7 +23,7 @@ export default function DaysChart({ days }: { days: Day[] }) {
     <div ref={ref} className={styles.chartBox}>
       {width > 0 && <Bars days={days} width={width} pointed={pointed} onPoint={setPointed} />}
       {days.every(({ sent, confirmed }) => sent + confirmed === 0) && (
-        <p className={styles.chartEmpty}>{say('verification.chart.empty')}</p>
+        <p className={chart.chartEmpty}>{say('verification.chart.empty')}</p>
       )}
       {day && <Tip day={day} isLeft={pointed! >= days.length / 2} />}
       <VisuallyHidden>
@@ -52,7 +53,7 @@ function Bars({ days, width, pointed, onPoint }: BarsProps) {
   const every = Math.ceil(LABEL_WIDTH / step)
   return (
     <svg
-      className={styles.chart}
+      className={chart.chart}
       width={width}
       height={height}
       role="img"
@@ -62,7 +63,7 @@ function Bars({ days, width, pointed, onPoint }: BarsProps) {
     >
       {lines.map(line => (
         <g key={line}>
-          <path className={styles.grid} d={`M${EDGE.left} ${Math.round(base - tall(line))}.5H${width}`} />
+          <path className={chart.grid} d={`M${EDGE.left} ${Math.round(base - tall(line))}.5H${width}`} />
           <text x={EDGE.left - 8} y={base - tall(line) + 4} textAnchor="end">
             {number(line)}
           </text>
@@ -75,7 +76,7 @@ function Bars({ days, width, pointed, onPoint }: BarsProps) {
         return (
           <g key={day.day}>
             <rect
-              className={pointed === place ? styles.pointed : styles.column}
+              className={pointed === place ? chart.pointed : chart.column}
               x={x}
               y={EDGE.top}
               width={step}
@@ -100,7 +101,7 @@ function Bars({ days, width, pointed, onPoint }: BarsProps) {
           </g>
         )
       })}
-      <path className={styles.base} d={`M${EDGE.left} ${base}.5H${width}`} />
+      <path className={chart.base} d={`M${EDGE.left} ${base}.5H${width}`} />
       {days.map(
         ({ day }, place) =>
           (days.length - 1 - place) % every === 0 && (
@@ -109,7 +110,7 @@ function Bars({ days, width, pointed, onPoint }: BarsProps) {
               x={EDGE.left + (place + 0.5) * step}
               y={height - 6}
               textAnchor={place === days.length - 1 && step < LABEL_WIDTH / 2 ? 'end' : 'middle'}
-              className={place === days.length - 1 ? styles.lastDay : undefined}
+              className={place === days.length - 1 ? chart.day : undefined}
             >
               {names.day(day)}
             </text>
@@ -132,7 +133,7 @@ function Tip({ day, isLeft }: { day: Day; isLeft: boolean }) {
   const { number } = useFormats()
   const names = useNames()
   return (
-    <div className={`${styles.tip} ${isLeft ? styles.tipLeft : styles.tipRight}`} aria-hidden="true">
+    <div className={`${chart.tip} ${isLeft ? chart.tipLeft : chart.tipRight}`} aria-hidden="true">
       <b>{names.day(day.day)}</b>
       <div>
         <i className={styles.confirmed} />
