@@ -128,6 +128,8 @@ describe('the list', () => {
   })
 })
 
+const everyDay = { hours: [10, 11], days: [1, 2, 3, 4, 5, 6, 7], isLocal: true }
+
 describe('a dispatch', () => {
   test('is shown with its text, sender names, and why it waits', async () => {
     const dispatchId = await made(ours)
@@ -139,6 +141,21 @@ describe('a dispatch', () => {
     expect((await browser.ask('POST', `/dispatches/${dispatchId}/stop`)).body.status).toBe('STOPPED')
     expect((await browser.ask('POST', `/dispatches/${dispatchId}/stop`)).status).toBe(200)
     expect((await browser.ask('POST', `/dispatches/${dispatchId}/start`)).body.status).toBe('STARTED')
+  })
+
+  test.each([
+    [{ hours: [10, 11], useLocalTime: true, rate: 60, rateTerm: 'hour' }, everyDay, { rate: 60, term: 'hour' }],
+    [
+      { hours: [10, 11], useLocalTime: false, rateTerm: 90 },
+      { ...everyDay, isLocal: false },
+      { rate: 90, term: 'minute' },
+    ],
+    [{ useLocalTime: true }, null, null],
+  ])('with %j says when it is sent, and how fast', async (options, sendingHours, limit) => {
+    const dispatchId = await made(ours)
+    await api.sql`update dispatches set options = ${api.sql.json(options)} where dispatch_id = ${dispatchId}`
+    const { browser } = await signedIn(ofCompany(ours.companyId), 'sender')
+    expect((await browser.ask('GET', `/dispatches/${dispatchId}`)).body).toMatchObject({ sendingHours, limit })
   })
 
   test('counts its messages by operator, reason and time, with the money', async () => {

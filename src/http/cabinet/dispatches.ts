@@ -8,7 +8,12 @@ import type { Sql } from '../../db/sql.ts'
 import { recordChange } from '../../domain/audit-log/audit-log.ts'
 import { type Again, sendAgain } from '../../domain/dispatches/again.ts'
 import { requireDispatchOf } from '../../domain/dispatches/client-dispatches.ts'
-import { type Dispatch, type DispatchStatus, dispatchStatuses } from '../../domain/dispatches/dispatch.ts'
+import {
+  type Dispatch,
+  type DispatchOptions,
+  type DispatchStatus,
+  dispatchStatuses,
+} from '../../domain/dispatches/dispatch.ts'
 import { startDispatchOf, stopDispatchOf } from '../../domain/dispatches/lifecycle.ts'
 import { type Brand, brandOf } from '../../domain/numbering/brand.ts'
 import type { Viewer } from '../../domain/people/person.ts'
@@ -225,7 +230,28 @@ const presentDetails = (dispatch: Dispatch, names: string[]) => ({
   trafficType: dispatch.trafficType,
   callbackUrl: dispatch.callbackUrl,
   isCascade: dispatch.cascade !== null,
+  sendingHours: hoursOf(dispatch.options),
+  limit: limitOf(dispatch.options),
 })
+
+const hoursOf = (options: DispatchOptions | null) =>
+  options?.hours || options?.days
+    ? {
+        hours: options.hours ?? allHours,
+        days: options.days ?? allDays,
+        isLocal: options.useLocalTime !== false,
+      }
+    : null
+
+const allHours = Array.from({ length: 24 }, (_, hour) => hour)
+const allDays = [1, 2, 3, 4, 5, 6, 7]
+
+/** The most parts in a time. A number in place of the time is that many a minute. */
+function limitOf(options: DispatchOptions | null) {
+  const { rate, rateTerm } = options ?? {}
+  if (typeof rateTerm === 'number') return { rate: rateTerm, term: 'minute' }
+  return rate === undefined || rateTerm === undefined ? null : { rate, term: rateTerm }
+}
 
 /** Gateways have names that concern staff alone. */
 type ShownReason =

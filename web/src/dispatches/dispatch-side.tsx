@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useFormats } from '../format.ts'
 import { Pair, Pairs } from '../parts/pairs.tsx'
 import { Section } from '../parts/section.tsx'
+import { describeHours, termNames } from '../parts/week-hours.ts'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import { useClicks } from './clicks.ts'
@@ -27,11 +28,12 @@ export function DispatchMoney({ money }: { money: NonNullable<Breakdown['money']
 
 /** What it says, and how it was made. */
 export function DispatchSide({ dispatch }: { dispatch: Whole }) {
-  const { say } = useWords()
+  const words = useWords()
+  const { say } = words
   const { moment } = useFigures()
   const clicks = useClicks()
   const ofCompany = useMe().kind === 'COMPANY' ? undefined : dispatch.companyId
-  const { senderNames, startAt, completedAt, callbackUrl } = dispatch
+  const { senderNames, startAt, completedAt, callbackUrl, sendingHours, limit } = dispatch
   return (
     <>
       <Section title={say('dispatch.text')}>
@@ -51,6 +53,17 @@ export function DispatchSide({ dispatch }: { dispatch: Whole }) {
           <Pair name={say('dispatch.details.company')}>{dispatch.companyName}</Pair>
           {senderNames.length > 0 && <Pair name={say('dispatch.details.sender')}>{senderNames.join(', ')}</Pair>}
           <Pair name={say('dispatch.details.traffic')}>{say(`dispatch.traffic.${dispatch.trafficType}`)}</Pair>
+          {sendingHours && (
+            <Pair name={say('dispatch.details.hours')}>
+              {describeHours(words, sendingHours)}
+              <span className="note small"> {say(sendingHours.isLocal ? 'new.when.theirs' : 'new.when.moscow')}</span>
+            </Pair>
+          )}
+          {limit && (
+            <Pair name={say('dispatch.details.limit')}>
+              {say('dispatch.details.parts', { count: limit.rate, term: say(termNames[limit.term as Term]) })}
+            </Pair>
+          )}
           <Pair name={say('dispatch.details.created')}>{moment(dispatch.createdAt)}</Pair>
           {startAt && <Pair name={say('dispatch.details.planned')}>{moment(startAt)}</Pair>}
           {completedAt && <Pair name={say('dispatch.details.finished')}>{moment(completedAt)}</Pair>}
@@ -60,6 +73,8 @@ export function DispatchSide({ dispatch }: { dispatch: Whole }) {
     </>
   )
 }
+
+type Term = keyof typeof termNames
 
 /** Placeholders stand out. */
 const WithPlaces = ({ text }: { text: string }) =>

@@ -7,6 +7,7 @@ import { useFormats } from '../format.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Section } from '../parts/section.tsx'
 import { Status } from '../parts/status.tsx'
+import { daysIn, hoursIn, termNames } from '../parts/week-hours.ts'
 import { describeProblem } from '../problems.ts'
 import { dateFormat } from '../words/intl.ts'
 import { useWords } from '../words/words.ts'
@@ -16,8 +17,6 @@ import styles from './new-dispatch.module.css'
 import { Foot, type StepProps, useGoTo } from './new-dispatch-page.tsx'
 import { beginSending, channelsOf, mostOf, numberOf, placeOf, reportOf } from './offer.ts'
 import { BrandPrices } from './summary.tsx'
-import { daysIn, hoursIn } from './week-grid.tsx'
-import { termNames } from './when-step.tsx'
 
 /** Step 4: what will happen in words, warnings, price, a test, and the one button. */
 export function CheckStep({ use, offer }: StepProps) {

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react'
-import { dateFormat } from '../words/intl.ts'
-import { useWords, type Words } from '../words/words.ts'
+import { clock, dayName, describeHours } from '../parts/week-hours.ts'
+import { useWords } from '../words/words.ts'
 import { allDays } from './draft.ts'
 import styles from './new-dispatch.module.css'
 
@@ -57,42 +57,6 @@ export function WeekGrid({ hours, days, onChange }: Props) {
     </>
   )
 }
-
-/** `Mon–Fri, 09:00–21:00`. */
-export function describeHours(words: Words, { hours, days }: Chosen): string {
-  const { say } = words
-  if (hours.length === 0 || days.length === 0) return say('new.when.nothing')
-  if (hours.length === 24 && days.length === 7) return say('new.when.any')
-  return `${daysIn(words, days)}, ${hoursIn(hours)}`
-}
-
-export const daysIn = (words: Words, days: number[]) =>
-  runsOf(days)
-    .map(([first, last]) =>
-      first === last ? dayName(words, first) : `${dayName(words, first)}–${dayName(words, last)}`,
-    )
-    .join(', ')
-
-export const hoursIn = (hours: number[]) =>
-  runsOf(hours)
-    .map(([first, last]) => `${clock(first)}–${clock(last + 1)}`)
-    .join(', ')
-
-function runsOf(values: number[]): [number, number][] {
-  const runs: [number, number][] = []
-  for (const value of values) {
-    const last = runs.at(-1)
-    if (last && last[1] === value - 1) last[1] = value
-    else runs.push([value, value])
-  }
-  return runs
-}
-
-const clock = (hour: number) => `${String(hour).padStart(2, '0')}:00`
-
-/** 1 is Monday; 5 January 1970 was one. */
-export const dayName = ({ language }: Words, day: number, weekday: 'short' | 'long' = 'short') =>
-  dateFormat(language, { weekday, timeZone: 'UTC' })(new Date(Date.UTC(1970, 0, 4 + day)))
 
 function Grid({ hours, days, onChange }: Props) {
   const words = useWords()

@@ -1,5 +1,6 @@
 import { NativeSelect, NumberInput, Switch, TextInput } from '@mantine/core'
 import { Section } from '../parts/section.tsx'
+import { termNames } from '../parts/week-hours.ts'
 import { useWords } from '../words/words.ts'
 import { Choice } from './choice.tsx'
 import { rateTerms, type When } from './draft.ts'
@@ -21,13 +22,6 @@ export function faultOfWhen({ startAt, endAt, hours, days }: When, now = new Dat
   if (startMs > now.getTime() + WEEK_MS) return 'new.when.startIsFar'
   if (endAt !== '' && Date.parse(endAt) <= startMs) return 'new.when.endIsEarly'
 }
-
-export const termNames = {
-  second: 'new.when.second',
-  minute: 'new.when.minute',
-  hour: 'new.when.hourTerm',
-  day: 'new.when.day',
-} as const
 
 /** Step 3: start, end, hours of the week, the subscriber's clock, speed. */
 export function WhenStep({ use, offer }: StepProps) {
