@@ -1,9 +1,13 @@
+import { decimal } from './decimals.ts'
+
 /**
  * Numbers, moments and names as a language writes them. What the browser needs for it is slow to make and quick to use:
  * it is made when a text is first wanted, and kept.
  */
-export const numberFormat = (locale: string, options?: Intl.NumberFormatOptions) => (value: number) =>
-  numbers(locale, options).format(value)
+export const numberFormat =
+  (locale: string, options: Intl.NumberFormatOptions = {}) =>
+  (value: number) =>
+    decimal(locale, options, value) ?? numbers(locale, options).format(value)
 
 export const dateFormat = (locale: string, options?: Intl.DateTimeFormatOptions) => (moment: string | Date) =>
   dates(locale, options).format(new Date(moment))
@@ -16,6 +20,9 @@ export const pluralOf = (locale: string, count: number) => plurals(locale, {}).s
 
 /** `₽` of `RUB`. */
 export const signOfCurrency = (locale: string, currency: string) =>
+  currency === 'RUB' ? '₽' : signByBrowser(locale, currency)
+
+const signByBrowser = (locale: string, currency: string) =>
   numbers(locale, { style: 'currency', currency, currencyDisplay: 'narrowSymbol' })
     .formatToParts(0)
     .find(({ type }) => type === 'currency')!.value
