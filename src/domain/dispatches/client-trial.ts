@@ -80,7 +80,7 @@ export async function tryClientDispatch(
   }
 }
 
-/** Each step is judged as if it were a dispatch of its own. Whoever cannot get one of them costs nothing for it. */
+/** Each step is judged as if it were a dispatch of its own. A person who cannot get one of them costs nothing for it. */
 async function priceOfLaterSteps(
   dispatch: ClientDispatch,
   judge: (alone: ClientDispatch) => Promise<{ judged: ReturnType<typeof judgeUnstored> }>,

@@ -9,7 +9,7 @@ export type RecentCounts = { all: number; failed: number; waiting: number; isLea
 const MOST_READ = 5000
 const TIMEOUT_MS = 1000
 
-/** Undefined when counting takes too long: nobody waits for figures beside a tab. */
+/** Undefined when counting takes too long: the page does not wait for figures beside a tab. */
 export async function countRecent(
   pool: Pool,
   companyIds: number[],

@@ -11,7 +11,7 @@ import type { StepProps } from './new-dispatch-page.tsx'
 
 const LEAST_STEPS = 2
 
-/** A cascade: each step goes out to those whom the one before did not reach. */
+/** A cascade: each step goes out to the people that the one before did not reach. */
 export function CascadeSteps({ use: { draft, change }, offer }: StepProps) {
   const { say } = useWords()
   const steps = draft.cascade ?? []

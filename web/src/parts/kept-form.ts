@@ -8,7 +8,7 @@ export type Kept<Draft> = {
   change(part: Partial<Draft> | ((now: Draft) => Partial<Draft>)): void
   /** Whether it differs from what the form began with. */
   isChanged: boolean
-  /** The same, and nobody saved or discarded it yet. */
+  /** The same, and it was neither saved nor discarded yet. */
   isUnsaved(): boolean
   /** Whether it was typed before the page was loaded. */
   isRestored: boolean

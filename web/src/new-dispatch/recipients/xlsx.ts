@@ -257,7 +257,7 @@ function shownCell(type: string, value: string, style: number, { shared, formats
   if (type === 'n') return shownNumber(value, formats[style] ?? { kind: 'general' }, is1904)
   if (type === 'b') return value === '1' ? 'TRUE' : 'FALSE'
   if (type === 'd') return shownMoment(value, true, !/T00:00/.test(value) && value.includes('T'))
-  // A formula without a result, such as #N/A, must reach nobody: it counts as empty.
+  // A formula without a result, such as #N/A, must reach no telephone: it counts as empty.
   return type === 'e' ? '' : value
 }
 
