@@ -7,8 +7,8 @@ const marks: Record<string, { group: string; point: string }> = {
 const USUAL_MOST = 3
 
 /**
- * A decimal number as our two languages write it, as `Intl.NumberFormat` does: the browser takes 30 ms to make the first
- * of those, in the middle of drawing a page. Undefined where only the browser knows.
+ * A decimal number as our two languages write it, just as `Intl.NumberFormat` would. Making the first of those is slow, and
+ * would happen while a page is drawn. Undefined where only the browser knows.
  */
 export function decimal(locale: string, options: Intl.NumberFormatOptions, value: number): string | undefined {
   const mark = marks[locale]
