@@ -56,7 +56,9 @@ export function DispatchSide({ dispatch }: { dispatch: Whole }) {
           {sendingHours && (
             <Pair name={say('dispatch.details.hours')}>
               {describeHours(words, sendingHours)}
-              <span className="note small"> {say(sendingHours.isLocal ? 'new.when.theirs' : 'new.when.moscow')}</span>
+              <span className={`note small ${styles.clock}`}>
+                {say(sendingHours.isLocal ? 'new.when.theirs' : 'new.when.moscow')}
+              </span>
             </Pair>
           )}
           {limit && (
