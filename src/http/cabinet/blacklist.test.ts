@@ -101,12 +101,19 @@ test('the export has every number, and no cell that a spreadsheet would calculat
   await api.sql`
     insert into blacklist (company_id, msisdn) select ${companyId}, (79160000000 + n)::text from generate_series(1, 5001) n`
   await addToBlacklist(api.sql, companyId, '79990000001', '=1+1', 'API')
-  const url = `/cabinet/api/blacklist/export`
-  const answer = await api.app.inject({ url, headers: { host: 'localhost:8080', cookie: browser.cookie! } })
-  const lines = answer.body.trimEnd().split('\r\n')
-  expect(lines[0]).toMatch(/^\ufeffNumber,Source,Added \(Europe\/Moscow\),Comment$/)
+  const headers = { host: 'localhost:8080', cookie: browser.cookie! }
+  const read = async (query = '') => {
+    const answer = await api.app.inject({ url: `/cabinet/api/blacklist/export${query}`, headers })
+    return answer.body.trimEnd().split('\r\n')
+  }
+  const lines = await read()
+  expect(lines[0]).toBe('\ufeffNumber,How it came here,Added (Europe/Moscow),Comment')
   expect(lines).toHaveLength(1 + 5002)
-  expect(lines.at(-1)).toMatch(/^79990000001,API,\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,'=1\+1$/)
+  expect(lines.at(-1)).toMatch(/^79990000001,By the API,\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,'=1\+1$/)
+  const russian = await read('?language=ru&zone=Asia/Omsk')
+  expect(russian[0]).toBe('\ufeffНомер;Как попал сюда;Добавлен (Asia/Omsk);Комментарий')
+  expect(russian.at(-1)).toMatch(/^79990000001;Через API;/)
+  expect((await browser.ask('GET', '/blacklist/export?zone=Mars')).status).toBe(400)
 })
 
 test('a page of a large list is read by an index', async () => {

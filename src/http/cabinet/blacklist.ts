@@ -17,11 +17,13 @@ import {
   takeOffBlacklist,
 } from '../../domain/blacklist/blacklist.ts'
 import { ASKED } from '../../domain/blacklist/entry.ts'
+import type { Language } from '../../domain/people/person.ts'
 import { usualLimits } from '../context.ts'
 import { ReportLimit, streamOf } from '../report-limit.ts'
 import { Defaulted, Id } from '../schemas.ts'
 import type { CabinetContext } from './cabinet-context.ts'
-import { csvOf, reportTypes } from './report.ts'
+import { clockIn, csvOf, csvStyles, reportTypes } from './report.ts'
+import { ofReader, refuseUnknownZone, reportWordsOf } from './report-words.ts'
 import { companyOf, OfCompany } from './whose.ts'
 
 const EXPORTS_OF_PERSON = 1
@@ -45,6 +47,7 @@ const Import = Type.Object({
   /** For the audit log. */
   fileName: Type.Optional(Type.String({ maxLength: 255 })),
 })
+const Export = Type.Object({ ...OfCompany.properties, ...ofReader })
 const ByNumber = Type.Object({ msisdn: Type.String({ pattern: '^\\d{5,15}$' }) })
 
 /** What the page asks and gets; it imports these types. */
@@ -147,12 +150,13 @@ export const blacklistRoutes =
 
     api.get(
       '/blacklist/export',
-      { config: seen, schema: { querystring: OfCompany } },
-      async ({ viewer, query, method }, reply) => {
+      { config: seen, schema: { querystring: Export } },
+      async ({ viewer, query: { language, zone = billingZone, ...query }, method }, reply) => {
+        refuseUnknownZone(zone)
         const { companyId } = await companyOf(sql, viewer, query)
         reply.type(reportTypes.csv).header('content-disposition', `attachment; filename="blacklist-${companyId}.csv"`)
         if (method === 'HEAD') return reply.send(Readable.from([]) as never)
-        const pieces = exportOf(sql, companyId, billingZone)
+        const pieces = exportOf(sql, companyId, language, zone)
         return reply.send(exportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)) as never)
       },
     )
@@ -172,13 +176,17 @@ function placeIn(after: string): BlacklistPlace {
   return { micros: Number(micros), msisdn }
 }
 
-function exportOf(sql: Sql, companyId: number, zone: string) {
-  const time = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' })
+function exportOf(sql: Sql, companyId: number, language: Language, zone: string) {
+  const words = reportWordsOf(language)
+  const at = clockIn(zone)
   async function* rows() {
     for await (const page of everyEntry(sql, companyId))
-      yield page.map(({ msisdn, source, createdAt, comment }) => [msisdn, source, time.format(createdAt), comment])
+      yield page
+        .map(present)
+        .map(({ msisdn, source, createdAt, comment }) => [msisdn, words.sourceOf(source), at(createdAt), comment])
   }
-  return csvOf(['Number', 'Source', `Added (${zone})`, 'Comment'], rows())
+  const head = [words.number, words.source, `${words.added} (${zone})`, words.comment]
+  return csvOf(head, rows(), csvStyles[language])
 }
 
 const present = ({ msisdn, comment, source, createdAt }: BlacklistEntry) => ({

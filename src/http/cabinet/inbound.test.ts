@@ -143,7 +143,10 @@ describe('what people wrote', () => {
     }
     expect(await read('')).toHaveLength(3)
     const [, line] = await read('?q=1%2B1')
-    expect(line).toMatch(/,79160000061,WHATSAPP,Shop \d+,'=1\+1,Default,no,[\da-f-]{36}$/)
+    expect(line).toMatch(/,79160000061,WhatsApp,Shop \d+,'=1\+1,Default,no,[\da-f-]{36}$/)
+    const [head, russian] = await read('?q=1%2B1&language=ru&zone=Asia/Omsk')
+    expect(head).toMatch(/^\ufeffПолучено \(Asia\/Omsk\);Номер;Канал;Кому;/)
+    expect(russian).toMatch(/;79160000061;WhatsApp;Shop \d+;'=1\+1;Default;нет;/)
   })
 })
 

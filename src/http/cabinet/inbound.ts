@@ -19,6 +19,7 @@ import {
   removeRule,
   requireRuleForUpdate,
 } from '../../domain/inbound/rules.ts'
+import type { Language } from '../../domain/people/person.ts'
 import { listSenders } from '../../domain/senders/senders.ts'
 import { CENTER_NAME_LENGTH, type TrafficCenter } from '../../domain/traffic-centers/traffic-center.ts'
 import {
@@ -32,7 +33,8 @@ import { usualLimits } from '../context.ts'
 import { ReportLimit, streamOf } from '../report-limit.ts'
 import { DateTime, Defaulted, Id, OneOf } from '../schemas.ts'
 import type { CabinetContext } from './cabinet-context.ts'
-import { csvOf, reportTypes } from './report.ts'
+import { clockIn, csvOf, csvStyles, reportTypes } from './report.ts'
+import { ofReader, refuseUnknownZone, reportWordsOf } from './report-words.ts'
 import { companyOf, OfCompany } from './whose.ts'
 
 const REPORTS_OF_PERSON = 1
@@ -45,6 +47,7 @@ const filters = {
   to: Type.Optional(DateTime),
 }
 const Filter = Type.Object(filters)
+const Report = Type.Object({ ...filters, ...ofReader })
 const List = Type.Object({
   ...filters,
   before: Type.Optional(Type.String({ format: 'uuid' })),
@@ -139,10 +142,12 @@ export const inboundRoutes =
 
     api.get(
       '/inbound/report',
-      { config: traffic, schema: { querystring: Filter } },
+      { config: traffic, schema: { querystring: Report } },
       async ({ viewer, query, method }, reply) => {
         const { companyId } = await companyOf(sql, viewer, query)
-        const pieces = reportOf(everyInbound(sql, companyId, searchOf(query), clock()), billingZone)
+        const { language, zone = billingZone } = query
+        refuseUnknownZone(zone)
+        const pieces = reportOf(everyInbound(sql, companyId, searchOf(query), clock()), language, zone)
         reply.type(reportTypes.csv).header('content-disposition', `attachment; filename="inbound-${companyId}.csv"`)
         if (method === 'HEAD') return reply.send(Readable.from([]) as never)
         return reply.send(reportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)) as never)
@@ -347,30 +352,31 @@ const present = (message: SeenInbound) => ({
   isRuleThere: message.isRuleThere,
 })
 
-function reportOf(pages: AsyncIterable<SeenInbound[]>, zone: string) {
-  const time = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' })
+function reportOf(pages: AsyncIterable<SeenInbound[]>, language: Language, zone: string) {
+  const words = reportWordsOf(language)
+  const at = clockIn(zone)
   async function* rows() {
     for await (const page of pages)
       yield page.map(one => [
-        time.format(one.receivedAt),
+        at(one.receivedAt),
         one.destination,
-        one.channelType,
+        words.channelOf(one.channelType),
         one.senderName,
         one.text,
         one.centerName,
-        one.isStop ? 'yes' : 'no',
+        one.isStop ? words.yes : words.no,
         one.uuid,
       ])
   }
   const head = [
-    `Received (${zone})`,
-    'Number',
-    'Channel',
-    'Written to',
-    'Text',
-    'Traffic center',
-    'Stop word',
-    'Message id',
+    `${words.received} (${zone})`,
+    words.number,
+    words.channel,
+    words.writtenTo,
+    words.text,
+    words.trafficCenter,
+    words.stopWord,
+    words.messageId,
   ]
-  return csvOf(head, rows())
+  return csvOf(head, rows(), csvStyles[language])
 }

@@ -3,12 +3,11 @@ import { timeOfUuid7 } from '../../base/uuid7.ts'
 import { type FoundPage, reportBounds, type SeenMessage } from '../../domain/message-search/box-search.ts'
 import { OTHER_BRAND_ID } from '../../domain/numbering/brand.ts'
 import type { Language } from '../../domain/people/person.ts'
-import { csvOf, csvStyles } from './report.ts'
+import { type Clock, clockIn, csvOf, csvStyles } from './report.ts'
 import { type ReportWords, reportWordsOf } from './report-words.ts'
 import type { Cell } from './xlsx.ts'
 
 type Options = { language: Language; zone: string; hasPrices: boolean; hasCompanies: boolean }
-type Clock = (moment: Date | null) => string | null
 type Column = { name: string; of(message: SeenMessage): Cell }
 
 /** What a search found, a row for each message. Where the search has more than the file, the last row says so. */
@@ -18,11 +17,6 @@ export function messageReport(pages: AsyncIterable<FoundPage>, options: Options)
   const columns = columnsOf(options, words, at)
   const head = columns.map(({ name }) => name)
   return csvOf(head, rowsOf(pages, columns, words, at), csvStyles[options.language])
-}
-
-function clockIn(timeZone: string): Clock {
-  const time = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
-  return moment => (moment ? time.format(moment) : null)
 }
 
 const columnsOf = ({ zone, hasPrices, hasCompanies }: Options, words: ReportWords, at: Clock): Column[] => [

@@ -160,6 +160,9 @@ describe('the ledger', () => {
       .map(row => Number(/,(-?[\d.]+),[^,]*$/.exec(row.replace(/"[^"]*(""[^"]*)*"/g, ''))![1]))
     expect(sum(amounts)).toBe(sum([(await found<MoneyAnswer>(browser, '/money')).balance]))
     expect(body).toContain(`"'${FORMULA.replaceAll('"', '""')}"`)
+    const russian = (await fileOf(browser, '/money/ledger/file?language=ru')).body.split('\r\n')
+    expect(russian[0]).toBe('\ufeffДень;Вид;Основание;Рассылка;Сообщений;"Сумма, RUB";Комментарий')
+    expect(russian[1]).toMatch(/;-\d+,\d+;$/)
   })
 
   test('costs the same with many entries and lines: a page is read by an index', async () => {
@@ -237,7 +240,9 @@ describe('a statement', () => {
       const { rawPayload } = await fileOf(browser, `/money/statements/2026-10/file?format=pdf&language=${language}`)
       expect(rawPayload.subarray(0, 5).toString()).toBe('%PDF-')
     }
-    expect((await fileOf(browser, '/money/statements/2026-10/file?language=ru')).body).toContain('По тарифам')
+    const russian = (await fileOf(browser, '/money/statements/2026-10/file?language=ru')).body
+    const total = String(spent).replace('.', ',')
+    expect(russian).toContain(`\r\nПо тарифам;Всего;;;${total}\r\n`)
   })
 })
 

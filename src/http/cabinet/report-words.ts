@@ -1,8 +1,11 @@
 import Type from 'typebox'
 import type { ChannelType } from '../../base/channel-types.ts'
 import { invalid } from '../../base/errors.ts'
+import { sources as englishSources } from '../../base/words/blacklist-en.ts'
+import { sources as russianSources } from '../../base/words/blacklist-ru.ts'
 import { traffic as english } from '../../base/words/traffic-en.ts'
 import { traffic as russian } from '../../base/words/traffic-ru.ts'
+import type { Source } from '../../domain/blacklist/entry.ts'
 import type { MessageStatus } from '../../domain/messages/message.ts'
 import { brandOf } from '../../domain/numbering/brand.ts'
 import { type Language, languages } from '../../domain/people/person.ts'
@@ -23,7 +26,7 @@ export function refuseUnknownZone(zone: string) {
   }
 }
 
-/** Heads and values of reports about messages. Channels, operators and reasons are named as on the pages. */
+/** Heads and values of files about messages and numbers. What both name is named as on the pages. */
 const en = {
   sheet: 'Messages',
   company: 'Company',
@@ -44,6 +47,15 @@ const en = {
   operatorError: 'Operator’s words',
   dispatch: 'Dispatch',
   ownId: 'Your id',
+  received: 'Received',
+  writtenTo: 'Written to',
+  trafficCenter: 'Traffic center',
+  stopWord: 'Stop word',
+  yes: 'yes',
+  no: 'no',
+  source: 'How it came here',
+  added: 'Added',
+  comment: 'Comment',
   endedByCount: (count: number, reached: string) =>
     `Only the newest ${count} messages are in this file, back to ${reached}. Choose a shorter period.`,
   endedByTime: (reached: string) => `The search took too long and stopped at ${reached}. Choose a shorter period.`,
@@ -76,6 +88,15 @@ const ru: typeof en = {
   operatorError: 'Слова оператора',
   dispatch: 'Рассылка',
   ownId: 'Ваш идентификатор',
+  received: 'Получено',
+  writtenTo: 'Кому',
+  trafficCenter: 'Центр трафика',
+  stopWord: 'Стоп-слово',
+  yes: 'да',
+  no: 'нет',
+  source: 'Как попал сюда',
+  added: 'Добавлен',
+  comment: 'Комментарий',
   endedByCount: (count, reached) =>
     `В файле только последние ${count} сообщений, начиная с ${reached}. Выберите период короче.`,
   endedByTime: reached => `Поиск занял слишком много времени и остановился на ${reached}. Выберите период короче.`,
@@ -90,7 +111,10 @@ const ru: typeof en = {
 
 export function reportWordsOf(language: Language) {
   const words = { en, ru }[language]
-  const names: Record<string, string> = { en: english, ru: russian }[language]
+  const names: Record<string, string> = {
+    en: { ...english, ...englishSources },
+    ru: { ...russian, ...russianSources },
+  }[language]
   return {
     ...words,
     statusOf: (status: MessageStatus, wasSent: boolean) =>
@@ -98,6 +122,7 @@ export function reportWordsOf(language: Language) {
     channelOf: (channelType: ChannelType) => names[`channel.${channelType}`]!,
     operatorOf: (brandId: number) => names[`operator.${brandOf(brandId) ?? 'OTHER'}`]!,
     reasonOf: (errorCode: number) => names[`reason.${errorCode}`] ?? names['reason.other']!,
+    sourceOf: (source: Source | null) => names[`blacklist.source.${source ?? 'unknown'}`]!,
   }
 }
 

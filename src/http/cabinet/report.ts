@@ -47,8 +47,7 @@ function columnsOf(
   words: ReportWords,
   nameOf: (senderId: number | null) => string,
 ): Column[] {
-  const time = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' })
-  const at = (moment: Date | null) => (moment ? time.format(moment) : null)
+  const at = clockIn(zone)
   return [
     { name: words.number, of: ({ destination }) => destination },
     { name: words.operator, of: ({ brandId }) => words.operatorOf(brandId) },
@@ -64,6 +63,14 @@ function columnsOf(
     { name: words.text, of: ({ text }) => text },
     { name: words.messageId, of: ({ uuid }) => uuid },
   ]
+}
+
+export type Clock = (moment: Date | null) => string | null
+
+/** Moments as spreadsheets of every language read them. */
+export function clockIn(timeZone: string): Clock {
+  const time = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
+  return moment => (moment ? time.format(moment) : null)
 }
 
 /** What was charged; of one that is not final yet, what is held for it. */
@@ -84,11 +91,7 @@ export const csvStyles: Record<Language, CsvStyle> = {
 }
 
 /** With a mark of UTF-8 in front: Excel takes it for an old encoding otherwise. */
-export async function* csvOf(
-  head: string[],
-  pages: AsyncIterable<Cell[][]>,
-  style = csvStyles.en,
-): AsyncGenerator<string> {
+export async function* csvOf(head: string[], pages: AsyncIterable<Cell[][]>, style: CsvStyle): AsyncGenerator<string> {
   const lineOf = (cells: readonly Cell[]) => `${cells.map(cell => csvCell(cell, style)).join(style.separator)}\r\n`
   yield `\ufeff${lineOf(head)}`
   for await (const page of pages) yield page.map(lineOf).join('')

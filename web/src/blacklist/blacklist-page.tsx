@@ -10,6 +10,7 @@ import { OneCompany, useCompanyId } from '../parts/one-company.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { useMe } from '../session.ts'
+import { zoneOfReader } from '../words/intl.ts'
 import { useWords } from '../words/words.ts'
 import { AddDialog } from './add-dialog.tsx'
 import styles from './blacklist.module.css'
@@ -46,7 +47,7 @@ function Blacklist({ companyId }: { companyId: number }) {
       <PageHead
         title={say('blacklist.title')}
         note={first ? countOf(say, first) : ' '}
-        actions={mayChange && <Actions companyId={companyId} isEmpty={isEmpty} onTask={setTask} />}
+        actions={<Actions companyId={companyId} isEmpty={isEmpty} mayChange={mayChange} onTask={setTask} />}
       />
       {!isEmpty && (
         <div className={styles.search}>
@@ -85,11 +86,12 @@ function countOf(say: Say, { total, isMore }: Page) {
   return isMore ? say('blacklist.countMore', { total }) : say('blacklist.count', { count: total })
 }
 
-type ActionsProps = { companyId: number; isEmpty: boolean; onTask(task: 'add' | 'import'): void }
+type ActionsProps = { companyId: number; isEmpty: boolean; mayChange: boolean; onTask(task: 'add' | 'import'): void }
 
-function Actions({ companyId, isEmpty, onTask }: ActionsProps) {
-  const { say } = useWords()
-  const file = new URL(`api${pathOf(companyId, '/export')}`, document.baseURI).href
+function Actions({ companyId, isEmpty, mayChange, onTask }: ActionsProps) {
+  const { say, language } = useWords()
+  const query = { language, zone: zoneOfReader() }
+  const file = new URL(`api${pathOf(companyId, '/export', query)}`, document.baseURI).href
   return (
     <>
       {!isEmpty && (
@@ -97,10 +99,14 @@ function Actions({ companyId, isEmpty, onTask }: ActionsProps) {
           {say('blacklist.export')}
         </Button>
       )}
-      <Button onClick={() => onTask('import')}>{say('blacklist.import')}</Button>
-      <Button variant="filled" leftSection={<Icon name="plus" />} onClick={() => onTask('add')}>
-        {say('blacklist.add')}
-      </Button>
+      {mayChange && (
+        <>
+          <Button onClick={() => onTask('import')}>{say('blacklist.import')}</Button>
+          <Button variant="filled" leftSection={<Icon name="plus" />} onClick={() => onTask('add')}>
+            {say('blacklist.add')}
+          </Button>
+        </>
+      )}
     </>
   )
 }

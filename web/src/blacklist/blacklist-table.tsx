@@ -78,20 +78,20 @@ function Row({ entry, onRemove }: { entry: Entry; onRemove: (() => void) | undef
 }
 
 const sources = {
-  STOP: ['warn', 'slash', 'blacklist.source.stop'],
-  API: ['wait', 'hook', 'blacklist.source.api'],
-  STAFF: ['wait', 'shield', 'blacklist.source.staff'],
-  CABINET: ['wait', 'person', 'blacklist.source.cabinet'],
-  FILE: ['wait', 'book', 'blacklist.source.file'],
-} as const satisfies Record<NonNullable<Entry['source']>, readonly [StatusKind, IconName, string]>
+  STOP: ['warn', 'slash'],
+  API: ['wait', 'hook'],
+  STAFF: ['wait', 'shield'],
+  CABINET: ['wait', 'person'],
+  FILE: ['wait', 'book'],
+} as const satisfies Record<NonNullable<Entry['source']>, readonly [StatusKind, IconName]>
 
 function Source({ entry: { source } }: { entry: Entry }) {
   const { say } = useWords()
   if (source === null) return <span className={table.dim}>{say('blacklist.source.unknown')}</span>
-  const [kind, icon, word] = sources[source]
+  const [kind, icon] = sources[source]
   return (
     <Status kind={kind} icon={icon}>
-      {say(word)}
+      {say(`blacklist.source.${source}`)}
     </Status>
   )
 }

@@ -138,10 +138,10 @@ function Report({ report }: { report: ImportReport }) {
 }
 
 function download(words: Words, lines: BadLine[]) {
-  const { say } = words
+  const { say, language } = words
   const heading = [say('blacklist.import.file.line'), say('blacklist.number'), say('blacklist.import.file.problem')]
   const rows = lines.map(({ line, written, fault }) => [String(line), harmless(written), describeFault(words, fault)])
-  const csv = [heading, ...rows].map(row => csvLine(row, ',')).join('')
+  const csv = [heading, ...rows].map(row => csvLine(row, language === 'ru' ? ';' : ',')).join('')
   const link = document.createElement('a')
   link.href = URL.createObjectURL(new Blob([`\ufeff${csv}`], { type: 'text/csv' }))
   link.download = 'bad-lines.csv'

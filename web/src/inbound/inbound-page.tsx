@@ -16,14 +16,19 @@ import { InboundTable } from './inbound-table.tsx'
 
 /** What people wrote to the company, the newest first. */
 export function InboundPage() {
-  const { say } = useWords()
+  const { say, language } = useWords()
   const companyId = useCompanyId()
   const { company: _, ...search } = useSearch({ from: '/shell/inbound' })
   return (
     <InboundFrame
       actions={
         companyId !== undefined && (
-          <Button component="a" href={reportAddress(companyId, search)} download leftSection={<Icon name="download" />}>
+          <Button
+            component="a"
+            href={reportAddress(companyId, search, language)}
+            download
+            leftSection={<Icon name="download" />}
+          >
             {say('inbound.csv')}
           </Button>
         )

@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { ChannelType } from '../../../src/base/channel-types.ts'
+import type { Language } from '../../../src/domain/people/person.ts'
 import type {
   CenterRow,
   InboundAnswer,
@@ -10,6 +11,7 @@ import type {
 } from '../../../src/http/cabinet/inbound.ts'
 import { ask, type Wire } from '../api.ts'
 import { boundsOfDays, dayIn } from '../messages/search.ts'
+import { zoneOfReader } from '../words/intl.ts'
 
 export type Message = Wire<InboundMessageRow>
 export type Page = Wire<InboundAnswer>
@@ -76,9 +78,11 @@ export const inboundQuery = (companyId: number, search: InboundSearch) =>
     placeholderData: keepPreviousData,
   })
 
-/** The list as a file. */
-export const reportAddress = (companyId: number, search: InboundSearch) =>
-  new URL(`api${pathOf(companyId, '/report', filtersOf(search))}`, document.baseURI).href
+/** The list as a file, on the reader's clock and in its language. */
+export function reportAddress(companyId: number, search: InboundSearch, language: Language) {
+  const query = { ...filtersOf(search), language, zone: zoneOfReader() }
+  return new URL(`api${pathOf(companyId, '/report', query)}`, document.baseURI).href
+}
 
 function filtersOf({ q, center, period, ...days }: InboundSearch) {
   const { from, to } = period ? { from: new Date(Date.now() - lengths[period]), to: undefined } : boundsOfDays(days)

@@ -5,7 +5,7 @@ import type { Company } from '../../../domain/companies/company.ts'
 import type { LedgerLine, LineFilter } from '../../../domain/ledger/line.ts'
 import { everyLine } from '../../../domain/ledger/lines.ts'
 import type { Language } from '../../../domain/people/person.ts'
-import { csvOf } from '../report.ts'
+import { csvOf, csvStyles } from '../report.ts'
 import type { Cell } from '../xlsx.ts'
 import { operatorName, type StatementFile, sectionsOf } from './statement-sections.ts'
 import { type StatementWords, wordsOf } from './statement-words.ts'
@@ -32,7 +32,7 @@ export function statementCsv(file: StatementFile): Readable {
     [title, words.total, null, null, moneyToNumber(total)],
   ])
   const head = [words.section, words.name, words.messages, words.parts, `${words.amount}, ${company.currency}`]
-  return Readable.from(csvOf(head, Readable.from([summary, rows])))
+  return Readable.from(csvOf(head, Readable.from([summary, rows]), csvStyles[file.language]))
 }
 
 /** Lines of the ledger, written while they are read. What was spent is negative. */
@@ -47,7 +47,7 @@ export function ledgerCsv(sql: Sql, { companyId, currency }: Company, filter: Li
     `${words.amount}, ${currency}`,
     words.comment,
   ]
-  return csvOf(head, rowsOf(sql, companyId, filter, words))
+  return csvOf(head, rowsOf(sql, companyId, filter, words), csvStyles[language])
 }
 
 async function* rowsOf(

@@ -4,7 +4,7 @@ import { notFound } from '../../../base/errors.ts'
 import { formatMoney } from '../../../base/money.ts'
 import type { Sql } from '../../../db/sql.ts'
 import type { Viewer } from '../../../domain/people/person.ts'
-import { may } from '../../../domain/people/rights.ts'
+import { maySeePrices } from '../../../domain/people/rights.ts'
 import { type StatisticsSum, verificationSums } from '../../../domain/verifications/verifications.ts'
 import type { Verifier, VerifierChannel } from '../../../domain/verifiers/verifier.ts'
 import { hadVerifier, listVerifiers } from '../../../domain/verifiers/verifiers.ts'
@@ -27,7 +27,7 @@ export type Sums = {
   delivered: number
   confirmed: number
   secondsToConfirm: number | null
-  /** Decimals with four places; null for people who may not see money. */
+  /** Decimals with four places; null for people who may not see prices. */
   cost: string | null
   costOfConfirmed: string | null
 }
@@ -115,9 +115,8 @@ async function refuseUnknown(sql: Sql, companyId: number, verifierId: string | u
 
 const told = (sums: StatisticsSum[], by: 'country' | 'channelType') => sums.filter(sum => sum[by] !== null)
 
-/** A person who may send sees what codes cost. */
 function presenterOf(viewer: Viewer) {
-  const seesMoney = may(viewer, 'money.see') || may(viewer, 'traffic.send')
+  const seesPrices = maySeePrices(viewer)
   return (sum: StatisticsSum | undefined): Sums => {
     const { sent, delivered, confirmed, cost, confirmMs } = sum ?? nothing
     return {
@@ -125,9 +124,9 @@ function presenterOf(viewer: Viewer) {
       delivered,
       confirmed,
       secondsToConfirm: confirmed > 0 ? Math.round(confirmMs / confirmed / 100) / 10 : null,
-      cost: seesMoney ? formatMoney(cost) : null,
+      cost: seesPrices ? formatMoney(cost) : null,
       costOfConfirmed:
-        seesMoney && confirmed > 0 ? formatMoney((cost + BigInt(confirmed) / 2n) / BigInt(confirmed)) : null,
+        seesPrices && confirmed > 0 ? formatMoney((cost + BigInt(confirmed) / 2n) / BigInt(confirmed)) : null,
     }
   }
 }

@@ -1,3 +1,5 @@
+import { sources } from '../../../../src/base/words/blacklist-en.ts'
+
 /** Numbers that a company must not write to. */
 export const blacklist = {
   'blacklist.title': 'Blacklist',
@@ -14,12 +16,7 @@ export const blacklist = {
   'blacklist.more': 'Show more',
   'blacklist.number': 'Number',
   'blacklist.source': 'How it came here',
-  'blacklist.source.stop': 'Asked to stop',
-  'blacklist.source.api': 'By the API',
-  'blacklist.source.staff': 'By Tidings staff',
-  'blacklist.source.cabinet': 'Added by hand',
-  'blacklist.source.file': 'From a file',
-  'blacklist.source.unknown': 'Not known',
+  ...sources,
   'blacklist.comment': 'Comment',
   'blacklist.since': 'Since',
   'blacklist.empty.title': 'Nobody is on the blacklist',

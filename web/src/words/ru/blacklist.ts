@@ -1,3 +1,5 @@
+import { sources } from '../../../../src/base/words/blacklist-ru.ts'
+
 export const blacklist = {
   'blacklist.title': 'Чёрный список',
   'blacklist.count': {
@@ -15,12 +17,7 @@ export const blacklist = {
   'blacklist.more': 'Показать ещё',
   'blacklist.number': 'Номер',
   'blacklist.source': 'Как попал сюда',
-  'blacklist.source.stop': 'Попросил не писать',
-  'blacklist.source.api': 'Через API',
-  'blacklist.source.staff': 'Сотрудник Tidings',
-  'blacklist.source.cabinet': 'Добавлен вручную',
-  'blacklist.source.file': 'Из файла',
-  'blacklist.source.unknown': 'Неизвестно',
+  ...sources,
   'blacklist.comment': 'Комментарий',
   'blacklist.since': 'С какого дня',
   'blacklist.empty.title': 'Чёрный список пуст',
