@@ -31,9 +31,15 @@ export const errorBody = (code: number, msg: string) => ({ error: { code, msg } 
 /** Where a person reads what a code means. */
 export const helpLink = (code: number) => `</docs/errors#${code}>; rel="help"`
 
+/** An error never acts as a page, whatever a browser takes it for. */
+const ofNoPage = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+}
+
 /** The error object, and the headers that every one of them has. */
 export function sendError(reply: FastifyReply, status: number, code: number, msg: string) {
-  reply.header('link', helpLink(code))
+  reply.headers({ link: helpLink(code), ...ofNoPage })
   if (status === 401) reply.header('www-authenticate', 'Bearer realm="Tidings"')
   return reply.code(status).send(errorBody(code, msg))
 }

@@ -147,6 +147,8 @@ describe('an error', () => {
     expect([answer.statusCode, answer.json().error.code]).toEqual([status, code])
     expect(answer.headers.link).toBe(`</docs/errors#${code}>; rel="help"`)
     expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+    expect(answer.headers['x-content-type-options']).toBe('nosniff')
+    expect(answer.headers['content-security-policy']).toContain("default-src 'none'")
     expect(answer.headers['www-authenticate']).toBe(status === 401 ? 'Bearer realm="Tidings"' : undefined)
   })
 

@@ -34,14 +34,15 @@ export async function replacePartnerPassword(
   const passwordHash = await hashPassword(password)
   await pool.begin(async sql => {
     await usePasswordHash(sql, login, passwordHash)
-    await endSessionsOfOwner(sql, login)
+    await forgetOldPassword(sql, login)
     await also(sql)
   })
 }
 
-async function endSessionsOfOwner(sql: Transaction, login: string) {
+async function forgetOldPassword(sql: Transaction, login: string) {
   const owner = await personWithLogin(sql, login)
   if (owner?.kind !== 'PARTNER') return
+  await store.updatePassword(sql, owner.personId, null)
   await store.deleteSessionsOf(sql, owner.personId, null)
   await store.deleteNetworks(sql, owner.personId) // the old password may have been used by others
 }

@@ -3,8 +3,9 @@ import { AppError, invalid, notFound } from '../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { refusalOfLogin, refusalOfPassword } from '../partners/partner.ts'
 import { partnerWithLogin, usePasswordHash } from '../partners/partners.ts'
-import { hashPassword, isPassword } from '../partners/password.ts'
+import { hashPassword } from '../partners/password.ts'
 import { isRoleOf, type Person, type Place, type Role, roles, type Viewer } from './person.ts'
+import { checkOwnPassword } from './sign-in.ts'
 import * as store from './store.ts'
 
 export const INVITATION_LIVES_MS = 7 * 24 * 3600_000
@@ -74,18 +75,19 @@ export async function acceptInvitation(
   also: (sql: Transaction, person: Person) => Promise<unknown> = async () => {},
 ): Promise<Person> {
   refuseBadPassword(password)
+  if (!(await invitedPerson(pool, token, now))) throw noInvitation() // a hash takes much memory: not for strangers
   const passwordHash = await hashPassword(password)
   return pool.begin(async sql => {
     const person = await invitedPerson(sql, token, now)
     const [used] = await store.deleteInvitation(sql, hashOf(token), now)
-    if (!person || !used)
-      throw new AppError('not_found', 'The invitation was used before or is too old: ask for a new one')
-    await store.updatePassword(sql, person.personId, passwordHash)
-    await store.deleteSessionsOf(sql, person.personId, null)
+    if (!person || !used) throw noInvitation()
+    await replacePassword(sql, person, passwordHash, null)
     await also(sql, person)
     return person
   }) as Promise<Person>
 }
+
+const noInvitation = () => new AppError('not_found', 'The invitation was used before or is too old: ask for a new one')
 
 function refuseBadPassword(password: string) {
   const refusal = refusalOfPassword(password)
@@ -99,22 +101,26 @@ function refuseBadPassword(password: string) {
 export async function changeOwnPassword(
   pool: Pool,
   viewer: Viewer,
-  before: string,
-  password: string,
+  { before, password, address }: { before: string; password: string; address: string },
+  now: Date,
   also: (sql: Transaction) => Promise<unknown> = async () => {},
 ): Promise<void> {
   refuseBadPassword(password)
-  const [credentials] = await store.selectCredentials(pool, viewer.login)
-  if (!credentials?.passwordHash || !(await isPassword(before, credentials.passwordHash)))
-    throw new AppError('bad_credentials', 'The present password is wrong')
+  await checkOwnPassword(pool, { login: viewer.login, password: before, address }, now)
   const passwordHash = await hashPassword(password)
   await pool.begin(async sql => {
-    if (credentials.isPartnerLogin) await usePasswordHash(sql, viewer.login, passwordHash)
-    else await store.updatePassword(sql, viewer.personId, passwordHash)
-    await store.deleteSessionsOf(sql, viewer.personId, viewer.sessionHash)
-    await store.deleteNetworks(sql, viewer.personId) // the old password may have been used by others
+    await replacePassword(sql, viewer, passwordHash, viewer.sessionHash)
     await also(sql)
   })
+}
+
+/** The owner of a partner has no password but the partner's: with two, the older one would still open the cabinet. */
+async function replacePassword(sql: Transaction, person: Person, passwordHash: string, staying: Buffer | null) {
+  const isOwnerOfPartner = person.kind === 'PARTNER' && (await partnerWithLogin(sql, person.login)) !== undefined
+  if (isOwnerOfPartner) await usePasswordHash(sql, person.login, passwordHash)
+  await store.updatePassword(sql, person.personId, isOwnerOfPartner ? null : passwordHash)
+  await store.deleteSessionsOf(sql, person.personId, staying)
+  await store.deleteNetworks(sql, person.personId) // the old password may have been used by others
 }
 
 export const changePreferences = (sql: Sql, { personId }: Viewer, preferences: store.Preferences) => {

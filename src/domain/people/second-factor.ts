@@ -13,6 +13,10 @@ const RECOVERY_CODES = 10
 const RECOVERY_SIGNS = 'abcdefghjkmnpqrstuvwxyz23456789'
 const RECOVERY_LENGTH = 10
 
+/** What a person typed, and from where. */
+export type GivenCode = { code: string; address: string }
+type Also = (sql: Transaction) => Promise<unknown>
+
 /** Codes of authenticator applications, and recovery codes for the day the telephone is lost. */
 export class SecondFactors {
   readonly #pool: Pool
@@ -41,17 +45,22 @@ export class SecondFactors {
     return drawRecoveryCodes(sql, viewer.personId)
   }
 
-  async switchOff(sql: Transaction, viewer: Viewer, code: string, now: Date): Promise<void> {
-    await this.#use(sql, viewer.personId, code, now)
-    await store.updateSecondFactor(sql, viewer.personId, null, null)
-    await store.deleteRecoveryCodes(sql, viewer.personId)
+  /** `also` runs in the same transaction. */
+  async switchOff(viewer: Viewer, given: GivenCode, now: Date, also: Also): Promise<void> {
+    await this.#withCode(viewer, given, now, async sql => {
+      await store.updateSecondFactor(sql, viewer.personId, null, null)
+      await store.deleteRecoveryCodes(sql, viewer.personId)
+      await also(sql)
+    })
   }
 
-  /** New recovery codes in place of those that are left. */
-  async renewRecoveryCodes(sql: Transaction, viewer: Viewer, code: string, now: Date): Promise<string[]> {
-    await this.#use(sql, viewer.personId, code, now)
-    await store.deleteRecoveryCodes(sql, viewer.personId)
-    return drawRecoveryCodes(sql, viewer.personId)
+  /** New recovery codes in place of those that are left. `also` runs in the same transaction. */
+  async renewRecoveryCodes(viewer: Viewer, given: GivenCode, now: Date, also: Also): Promise<string[]> {
+    return this.#withCode(viewer, given, now, async sql => {
+      await store.deleteRecoveryCodes(sql, viewer.personId)
+      await also(sql)
+      return drawRecoveryCodes(sql, viewer.personId)
+    })
   }
 
   async recoveryCodesLeft(viewer: Viewer): Promise<number> {
@@ -59,16 +68,26 @@ export class SecondFactors {
     return row!.count
   }
 
-  /** The second half of signing in. Wrong codes are counted as wrong passwords are. */
-  async complete(viewer: Viewer, code: string, address: string, now: Date): Promise<SignedIn> {
-    const attempt = { login: viewer.login, address }
-    const counted = await countAttempt(this.#pool, attempt, now, async () => false)
-    const session = (await this.#pool.begin(async sql => {
-      await this.#use(sql, viewer.personId, code, now)
-      return completeSession(sql, viewer, now)
-    })) as string
-    await succeed(this.#pool, counted, viewer.personId, address, now)
+  /** The second half of signing in. */
+  async complete(viewer: Viewer, given: GivenCode, now: Date): Promise<SignedIn> {
+    const session = await this.#withCode(viewer, given, now, sql => completeSession(sql, viewer, now))
     return { session, needsSecondFactor: false }
+  }
+
+  /** Does what a right code allows. Wrong codes are counted as wrong passwords are. */
+  async #withCode<T>(
+    { personId, login }: Viewer,
+    { code, address }: GivenCode,
+    now: Date,
+    allowed: (sql: Transaction) => Promise<T>,
+  ): Promise<T> {
+    const counted = await countAttempt(this.#pool, { login, address }, now, async () => false)
+    const result = (await this.#pool.begin(async sql => {
+      await this.#use(sql, personId, code, now)
+      return allowed(sql)
+    })) as T
+    await succeed(this.#pool, counted, personId, address, now)
+    return result
   }
 
   /** A code of the application serves once, and so does a recovery code. */

@@ -29,10 +29,7 @@ const isKnown = async (sql: Sql, { login, address }: { login: string; address: s
 
 /** A new session for the right login and password. Failures are counted together with those of the partner API. */
 export async function signIn(pool: Pool, attempt: SignIn, now: Date): Promise<SignedIn> {
-  await refuseBlocked(pool, attempt, now, isKnown)
-  return checks.through(networkOf(attempt.address), async () => {
-    const counted = await countAttempt(pool, attempt, now, isKnown)
-    const credentials = await checkPassword(pool, attempt)
+  return withPassword(pool, attempt, now, async (credentials, counted) => {
     if (!credentials) throw badCredentials()
     const session = await openSession(pool, attempt, credentials, now)
     if (session.needsSecondFactor) await takeBack(pool, counted, async () => {})
@@ -41,8 +38,31 @@ export async function signIn(pool: Pool, attempt: SignIn, now: Date): Promise<Si
   })
 }
 
+/** The credentials of somebody who is signed in and gives the password again. Guesses are counted as at the sign-in. */
+export const checkOwnPassword = (pool: Pool, attempt: Attempt, now: Date): Promise<store.Credentials> =>
+  withPassword(pool, attempt, now, async (credentials, counted) => {
+    if (!credentials) throw new AppError('bad_credentials', 'The present password is wrong')
+    await takeBack(pool, counted, async () => {})
+    return credentials
+  })
+
+type Attempt = Pick<SignIn, 'login' | 'password' | 'address'>
+
+async function withPassword<T>(
+  pool: Pool,
+  attempt: Attempt,
+  now: Date,
+  checked: (credentials: store.Credentials | undefined, counted: Counted) => Promise<T>,
+): Promise<T> {
+  await refuseBlocked(pool, attempt, now, isKnown)
+  return checks.through(networkOf(attempt.address), async () => {
+    const counted = await countAttempt(pool, attempt, now, isKnown)
+    return checked(await checkPassword(pool, attempt), counted)
+  })
+}
+
 /** An unknown login takes as long as a wrong password: the time does not tell which logins exist. */
-async function checkPassword(sql: Sql, { login, password }: SignIn): Promise<store.Credentials | undefined> {
+async function checkPassword(sql: Sql, { login, password }: Attempt): Promise<store.Credentials | undefined> {
   await letOwnerIn(sql, login)
   const [found] = await store.selectCredentials(sql, login)
   const isRight = await isPassword(password, found?.passwordHash ?? hashOfNothing())

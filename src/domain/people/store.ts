@@ -62,7 +62,8 @@ export function selectCredentials(sql: Sql, login: string) {
 export const selectPartnerHash = (sql: Sql, login: string) =>
   sql<{ passwordHash: string }[]>`select password_hash as "passwordHash" from partners where login = ${login}`
 
-export const updatePassword = (sql: Sql, personId: number, passwordHash: string) =>
+/** Null: none, or that of the partner. */
+export const updatePassword = (sql: Sql, personId: number, passwordHash: string | null) =>
   sql`update people set password_hash = ${passwordHash} where person_id = ${personId}`
 
 export const updateRole = (sql: Sql, personId: number, role: Role) =>
@@ -96,13 +97,18 @@ export const lockPeople = (sql: Sql, kind: PersonKind, role: Role, place: Place)
 
 export type NewSession = { sessionHash: Buffer; personId: number; half: boolean; address: string; agent: string }
 
-/** Written only while the person may still come in with that password. */
+/**
+ * Written only while the person may still come in with that password. Both rows that can hold it are locked: a password
+ * that is being replaced ends this session too.
+ */
 export function insertSession(sql: Sql, session: NewSession, credentials: Credentials, now: Date) {
   return sql`
     insert into person_sessions (session_hash, person_id, half, address, agent, created_at, used_at)
     select ${session.sessionHash}, p.person_id, ${session.half}, ${session.address}, ${session.agent}, ${now}, ${now}
-    from people p left join partners r on p.kind = 'PARTNER' and r.partner_id = p.partner_id and r.login = p.login
-    where p.person_id = ${session.personId} and coalesce(p.password_hash, r.password_hash) = ${credentials.passwordHash}
+    from people p
+    where p.person_id = ${session.personId} and ${credentials.passwordHash} = coalesce(p.password_hash, (
+        select password_hash from partners r
+        where p.kind = 'PARTNER' and r.partner_id = p.partner_id and r.login = p.login for share))
       and ${isWelcome(sql)}
     for share of p`
 }

@@ -30,7 +30,7 @@ function codeOf(secret: string, step: number): string {
 }
 
 const isCode = (given: string, right: string) =>
-  given.length === right.length && timingSafeEqual(Buffer.from(given.padEnd(DIGITS)), Buffer.from(right))
+  /^[0-9]{6}$/.test(given) && timingSafeEqual(Buffer.from(given), Buffer.from(right))
 
 /** What an authenticator application reads from a QR code. */
 export const totpAddress = (secret: string, login: string): string =>

@@ -1,3 +1,4 @@
+import { pipeline, Readable, Transform } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../base/errors.ts'
 import type { Actor } from '../../domain/audit-log/entry.ts'
@@ -41,22 +42,57 @@ export function guardCabinet(scope: FastifyInstance, context: Context, cookie: S
   })
 
   scope.addHook('onRequest', async (request, reply) => {
-    keepPrivate(reply)
+    reply.headers(ofEveryAnswer)
     refuseOtherOrigin(request, publicUrl)
     const { needs } = request.routeOptions.config
     if (needs === undefined || needs === 'nobody') return
+    request.viewer = await viewerOf(request, needs)
+    request.actor = actorOf(request, request.viewer)
+  })
+
+  // A file of a million rows takes long: whoever may no longer see it does not get the rest.
+  scope.addHook('onSend', async (request, reply, payload) => {
+    const { needs } = request.routeOptions.config
+    if (!(payload instanceof Readable) || isLive(reply) || needs === undefined || needs === 'nobody') return payload
+    return whileAllowed(payload, () => viewerOf(request, needs))
+  })
+
+  async function viewerOf(request: FastifyRequest, needs: Exclude<Needs, 'nobody'>): Promise<Viewer> {
     const value = cookie.read(request)
     const found = value === undefined ? undefined : await findSession(value, request.ip)
     if (!found || (found.isHalf && needs !== 'half')) throw new AppError('not_authenticated', 'Sign in first')
     if (isRight(needs) && !may(found.viewer, needs)) throw new AppError('access_denied', 'You may not do this')
-    request.viewer = found.viewer
-    request.actor = actorOf(request, found.viewer)
-  })
+    return found.viewer
+  }
 }
 
 const isRight = (needs: Needs): needs is Right => needs !== 'signed in' && needs !== 'half'
 
-const keepPrivate = (reply: FastifyReply) => reply.header('cache-control', 'no-store')
+/** Nothing of it is kept, shown as a page, or taken for something else than it says. Documents have their own policy. */
+const ofEveryAnswer = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+}
+
+const ASK_AGAIN_EVERY_MS = 1000
+
+/** Streams of events ask for all their sessions at once, see live.ts. */
+const isLive = (reply: FastifyReply) => String(reply.getHeader('content-type')).startsWith('text/event-stream')
+
+function whileAllowed(file: Readable, ask: () => Promise<unknown>): Readable {
+  let askedAt = performance.now()
+  const pass = new Transform({
+    transform(piece, _, done) {
+      if (performance.now() - askedAt < ASK_AGAIN_EVERY_MS) return done(null, piece)
+      askedAt = performance.now()
+      ask().then(() => done(null, piece), done)
+    },
+  })
+  return pipeline(file, pass, () => {}) // the framework logs what went wrong
+}
 
 const SAFE = ['GET', 'HEAD']
 
@@ -65,8 +101,11 @@ const SAFE = ['GET', 'HEAD']
  * have no cookie that somebody else could use.
  */
 function refuseOtherOrigin({ method, headers }: FastifyRequest, publicUrl: string) {
-  const { origin, host } = headers
-  if (SAFE.includes(method) || origin === undefined) return
-  const isOurs = URL.parse(origin)?.host === host || origin === new URL(publicUrl).origin
+  const { origin, host = '', 'sec-fetch-site': site = 'none' } = headers
+  if (SAFE.includes(method)) return
+  const isOurs =
+    origin === undefined
+      ? site === 'none' || site === 'same-origin'
+      : URL.parse(origin)?.host === host || origin === new URL(publicUrl).origin
   if (!isOurs) throw new AppError('access_denied', 'The request comes from another site')
 }

@@ -57,8 +57,9 @@ export const accountRoutes =
       return reply.code(204).send()
     })
 
-    api.put('/account/password', { config, schema: { body: NewPassword } }, async ({ viewer, actor, body }, reply) => {
-      await changeOwnPassword(sql, viewer, body.before, body.password, tx =>
+    api.put('/account/password', { config, schema: { body: NewPassword } }, async (request, reply) => {
+      const { viewer, actor, body, ip } = request
+      await changeOwnPassword(sql, viewer, { ...body, address: ip }, clock(), tx =>
         recordOwn(tx, actor, viewer, { what: 'account.password_changed' }),
       )
       return reply.code(204).send()
@@ -128,22 +129,22 @@ export const accountRoutes =
     api.post(
       '/account/second-factor/recovery-codes',
       { config, schema: { body: Type.Object({ code: Code }) } },
-      async ({ viewer, actor, body }): Promise<RecoveryCodesAnswer> =>
-        sql.begin(async tx => {
-          const recoveryCodes = await secondFactors.renewRecoveryCodes(tx, viewer, body.code, clock())
-          await recordOwn(tx, actor, viewer, { what: 'account.recovery_codes_renewed' })
-          return { recoveryCodes }
-        }),
+      async ({ viewer, actor, body, ip }): Promise<RecoveryCodesAnswer> => {
+        const given = { ...body, address: ip }
+        const recoveryCodes = await secondFactors.renewRecoveryCodes(viewer, given, clock(), tx =>
+          recordOwn(tx, actor, viewer, { what: 'account.recovery_codes_renewed' }),
+        )
+        return { recoveryCodes }
+      },
     )
 
     api.delete(
       '/account/second-factor',
       { config, schema: { body: Type.Object({ code: Code }) } },
-      async ({ viewer, actor, body }, reply) => {
-        await sql.begin(async tx => {
-          await secondFactors.switchOff(tx, viewer, body.code, clock())
-          await recordOwn(tx, actor, viewer, { what: 'account.second_factor_off' })
-        })
+      async ({ viewer, actor, body, ip }, reply) => {
+        await secondFactors.switchOff(viewer, { ...body, address: ip }, clock(), tx =>
+          recordOwn(tx, actor, viewer, { what: 'account.second_factor_off' }),
+        )
         return reply.code(204).send()
       },
     )

@@ -1,11 +1,18 @@
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import fastify from 'fastify'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createPartner, disablePartner } from '../../domain/partners/partners.ts'
+import { usePasswordCost } from '../../domain/partners/password.ts'
+import { replacePartnerPassword } from '../../domain/people/partner-owners.ts'
 import { roles } from '../../domain/people/person.ts'
 import { rightsOf } from '../../domain/people/rights.ts'
 import { codeAt } from '../../domain/people/totp.ts'
 import { useApp } from '../../testing/api.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, PASSWORD, staff } from '../../testing/cabinet.ts'
 import { aCompany, aPartner, type TestPartner } from '../../testing/factories.ts'
+import { guardCabinet } from './access.ts'
+import { SessionCookie } from './cookie.ts'
 
 const { api } = useApp('/docs/partner.json')
 const aBrowser = () => new CabinetBrowser(() => api.app)
@@ -107,12 +114,21 @@ describe('signing in', () => {
     const browser = aBrowser()
     await browser.signIn(login)
     const headers = { origin: 'https://evil.example' }
-    for (const [method, path] of [
-      ['DELETE', '/session'],
-      ['POST', '/people'],
-      ['PATCH', '/account'],
+    for (const [method, path, given] of [
+      ['DELETE', '/session', headers],
+      ['POST', '/people', headers],
+      ['PATCH', '/account', headers],
+      ['PATCH', '/account', { origin: 'null' }],
     ] as const)
-      expect((await browser.ask(method, path, method === 'DELETE' ? undefined : {}, { headers })).status).toBe(403)
+      expect((await browser.ask(method, path, method === 'DELETE' ? undefined : {}, { headers: given })).status).toBe(
+        403,
+      )
+    const withoutOrigin = async (headers: Record<string, string>) => {
+      const request = { method: 'PATCH', url: '/cabinet/api/account', payload: { theme: 'auto' } } as const
+      return (await api.app.inject({ ...request, headers: { cookie: browser.cookie!, ...headers } })).statusCode
+    }
+    expect(await withoutOrigin({ 'sec-fetch-site': 'cross-site' })).toBe(403)
+    expect(await withoutOrigin({})).toBe(204) // a program
     expect(await whoIs(browser)).toBe(login)
   })
 })
@@ -156,13 +172,19 @@ describe('a second factor', () => {
     expect([(await factor(first, code)).status, (await factor(second, code)).status]).toEqual([200, 401])
   })
 
-  test('guesses are counted as wrong passwords are', async () => {
-    const { login, secret } = await withFactor()
+  test('guesses are counted as wrong passwords are, also by somebody who has the cookie', async () => {
+    const { login, secret, browser: signedIn } = await withFactor()
     const browser = aBrowser()
     await browser.signIn(login)
-    for (let i = 0; i < 10; i++) expect((await factor(browser, `00000${i}`)).status).toBe(401)
+    const guess = (code: string) => [
+      factor(browser, code),
+      signedIn.ask('DELETE', '/account/second-factor', { code }),
+      signedIn.ask('POST', '/account/second-factor/recovery-codes', { code }),
+    ]
+    for (let i = 0; i < 3; i++) for (const answer of guess(`00000${i}`)) expect((await answer).status).toBe(401)
+    expect((await factor(browser, '\uff11'.repeat(6))).status).toBe(401) // digits of another script
     api.now = later(60_000)
-    expect((await factor(browser, codeAt(secret, api.now))).status).toBe(429)
+    for (const answer of guess(codeAt(secret, api.now))) expect((await answer).status).toBe(429)
   })
 
   test('recovery codes serve once each, and are as good as the telephone', async () => {
@@ -196,6 +218,9 @@ describe('the own account', () => {
     const change = (before: string, password: string) => browser.ask('PUT', '/account/password', { before, password })
     expect((await change('wrong', 'another password')).status).toBe(401)
     expect((await change(PASSWORD, 'short')).status).toBe(400)
+    for (let i = 0; i < 9; i++) await change('wrong', 'another password')
+    expect((await change(PASSWORD, 'another password')).status).toBe(429) // guesses are counted
+    api.now = later(11 * 60_000)
     expect((await change(PASSWORD, 'another password')).status).toBe(204)
     expect([await whoIs(browser), (await other.ask('GET', '/session')).status, await companies()]).toEqual([
       'landysh',
@@ -264,6 +289,39 @@ describe('people', () => {
     const answers = await Promise.all([accept(PASSWORD), accept('somebody elses password')])
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 404])
     expect((await visitor.ask('POST', '/invitation', { token })).status).toBe(404)
+  })
+
+  test('a link lets the owner of a partner choose the one password of cabinet and partner API', async () => {
+    const { partnerId } = await createPartner(api.sql, 'romashka', PASSWORD)
+    const { browser } = await signedIn(ofPartner(partnerId))
+    await aBrowser().signIn('romashka')
+    const { people } = (await browser.ask('GET', '/people')).body
+    const { personId } = people.find(({ login }: { login: string }) => login === 'romashka')
+    const { link } = (await browser.ask('POST', `/people/${personId}/invitation`)).body
+    const answers = async (login: string, password: string) => [
+      (await aBrowser().signIn(login, password)).status,
+      (await api.app.inject({ method: 'POST', url: '/partner/v1/auth/token', payload: { login, password } }))
+        .statusCode,
+    ]
+    await aBrowser().ask('POST', '/invitation/accept', { token: link.split('#')[1], password: 'of the link' })
+    expect([await answers('romashka', PASSWORD), await answers('romashka', 'of the link')]).toEqual([
+      [401, 401],
+      [200, 200],
+    ])
+    await api.sql`update people set password_hash = (select password_hash from partners where login = 'romashka')
+      where login = 'romashka'` // as links wrote it before
+    await replacePartnerPassword(api.sql, 'romashka', 'of the staff')
+    expect([await answers('romashka', 'of the link'), await answers('romashka', 'of the staff')]).toEqual([
+      [401, 401],
+      [200, 200],
+    ])
+  })
+
+  test('a token that nobody has costs no hash of a password', async () => {
+    usePasswordCost(50) // no machine can compute such a hash
+    const answer = await aBrowser().ask('POST', '/invitation/accept', { token: 'guessed', password: PASSWORD })
+    usePasswordCost(4) // as testing/factories.ts sets it
+    expect(answer.status).toBe(404)
   })
 
   test('an invitation ends after a week, and a new one ends the one before', async () => {
@@ -364,21 +422,45 @@ describe('people', () => {
   })
 })
 
-test('a route that states no right does not start', async () => {
-  const { guardCabinet } = await import('./access.ts')
-  const { SessionCookie } = await import('./cookie.ts')
-  const { default: fastify } = await import('fastify')
+/** An empty cabinet. */
+function guarded() {
   const app = fastify()
-  guardCabinet(
-    app,
-    { sql: api.sql, clock: () => new Date(), publicUrl: 'http://localhost' } as never,
-    new SessionCookie('http://localhost'),
-  )
-  expect(() => app.get('/open', async () => ({}))).toThrow('does not state which right it needs')
+  const context = { sql: api.sql, clock: () => new Date(), publicUrl: 'http://localhost' }
+  guardCabinet(app, context as never, new SessionCookie('http://localhost'))
+  return app
+}
+
+test('a route that states no right does not start', () => {
+  expect(() => guarded().get('/open', async () => ({}))).toThrow('does not state which right it needs')
 })
 
-test('over https the cookie is bound to the host', async () => {
-  const { SessionCookie } = await import('./cookie.ts')
+test('a file ends within a second when its reader is deactivated, or loses the right to see it', async () => {
+  const app = guarded()
+  async function* rows() {
+    for (let row = 0; ; row++) {
+      await new Promise(resolve => setTimeout(resolve, 50))
+      yield `${row}\n`
+    }
+  }
+  const config = { needs: 'money.see' } as const
+  app.get('/file', { config }, (_, reply) => reply.type('text/csv').send(Readable.from(rows())))
+  const readers = [await aPerson(api.sql, staff, 'support'), await aPerson(api.sql, staff, 'support')]
+  const files: Readable[] = []
+  for (const { login } of readers) {
+    const browser = aBrowser()
+    await browser.signIn(login)
+    const answer = await app.inject({ url: '/file', headers: { cookie: browser.cookie! }, payloadAsStream: true })
+    expect(answer.statusCode).toBe(200)
+    files.push(answer.stream())
+  }
+  const admin = aBrowser()
+  await admin.signIn((await aPerson(api.sql, staff, 'admin')).login)
+  await admin.ask('PATCH', `/people/${readers[0]!.personId}`, { isActive: false })
+  await admin.ask('PATCH', `/people/${readers[1]!.personId}`, { role: 'moderator' })
+  for (const file of files) await expect(text(file)).rejects.toThrow()
+})
+
+test('over https the cookie is bound to the host', () => {
   const headers: Record<string, string> = {}
   new SessionCookie('https://tidings.example').write(
     { header: (name: string, value: string) => Object.assign(headers, { [name]: value }) } as never,

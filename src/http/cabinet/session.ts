@@ -62,8 +62,8 @@ export const sessionRoutes =
       '/session/second-factor',
       { config: { needs: 'half' }, bodyLimit: BODY_LIMIT, schema: { body: Code } },
       async (request, reply): Promise<SignInAnswer> => {
-        const { code } = request.body
-        const { session } = await secondFactors.complete(request.viewer, code, request.ip, clock())
+        const given = { ...request.body, address: request.ip }
+        const { session } = await secondFactors.complete(request.viewer, given, clock())
         cookie.write(reply, session)
         return { needsSecondFactor: false }
       },
