@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser)('each kind of person', () => {
     },
   )
 
-  test('who may not see people is told so, and has no link to them', async () => {
+  test('who may not see people is told so and has no link to them, and is led back from what is not there', async () => {
     const { page } = await signedIn(ofCompany(companyId), 'viewer', '')
     await heading(page, 'Overview').waitFor()
     expect(await page.getByRole('link', { name: 'People' }).count()).toBe(0)
@@ -105,6 +105,11 @@ describe.skipIf(!hasBrowser)('each kind of person', () => {
     await heading(page, 'There is no such page').waitFor()
     await page.getByRole('link', { name: 'Go to the start page' }).click()
     await heading(page, 'Overview').waitFor()
+    await openPage(page, cabinet, 'dispatches/999999')
+    await page.getByText('Nothing is found at this address').waitFor()
+    expect(await page.getByText(/not found|Try again/).count()).toBe(0)
+    await page.getByRole('link', { name: 'Go to “Dispatches”' }).click()
+    await heading(page, 'Dispatches').waitFor()
   })
 
   test('support sees people and changes none', async () => {

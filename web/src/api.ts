@@ -29,6 +29,8 @@ export class ServerError extends Error {
 /** No answer came: no connection, or it took too long. */
 export class NoAnswer extends Error {}
 
+export const isNotFound = (error: unknown) => error instanceof ServerError && error.status === 404
+
 export const isSignedOut = (error: unknown) => error instanceof ServerError && error.code === NOT_SIGNED_IN
 
 /** With a key, the server does what is asked once, however often it is asked. */

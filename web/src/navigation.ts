@@ -84,5 +84,9 @@ const isOpenTo = ({ rights }: Reader, { needs }: NavigationPage) => needs === un
 export const pagesOf = (me: Reader, company?: number): NavigationPage[] =>
   groupsOf(me, company).flatMap(({ pages }) => pages)
 
+/** The page in whose part of the cabinet an address lies: `/dispatches` for `/dispatches/5`. */
+export const pageAround = (path: string): NavigationPage | undefined =>
+  [...traffic, ...setUp, ...customers, ...account, prices, ...service].find(({ to }) => to === `/${path.split('/')[1]}`)
+
 /** Where a person begins. */
 export const homeOf = (me: Reader) => pagesOf(me)[0]?.to ?? '/account'

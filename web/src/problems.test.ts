@@ -25,6 +25,11 @@ test('a pause is told in whole minutes', () => {
   expect(describeProblem(words, error)).toBe('Слишком много попыток. Повторите через 5 минут.')
 })
 
+test('what another person deleted meanwhile, and what a role does not allow, is told in the language of the reader', () => {
+  expect(describeProblem(words, refused(404, 'Rule not found'))).toBe(ru['error.gone.meanwhile'])
+  expect(describeProblem(words, refused(403, 'You may not do this'))).toBe(ru['error.forbidden.text'])
+})
+
 test('a refusal without a text of ours is shown in the words of the server, a failure of ours is not', () => {
   expect(describeProblem(words, refused(400, 'The moon is full'))).toBe('The moon is full')
   expect(describeProblem(words, refused(500, 'column "x" does not exist'))).toBe(ru['error.unknown'])

@@ -37,6 +37,8 @@ export function describeProblem({ say }: Words, error: unknown): string {
   if (error.status === 429) return say('error.tooMany', { count: minutes(error.retryAfterSeconds) })
   const key = keyOf(error.message)
   if (key) return say(key)
+  if (error.status === 403) return say('error.forbidden.text')
+  if (error.status === 404) return say('error.gone.meanwhile')
   return error.status >= 500 ? say('error.unknown') : error.message
 }
 

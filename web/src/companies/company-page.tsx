@@ -2,7 +2,6 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import { ServerError } from '../api.ts'
 import { documentsQuery } from '../documents/documents.ts'
 import { useFormats } from '../format.ts'
 import { AttentionList } from '../overview/attention.tsx'
@@ -11,7 +10,6 @@ import { BoneRows } from '../parts/bones.tsx'
 import columns from '../parts/columns.module.css'
 import { ErrorState } from '../parts/error-state.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { NotFoundPage } from '../parts/lost-pages.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { PageLink } from '../parts/page-link.tsx'
 import { Pair, Pairs } from '../parts/pairs.tsx'
@@ -32,7 +30,6 @@ type Task = 'edit' | 'limits' | 'status'
 export function CompanyPage() {
   const { companyId } = useParams({ from: '/shell/companies/$companyId' })
   const { data, error, refetch } = useQuery(companyQuery(companyId))
-  if (error instanceof ServerError && error.status === 404) return <NotFoundPage />
   if (error && !data) return <ErrorState error={error} onRetry={refetch} />
   return data ? <Content company={data} /> : <BoneRows rows={6} />
 }

@@ -2,14 +2,12 @@ import { Button, Menu } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { ServerError } from '../api.ts'
 import { useFormats } from '../format.ts'
 import { BoneRows } from '../parts/bones.tsx'
 import columns from '../parts/columns.module.css'
 import { CopyField } from '../parts/copy-field.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { NotFoundPage } from '../parts/lost-pages.tsx'
 import menu from '../parts/menu.module.css'
 import { PageHead } from '../parts/page-head.tsx'
 import { Pair, Pairs } from '../parts/pairs.tsx'
@@ -31,7 +29,6 @@ import { Why } from './why.tsx'
 export function GatewayPage() {
   const { gatewayId } = useParams({ from: '/shell/gateways/$gatewayId' })
   const { data, error, refetch } = useQuery(gatewayQuery(gatewayId))
-  if (error instanceof ServerError && [400, 404].includes(error.status)) return <NotFoundPage />
   if (data) return <Shown gateway={data} />
   return error ? <ErrorState error={error} onRetry={refetch} /> : <BoneRows rows={6} />
 }

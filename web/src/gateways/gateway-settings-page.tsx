@@ -2,12 +2,11 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { GatewayChangeBody, GatewayChanged } from '../../../src/http/cabinet/gateways.ts'
-import { ask, ServerError } from '../api.ts'
+import { ask } from '../api.ts'
 import { BoneRows } from '../parts/bones.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
 import { FormProblem } from '../parts/form-problem.tsx'
 import { useKept } from '../parts/kept-form.ts'
-import { NotFoundPage } from '../parts/lost-pages.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
@@ -22,7 +21,6 @@ export function GatewaySettingsPage() {
   const gateway = useQuery({ ...gatewayQuery(gatewayId), refetchInterval: false, refetchOnWindowFocus: false })
   const connectors = useQuery(connectorsQuery)
   const error = gateway.error ?? connectors.error
-  if (error instanceof ServerError && [400, 404].includes(error.status)) return <NotFoundPage />
   if (error && !gateway.data) return <ErrorState error={error} onRetry={() => void gateway.refetch()} />
   if (!gateway.data || !connectors.data) return <BoneRows rows={6} />
   return <Shown gateway={gateway.data} connectors={connectors.data.connectors} />

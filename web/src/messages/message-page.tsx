@@ -2,12 +2,10 @@ import { Button } from '@mantine/core'
 import { useClipboard } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { ServerError } from '../api.ts'
 import { useFormats } from '../format.ts'
 import { BoneRows } from '../parts/bones.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { NotFoundPage } from '../parts/lost-pages.tsx'
 import { usePageTitle } from '../parts/page-head.tsx'
 import { useTrafficNames } from '../parts/traffic-names.ts'
 import { numberFormat, zoneOfReader } from '../words/intl.ts'
@@ -32,7 +30,6 @@ export function MessagePage() {
     refetchInterval: ({ state }) => (state.data && isOpen(state.data) ? FRESH_MS : false),
   })
   if (data) return <WholeLife life={data} />
-  if (error instanceof ServerError && [400, 404].includes(error.status)) return <NotFoundPage />
   return error ? <ErrorState error={error} onRetry={refetch} /> : <BoneRows rows={6} />
 }
 

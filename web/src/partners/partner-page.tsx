@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { PartnerAnswer } from '../../../src/http/cabinet/partners.ts'
-import { ServerError, type Wire } from '../api.ts'
+import type { Wire } from '../api.ts'
 import companyStyles from '../companies/companies.module.css'
 import { listQuery } from '../companies/companies.ts'
 import { CompanyTable } from '../companies/company-table.tsx'
@@ -11,7 +11,6 @@ import { useFormats } from '../format.ts'
 import { BoneRows } from '../parts/bones.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { NotFoundPage } from '../parts/lost-pages.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { Section } from '../parts/section.tsx'
 import { nameOf, useMe } from '../session.ts'
@@ -27,7 +26,6 @@ type WholePartner = Wire<PartnerAnswer>
 export function PartnerPage() {
   const { partnerId } = useParams({ from: '/shell/partners/$partnerId' })
   const { data, error, refetch } = useQuery(partnerQuery(partnerId))
-  if (error instanceof ServerError && error.status === 404) return <NotFoundPage />
   if (error && !data) return <ErrorState error={error} onRetry={refetch} />
   return data ? <Content partner={data} /> : <BoneRows rows={6} />
 }

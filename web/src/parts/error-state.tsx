@@ -1,7 +1,9 @@
 import { Button } from '@mantine/core'
 import { useClipboard } from '@mantine/hooks'
-import { ServerError } from '../api.ts'
+import { Link, useLocation } from '@tanstack/react-router'
+import { isNotFound, ServerError } from '../api.ts'
 import { useFormats } from '../format.ts'
+import { pageAround } from '../navigation.ts'
 import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
 import { Blank } from './blank.tsx'
@@ -11,6 +13,7 @@ import { Icon } from './icon.tsx'
 /** In place of what could not be loaded: what happened, a way to try again, and the id that our log knows it by. */
 export function ErrorState({ error, onRetry }: { error: unknown; onRetry(): void }) {
   const words = useWords()
+  if (isNotFound(error)) return <NothingHere />
   const isServers = error instanceof ServerError && error.status >= 500
   return (
     <Blank
@@ -22,6 +25,19 @@ export function ErrorState({ error, onRetry }: { error: unknown; onRetry(): void
         {words.say('app.tryAgain')}
       </Button>
       {error instanceof ServerError && <RequestId error={error} />}
+    </Blank>
+  )
+}
+
+/** In place of what was deleted, never was, or belongs to a company that the person does not see. */
+function NothingHere() {
+  const { say } = useWords()
+  const page = useLocation({ select: ({ pathname }) => pageAround(pathname) })
+  return (
+    <Blank drawing="lost" title={say('error.gone.title')} text={say('error.gone.text')}>
+      <Button component={Link} to={page?.to ?? '/'}>
+        {page ? say('error.goTo', { page: say(page.label) }) : say('error.home')}
+      </Button>
     </Blank>
   )
 }
