@@ -152,18 +152,25 @@ describe.skipIf(!hasBrowser)('sender names', () => {
     moderator.faults.expectNone()
   })
 
-  test('two moderators at one request: the second is told, and sees what was decided', async () => {
+  test('two moderators at one request: the second is told, sees what was decided, and no other name in its place', async () => {
     const { senderId } = await aSender(cabinet.sql, companyId, { senderName: 'Both' })
     await submit()
-    const open = async () =>
-      (await signedIn((await aPerson(cabinet.sql, staff, 'moderator')).login, `review?sender=${senderId}`)).page
+    await cabinet.sql`update sender_moves set moved_at = moved_at - interval '1 hour' where sender_id = ${senderId}`
+    const open = async () => (await signedIn((await aPerson(cabinet.sql, staff, 'moderator')).login, 'review')).page
     const [first, second] = [await open(), await open()]
     for (const page of [first, second]) await heading(page, 'Both').waitFor()
     await first.keyboard.press('a')
     await toast(first, 'Both is approved').waitFor()
     await second.keyboard.press('a')
-    await toast(second, 'Somebody else changed this meanwhile').waitFor()
+    await toast(second, 'Somebody else decided or changed this request meanwhile').waitFor()
     await second.getByText('Already decided: Approved').waitFor()
+    await heading(second, 'Both').waitFor()
+    await second.keyboard.press('j')
+    await heading(second, 'ROMASHKAVIP').waitFor()
+    await second.keyboard.press('d')
+    const dialog = second.getByRole('dialog', { name: 'Deny ROMASHKAVIP?' })
+    await dialog.waitFor()
+    expect(await dialog.getByText('Somebody else').count()).toBe(0)
   })
 
   test.each(extremes)('look good at $width px, $locale, $colorScheme', async screen => {

@@ -51,6 +51,8 @@ export type Context = {
   dataFolder?: string | undefined
   /** Texts by which a subscriber asks for nothing more; unless told, the usual ones. */
   stopWords?: readonly string[]
+  /** Whether names and templates are approved without staff. */
+  moderation?: 'auto' | 'manual'
   /** Serves `/widget/demo`. */
   demo?: boolean
   /** Base addresses of the providers of captchas; unless given, the usual ones. */

@@ -27,7 +27,6 @@ const known: [RegExp, ProblemKey][] = [
   [/^You cannot change your own role/, 'problem.ownRole'],
   [/^The budget or the way of paying was changed/, 'problem.termsChanged'],
   [/^Somebody else changed this meanwhile/, 'problem.changedMeanwhile'],
-  [/^Somebody else changed this meanwhile/, 'problem.meanwhile'],
 ]
 
 /** What went wrong, for the reader. A refusal that we have no text for is shown in the server's own words. */
@@ -43,5 +42,9 @@ export function describeProblem({ say }: Words, error: unknown): string {
 }
 
 export const keyOf = (message: string): ProblemKey | undefined => known.find(([pattern]) => pattern.test(message))?.[1]
+
+/** The server kept what somebody else had changed. */
+export const isChangedMeanwhile = (error: unknown) =>
+  error instanceof ServerError && keyOf(error.message) === 'problem.changedMeanwhile'
 
 const minutes = (seconds = 60) => Math.max(1, Math.ceil(seconds / 60))

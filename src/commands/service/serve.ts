@@ -140,13 +140,14 @@ async function startApi(config: Config, database: Database, log: Logger) {
   try {
     const port = config.port || (await freePort(config.host))
     const url = config.publicUrl ?? urlOf(config.host, port)
-    const { billingZone, trustedProxies, metrics, metricsAllow, stopWords } = config
+    const { billingZone, trustedProxies, metrics, metricsAllow, stopWords, moderation } = config
     const context = {
       sql: database.sql,
       secret: database.secret,
       connectors: connectorsAtHand({ sql: database.sql, secret: database.secret, stopWords }),
       dataFolder: config.databaseUrl === undefined ? database.place : undefined,
       stopWords,
+      moderation,
       clock: clock.now,
       clockOffMs: clock.offMs,
       numbering: numbering.current,

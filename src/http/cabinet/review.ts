@@ -68,8 +68,8 @@ export type QueueItem = {
   brand: Sender['brand'] | null
   waitingSince: Date
 }
-/** The oldest first. */
-export type QueueAnswer = { items: QueueItem[]; waiting: number }
+/** The oldest first. `isAutomatic`: the engine approves by itself, so nothing new will wait. */
+export type QueueAnswer = { items: QueueItem[]; waiting: number; isAutomatic: boolean }
 export type CountAnswer = { waiting: number }
 export type SenderReview = Awaited<ReturnType<typeof presentSender>>
 export type TemplateReview = Awaited<ReturnType<typeof presentTemplate>>
@@ -77,7 +77,7 @@ export type DecidedAnswer = { status: SenderStatus }
 
 /** Names and templates of all companies that wait for staff. */
 export const reviewRoutes =
-  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
+  ({ sql, clock, moderation }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
     const config = { needs: 'review' } as const
 
@@ -96,7 +96,11 @@ export const reviewRoutes =
           brand: null,
         })),
       ]
-      return { items: items.sort(byWaiting).slice(0, MOST_LISTED).map(presentItem), waiting: await countWaiting(sql) }
+      return {
+        items: items.sort(byWaiting).slice(0, MOST_LISTED).map(presentItem),
+        waiting: await countWaiting(sql),
+        isAutomatic: moderation === 'auto',
+      }
     })
 
     /** For the navigation, once a minute. */

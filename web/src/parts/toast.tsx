@@ -9,9 +9,12 @@ export const tellDone = (message: string) =>
   notifications.show({ message, icon: <Icon name="ok" size={18} />, classNames: { root: styles.ok } })
 
 /** The same for what could not be done, where no field of a form can say it. */
-export const tellProblem = (error: unknown) =>
+export const tellProblem = (error: unknown) => tellRefusal(describeProblem(currentWords(), error))
+
+/** With words of the page's own. */
+export const tellRefusal = (message: string) =>
   notifications.show({
-    message: describeProblem(currentWords(), error),
+    message,
     icon: <Icon name="fail" size={18} />,
     classNames: { root: styles.fail },
     autoClose: 10_000,

@@ -2,15 +2,15 @@ import { Button, Textarea } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { SenderStatus } from '../../../src/domain/senders/sender.ts'
-import type { DecidedAnswer, DecisionForm } from '../../../src/http/cabinet/review.ts'
-import { ask } from '../api.ts'
+import type { DecidedAnswer, DecisionForm, QueueAnswer } from '../../../src/http/cabinet/review.ts'
+import { ask, type Wire } from '../api.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { FormProblem } from '../parts/form-problem.tsx'
-import { tellDone, tellProblem } from '../parts/toast.tsx'
-import { describeProblem } from '../problems.ts'
-import { useWords } from '../words/words.ts'
+import { tellDone, tellRefusal } from '../parts/toast.tsx'
+import { describeProblem, isChangedMeanwhile } from '../problems.ts'
+import { useWords, type Words } from '../words/words.ts'
 import styles from './review.module.css'
-import { type Open, REVIEW, type SenderData, type TemplateData } from './review.ts'
+import { isSame, type Open, queueQuery, REVIEW, type SenderData, type TemplateData } from './review.ts'
 import type { ReviewAct } from './use-review-keys.ts'
 
 export type Decision = DecisionForm['decision']
@@ -19,7 +19,8 @@ const done = { approve: 'review.approved', reject: 'review.rejected', deny: 'rev
 
 /** Decides about what the person sees. The server refuses when somebody decided or changed it meanwhile; then it is shown anew. */
 export function useDecision({ kind, id }: Open, data: SenderData | TemplateData | undefined, onDecided: () => void) {
-  const { say } = useWords()
+  const words = useWords()
+  const { say } = words
   const client = useQueryClient()
   return useMutation({
     mutationFn: (form: Omit<DecisionForm, 'version'>) =>
@@ -27,12 +28,23 @@ export function useDecision({ kind, id }: Open, data: SenderData | TemplateData 
     onSuccess: (_, { decision }) => {
       const name = 'senderName' in data! && data.senderName && kind === 'sender' ? data.senderName : `#${id}`
       tellDone(say(done[decision], { name }))
+      client.setQueryData(queueQuery.queryKey, queue => queue && without(queue, { kind, id }))
       onDecided()
     },
-    onError: tellProblem,
+    // The dialog of a refusal says it itself.
+    onError: (error, { decision }) => decision === 'approve' && tellRefusal(describeRefusal(words, error)),
     onSettled: () => client.invalidateQueries({ queryKey: REVIEW }),
   })
 }
+
+/** Before the server is asked again: after the last one, nothing waits. */
+function without(queue: Wire<QueueAnswer>, decided: Open) {
+  const items = queue.items.filter(item => !isSame(item, decided))
+  return { ...queue, items, waiting: queue.waiting - (queue.items.length - items.length) }
+}
+
+const describeRefusal = (words: Words, error: unknown) =>
+  isChangedMeanwhile(error) ? words.say('review.meanwhile') : describeProblem(words, error)
 
 type BarProps = { status: SenderStatus; isWaiting: boolean; isBusy: boolean; onAct(what: ReviewAct): void }
 
@@ -94,7 +106,7 @@ export function DecisionDialog({ decision, name, isBusy, error, onDecide, onClos
       onSubmit={submit}
       onClose={onClose}
     >
-      {error != null && <FormProblem>{describeProblem(words, error)}</FormProblem>}
+      {error != null && <FormProblem>{describeRefusal(words, error)}</FormProblem>}
       <Textarea
         label={say('review.comment')}
         data-autofocus

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { Blank } from '../parts/blank.tsx'
 import { BoneRows } from '../parts/bones.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
@@ -38,16 +38,27 @@ export function ReviewPage() {
       </>
     )
   }
-  const open = openIn(search) ?? data.items[0]
-  if (!open) {
-    return (
-      <>
-        <PageHead title={say('review.title')} />
-        <Blank drawing="bird" title={say('review.empty.title')} text={say('review.empty.text')} />
-      </>
-    )
-  }
-  return <Desk items={data.items} waiting={data.waiting} open={open} />
+  const open = openIn(search)
+  if (open) return <Desk items={data.items} waiting={data.waiting} open={open} />
+  if (data.items[0]) return <OpenInAddress item={data.items[0]} />
+  return (
+    <>
+      <PageHead title={say('review.title')} />
+      <Blank
+        drawing="bird"
+        title={say('review.empty.title')}
+        text={say(data.isAutomatic ? 'review.empty.automatic' : 'review.empty.text')}
+      />
+    </>
+  )
+}
+
+/** In the address the request stays open when somebody else decides it: no other one takes its place under the keys. */
+function OpenInAddress({ item }: { item: Open }) {
+  const navigate = useNavigate()
+  const { kind, id } = item
+  useEffect(() => void navigate({ to: '/review', search: searchOf({ kind, id }), replace: true }), [navigate, kind, id])
+  return <BoneRows rows={6} />
 }
 
 type DeskProps = { items: Item[]; waiting: number; open: Open }
@@ -62,7 +73,7 @@ function Desk({ items, waiting, open }: DeskProps) {
   const show = (item: Open | undefined) => void navigate({ to: '/review', search: item ? searchOf(item) : {} })
   const step = (by: 1 | -1) => {
     const next = neighbourOf(items, open, by)
-    if (next) show(next)
+    if (next || items.length === 0) show(next)
   }
   const decide = useDecision(open, request.data, () => {
     setDialog(undefined)
@@ -75,7 +86,10 @@ function Desk({ items, waiting, open }: DeskProps) {
     else if (what === 'previous') step(-1)
     else if (!mayDecide) return
     else if (what === 'approve') decide.mutate({ decision: 'approve' })
-    else setDialog(what)
+    else {
+      decide.reset() // a refusal of another request
+      setDialog(what)
+    }
   }
   useReviewKeys(act)
 

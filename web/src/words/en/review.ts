@@ -5,6 +5,8 @@ export const review = {
   'review.template': 'Template',
   'review.empty.title': 'Nothing waits',
   'review.empty.text': 'New names and templates appear here by themselves.',
+  'review.empty.automatic':
+    'Names and templates are approved without review: TIDINGS_MODERATION is auto. With manual they wait here.',
   'review.first': 'Open the oldest',
   'review.asked': 'requested {time}',
   'review.company': 'Company',
@@ -40,6 +42,7 @@ export const review = {
   'review.comment': 'What the company reads',
   'review.comment.empty': 'Say why.',
   'review.decided': 'Already decided: {status}',
+  'review.meanwhile': 'Somebody else decided or changed this request meanwhile. Look at what it is now.',
   'review.next': 'Next',
   'review.keys': 'Keys',
   'review.keys.approve': 'Approve',

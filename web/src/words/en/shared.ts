@@ -12,7 +12,6 @@ export const shared = {
   'nav.documents': 'Documents',
   'nav.gateways': 'Gateways',
   'nav.health': 'Health',
-  'problem.meanwhile': 'Somebody else changed this meanwhile. Close this, look at it again, and repeat your change.',
   'nav.inbound': 'Incoming',
   'nav.links': 'Links',
   'nav.money': 'Money',

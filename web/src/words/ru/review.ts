@@ -10,6 +10,8 @@ export const review = {
   'review.template': 'Шаблон',
   'review.empty.title': 'Заявок нет',
   'review.empty.text': 'Новые имена и шаблоны появятся здесь сами.',
+  'review.empty.automatic':
+    'Имена и шаблоны одобряются без проверки: TIDINGS_MODERATION равна auto. Со значением manual они будут ждать здесь.',
   'review.first': 'Открыть самую старую',
   'review.asked': 'заявка от {time}',
   'review.company': 'Компания',
@@ -55,6 +57,7 @@ export const review = {
   'review.comment': 'Что прочитает компания',
   'review.comment.empty': 'Напишите причину.',
   'review.decided': 'Решение уже принято: {status}',
+  'review.meanwhile': 'Эту заявку уже рассмотрел или изменил кто-то другой. Посмотрите, что с ней теперь.',
   'review.next': 'Следующая',
   'review.keys': 'Клавиши',
   'review.keys.approve': 'Согласовать',

@@ -12,7 +12,6 @@ export const shared = {
   'nav.documents': 'Документы',
   'nav.gateways': 'Шлюзы',
   'nav.health': 'Состояние',
-  'problem.meanwhile': 'Это уже изменил кто-то другой. Закройте окно, посмотрите, что изменилось, и повторите.',
   'nav.inbound': 'Входящие',
   'nav.links': 'Ссылки',
   'nav.money': 'Деньги',
