@@ -12,6 +12,7 @@ import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
 import styles from './gateways.module.css'
 import { type GatewayDetails, useGatewayChange } from './gateways.ts'
+import { fieldProblemOf } from './problems.ts'
 
 export type GatewayTask = 'pause' | 'resume' | 'drain' | 'remove' | 'test'
 
@@ -126,7 +127,9 @@ function TestDialog({ gateway: { name, gatewayId }, onClose }: Props) {
   const trial = useMutation({
     mutationFn: () => ask<TrialReport>('POST', `/gateways/${gatewayId}/trials`, message),
   })
+  const problem = trial.isError ? fieldProblemOf(words, trial.error) : undefined
   const field = (key: keyof TrialBody) => ({
+    error: problem?.field === key && problem.text,
     value: message[key],
     onChange: ({ currentTarget }: { currentTarget: { value: string } }) =>
       setMessage({ ...message, [key]: currentTarget.value }),
@@ -141,7 +144,7 @@ function TestDialog({ gateway: { name, gatewayId }, onClose }: Props) {
       onSubmit={() => trial.mutate()}
       onClose={onClose}
     >
-      {trial.isError && <FormProblem>{describeProblem(words, trial.error)}</FormProblem>}
+      {problem && !(problem.field && problem.field in message) && <FormProblem>{problem.text}</FormProblem>}
       <TextInput label={say('gateway.test.to')} inputMode="tel" data-autofocus maxLength={2000} {...field('to')} />
       <TextInput label={say('gateway.test.sender')} maxLength={100} {...field('sender')} />
       <Textarea label={say('gateway.test.message')} autosize={false} rows={2} maxLength={2000} {...field('text')} />

@@ -1,6 +1,6 @@
 import { Button, NativeSelect, NumberInput, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import type { CompaniesAnswer } from '../../../src/http/cabinet/companies.ts'
 import { ask } from '../api.ts'
 import { FormProblem } from '../parts/form-problem.tsx'
@@ -9,7 +9,8 @@ import { UnsavedForm } from '../parts/unsaved-form.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './gateways.module.css'
 import type { Connector, Field } from './gateways.ts'
-import { type Setting, SettingInput, type Settings, settingIn } from './setting-input.tsx'
+import type { FieldProblem } from './problems.ts'
+import { type Setting, SettingInput, type Settings } from './setting-input.tsx'
 
 const brandNames = ['MTS', 'BEELINE', 'MEGAFON', 'TELE2', 'OTHER'] as const
 export type BrandName = (typeof brandNames)[number]
@@ -32,7 +33,7 @@ type Props = {
   secrets: string[]
   submit: string
   isBusy: boolean
-  problem: string | undefined
+  problem: FieldProblem | undefined
   onSubmit(draft: Draft): void
   onCancel(): void
 }
@@ -41,14 +42,24 @@ type Props = {
 export function GatewayForm({ connector, kept, secrets, submit, isBusy, problem, onSubmit, onCancel }: Props) {
   const { say } = useWords()
   const { draft, change } = kept
-  const blamed = settingIn(problem)
-  const isKnown = connector.fields.some(({ name }) => name === blamed)
+  const form = useRef<HTMLFormElement>(null)
+  const [missing, setMissing] = useState<string[]>([])
+  const isKnown = ['name', ...connector.fields.map(({ name }) => name)].includes(problem?.field ?? '')
+  const problemOf = (field: string) => {
+    if (missing.includes(field)) return say('gateway.problem.missing')
+    return problem?.field === field ? problem.text : undefined
+  }
   const usual = connector.fields.filter(({ isRare }) => !isRare)
   const rare = connector.fields.filter(({ isRare }) => isRare)
   const send = (event: FormEvent) => {
     event.preventDefault()
-    onSubmit(draft)
+    const left = missingIn(connector, draft, secrets)
+    setMissing(left)
+    if (left.length === 0) onSubmit(draft)
   }
+  useEffect(() => {
+    if (problem || missing.length > 0) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+  }, [problem?.text, missing])
   const fieldOf = (field: Field) => (
     <SettingInput
       key={field.name}
@@ -56,17 +67,17 @@ export function GatewayForm({ connector, kept, secrets, submit, isBusy, problem,
       value={draft.settings[field.name]}
       isSecret={connector.secrets.includes(field.name)}
       isSet={secrets.includes(field.name)}
-      problem={field.name === blamed ? problem : undefined}
+      problem={problemOf(field.name)}
       onChange={(value: Setting) => change({ settings: { ...draft.settings, [field.name]: value } })}
     />
   )
   return (
-    <form className={styles.form} onSubmit={send} noValidate>
+    <form ref={form} className={styles.form} onSubmit={send} noValidate>
       <UnsavedForm kept={kept} />
-      {problem && !isKnown && <FormProblem>{problem}</FormProblem>}
       <div className={styles.fields}>
         <TextInput
           label={say('gateway.form.name')}
+          error={problemOf('name')}
           maxLength={100}
           value={draft.name}
           onChange={({ currentTarget }) => change({ name: currentTarget.value })}
@@ -89,11 +100,12 @@ export function GatewayForm({ connector, kept, secrets, submit, isBusy, problem,
         <div className={styles.fields}>{usual.map(fieldOf)}</div>
       </fieldset>
       {rare.length > 0 && (
-        <details className={styles.more} open={rare.some(({ name }) => name === blamed) || undefined}>
+        <details className={styles.more} open={rare.some(({ name }) => problemOf(name)) || undefined}>
           <summary>{say('gateway.form.more', { count: rare.length })}</summary>
           <div className={styles.fields}>{rare.map(fieldOf)}</div>
         </details>
       )}
+      {problem && !isKnown && <FormProblem>{problem.text}</FormProblem>}
       <div className={styles.buttons}>
         <Button type="submit" variant="filled" loading={isBusy}>
           {submit}
@@ -102,6 +114,15 @@ export function GatewayForm({ connector, kept, secrets, submit, isBusy, problem,
       </div>
     </form>
   )
+}
+
+/** What cannot be left empty; a secret that is set stays. */
+function missingIn({ fields }: Connector, { name, settings }: Draft, secrets: string[]): string[] {
+  const isEmpty = (value: Setting) => String(value ?? '').trim() === ''
+  const left = fields.filter(
+    field => field.isRequired && !secrets.includes(field.name) && isEmpty(settings[field.name]),
+  )
+  return [...(isEmpty(name) ? ['name'] : []), ...left.map(field => field.name)]
 }
 
 function Brands({ chosen, onChange }: { chosen: BrandName[]; onChange(brands: BrandName[]): void }) {

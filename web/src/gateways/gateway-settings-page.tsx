@@ -8,12 +8,12 @@ import { ErrorState } from '../parts/error-state.tsx'
 import { FormProblem } from '../parts/form-problem.tsx'
 import { useKept } from '../parts/kept-form.ts'
 import { PageHead } from '../parts/page-head.tsx'
-import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
 import { useAboutGateway } from './about.ts'
 import { changedSettings, draftOf } from './draft.ts'
 import { type Draft, GatewayForm } from './gateway-form.tsx'
 import { type Connector, connectorsQuery, type GatewayDetails, gatewayQuery, useGatewayChange } from './gateways.ts'
+import { fieldProblemOf } from './problems.ts'
 
 /** Changes what a gateway is set to. The form keeps what it began with: a newer change of somebody else is not overwritten. */
 export function GatewaySettingsPage() {
@@ -67,7 +67,7 @@ function Shown({ gateway: current, connectors }: { gateway: GatewayDetails; conn
           secrets={gateway.settings?.secrets ?? []}
           submit={say('app.save')}
           isBusy={change.isPending}
-          problem={change.isError ? describeProblem(words, change.error) : undefined}
+          problem={change.isError ? fieldProblemOf(words, change.error) : undefined}
           onSubmit={submit}
           onCancel={back}
         />

@@ -91,7 +91,7 @@ export function HourChart({ hour, at }: { hour: Gateway['hour']; at: string }) {
           <path className={styles.base} d={`M${EDGE.left} ${base}.5H${width}`} />
           {minutes.map(({ at }, place) =>
             new Date(at).getMinutes() % 15 === 0 ? (
-              <text key={at} x={EDGE.left + (place + 0.5) * step} y={HEIGHT - 5} textAnchor="middle">
+              <text key={at} {...labelPlace(EDGE.left + (place + 0.5) * step, width)} y={HEIGHT - 5}>
                 {clock(at)}
               </text>
             ) : null,
@@ -113,6 +113,12 @@ export function HourChart({ hour, at }: { hour: Gateway['hour']; at: string }) {
     </div>
   )
 }
+
+const HALF_LABEL = 18
+
+/** In the middle of its minute, but not beyond the edge of the drawing. */
+const labelPlace = (x: number, width: number) =>
+  x + HALF_LABEL > width ? ({ x: width, textAnchor: 'end' } as const) : ({ x, textAnchor: 'middle' } as const)
 
 type BarProps = { className: string | undefined; x: number; width: number; base: number; height: number }
 

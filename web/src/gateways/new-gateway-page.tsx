@@ -8,13 +8,13 @@ import { ErrorState } from '../parts/error-state.tsx'
 import { useKept } from '../parts/kept-form.ts'
 import { PageHead } from '../parts/page-head.tsx'
 import { useTrafficNames } from '../parts/traffic-names.ts'
-import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
 import { useConnectorName } from './about.ts'
 import { emptyDraft, filledIn } from './draft.ts'
 import { type Draft, GatewayForm } from './gateway-form.tsx'
 import styles from './gateways.module.css'
 import { type Connector, connectorsQuery, useGatewayChange } from './gateways.ts'
+import { fieldProblemOf } from './problems.ts'
 
 /** Connector and channel are in the address; they are fixed once the gateway exists. */
 export function NewGatewayPage() {
@@ -105,7 +105,7 @@ function Fields({ connector, channelType }: { connector: Connector; channelType:
       secrets={[]}
       submit={say('gateways.add')}
       isBusy={add.isPending}
-      problem={add.isError ? describeProblem(words, add.error) : undefined}
+      problem={add.isError ? fieldProblemOf(words, add.error) : undefined}
       onSubmit={submit}
       onCancel={() => void navigate({ to: '/gateways' })}
     />

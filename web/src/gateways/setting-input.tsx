@@ -1,4 +1,5 @@
-import { NativeSelect, NumberInput, PasswordInput, Textarea, TextInput } from '@mantine/core'
+import { NativeSelect, NumberInput, Textarea, TextInput } from '@mantine/core'
+import { PasswordField } from '../parts/password-field.tsx'
 import { type Key, useWords } from '../words/words.ts'
 import styles from './gateways.module.css'
 import type { Field } from './gateways.ts'
@@ -29,7 +30,7 @@ export function SettingInput({ field, value, isSecret, isSet, problem, onChange 
     const placeholder = isSet ? say('gateway.form.secretSet') : ''
     if (field.kind === 'file') return <Area {...common} placeholder={placeholder} value={text} onChange={type} />
     return (
-      <PasswordInput {...common} placeholder={placeholder} autoComplete="new-password" value={text} onChange={type} />
+      <PasswordField {...common} placeholder={placeholder} autoComplete="new-password" value={text} onChange={type} />
     )
   }
   switch (field.kind) {
@@ -98,6 +99,3 @@ const Area = (props: AreaProps) => (
     classNames={{ input: styles.area ?? '' }}
   />
 )
-
-/** The setting that a refusal names: `setting "host" is missing or no text`. */
-export const settingIn = (problem: string | undefined): string | undefined => /^setting "(\w+)/.exec(problem ?? '')?.[1]

@@ -3,6 +3,7 @@ import { Icon, type IconName } from '../parts/icon.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './gateways.module.css'
 import type { GatewayDetails } from './gateways.ts'
+import { troubleOf } from './problems.ts'
 
 /** In words, why a gateway does not take messages as usual, and what to do. Nothing where all is well. */
 export function Why({ gateway }: { gateway: GatewayDetails }) {
@@ -38,7 +39,7 @@ function useSentences(gateway: GatewayDetails): string[] {
     case 'unknown':
       return [say('gateway.why.unknown')]
     case 'down': {
-      const reason = lastError ? say('gateway.why.error', { error: lastError }) : say('gateway.why.noError')
+      const reason = lastError ? troubleOf({ say }, lastError) : say('gateway.why.noError')
       return [
         reason,
         ...(lastErrorAt ? [say('gateway.why.errorAt', { time: moment(lastErrorAt) })] : []),

@@ -1,0 +1,47 @@
+import { describeProblem } from '../problems.ts'
+import type { Key, Words } from '../words/words.ts'
+
+/** What the server refused of a form: in the reader's words, and the field that it is about. */
+export type FieldProblem = { field: string | undefined; text: string }
+
+type Plain = Exclude<Extract<Key, `gateway.problem.${string}`>, 'gateway.problem.range'>
+
+const known: [RegExp, Plain][] = [
+  [/is missing or no text$|must not be empty$/, 'gateway.problem.missing'],
+  [/must be an http or https address$/, 'gateway.problem.address'],
+  [/must not carry a user or a password$/, 'gateway.problem.addressUser'],
+  [/must be a phone number, not /, 'gateway.problem.number'],
+  [/^A gateway with the name /, 'gateway.problem.nameTaken'],
+]
+
+export function fieldProblemOf(words: Words, error: unknown): FieldProblem {
+  const told = describeProblem(words, error)
+  return { field: fieldIn(told), text: inWords(words, told) }
+}
+
+/** `setting "host" is missing or no text`, `name: must not be empty`, `to must be a phone number`. */
+function fieldIn(told: string): string | undefined {
+  if (/^A gateway with the name /.test(told)) return 'name'
+  return /^(?:setting "(\w+)|(name|to|sender|text):? must )/.exec(told)?.slice(1).find(Boolean)
+}
+
+function inWords({ say }: Words, told: string): string {
+  const range = / must be (-?\d+) to (-?\d+)$/.exec(told)
+  if (range) return say('gateway.problem.range', { least: range[1]!, most: range[2]! })
+  const key = known.find(([pattern]) => pattern.test(told))?.[1]
+  const reached = /^Gateway .* could not be reached: (.*?)(\. The engines may hold .*)?$/s.exec(told)
+  if (reached) return `${troubleOf({ say }, reached[1]!)} ${reached[2] ? say('gateway.problem.binds') : ''}`.trim()
+  return key ? say(key) : told
+}
+
+const troubles: [RegExp, Extract<Key, `gateway.trouble.${string}`>][] = [
+  [/ESME_RINVPASWD|ESME_RINVSYSID|ESME_RBINDFAIL/, 'gateway.trouble.login'],
+  [/ESME_RALYBND/, 'gateway.trouble.bound'],
+  [/ECONNREFUSED/, 'gateway.trouble.refused'],
+  [/ENOTFOUND|EAI_AGAIN/, 'gateway.trouble.host'],
+  [/ETIMEDOUT|^no .* within|^no answer/, 'gateway.trouble.silent'],
+]
+
+/** Why a gateway has no connection, with the connector's own words. */
+export const troubleOf = ({ say }: Pick<Words, 'say'>, error: string) =>
+  say(troubles.find(([pattern]) => pattern.test(error))?.[1] ?? 'gateway.why.error', { error })
