@@ -120,6 +120,9 @@ describe.skipIf(!hasBrowser)('messages', () => {
     const tabs = page.getByRole('navigation', { name: 'Saved searches' })
     for (const name of ['All 5', 'Failed 1', 'Waiting 2']) await tabs.getByRole('link', { name, exact: true }).waitFor()
 
+    await page.route('**/messages/incoming*', route => route.fulfill({ json: { companies: null } }), { times: 1 })
+    await box.fill('00-10-14')
+    await page.getByRole('link', { name: 'Search the incoming messages too' }).waitFor()
     await box.fill('926 200-10-14')
     await page.getByRole('link', { name: 'Incoming: 1' }).click()
     await page.getByText('When do you open?').waitFor()

@@ -91,20 +91,20 @@ const COUNT_MS = 1000
 
 /**
  * Counts for people who search the messages of their companies. Words are looked for in one company alone, because only
- * numbers have an index. Nothing is told when counting takes too long.
+ * numbers have an index. Undefined when counting takes too long.
  */
 export async function countIncoming(
   pool: Pool,
   companyIds: number[],
   search: Pick<InboundSearch, 'typed' | 'from' | 'to'>,
   now: Date,
-): Promise<Incoming[]> {
+): Promise<Incoming[] | undefined> {
   const question = questionOf(companyIds.length === 1 ? companyIds[0]! : SEVERAL, search, now)
   const isAsked = search.typed.trim() !== '' && question.uuid === undefined
   if (!isAsked || (question.companyId === SEVERAL && question.by === 'period')) return []
   const count = (sql: Sql) => store.countByCompany(sql, companyIds, question, MOST_COUNTED + 1)
-  const counted = (await within(pool, question, COUNT_MS, count)) ?? []
-  return counted.map(row => ({
+  const counted = await within(pool, question, COUNT_MS, count)
+  return counted?.map(row => ({
     ...row,
     count: Math.min(row.count, MOST_COUNTED),
     isLeast: row.count > MOST_COUNTED,

@@ -1,5 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { ChannelType } from '../../base/channel-types.ts'
-import { invalid, notFound } from '../../base/errors.ts'
+import { AppError, invalid, notFound } from '../../base/errors.ts'
 import { timeOfUuid7 } from '../../base/uuid7.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import { type Box, readBox } from './box.ts'
@@ -66,27 +67,46 @@ export type FoundPage = {
   reachedAt: Date | null
 }
 
-/** The most that one report reads, and for how long. */
-export const reportBounds = { most: 100_000, page: 1000, timeMs: 300_000 }
+/** The most that one report reads, for how long, and how soon it asks again after a refusal. */
+export const reportBounds = { most: 100_000, page: 1000, timeMs: 300_000, pauseMs: 1000 }
 
-/** Everything that a search finds, a page at a time: the next is read when the reader has taken the last. */
+/**
+ * Everything that a search finds, a page at a time: the next is read when the reader has taken the last. The reader has
+ * written a part of a file by then, so a page that the limit on searches refuses is asked for again.
+ */
 export async function* everySeen(
   pool: Pool,
   companyIds: number[],
   search: Omit<BoxSearch, 'before' | 'limit'>,
   now: Date,
-  { most, page, timeMs } = reportBounds,
+  { most, page, timeMs, pauseMs } = reportBounds,
 ): AsyncGenerator<FoundPage> {
   const endsAt = performance.now() + timeMs
   let before: string | undefined
   for (let left = most; ; ) {
     const limit = Math.min(page, left)
-    const { items, older } = await searchBox(pool, companyIds, { ...search, before, limit }, now)
+    const ask = () => searchBox(pool, companyIds, { ...search, before, limit }, now)
+    const found = await askUntil(endsAt, pauseMs, ask)
+    if (!found) return yield { items: [], endedBy: 'time', reachedAt: before === undefined ? now : timeOfUuid7(before) }
+    const { items, older } = found
     left -= items.length
     const endedBy = older === null ? null : left === 0 ? 'count' : performance.now() > endsAt ? 'time' : null
     yield { items, endedBy, reachedAt: older === null ? null : timeOfUuid7(older) }
     if (older === null || endedBy) return
     before = older
+  }
+}
+
+/** Undefined when the time was over, or a single search took too long. */
+async function askUntil(endsAt: number, pauseMs: number, ask: () => Promise<BoxAnswer>) {
+  for (;;) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      if (error.kind !== 'too_many_requests' || performance.now() > endsAt) return undefined
+    }
+    await pause(pauseMs)
   }
 }
 

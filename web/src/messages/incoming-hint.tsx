@@ -14,14 +14,20 @@ export function IncomingHint({ search, isAnswered }: { search: MessageSearch; is
   const { number } = useFormats()
   const isOfCompany = useMe().kind === 'COMPANY'
   const chosen = useChosenCompany()
-  const { data } = useQuery(incomingQuery(search, chosen, isAnswered))
+  const { data, error } = useQuery(incomingQuery(search, chosen, isAnswered))
   const countOf = (count: number, isLeast: boolean) => `${number(count)}${isLeast ? '+' : ''}`
-  if (!data || data.companies.length === 0) return null
+  const isUncounted = error !== null || data?.companies === null
+  if (!isUncounted && !data?.companies?.length) return null
   const { q, period, from, to } = search
   return (
     <p className={styles.incoming}>
       <Icon name="hook" size={14} />
-      {data.companies.map(({ companyId, companyName, count, isLeast }) => (
+      {isUncounted && (
+        <Link to="/inbound" search={{ q, period, from, to }} className="link">
+          {say('messages.incoming.uncounted')}
+        </Link>
+      )}
+      {data?.companies?.map(({ companyId, companyName, count, isLeast }) => (
         <Link
           key={companyId}
           to="/inbound"

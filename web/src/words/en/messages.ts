@@ -29,6 +29,7 @@ export const messages = {
   'messages.week': 'Search the last 7 days',
 
   'messages.incoming': 'Incoming: {count}',
+  'messages.incoming.uncounted': 'Search the incoming messages too',
   'messages.incoming.of': 'Incoming at {company}: {count}',
   'messages.csv': 'Download CSV',
   'messages.status': 'Status',

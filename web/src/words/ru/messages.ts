@@ -38,6 +38,7 @@ export const messages = {
   'messages.week': 'Искать за 7 дней',
 
   'messages.incoming': 'Входящие: {count}',
+  'messages.incoming.uncounted': 'Искать и среди входящих',
   'messages.incoming.of': 'Входящие, {company}: {count}',
   'messages.csv': 'Скачать CSV',
   'messages.status': 'Статус',
