@@ -1,8 +1,10 @@
 import type { ChannelType } from '../../base/channel-types.ts'
+import type { WaitingShare } from '../../base/sending-end.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { CompanyScope } from '../companies/company.ts'
 import { type Brand, brandOf } from '../numbering/brand.ts'
 import type { Right } from '../people/rights.ts'
+import { waitingByWindow } from '../sending/waiting.ts'
 import { type Attention, attentionOf } from './attention.ts'
 import { type ChartHour, chartOf, type Days, daysAt, sentBetween, shareOf, withoutResult } from './days.ts'
 import * as store from './store.ts'
@@ -21,6 +23,9 @@ export type Today = {
 /** A channel or an operator today. The shares are of messages with a result; null without any. */
 export type Way = { sent: number; failed: number; share: number | null; usualShare: number | null }
 
+/** With how many of its messages wait for which hours: by it the page estimates the end. */
+export type RunningDispatch = store.DispatchSums & { hours: WaitingShare[] }
+
 export type Overview = {
   companies: number
   today: Today
@@ -29,7 +34,7 @@ export type Overview = {
   hours: ChartHour[]
   operators: (Way & { brand: Brand | null })[]
   channels: (Way & { channelType: ChannelType })[]
-  running: { total: number; items: store.DispatchSums[] }
+  running: { total: number; items: RunningDispatch[] }
   attention: Attention[]
   /** Of a single company that has sent nothing yet. */
   firstSteps: store.FirstSteps | undefined
@@ -71,11 +76,19 @@ export async function overviewOf(sql: Sql, asking: Asking): Promise<Overview> {
     hours: chartOf(hours, days),
     operators: operatorsOf(ways, usual),
     channels: channelsOf(ways, usual),
-    running: { total: runningCount!.total, items: running },
+    running: { total: runningCount!.total, items: await withHours(sql, running) },
     attention: await attentionOf(sql, { scope, sees, days, usual, waiting }),
     firstSteps,
   }
 }
+
+const withHours = (sql: Sql, running: store.DispatchSums[]): Promise<RunningDispatch[]> =>
+  Promise.all(
+    running.map(async dispatch => {
+      const { companyId, dispatchId, waiting } = dispatch
+      return { ...dispatch, hours: waiting > 0 ? await waitingByWindow(sql, companyId, dispatchId) : [] }
+    }),
+  )
 
 function todayOf(hours: store.HourSums[], running: store.DispatchSums[], days: Days): Today {
   const today = hours.filter(({ hour }) => hour >= days.today)

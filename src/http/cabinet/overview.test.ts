@@ -144,13 +144,17 @@ describe('dispatches', () => {
     update dispatch_blocks set created_messages = ${40 - delivered - failed}, delivered_messages = ${delivered},
       failed_messages = ${failed} where dispatch_id = ${dispatchId}`
 
-  test('that run are shown with their counters', async () => {
+  test('that run are shown with their counters, and how many messages wait for which hours', async () => {
     await results(30, 0)
+    await api.sql`update lanes set start_at = now() where dispatch_id = ${dispatchId}`
+    await api.sql`update dispatches set hours = ${[10, 11]} where dispatch_id = ${dispatchId}`
     const { running } = await overviewFor(ofCompany(world.companyId), 'viewer')
     expect(running).toMatchObject({
       total: 1,
       items: [{ dispatchId, name: 'Test', messageCount: 40, waiting: 10, sent: 0, delivered: 30, failed: 0 }],
     })
+    expect(running.items[0]!.hours).toMatchObject([{ messages: 40, window: { hours: [10, 11] } }])
+    await api.sql`update lanes set start_at = null where dispatch_id = ${dispatchId}`
   })
 
   test('that nothing sends say since when they wait, and why', async () => {

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
-import { endOfSending } from '../../../src/base/sending-end.ts'
 import { mergeSlices, type Pace } from '../../../src/domain/watching/pace.ts'
 import { type Breakdown, type Counts, handedOf, type Whole } from './dispatches.ts'
+import { endBySpeed } from './end.ts'
 
 /** Messages a second; undefined while nothing is known. */
 export type Speed = number | undefined
@@ -119,7 +119,7 @@ export function endOf(dispatch: Whole, speed: Speed, pace: PacePoint[], now = ne
   if (dispatch.status !== 'STARTED' || dispatch.waiting === 0) return undefined
   const isStopped = dispatch.waits.some(({ kind }) => stops.includes(kind))
   const expected = speed || (isStopped ? undefined : lastSpeedIn(pace))
-  return expected ? endOfSending(sharesOf(dispatch), expected, now) : undefined
+  return expected ? endBySpeed(dispatch, expected, now) : undefined
 }
 
 const LAST_POINTS = 10
@@ -128,15 +128,3 @@ function lastSpeedIn(pace: PacePoint[]): Speed {
   const last = pace.filter(({ perSecond }) => perSecond > 0).slice(-LAST_POINTS)
   return last.length === 0 ? undefined : last.reduce((sum, { perSecond }) => sum + perSecond, 0) / last.length
 }
-
-/** The server tells every ten seconds for which hours messages wait; how many wait is known by the second. */
-function sharesOf({ hours, waiting }: Whole) {
-  const told = hours.reduce((sum, { messages }) => sum + messages, 0)
-  if (told === 0) return [{ messages: waiting, window: undefined }]
-  return hours.map(({ messages, window }) => ({
-    messages: (messages * waiting) / told,
-    window: window && { ...window, startAt: dateIn(window.startAt), endAt: dateIn(window.endAt) },
-  }))
-}
-
-const dateIn = (moment: string | null | undefined) => (moment ? new Date(moment) : null)

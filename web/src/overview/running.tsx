@@ -1,3 +1,4 @@
+import { endBySpeed, goesOnAt } from '../dispatches/end.ts'
 import { useFormats } from '../format.ts'
 import { PageLink } from '../parts/page-link.tsx'
 import { Status } from '../parts/status.tsx'
@@ -132,26 +133,30 @@ function Bar({ dispatch: { delivered, sent, failed, messageCount } }: { dispatch
   )
 }
 
-function End({ dispatch: { waiting }, speed, at, zone }: RowProps) {
+function End({ dispatch, speed, at, zone }: RowProps) {
   const { say } = useWords()
   const { time, day, duration } = useClock(zone)
-  if (waiting === 0)
+  const now = new Date(at)
+  const nearTime = (moment: Date) => (moment.getTime() - now.getTime() < DAY_MS ? time(moment) : day(moment))
+  if (dispatch.waiting === 0)
     return (
       <>
         <Status kind="sent">{say('overview.running.receipts')}</Status>
         <span className={table.sub}>{say('overview.running.receiptsNote')}</span>
       </>
     )
-  if (!speed) return '–'
-  const leftMs = (waiting / speed) * 1000
-  if (leftMs > 30 * DAY_MS) return '–'
-  const end = new Date(Date.parse(at) + leftMs)
-  return (
-    <>
-      <span className="strong">{leftMs < DAY_MS ? time(end) : day(end)}</span>
-      <span className={table.sub}>{say('overview.running.in', { duration: duration(leftMs) })}</span>
-    </>
-  )
+  const end = speed ? endBySpeed(dispatch, speed, now) : undefined
+  if (end)
+    return (
+      <>
+        <span className="strong">{nearTime(end)}</span>
+        <span className={table.sub}>
+          {say('overview.running.in', { duration: duration(end.getTime() - now.getTime()) })}
+        </span>
+      </>
+    )
+  const goesOn = goesOnAt(dispatch, now)
+  return goesOn ? <span className={table.sub}>{say('overview.running.goesOn', { time: nearTime(goesOn) })}</span> : '–'
 }
 
 const DAY_MS = 86_400_000

@@ -98,6 +98,7 @@ export const overview = {
   'overview.running.aMinute': '{speed} a minute',
   'overview.running.end': 'Estimated end',
   'overview.running.in': 'in {duration}',
+  'overview.running.goesOn': 'goes on {time}',
   'overview.running.receipts': 'Receipts',
   'overview.running.receiptsNote': 'all handed over',
   'overview.running.then': '{first}, then {next}',

@@ -127,6 +127,7 @@ export const overview = {
   'overview.running.aMinute': '{speed} в минуту',
   'overview.running.end': 'Закончится около',
   'overview.running.in': 'через {duration}',
+  'overview.running.goesOn': 'продолжится {time}',
   'overview.running.receipts': 'Отчёты',
   'overview.running.receiptsNote': 'всё передано',
   'overview.running.then': '{first}, затем {next}',
