@@ -9,7 +9,7 @@ import { aGateway } from '../src/testing/engines.ts'
 import { aCompany, aSender } from '../src/testing/factories.ts'
 import { aDispatch, aWorld, someRecipients, start, type World } from '../src/testing/world.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
-import { enter, seriousFindings, useCabinet, watchFaults } from './cabinet.ts'
+import { enter, openPage, seriousFindings, useCabinet, watchFaults } from './cabinet.ts'
 import { someTraffic } from './overview-traffic.ts'
 
 /** The first page: what a person sees after signing in. */
@@ -119,6 +119,13 @@ describe.skipIf(!hasBrowser)('the overview', () => {
     await line.getByRole('link', { name: 'Nordwind' }).click()
     await page.waitForURL(`${cabinet.origin}/cabinet/overview?company=${poor}`)
     await page.getByRole('heading', { name: 'Send your first message' }).waitFor()
+
+    await openPage(page, cabinet, 'companies')
+    const rowOf = (company: string) => page.getByRole('row').filter({ hasText: company })
+    await rowOf('Nordwind').getByText('Budget nearly used').waitFor()
+    await rowOf('Ромашка').getByText('More failures').waitFor()
+    await openPage(page, cabinet, `companies/${world.companyId}`)
+    await page.getByText(`“${MARKUP}” fails more than usual`).waitFor()
   })
 
   test('leads staff to the gateway that is down, to the queue of the review and to the processes', async () => {

@@ -25,9 +25,18 @@ export const extremes = [
 const cutOff = `[...document.querySelectorAll('button, [class*=Button-label], [class*=SegmentedControl-label]')]
   .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1).map(({ textContent }) => textContent)`
 
+/** The same of what is chosen in a list; names that people give may be as long as they like. */
+const cutOffChoices = `[...document.querySelectorAll('select')].flatMap(select => {
+  const { font, paddingLeft, paddingRight } = getComputedStyle(select)
+  const pen = Object.assign(document.createElement('canvas').getContext('2d'), { font })
+  const text = select.selectedOptions[0]?.text ?? ''
+  const place = select.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight)
+  return !text.includes('<img') && pen.measureText(text).width > place + 1 ? [text] : []
+})`
+
 /** No word is cut off, axe finds nothing serious, and nothing is wider than the screen. */
 export async function expectGood(page: Page, name: string) {
-  expect([name, await page.evaluate(cutOff)]).toEqual([name, []])
+  expect([name, await page.evaluate(cutOff), await page.evaluate(cutOffChoices)]).toEqual([name, [], []])
   expect([name, await seriousFindings(page)]).toEqual([name, []])
   const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
   expect([name, await page.evaluate(overflow)]).toEqual([name, 0])

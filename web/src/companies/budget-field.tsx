@@ -1,11 +1,13 @@
 import { NumberInput } from '@mantine/core'
+import { useFormats } from '../format.ts'
 import { useWords } from '../words/words.ts'
 
 type Props = { value: string | number; onChange(value: string | number): void }
 
 /** The most that a company may spend in a month; empty means no limit. */
 export function BudgetField({ value, onChange }: Props) {
-  const { say, language } = useWords()
+  const { say } = useWords()
+  const { separators } = useFormats()
   return (
     <NumberInput
       label={say('companies.field.budget')}
@@ -13,8 +15,7 @@ export function BudgetField({ value, onChange }: Props) {
       min={0}
       max={999_999_999_999}
       decimalScale={2}
-      thousandSeparator={language === 'ru' ? '\u00a0' : ','}
-      decimalSeparator={language === 'ru' ? ',' : '.'}
+      {...separators}
       hideControls
       value={value}
       onChange={onChange}

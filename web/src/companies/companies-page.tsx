@@ -4,7 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { companyOrders } from '../../../src/domain/companies/company.ts'
 import { AttentionList } from '../overview/attention.tsx'
 import { Figures } from '../overview/figures.tsx'
-import { overviewQuery } from '../overview/overview.ts'
+import { type Attention, overviewQuery } from '../overview/overview.ts'
 import { Blank } from '../parts/blank.tsx'
 import { BoneRows } from '../parts/bones.tsx'
 import { CursorPages, NoRowFits } from '../parts/cursor-pages.tsx'
@@ -16,7 +16,7 @@ import { Section } from '../parts/section.tsx'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import styles from './companies.module.css'
-import { type CompaniesSearch, listQuery } from './companies.ts'
+import { type CompaniesSearch, listQuery, type Shown } from './companies.ts'
 import { CompanyTable } from './company-table.tsx'
 import { NewCompanyDialog } from './new-company-dialog.tsx'
 
@@ -43,7 +43,7 @@ export function CompaniesPage() {
         }
       />
       {overview && overview.companies > 0 && <Figures overview={overview} />}
-      <List search={search} />
+      <List search={search} failures={overview?.attention.filter(({ kind }) => kind === 'failures') ?? []} />
       {overview && overview.attention.length > 0 && (
         <div className={styles.attention}>
           <AttentionList lines={overview.attention} zone={overview.zone} />
@@ -54,7 +54,10 @@ export function CompaniesPage() {
   )
 }
 
-function List({ search }: { search: CompaniesSearch }) {
+type ListProps = { search: CompaniesSearch; failures: Attention[] }
+
+/** The list comes without failures of dispatches, which only the overview looks for. */
+function List({ search, failures }: ListProps) {
   const { say } = useWords()
   const { data, error, refetch } = useQuery(listQuery(search))
   return (
@@ -66,7 +69,11 @@ function List({ search }: { search: CompaniesSearch }) {
       {data ? (
         data.items.length > 0 ? (
           <>
-            <CompanyTable companies={data.items} zone={data.zone} at={data.at} />
+            <CompanyTable
+              companies={data.items.map(one => withFailures(one, failures))}
+              zone={data.zone}
+              at={data.at}
+            />
             <CursorPages to="/companies" search={search} ids={data.items.map(({ companyId }) => companyId)} {...data} />
           </>
         ) : (
@@ -79,6 +86,11 @@ function List({ search }: { search: CompaniesSearch }) {
       )}
     </Section>
   )
+}
+
+const withFailures = (shown: Shown, failures: Attention[]): Shown => {
+  const own = failures.filter(line => 'company' in line && line.company.companyId === shown.companyId)
+  return { ...shown, attention: [...own, ...shown.attention] }
 }
 
 /** Every filter begins at the first page again. */

@@ -6,6 +6,7 @@ import { documentsQuery } from '../documents/documents.ts'
 import { useFormats } from '../format.ts'
 import { AttentionList } from '../overview/attention.tsx'
 import { useClock } from '../overview/clock.ts'
+import { overviewQuery } from '../overview/overview.ts'
 import { BoneRows } from '../parts/bones.tsx'
 import columns from '../parts/columns.module.css'
 import { ErrorState } from '../parts/error-state.tsx'
@@ -54,7 +55,7 @@ function Content({ company }: { company: WholeCompany }) {
           <DocumentsSection companyId={company.companyId} />
         </div>
         <div className={columns.aside}>
-          <AttentionList lines={company.attention} zone={company.zone} />
+          <NeedsAttention company={company} />
           <DetailsSection company={company} />
           <LimitsSection
             company={company}
@@ -74,6 +75,12 @@ function Content({ company }: { company: WholeCompany }) {
       {task === 'status' && <StatusDialog company={company} onClose={close} />}
     </>
   )
+}
+
+/** The same lines as on the overview of the company; until they are there, those that the company came with. */
+function NeedsAttention({ company }: { company: WholeCompany }) {
+  const { data } = useQuery(overviewQuery(company.companyId))
+  return <AttentionList lines={data?.attention ?? company.attention} zone={company.zone} />
 }
 
 function HeadNote({ company: { status, companyId, partner } }: { company: WholeCompany }) {

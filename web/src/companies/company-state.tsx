@@ -33,9 +33,11 @@ type Line = Shown['attention'][number]
 const isUsedUp = (line: Line) =>
   (line.kind === 'budget' && line.usedShare >= 1) || (line.kind === 'balance' && line.left <= 0)
 
+const kinds = ['budget', 'balance', 'receiver', 'refused', 'failures'] as const
+
 /** Other kinds do not belong to a company. */
 function kindOf(line: Line) {
   const { kind } = line
   if (kind === 'budget' && line.usedShare >= 1) return 'budgetUsed'
-  return kind === 'budget' || kind === 'balance' || kind === 'receiver' || kind === 'refused' ? kind : 'other'
+  return kinds.find(known => known === kind) ?? 'other'
 }

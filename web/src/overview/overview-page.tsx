@@ -31,7 +31,7 @@ export function OverviewPage() {
       <PageHead
         title={say('overview.title')}
         note={data ? <Moment overview={data} isLive={!error} /> : ' '}
-        actions={<Actions />}
+        actions={data?.companies !== 0 && <NewDispatch />}
       />
       {data ? <Content overview={data} /> : error ? <ErrorState error={error} onRetry={refetch} /> : <Bones />}
     </>
@@ -53,7 +53,7 @@ function Moment({ overview: { at, zone }, isLive }: { overview: Overview; isLive
   )
 }
 
-function Actions() {
+function NewDispatch() {
   const { say } = useWords()
   const maySend = useMe().rights.includes('traffic.send')
   return maySend ? (
@@ -64,11 +64,24 @@ function Actions() {
   ) : null
 }
 
-function Content({ overview }: { overview: Overview }) {
+function NoCompanies() {
   const { say } = useWords()
+  const mayMake = useMe().rights.includes('companies.change')
+  return (
+    <Blank drawing="bird" title={say('overview.noCompanies')} text={say('overview.noCompanies.text')}>
+      {mayMake && (
+        <PageLink to="/companies" search={{ new: true }} className={styles.primary}>
+          <Icon name="plus" />
+          {say('overview.newCompany')}
+        </PageLink>
+      )}
+    </Blank>
+  )
+}
+
+function Content({ overview }: { overview: Overview }) {
   const { firstSteps, attention, running, at, zone, companies } = overview
-  if (companies === 0)
-    return <Blank drawing="bird" title={say('overview.noCompanies')} text={say('overview.noCompanies.text')} />
+  if (companies === 0) return <NoCompanies />
   if (firstSteps)
     return (
       <div className={styles.withAside}>

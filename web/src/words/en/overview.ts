@@ -128,5 +128,6 @@ export const overview = {
   'overview.first.keyNote': 'A key opens the API. Its reference has examples that work.',
   'overview.first.keyDone': 'A key is there. The API reference has examples that work.',
   'overview.noCompanies': 'No companies yet',
-  'overview.noCompanies.text': 'Their traffic appears here.',
+  'overview.newCompany': 'New company',
+  'overview.noCompanies.text': 'Make the first one: its traffic appears here.',
 } as const

@@ -39,6 +39,7 @@ export const companies = {
   'companies.attention.balance': 'Мало денег',
   'companies.attention.receiver': 'Колбэки на паузе',
   'companies.attention.refused': 'Имя отклонено',
+  'companies.attention.failures': 'Много отказов',
   'companies.attention.other': 'Посмотрите',
   'companies.attention.more': {
     one: 'и ещё {count}',

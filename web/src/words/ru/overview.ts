@@ -157,5 +157,6 @@ export const overview = {
   'overview.first.keyNote': 'Ключ открывает API. В справочнике есть работающие примеры.',
   'overview.first.keyDone': 'Ключ есть. В справочнике API есть работающие примеры.',
   'overview.noCompanies': 'Компаний пока нет',
-  'overview.noCompanies.text': 'Здесь появится их трафик.',
+  'overview.newCompany': 'Новая компания',
+  'overview.noCompanies.text': 'Создайте первую: здесь появится её трафик.',
 }
