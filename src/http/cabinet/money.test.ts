@@ -242,6 +242,7 @@ describe('a statement', () => {
     }
     const russian = (await fileOf(browser, '/money/statements/2026-10/file?language=ru')).body
     const total = String(spent).replace('.', ',')
+    expect(russian).toContain('\r\nПо тарифам;Общее имя · МегаФон · ')
     expect(russian).toContain(`\r\nПо тарифам;Всего;;;${total}\r\n`)
   })
 })

@@ -122,7 +122,7 @@ function ByTariff({ statement }: Part) {
     if (!tariff) return { main: say('money.tariff.none'), sub: say('money.tariff.none.note') }
     const { senderType, brand, trafficType, pricingModel } = tariff
     return {
-      main: `${senderType}, ${brand === null ? say('money.tariff.allOperators') : operatorOf(brand)}`,
+      main: `${say(`money.sender.${senderType}`)}, ${brand === null ? say('money.tariff.allOperators') : operatorOf(brand)}`,
       sub: [
         trafficType === null ? say('money.tariff.allTraffic') : say(`money.traffic.${trafficType}`),
         say(`money.model.${pricingModel}`),

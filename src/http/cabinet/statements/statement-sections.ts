@@ -75,7 +75,7 @@ function tariffName(tariff: TariffLine['tariff'], words: StatementWords): string
   if (!tariff) return words.noTariff
   const { senderType, brand, trafficType, pricingModel } = tariff
   return [
-    senderType,
+    words.senderTypes[senderType],
     brand === null ? words.allOperators : operatorName(brand, words),
     trafficType === null ? words.allTraffic : words.traffic[trafficType],
     words.models[pricingModel],

@@ -3,6 +3,7 @@ import type { EntryKind } from '../../../domain/ledger/account.ts'
 import type { Brand } from '../../../domain/numbering/brand.ts'
 import type { Language } from '../../../domain/people/person.ts'
 import type { PricingModel } from '../../../domain/pricing/tariff.ts'
+import type { SenderType } from '../../../domain/senders/sender.ts'
 
 /** Texts of the files that the server writes; those of the pages lie in `web/src/words/`. */
 const en = {
@@ -73,6 +74,7 @@ const en = {
     SERVICE: 'service',
     PROMO: 'advertising',
   } as Record<TrafficType, string>,
+  senderTypes: { COMMON: 'Common name', START: 'Own name, free', PRO: 'Own name, paid' } as Record<SenderType, string>,
   models: {
     FIXED: 'fixed price',
     SCALED: 'price by volume',
@@ -136,6 +138,7 @@ const ru: typeof en = {
     TEXT_TO_SPEECH: 'Голосовое сообщение',
   },
   traffic: { AUTHORIZE: 'коды', TRANSACT: 'транзакционные', SERVICE: 'сервисные', PROMO: 'рекламные' },
+  senderTypes: { COMMON: 'Общее имя', START: 'Своё имя, бесплатное', PRO: 'Своё имя, платное' },
   models: { FIXED: 'единая цена', SCALED: 'цена по объёму', MAU: 'цена по уникальным получателям' },
 }
 
