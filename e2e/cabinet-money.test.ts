@@ -163,6 +163,8 @@ describe.skipIf(!hasBrowser)('money', () => {
     await eventually(async () => expect(await page.evaluate('document.getAnimations().length')).toBe(0))
   }
 
+  const titleShare = `(title => title.clientWidth / title.parentElement.clientWidth)(document.querySelector('tbody td'))`
+
   test.each(extremes)('looks right at $width pixels, $locale, $colorScheme', async screen => {
     const { login } = await aPerson(cabinet.sql, staff, 'admin')
     const company = `?company=${world.companyId}`
@@ -171,7 +173,14 @@ describe.skipIf(!hasBrowser)('money', () => {
     const pages: Looked[] = [
       { path: `money${company}`, ready: lookAtDialogs },
       { path: `money/ledger${company}`, ready: rows },
-      { path: `money/statements${company}`, ready: rows },
+      {
+        path: `money/statements${company}`,
+        ready: async page => {
+          await rows(page)
+          // On a phone the month stands above the figures, not beside the first of them.
+          if (screen.width < 760) expect(await page.evaluate(titleShare)).toBe(1)
+        },
+      },
       { path: `money/statements/${lastMonth()}${company}`, ready: heading },
       { path: 'money', ready: rows },
     ]

@@ -14,9 +14,11 @@ export function formatsOf(language: Language) {
     number: (value: number) => withMinus(number(value)),
     /** With kopecks, and the sign of the currency behind a no-break space in both languages. */
     money: (value: number, currency: string) => `${withMinus(amount(value))}\u00a0${signOfCurrency(locale, currency)}`,
+    /** Of a field for numbers. */
+    separators: separators[language],
     /** Without the `г.` behind a year. */
     date: (moment: string | Date) => date(moment).replace(/\sг\.$/, ''),
-    moment: dateFormat(locale, { day: 'numeric', month: 'long', hour: '2-digit', minute: '2-digit' }),
+    moment: dateFormat(locale, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }),
     time: dateFormat(locale, { hour: '2-digit', minute: '2-digit', second: '2-digit' }),
     /** `3 minutes ago`, in the largest unit that fits; less than a minute ago is now. */
     ago: (moment: string | Date, now = new Date()) => {
@@ -26,6 +28,11 @@ export function formatsOf(language: Language) {
     },
   }
 }
+
+const separators = {
+  en: { thousandSeparator: ',', decimalSeparator: '.' },
+  ru: { thousandSeparator: '\u00a0', decimalSeparator: ',' },
+} as const
 
 export type Formats = ReturnType<typeof formatsOf>
 

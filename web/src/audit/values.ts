@@ -63,10 +63,10 @@ export function useValues() {
   const { say } = useWords()
 
   const textOf = (value: unknown): string => {
-    if (value === undefined || value === null || value === '') return '—'
+    if (value === undefined || value === null || value === '') return '–'
     if (value === HIDDEN) return say('audit.hidden')
     if (typeof value === 'boolean') return say(value ? 'audit.yes' : 'audit.no')
-    if (Array.isArray(value)) return value.length > 0 ? value.map(textOf).join(', ') : '—'
+    if (Array.isArray(value)) return value.length > 0 ? value.map(textOf).join(', ') : '–'
     if (typeof value === 'object')
       return Object.entries(value)
         .map(([name, inside]) => `${name} ${textOf(inside)}`)

@@ -90,7 +90,7 @@ function ReceiverRow({ receiver, mostCounted }: { receiver: Receiver; mostCounte
         {waiting < mostCounted ? number(waiting) : say('callbacks.receiver.more', { count: mostCounted })}
       </td>
       <td data-label={say('callbacks.receiver.served')} className={table.number}>
-        {servedAt ? ago(servedAt) : '—'}
+        {servedAt ? ago(servedAt) : '–'}
       </td>
     </tr>
   )

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useEffect } from 'react'
+import { useFormats } from '../format.ts'
 import { BoneRows } from '../parts/bones.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
 import { usePageTitle } from '../parts/page-head.tsx'
@@ -15,7 +16,6 @@ import { DispatchState } from './dispatch-status.tsx'
 import { useChannels } from './dispatch-table.tsx'
 import { DispatchWaits } from './dispatch-waits.tsx'
 import { breakdownQuery, DISPATCHES, dispatchQuery, type Whole } from './dispatches.ts'
-import { useFigures } from './figures.ts'
 import { useLive } from './live.ts'
 import { endOf, usePace, useSpeed } from './speed.ts'
 import { SpeedChart } from './speed-chart.tsx'
@@ -63,7 +63,7 @@ function useRefreshOnChange({ status }: Whole) {
 
 function DispatchHead({ dispatch }: { dispatch: Whole }) {
   const { say } = useWords()
-  const { moment } = useFigures()
+  const { moment } = useFormats()
   const channel = useChannels(dispatch)
   const sender = dispatch.senderNames.join(', ')
   usePageTitle(dispatch.name)

@@ -36,8 +36,8 @@ export function DispatchProgress({ dispatch, isLive, ...course }: Props & { isLi
 
 function Pace({ dispatch, speed, endsAt, isLive }: Props & { isLive: boolean }) {
   const { say } = useWords()
-  const { number } = useFormats()
-  const { clock, moment } = useFigures()
+  const { number, moment } = useFormats()
+  const { clock } = useFigures()
   if (dispatch.status === 'COMPLETED') return null
   return (
     <div className={styles.pace}>

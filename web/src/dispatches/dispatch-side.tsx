@@ -8,7 +8,6 @@ import { useWords } from '../words/words.ts'
 import { useClicks } from './clicks.ts'
 import styles from './dispatch-page.module.css'
 import type { Breakdown, Whole } from './dispatches.ts'
-import { useFigures } from './figures.ts'
 
 export function DispatchMoney({ money }: { money: NonNullable<Breakdown['money']> }) {
   const { say } = useWords()
@@ -30,7 +29,7 @@ export function DispatchMoney({ money }: { money: NonNullable<Breakdown['money']
 export function DispatchSide({ dispatch }: { dispatch: Whole }) {
   const words = useWords()
   const { say } = words
-  const { moment } = useFigures()
+  const { moment } = useFormats()
   const clicks = useClicks()
   const ofCompany = useMe().kind === 'COMPANY' ? undefined : dispatch.companyId
   const { senderNames, startAt, completedAt, callbackUrl, sendingHours, limit } = dispatch

@@ -40,8 +40,8 @@ type RowProps = { dispatch: Listed; hasMoney: boolean; hasCompany: boolean }
 
 function DispatchRow({ dispatch, hasMoney, hasCompany }: RowProps) {
   const { say } = useWords()
-  const { number } = useFormats()
-  const { share, amount, moment } = useFigures()
+  const { number, moment } = useFormats()
+  const { share, amount } = useFigures()
   const { dispatchId, delivered, failed, estimate } = dispatch
   const channels = useChannels(dispatch)
   const begins = dispatch.startedAt ?? dispatch.startAt

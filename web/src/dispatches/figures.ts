@@ -7,7 +7,7 @@ const units = [
   ['second', 1],
 ] as const
 
-/** Shares, spans of time and short moments in the reader's language. */
+/** Shares, spans of time and times of day in the reader's language. */
 export function useFigures() {
   const { language } = useWords()
   const locale = locales[language]
@@ -15,7 +15,6 @@ export function useFigures() {
   return {
     share: (part: number, whole: number) => `${share((part / whole) * 100)}\u00a0%`,
     amount: numberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 }),
-    moment: dateFormat(locale, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }),
     clock: dateFormat(locale, { hour: '2-digit', minute: '2-digit' }),
     /** The largest unit and the one below it: `1 h 18 min`. */
     span: (seconds: number) => spanOf(locale, Math.max(1, Math.round(seconds))),

@@ -81,8 +81,8 @@ const SHORT_MS = 600_000
 
 /** With seconds where the run is short, with the day where it is long. */
 function useTimes(points: Point[]) {
-  const { clock, moment } = useFigures()
-  const { time } = useFormats()
+  const { clock } = useFigures()
+  const { moment, time } = useFormats()
   const lasts = points.at(-1)!.at.getTime() - points[0]!.at.getTime()
   const format = lasts > DAY_MS ? moment : lasts < SHORT_MS ? time : clock
   return ({ at }: Point) => format(at)

@@ -24,7 +24,13 @@ import { Uploads, useUploads } from './uploads.tsx'
 
 /** The files of one company: charters, letters that allow a name. */
 export function DocumentsPage() {
-  return <OneCompany>{companyId => <Documents key={companyId} companyId={companyId} />}</OneCompany>
+  const { say } = useWords()
+  return (
+    <>
+      <PageHead title={say('documents.title')} note={say('documents.note')} />
+      <OneCompany>{companyId => <Documents key={companyId} companyId={companyId} />}</OneCompany>
+    </>
+  )
 }
 
 function Documents({ companyId }: { companyId: number }) {
@@ -35,7 +41,6 @@ function Documents({ companyId }: { companyId: number }) {
   const documents = data?.documents
   return (
     <>
-      <PageHead title={say('documents.title')} note={say('documents.note')} />
       {mayChange && <Uploads uploads={uploads} />}
       <div className={styles.list}>
         {documents ? (

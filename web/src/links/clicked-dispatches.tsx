@@ -44,8 +44,8 @@ export function ClickedDispatches({ companyId }: { companyId: number }) {
 
 function Row({ dispatch: { dispatchId, name, startedAt, clicks, people, delivered } }: { dispatch: ClickedDispatch }) {
   const { say } = useWords()
-  const { number } = useFormats()
-  const { share, moment } = useFigures()
+  const { number, moment } = useFormats()
+  const { share } = useFigures()
   return (
     <tr>
       <td className={table.title}>

@@ -45,7 +45,7 @@ function Row({ link }: { link: ShortLink }) {
       </td>
       <td data-label={say('links.dispatch')} className={dispatchId === null ? table.dim : styles.name}>
         {dispatchId === null ? (
-          '—'
+          '–'
         ) : (
           <Link to="/dispatches/$dispatchId" params={{ dispatchId }} className="link">
             {link.dispatchName}

@@ -7,7 +7,7 @@ import { ErrorState } from '../parts/error-state.tsx'
 import { Status } from '../parts/status.tsx'
 import table from '../parts/table.module.css'
 import { useWords } from '../words/words.ts'
-import { useMoneyFormats } from './amounts.ts'
+import { useAmounts, useMoneyFormats } from './amounts.ts'
 import styles from './money.module.css'
 import { accountsQuery, type CompanyAccount } from './money.ts'
 
@@ -21,29 +21,46 @@ export function AccountsTable() {
     return <Blank drawing="bird" title={say('money.accounts.empty')} text={say('money.accounts.empty.text')} />
   return (
     <>
-      <table className={table.table}>
-        <thead>
-          <tr>
-            <th>{say('money.accounts.company')}</th>
-            <th>{say('money.accounts.state')}</th>
-            <th className={table.number}>{say('money.spentMonth')}</th>
-            <th className={table.number}>{say('money.held')}</th>
-            <th className={table.number}>{say('money.accounts.balance')}</th>
-            <th className={table.number}>{say('money.accounts.free')}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {data.items.map(account => (
-            <AccountRow key={account.companyId} account={account} />
-          ))}
-        </tbody>
-      </table>
+      <Accounts accounts={data.items} />
       <Pages page={page} hasMore={page * data.perPage < data.total} />
     </>
   )
 }
 
-function AccountRow({ account }: { account: CompanyAccount }) {
+function Accounts({ accounts }: { accounts: CompanyAccount[] }) {
+  const { say } = useWords()
+  const { sign } = useMoneyFormats()
+  const amount = useAmounts(
+    accounts.flatMap(({ spent, reserved, balance, free }) => [spent, reserved, balance, free ?? 0]),
+  )
+  const [currency, ...others] = new Set(accounts.map(account => account.currency))
+  const isOneCurrency = others.length === 0
+  const unit = isOneCurrency ? `, ${sign(currency!)}` : ''
+  const amountOf = (value: number, of: string) => (isOneCurrency ? amount(value) : `${amount(value)}\u00a0${sign(of)}`)
+  return (
+    <table className={`${table.table} ${styles.accounts}`}>
+      <thead>
+        <tr>
+          <th>{say('money.accounts.company')}</th>
+          <th>{say('money.accounts.state')}</th>
+          <th className={table.number}>{say('money.spentMonth') + unit}</th>
+          <th className={table.number}>{say('money.held') + unit}</th>
+          <th className={table.number}>{say('money.accounts.balance') + unit}</th>
+          <th className={table.number}>{say('money.accounts.free') + unit}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {accounts.map(account => (
+          <AccountRow key={account.companyId} account={account} amountOf={amountOf} />
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+type RowProps = { account: CompanyAccount; amountOf(value: number, currency: string): string }
+
+function AccountRow({ account, amountOf }: RowProps) {
   const { say } = useWords()
   const { money } = useMoneyFormats()
   const { companyId, name, billing, currency, spent, reserved, balance, budget, free } = account
@@ -55,7 +72,7 @@ function AccountRow({ account }: { account: CompanyAccount }) {
   ].join(', ')
   return (
     <tr>
-      <td className={table.title}>
+      <td className={`${table.title} ${styles.accountName}`}>
         <Link to="/money" search={{ company: companyId }} className="link">
           {name}
         </Link>
@@ -64,17 +81,17 @@ function AccountRow({ account }: { account: CompanyAccount }) {
       <td className={table.corner}>
         <AccountState account={account} />
       </td>
-      <td className={table.number} data-label={say('money.spentMonth')}>
-        {money(spent, currency)}
+      <td className={table.number} data-label={say('money.statement.spent')}>
+        {amountOf(spent, currency)}
       </td>
       <td className={table.number} data-label={say('money.held')}>
-        {money(reserved, currency)}
+        {amountOf(reserved, currency)}
       </td>
       <td className={table.number} data-label={say('money.accounts.balance')}>
-        {money(balance, currency)}
+        {amountOf(balance, currency)}
       </td>
       <td className={table.number} data-label={say('money.accounts.free')}>
-        {free === null ? say('money.accounts.unlimited') : money(free, currency)}
+        {free === null ? say('money.accounts.unlimited') : amountOf(free, currency)}
       </td>
     </tr>
   )

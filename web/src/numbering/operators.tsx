@@ -36,7 +36,7 @@ export function Operators({ operators }: Pick<Numbering, 'operators'>) {
                 {operator.inn && <span className={table.sub}>{say('numbering.innOf', { inn: operator.inn })}</span>}
               </td>
               <td data-label={say('numbering.network')} className={operator.brandId === 0 ? table.dim : ''}>
-                {operator.brandId === 0 ? '—' : brand(operator.brandId)}
+                {operator.brandId === 0 ? '–' : brand(operator.brandId)}
               </td>
               <td data-label={say('numbering.rangeCount')} className={table.number}>
                 {number(operator.ranges)}

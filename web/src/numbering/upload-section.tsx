@@ -137,7 +137,7 @@ function Changes({ kind, difference, isPorted }: ChangesProps) {
         {one.region && <span className={table.sub}>{one.region}</span>}
       </>
     ) : (
-      '—'
+      '–'
     )
   return (
     <div className={styles.kind}>

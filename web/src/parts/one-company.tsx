@@ -7,6 +7,7 @@ import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import { Blank } from './blank.tsx'
 import styles from './one-company.module.css'
+import { PageHead } from './page-head.tsx'
 
 /** The chosen company, else the person's own; without one where a partner or staff look at all companies. */
 export function useCompanyId(): number | undefined {
@@ -14,10 +15,19 @@ export function useCompanyId(): number | undefined {
   return company ?? useMe().companyId ?? undefined
 }
 
+/** `title`: of a page whose own head needs the company. */
+type Props = { title?: string; children: (companyId: number) => ReactNode }
+
 /** What a page shows of one company. Where none is chosen, it offers the first ones. */
-export function OneCompany({ children }: { children: (companyId: number) => ReactNode }) {
+export function OneCompany({ title, children }: Props) {
   const companyId = useCompanyId()
-  return companyId === undefined ? <Choice /> : children(companyId)
+  if (companyId !== undefined) return children(companyId)
+  return (
+    <>
+      {title && <PageHead title={title} />}
+      <Choice />
+    </>
+  )
 }
 
 function Choice() {

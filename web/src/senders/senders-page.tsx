@@ -21,7 +21,7 @@ export function SendersPage() {
   return (
     <>
       <PageHead title={say('senders.title')} note={say('senders.note')} actions={mayChange && <RequestButton />} />
-      <OneCompany>{companyId => <Names companyId={companyId} mayChange={mayChange} />}</OneCompany>
+      <OneCompany>{companyId => <Names companyId={companyId} />}</OneCompany>
     </>
   )
 }
@@ -39,18 +39,14 @@ function RequestButton() {
   )
 }
 
-function Names({ companyId, mayChange }: { companyId: number; mayChange: boolean }) {
+function Names({ companyId }: { companyId: number }) {
   const { say } = useWords()
   const { company: _, ...search } = useSearch({ from: '/shell/senders' })
   const { data, error, refetch } = useQuery(namesQuery(companyId, search))
   const isFiltered = search.state !== undefined || search.search !== undefined
   if (!data) return error ? <ErrorState error={error} onRetry={refetch} /> : <BoneRows rows={6} />
   if (data.total === 0 && !isFiltered) {
-    return (
-      <Blank drawing="bird" title={say('senders.empty.title')} text={say('senders.empty.text')}>
-        {mayChange && <RequestButton />}
-      </Blank>
-    )
+    return <Blank drawing="bird" title={say('senders.empty.title')} text={say('senders.empty.text')} />
   }
   return (
     <>

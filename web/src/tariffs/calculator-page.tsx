@@ -170,21 +170,24 @@ type CountProps = {
   onChange(count: number): void
 }
 
-const Count = ({ label, note, value, least, most, onChange }: CountProps) => (
-  <NumberInput
-    label={label}
-    description={note}
-    value={value}
-    min={least}
-    max={most}
-    clampBehavior="strict"
-    allowDecimal={false}
-    allowNegative={false}
-    thousandSeparator={'\u00a0'}
-    hideControls
-    onChange={typed => typeof typed === 'number' && typed >= least && onChange(typed)}
-  />
-)
+function Count({ label, note, value, least, most, onChange }: CountProps) {
+  const { separators } = useFormats()
+  return (
+    <NumberInput
+      label={label}
+      description={note}
+      value={value}
+      min={least}
+      max={most}
+      clampBehavior="strict"
+      allowDecimal={false}
+      allowNegative={false}
+      {...separators}
+      hideControls
+      onChange={typed => typeof typed === 'number' && typed >= least && onChange(typed)}
+    />
+  )
+}
 
 function Answer({ data }: { data: Calculation }) {
   const { say } = useWords()

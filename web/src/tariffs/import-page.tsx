@@ -204,7 +204,7 @@ function Line({ place, zone, before, after }: LineProps) {
   const nameOf = usePriceName()
   const { span, price } = useTariffFormats(zone)
   const told = (one: Imported | undefined) => {
-    if (!one) return '—'
+    if (!one) return '–'
     if (!('steps' in one)) return price(one.price ?? 0)
     return (
       <>

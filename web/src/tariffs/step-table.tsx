@@ -33,7 +33,7 @@ export function StepTable({ tariff: { steps, pricingModel, currency }, zone }: P
             <td className={`${table.number} ${table.corner}`}>{price(step.price)}</td>
             {pricingModel === 'MAU' && (
               <td data-label={say('tariffs.package')} className={table.number}>
-                {step.priceMauBatch === null ? '—' : money(step.priceMauBatch, currency)}
+                {step.priceMauBatch === null ? '–' : money(step.priceMauBatch, currency)}
               </td>
             )}
           </tr>

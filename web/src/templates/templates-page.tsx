@@ -26,7 +26,7 @@ export function TemplatesPage() {
   return (
     <>
       <PageHead title={say('templates.title')} note={say('templates.note')} actions={mayChange && <RequestButton />} />
-      <OneCompany>{companyId => <Templates companyId={companyId} mayChange={mayChange} />}</OneCompany>
+      <OneCompany>{companyId => <Templates companyId={companyId} />}</OneCompany>
     </>
   )
 }
@@ -44,18 +44,14 @@ function RequestButton() {
   )
 }
 
-function Templates({ companyId, mayChange }: { companyId: number; mayChange: boolean }) {
+function Templates({ companyId }: { companyId: number }) {
   const { say } = useWords()
   const { company: _, ...search } = useSearch({ from: '/shell/templates' })
   const { data, error, refetch } = useQuery(templatesQuery(companyId, search))
   const isFiltered = search.state !== undefined || search.search !== undefined
   if (!data) return error ? <ErrorState error={error} onRetry={refetch} /> : <BoneRows rows={6} />
   if (data.total === 0 && !isFiltered) {
-    return (
-      <Blank drawing="bird" title={say('templates.empty.title')} text={say('templates.empty.text')}>
-        {mayChange && <RequestButton />}
-      </Blank>
-    )
+    return <Blank drawing="bird" title={say('templates.empty.title')} text={say('templates.empty.text')} />
   }
   return (
     <>

@@ -128,7 +128,7 @@ function useReason() {
     if (span === 'an hour') return say('verification.blocked.reason.hour', { count: Number(count) })
     const [, confirmed, sent] = /^(\d+) of (\d+) codes confirmed$/.exec(reason ?? '') ?? []
     if (sent) return say('verification.blocked.reason.share', { confirmed: Number(confirmed), sent: Number(sent) })
-    return reason ?? '—'
+    return reason ?? '–'
   }
 }
 

@@ -3,6 +3,7 @@ import { useElementSize } from '@mantine/hooks'
 import { useState } from 'react'
 import { useFormats } from '../format.ts'
 import chart from '../parts/chart.module.css'
+import { scaleOf } from '../parts/scale.ts'
 import { useWords } from '../words/words.ts'
 import styles from './verification.module.css'
 import { useNames, type Verification } from './verification.ts'
@@ -11,7 +12,8 @@ type Day = Verification['byDay'][number]
 
 const EDGE = { left: 46, top: 8, bottom: 24 }
 const GAP = 1
-const LABEL_WIDTH = 64
+/** With the half by which the last one may stand further left. */
+const LABEL_WIDTH = 80
 
 /** Bars of codes by day, drawn for the width at hand; readers of a screen get the same as a table. */
 export default function DaysChart({ days }: { days: Day[] }) {
@@ -118,14 +120,6 @@ function Bars({ days, width, pointed, onPoint }: BarsProps) {
       )}
     </svg>
   )
-}
-
-/** A round number above the highest bar, and lines at its thirds. */
-function scaleOf(highest: number): { top: number; lines: number[] } {
-  if (highest <= 3) return { top: 3, lines: [1, 2, 3] }
-  const size = 10 ** Math.floor(Math.log10(highest / 3))
-  const line = [1, 2, 3, 4, 5, 6, 8, 10].map(times => times * size).find(line => line * 3 >= highest)!
-  return { top: line * 3, lines: [line, line * 2, line * 3] }
 }
 
 function Tip({ day, isLeft }: { day: Day; isLeft: boolean }) {

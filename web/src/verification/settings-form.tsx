@@ -1,4 +1,5 @@
 import { NumberInput, TextInput } from '@mantine/core'
+import { useFormats } from '../format.ts'
 import { Section } from '../parts/section.tsx'
 import { useWords } from '../words/words.ts'
 import { ChannelsField } from './channels-field.tsx'
@@ -133,6 +134,7 @@ const limits = [
 
 function LimitFields({ form: { draft, setting, wrong } }: { form: FormProps }) {
   const { say } = useWords()
+  const { separators } = useFormats()
   const { limits: now } = draft.settings
   const change = (changed: Partial<typeof now>) => setting({ limits: { ...now, ...changed } })
   return (
@@ -144,7 +146,7 @@ function LimitFields({ form: { draft, setting, wrong } }: { form: FormProps }) {
             label={say(label)}
             value={now[name]}
             min={0}
-            thousandSeparator={'\u00a0'}
+            {...separators}
             error={wrong(setting)}
             onChange={value => change({ [name]: Number(value) })}
           />

@@ -23,7 +23,12 @@ const DaysChart = lazy(() => import('./days-chart.tsx'))
 
 /** What became of codes, with which verifiers and widgets they are sent, and what is blocked. */
 export function VerificationPage() {
-  return <OneCompany>{companyId => <OfCompany key={companyId} companyId={companyId} />}</OneCompany>
+  const { say } = useWords()
+  return (
+    <OneCompany title={say('verification.title')}>
+      {companyId => <OfCompany key={companyId} companyId={companyId} />}
+    </OneCompany>
+  )
 }
 
 function OfCompany({ companyId }: { companyId: number }) {

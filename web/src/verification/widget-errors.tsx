@@ -36,7 +36,7 @@ export function WidgetErrors({ id }: { id: string }) {
                 <td className={`${table.title} ${table.main}`}>{code}</td>
                 <td data-label={say('verification.widgetErrors.reason')}>{reason}</td>
                 <td data-label={say('verification.widgetErrors.page')}>
-                  {origin ?? '—'}
+                  {origin ?? '–'}
                   {number && <span className={table.sub}>{number}</span>}
                 </td>
                 <td data-label={say('verification.widgetErrors.when')} className={table.number}>
