@@ -195,6 +195,10 @@ export async function insertUpload(
 export const findUpload = (sql: Sql, uploadId: number, since: Date) => sql<UploadRow[]>`
   select ${uploadColumns(sql)} from numbering_uploads where upload_id = ${uploadId} and created_at >= ${since}`
 
+export const selectUploads = (sql: Sql, since: Date) => sql<Omit<UploadRow, 'difference'>[]>`
+  select upload_id as "uploadId", kind, name, replaces, size_bytes as "sizeBytes", version, created_at as "createdAt"
+  from numbering_uploads where created_at >= ${since} order by upload_id`
+
 /** Whoever works with a file keeps others from doing so. */
 export const lockUpload = (sql: Sql, uploadId: number, since: Date) => sql<UploadRow[]>`
   select ${uploadColumns(sql)} from numbering_uploads

@@ -55,6 +55,12 @@ export async function startUpload(sql: Pool, upload: NewUpload, now: Date): Prom
 
 const oldest = (now: Date) => new Date(now.getTime() - KEEP_MS)
 
+/** Files that wait to be applied, the oldest first: at most four. */
+export async function waitingUploads(sql: Sql, now: Date) {
+  const rows = await store.selectUploads(sql, oldest(now))
+  return rows.map(({ uploadId, kind, name, createdAt }) => ({ uploadId, kind, name, expiresAt: expiryOf(createdAt) }))
+}
+
 export async function requireUpload(sql: Sql, uploadId: number, now: Date): Promise<Upload> {
   const [upload] = await store.findUpload(sql, uploadId, oldest(now))
   if (!upload) throw notFound('File')
@@ -64,8 +70,10 @@ export async function requireUpload(sql: Sql, uploadId: number, now: Date): Prom
 const readUpload = (row: store.UploadRow): Upload => ({
   ...row,
   difference: row.difference as Difference | null,
-  expiresAt: new Date(row.createdAt.getTime() + KEEP_MS),
+  expiresAt: expiryOf(row.createdAt),
 })
+
+const expiryOf = (createdAt: Date) => new Date(createdAt.getTime() + KEEP_MS)
 
 /** A piece that was sent before is replaced: the page repeats what got no answer. */
 export async function addPiece(sql: Sql, uploadId: number, piece: number, content: Buffer, now: Date): Promise<void> {

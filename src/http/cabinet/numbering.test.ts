@@ -133,7 +133,12 @@ describe('a file of the register', () => {
       replaces: true,
     })
     expect([fifth.status, fifth.body.error.msg]).toEqual([400, expect.stringContaining('Four files wait')])
+    const waiting = async () => ((await admin.ask('GET', '/numbering')).body as NumberingAnswer).uploads
+    expect((await waiting()).map(({ kind, name }) => [kind, name])).toEqual(
+      Array(4).fill(['register', expect.any(String)]),
+    )
     await api.sql`update numbering_uploads set created_at = created_at - interval '61 minutes'`
+    expect(await waiting()).toEqual([])
     const [last] = await api.sql`select max(upload_id) as id from numbering_uploads`
     expect((await admin.ask('GET', `/numbering/uploads/${last!.id}`)).status).toBe(404)
     await forgetOldUploads(api.sql, new Date())

@@ -15,7 +15,9 @@ import {
   requireUpload,
   startUpload,
   type Upload,
+  waitingUploads,
 } from '../../domain/numbering/uploads.ts'
+import { may } from '../../domain/people/rights.ts'
 import { Id, OneOf } from '../schemas.ts'
 import type { CabinetContext } from './cabinet-context.ts'
 
@@ -42,6 +44,8 @@ const VirtualOperator = Type.Object({
 export type NewUpload = Type.Static<typeof NewUpload>
 export type VirtualOperator = Type.Static<typeof VirtualOperator>
 export type NumberingAnswer = Awaited<ReturnType<typeof describeNumbering>> & {
+  /** For those who may change the plan. */
+  uploads: Awaited<ReturnType<typeof waitingUploads>>
   pieceBytes: number
   largestBytes: number
 }
@@ -62,10 +66,11 @@ export const numberingRoutes =
       async (_: unknown, body: Buffer) => body,
     )
 
-    api.get('/numbering', { config: { needs: 'numbering.see' } }, async (): Promise<NumberingAnswer> => {
+    api.get('/numbering', { config: { needs: 'numbering.see' } }, async ({ viewer }): Promise<NumberingAnswer> => {
       const state = await describeNumbering(sql)
       const operators = state.operators.slice(0, OPERATORS_SHOWN)
-      return { ...state, operators, pieceBytes: PIECE_BYTES, largestBytes: LARGEST_BYTES }
+      const uploads = may(viewer, 'numbering.change') ? await waitingUploads(sql, clock()) : []
+      return { ...state, operators, uploads, pieceBytes: PIECE_BYTES, largestBytes: LARGEST_BYTES }
     })
 
     api.get(

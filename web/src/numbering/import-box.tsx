@@ -1,6 +1,8 @@
 import { Progress, SegmentedControl, Switch } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useFormats } from '../format.ts'
 import { FileDrop } from '../parts/file-drop.tsx'
 import { describeFileProblem } from '../parts/file-mistake.ts'
 import { FormProblem } from '../parts/form-problem.tsx'
@@ -11,6 +13,7 @@ import {
   compareUpload,
   NUMBERING,
   type Numbering,
+  numberingQuery,
   removeUpload,
   type SourceKind,
   sendFile,
@@ -40,6 +43,7 @@ export function ImportBox({ data }: { data: Numbering }) {
       client.setQueryData([...NUMBERING, 'upload', uploadId], compared)
       return uploadId
     },
+    onSettled: () => client.invalidateQueries({ queryKey: numberingQuery.queryKey }),
     onSuccess: uploadId => change({ upload: uploadId }),
   })
   const start = (file: File) => {
@@ -85,7 +89,34 @@ export function ImportBox({ data }: { data: Numbering }) {
             onFiles={([file]) => start(file!)}
           />
         )}
+        <WaitingFiles files={data.uploads} />
       </div>
     </Section>
+  )
+}
+
+/** Somebody compared them and went away; they take the places of new files. */
+function WaitingFiles({ files }: { files: Numbering['uploads'] }) {
+  const { say } = useWords()
+  const { time } = useFormats()
+  if (files.length === 0) return null
+  return (
+    <div>
+      <p className="note">{say('numbering.import.waiting')}</p>
+      <ul className={styles.virtual}>
+        {files.map(({ uploadId, kind, name, expiresAt }) => (
+          <li key={uploadId}>
+            <Link
+              className={`link ${styles.name}`}
+              to="/numbering"
+              search={before => ({ ...before, upload: uploadId })}
+            >
+              {name || say(kind === 'register' ? 'numbering.register' : 'numbering.ported')}
+            </Link>
+            <span className="note">{time(expiresAt).slice(0, 5)}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
   )
 }

@@ -10,7 +10,6 @@ import { FormProblem } from '../parts/form-problem.tsx'
 import { Section } from '../parts/section.tsx'
 import table from '../parts/table.module.css'
 import { tellDone, tellProblem } from '../parts/toast.tsx'
-import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
 import { grouped, useHolderName } from './brands.ts'
 import styles from './numbering.module.css'
@@ -19,6 +18,7 @@ import {
   compareUpload,
   type Difference,
   NUMBERING,
+  numberingQuery,
   removeUpload,
   type Upload,
   uploadQuery,
@@ -49,9 +49,10 @@ function Shown({ upload }: { upload: Upload }) {
   const { uploadId, difference, version } = upload
   const compare = useMutation({
     mutationFn: () => compareUpload(uploadId),
-    onSuccess: compared => {
+    onSuccess: async compared => {
       apply.reset()
       client.setQueryData([...NUMBERING, 'upload', uploadId], compared)
+      await client.invalidateQueries({ queryKey: numberingQuery.queryKey })
     },
   })
   const apply = useMutation({
@@ -64,7 +65,10 @@ function Shown({ upload }: { upload: Upload }) {
   })
   const remove = useMutation({
     mutationFn: () => removeUpload(uploadId),
-    onSuccess: () => change({ upload: undefined }),
+    onSuccess: async () => {
+      change({ upload: undefined })
+      await client.invalidateQueries({ queryKey: numberingQuery.queryKey })
+    },
     onError: tellProblem,
   })
   const changed = difference ? kinds.filter(kind => difference.changes[kind].ranges > 0) : []
@@ -74,8 +78,6 @@ function Shown({ upload }: { upload: Upload }) {
         title={say(upload.kind === 'register' ? 'numbering.would.register' : 'numbering.would.ported')}
         note={upload.name}
       >
-        {apply.isError && <FormProblem>{describeProblem(words, apply.error)}</FormProblem>}
-        {compare.isError && <FormProblem>{describeFileProblem(words, compare.error)}</FormProblem>}
         {difference && (
           <>
             <p className="note">
@@ -92,6 +94,8 @@ function Shown({ upload }: { upload: Upload }) {
             ))}
           </>
         )}
+        {apply.isError && <FormProblem>{describeFileProblem(words, apply.error)}</FormProblem>}
+        {compare.isError && <FormProblem>{describeFileProblem(words, compare.error)}</FormProblem>}
         <div className={styles.actions}>
           <p className="note">{say('numbering.until', { time: time(upload.expiresAt) })}</p>
           <Button loading={remove.isPending} onClick={() => remove.mutate()}>
@@ -101,7 +105,7 @@ function Shown({ upload }: { upload: Upload }) {
             <Button variant="filled" loading={compare.isPending} onClick={() => compare.mutate()}>
               {say('numbering.compareAgain')}
             </Button>
-          ) : (
+          ) : changed.length === 0 ? null : (
             <Button variant="filled" loading={apply.isPending} onClick={() => apply.mutate()}>
               {say('numbering.apply')}
             </Button>

@@ -79,6 +79,12 @@ test('every mistake in a file of the numbering plan has a text, with its line', 
     'line 7: the range overlaps the one of line 2',
   ]
   for (const one of told) expect(describeMistake(words, one)).toMatch(/^Строка \d+: [^{}]+\.$/)
-  const whole = [await mistakeIn(Buffer.from([0xff, 0xfe, 0x41]), readPortedLine), 'The file has no entries.']
+  const whole = [
+    await mistakeIn(Buffer.from([0xff, 0xfe, 0x41]), readPortedLine),
+    'The file has no entries.',
+    'sizeBytes: must be at least 1',
+    'The numbering plan was changed in the meantime: compare the file again',
+    'Four files wait already: apply or remove one of them, or try again in an hour',
+  ]
   for (const one of [...told, ...whole]) expect([one, hasText(one)]).toEqual([one, true])
 })

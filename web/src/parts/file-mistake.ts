@@ -31,9 +31,11 @@ const known: [RegExp, Extract<Key, `mistake.${string}`>][] = [
   [/^must be "number;brand"$/, 'mistake.portedLine'],
   [/^"(?<value>.*)" is not a Russian number$/s, 'mistake.number'],
   [/^"(?<value>.*)" is not a brand: must be (?<known>.*)$/s, 'mistake.brand'],
-  [/^The file has no entries$/, 'mistake.empty'],
+  [/^(The file has no entries|sizeBytes: must be at least 1)$/, 'mistake.empty'],
   [/^The file is not made of lines$/, 'mistake.noLines'],
   [/^The file is not in UTF-8$/, 'mistake.encoding'],
+  [/^The numbering plan was changed in the meantime/, 'mistake.planChanged'],
+  [/^Four files wait already/, 'mistake.fourFiles'],
 ]
 
 /** A mistake with its line. One that we have no text for is shown in the server's own words. */

@@ -31,4 +31,6 @@ export const fileMistakes = {
   'mistake.empty': 'The file has no lines to read.',
   'mistake.noLines': 'The file is not made of lines. Save it as CSV.',
   'mistake.encoding': 'The file is not in UTF-8. Save it again in this encoding.',
+  'mistake.planChanged': 'The numbering plan was changed meanwhile. Compare the file again to see what it changes now.',
+  'mistake.fourFiles': 'Four files wait already. Apply or discard one of those below.',
 } as const

@@ -46,6 +46,7 @@ export const numbering = {
   'numbering.import.replaces.note': 'Numbers that it does not have go back to their range.',
   'numbering.import.sending': 'The file is being sent.',
   'numbering.import.comparing': 'The file is being compared with what is in use.',
+  'numbering.import.waiting': 'Not applied yet, and kept until',
   'numbering.import.tooLarge': 'The file is larger than 160 MB. Divide it by codes.',
   'numbering.would.register': 'What the register changes',
   'numbering.would.ported': 'What the ported numbers change',

@@ -52,6 +52,7 @@ export const numbering = {
   'numbering.import.replaces.note': 'Номера, которых в нём нет, вернутся к своему диапазону.',
   'numbering.import.sending': 'Файл отправляется.',
   'numbering.import.comparing': 'Файл сравнивается с тем, что используется.',
+  'numbering.import.waiting': 'Ещё не применены; хранятся до',
   'numbering.import.tooLarge': 'Файл больше 160 МБ. Разделите его по кодам.',
   'numbering.would.register': 'Что изменит реестр',
   'numbering.would.ported': 'Что изменят перенесённые номера',
