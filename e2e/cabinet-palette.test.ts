@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { loadNumbering } from '../src/domain/numbering/numbering.ts'
-import { aPerson, ofPartner } from '../src/testing/cabinet.ts'
+import { aPerson, ofPartner, staff } from '../src/testing/cabinet.ts'
+import { aGateway } from '../src/testing/engines.ts'
 import { eventually } from '../src/testing/eventually.ts'
 import { aDispatch, aWorld, type World } from '../src/testing/world.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
@@ -46,6 +47,30 @@ describe.skipIf(!hasBrowser)('Ctrl K', () => {
     await jump(company!.name, company!.name)
     await page.waitForURL(new RegExp(`company=${world.companyId}`))
     await page.getByRole('button', { name: `Company: ${company!.name}` }).waitFor()
+  })
+
+  test('finds partners and gateways for staff by name, and pages by other words in both languages', async () => {
+    const { gatewayId } = await aGateway(cabinet.sql, { name: 'mts-main' })
+    const { login } = await aPerson(cabinet.sql, staff, 'support')
+    const page = await newPage({ viewport: { width: 1400, height: 900 } })
+    await enter(page, cabinet, login, 'account')
+    await page.getByRole('link', { name: 'Audit log' }).waitFor()
+    await page.keyboard.press('Control+K')
+    const found = page.getByRole('dialog').getByRole('option')
+    const typed = page.locator('[role=dialog] input')
+    for (const [text, name] of [
+      [world.partner.login, world.partner.login],
+      ['модерац', undefined], // support does not review
+      ['шлюз', 'Gateways'],
+      ['пароль', 'Account'],
+      ['MTS-m', 'mts-main'],
+    ] as const) {
+      await typed.fill(text)
+      if (name) await found.getByText(name, { exact: true }).waitFor()
+      else await page.getByText('Nothing fits.').waitFor()
+    }
+    await page.keyboard.press('Enter')
+    await page.waitForURL(new RegExp(`/gateways/${gatewayId}`))
   })
 
   test('shows nothing of what was typed before while the server is asked', async () => {

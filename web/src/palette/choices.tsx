@@ -3,7 +3,9 @@ import { useSearch } from '@tanstack/react-router'
 import type { ReactElement } from 'react'
 import type { CompaniesAnswer } from '../../../src/http/cabinet/companies.ts'
 import type { DispatchesAnswer } from '../../../src/http/cabinet/dispatches.ts'
+import type { GatewaysAnswer } from '../../../src/http/cabinet/gateways.ts'
 import type { MessagesAnswer } from '../../../src/http/cabinet/messages.ts'
+import type { PartnersAnswer } from '../../../src/http/cabinet/partners.ts'
 import { ask } from '../api.ts'
 import { useFormats } from '../format.ts'
 import { MessageStatus } from '../messages/message-status.tsx'
@@ -11,6 +13,7 @@ import { pagesOf } from '../navigation.ts'
 import type { IconName } from '../parts/icon.tsx'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
+import { termsOf } from './terms.ts'
 
 export type Choice = {
   id: string
@@ -26,6 +29,8 @@ export type Group = { heading: string; choices: Choice[] }
 const MOST_FOUND = 5
 const LEAST_TYPED = 2
 const LEAST_DIGITS = 5
+const LEAST_MEANT = 3
+const GATEWAYS_STALE_MS = 30_000
 
 /**
  * Pages at once, as they are typed; what the server knows as soon as it has answered, and below them: Enter must not
@@ -36,16 +41,20 @@ export function useChoices(typed: string, asked: string): { groups: Group[]; isA
   const messages = useMessages(asked)
   const dispatches = useDispatches(asked)
   const companies = useCompanies(asked)
+  const partners = usePartners(asked)
+  const gateways = useGateways(asked)
   const groups = [
     { heading: say('palette.messages'), choices: messages.choices },
     { heading: say('palette.do'), choices: useActs(typed) },
     { heading: say('palette.pages'), choices: usePages(typed) },
     { heading: say('palette.dispatches'), choices: dispatches.choices },
     { heading: say('palette.companies'), choices: companies.choices },
+    { heading: say('nav.partners'), choices: partners.choices },
+    { heading: say('nav.gateways'), choices: gateways.choices },
   ]
   return {
     groups: groups.filter(({ choices }) => choices.length > 0),
-    isAsking: typed !== asked || messages.isFetching || dispatches.isFetching || companies.isFetching,
+    isAsking: typed !== asked || [messages, dispatches, companies, partners, gateways].some(one => one.isFetching),
   }
 }
 
@@ -56,10 +65,14 @@ function usePages(typed: string): Choice[] {
   const { company } = useSearch({ from: '/shell' })
   const pages = pagesOf(useMe(), company).map(({ to, label, icon }) => ({ to, name: say(label), icon }))
   const account = { to: '/account', name: say('nav.account'), icon: 'person' as const }
-  return [...pages, account]
-    .filter(({ name }) => fits(name, typed))
-    .map(({ to, name, icon }) => ({ id: `page ${to}`, mark: icon, name, go: { to } }))
+  const named = [...pages, account].filter(({ name }) => fits(name, typed))
+  const meant = [...pages, account].filter(page => !named.includes(page) && isMeant(page.to, typed))
+  return [...named, ...meant].map(({ to, name, icon }) => ({ id: `page ${to}`, mark: icon, name, go: { to } }))
 }
+
+/** From the beginning of a word on: a few letters are part of too many. */
+const isMeant = (to: string, typed: string) =>
+  typed.length >= LEAST_MEANT && ` ${termsOf(to)}`.includes(` ${typed.toLowerCase()}`)
 
 const digitsIn = (text: string) => (/^[+\d\s()-]+$/.test(text) ? text.replaceAll(/\D/g, '') : '')
 const isUuid = (text: string) => /^[0-9a-f]{8}-[0-9a-f-]{20,27}$/i.test(text)
@@ -146,6 +159,46 @@ function useCompanies(asked: string): { choices: Choice[]; isFetching: boolean }
     name,
     end: `#${companyId}`,
     go: { to: '/overview', search: { company: companyId } },
+  }))
+  return { choices, isFetching }
+}
+
+function usePartners(asked: string): { choices: Choice[]; isFetching: boolean } {
+  const { rights } = useMe()
+  const isSought = asked.length >= LEAST_TYPED
+  const { data, isFetching } = useQuery({
+    queryKey: ['palette', 'partners', asked],
+    queryFn: () => ask<PartnersAnswer>('GET', `/partners?${new URLSearchParams({ search: asked })}`),
+    enabled: isSought && rights.includes('partners.see'),
+  })
+  const items = isSought ? (data?.items ?? []) : []
+  const choices = items.slice(0, MOST_FOUND).map(({ partnerId, login }) => ({
+    id: `partner ${partnerId}`,
+    mark: 'star' as const,
+    name: login,
+    end: `#${partnerId}`,
+    go: { to: '/partners/$partnerId', params: { partnerId } },
+  }))
+  return { choices, isFetching }
+}
+
+/** There are few: all are asked for once, and found here. */
+function useGateways(asked: string): { choices: Choice[]; isFetching: boolean } {
+  const { rights } = useMe()
+  const isSought = asked.length >= LEAST_TYPED
+  const { data, isFetching } = useQuery({
+    queryKey: ['palette', 'gateways'],
+    queryFn: () => ask<GatewaysAnswer>('GET', '/gateways'),
+    enabled: isSought && rights.includes('gateways.see'),
+    staleTime: GATEWAYS_STALE_MS,
+  })
+  const items = isSought ? (data?.gateways ?? []).filter(({ name }) => fits(name, asked)) : []
+  const choices = items.slice(0, MOST_FOUND).map(({ gatewayId, name }) => ({
+    id: `gateway ${gatewayId}`,
+    mark: 'gate' as const,
+    name,
+    end: `#${gatewayId}`,
+    go: { to: '/gateways/$gatewayId', params: { gatewayId } },
   }))
   return { choices, isFetching }
 }
