@@ -1,3 +1,4 @@
+import type { Page, Request } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Demo, makeDemo } from '../src/commands/service/demo.ts'
 import { loadNumbering } from '../src/domain/numbering/numbering.ts'
@@ -119,6 +120,30 @@ describe.skipIf(!hasBrowser)('without serious findings of axe, and nowhere wider
   })
 })
 
+/** What the page asks the service for: paths of its API, without the stream of live figures, which never ends. */
+function watchQuestions(page: Page) {
+  let asked: string[] = []
+  let open = 0
+  const isQuestion = (request: Request) => /\/cabinet\/api\/(?!live)/.test(request.url())
+  const close = (request: Request) => {
+    if (isQuestion(request)) open--
+  }
+  page.on('request', request => {
+    if (!isQuestion(request)) return
+    open++
+    asked.push(request.url())
+  })
+  page.on('requestfinished', close)
+  page.on('requestfailed', close)
+  return {
+    begin: () => {
+      asked = []
+      return asked
+    },
+    answered: () => eventually(() => expect(open).toBe(0)),
+  }
+}
+
 describe.skipIf(!hasBrowser)('the shell', () => {
   test('has its navigation at the side of a wide screen, and as a bar at the bottom of a narrow one', async () => {
     const { login } = await aPerson(cabinet.sql, place, 'owner')
@@ -132,6 +157,40 @@ describe.skipIf(!hasBrowser)('the shell', () => {
     await eventually(async () => expect((await boxOf()).y).toBeGreaterThan(760))
     for (const control of await page.getByRole('navigation').getByRole('link').all())
       expect((await control.boundingBox())!.height).toBeGreaterThanOrEqual(40)
+  })
+
+  test('opens its pages one after the other, and each asks for its data once', async () => {
+    const { login } = await aPerson(cabinet.sql, place, 'owner')
+    const page = await newPage({ viewport: { width: 1400, height: 900 } })
+    const questions = watchQuestions(page)
+    await enter(page, cabinet, login, 'account')
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    const links = await page.getByRole('navigation').getByRole('link').all()
+    expect(links.length).toBeGreaterThan(12)
+    for (const link of links) {
+      const asked = questions.begin()
+      await link.click()
+      const path = await link.getAttribute('href')
+      await eventually(() => expect(page.url()).toContain(path))
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await questions.answered()
+      expect(asked, page.url()).toEqual([...new Set(asked)])
+    }
+  })
+
+  test('shows a page whose data are late without them', async () => {
+    const { login } = await aPerson(cabinet.sql, place, 'owner')
+    const page = await newPage()
+    const late = Promise.withResolvers<void>()
+    await page.route('**/cabinet/api/people', async route => {
+      await late.promise
+      await route.continue()
+    })
+    await enter(page, cabinet, login, 'people')
+    await page.getByRole('heading', { name: 'People', level: 1 }).waitFor()
+    expect(await page.getByRole('row').count()).toBe(0)
+    late.resolve()
+    await page.getByRole('row').nth(1).waitFor()
   })
 
   test('says when the connection is lost, and when it is back', async () => {

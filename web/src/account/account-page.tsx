@@ -6,8 +6,8 @@ import styles from './account.module.css'
 import { LookForm } from './look-form.tsx'
 import { PasswordForm } from './password-form.tsx'
 import { ProfileForm } from './profile-form.tsx'
-import { SecondFactor } from './second-factor.tsx'
-import { Sessions } from './sessions.tsx'
+import { SecondFactor, secondFactorQuery } from './second-factor.tsx'
+import { Sessions, sessionsQuery } from './sessions.tsx'
 
 /** What every person may change about the own account. */
 export function AccountPage() {
@@ -35,6 +35,7 @@ export function AccountPage() {
     </>
   )
 }
+AccountPage.firstQueries = () => [secondFactorQuery, sessionsQuery]
 
 const Section = ({ title, note, children }: { title: string; note: string; children: ReactNode }) => (
   <section className={styles.section} aria-label={title}>

@@ -1,10 +1,11 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
+import { pageOf } from '../shell/page.ts'
 import { shellRoute } from '../shell/shell-route.ts'
 
 const accountRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/account',
-  component: lazyRouteComponent(() => import('./account-page.tsx'), 'AccountPage'),
+  ...pageOf(() => import('./account-page.tsx'), 'AccountPage'),
 })
 
 export const accountRoutes = [accountRoute] as const

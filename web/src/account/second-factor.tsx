@@ -12,7 +12,7 @@ import styles from './account.module.css'
 import { RecoveryCodesDialog } from './recovery-codes-dialog.tsx'
 import { RenewCodesDialog, SwitchOffDialog, SwitchOnDialog } from './second-factor-dialogs.tsx'
 
-const secondFactorQuery = queryOptions({
+export const secondFactorQuery = queryOptions({
   queryKey: ['second-factor'],
   queryFn: () => ask<SecondFactorAnswer>('GET', '/account/second-factor'),
 })

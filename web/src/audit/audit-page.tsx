@@ -4,9 +4,10 @@ import { Blank } from '../parts/blank.tsx'
 import { BoneRows } from '../parts/bones.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
 import { PageHead } from '../parts/page-head.tsx'
+import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import styles from './audit.module.css'
-import { auditQuery, type Entry, useFilter } from './audit.ts'
+import { auditQuery, type Entry, readFilter, useFilter } from './audit.ts'
 import { AuditFilters } from './audit-filters.tsx'
 import { AuditTable } from './audit-table.tsx'
 
@@ -31,6 +32,7 @@ export function AuditPage() {
     </>
   )
 }
+AuditPage.firstQueries = ({ chosen, search }: Opened) => [auditQuery(chosen, readFilter(search))]
 
 function Found({ entries }: { entries: Entry[] }) {
   const { say } = useWords()

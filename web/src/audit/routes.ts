@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
+import { pageOf } from '../shell/page.ts'
 import { needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
 import { readFilter } from './audit.ts'
@@ -8,7 +9,7 @@ const auditRoute = createRoute({
   path: '/audit',
   validateSearch: readFilter,
   beforeLoad: needs('audit.see'),
-  component: lazyRouteComponent(() => withWords('service', import('./audit-page.tsx')), 'AuditPage'),
+  ...pageOf(() => withWords('service', import('./audit-page.tsx')), 'AuditPage'),
 })
 
 export const auditRoutes = [auditRoute] as const

@@ -10,11 +10,12 @@ import { OneCompany, useCompanyId } from '../parts/one-company.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { useMe } from '../session.ts'
+import { ofOneCompany } from '../shell/page.ts'
 import { zoneOfReader } from '../words/intl.ts'
 import { useWords } from '../words/words.ts'
 import { AddDialog } from './add-dialog.tsx'
 import styles from './blacklist.module.css'
-import { blacklistQuery, type Page, pathOf } from './blacklist.ts'
+import { blacklistQuery, type Page, pathOf, readBlacklistSearch } from './blacklist.ts'
 import { BlacklistTable } from './blacklist-table.tsx'
 import { ImportDialog } from './import-dialog.tsx'
 
@@ -30,6 +31,9 @@ export function BlacklistPage() {
     </>
   )
 }
+BlacklistPage.firstQueries = ofOneCompany((companyId, { search }) => [
+  blacklistQuery(companyId, readBlacklistSearch(search).q ?? ''),
+])
 
 function Blacklist({ companyId }: { companyId: number }) {
   const { say } = useWords()

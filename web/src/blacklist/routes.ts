@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
+import { pageOf } from '../shell/page.ts'
 import { needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
 import { readBlacklistSearch } from './blacklist.ts'
@@ -8,7 +9,7 @@ const blacklistRoute = createRoute({
   path: '/blacklist',
   validateSearch: readBlacklistSearch,
   beforeLoad: needs('settings.see'),
-  component: lazyRouteComponent(() => withWords('company', import('./blacklist-page.tsx')), 'BlacklistPage'),
+  ...pageOf(() => withWords('company', import('./blacklist-page.tsx')), 'BlacklistPage'),
 })
 
 export const blacklistRoutes = [blacklistRoute] as const

@@ -14,9 +14,10 @@ import { PageHead } from '../parts/page-head.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { Section } from '../parts/section.tsx'
 import { useMe } from '../session.ts'
+import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import styles from './companies.module.css'
-import { type CompaniesSearch, listQuery, type Shown } from './companies.ts'
+import { type CompaniesSearch, companiesSearchOf, listQuery, type Shown } from './companies.ts'
 import { CompanyTable } from './company-table.tsx'
 import { NewCompanyDialog } from './new-company-dialog.tsx'
 
@@ -53,6 +54,7 @@ export function CompaniesPage() {
     </>
   )
 }
+CompaniesPage.firstQueries = ({ search }: Opened) => [listQuery(companiesSearchOf(search)), overviewQuery(undefined)]
 
 type ListProps = { search: CompaniesSearch; failures: Attention[] }
 

@@ -18,6 +18,7 @@ import { Section } from '../parts/section.tsx'
 import { Status } from '../parts/status.tsx'
 import { peopleQuery } from '../people/people.ts'
 import { nameOf, useMe } from '../session.ts'
+import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { BudgetBar } from './budget-bar.tsx'
 import styles from './companies.module.css'
@@ -34,6 +35,7 @@ export function CompanyPage() {
   if (error && !data) return <ErrorState error={error} onRetry={refetch} />
   return data ? <Content company={data} /> : <BoneRows rows={6} />
 }
+CompanyPage.firstQueries = ({ params }: Opened) => [companyQuery(Number(params.companyId))]
 
 function Content({ company }: { company: WholeCompany }) {
   const { say } = useWords()

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { createRoute, redirect } from '@tanstack/react-router'
+import { pageOf } from '../shell/page.ts'
 import { idIn, requireRight, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
 import { companiesSearchOf } from './companies.ts'
@@ -13,7 +14,7 @@ const companiesRoute = createRoute({
     if (search.company === undefined) return
     throw redirect({ to: '/companies', search: { ...search, company: undefined }, replace: true })
   },
-  component: lazyRouteComponent(() => withWords('company', import('./companies-page.tsx')), 'CompaniesPage'),
+  ...pageOf(() => withWords('company', import('./companies-page.tsx')), 'CompaniesPage'),
 })
 
 /** The company of the page is the one that is chosen, so that other pages go on with it. */
@@ -27,7 +28,7 @@ const companyRoute = createRoute({
     if (search.company === company || !Number.isSafeInteger(company)) return
     throw redirect({ to: '/companies/$companyId', params, search: { company }, replace: true })
   },
-  component: lazyRouteComponent(() => withWords('company', import('./company-page.tsx')), 'CompanyPage'),
+  ...pageOf(() => withWords('company', import('./company-page.tsx')), 'CompanyPage'),
 })
 
 export const companiesRoutes = [companiesRoute, companyRoute] as const

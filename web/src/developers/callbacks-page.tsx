@@ -6,6 +6,7 @@ import { Icon } from '../parts/icon.tsx'
 import { OneCompany, useCompanyId } from '../parts/one-company.tsx'
 import { Section } from '../parts/section.tsx'
 import { useMe } from '../session.ts'
+import { ofOneCompany } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { CallbackLog } from './callback-log.tsx'
 import { settingsQuery } from './callbacks.ts'
@@ -46,6 +47,7 @@ export function CallbacksPage() {
     </DevelopersFrame>
   )
 }
+CallbacksPage.firstQueries = ofOneCompany(companyId => [settingsQuery(companyId)])
 
 type Props = { companyId: number; onSecret: (() => void) | undefined }
 

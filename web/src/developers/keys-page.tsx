@@ -8,6 +8,7 @@ import { ErrorState } from '../parts/error-state.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { OneCompany, useCompanyId } from '../parts/one-company.tsx'
 import { useMe } from '../session.ts'
+import { ofOneCompany } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import styles from './developers.module.css'
 import { DevelopersFrame, ErrorCodesLink } from './developers-frame.tsx'
@@ -36,6 +37,7 @@ export function KeysPage() {
     </DevelopersFrame>
   )
 }
+KeysPage.firstQueries = ofOneCompany(companyId => [keysQuery(companyId)])
 
 type ListedProps = { companyId: number; onMake: (() => void) | undefined }
 

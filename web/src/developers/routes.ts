@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
+import { pageOf } from '../shell/page.ts'
 import { needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
 import { readCallbackSearch } from './callbacks.ts'
@@ -8,7 +9,7 @@ const keysRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/developers',
   beforeLoad: needs('developers.see'),
-  component: lazyRouteComponent(() => withWords('company', import('./keys-page.tsx')), 'KeysPage'),
+  ...pageOf(() => withWords('company', import('./keys-page.tsx')), 'KeysPage'),
 })
 
 const callbacksRoute = createRoute({
@@ -16,7 +17,7 @@ const callbacksRoute = createRoute({
   path: '/developers/callbacks',
   validateSearch: readCallbackSearch,
   beforeLoad: needs('developers.see'),
-  component: lazyRouteComponent(() => withWords('company', import('./callbacks-page.tsx')), 'CallbacksPage'),
+  ...pageOf(() => withWords('company', import('./callbacks-page.tsx')), 'CallbacksPage'),
 })
 
 const requestsRoute = createRoute({
@@ -24,7 +25,7 @@ const requestsRoute = createRoute({
   path: '/developers/requests',
   validateSearch: readRequestSearch,
   beforeLoad: needs('developers.see'),
-  component: lazyRouteComponent(() => withWords('company', import('./requests-page.tsx')), 'RequestsPage'),
+  ...pageOf(() => withWords('company', import('./requests-page.tsx')), 'RequestsPage'),
 })
 
 export const developersRoutes = [keysRoute, callbacksRoute, requestsRoute] as const

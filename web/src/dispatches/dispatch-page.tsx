@@ -6,6 +6,7 @@ import { BoneRows } from '../parts/bones.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
 import { usePageTitle } from '../parts/page-head.tsx'
 import { queryClient } from '../session.ts'
+import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { DispatchActions } from './dispatch-actions.tsx'
 import { DispatchBreakdown } from './dispatch-breakdown.tsx'
@@ -27,6 +28,7 @@ export function DispatchPage() {
   if (data) return <LivePage known={data} />
   return error ? <ErrorState error={error} onRetry={refetch} /> : <BoneRows rows={6} />
 }
+DispatchPage.firstQueries = ({ params }: Opened) => [dispatchQuery(Number(params.dispatchId))]
 
 function LivePage({ known }: { known: Whole }) {
   const { changes, isConnected } = useLive(known.status === 'COMPLETED' ? [] : [known.dispatchId])

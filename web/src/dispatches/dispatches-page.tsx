@@ -7,11 +7,12 @@ import { ErrorState } from '../parts/error-state.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { useMe } from '../session.ts'
+import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { DispatchFilters, StatusTabs } from './dispatch-filters.tsx'
 import { DispatchTable } from './dispatch-table.tsx'
 import styles from './dispatches.module.css'
-import { type ListSearch, listQuery } from './dispatches.ts'
+import { type ListSearch, listQuery, listSearchOf } from './dispatches.ts'
 import { useLive } from './live.ts'
 
 /** Dispatches of the chosen company, or of all; those that run move by themselves. */
@@ -56,6 +57,7 @@ export function DispatchesPage() {
     </>
   )
 }
+DispatchesPage.firstQueries = ({ chosen, search }: Opened) => [listQuery(chosen, listSearchOf(search))]
 
 function NewDispatchButton() {
   const { say } = useWords()

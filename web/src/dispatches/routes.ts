@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
+import { pageOf } from '../shell/page.ts'
 import { idIn, needs, shellRoute } from '../shell/shell-route.ts'
 import { listSearchOf } from './dispatches.ts'
 
@@ -7,7 +8,7 @@ const dispatchesRoute = createRoute({
   path: '/dispatches',
   validateSearch: listSearchOf,
   beforeLoad: needs('traffic.see'),
-  component: lazyRouteComponent(() => import('./dispatches-page.tsx'), 'DispatchesPage'),
+  ...pageOf(() => import('./dispatches-page.tsx'), 'DispatchesPage'),
 })
 
 const dispatchRoute = createRoute({
@@ -15,7 +16,7 @@ const dispatchRoute = createRoute({
   path: '/dispatches/$dispatchId',
   params: idIn('dispatchId'),
   beforeLoad: needs('traffic.see'),
-  component: lazyRouteComponent(() => import('./dispatch-page.tsx'), 'DispatchPage'),
+  ...pageOf(() => import('./dispatch-page.tsx'), 'DispatchPage'),
 })
 
 export const dispatchesRoutes = [dispatchesRoute, dispatchRoute] as const

@@ -16,6 +16,7 @@ import table from '../parts/table.module.css'
 import { tellDone } from '../parts/toast.tsx'
 import { describeProblem } from '../problems.ts'
 import { useMe } from '../session.ts'
+import { ofOneCompany } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { DocumentView } from './document-view.tsx'
 import styles from './documents.module.css'
@@ -32,6 +33,7 @@ export function DocumentsPage() {
     </>
   )
 }
+DocumentsPage.firstQueries = ofOneCompany(companyId => [documentsQuery(companyId)])
 
 function Documents({ companyId }: { companyId: number }) {
   const { say } = useWords()

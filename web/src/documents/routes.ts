@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
+import { pageOf } from '../shell/page.ts'
 import { needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
 import { documentsSearchOf } from './documents.ts'
@@ -8,7 +9,7 @@ const documentsRoute = createRoute({
   path: '/documents',
   validateSearch: documentsSearchOf,
   beforeLoad: needs('settings.see'),
-  component: lazyRouteComponent(() => withWords('company', import('./documents-page.tsx')), 'DocumentsPage'),
+  ...pageOf(() => withWords('company', import('./documents-page.tsx')), 'DocumentsPage'),
 })
 
 export const documentsRoutes = [documentsRoute] as const

@@ -14,6 +14,7 @@ import { Pair, Pairs } from '../parts/pairs.tsx'
 import { Section } from '../parts/section.tsx'
 import { Status } from '../parts/status.tsx'
 import { useMe } from '../session.ts'
+import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { useAboutGateway, useConnectorName, useOperatorNames } from './about.ts'
 import { ErrorTable } from './error-table.tsx'
@@ -32,6 +33,7 @@ export function GatewayPage() {
   if (data) return <Shown gateway={data} />
   return error ? <ErrorState error={error} onRetry={refetch} /> : <BoneRows rows={6} />
 }
+GatewayPage.firstQueries = ({ params }: Opened) => [gatewayQuery(Number(params.gatewayId))]
 
 function Shown({ gateway }: { gateway: GatewayDetails }) {
   const { say } = useWords()

@@ -41,6 +41,7 @@ export function GatewaysPage() {
     </>
   )
 }
+GatewaysPage.firstQueries = () => [gatewaysQuery]
 
 function AddButton({ isShown }: { isShown: boolean }) {
   const { say } = useWords()

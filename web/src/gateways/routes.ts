@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
+import { pageOf } from '../shell/page.ts'
 import { idIn, needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
 
@@ -9,7 +10,7 @@ const gatewaysRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/gateways',
   beforeLoad: needs('gateways.see'),
-  component: lazyRouteComponent(() => withWords('service', import('./gateways-page.tsx')), 'GatewaysPage'),
+  ...pageOf(() => withWords('service', import('./gateways-page.tsx')), 'GatewaysPage'),
 })
 
 const newGatewayRoute = createRoute({
@@ -20,7 +21,7 @@ const newGatewayRoute = createRoute({
     channel: typeof channel === 'string' ? channel : undefined,
   }),
   beforeLoad: needs('gateways.change'),
-  component: lazyRouteComponent(() => withWords('service', import('./new-gateway-page.tsx')), 'NewGatewayPage'),
+  ...pageOf(() => withWords('service', import('./new-gateway-page.tsx')), 'NewGatewayPage'),
 })
 
 const gatewayRoute = createRoute({
@@ -28,7 +29,7 @@ const gatewayRoute = createRoute({
   path: '/gateways/$gatewayId',
   params: idIn('gatewayId'),
   beforeLoad: needs('gateways.see'),
-  component: lazyRouteComponent(() => withWords('service', import('./gateway-page.tsx')), 'GatewayPage'),
+  ...pageOf(() => withWords('service', import('./gateway-page.tsx')), 'GatewayPage'),
 })
 
 const gatewaySettingsRoute = createRoute({
@@ -36,10 +37,7 @@ const gatewaySettingsRoute = createRoute({
   path: '/gateways/$gatewayId/settings',
   params: idIn('gatewayId'),
   beforeLoad: needs('gateways.change'),
-  component: lazyRouteComponent(
-    () => withWords('service', import('./gateway-settings-page.tsx')),
-    'GatewaySettingsPage',
-  ),
+  ...pageOf(() => withWords('service', import('./gateway-settings-page.tsx')), 'GatewaySettingsPage'),
 })
 
 export const gatewaysRoutes = [gatewaysRoute, newGatewayRoute, gatewayRoute, gatewaySettingsRoute] as const

@@ -47,6 +47,7 @@ export function HealthPage() {
     </>
   )
 }
+HealthPage.firstQueries = () => [healthQuery]
 
 function Summary({ health: { processes, checks } }: { health: Health }) {
   const { say } = useWords()

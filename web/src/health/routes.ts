@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
+import { pageOf } from '../shell/page.ts'
 import { needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
 
@@ -6,7 +7,7 @@ const healthRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/health',
   beforeLoad: needs('health.see'),
-  component: lazyRouteComponent(() => withWords('service', import('./health-page.tsx')), 'HealthPage'),
+  ...pageOf(() => withWords('service', import('./health-page.tsx')), 'HealthPage'),
 })
 
 export const healthRoutes = [healthRoute] as const

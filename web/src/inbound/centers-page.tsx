@@ -16,6 +16,7 @@ import table from '../parts/table.module.css'
 import { tellDone } from '../parts/toast.tsx'
 import { describeProblem } from '../problems.ts'
 import { useMe } from '../session.ts'
+import { ofOneCompany } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import styles from './inbound.module.css'
 import { type Center, INBOUND, pathOf, type Rules, rulesQuery } from './inbound.ts'
@@ -47,6 +48,7 @@ export function CentersPage() {
     </InboundFrame>
   )
 }
+CentersPage.firstQueries = ofOneCompany(companyId => [rulesQuery(companyId)])
 
 function Centers({ companyId, mayChange }: { companyId: number; mayChange: boolean }) {
   const { say } = useWords()

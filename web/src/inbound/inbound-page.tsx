@@ -8,9 +8,10 @@ import { ErrorState } from '../parts/error-state.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { useCompanyId } from '../parts/one-company.tsx'
 import { SearchField } from '../parts/search-field.tsx'
+import { ofOneCompany } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import styles from './inbound.module.css'
-import { type InboundSearch, inboundQuery, type Page, periods, reportAddress } from './inbound.ts'
+import { type InboundSearch, inboundQuery, type Page, periods, readInboundSearch, reportAddress } from './inbound.ts'
 import { InboundFrame, SwitchedOff } from './inbound-head.tsx'
 import { InboundTable } from './inbound-table.tsx'
 
@@ -38,6 +39,7 @@ export function InboundPage() {
     </InboundFrame>
   )
 }
+InboundPage.firstQueries = ofOneCompany((companyId, { search }) => [inboundQuery(companyId, readInboundSearch(search))])
 
 type Props = { companyId: number; search: InboundSearch }
 

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
+import { pageOf } from '../shell/page.ts'
 import { needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
 import { readInboundSearch, readTrialSearch } from './inbound.ts'
@@ -8,7 +9,7 @@ const inboundRoute = createRoute({
   path: '/inbound',
   validateSearch: readInboundSearch,
   beforeLoad: needs('traffic.see'),
-  component: lazyRouteComponent(() => withWords('company', import('./inbound-page.tsx')), 'InboundPage'),
+  ...pageOf(() => withWords('company', import('./inbound-page.tsx')), 'InboundPage'),
 })
 
 const inboundRulesRoute = createRoute({
@@ -16,14 +17,14 @@ const inboundRulesRoute = createRoute({
   path: '/inbound/rules',
   validateSearch: readTrialSearch,
   beforeLoad: needs('settings.see'),
-  component: lazyRouteComponent(() => withWords('company', import('./rules-page.tsx')), 'RulesPage'),
+  ...pageOf(() => withWords('company', import('./rules-page.tsx')), 'RulesPage'),
 })
 
 const inboundCentersRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/inbound/centers',
   beforeLoad: needs('settings.see'),
-  component: lazyRouteComponent(() => withWords('company', import('./centers-page.tsx')), 'CentersPage'),
+  ...pageOf(() => withWords('company', import('./centers-page.tsx')), 'CentersPage'),
 })
 
 export const inboundRoutes = [inboundRoute, inboundRulesRoute, inboundCentersRoute] as const

@@ -16,6 +16,7 @@ import { tellDone } from '../parts/toast.tsx'
 import { useTrafficNames } from '../parts/traffic-names.ts'
 import { describeProblem } from '../problems.ts'
 import { useMe } from '../session.ts'
+import { ofOneCompany } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import styles from './inbound.module.css'
 import { INBOUND, pathOf, type Rule, type Rules, rulesQuery } from './inbound.ts'
@@ -46,6 +47,7 @@ export function RulesPage() {
     </InboundFrame>
   )
 }
+RulesPage.firstQueries = ofOneCompany(companyId => [rulesQuery(companyId)])
 
 type Props = { companyId: number; task: Task | undefined; onTask(task: Task | undefined): void; mayChange: boolean }
 

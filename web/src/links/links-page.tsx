@@ -12,11 +12,12 @@ import { OneCompany } from '../parts/one-company.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { Section } from '../parts/section.tsx'
+import { ofOneCompany } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { ClickedDispatches } from './clicked-dispatches.tsx'
 import { LinkDialog } from './link-dialog.tsx'
 import styles from './links.module.css'
-import { clicksQuery, type LinkSearch, linksQuery } from './links.ts'
+import { clicksQuery, type LinkSearch, linksQuery, readLinkSearch } from './links.ts'
 import { LinksTable } from './links-table.tsx'
 
 /** The short links of the company, and how often they were followed. */
@@ -29,6 +30,10 @@ export function LinksPage() {
     </>
   )
 }
+LinksPage.firstQueries = ofOneCompany((companyId, { search }) => [
+  linksQuery(companyId, readLinkSearch(search)),
+  clicksQuery(companyId),
+])
 
 function Links({ companyId }: { companyId: number }) {
   const { company: _, ...search } = useSearch({ from: '/shell/links' })

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
+import { pageOf } from '../shell/page.ts'
 import { needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
 import { readLinkSearch } from './links.ts'
@@ -8,7 +9,7 @@ const linksRoute = createRoute({
   path: '/links',
   validateSearch: readLinkSearch,
   beforeLoad: needs('traffic.see'),
-  component: lazyRouteComponent(() => withWords('company', import('./links-page.tsx')), 'LinksPage'),
+  ...pageOf(() => withWords('company', import('./links-page.tsx')), 'LinksPage'),
 })
 
 export const linksRoutes = [linksRoute] as const

@@ -10,15 +10,16 @@ import { ErrorState } from '../parts/error-state.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { useMe } from '../session.ts'
+import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { FilterChips } from './filter-chips.tsx'
 import { IncomingHint } from './incoming-hint.tsx'
 import { MessageList } from './message-list.tsx'
 import { MessagePanel } from './message-panel.tsx'
 import styles from './messages.module.css'
-import { messagesQuery, type Page, reportAddress, useChosenCompany } from './messages.ts'
+import { countsQuery, messagesQuery, type Page, reportAddress, useChosenCompany } from './messages.ts'
 import { useSavedSearches } from './saved-searches.ts'
-import { isEmptySearch, type MessageSearch, readTyped, withoutOpen } from './search.ts'
+import { isEmptySearch, type MessageSearch, readSearch, readTyped, withoutOpen } from './search.ts'
 import { SearchBox } from './search-box.tsx'
 import { SaveDialog, SearchTabs } from './search-tabs.tsx'
 import { useListKeys } from './use-list-keys.ts'
@@ -83,6 +84,10 @@ export function MessagesPage() {
     </>
   )
 }
+MessagesPage.firstQueries = ({ chosen, search }: Opened) => [
+  messagesQuery(readSearch(search), chosen),
+  countsQuery(chosen),
+]
 
 type Query = ReturnType<typeof useInfiniteQuery<Page>> & { data?: unknown }
 type ResultsProps = {

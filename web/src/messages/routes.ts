@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
+import { pageOf } from '../shell/page.ts'
 import { needs, shellRoute } from '../shell/shell-route.ts'
 import { readSearch } from './search.ts'
 
@@ -7,14 +8,14 @@ const messagesRoute = createRoute({
   path: '/messages',
   validateSearch: readSearch,
   beforeLoad: needs('traffic.see'),
-  component: lazyRouteComponent(() => import('./messages-page.tsx'), 'MessagesPage'),
+  ...pageOf(() => import('./messages-page.tsx'), 'MessagesPage'),
 })
 
 const messageRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/messages/$uuid',
   beforeLoad: needs('traffic.see'),
-  component: lazyRouteComponent(() => import('./message-page.tsx'), 'MessagePage'),
+  ...pageOf(() => import('./message-page.tsx'), 'MessagePage'),
 })
 
 export const messagesRoutes = [messagesRoute, messageRoute] as const

@@ -5,18 +5,22 @@ import { useCompanyId } from '../parts/one-company.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { useMe } from '../session.ts'
+import { ofOneCompany } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { AccountsTable } from './accounts-table.tsx'
 import { Budget } from './budget.tsx'
 import { Ledger } from './ledger.tsx'
-import { type Money, moneyQuery } from './money.ts'
+import { ledgerQuery, type Money, moneyQuery, readLedgerFilter, statementsQuery } from './money.ts'
 import { Statements } from './statements.tsx'
 import { TermsDialog } from './terms-dialog.tsx'
 import { TopUpDialog } from './top-up-dialog.tsx'
 
 export const BudgetPage = () => <MoneyPage>{companyId => <Budget companyId={companyId} />}</MoneyPage>
+BudgetPage.firstQueries = ofOneCompany(companyId => [moneyQuery(companyId)])
 export const LedgerPage = () => <MoneyPage>{companyId => <Ledger companyId={companyId} />}</MoneyPage>
+LedgerPage.firstQueries = ofOneCompany((companyId, { search }) => [ledgerQuery(companyId, readLedgerFilter(search))])
 export const StatementsPage = () => <MoneyPage>{companyId => <Statements companyId={companyId} />}</MoneyPage>
+StatementsPage.firstQueries = ofOneCompany(companyId => [statementsQuery(companyId)])
 
 /** Money of one company; where none is chosen, the accounts of all. */
 function MoneyPage({ children }: { children: (companyId: number) => ReactNode }) {

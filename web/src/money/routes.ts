@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
+import { pageOf } from '../shell/page.ts'
 import { needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
 import { readLedgerFilter } from './money.ts'
@@ -10,7 +11,7 @@ const moneyRoute = createRoute({
     page: Number.isSafeInteger(search.page) && Number(search.page) > 1 ? Number(search.page) : undefined,
   }),
   beforeLoad: needs('money.see'),
-  component: lazyRouteComponent(() => withWords('company', import('./money-page.tsx')), 'BudgetPage'),
+  ...pageOf(() => withWords('company', import('./money-page.tsx')), 'BudgetPage'),
 })
 
 const ledgerRoute = createRoute({
@@ -18,21 +19,21 @@ const ledgerRoute = createRoute({
   path: '/money/ledger',
   validateSearch: readLedgerFilter,
   beforeLoad: needs('money.see'),
-  component: lazyRouteComponent(() => withWords('company', import('./money-page.tsx')), 'LedgerPage'),
+  ...pageOf(() => withWords('company', import('./money-page.tsx')), 'LedgerPage'),
 })
 
 const statementsRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/money/statements',
   beforeLoad: needs('money.see'),
-  component: lazyRouteComponent(() => withWords('company', import('./money-page.tsx')), 'StatementsPage'),
+  ...pageOf(() => withWords('company', import('./money-page.tsx')), 'StatementsPage'),
 })
 
 const statementRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/money/statements/$month',
   beforeLoad: needs('money.see'),
-  component: lazyRouteComponent(() => withWords('company', import('./statement-page.tsx')), 'StatementPage'),
+  ...pageOf(() => withWords('company', import('./statement-page.tsx')), 'StatementPage'),
 })
 
 export const moneyRoutes = [moneyRoute, ledgerRoute, statementsRoute, statementRoute] as const

@@ -9,6 +9,7 @@ import { Icon } from '../parts/icon.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { tellDone } from '../parts/toast.tsx'
 import { useMe } from '../session.ts'
+import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { CheckStep } from './check-step.tsx'
 import { CompanyField } from './company-field.tsx'
@@ -33,6 +34,8 @@ export function NewDispatchPage() {
   if (kind !== 'COMPANY' && companyId === undefined) return <CompanyFirst use={use} />
   return <Wizard use={use} companyId={companyId} />
 }
+NewDispatchPage.firstQueries = ({ me, chosen }: Opened) =>
+  me.kind === 'COMPANY' || chosen !== undefined ? [offerQuery(chosen)] : []
 
 function CompanyFirst({ use }: { use: DraftUse }) {
   const { say } = useWords()

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
+import { pageOf } from '../shell/page.ts'
 import { needs, shellRoute } from '../shell/shell-route.ts'
 
 /** `step` is where the person is; the page shows an earlier one while something is missing. */
@@ -9,7 +10,7 @@ const newDispatchRoute = createRoute({
     step: [1, 2, 3, 4].includes(Number(search.step)) ? (Number(search.step) as 1 | 2 | 3 | 4) : undefined,
   }),
   beforeLoad: needs('traffic.send'),
-  component: lazyRouteComponent(() => import('./new-dispatch-page.tsx'), 'NewDispatchPage'),
+  ...pageOf(() => import('./new-dispatch-page.tsx'), 'NewDispatchPage'),
 })
 
 export const newDispatchRoutes = [newDispatchRoute] as const

@@ -46,6 +46,7 @@ export function NumberingPage() {
     </>
   )
 }
+NumberingPage.firstQueries = () => [numberingQuery]
 
 function State({ data }: { data: Numbering }) {
   const { say } = useWords()

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
+import { pageOf } from '../shell/page.ts'
 import { needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
 import { readNumbering } from './search.ts'
@@ -8,7 +9,7 @@ const numberingRoute = createRoute({
   path: '/numbering',
   validateSearch: readNumbering,
   beforeLoad: needs('numbering.see'),
-  component: lazyRouteComponent(() => withWords('service', import('./numbering-page.tsx')), 'NumberingPage'),
+  ...pageOf(() => withWords('service', import('./numbering-page.tsx')), 'NumberingPage'),
 })
 
 export const numberingRoutes = [numberingRoute] as const

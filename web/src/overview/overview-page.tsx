@@ -9,6 +9,7 @@ import { Icon } from '../parts/icon.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { PageLink } from '../parts/page-link.tsx'
 import { useMe } from '../session.ts'
+import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { AttentionList } from './attention.tsx'
 import { useClock } from './clock.ts'
@@ -37,6 +38,7 @@ export function OverviewPage() {
     </>
   )
 }
+OverviewPage.firstQueries = ({ chosen }: Opened) => [overviewQuery(chosen)]
 
 function Moment({ overview: { at, zone }, isLive }: { overview: Overview; isLive: boolean }) {
   const { say } = useWords()

@@ -1,11 +1,12 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
+import { pageOf } from '../shell/page.ts'
 import { needs, shellRoute } from '../shell/shell-route.ts'
 
 const overviewRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/overview',
   beforeLoad: needs('traffic.see'),
-  component: lazyRouteComponent(() => import('./overview-page.tsx'), 'OverviewPage'),
+  ...pageOf(() => import('./overview-page.tsx'), 'OverviewPage'),
 })
 
 export const overviewRoutes = [overviewRoute] as const

@@ -14,6 +14,7 @@ import { Icon } from '../parts/icon.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { Section } from '../parts/section.tsx'
 import { nameOf, useMe } from '../session.ts'
+import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { NewPasswordDialog, StateDialog, UnlockDialog } from './partner-dialogs.tsx'
 import { PartnerState } from './partner-state.tsx'
@@ -29,6 +30,7 @@ export function PartnerPage() {
   if (error && !data) return <ErrorState error={error} onRetry={refetch} />
   return data ? <Content partner={data} /> : <BoneRows rows={6} />
 }
+PartnerPage.firstQueries = ({ params }: Opened) => [partnerQuery(Number(params.partnerId))]
 
 function Content({ partner }: { partner: WholePartner }) {
   const { say } = useWords()

@@ -14,10 +14,11 @@ import { PageHead } from '../parts/page-head.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import table from '../parts/table.module.css'
 import { useMe } from '../session.ts'
+import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { NewPartnerDialog } from './partner-dialogs.tsx'
 import { PartnerState } from './partner-state.tsx'
-import { type Partner, type PartnersSearch, partnersQuery } from './partners.ts'
+import { type Partner, type PartnersSearch, partnersQuery, partnersSearchOf } from './partners.ts'
 
 /** For staff: who brings companies, and whether they can log in. */
 export function PartnersPage() {
@@ -58,6 +59,7 @@ export function PartnersPage() {
     </>
   )
 }
+PartnersPage.firstQueries = ({ search }: Opened) => [partnersQuery(partnersSearchOf(search))]
 
 function Filters({ search }: { search: PartnersSearch }) {
   const { say } = useWords()

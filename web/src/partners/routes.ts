@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
+import { pageOf } from '../shell/page.ts'
 import { idIn, needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
 import { partnersSearchOf } from './partners.ts'
@@ -8,7 +9,7 @@ const partnersRoute = createRoute({
   path: '/partners',
   validateSearch: partnersSearchOf,
   beforeLoad: needs('partners.see'),
-  component: lazyRouteComponent(() => withWords('company', import('./partners-page.tsx')), 'PartnersPage'),
+  ...pageOf(() => withWords('company', import('./partners-page.tsx')), 'PartnersPage'),
 })
 
 const partnerRoute = createRoute({
@@ -16,7 +17,7 @@ const partnerRoute = createRoute({
   path: '/partners/$partnerId',
   params: idIn('partnerId'),
   beforeLoad: needs('partners.see'),
-  component: lazyRouteComponent(() => withWords('company', import('./partner-page.tsx')), 'PartnerPage'),
+  ...pageOf(() => withWords('company', import('./partner-page.tsx')), 'PartnerPage'),
 })
 
 export const partnersRoutes = [partnersRoute, partnerRoute] as const

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
+import { pageOf } from '../shell/page.ts'
 import { needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
 import { reviewSearchOf } from './review.ts'
@@ -8,10 +9,7 @@ const reviewRoute = createRoute({
   path: '/review',
   validateSearch: reviewSearchOf,
   beforeLoad: needs('review'),
-  component: lazyRouteComponent(
-    () => withWords('service', withWords('company', import('./review-page.tsx'))),
-    'ReviewPage',
-  ),
+  ...pageOf(() => withWords('service', withWords('company', import('./review-page.tsx'))), 'ReviewPage'),
 })
 
 export const reviewRoutes = [reviewRoute] as const

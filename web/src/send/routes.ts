@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
+import { pageOf } from '../shell/page.ts'
 import { needs, shellRoute } from '../shell/shell-route.ts'
 
 /** `to` begins a message to that number, `again` one like a message that failed; `sent` shows what becomes of one. */
@@ -11,7 +12,7 @@ const sendRoute = createRoute({
     sent: typeof search.sent === 'string' ? search.sent : undefined,
   }),
   beforeLoad: needs('traffic.send'),
-  component: lazyRouteComponent(() => import('./send-page.tsx'), 'SendPage'),
+  ...pageOf(() => import('./send-page.tsx'), 'SendPage'),
 })
 
 type SendSearch = { to?: string | undefined; again?: string | undefined; sent?: string | undefined }

@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { editOf } from '../parts/list-search.ts'
+import { pageOf } from '../shell/page.ts'
 import { idIn, needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
 import { nameSearchOf, newNameSearchOf } from './search.ts'
@@ -9,7 +10,7 @@ const sendersRoute = createRoute({
   path: '/senders',
   validateSearch: nameSearchOf,
   beforeLoad: needs('settings.see'),
-  component: lazyRouteComponent(() => withWords('company', import('./senders-page.tsx')), 'SendersPage'),
+  ...pageOf(() => withWords('company', import('./senders-page.tsx')), 'SendersPage'),
 })
 
 const newSenderRoute = createRoute({
@@ -17,7 +18,7 @@ const newSenderRoute = createRoute({
   path: '/senders/new',
   validateSearch: newNameSearchOf,
   beforeLoad: needs('settings.change'),
-  component: lazyRouteComponent(() => withWords('company', import('./new-sender-page.tsx')), 'NewSenderPage'),
+  ...pageOf(() => withWords('company', import('./new-sender-page.tsx')), 'NewSenderPage'),
 })
 
 const senderRoute = createRoute({
@@ -26,7 +27,7 @@ const senderRoute = createRoute({
   params: idIn('senderId'),
   validateSearch: editOf,
   beforeLoad: needs('settings.see'),
-  component: lazyRouteComponent(() => withWords('company', import('./sender-page.tsx')), 'SenderPage'),
+  ...pageOf(() => withWords('company', import('./sender-page.tsx')), 'SenderPage'),
 })
 
 export const sendersRoutes = [sendersRoute, newSenderRoute, senderRoute] as const

@@ -9,9 +9,10 @@ import { ListFilters, ListPages, NothingFits } from '../parts/list-filters.tsx'
 import { OneCompany } from '../parts/one-company.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { useMe } from '../session.ts'
+import { ofOneCompany } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { NamesTable } from './names-table.tsx'
-import { nameStates } from './search.ts'
+import { nameSearchOf, nameStates } from './search.ts'
 import { namesQuery } from './senders.ts'
 
 /** The sender names of one company. */
@@ -25,6 +26,7 @@ export function SendersPage() {
     </>
   )
 }
+SendersPage.firstQueries = ofOneCompany((companyId, { search }) => [namesQuery(companyId, nameSearchOf(search))])
 
 function RequestButton() {
   const { say } = useWords()

@@ -3,6 +3,7 @@ import { useSearch } from '@tanstack/react-router'
 import { BoneRows } from '../parts/bones.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
 import { PageHead } from '../parts/page-head.tsx'
+import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { OtherPrices } from './other-prices.tsx'
 import { TariffTables } from './tariff-tables.tsx'
@@ -31,3 +32,4 @@ export function PricesPage() {
     </>
   )
 }
+PricesPage.firstQueries = ({ chosen }: Opened) => [pricesQuery(chosen)]

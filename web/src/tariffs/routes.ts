@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
+import { pageOf } from '../shell/page.ts'
 import { idIn, needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
 import { readQuestion } from './calculator.ts'
@@ -9,7 +10,7 @@ const tariffsRoute = createRoute({
   path: '/tariffs',
   validateSearch: readBook,
   beforeLoad: needs('tariffs.see'),
-  component: lazyRouteComponent(() => withWords('service', import('./tariffs-page.tsx')), 'TariffsPage'),
+  ...pageOf(() => withWords('service', import('./tariffs-page.tsx')), 'TariffsPage'),
 })
 
 const tariffRoute = createRoute({
@@ -17,7 +18,7 @@ const tariffRoute = createRoute({
   path: '/tariffs/$tariffId',
   params: idIn('tariffId'),
   beforeLoad: needs('tariffs.see'),
-  component: lazyRouteComponent(() => withWords('service', import('./tariff-page.tsx')), 'TariffPage'),
+  ...pageOf(() => withWords('service', import('./tariff-page.tsx')), 'TariffPage'),
 })
 
 const tariffImportRoute = createRoute({
@@ -25,7 +26,7 @@ const tariffImportRoute = createRoute({
   path: '/tariffs/import',
   validateSearch: readBook,
   beforeLoad: needs('tariffs.change'),
-  component: lazyRouteComponent(() => withWords('service', import('./import-page.tsx')), 'ImportPage'),
+  ...pageOf(() => withWords('service', import('./import-page.tsx')), 'ImportPage'),
 })
 
 const tariffCalculatorRoute = createRoute({
@@ -33,14 +34,14 @@ const tariffCalculatorRoute = createRoute({
   path: '/tariffs/calculator',
   validateSearch: readQuestion,
   beforeLoad: needs('tariffs.see'),
-  component: lazyRouteComponent(() => withWords('service', import('./calculator-page.tsx')), 'CalculatorPage'),
+  ...pageOf(() => withWords('service', import('./calculator-page.tsx')), 'CalculatorPage'),
 })
 
 const pricesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/prices',
   beforeLoad: needs('money.see'),
-  component: lazyRouteComponent(() => withWords('service', import('./prices-page.tsx')), 'PricesPage'),
+  ...pageOf(() => withWords('service', import('./prices-page.tsx')), 'PricesPage'),
 })
 
 const priceCalculatorRoute = createRoute({
@@ -48,7 +49,7 @@ const priceCalculatorRoute = createRoute({
   path: '/prices/calculator',
   validateSearch: readQuestion,
   beforeLoad: needs('money.see'),
-  component: lazyRouteComponent(() => withWords('service', import('./calculator-page.tsx')), 'CalculatorPage'),
+  ...pageOf(() => withWords('service', import('./calculator-page.tsx')), 'CalculatorPage'),
 })
 
 export const tariffsRoutes = [

@@ -15,6 +15,7 @@ import { Section } from '../parts/section.tsx'
 import { tellDone } from '../parts/toast.tsx'
 import { describeProblem } from '../problems.ts'
 import { useMe } from '../session.ts'
+import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { ChangeDialog } from './change-dialog.tsx'
 import { EndDialog } from './end-dialog.tsx'
@@ -30,10 +31,11 @@ export function TariffPage() {
   const { company } = useSearch({ from: '/shell' })
   const { data, error, refetch } = useQuery(tariffQuery(tariffId, company))
   if (!data) return error ? <ErrorState error={error} onRetry={refetch} /> : <BoneRows rows={6} />
-  return <Opened data={data} />
+  return <Whole data={data} />
 }
+TariffPage.firstQueries = ({ chosen, params }: Opened) => [tariffQuery(Number(params.tariffId), chosen)]
 
-function Opened({ data }: { data: OpenedTariff }) {
+function Whole({ data }: { data: OpenedTariff }) {
   const { say } = useWords()
   const names = useTariffNames()
   const { since, day } = useTariffFormats(data.zone)

@@ -8,13 +8,14 @@ import { ErrorState } from '../parts/error-state.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { useMe } from '../session.ts'
+import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { ChangeDialog } from './change-dialog.tsx'
 import { OtherPrices } from './other-prices.tsx'
 import { TariffTables } from './tariff-tables.tsx'
 import { TariffTabs } from './tariff-tabs.tsx'
 import styles from './tariffs.module.css'
-import { type Book, bookQuery, exportAddress } from './tariffs.ts'
+import { type Book, bookQuery, exportAddress, readBook } from './tariffs.ts'
 
 /** The general tariffs, or the own ones of a partner. */
 export function TariffsPage() {
@@ -56,6 +57,7 @@ export function TariffsPage() {
     </>
   )
 }
+TariffsPage.firstQueries = ({ search }: Opened) => [bookQuery(readBook(search).book)]
 
 function BookChoice({ data, onAdd }: { data: Book; onAdd: (() => void) | undefined }) {
   const { say } = useWords()

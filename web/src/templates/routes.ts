@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { editOf } from '../parts/list-search.ts'
+import { pageOf } from '../shell/page.ts'
 import { idIn, needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
 import { templateSearchOf } from './search.ts'
@@ -9,14 +10,14 @@ const templatesRoute = createRoute({
   path: '/templates',
   validateSearch: templateSearchOf,
   beforeLoad: needs('settings.see'),
-  component: lazyRouteComponent(() => withWords('company', import('./templates-page.tsx')), 'TemplatesPage'),
+  ...pageOf(() => withWords('company', import('./templates-page.tsx')), 'TemplatesPage'),
 })
 
 const newTemplateRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/templates/new',
   beforeLoad: needs('settings.change'),
-  component: lazyRouteComponent(() => withWords('company', import('./new-template-page.tsx')), 'NewTemplatePage'),
+  ...pageOf(() => withWords('company', import('./new-template-page.tsx')), 'NewTemplatePage'),
 })
 
 const templateRoute = createRoute({
@@ -25,7 +26,7 @@ const templateRoute = createRoute({
   params: idIn('templateId'),
   validateSearch: editOf,
   beforeLoad: needs('settings.see'),
-  component: lazyRouteComponent(() => withWords('company', import('./template-page.tsx')), 'TemplatePage'),
+  ...pageOf(() => withWords('company', import('./template-page.tsx')), 'TemplatePage'),
 })
 
 export const templatesRoutes = [templatesRoute, newTemplateRoute, templateRoute] as const

@@ -13,9 +13,10 @@ import { ReviewState } from '../parts/review-state.tsx'
 import table from '../parts/table.module.css'
 import { useTrafficNames } from '../parts/traffic-names.ts'
 import { useMe } from '../session.ts'
+import { ofOneCompany } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { PatternText } from './pattern-text.tsx'
-import { templateStates } from './search.ts'
+import { templateSearchOf, templateStates } from './search.ts'
 import { type Template, templatesQuery } from './templates.ts'
 import styles from './templates-page.module.css'
 
@@ -30,6 +31,9 @@ export function TemplatesPage() {
     </>
   )
 }
+TemplatesPage.firstQueries = ofOneCompany((companyId, { search }) => [
+  templatesQuery(companyId, templateSearchOf(search)),
+])
 
 function RequestButton() {
   const { say } = useWords()

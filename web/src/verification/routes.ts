@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
+import { pageOf } from '../shell/page.ts'
 import { needs, requireRight, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
 import { readVerification } from './verification.ts'
@@ -8,7 +9,7 @@ const verificationRoute = createRoute({
   path: '/verification',
   validateSearch: readVerification,
   beforeLoad: needs('settings.see'),
-  component: lazyRouteComponent(() => withWords('company', import('./verification-page.tsx')), 'VerificationPage'),
+  ...pageOf(() => withWords('company', import('./verification-page.tsx')), 'VerificationPage'),
 })
 
 /** The id `new` stands for one that is to be made. */
@@ -17,7 +18,7 @@ const verifierRoute = createRoute({
   path: '/verification/verifiers/$id',
   beforeLoad: ({ context, params }) =>
     requireRight(context.me, params.id === 'new' ? 'settings.change' : 'settings.see'),
-  component: lazyRouteComponent(() => withWords('company', import('./editor-page.tsx')), 'VerifierPage'),
+  ...pageOf(() => withWords('company', import('./editor-page.tsx')), 'VerifierPage'),
 })
 
 const widgetRoute = createRoute({
@@ -25,7 +26,7 @@ const widgetRoute = createRoute({
   path: '/verification/widgets/$id',
   beforeLoad: ({ context, params }) =>
     requireRight(context.me, params.id === 'new' ? 'settings.change' : 'settings.see'),
-  component: lazyRouteComponent(() => withWords('company', import('./editor-page.tsx')), 'WidgetPage'),
+  ...pageOf(() => withWords('company', import('./editor-page.tsx')), 'WidgetPage'),
 })
 
 export const verificationRoutes = [verificationRoute, verifierRoute, widgetRoute] as const

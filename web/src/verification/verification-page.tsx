@@ -9,6 +9,7 @@ import { OneCompany } from '../parts/one-company.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { Section } from '../parts/section.tsx'
 import { useMe } from '../session.ts'
+import { ofOneCompany } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { Blocked } from './blocked.tsx'
 import { ByChannel, ByCountry } from './breakdown.tsx'
@@ -17,7 +18,7 @@ import { Filters } from './filters.tsx'
 import { Funnel } from './funnel.tsx'
 import { VerifierList, WidgetList } from './lists.tsx'
 import styles from './verification.module.css'
-import { useVerificationSearch, type Verification, verificationQuery } from './verification.ts'
+import { readVerification, useVerificationSearch, type Verification, verificationQuery } from './verification.ts'
 
 const DaysChart = lazy(() => import('./days-chart.tsx'))
 
@@ -30,6 +31,9 @@ export function VerificationPage() {
     </OneCompany>
   )
 }
+VerificationPage.firstQueries = ofOneCompany((companyId, { search }) => [
+  verificationQuery(companyId, readVerification(search)),
+])
 
 function OfCompany({ companyId }: { companyId: number }) {
   const { filter } = useVerificationSearch()

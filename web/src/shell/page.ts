@@ -1,0 +1,63 @@
+import { lazyRouteComponent } from '@tanstack/react-router'
+import { type Me, queryClient } from '../session.ts'
+
+/** What is known when a page is opened, before it is drawn. */
+export type Opened = {
+  /** The company that the header has chosen. */
+  chosen: number | undefined
+  /** The chosen company, else the person's own. */
+  companyId: number | undefined
+  params: Record<string, unknown>
+  search: Record<string, unknown>
+  me: Me
+}
+
+type Query = { queryKey: readonly unknown[]; initialPageParam?: unknown }
+type Page = { firstQueries?(opened: Opened): Query[] }
+
+type Opening = {
+  context: { me: Me }
+  params: Record<string, unknown>
+  location: { search: Record<string, unknown> }
+  cause: 'preload' | 'enter' | 'stay'
+}
+
+/** A page that waits longer for its data is drawn without them. */
+const MOST_WAIT_MS = 150
+
+/**
+ * A page whose script is loaded when it is opened, or when the pointer rests on a link to it. `firstQueries` of the page
+ * are asked at the same moment: data that come at once are drawn at once, without bones in their place.
+ */
+export const pageOf = <Module extends object, Name extends keyof Module & string>(
+  load: () => Promise<Module>,
+  name: Name,
+) => ({
+  component: lazyRouteComponent(load as () => Promise<Record<string, never>>, name),
+  // A type that names the parameters would take the place of those that the route finds in its path.
+  loader: async (opening: unknown) => {
+    const { context, params, location, cause } = opening as Opening
+    if (cause === 'stay') return
+    const { firstQueries } = (await load())[name] as Page
+    const { me } = context
+    const { search } = location
+    const chosen = typeof search.company === 'number' ? search.company : undefined
+    const companyId = chosen ?? me.companyId ?? undefined
+    const queries = firstQueries?.({ me, chosen, companyId, params, search }) ?? []
+    await Promise.race([Promise.all(queries.map(prefetch)), after(MOST_WAIT_MS)])
+  },
+})
+
+/** First queries of a page about one company: none where no company is chosen. */
+export const ofOneCompany =
+  (queries: (companyId: number, opened: Opened) => Query[]) =>
+  (opened: Opened): Query[] =>
+    opened.companyId === undefined ? [] : queries(opened.companyId, opened)
+
+/** A failure is told by the page, which asks again. */
+const prefetch = (query: Query) =>
+  'initialPageParam' in query
+    ? queryClient.prefetchInfiniteQuery(query as Parameters<typeof queryClient.prefetchInfiniteQuery>[0])
+    : queryClient.prefetchQuery(query as Parameters<typeof queryClient.prefetchQuery>[0])
+
+const after = (ms: number) => new Promise<void>(resolve => setTimeout(resolve, ms))
