@@ -116,10 +116,15 @@ export async function lockUnchanged(sql: Transaction, companyId: number, knownAt
   return company
 }
 
-/** For staff. Its running dispatches pause while it is DISABLED and go on when it is ACTIVE again. */
-export async function setCompanyStatus(sql: Sql, companyId: number, status: CompanyStatus): Promise<void> {
-  const { partnerId } = await requireAnyCompany(sql, companyId)
-  await store.updateCompany(sql, partnerId, companyId, { status })
+/**
+ * Its running dispatches pause while it is DISABLED and go on when it is ACTIVE again. Gives the company as it was
+ * before, locked in a transaction: of two people who disable it at once, one has changed something.
+ */
+export async function setCompanyStatus(sql: Sql, companyId: number, status: CompanyStatus): Promise<Company> {
+  const [before] = await store.lockCompany(sql, companyId)
+  if (!before) throw notFound('Company')
+  await store.updateCompany(sql, before.partnerId, companyId, { status })
+  return before
 }
 
 /** For staff. Running engines follow within a second. */

@@ -144,11 +144,15 @@ export async function personWithLogin(sql: Sql, login: string): Promise<Person |
   return person
 }
 
+/** Refused when the person has another role by now. */
 export async function changeRole(sql: Transaction, person: Person, role: string): Promise<void> {
   const checked = checkedRole(person, role)
   await refuseLastOwner(sql, person, checked !== person.role)
-  await store.updateRole(sql, person.personId, checked)
+  const { count } = await store.updateRole(sql, person, checked)
+  if (count === 0) throw changedMeanwhile()
 }
+
+export const changedMeanwhile = () => invalid('Somebody else changed this meanwhile: load it again')
 
 /** A deactivated person is out at once: every request asks whether the person may still come in. */
 export async function deactivatePerson(sql: Transaction, person: Person): Promise<void> {

@@ -66,8 +66,9 @@ export const selectPartnerHash = (sql: Sql, login: string) =>
 export const updatePassword = (sql: Sql, personId: number, passwordHash: string | null) =>
   sql`update people set password_hash = ${passwordHash} where person_id = ${personId}`
 
-export const updateRole = (sql: Sql, personId: number, role: Role) =>
-  sql`update people set role = ${role} where person_id = ${personId}`
+/** Nothing where somebody else gave another role meanwhile. */
+export const updateRole = (sql: Sql, { personId, role: before }: Pick<Person, 'personId' | 'role'>, role: Role) =>
+  sql`update people set role = ${role} where person_id = ${personId} and role = ${before}`
 
 /** Disabling twice keeps the first moment. */
 export const updateDisabled = (sql: Sql, personId: number, isDisabled: boolean) =>

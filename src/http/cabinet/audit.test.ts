@@ -357,8 +357,9 @@ describe('every change of the cabinet', () => {
       return ['company.changed']
     },
     'PUT /companies/:companyId/status': async ({ browser }) => {
-      for (const status of ['DISABLED', 'DISABLED', 'ACTIVE'])
-        await browser.ask('PUT', `/companies/${companyId}/status`, { status })
+      const turn = (status: string) => browser.ask('PUT', `/companies/${companyId}/status`, { status })
+      await Promise.all([turn('DISABLED'), turn('DISABLED')]) // two people at once
+      await turn('ACTIVE')
       return ['company.disabled', 'company.enabled']
     },
     'PUT /companies/:companyId/limits': async ({ browser }) => {

@@ -154,9 +154,9 @@ export const companyListRoutes =
       '/companies/:companyId/status',
       { config: { needs: 'companies.change' }, schema: { params: ByCompany, body: Status } },
       async ({ viewer, actor, params, body: { status } }, reply) => {
-        const company = await requireCompanyWithin(sql, viewer, params.companyId)
+        const { companyId } = await requireCompanyWithin(sql, viewer, params.companyId)
         await sql.begin(async tx => {
-          await setCompanyStatus(tx, company.companyId, status)
+          const company = await setCompanyStatus(tx, companyId, status)
           const statuses = { before: { status: company.status }, after: { status } }
           await record(tx, actor, status === 'ACTIVE' ? 'company.enabled' : 'company.disabled', company, statuses)
         })

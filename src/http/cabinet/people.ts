@@ -7,6 +7,7 @@ import type { Actor } from '../../domain/audit-log/entry.ts'
 import { requireCompanyWithin } from '../../domain/companies/companies.ts'
 import {
   activatePerson,
+  changedMeanwhile,
   changeRole,
   deactivatePerson,
   invitePerson,
@@ -23,7 +24,12 @@ import { OfCompany } from './whose.ts'
 const Login = Type.String({ minLength: 1, maxLength: 255 })
 const RoleName = Type.String({ maxLength: 20 })
 const Invitation = Type.Object({ login: Login, role: RoleName, name: Type.Optional(Type.String({ maxLength: 100 })) })
-const Change = Type.Object({ role: Type.Optional(RoleName), isActive: Type.Optional(Type.Boolean()) })
+/** `seen` is the role that the page showed: a newer one that somebody else gave is not overwritten. */
+const Change = Type.Object({
+  role: Type.Optional(RoleName),
+  seen: Type.Optional(RoleName),
+  isActive: Type.Optional(Type.Boolean()),
+})
 const ByPerson = Type.Object({ personId: Id })
 
 /** What the page asks and gets; it imports these types. */
@@ -101,10 +107,11 @@ async function change(
   actor: Actor,
   place: Place,
   personId: number,
-  { role, isActive }: { role?: string; isActive?: boolean },
+  { role, seen, isActive }: PersonChange,
 ) {
   const person = await requirePerson(sql, place, personId)
   const subject = subjectOf(person)
+  if (seen !== undefined && seen !== person.role) throw changedMeanwhile()
   if (role !== undefined) {
     await changeRole(sql, person, role)
     const roles = { before: { role: person.role }, after: { role } }

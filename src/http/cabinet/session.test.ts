@@ -370,6 +370,15 @@ describe('people', () => {
     expect((await one.browser.ask('PATCH', `/people/${one.personId}`, { role: 'viewer' })).status).not.toBe(204)
   })
 
+  test('of two roles given at once one is refused, and so is one for a role that the page no longer shows', async () => {
+    const { browser } = await signedIn()
+    const { personId } = await aPerson(api.sql, ofCompany(companyId), 'viewer')
+    const give = async (body: object) => (await browser.ask('PATCH', `/people/${personId}`, body)).status
+    const answers = await Promise.all([give({ role: 'sender' }), give({ role: 'finance' })])
+    expect(answers.sort()).toEqual([204, 400])
+    expect(await give({ role: 'owner', seen: 'viewer' })).toBe(400)
+  })
+
   test("another company's people are unknown", async () => {
     const { browser } = await signedIn()
     const stranger = await aPerson(api.sql, ofCompany(await aCompany(api.sql, partner)), 'viewer')

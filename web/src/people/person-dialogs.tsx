@@ -49,7 +49,7 @@ function RoleDialog({ person, roles, onClose }: Props & { roles: Roles }) {
       title={say('people.role.title', { name })}
       submit={say('people.role.submit')}
       isBusy={change.isPending}
-      onSubmit={() => change.mutate({ role })}
+      onSubmit={() => change.mutate({ role, seen: person.role })}
       onClose={onClose}
     >
       {change.isError && <FormProblem>{describeProblem(words, change.error)}</FormProblem>}
