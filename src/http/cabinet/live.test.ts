@@ -110,6 +110,14 @@ describe('live dispatches', () => {
     for (const stream of streams) stream.destroy()
   })
 
+  test('a process has two thousand live pages at most', async () => {
+    const live = new LiveDispatches(api.sql, () => new Date(), log)
+    const { sessionHash } = await signedIn()
+    const streams = Array.from({ length: 2000 }, (_, personId) => live.open({ personId, sessionHash }, [1]))
+    expect(() => live.open({ personId: -1, sessionHash }, [1])).toThrow(expect.objectContaining({ kind: 'not_ready' }))
+    for (const stream of streams) stream.destroy()
+  })
+
   test('a reader that takes nothing is dropped', async () => {
     const dispatchId = await made()
     const live = new LiveDispatches(api.sql, () => new Date(), log)

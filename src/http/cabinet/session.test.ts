@@ -68,6 +68,15 @@ describe('signing in', () => {
     expect((await aBrowser().signIn(login)).status).toBe(200)
   })
 
+  test('pauses after ten logins failed from an address, whatever address the request claims', async () => {
+    const guess = (i: number) => {
+      const headers = { 'x-forwarded-for': `198.51.100.${i}`, forwarded: `for=198.51.100.${i}` }
+      return aBrowser().signIn(`guess-${i}@example.com`, 'guess', { remoteAddress: '192.0.2.77', headers })
+    }
+    for (let i = 0; i < 10; i++) expect((await guess(i)).status).toBe(401)
+    expect((await guess(10)).status).toBe(429)
+  })
+
   test("the owner of a partner signs in with the partner's login, as one person", async () => {
     const { partnerId } = await createPartner(api.sql, 'vasilek', PASSWORD)
     const browsers = [aBrowser(), aBrowser()]
@@ -162,6 +171,19 @@ describe('a second factor', () => {
     expect((await browser.ask('GET', '/session')).status).toBe(401)
   })
 
+  test('ends other sessions when it is switched on, waits ten minutes for the code, and is not listed before', async () => {
+    const { login } = await aPerson(api.sql, staff, 'admin')
+    const [here, there, half] = [aBrowser(), aBrowser(), aBrowser()]
+    for (const browser of [here, there]) await browser.signIn(login)
+    const { secret } = (await here.ask('POST', '/account/second-factor/proposal')).body
+    await here.ask('POST', '/account/second-factor', { secret, code: codeAt(secret, new Date()) })
+    expect((await there.ask('GET', '/session')).status).toBe(401)
+    await half.signIn(login)
+    expect((await here.ask('GET', '/account/sessions')).body.sessions).toHaveLength(1)
+    api.now = later(601_000)
+    expect((await factor(half, codeAt(secret, api.now))).status).toBe(401)
+  })
+
   test('a code serves once, also within its half minute', async () => {
     const { login, secret } = await withFactor()
     api.now = later(60_000)
@@ -198,6 +220,7 @@ describe('a second factor', () => {
     const again = aBrowser()
     await again.signIn(login)
     expect((await factor(again, code!)).status).toBe(401)
+    expect((await factor(again, (await withFactor()).recoveryCodes[0]!)).status).toBe(401) // somebody else's
     expect((await browser.ask('DELETE', '/account/second-factor', { code: recoveryCodes[1] })).status).toBe(204)
     expect((await aBrowser().signIn(login)).body).toEqual({ needsSecondFactor: false })
   })
@@ -227,6 +250,10 @@ describe('the own account', () => {
       401,
       401,
     ])
+    // Where the old password was used is no longer a known network: guesses from elsewhere count there too.
+    for (let i = 0; i < 10; i++) await aBrowser().signIn('landysh', 'guess', { remoteAddress: `198.51.100.${i}` })
+    expect((await aBrowser().signIn('landysh', 'another password')).status).toBe(429)
+    api.now = later(22 * 60_000)
     expect((await aBrowser().signIn('landysh', 'another password')).status).toBe(200)
   })
 
@@ -331,6 +358,10 @@ describe('people', () => {
     const known = async ({ link }: { link: string }) =>
       (await aBrowser().ask('POST', '/invitation', { token: link.split('#')[1] })).status
     expect([await known(first), await known(second)]).toEqual([404, 200])
+    await browser.ask('PATCH', `/people/${first.personId}`, { isActive: false })
+    expect(await known(second)).toBe(404)
+    await browser.ask('PATCH', `/people/${first.personId}`, { isActive: true })
+    expect(await known(second)).toBe(200)
     api.now = later(7 * 24 * 3600_000 + 1000)
     expect(await known(second)).toBe(404)
   })
@@ -367,7 +398,9 @@ describe('people', () => {
       select count(*)::int as count from people
       where company_id = ${company} and role = 'owner' and disabled_at is null`
     expect(left).toEqual({ count: 1 })
-    expect((await one.browser.ask('PATCH', `/people/${one.personId}`, { role: 'viewer' })).status).not.toBe(204)
+    const three = await signedIn(ofCompany(company))
+    for (const change of [{ role: 'viewer' }, { isActive: false }]) // also where others are left
+      expect((await three.browser.ask('PATCH', `/people/${three.personId}`, change)).status).toBe(400)
   })
 
   test('of two roles given at once one is refused, and so is one for a role that the page no longer shows', async () => {
