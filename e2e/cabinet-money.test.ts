@@ -34,7 +34,8 @@ beforeAll(async () => {
   const paid = await aSender(sql, companyId, { commonType: 'PROMO', senderName: 'SHOP' })
   await approveSender(sql, paid.senderId, () => money('25'), monthAgo)
   await chargeDueFees(sql, { billingZone, now: monthAgo })
-  await topUp(sql, companyId, { amount: money('1000'), note: NASTY }, { billingZone, now: monthAgo })
+  const note = `${NASTY} ${'payment order of the bank '.repeat(6)}`
+  await topUp(sql, companyId, { amount: money('1000'), note }, { billingZone, now: monthAgo })
   const numbering = await loadNumbering(sql)
   const days = [monthAgo, ...[4, 3, 2, 1, 0].map(back => new Date(now.getTime() - back * DAY_MS))]
   for (const [place, at] of days.entries()) {

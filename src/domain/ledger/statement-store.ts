@@ -5,11 +5,15 @@ import type { EntryKind } from './account.ts'
 
 export type MonthSums = { month: string; toppedUp: Money; spent: Money; closing: Money }
 
-/** Every month with a movement, the newest first. */
-export const selectMonths = (sql: Sql, companyId: number) => sql<MonthSums[]>`
-  select month::text as month, topped_up as "toppedUp", spent,
-    (sum(topped_up - spent) over (order by month))::numeric(18, 4) as closing
-  from account_months where company_id = ${companyId} order by account_months.month desc`
+/** Every month from the first movement on, the newest first; one without a movement has nothing but its balance. */
+export const selectMonths = (sql: Sql, companyId: number, until: string) => sql<MonthSums[]>`
+  select every.month::date::text as month, coalesce(topped_up, 0)::numeric(18, 4) as "toppedUp",
+    coalesce(spent, 0)::numeric(18, 4) as spent,
+    (sum(coalesce(topped_up - spent, 0)) over (order by every.month))::numeric(18, 4) as closing
+  from (select min(month) as first, max(month) as last from account_months where company_id = ${companyId}) ends,
+    generate_series(first::timestamp, greatest(last, ${until}::date), interval '1 month') every (month)
+  left join account_months m on m.company_id = ${companyId} and m.month = every.month::date
+  order by every.month desc`
 
 export type ShareSums = {
   kind: Exclude<EntryKind, 'TOPUP'>

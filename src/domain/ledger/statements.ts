@@ -29,8 +29,9 @@ export type Statement = StatementMonth & {
   withoutDetails: Money
 }
 
-export async function listStatements(sql: Sql, companyId: number): Promise<StatementMonth[]> {
-  return (await store.selectMonths(sql, companyId)).map(withOpening)
+/** Of every month from the first movement to the month `until`. */
+export async function listStatements(sql: Sql, companyId: number, until: string): Promise<StatementMonth[]> {
+  return (await store.selectMonths(sql, companyId, until)).map(withOpening)
 }
 
 const withOpening = (sums: store.MonthSums): StatementMonth => ({
@@ -43,7 +44,7 @@ const MOST_LINES = 200
 
 export async function statementOf(sql: Sql, companyId: number, month: string): Promise<Statement> {
   const [months, shares, topUps, feeLines] = await Promise.all([
-    listStatements(sql, companyId),
+    listStatements(sql, companyId, month),
     store.selectShares(sql, companyId, month),
     store.selectTopUps(sql, companyId, month, MOST_LINES),
     store.selectFees(sql, companyId, month, MOST_LINES),

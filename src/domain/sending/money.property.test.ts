@@ -521,8 +521,8 @@ async function bringToAnEnd(life: Life) {
 }
 
 /** Every statement adds up to what the model spent in the month, by channel and operator and by tariff. */
-async function compareStatements({ model, companyId }: Life) {
-  const months = await listStatements(db.sql, companyId)
+async function compareStatements({ model, companyId, now }: Life) {
+  const months = await listStatements(db.sql, companyId, monthOfModel(now))
   expect(months[0]?.closing ?? 0n).toBe(model.terms.balance)
   for (const { month } of months) {
     const statement = await statementOf(db.sql, companyId, month)

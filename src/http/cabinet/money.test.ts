@@ -21,6 +21,7 @@ import type {
   StatementAnswer,
   StatementsAnswer,
 } from './money.ts'
+import { periodOf, type StatementFile } from './statements/statement-sections.ts'
 
 const { api } = useApp('/docs/partner.json')
 const FORMULA = '=HYPERLINK("https://example.com")'
@@ -227,6 +228,40 @@ describe('a statement', () => {
     expect((await browser.ask('GET', '/money/statements/2019-01')).status).toBe(404)
   })
 
+  test('is there for a month without movements too, and for none before the first or after this one', async () => {
+    const companyId = await aCompany(api.sql, world.partner)
+    await topUp(api.sql, companyId, { amount: money('7') }, at('2026-08-31'))
+    const [browser, of] = [await admin(), `companyId=${companyId}`]
+    const { months } = await found<StatementsAnswer>(browser, `/money/statements?${of}`)
+    expect(months.map(({ month }) => month)).toEqual(['2026-11', '2026-10', '2026-09', '2026-08'])
+    const quiet = { opening: 7, toppedUp: 0, spent: 0, closing: 7, channels: [], topUps: [] }
+    for (const [month, isOver] of [
+      ['2026-10', true],
+      ['2026-11', false],
+    ] as const)
+      expect(await found<StatementAnswer>(browser, `/money/statements/${month}?${of}`)).toMatchObject({
+        ...quiet,
+        isOver,
+      })
+    const { rawPayload } = await fileOf(browser, `/money/statements/2026-10/file?format=pdf&${of}`)
+    expect(rawPayload.subarray(0, 5).toString()).toBe('%PDF-')
+    for (const month of ['2026-07', '2026-12'])
+      for (const path of ['', '/file'])
+        expect((await browser.ask('GET', `/money/statements/${month}${path}?${of}`)).status).toBe(404)
+  })
+
+  test('names the days that it covers, and says when the month is not over', async () => {
+    const periodIn = (month: string, now: string) =>
+      periodOf({ statement: { month }, language: 'en', at: new Date(now), zone: billingZone } as StatementFile)
+    expect(periodIn('2026-10-01', '2026-10-31T21:00:00Z')).toBe('1 October 2026 – 31 October 2026')
+    expect(periodIn('2026-10-01', '2026-10-31T20:59:00Z')).toBe(
+      '1 October 2026 – 31 October 2026, the month is not over',
+    )
+    expect(periodIn('2026-02-01', '2026-02-05T12:00:00Z')).toBe(
+      '1 February 2026 – 5 February 2026, the month is not over',
+    )
+  })
+
   test('is a CSV whose sections add up, and a PDF, in both languages', async () => {
     const browser = await accountant()
     const { spent } = await found<StatementAnswer>(browser, '/money/statements/2026-10')
@@ -244,6 +279,7 @@ describe('a statement', () => {
     const total = String(spent).replace('.', ',')
     expect(russian).toContain('\r\nПо тарифам;Общее имя · МегаФон · ')
     expect(russian).toContain(`\r\nПо тарифам;Всего;;;${total}\r\n`)
+    expect(russian).toContain('Общее имя · МегаФон')
   })
 })
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { AppError, invalid } from '../../base/errors.ts'
+import { AppError, invalid, notFound } from '../../base/errors.ts'
 import { formatMoney, money, moneyToNumber } from '../../base/money.ts'
 import { recordChange } from '../../domain/audit-log/audit-log.ts'
 import type { Company } from '../../domain/companies/company.ts'
@@ -82,7 +82,8 @@ export type EntriesAnswer = {
   next: number | null
 }
 export type StatementsAnswer = { currency: string; months: ReturnType<typeof presentMonth>[] }
-export type StatementAnswer = ReturnType<typeof presentStatement>
+/** `isOver`: nothing more is added but fees of its last day. */
+export type StatementAnswer = ReturnType<typeof presentStatement> & { isOver: boolean }
 export type AccountsAnswer = { page: number; perPage: number; total: number; items: ListedAccount[] }
 export type ListedAccount = { companyId: number; name: string } & ReturnType<typeof presentAccount>
 
@@ -94,6 +95,11 @@ export const moneyRoutes =
     const fileLimit = new ReportLimit(reports, FILES_OF_PERSON)
     const seen = { needs: 'money.see' } as const
     const billing = () => ({ billingZone, now: clock() })
+    const thisMonth = () => monthOf(clock(), billingZone)
+    const statementFor = (companyId: number, month: string) => {
+      if (`${month}-01` > thisMonth()) throw notFound('Statement')
+      return statementOf(sql, companyId, `${month}-01`)
+    }
 
     api.get(
       '/money',
@@ -109,7 +115,7 @@ export const moneyRoutes =
       '/money/accounts',
       { config: seen, schema: { querystring: Accounts } },
       async ({ viewer, query: { search, page } }): Promise<AccountsAnswer> => {
-        const asked = { search: search.trim(), month: monthOf(clock(), billingZone), page, perPage: ACCOUNTS_OF_PAGE }
+        const asked = { search: search.trim(), month: thisMonth(), page, perPage: ACCOUNTS_OF_PAGE }
         const { total, items } = await pageOfAccounts(sql, viewer, asked)
         const listed = items.map(({ companyId, name, ...account }) => ({ companyId, name, ...presentAccount(account) }))
         return { page, perPage: ACCOUNTS_OF_PAGE, total, items: listed }
@@ -164,7 +170,7 @@ export const moneyRoutes =
       { config: seen, schema: { querystring: OfCompany } },
       async ({ viewer, query }): Promise<StatementsAnswer> => {
         const { companyId, currency } = await companyOf(sql, viewer, query)
-        return { currency, months: (await listStatements(sql, companyId)).map(presentMonth) }
+        return { currency, months: (await listStatements(sql, companyId, thisMonth())).map(presentMonth) }
       },
     )
 
@@ -173,7 +179,8 @@ export const moneyRoutes =
       { config: seen, schema: { params: ByMonth, querystring: OfCompany } },
       async ({ viewer, params, query }): Promise<StatementAnswer> => {
         const company = await companyOf(sql, viewer, query)
-        return presentStatement(company, await statementOf(sql, company.companyId, `${params.month}-01`))
+        const statement = await statementFor(company.companyId, params.month)
+        return { ...presentStatement(company, statement), isOver: statement.month < thisMonth() }
       },
     )
 
@@ -182,7 +189,7 @@ export const moneyRoutes =
       { config: seen, schema: { params: ByMonth, querystring: StatementFile } },
       async ({ viewer, params, query: { format, language, ...query } }, reply) => {
         const company = await companyOf(sql, viewer, query)
-        const statement = await statementOf(sql, company.companyId, `${params.month}-01`)
+        const statement = await statementFor(company.companyId, params.month)
         const made = { company, statement, language, at: clock(), zone: billingZone }
         reply
           .type(format === 'pdf' ? 'application/pdf' : 'text/csv; charset=utf-8')

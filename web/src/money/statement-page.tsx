@@ -36,17 +36,20 @@ function OfCompany({ companyId, month }: { companyId: number; month: string }) {
       <PageHead
         title={say('money.statement.title', { month: monthOfYear(month) })}
         note={data?.company.name ?? ' '}
-        actions={(['csv', 'pdf'] as const).map(format => (
-          <Button
-            key={format}
-            component="a"
-            href={statementFile(companyId, month, format, language)}
-            download
-            leftSection={<Icon name="download" />}
-          >
-            {format.toUpperCase()}
-          </Button>
-        ))}
+        actions={
+          !error &&
+          (['csv', 'pdf'] as const).map(format => (
+            <Button
+              key={format}
+              component="a"
+              href={statementFile(companyId, month, format, language)}
+              download
+              leftSection={<Icon name="download" />}
+            >
+              {format.toUpperCase()}
+            </Button>
+          ))
+        }
       />
       {data ? (
         <StatementBody statement={data} />
@@ -60,13 +63,17 @@ function OfCompany({ companyId, month }: { companyId: number; month: string }) {
 }
 
 function StatementBody({ statement }: { statement: Statement }) {
+  const { say } = useWords()
+  const isQuiet = statement.spent === 0 && statement.toppedUp === 0
   return (
     <>
       <Summary statement={statement} />
+      {!statement.isOver && <p className={styles.notOver}>{say('money.statement.notOver')}</p>}
       <div className={columns.columns}>
         <div>
           <ByChannel statement={statement} />
           <ByTariff statement={statement} />
+          {isQuiet && <p className="note">{say('money.statement.quiet')}</p>}
         </div>
         <aside className={columns.aside}>
           <TopUps statement={statement} />
@@ -199,40 +206,50 @@ function SumTable({ title, rows, statement: { spent, currency } }: { title: stri
   )
 }
 
-function TopUps({ statement: { topUps } }: Part) {
+function TopUps({ statement: { topUps, toppedUp } }: Part) {
   const { say } = useWords()
   const { shortDay } = useMoneyFormats()
-  const amount = useAmounts(topUps.map(line => line.amount))
-  if (topUps.length === 0) return null
-  return (
-    <Section title={say('money.statement.topUps')}>
-      <Pairs>
-        {topUps.map(({ day, note, amount: of }, place) => (
-          <Pair key={place} name={[shortDay(day), note].filter(Boolean).join(' · ')}>
-            {amount(of)}
-          </Pair>
-        ))}
-      </Pairs>
-    </Section>
-  )
+  const lines = topUps.map(({ day, note, amount }) => ({
+    name: [shortDay(day), note].filter(Boolean).join(' · '),
+    amount,
+  }))
+  return <SumList title={say('money.statement.topUps')} lines={lines} total={toppedUp} />
 }
 
 function Fees({ statement: { fees } }: Part) {
   const { say } = useWords()
   const operatorOf = useOperator()
-  const amount = useAmounts(fees.lines.map(line => line.amount))
-  if (fees.lines.length === 0) return null
-  const more = fees.count - fees.lines.length
+  const lines = fees.lines.map(({ senderName, brand, amount }) => ({
+    name: [senderName ?? '–', brand && operatorOf(brand)].filter(Boolean).join(', '),
+    amount,
+  }))
+  return <SumList title={say('money.fees')} lines={lines} total={fees.amount} />
+}
+
+type ListProps = { title: string; lines: { name: string; amount: number }[]; total: number }
+
+/** Lines with their sum. The server sends no more than 200: what the others come to is one line more. */
+function SumList({ title, lines, total }: ListProps) {
+  const { say } = useWords()
+  const listed = lines.reduce((sum, line) => sum + line.amount, 0)
+  const rest = Math.round((total - listed) * 10_000) / 10_000
+  const shown = rest === 0 ? lines : [...lines, { name: say('money.statement.more'), amount: rest }]
+  const amount = useAmounts([total, ...shown.map(line => line.amount)])
+  if (lines.length === 0) return null
   return (
-    <Section title={say('money.fees')}>
-      <Pairs>
-        {fees.lines.map(({ senderName, brand, amount: of }, place) => (
-          <Pair key={place} name={[senderName ?? '–', brand && operatorOf(brand)].filter(Boolean).join(', ')}>
-            {amount(of)}
+    <Section title={title}>
+      <Pairs hasLongNames>
+        {shown.map((line, place) => (
+          <Pair key={place} name={line.name}>
+            {amount(line.amount)}
           </Pair>
         ))}
+        {shown.length > 1 && (
+          <Pair name={say('money.statement.total')} isSum>
+            {amount(total)}
+          </Pair>
+        )}
       </Pairs>
-      {more > 0 && <p className="note">{say('money.statement.more', { count: more })}</p>}
     </Section>
   )
 }

@@ -3,11 +3,13 @@ import { createRequire } from 'node:module'
 import { buffer } from 'node:stream/consumers'
 import PDFDocument from 'pdfkit'
 import type { Money } from '../../../base/money.ts'
+import { dayOf } from '../../../domain/ledger/account.ts'
 import {
   amountsOf,
   countOf,
   dateOf,
   monthName,
+  periodOf,
   type StatementFile,
   type StatementSection,
   sectionsOf,
@@ -46,7 +48,9 @@ export function statementPdf(file: StatementFile): Promise<Buffer> {
   page.head()
   page.details()
   page.summary()
-  for (const section of sectionsOf(file)) page.section(section)
+  const sections = sectionsOf(file)
+  for (const section of sections) page.section(section)
+  if (sections.length === 0) page.quiet()
   page.feet()
   return page.end()
 }
@@ -84,6 +88,7 @@ class StatementPages {
     const { company, language } = this.#file
     const words = wordsOf[language]
     const lines: [string, string | null][] = [
+      [words.period, periodOf(this.#file)],
       [words.company, company.name],
       [words.legalName, company.counteragentName === company.name ? null : company.counteragentName],
       [words.inn, company.counteragentInn],
@@ -133,11 +138,16 @@ class StatementPages {
     this.#y += ROW + 24
   }
 
+  /** In place of sections. */
+  quiet() {
+    this.#write('text', 9, wordsOf[this.#file.language].quiet, EDGE, this.#y, colours.second)
+  }
+
   /** When all pages are there: a page knows how many there are. */
   feet() {
     const { at, zone, language } = this.#file
     const words = wordsOf[language]
-    const day = new Intl.DateTimeFormat('en-CA', { timeZone: zone, dateStyle: 'short' }).format(at)
+    const day = dayOf(at, zone)
     const { start, count } = this.#doc.bufferedPageRange()
     for (let place = start; place < start + count; place++) {
       this.#doc.switchToPage(place)

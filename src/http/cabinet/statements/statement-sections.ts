@@ -1,5 +1,6 @@
 import type { Money } from '../../../base/money.ts'
 import type { Company } from '../../../domain/companies/company.ts'
+import { dayOf } from '../../../domain/ledger/account.ts'
 import type { ChannelLine, Statement, TariffLine } from '../../../domain/ledger/statements.ts'
 import type { Brand } from '../../../domain/numbering/brand.ts'
 import type { Language } from '../../../domain/people/person.ts'
@@ -101,6 +102,16 @@ export const dateOf = (day: string, language: Language) =>
   new Intl.DateTimeFormat(locales[language], { timeZone: 'UTC', day: 'numeric', month: 'long', year: 'numeric' })
     .format(new Date(day))
     .replace(/\sг\.$/, '')
+
+/** The days that a statement covers; of a month that is not over, those until it was made. */
+export function periodOf({ statement: { month }, language, at, zone }: StatementFile): string {
+  const last = new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5, 7)), 0)).toISOString().slice(0, 10)
+  const today = dayOf(at, zone)
+  const until = last < today ? last : today
+  const isOver = month.slice(0, 7) < today.slice(0, 7)
+  const days = `${dateOf(month, language)} – ${dateOf(until, language)}`
+  return isOver ? days : `${days}, ${wordsOf[language].notOver}`
+}
 
 export function monthName(month: string, language: Language): string {
   const format = new Intl.DateTimeFormat(locales[language], { timeZone: 'UTC', month: 'long', year: 'numeric' })

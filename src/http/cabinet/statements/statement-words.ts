@@ -47,6 +47,8 @@ const en = {
   allOperators: 'all operators',
   allTraffic: 'all messages',
   more: 'and others, see the ledger',
+  notOver: 'the month is not over',
+  quiet: 'Nothing was topped up or charged in this month.',
   kinds: {
     TOPUP: 'Top-up',
     MESSAGES: 'Delivered messages',
@@ -123,6 +125,8 @@ const ru: typeof en = {
   allOperators: 'все операторы',
   allTraffic: 'все сообщения',
   more: 'и другие, см. операции',
+  notOver: 'месяц не закончился',
+  quiet: 'В этом месяце не было ни пополнений, ни списаний.',
   kinds: {
     TOPUP: 'Пополнение',
     MESSAGES: 'Доставленные сообщения',
