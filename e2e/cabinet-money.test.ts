@@ -164,6 +164,12 @@ describe.skipIf(!hasBrowser)('money', () => {
     await eventually(async () => expect(await page.evaluate('document.getAnimations().length')).toBe(0))
   }
 
+  /** Staff who chose a company have more pages than fit; the menu of the account stays in sight. */
+  async function findAccountMenu(page: Page) {
+    const box = await page.getByRole('button', { name: 'Account menu of' }).first().boundingBox()
+    expect(box!.y + box!.height).toBeLessThanOrEqual(page.viewportSize()!.height)
+  }
+
   const titleShare = `(title => title.clientWidth / title.parentElement.clientWidth)(document.querySelector('tbody td'))`
 
   test.each(extremes)('looks right at $width pixels, $locale, $colorScheme', async screen => {
@@ -172,7 +178,7 @@ describe.skipIf(!hasBrowser)('money', () => {
     const heading = (page: Page) => page.getByRole('heading', { level: 2 }).first().waitFor()
     const rows = (page: Page) => page.getByRole('row').nth(1).waitFor()
     const pages: Looked[] = [
-      { path: `money${company}`, ready: lookAtDialogs },
+      { path: `money${company}`, ready: lookAtDialogs, after: screen.width < 760 ? undefined : findAccountMenu },
       { path: `money/ledger${company}`, ready: rows },
       {
         path: `money/statements${company}`,

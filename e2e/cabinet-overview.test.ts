@@ -6,6 +6,7 @@ import type { Place } from '../src/domain/people/person.ts'
 import { denySender, moveDueSenders } from '../src/domain/senders/moderation.ts'
 import { aPerson, ofCompany, ofPartner, staff } from '../src/testing/cabinet.ts'
 import { aGateway } from '../src/testing/engines.ts'
+import { eventually } from '../src/testing/eventually.ts'
 import { aCompany, aSender } from '../src/testing/factories.ts'
 import { aDispatch, aWorld, someRecipients, start, type World } from '../src/testing/world.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
@@ -97,6 +98,15 @@ describe.skipIf(!hasBrowser)('the overview', () => {
     expect([...asked]).toEqual(['/cabinet/api/overview'])
     await row.getByText('all handed over').waitFor()
     expect(await page.locator('img').count()).toBe(0)
+
+    await page.setViewportSize({ width: 700, height: 450 })
+    const chart = page.getByRole('img', { name: 'Messages by hour and status in the last 24 hours' })
+    const below = page.getByRole('heading', { name: 'Needs attention' })
+    const gap = async () => {
+      const [drawn, heading] = [await chart.boundingBox(), await below.boundingBox()]
+      return heading!.y - drawn!.y - drawn!.height
+    }
+    await eventually(async () => expect(await gap()).toBeGreaterThan(0))
     faults.expectNone()
   })
 

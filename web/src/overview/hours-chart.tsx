@@ -19,13 +19,15 @@ const GAP = 1
 /** Bars of the last 24 hours, drawn for the width at hand; readers of a screen get the same as a table. */
 export default function HoursChart({ hours, zone }: { hours: Hour[]; zone: string }) {
   const { say } = useWords()
-  const { ref, width } = useElementSize()
+  const { ref, width, height } = useElementSize()
   const [pointed, setPointed] = useState<number>()
   const hour = pointed === undefined ? undefined : hours[pointed]
   const isEmpty = hours.every(hour => totalOf(hour) === 0)
   return (
     <div ref={ref} className={styles.chartBox}>
-      {width > 0 && <Bars hours={hours} zone={zone} width={width} pointed={pointed} onPoint={setPointed} />}
+      {width > 0 && (
+        <Bars hours={hours} zone={zone} width={width} height={height} pointed={pointed} onPoint={setPointed} />
+      )}
       {isEmpty && <p className={chart.chartEmpty}>{say('overview.chart.empty')}</p>}
       {hour && (
         <Tip hour={hour} zone={zone} isLast={pointed === hours.length - 1} isLeft={pointed! >= hours.length / 2} />
@@ -41,16 +43,16 @@ type BarsProps = {
   hours: Hour[]
   zone: string
   width: number
+  height: number
   pointed: number | undefined
   onPoint(place: number | undefined): void
 }
 
-function Bars({ hours, zone, width, pointed, onPoint }: BarsProps) {
+function Bars({ hours, zone, width, height, pointed, onPoint }: BarsProps) {
   const { say } = useWords()
   const { number } = useFormats()
   const clock = useClock(zone)
   const isNarrow = width < 500
-  const height = isNarrow ? 200 : 344
   const base = height - EDGE.bottom
   const step = (width - EDGE.left) / hours.length
   const bar = Math.round(step * 0.66)

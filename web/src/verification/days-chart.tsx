@@ -18,12 +18,12 @@ const LABEL_WIDTH = 80
 /** Bars of codes by day, drawn for the width at hand; readers of a screen get the same as a table. */
 export default function DaysChart({ days }: { days: Day[] }) {
   const { say } = useWords()
-  const { ref, width } = useElementSize()
+  const { ref, width, height } = useElementSize()
   const [pointed, setPointed] = useState<number>()
   const day = pointed === undefined ? undefined : days[pointed]
   return (
     <div ref={ref} className={styles.chartBox}>
-      {width > 0 && <Bars days={days} width={width} pointed={pointed} onPoint={setPointed} />}
+      {width > 0 && <Bars days={days} width={width} height={height} pointed={pointed} onPoint={setPointed} />}
       {days.every(({ sent, confirmed }) => sent + confirmed === 0) && (
         <p className={chart.chartEmpty}>{say('verification.chart.empty')}</p>
       )}
@@ -38,13 +38,18 @@ export default function DaysChart({ days }: { days: Day[] }) {
 const unconfirmed = ({ sent, confirmed }: Day) => Math.max(0, sent - confirmed)
 const heightIn = (day: Day) => day.confirmed + unconfirmed(day)
 
-type BarsProps = { days: Day[]; width: number; pointed: number | undefined; onPoint(place: number | undefined): void }
+type BarsProps = {
+  days: Day[]
+  width: number
+  height: number
+  pointed: number | undefined
+  onPoint(place: number | undefined): void
+}
 
-function Bars({ days, width, pointed, onPoint }: BarsProps) {
+function Bars({ days, width, height, pointed, onPoint }: BarsProps) {
   const { say } = useWords()
   const { number } = useFormats()
   const names = useNames()
-  const height = width < 500 ? 200 : 264
   const base = height - EDGE.bottom
   const step = (width - EDGE.left) / days.length
   const bar = Math.max(1, step * 0.6)

@@ -198,7 +198,7 @@ export const verification = {
   'verification.look.corners': 'Углы',
   'verification.look.pixels': '{count} пикс.',
   'verification.look.theme': 'Тема',
-  'verification.look.theme.auto': 'Как у посетителя',
+  'verification.look.theme.auto': 'Системная',
   'verification.look.theme.light': 'Светлая',
   'verification.look.theme.dark': 'Тёмная',
   'verification.look.css': 'Переменные CSS вашей страницы важнее этих настроек.',
