@@ -1,6 +1,7 @@
 import { VisuallyHidden } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { useFormats } from '../format.ts'
+import chart from '../parts/chart.module.css'
 import { scaleOf } from '../parts/scale.ts'
 import { Section } from '../parts/section.tsx'
 import { useWords } from '../words/words.ts'
@@ -47,10 +48,10 @@ function Line({ points, label, width, isLive }: { points: Point[]; label: string
   const line = points.map(({ speed }, place) => `${x(place).toFixed(1)} ${y(speed).toFixed(1)}`).join(' ')
   const last = points.length - 1
   return (
-    <svg className={styles.chart} width={width} height={HEIGHT} role="img" aria-label={label}>
+    <svg className={chart.chart} width={width} height={HEIGHT} role="img" aria-label={label}>
       {lines.map(value => (
         <g key={value}>
-          <path className={styles.grid} d={`M${EDGE.left} ${Math.round(y(value))}.5H${width}`} />
+          <path className={chart.grid} d={`M${EDGE.left} ${Math.round(y(value))}.5H${width}`} />
           <text x={EDGE.left - 8} y={y(value) + 4} textAnchor="end">
             {number(value)}
           </text>
@@ -58,7 +59,7 @@ function Line({ points, label, width, isLive }: { points: Point[]; label: string
       ))}
       <path className={styles.area} d={`M${x(0)} ${BASE}L${line} ${x(last)} ${BASE}z`} />
       <path className={styles.line} d={`M${line}`} />
-      <path className={styles.base} d={`M${EDGE.left} ${BASE}.5H${width}`} />
+      <path className={chart.base} d={`M${EDGE.left} ${BASE}.5H${width}`} />
       {isLive && <circle className={styles.dot} cx={x(last)} cy={y(points[last]!.speed)} r={4} />}
       {labelsOf(last, width < 500 ? 2 : 4).map((place, i, all) => (
         <text key={place} x={x(place)} y={HEIGHT - 6} textAnchor={i === 0 ? 'start' : anchorOf(i, all.length)}>

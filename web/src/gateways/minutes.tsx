@@ -2,6 +2,7 @@ import { VisuallyHidden } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { useState } from 'react'
 import { useFormats } from '../format.ts'
+import chart from '../parts/chart.module.css'
 import { useWords } from '../words/words.ts'
 import styles from './gateways.module.css'
 import type { Gateway } from './gateways.ts'
@@ -60,7 +61,7 @@ export function HourChart({ hour, at }: { hour: Gateway['hour']; at: string }) {
     <div ref={ref} className={styles.chartBox}>
       {width > 0 && (
         <svg
-          className={styles.chart}
+          className={chart.chart}
           width={width}
           height={HEIGHT}
           aria-hidden="true"
@@ -73,7 +74,7 @@ export function HourChart({ hour, at }: { hour: Gateway['hour']; at: string }) {
         >
           {[top / 2, top].map(line => (
             <g key={line}>
-              <path className={styles.grid} d={`M${EDGE.left} ${Math.round(base - heightOf(line))}.5H${width}`} />
+              <path className={chart.grid} d={`M${EDGE.left} ${Math.round(base - heightOf(line))}.5H${width}`} />
               <text x={EDGE.left - 8} y={base - heightOf(line) + 4} textAnchor="end">
                 {number(line)}
               </text>
@@ -82,13 +83,13 @@ export function HourChart({ hour, at }: { hour: Gateway['hour']; at: string }) {
           {minutes.map(({ at, parts, errors }, place) => (
             <g key={at} transform={`translate(${EDGE.left + place * step} 0)`}>
               {pointed === place && (
-                <rect className={styles.pointed} y={EDGE.top} width={step} height={base - EDGE.top} />
+                <rect className={chart.pointed} y={EDGE.top} width={step} height={base - EDGE.top} />
               )}
               <Bar className={styles.parts} x={step * 0.15} width={step * 0.7} base={base} height={heightOf(parts)} />
               <Bar className={styles.errors} x={step * 0.15} width={step * 0.7} base={base} height={heightOf(errors)} />
             </g>
           ))}
-          <path className={styles.base} d={`M${EDGE.left} ${base}.5H${width}`} />
+          <path className={chart.base} d={`M${EDGE.left} ${base}.5H${width}`} />
           {minutes.map(({ at }, place) =>
             new Date(at).getMinutes() % 15 === 0 ? (
               <text key={at} {...labelPlace(EDGE.left + (place + 0.5) * step, width)} y={HEIGHT - 5}>
@@ -99,16 +100,13 @@ export function HourChart({ hour, at }: { hour: Gateway['hour']; at: string }) {
         </svg>
       )}
       {shown && (
-        <div
-          className={`${styles.tip} ${pointed! < MINUTES / 2 ? styles.tipRight : styles.tipLeft}`}
-          aria-hidden="true"
-        >
+        <div className={`${chart.tip} ${pointed! < MINUTES / 2 ? chart.tipRight : chart.tipLeft}`} aria-hidden="true">
           <b>{clock(shown.at)}</b>
           <span>{say('gateway.chart.parts', { count: shown.parts })}</span>
           {shown.errors > 0 && <span>{say('gateway.chart.errors', { count: shown.errors })}</span>}
         </div>
       )}
-      {sum === 0 && highest === 0 && <p className={styles.chartEmpty}>{say('gateway.chart.empty')}</p>}
+      {sum === 0 && highest === 0 && <p className={chart.chartEmpty}>{say('gateway.chart.empty')}</p>}
       <VisuallyHidden>{say('gateway.chart.sum', { sum: number(sum), most: number(highest) })}</VisuallyHidden>
     </div>
   )

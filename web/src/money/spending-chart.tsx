@@ -1,6 +1,8 @@
 import { VisuallyHidden } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { useState } from 'react'
+import chart from '../parts/chart.module.css'
+import { scaleOf } from '../parts/scale.ts'
 import { useWords } from '../words/words.ts'
 import { useMoneyFormats } from './amounts.ts'
 import styles from './money.module.css'
@@ -19,9 +21,12 @@ export default function SpendingChart({ money }: { money: Money }) {
   return (
     <div ref={ref} className={styles.chartBox}>
       {width > 0 && <Bars money={money} width={width} pointed={pointed} onPoint={setPointed} />}
-      {money.days.every(one => one.amount === 0) && <p className={styles.chartEmpty}>{say('money.chart.empty')}</p>}
+      {money.days.every(one => one.amount === 0) && <p className={chart.chartEmpty}>{say('money.chart.empty')}</p>}
       {at && (
-        <div className={`${styles.tip} ${pointed! > money.daysInMonth / 2 ? styles.tipLeft : ''}`} aria-hidden="true">
+        <div
+          className={`${chart.tip} ${pointed! > money.daysInMonth / 2 ? chart.tipLeft : chart.tipRight}`}
+          aria-hidden="true"
+        >
           <b>{day(at.day)}</b>
           <span>{amount(at.amount, money.currency)}</span>
         </div>
@@ -59,7 +64,7 @@ function Bars({ money: { days, daysInMonth, month }, width, pointed, onPoint }: 
   }
   return (
     <svg
-      className={styles.chart}
+      className={chart.chart}
       width={width}
       height={HEIGHT}
       role="img"
@@ -69,7 +74,7 @@ function Bars({ money: { days, daysInMonth, month }, width, pointed, onPoint }: 
     >
       {lines.map(line => (
         <g key={line}>
-          <path className={styles.grid} d={`M${EDGE.left} ${Math.round(base - heightOf(line))}.5H${width}`} />
+          <path className={chart.grid} d={`M${EDGE.left} ${Math.round(base - heightOf(line))}.5H${width}`} />
           <text x={EDGE.left - 8} y={base - heightOf(line) + 4} textAnchor="end">
             {number(line)}
           </text>
@@ -86,7 +91,7 @@ function Bars({ money: { days, daysInMonth, month }, width, pointed, onPoint }: 
           rx={1}
         />
       ))}
-      <path className={styles.base} d={`M${EDGE.left} ${base}.5H${width}`} />
+      <path className={chart.base} d={`M${EDGE.left} ${base}.5H${width}`} />
       {[1, 5, 10, 15, 20, 25, daysInMonth].map(number => (
         <text
           key={number}
@@ -99,12 +104,4 @@ function Bars({ money: { days, daysInMonth, month }, width, pointed, onPoint }: 
       ))}
     </svg>
   )
-}
-
-/** A round number above the highest bar, and three lines up to it. */
-function scaleOf(highest: number): { top: number; lines: number[] } {
-  if (highest <= 3) return { top: 3, lines: [1, 2, 3] }
-  const size = 10 ** Math.floor(Math.log10(highest / 3))
-  const line = [1, 2, 3, 4, 5, 6, 8, 10].map(times => times * size).find(line => line * 3 >= highest)!
-  return { top: line * 3, lines: [line, line * 2, line * 3] }
 }
