@@ -133,10 +133,25 @@ describe.skipIf(!hasBrowser)('companies', () => {
     await dialog(page).getByText('Somebody with this login exists already.').waitFor()
     await dialog(page).getByLabel('E-mail or login').fill('southwind')
     await page.keyboard.press('Enter')
+    await page.keyboard.press('Escape') // the answer, with the password, is on its way
+    await page.mouse.click(5, 500)
+    await dialog(page).getByLabel('Password').waitFor()
+    await page.mouse.click(5, 500)
     const password = await dialog(page).getByLabel('Password').inputValue()
     await dialog(page).getByRole('button', { name: 'Done' }).click()
     await page.getByRole('link', { name: 'southwind' }).click()
     await page.getByText('The partner has no companies yet.').waitFor()
+
+    await cabinet.sql`insert into partners (login, password_hash) select 'a' || n, '' from generate_series(1, 60) n`
+    await openPage(page, cabinet, 'developers/requests')
+    await page.getByRole('combobox', { name: 'Partner' }).fill('outhwin') // not among the first fifty
+    await page.getByRole('option', { name: 'southwind' }).click()
+    await page.getByText('No requests in the last 24 hours').waitFor()
+    await page.reload()
+    await eventually(async () =>
+      expect(await page.getByRole('combobox', { name: 'Partner' }).inputValue()).toBe('southwind'),
+    )
+    await cabinet.sql`delete from partners where login ~ '^a[0-9]+$'`
     faults.expectNone()
 
     const owner = await browser.newPage()

@@ -94,6 +94,7 @@ describe.skipIf(!hasBrowser)('gateways and health', () => {
     await row.getByText('At work').waitFor()
     engine.kill('SIGKILL')
     await row.getByText('Gone').waitFor({ timeout: 120_000 })
+    expect(await row.getByRole('cell').last().textContent()).toMatch(/\d\d:\d\d$/) // not “now”
     await page.getByText('Nothing is sent: start an engine').waitFor()
     faults.expectNone()
   })

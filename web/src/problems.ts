@@ -6,6 +6,7 @@ type ProblemKey = Extract<Key, `problem.${string}`>
 /** What the server says in English, and our text for it. */
 const known: [RegExp, ProblemKey][] = [
   [/^version: /, 'problem.changedMeanwhile'],
+  [/^order: more than \d+ companies cannot be sorted/, 'problem.tooManyToSort'],
   [/^senderName: .* is registered for /s, 'problem.nameTaken'],
   [/^senderName: .* is suspended/s, 'problem.nameSuspended'],
   [/^senderName: (.* is not approved|there is no name )/s, 'problem.nameNotApproved'],

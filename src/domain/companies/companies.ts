@@ -44,7 +44,9 @@ export async function pageOfCompanies(
   order: CompanyOrder,
   place: CompanyPlace,
   perPage: number,
+  mostSorted = MOST_SORTED,
 ) {
+  if (order.by === 'spent') await refuseTooMany(sql, scope, filter, mostSorted)
   const isBackward = place.before !== undefined
   const found = await store.selectPage(sql, scope, filter, order, place, perPage + 1)
   const hasMore = found.length > perPage
@@ -54,6 +56,15 @@ export async function pageOfCompanies(
     hasBefore: isBackward ? hasMore : place.after !== undefined,
     hasAfter: isBackward ? true : hasMore,
   }
+}
+
+/** What was spent has no index by amount, because charges would have to keep it: every company of the scope is read. */
+const MOST_SORTED = 50_000
+
+async function refuseTooMany(sql: Sql, scope: CompanyScope, { partnerId }: CompanyFilter, most: number): Promise<void> {
+  const [row] = await store.countUpTo(sql, scope, partnerId, most + 1)
+  if (row!.total > most)
+    throw invalid(`order: more than ${most} companies cannot be sorted by what they spent: choose a partner`)
 }
 
 /** A company that a person of this scope may look at. Any other is as unknown as one that does not exist. */

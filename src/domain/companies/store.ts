@@ -69,6 +69,14 @@ export function selectPage(
     order by ${first ? sql`${first} ${direction},` : sql``} company_id ${direction} limit ${limit}`
 }
 
+/** Reads at most `most` companies. */
+export const countUpTo = (sql: Sql, scope: CompanyScope, partnerId: number | undefined, most: number) =>
+  sql<{ total: number }[]>`
+    select count(*)::int as total from (
+      select from companies
+      where ${isInScope(sql, scope)} ${partnerId === undefined ? sql`` : sql`and partner_id = ${partnerId}`}
+      limit ${most}) counted`
+
 /** Reads every company of the scope: what was spent has no index by amount. */
 const withSpent = (sql: Sql, month: string) => sql`(
   select c.*, coalesce(m.spent, 0) as spent

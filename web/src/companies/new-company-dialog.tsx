@@ -1,11 +1,9 @@
-import { SegmentedControl, Select, TextInput } from '@mantine/core'
-import { useDebouncedValue } from '@mantine/hooks'
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { SegmentedControl, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
 import type { NewCompany } from '../../../src/http/cabinet/company-list.ts'
-import type { PartnersAnswer } from '../../../src/http/cabinet/partners.ts'
 import { ask } from '../api.ts'
+import { PartnerChoice } from '../partners/partner-choice.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { FormProblem } from '../parts/form-problem.tsx'
 import { tellDone } from '../parts/toast.tsx'
@@ -58,9 +56,13 @@ export function NewCompanyDialog({ onClose }: { onClose(): void }) {
       {create.isError && <FormProblem>{describeProblem(words, create.error)}</FormProblem>}
       {isStaff && (
         <PartnerChoice
-          value={form.partnerId}
+          label={say('companies.field.partner')}
+          placeholder={say('companies.field.partner.choose')}
+          nothingFoundMessage={say('companies.field.partner.none')}
+          isActive
+          value={Number(form.partnerId) || undefined}
           error={mistakeOf('partnerId')}
-          onChange={partnerId => set('partnerId', partnerId)}
+          onChange={partnerId => set('partnerId', String(partnerId ?? ''))}
         />
       )}
       <SegmentedControl
@@ -91,34 +93,5 @@ export function NewCompanyDialog({ onClose }: { onClose(): void }) {
       <TextInput label={optional(say('companies.field.address'))} maxLength={1000} {...text('counteragentAddress')} />
       <BudgetField value={form.budget} onChange={budget => set('budget', budget)} />
     </Dialog>
-  )
-}
-
-type ChoiceProps = { value: string; error: string | undefined; onChange(partnerId: string): void }
-
-/** Found by a part of the login: there may be many. */
-function PartnerChoice({ value, error, onChange }: ChoiceProps) {
-  const { say } = useWords()
-  const [search, setSearch] = useState('')
-  const [asked] = useDebouncedValue(search, 200)
-  const { data } = useQuery({
-    queryKey: ['partners', 'choice', asked],
-    queryFn: () => ask<PartnersAnswer>('GET', `/partners?${new URLSearchParams({ state: 'active', search: asked })}`),
-    placeholderData: keepPreviousData,
-  })
-  const partners = data?.items ?? []
-  return (
-    <Select
-      label={say('companies.field.partner')}
-      placeholder={say('companies.field.partner.choose')}
-      searchable
-      value={value || null}
-      error={error}
-      searchValue={search}
-      onSearchChange={setSearch}
-      onChange={chosen => onChange(chosen ?? '')}
-      nothingFoundMessage={say('companies.field.partner.none')}
-      data={partners.map(({ partnerId, login }) => ({ value: String(partnerId), label: login }))}
-    />
   )
 }

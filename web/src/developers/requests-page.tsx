@@ -1,8 +1,8 @@
 import { Button, NativeSelect } from '@mantine/core'
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { Fragment } from 'react'
 import { useFormats } from '../format.ts'
-import { partnerQuery, partnersQuery } from '../partners/partners.ts'
+import { PartnerChoice } from '../partners/partner-choice.tsx'
 import { Blank } from '../parts/blank.tsx'
 import { BoneRows } from '../parts/bones.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
@@ -34,7 +34,7 @@ export function RequestsPage() {
   return (
     <DevelopersFrame>
       <div className={styles.filters}>
-        <PartnerChoice />
+        <OfPartner />
       </div>
       <OneCompany>{() => null}</OneCompany>
     </DevelopersFrame>
@@ -42,26 +42,18 @@ export function RequestsPage() {
 }
 
 /** Staff who chose no company look at the requests with the login of a partner. */
-function PartnerChoice() {
+function OfPartner() {
   const { say } = useWords()
   const { search, change } = useRequestSearch()
-  const { data } = useQuery(partnersQuery({}))
-  const chosen = useQuery({ ...partnerQuery(search.partner ?? 0), enabled: search.partner !== undefined }).data
-  const listed = [...(data?.items ?? []), ...(chosen ? [chosen] : [])]
-  const partners = new Map(listed.map(({ partnerId, login }) => [partnerId, login]))
   return (
-    <NativeSelect
+    <PartnerChoice
       aria-label={say('requests.filter.partner')}
-      value={search.partner ?? ''}
-      onChange={({ currentTarget }) => change({ partner: Number(currentTarget.value) || undefined })}
-    >
-      <option value="">{say('requests.filter.noPartner')}</option>
-      {[...partners].map(([partnerId, login]) => (
-        <option key={partnerId} value={partnerId}>
-          {login}
-        </option>
-      ))}
-    </NativeSelect>
+      placeholder={say('requests.filter.noPartner')}
+      nothingFoundMessage={say('requests.filter.nobody')}
+      clearable
+      value={search.partner}
+      onChange={partner => change({ partner })}
+    />
   )
 }
 
@@ -105,7 +97,7 @@ function Filters({ keys }: { keys: RequestPage['keys'] }) {
   const { search, change } = useRequestSearch()
   return (
     <div className={styles.filters}>
-      {isStaff && companyId === undefined && <PartnerChoice />}
+      {isStaff && companyId === undefined && <OfPartner />}
       <NativeSelect
         aria-label={say('requests.filter.status')}
         value={search.status ?? ''}

@@ -69,13 +69,13 @@ function ProcessRow({ process, at }: { process: Process; at: string }) {
         {moment(startedAt)}
       </td>
       <td className={table.number} data-label={say('health.seen')}>
-        {ago(seenAt, new Date(at))}
+        {isGone ? moment(seenAt) : ago(seenAt, new Date(at))}
       </td>
     </tr>
   )
 }
 
-function Problems({ process: { problems, clockOffMs, loopDelayMs } }: { process: Process }) {
+function Problems({ process: { kind, problems, clockOffMs, loopDelayMs } }: { process: Process }) {
   const { say } = useWords()
   const { number } = useFormats()
   const seconds = number(Math.round(Math.abs(clockOffMs) / 1000))
@@ -85,7 +85,7 @@ function Problems({ process: { problems, clockOffMs, loopDelayMs } }: { process:
         ? say('health.problem.clock', { seconds })
         : problem === 'delay'
           ? say('health.problem.delay', { ms: number(loopDelayMs ?? 0) })
-          : say('health.problem.gone')}
+          : say(kind === 'api' ? 'health.problem.goneApi' : 'health.problem.gone')}
     </span>
   ))
 }

@@ -26,7 +26,8 @@ type Props = {
 
 /**
  * A dialog is there while its component is. It is a form: Enter presses its button. Before typed text is lost (Escape, a
- * link, Back), it asks.
+ * link, Back), it asks. While the server is asked it stays open: its answer may be a password that is shown once. One
+ * that has a text for closing only looks, and closes at any time.
  */
 export function Dialog(props: Props) {
   const { title, text, submit, isBusy = false, children, kept, onSubmit } = props
@@ -46,6 +47,7 @@ export function Dialog(props: Props) {
     leaving.proceed?.()
   }
   const close = () => {
+    if (isBusy && props.close === undefined) return
     if (isAsking) stay()
     else if (isUnsaved()) setIsClosing(true)
     else discard()
@@ -59,6 +61,7 @@ export function Dialog(props: Props) {
     <Modal
       opened
       onClose={close}
+      closeOnClickOutside={submit !== undefined} // a password may stand in it, this once
       title={title}
       closeButtonProps={{ 'aria-label': say('app.close') }}
       classNames={styles}
@@ -77,7 +80,11 @@ function Actions({ submit, close, isDangerous, isBusy, extra, onClose }: Props) 
   const { say } = useWords()
   return (
     <div className={styles.actions}>
-      {extra ?? <Button onClick={onClose}>{close ?? say('app.cancel')}</Button>}
+      {extra ?? (
+        <Button disabled={isBusy === true && close === undefined} onClick={onClose}>
+          {close ?? say('app.cancel')}
+        </Button>
+      )}
       {submit && (
         <Button type="submit" variant="filled" color={isDangerous ? 'red' : 'accent'} loading={isBusy ?? false}>
           {submit}

@@ -179,6 +179,7 @@ export const developers = {
   'requests.filter.method': 'Method',
   'requests.filter.methods': 'All methods',
   'requests.filter.partner': 'Partner',
+  'requests.filter.nobody': 'No partner fits',
   'requests.filter.noPartner': 'Requests of a partner…',
   'requests.filter.id': 'Request id',
   'requests.unlisted': {

@@ -24,6 +24,7 @@ export const health = {
   'health.holds.leases': { one: '{count} lease', other: '{count} leases' },
   'health.holds.binds': { one: '{count} bind', other: '{count} binds' },
   'health.holds.receivers': { one: '{count} receiver', other: '{count} receivers' },
+  'health.problem.goneApi': 'It gives no sign of life: it was killed, or it cannot reach the database. Start it again.',
   'health.problem.gone':
     'It gives no sign of life: it was killed, or it cannot reach the database. Other engines take over its work; start it again.',
   'health.problem.clock': 'Its clock is {seconds} s off the clock of the database. Set the clock of the machine.',

@@ -7,6 +7,8 @@ export const shared = {
   'problem.companyChanged':
     'Somebody else changed the company meanwhile. Close this, look at the new values and repeat your change.',
   'nav.developers': 'Developers',
+  'problem.tooManyToSort':
+    'There are too many companies to sort them by what they spent. Open a partner, or sort them by name.',
   'problem.changedMeanwhile':
     'Somebody else changed this meanwhile. Close the form, look at the new values and change them again.',
   'nav.documents': 'Documents',

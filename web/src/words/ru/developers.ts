@@ -196,6 +196,7 @@ export const developers = {
   'requests.filter.method': 'Метод',
   'requests.filter.methods': 'Все методы',
   'requests.filter.partner': 'Партнёр',
+  'requests.filter.nobody': 'Такого партнёра нет',
   'requests.filter.noPartner': 'Запросы партнёра…',
   'requests.filter.id': 'Id запроса',
   'requests.unlisted': {
