@@ -130,7 +130,11 @@ describe.skipIf(!hasBrowser)('money', () => {
   test('staff top up a company, and the balance grows once though the button is pressed twice', async () => {
     const { page, faults } = await signedIn(`money?company=${emptyId}`, staff, 'admin')
     await page.getByRole('button', { name: 'Record a top-up' }).click()
+    await page.getByRole('textbox', { name: 'Amount' }).fill('150 000 000')
+    await page.getByRole('button', { name: 'Record the top-up' }).click()
+    await page.getByText('At most 100,000,000.00 ₽ at once').waitFor()
     await page.getByRole('textbox', { name: 'Amount' }).fill('1 500,50')
+    await page.getByText('The balance will be 1,500.50 ₽').waitFor()
     await page.getByRole('textbox', { name: 'Comment' }).fill('Order 12')
     await page.getByRole('button', { name: 'Record the top-up' }).dblclick()
     await page.getByText('The balance is 1,500.50 ₽ now').waitFor()

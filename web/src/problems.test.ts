@@ -20,6 +20,12 @@ test('what the server refuses with has a text of ours', () => {
   expect(keyOf(`login: ${refusalOfLogin('no spaces here')}`)).toBe('problem.login')
 })
 
+test('another amount after an attempt that was taken is refused in the words of the reader', () => {
+  expect(describeProblem(words, refused(422, 'This Idempotency-Key was used with another request'))).toBe(
+    ru['problem.keyUsed'],
+  )
+})
+
 test('a pause is told in whole minutes', () => {
   const error = refused(429, 'Too many', { 'retry-after': '250' })
   expect(describeProblem(words, error)).toBe('Слишком много попыток. Повторите через 5 минут.')

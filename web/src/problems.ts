@@ -27,6 +27,7 @@ const known: [RegExp, ProblemKey][] = [
   [/^The company was changed meanwhile/, 'problem.companyChanged'],
   [/^You cannot change your own role/, 'problem.ownRole'],
   [/^The budget or the way of paying was changed/, 'problem.termsChanged'],
+  [/^This Idempotency-Key was used with another request/, 'problem.keyUsed'],
   [/^Somebody else changed this meanwhile/, 'problem.changedMeanwhile'],
 ]
 

@@ -1,5 +1,5 @@
 import type { ChannelType } from '../../base/channel-types.ts'
-import type { Money } from '../../base/money.ts'
+import { type Money, money } from '../../base/money.ts'
 
 export const billingModes = ['POSTPAID', 'PREPAID'] as const
 
@@ -24,6 +24,15 @@ export const monthOf = (moment: Date, zone: string): string => `${dayOf(moment, 
 
 /** The day of a moment in the billing zone: `2026-07-20`. */
 export const dayOf = (moment: Date, zone: string): string => formatterOf(zone).format(moment)
+
+/** Nobody pays more at once: one zero too many would stay in the books. */
+const MOST_TOP_UP = money('100000000')
+
+/** Why an amount cannot be topped up; undefined when it can. */
+export function refusalOfTopUp(amount: Money): string | undefined {
+  if (amount <= 0n) return 'must be more than 0'
+  return amount > MOST_TOP_UP ? 'must be at most 100000000' : undefined
+}
 
 /** When money moves, and by which clock days and months are told. */
 export type Billing = { billingZone: string; now: Date }

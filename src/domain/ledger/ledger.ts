@@ -10,6 +10,7 @@ import {
   dayOf,
   type Entry,
   monthOf,
+  refusalOfTopUp,
   type Terms,
 } from './account.ts'
 import * as store from './store.ts'
@@ -82,7 +83,8 @@ type TopUp = { amount: Money; note?: string }
 
 /** Money that came in, by staff. Returns the balance after it. */
 export function topUp(pool: Pool, companyId: number, given: TopUp, billing: Billing): Promise<Money> {
-  if (given.amount <= 0n) throw new UsageError('The amount of a top-up must be more than nothing.')
+  const refusal = refusalOfTopUp(given.amount)
+  if (refusal) throw new UsageError(`The amount of a top-up ${refusal}.`)
   return pool.begin(sql => topUpWithin(sql, companyId, given, billing)) as Promise<Money>
 }
 

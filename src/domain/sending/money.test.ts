@@ -192,10 +192,11 @@ test('a prepaid company starts what its balance covers', async () => {
   await lookAtBooks(world)
 })
 
-test('a top-up is more than nothing, and its company exists', async () => {
+test('a top-up is more than nothing and not too large, and its company exists', async () => {
   const { companyId } = await aWorld(db.sql)
   const when = { billingZone, now: JULY }
-  expect(() => topUp(db.sql, companyId, { amount: 0n }, when)).toThrow('more than nothing')
+  expect(() => topUp(db.sql, companyId, { amount: 0n }, when)).toThrow('more than 0')
+  expect(() => topUp(db.sql, companyId, { amount: money('100000001') }, when)).toThrow('at most 100000000')
   await expect(topUp(db.sql, 999_999, { amount: 1n }, when)).rejects.toThrow('Company not found')
   await expect(setBilling(db.sql, 999_999, 'PREPAID')).rejects.toThrow('Company not found')
 })

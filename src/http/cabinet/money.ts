@@ -6,7 +6,14 @@ import { formatMoney, money, moneyToNumber } from '../../base/money.ts'
 import { recordChange } from '../../domain/audit-log/audit-log.ts'
 import type { Company } from '../../domain/companies/company.ts'
 import { once } from '../../domain/idempotency/idempotency.ts'
-import { type Account, billingModes, entryKinds, monthOf, type Terms } from '../../domain/ledger/account.ts'
+import {
+  type Account,
+  billingModes,
+  entryKinds,
+  monthOf,
+  refusalOfTopUp,
+  type Terms,
+} from '../../domain/ledger/account.ts'
 import { changeTerms, pageOfAccounts, topUpWithin } from '../../domain/ledger/ledger.ts'
 import type { LedgerLine, LinePlace } from '../../domain/ledger/line.ts'
 import { entriesOfLine, pageOfLines } from '../../domain/ledger/lines.ts'
@@ -212,7 +219,8 @@ export const moneyRoutes =
         requireStaff(viewer, 'Only staff record a top-up')
         const company = await companyOf(sql, viewer, query)
         const [amount, note] = [money(body.amount), body.note.trim()]
-        if (amount === 0n) throw invalid('amount: must be more than 0')
+        const refusal = refusalOfTopUp(amount)
+        if (refusal) throw invalid(`amount: ${refusal}`)
         return once(sql, onceOf(request, company.companyId), async tx => {
           const after = await topUpWithin(
             tx,

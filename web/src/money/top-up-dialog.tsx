@@ -20,7 +20,7 @@ export function TopUpDialog({ money, onClose }: { money: Money; onClose(): void 
   const [key] = useState(() => crypto.randomUUID())
   const [amount, setAmount] = useState('')
   const [note, setNote] = useState('')
-  const [isWrong, setIsWrong] = useState(false)
+  const [problem, setProblem] = useState<'money.problem.amount' | 'money.problem.tooLarge'>()
   const client = useQueryClient()
   const { company, currency, balance } = money
   const topUp = useMutation({
@@ -32,11 +32,13 @@ export function TopUpDialog({ money, onClose }: { money: Money; onClose(): void 
       onClose()
     },
   })
+  const typed = amountIn(amount)
   const submit = () => {
-    const typed = amountIn(amount)
-    setIsWrong(typed === undefined || Number(typed) === 0)
-    if (typed !== undefined && Number(typed) > 0 && !topUp.isPending) topUp.mutate({ amount: typed, note: note.trim() })
+    const found = problemOf(typed)
+    setProblem(found)
+    if (typed !== undefined && !found && !topUp.isPending) topUp.mutate({ amount: typed, note: note.trim() })
   }
+  const isGood = problemOf(typed) === undefined
   return (
     <Dialog
       title={say('money.topUp.title', { company: company.name })}
@@ -53,7 +55,11 @@ export function TopUpDialog({ money, onClose }: { money: Money; onClose(): void 
         autoComplete="off"
         data-autofocus
         maxLength={20}
-        error={isWrong && say('money.problem.amount')}
+        description={say('money.topUp.after', {
+          balance: formats.money(isGood ? balance + Number(typed) : balance, currency),
+        })}
+        inputWrapperOrder={['label', 'input', 'description', 'error']}
+        error={problem && say(problem, { most: formats.money(MOST, currency) })}
         value={amount}
         onChange={({ currentTarget }) => setAmount(currentTarget.value)}
       />
@@ -67,4 +73,12 @@ export function TopUpDialog({ money, onClose }: { money: Money; onClose(): void 
       />
     </Dialog>
   )
+}
+
+/** The server takes no more at once. */
+const MOST = 100_000_000
+
+function problemOf(typed: string | undefined) {
+  if (typed === undefined || Number(typed) === 0) return 'money.problem.amount'
+  return Number(typed) > MOST ? 'money.problem.tooLarge' : undefined
 }

@@ -119,7 +119,8 @@ export const money = {
 
   'money.topUp.open': 'Record a top-up',
   'money.topUp.title': 'Record a top-up of {company}',
-  'money.topUp.text': 'The balance is {balance} now.',
+  'money.topUp.text': 'The balance is {balance} now. A recorded top-up cannot be taken back.',
+  'money.topUp.after': 'The balance will be {balance}.',
   'money.topUp.amount': 'Amount, {sign}',
   'money.topUp.note': 'Comment',
   'money.topUp.noteHint': 'For instance the number of the payment order. The company sees it.',
@@ -137,6 +138,7 @@ export const money = {
   'money.billing.PREPAID': 'Prepaid',
   'money.billing.PREPAID.note': 'Limited by the balance too',
   'money.problem.amount': 'Write an amount such as 1500 or 1500.50.',
+  'money.problem.tooLarge': 'At most {most} at once. Check the number of zeros.',
 
   'money.accounts.company': 'Company',
   'money.accounts.state': 'State',

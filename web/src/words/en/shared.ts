@@ -17,6 +17,8 @@ export const shared = {
   'nav.inbound': 'Incoming',
   'nav.links': 'Links',
   'nav.money': 'Money',
+  'problem.keyUsed':
+    'An earlier attempt of this form was taken. Close the form and look what was recorded before you try again.',
   'problem.termsChanged':
     'Somebody else changed the budget or the way of paying meanwhile. Close, look at the new values, and change them again.',
   'nav.numbering': 'Numbering',

@@ -127,7 +127,8 @@ export const money = {
 
   'money.topUp.open': 'Внести пополнение',
   'money.topUp.title': 'Пополнение счёта: {company}',
-  'money.topUp.text': 'Сейчас на счёте {balance}.',
+  'money.topUp.text': 'Сейчас на счёте {balance}. Внесённое пополнение нельзя отменить.',
+  'money.topUp.after': 'На счёте будет {balance}.',
   'money.topUp.amount': 'Сумма, {sign}',
   'money.topUp.note': 'Комментарий',
   'money.topUp.noteHint': 'Например, номер платёжного поручения. Компания его увидит.',
@@ -145,6 +146,7 @@ export const money = {
   'money.billing.PREPAID': 'Предоплата',
   'money.billing.PREPAID.note': 'Ограничена и остатком на счёте',
   'money.problem.amount': 'Напишите сумму, например 1500 или 1500,50.',
+  'money.problem.tooLarge': 'Не больше {most} за раз. Проверьте число нулей.',
 
   'money.accounts.company': 'Компания',
   'money.accounts.state': 'Состояние',
