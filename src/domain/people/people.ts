@@ -10,6 +10,8 @@ import * as store from './store.ts'
 
 export const INVITATION_LIVES_MS = 7 * 24 * 3600_000
 const MOST_NAME = 100
+/** Of a company, of a partner or of the staff: the page lists them all. */
+const MOST_PEOPLE = 1000
 
 export type Invited = { personId: number; token: string; expiresAt: Date }
 
@@ -25,6 +27,7 @@ export async function invitePerson(
   refuseBadLogin(login)
   if (name.length > MOST_NAME) throw invalid(`name: must have at most ${MOST_NAME} characters`)
   await refuseTaken(sql, login)
+  await refuseTooMany(sql, place)
   const [made] = await store.insertPerson(sql, { ...place, role, login, name, passwordHash: null })
   if (!made) throw taken(login)
   return { personId: made.personId, ...(await renewInvitation(sql, made.personId, now)) }
@@ -43,6 +46,11 @@ function refuseBadLogin(login: string) {
 /** People and partners sign in with the same kind of login. */
 async function refuseTaken(sql: Sql, login: string) {
   if (await partnerWithLogin(sql, login)) throw taken(login)
+}
+
+async function refuseTooMany(sql: Sql, place: Place) {
+  const [row] = await store.countPeople(sql, place)
+  if (row!.count >= MOST_PEOPLE) throw invalid(`There can be at most ${MOST_PEOPLE} people`)
 }
 
 const taken = (login: string) => invalid(`login: "${login}" is taken`)

@@ -13,6 +13,8 @@ export type SignIn = { login: string; password: string; address: string; agent: 
 export type SignedIn = { session: string; needsSecondFactor: boolean }
 
 const MOST_AGENT = 300
+/** Of a person. */
+const MOST_SESSIONS = 100
 
 /** As for logins of partners: a check takes much memory, and guesses from one network delay nobody elsewhere. */
 const checks = createTurnstile({
@@ -90,6 +92,7 @@ async function openSession(sql: Sql, attempt: SignIn, credentials: store.Credent
   }
   const written = await store.insertSession(sql, row, credentials, now)
   if (written.count === 0) throw badCredentials()
+  await store.deleteSessionsBeyond(sql, credentials.personId, MOST_SESSIONS)
   return { session, needsSecondFactor }
 }
 

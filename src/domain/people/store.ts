@@ -34,11 +34,14 @@ export const selectPersonByLogin = (sql: Sql, login: string) =>
 /** Of a company, of a partner, or the staff. */
 export function selectPeople(sql: Sql, place: Place) {
   return sql<Person[]>`
-    select ${columns(sql)} from people p
-    where kind = ${place.kind} and company_id is not distinct from ${place.companyId}
-      and partner_id is not distinct from ${place.partnerId}
-    order by person_id`
+    select ${columns(sql)} from people p where ${isOf(sql, place)} order by person_id`
 }
+
+export const countPeople = (sql: Sql, place: Place) =>
+  sql<{ count: number }[]>`select count(*)::int as count from people where ${isOf(sql, place)}`
+
+const isOf = (sql: Sql, { kind, companyId, partnerId }: Place) => sql`
+  kind = ${kind} and company_id is not distinct from ${companyId} and partner_id is not distinct from ${partnerId}`
 
 /** The owner of a partner has the partner's password. */
 export type Credentials = {
@@ -113,6 +116,13 @@ export function insertSession(sql: Sql, session: NewSession, credentials: Creden
       and ${isWelcome(sql)}
     for share of p`
 }
+
+/** All but those that were used last. */
+export const deleteSessionsBeyond = (sql: Sql, personId: number, most: number) =>
+  sql`
+    delete from person_sessions where person_id = ${personId} and session_hash in (
+      select session_hash from person_sessions where person_id = ${personId}
+      order by used_at desc, session_hash offset ${most})`
 
 export type FoundSession = Person & { sessionHash: Buffer; half: boolean; usedAt: Date; startedAt: Date }
 

@@ -107,6 +107,21 @@ describe('signing in', () => {
     expect((await idle.ask('GET', '/session')).status).toBe(401)
   })
 
+  test('ends the session that was not used for longest when a person has a hundred', async () => {
+    const { login, personId } = await aPerson(api.sql, staff, 'admin')
+    const oldest = aBrowser()
+    await oldest.signIn(login)
+    await api.sql`
+      insert into person_sessions (session_hash, person_id, half, address, agent, created_at, used_at)
+      select sha256(n::text::bytea), ${personId}, false, '192.0.2.1', '', now(), now() + interval '1 second'
+      from generate_series(1, 99) n`
+    expect(await whoIs(oldest)).toBe(login)
+    await aBrowser().signIn(login)
+    expect((await oldest.ask('GET', '/session')).status).toBe(401)
+    const [row] = await api.sql`select count(*)::int as count from person_sessions where person_id = ${personId}`
+    expect(row).toEqual({ count: 100 })
+  })
+
   test('takes no session from outside: the value is new at every sign-in', async () => {
     const { login } = await aPerson(api.sql, staff, 'admin')
     const browser = aBrowser()
@@ -184,14 +199,18 @@ describe('a second factor', () => {
     expect((await factor(half, codeAt(secret, api.now))).status).toBe(401)
   })
 
-  test('a code serves once, also within its half minute', async () => {
-    const { login, secret } = await withFactor()
+  test('a code serves once, also within its half minute and for two at once', async () => {
+    const { login, secret, recoveryCodes } = await withFactor()
     api.now = later(60_000)
     const code = codeAt(secret, api.now)
     const [first, second] = [aBrowser(), aBrowser()]
     await first.signIn(login)
     await second.signIn(login)
-    expect([(await factor(first, code)).status, (await factor(second, code)).status]).toEqual([200, 401])
+    const use = async (code: string) =>
+      (await Promise.all([first, second].map(browser => factor(browser, code)))).map(({ status }) => status).sort()
+    expect(await use(code)).toEqual([200, 401])
+    for (const browser of [first, second]) await browser.signIn(login)
+    expect(await use(recoveryCodes[0]!)).toEqual([200, 401])
   })
 
   test('guesses are counted as wrong passwords are, also by somebody who has the cookie', async () => {
@@ -364,6 +383,16 @@ describe('people', () => {
     expect(await known(second)).toBe(200)
     api.now = later(7 * 24 * 3600_000 + 1000)
     expect(await known(second)).toBe(404)
+  })
+
+  test('a company has a thousand people at most', async () => {
+    const company = await aCompany(api.sql, partner)
+    const { browser } = await signedIn(ofCompany(company))
+    await api.sql`
+      insert into people (kind, company_id, role, login)
+      select 'COMPANY', ${company}, 'viewer', 'many-' || n from generate_series(1, 999) n`
+    const { status, body } = await browser.ask('POST', '/people', { login: 'one.more@example.com', role: 'viewer' })
+    expect([status, body.error.msg]).toEqual([400, 'There can be at most 1000 people'])
   })
 
   test('a login is given once, and not that of a partner', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { filesIn } from '../../testing/archive.ts'
-import { type Cell, xlsxOf } from './xlsx.ts'
+import { type Cell, opensFormula, xlsxOf } from './xlsx.ts'
 
 async function filesOf(pieces: AsyncIterable<Buffer>): Promise<Map<string, string>> {
   const read: Buffer[] = []
@@ -40,4 +40,9 @@ test('rows beyond the end of a sheet go to the next', async () => {
   const rows = (sheet: number) => files.get(`xl/worksheets/sheet${sheet}.xml`)!.match(/<v>\d/g)
   expect([rows(1), rows(2), rows(3)]).toEqual([['<v>1', '<v>2'], ['<v>3', '<v>4'], ['<v>5']])
   expect(files.get('xl/workbook.xml')!.match(/<sheet /g)).toHaveLength(3)
+})
+
+test('what a spreadsheet would calculate is known by its first sign', () => {
+  for (const text of ['=1', '+1', '-1', '@a', '\t=1', '\n=1', '\uff1d1', '\uff0b1']) expect(text).toMatch(opensFormula)
+  for (const text of ['1=1', 'a', "'=1", '']) expect(text).not.toMatch(opensFormula)
 })

@@ -81,7 +81,8 @@ function cellOf(value: Cell, style = ''): string {
   return `<c${quoted} t="inlineStr"><is><t xml:space="preserve">${escapeXml(value)}</t></is></c>`
 }
 
-export const opensFormula = /^[=+\-@\t\r]/
+/** Also by the wide signs, which some spreadsheets read as the usual ones. */
+export const opensFormula = /^[=+\-@\t\r\n＝＋－＠]/
 
 /** XML allows no control characters but these three, and no half of a pair. */
 const notInXml = /[^\P{Cc}\t\n\r]|[\ufffe\uffff]/gu
