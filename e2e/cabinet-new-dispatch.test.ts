@@ -93,7 +93,7 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
       .waitFor()
     await page
       .getByRole('listitem')
-      .filter({ hasText: /^3lines that cannot/ })
+      .filter({ hasText: /^3cannot be sent/ })
       .waitFor()
     await page
       .getByRole('listitem')
@@ -104,9 +104,9 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
         .getByRole('listitem')
         .filter({ hasText: new RegExp(`^${count}will be sent`) })
         .waitFor()
-    await page.getByRole('combobox', { name: 'repeated numbers' }).selectOption('send as often as listed')
+    await page.getByRole('combobox', { name: 'Repeated numbers' }).selectOption('send as often as listed')
     await sent(3)
-    await page.getByRole('combobox', { name: 'repeated numbers' }).selectOption('send once')
+    await page.getByRole('combobox', { name: 'Repeated numbers' }).selectOption('send once')
     await sent(2)
     await page.getByRole('row').filter({ hasText: 'Олег, 30% off today - only' }).waitFor()
     await goOn(page, 'When')
@@ -139,7 +139,7 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
     await page.getByRole('row').filter({ hasText: 'Hello Oleg' }).waitFor()
   })
 
-  test('by cascade is priced at the most it can cost, and holds what its first step costs', async () => {
+  test('by cascade is tried with all its steps, priced at the most it can cost, and holds what its first step costs', async () => {
     const { page, faults } = await signedIn()
     await writeText(page, 'Hello {name}')
     await page.getByRole('radio', { name: /^Cascade/ }).check()
@@ -149,6 +149,13 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
     await page.getByRole('row').filter({ hasText: 'Hello Oleg' }).waitFor()
     await goOn(page, 'When')
     await goOn(page, 'Check and send')
+    await page.getByRole('textbox', { name: 'Your number' }).fill('8 916 000 00 77')
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await page.getByText('On its way').waitFor()
+    const [test] = await cabinet.sql`
+      select m.text, m.channel_type as "channelType", c.steps from messages m join cascades c using (company_id, cascade_uuid)
+      where m.destination = '79160000077'`
+    expect([test!.channelType, test!.text]).toEqual(['VIBER', 'Hello Anna'])
     const most = /^Send 2 messages for at most ([\d.]+)/.exec((await sendButton(page).textContent())!)![1]!
     await sendButton(page).click()
     await page.getByText('2 messages are being sent').waitFor()
@@ -287,6 +294,7 @@ async function lookAtSteps(page: Page) {
     .getByRole('combobox', { name: /^(Sender name|Имя отправителя)$/ })
     .first()
     .selectOption('ROMASHKA')
+  await expectGood(page, 'the steps of a cascade')
   await continueWith(page)
   await continueWith(page)
   await page.getByRole('button', { name: /^(Every day 10|Каждый день с 10)/ }).click()

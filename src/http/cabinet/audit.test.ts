@@ -155,11 +155,6 @@ describe('every change of the cabinet', () => {
       await browser.ask('POST', `/new-dispatch/${dispatchId}/start`, { price }) // is started already
       return ['dispatch.created', 'dispatch.changed', 'dispatch.started']
     },
-    'POST /new-dispatch/test': async ({ browser }) => {
-      const message = { channelType: 'SMS', senderName: 'sms_promo', text: 'Hello', destination: '79160000001' }
-      await browser.ask('POST', '/new-dispatch/test', message)
-      return ['message.sent']
-    },
     'POST /inbound/rules': async ({ browser }) => {
       await aRule(browser)
       secrets.push(encodeURIComponent('a word of the shop'))

@@ -155,20 +155,9 @@ describe('a dispatch', () => {
   })
 })
 
-test('a test message goes to the number given, as one from the cabinet', async () => {
-  const browser = await signedIn(ofCompany(companyId), 'sender')
-  const wish = { channelType: 'SMS', senderName: 'ROMASHKA', text: 'Anna, 30% off', destination: numberOf.MTS }
-  const { status, body } = await browser.ask('POST', '/new-dispatch/test', wish)
-  expect(status).toBe(200)
-  expect(body.messageUuid).toMatch(/^[0-9a-f-]{36}$/)
-  const refused = await browser.ask('POST', '/new-dispatch/test', { ...wish, destination: '12' })
-  expect(refused.status).toBe(400)
-})
-
 const routes: ['GET' | 'POST', string, object?][] = [
   ['GET', '/new-dispatch'],
   ['POST', '/new-dispatch/check', { dispatch: form, recipients: two }],
-  ['POST', '/new-dispatch/test', { ...form, name: undefined, destination: numberOf.MTS }],
   ['POST', '/new-dispatch', form],
   ['GET', '/new-dispatch/1'],
   ['POST', '/new-dispatch/1/recipients', { from: 0, total: 2, recipients: two }],

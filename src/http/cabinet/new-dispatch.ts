@@ -20,7 +20,6 @@ import { may } from '../../domain/people/rights.ts'
 import { openPriceBook, type PriceBook } from '../../domain/pricing/pricing.ts'
 import { isInternational, type Sender, type SenderStatus, senderTypeOf } from '../../domain/senders/sender.ts'
 import { pageOfSenders } from '../../domain/senders/senders.ts'
-import { createIntake } from '../../domain/singles/intake.ts'
 import { fillPlaces, placesIn } from '../../domain/templates/pattern.ts'
 import { listTemplates } from '../../domain/templates/templates.ts'
 import { bodyLimits } from '../body.ts'
@@ -59,17 +58,9 @@ const Addition = Type.Object({
   recipients: Recipients,
 })
 const Start = Type.Object({ price: Type.String({ pattern: '^\\d{1,14}\\.\\d{4}$' }) })
-const Test = Type.Object({
-  channelType: NewDispatchBody.properties.channelType,
-  senderName: NewDispatchBody.properties.senderName,
-  text: Type.String({ minLength: 1, maxLength: 10_000 }),
-  destination: Type.String({ minLength: 1, maxLength: 64 }),
-  shortUrl: Type.Optional(Type.Boolean()),
-})
 
 /** What the page asks and gets; it imports these types. Amounts are decimals with four places. */
 export type DispatchForm = Type.Static<typeof NewDispatchBody>
-export type TestForm = Type.Static<typeof Test>
 export type Registration = {
   brand: Brand
   isInternational: boolean
@@ -116,7 +107,6 @@ export type DraftAnswer = {
   price: string
   currency: string
 }
-export type TestAnswer = { messageUuid: string }
 
 /**
  * A new dispatch, step by step: what can be chosen, what the recipients would come to, and then the dispatch itself,
@@ -128,7 +118,6 @@ export const newDispatchRoutes =
     const { sql, clock, numbering, billingZone, publicUrl } = context
     const linkBase = `${publicUrl}/s`
     const inTurn = createIngestQueue(sql.options.max)
-    const intake = createIntake({ sql, clock, numbering, billingZone, linkBase })
     const needs = { needs: 'traffic.send' } as const
     const billing = () => ({ billingZone, now: clock() })
 
@@ -158,21 +147,6 @@ export const newDispatchRoutes =
         const dispatch = dispatchOf(body.dispatch, { trafficCenterId: null })
         const request = { dispatch, recipients: body.recipients, linkBase, now: clock() }
         return presentTrial(await inTurn(reply, () => tryClientDispatch(sql, numbering(), companyId, request)))
-      },
-    )
-
-    /** One message to the own telephone, before the dispatch goes to all. */
-    api.post(
-      '/new-dispatch/test',
-      { config: needs, schema: { querystring: OfCompany, body: Test } },
-      async ({ viewer, actor, query, body }): Promise<TestAnswer> => {
-        const { companyId } = await companyOf(sql, viewer, query)
-        const [outcome] = await intake.accept(companyId, [testOf(body)])
-        if (outcome!.kind === 'refused') throw invalid(outcome!.reason)
-        const { uuid } = outcome!
-        const subject = { kind: 'message', id: uuid }
-        await sql.begin(tx => recordChange(tx, actor, { what: 'message.sent', companyId, subject }))
-        return { messageUuid: uuid }
       },
     )
 
@@ -367,21 +341,3 @@ const presentTrial = ({ byBrand, laterPrice, ...trial }: ClientTrial): TrialAnsw
   laterPrice: formatMoney(laterPrice),
   byBrand: byBrand.map(({ price, ...sums }) => ({ ...sums, price: formatMoney(price) })),
 })
-
-function testOf(form: TestForm) {
-  const { channelType, senderName, text } = dispatchOf({ ...form, name: 'test' }, { trafficCenterId: null })
-  return {
-    channelType,
-    senderName,
-    destination: form.destination,
-    text,
-    content: null,
-    trafficType: null,
-    externalId: null,
-    centerId: null,
-    method: 'UI' as const,
-    options: { shortUrl: form.shortUrl ?? false },
-    callbackUrl: null,
-    callbackEvents: null,
-  }
-}

@@ -1,7 +1,7 @@
 import { Button, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import type { TestAnswer, TestForm } from '../../../src/http/cabinet/new-dispatch.ts'
+import type { SendAnswer, SendForm } from '../../../src/http/cabinet/send.ts'
 import { ask } from '../api.ts'
 import { useFormats } from '../format.ts'
 import { Icon } from '../parts/icon.tsx'
@@ -15,7 +15,7 @@ import type { Step } from './draft.ts'
 import { EndEstimate } from './estimate.tsx'
 import styles from './new-dispatch.module.css'
 import { Foot, type StepProps, useGoTo } from './new-dispatch-page.tsx'
-import { beginSending, channelsOf, mostOf, numberOf, placeOf, reportOf } from './offer.ts'
+import { beginSending, channelsOf, mostOf, numberOf, placeOf, reportOf, stepsFor } from './offer.ts'
 import { BrandPrices } from './summary.tsx'
 
 /** Step 4: what will happen in words, warnings, price, a test, and the one button. */
@@ -210,12 +210,11 @@ function TestMessage({ use: { draft } }: StepProps) {
   const [destination, setDestination] = useState('')
   const first = reportOf(draft)!.preview[0]!
   const test = useMutation({
-    mutationFn: (form: TestForm) => ask<TestAnswer>('POST', `/new-dispatch/test${placeOf(draft.companyId)}`, form),
+    mutationFn: (form: SendForm) =>
+      ask<SendAnswer>('POST', `/send${placeOf(draft.companyId)}`, form, crypto.randomUUID()),
   })
-  const send = () => {
-    const { channelType, senderName, shortUrl } = draft
-    test.mutate({ channelType, senderName, shortUrl, text: first.text, destination: destination.trim() })
-  }
+  const steps = stepsFor(draft, first)
+  const send = () => test.mutate({ destination: destination.trim(), steps, shortUrl: draft.shortUrl })
   return (
     <section className={styles.section} aria-label={say('new.check.test')}>
       <div className={styles.sectionHead}>
@@ -242,7 +241,9 @@ function TestMessage({ use: { draft } }: StepProps) {
           {say('new.check.test.send')}
         </Button>
       </form>
-      <p className={`note small ${styles.below}`}>{say('new.check.test.help')}</p>
+      <p className={`note small ${styles.below}`}>
+        {say(draft.cascade ? 'new.check.test.cascade' : 'new.check.test.help')}
+      </p>
       <p className={`${styles.bubble} ${styles.below}`}>{first.text}</p>
       {test.isSuccess && (
         <p className={styles.below} role="status">

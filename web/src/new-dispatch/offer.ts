@@ -1,15 +1,17 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { ClientChannel } from '../../../src/base/channel-types.ts'
 import { money, moneyToNumber } from '../../../src/base/money.ts'
+import { compileTemplate } from '../../../src/base/text-template.ts'
 import type { Brand } from '../../../src/domain/numbering/brand.ts'
 import type { DispatchForm, OfferAnswer, OfferedName, Registration } from '../../../src/http/cabinet/new-dispatch.ts'
+import type { SendForm } from '../../../src/http/cabinet/send.ts'
 import { ask, type Wire } from '../api.ts'
-import { faultInSteps, type StepDraft, stepsOf } from '../send/send.ts'
+import { emptyStep, faultInSteps, type StepDraft, stepsOf } from '../send/send.ts'
 import type { Words } from '../words/words.ts'
 import type { Draft, When } from './draft.ts'
 import { mostIn, partsIn, placeholdersIn } from './message-text.ts'
 import type { Reading } from './recipients/candidates.ts'
-import type { Report } from './recipients/tasks.ts'
+import type { Preview, Report } from './recipients/tasks.ts'
 
 export type Offer = Wire<OfferAnswer>
 export type BrandOrOther = Brand | null
@@ -144,6 +146,17 @@ export function formOf(draft: Draft): DispatchForm {
   const { channelType, senderName, text, cascade, shortUrl } = draft
   const what = cascade ? { cascade: stepsOf(cascade) } : { channelType, senderName: senderName.trim(), text }
   return { name: draft.name.trim(), ...what, shortUrl, ...timesOf(draft.when) }
+}
+
+/** What one recipient would get, as a message or cascade of its own. */
+export function stepsFor(draft: Draft, { substitutions }: Preview): SendForm['steps'] {
+  const { cascade, channelType, senderName, text } = draft
+  const filled = (_: string, value: unknown) =>
+    typeof value === 'string' ? (compileTemplate(value).render(substitutions) ?? value) : value
+  return stepsOf(cascade ?? [{ ...emptyStep(channelType), senderName, text }]).map(step => ({
+    ...step,
+    content: JSON.parse(JSON.stringify(step.content), filled),
+  }))
 }
 
 /** What decides which dispatch the server has: an attempt with the same choices uploads nothing twice. */

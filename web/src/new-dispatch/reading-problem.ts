@@ -16,6 +16,7 @@ export function describeReading({ say }: Words, error: unknown): string {
 const faults = {
   noNumber: 'new.bad.noNumber',
   notNumber: 'new.bad.notNumber',
+  shortened: 'new.bad.shortened',
   length: 'new.bad.length',
   country: 'new.bad.country',
 } as const

@@ -64,7 +64,7 @@ function RepeatsChoice({ use: { draft, change } }: { use: DraftUse }) {
   return (
     <NativeSelect
       size="xs"
-      aria-label={say('new.read.duplicates')}
+      aria-label={say('new.read.repeats')}
       value={draft.repeats}
       onChange={({ currentTarget }) => change({ repeats: currentTarget.value as Repeats })}
       data={[

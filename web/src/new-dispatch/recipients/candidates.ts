@@ -16,7 +16,7 @@ export type Repeats = 'once' | 'each'
 export type Candidate = { line: number; digits: string; substitutions: Record<string, string> }
 
 /** What is wrong with a row: its number, or a placeholder without a value. */
-export type Fault = 'noNumber' | 'notNumber' | 'length' | 'country' | `{${string}}`
+export type Fault = 'noNumber' | 'notNumber' | 'shortened' | 'length' | 'country' | `{${string}}`
 
 export type Watch = {
   row?(): void
@@ -36,7 +36,7 @@ export async function* candidatesOf(reading: Reading, watch: Watch = {}): AsyncG
     if (wasFirst && isHeading(row.fields)) continue
     watch.row?.()
     const written = (row.fields[columns.number] ?? '').trim()
-    const digits = normaliseNumber(written)
+    const digits = normaliseNumber(wholeNumber(written) ?? written)
     const fault = digits === undefined ? faultOf(written) : faultOfDigits(digits)
     if (fault) {
       watch.bad?.(fault, row, written)
@@ -61,7 +61,16 @@ export async function* candidatesOf(reading: Reading, watch: Watch = {}): AsyncG
 
 function faultOf(written: string): Fault {
   if (written === '') return 'noNumber'
+  if (scientific.test(written)) return 'shortened'
   return /^\+?[\d\s()[\].-]+$/.test(written) ? 'length' : 'notNumber'
+}
+
+const scientific = /^(\d)[.,](\d+)E\+?(\d{1,2})$/i
+
+/** `7.9160000001E+10`, as spreadsheets save long numbers in a CSV file: 79160000001, if no digit was left out. */
+function wholeNumber(written: string): string | undefined {
+  const [, first, fraction, exponent] = scientific.exec(written) ?? []
+  return fraction?.length === Number(exponent) ? `${first}${fraction}` : undefined
 }
 
 /** The same rule as the server's; which ranges are in use, the server alone knows. */

@@ -97,9 +97,10 @@ class Sums {
     }
     for (let i = 0; i < batch.length && i < PREVIEWED && this.#preview.length < PREVIEWED; i++) {
       if (refused.has(i)) continue
+      const { digits, substitutions } = batch[i]!
       const text = this.#render(batch[i]!)
       const brand = trial.firstBrands[i] ?? null
-      this.#preview.push({ digits: batch[i]!.digits, brand, text, parts: this.#partsOf(text) })
+      this.#preview.push({ digits, brand, text, parts: this.#partsOf(text), substitutions })
     }
     this.#candidates += batch.length
   }

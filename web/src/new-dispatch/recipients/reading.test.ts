@@ -55,6 +55,13 @@ describe('a CSV file', () => {
     expect((await read(new Blob(['79160000001,Anna\n']))).found).toEqual([['79160000001', 'Anna']])
   })
 
+  test('has the numbers that a spreadsheet wrote with an exponent, unless digits are missing', async () => {
+    const text = 'phone;name\n7,9160000001E+10;Anna\n7.9160000002e10;Oleg\n7,916E+10;Vera\n'
+    const { found, faults } = await read(new Blob([text]))
+    expect(found.map(([digits]) => digits)).toEqual(['79160000001', '79160000002'])
+    expect(faults).toEqual(['shortened'])
+  })
+
   test('says what is wrong with each bad line', async () => {
     const lines = ['phone,name', ',Anna', 'olga@mail.example,Olga', '8 916,Anna', '21012345678901,Anna', '79160000001,']
     const { faults, found } = await read(new Blob([lines.join('\n')]))

@@ -13,7 +13,13 @@ export type BrandSum = Wire<TrialAnswer>['byBrand'][number]
 export type BadLines = { fault: Fault | Refused; count: number; example: string; line: number }
 /** What the server refuses: error codes as `reason.7403` names them. */
 export type Refused = `${number}`
-export type Preview = { digits: string; brand: BrandSum['brand']; text: string; parts: number }
+export type Preview = {
+  digits: string
+  brand: BrandSum['brand']
+  text: string
+  parts: number
+  substitutions: Record<string, string>
+}
 
 /** What was read, and what it would come to. */
 export type Report = {
