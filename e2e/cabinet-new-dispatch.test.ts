@@ -197,6 +197,21 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
     expect(options!.options).toMatchObject({ hours: [9], days: [1, 2], useLocalTime: true, rate: 30 })
   })
 
+  test('in two tabs goes on in one of them, with what the other has left', async () => {
+    const { page } = await signedIn()
+    await writeText(page, 'Привет – всем')
+    expect(await page.locator('mark').count()).toBe(0) // the dash costs nothing among Cyrillic letters
+    const other = await page.context().newPage()
+    await openPage(other, cabinet, 'dispatches/new')
+    const nameIn = (tab: Page) => tab.getByRole('textbox', { name: 'Name of the dispatch' })
+    await nameIn(other).fill('Changed')
+    await page.getByText('The draft was changed in another tab').waitFor()
+    await page.getByRole('button', { name: 'Go on here' }).click()
+    await eventually(async () => expect(await nameIn(page).inputValue()).toBe('Changed'))
+    await page.getByRole('button', { name: 'Start anew' }).click()
+    await other.getByText('The draft was changed in another tab').waitFor()
+  })
+
   test('that cannot be started waits with its recipients and the reason, and is started later without a second upload', async () => {
     const poor = await aCompany(cabinet.sql, partner, { name: 'Poor', budget: money('0.01') })
     await anApprovedSender(cabinet.sql, poor, { brand: 'MTS' })

@@ -3,20 +3,32 @@ import { crc32, deflateRawSync } from 'node:zlib'
 /** A text, a number, or the content of a cell as XML, with its attributes. */
 type Cell = string | number | { attributes: string; xml: string }
 
-/** A workbook with one sheet, as spreadsheet programs save it: with a table of texts or with texts in the cells. */
-export async function aWorkbook(rows: Cell[][], kind: 'shared' | 'inline', styles?: string): Promise<Blob> {
+/**
+ * A workbook as spreadsheet programs save it: with a table of texts or with texts in the cells. Its sheet comes after
+ * empty ones.
+ */
+export async function aWorkbook(
+  rows: Cell[][],
+  kind: 'shared' | 'inline',
+  styles?: string,
+  emptySheets: string[] = [],
+): Promise<Blob> {
   const texts = new Map<string, number>()
   const sheet = rows.map((cells, i) => rowOf(cells, i + 1, kind === 'shared' ? texts : undefined)).join('')
   const shared = [...texts.keys()].map(text => `<si><t xml:space="preserve">${inXml(text)}</t></si>`).join('')
   return zipOf({
-    'xl/workbook.xml': '<workbook><sheets><sheet name="List" sheetId="1" r:id="rId7"/></sheets></workbook>',
+    'xl/workbook.xml': `<workbook><sheets>${emptySheets.map(emptyTag).join('')}<sheet name="List" sheetId="1" r:id="rId7"/></sheets></workbook>`,
     'xl/_rels/workbook.xml.rels':
-      '<Relationships><Relationship Id="rId7" Type="worksheet" Target="worksheets/list.xml"/></Relationships>',
+      '<Relationships><Relationship Id="rId7" Type="worksheet" Target="worksheets/list.xml"/>' +
+      '<Relationship Id="rId8" Type="worksheet" Target="worksheets/empty.xml"/></Relationships>',
+    'xl/worksheets/empty.xml': '<worksheet><sheetData/></worksheet>',
     'xl/worksheets/list.xml': `<?xml version="1.0"?><worksheet><sheetData>${sheet}</sheetData></worksheet>`,
     ...(styles ? { 'xl/styles.xml': styles } : {}),
     ...(kind === 'shared' ? { 'xl/sharedStrings.xml': `<sst>${shared}</sst>` } : {}),
   })
 }
+
+const emptyTag = (name: string) => `<sheet name="${inXml(name)}" sheetId="2" r:id="rId8"/>`
 
 function rowOf(cells: Cell[], line: number, texts: Map<string, number> | undefined): string {
   const written = cells.map((cell, column) => {

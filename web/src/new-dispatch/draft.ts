@@ -134,6 +134,10 @@ export type DraftUse = {
   discard(): Promise<void>
   /** The dispatch is started: the next page begins anew, and this one goes on showing what was sent. */
   forget(): Promise<void>
+  /** Another tab has changed or sent the draft since: this one would overwrite it, or send it twice. */
+  isElsewhere: boolean
+  /** Goes on with what the other tab left. */
+  takeOver(): void
 }
 
 /** The person's draft; undefined until it is read. A browser without a database keeps it as long as the page is open. */
@@ -143,8 +147,11 @@ export function useDraft(personId: number, companyId: number | undefined): Draft
   const saved = useRef(Promise.resolve())
   const isSaveWaiting = useRef(false)
 
+  const { isElsewhere, setIsElsewhere, tellOthers } = useOtherTabs(personId, () => latest.current !== undefined)
+
   // The company is looked at once: later the page changes it in the draft.
   useEffect(() => {
+    if (isElsewhere) return
     let isHere = true
     void keptDraft(personId)
       .catch(() => undefined)
@@ -157,7 +164,7 @@ export function useDraft(personId: number, companyId: number | undefined): Draft
     return () => {
       isHere = false
     }
-  }, [personId])
+  }, [personId, isElsewhere])
 
   /** At once, because a reload may follow at any moment. Changes that come while one is written are written together. */
   const save = useCallback(() => {
@@ -165,10 +172,12 @@ export function useDraft(personId: number, companyId: number | undefined): Draft
     isSaveWaiting.current = true
     saved.current = saved.current.then(async () => {
       isSaveWaiting.current = false
-      if (latest.current) await keepDraft(personId, latest.current).catch(() => {})
+      if (!latest.current) return
+      await keepDraft(personId, latest.current).catch(() => {})
+      tellOthers()
     })
     return saved.current
-  }, [personId])
+  }, [personId, tellOthers])
 
   const change = useCallback(
     (part: Partial<Draft>) => {
@@ -189,14 +198,36 @@ export function useDraft(personId: number, companyId: number | undefined): Draft
     latest.current = newDraft(draft?.companyId)
     await saved.current
     await forgetDraft(personId).catch(() => {})
+    tellOthers()
     setDraft(latest.current)
-  }, [personId, draft?.companyId])
+  }, [personId, draft?.companyId, tellOthers])
 
   const forget = useCallback(async () => {
     latest.current = undefined
     await saved.current
     await forgetDraft(personId).catch(() => {})
-  }, [personId])
+    tellOthers()
+  }, [personId, tellOthers])
 
-  return draft && { draft, change, store, discard, forget }
+  const takeOver = () => {
+    setDraft(undefined)
+    setIsElsewhere(false)
+  }
+  return draft && { draft, change, store, discard, forget, isElsewhere, takeOver }
+}
+
+/** Tabs of the same person share one draft; each tells the others when it has stored or forgotten it. */
+function useOtherTabs(personId: number, hasDraft: () => boolean) {
+  const [isElsewhere, setIsElsewhere] = useState(false)
+  const others = useRef<BroadcastChannel>(undefined)
+  const latest = useRef(hasDraft)
+  latest.current = hasDraft
+  useEffect(() => {
+    const channel = new BroadcastChannel(`${DATABASE} ${personId}`)
+    channel.onmessage = () => latest.current() && setIsElsewhere(true)
+    others.current = channel
+    return () => channel.close()
+  }, [personId])
+  const tellOthers = useCallback(() => others.current?.postMessage('changed'), [])
+  return { isElsewhere, setIsElsewhere, tellOthers }
 }

@@ -58,8 +58,6 @@ export function dearSigns(text: string, samples: Record<string, string>): Dear |
   return { signs, replacement: cheaper[signs[0]!]!, text: replaced, parts: after }
 }
 
-export const isDear = (char: string) => cheaper[char] !== undefined && !isInGsm(char)
-
 export const placeholdersIn = (text: string) => compileTemplate(text).names
 
 /** The text with a sample for each placeholder; without one, its name. */

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useFormats } from '../format.ts'
+import { Blank } from '../parts/blank.tsx'
 import { BoneRows } from '../parts/bones.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -30,12 +31,24 @@ export function NewDispatchPage() {
   const use = useDraft(personId, company)
   if (!use) return <BoneRows />
   const companyId = kind === 'COMPANY' ? undefined : (company ?? use.draft.companyId)
+  if (use.isElsewhere) return <Elsewhere use={use} />
   if (use.draft.sending) return <Sending use={use} />
   if (kind !== 'COMPANY' && companyId === undefined) return <CompanyFirst use={use} />
   return <Wizard use={use} companyId={companyId} />
 }
 NewDispatchPage.firstQueries = ({ me, chosen }: Opened) =>
   me.kind === 'COMPANY' || chosen !== undefined ? [offerQuery(chosen)] : []
+
+function Elsewhere({ use }: { use: DraftUse }) {
+  const { say } = useWords()
+  return (
+    <Blank drawing="bird" level={1} title={say('new.elsewhere')} text={say('new.elsewhere.text')}>
+      <Button variant="filled" onClick={use.takeOver}>
+        {say('new.elsewhere.take')}
+      </Button>
+    </Blank>
+  )
+}
 
 function CompanyFirst({ use }: { use: DraftUse }) {
   const { say } = useWords()

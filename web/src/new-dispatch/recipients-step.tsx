@@ -1,4 +1,4 @@
-import { Button, Textarea } from '@mantine/core'
+import { Button, NativeSelect, Textarea } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import { useFormats } from '../format.ts'
 import { FileDrop } from '../parts/file-drop.tsx'
@@ -25,7 +25,7 @@ export function RecipientsStep({ use, offer }: StepProps) {
   const words = useWords()
   const { say } = words
   const { draft } = use
-  const { problem, setProblem, take } = useSource(use)
+  const { problem, setProblem, take, takeSheet } = useSource(use)
   const checking = useCheck(use, setProblem)
   const report = reportOf(draft)
   const fault = faultOf(words, draft) ?? (report && report.willBeSent === 0 ? say('new.preview.none') : undefined)
@@ -35,7 +35,7 @@ export function RecipientsStep({ use, offer }: StepProps) {
       <div className={styles.columns}>
         <div>
           {problem !== undefined && <FormProblem>{describeReading(words, problem)}</FormProblem>}
-          {draft.source ? <SourceLine use={use} offer={offer} /> : <SourceChoice onFile={take} />}
+          {draft.source ? <SourceLine use={use} onSheet={takeSheet} /> : <SourceChoice onFile={take} />}
           {draft.source && <ColumnTable use={use} />}
           {checking && <Progress done={checking.rows} isWaiting={checking.isWaiting} />}
           {report && <ReadingReport use={use} report={report} />}
@@ -64,10 +64,10 @@ function faultOf({ say }: Words, draft: Draft): string | undefined {
 function useSource({ draft, store }: StepProps['use']) {
   const { personId } = useMe()
   const [problem, setProblem] = useState<unknown>()
-  const take = async (file: Blob, name: string, isPasted: boolean) => {
+  const take = async (file: Blob, name: string, isPasted: boolean, sheet?: number) => {
     setProblem(undefined)
     try {
-      const look = await runTask({ kind: 'look', file })
+      const look = await runTask({ kind: 'look', file, sheet })
       await keepFile(personId, file)
       const { matchColumns } = await import('./recipients/columns.ts') // with the numbering of all countries
       const columns = matchColumns(look.columns, placeholdersOf(draft))
@@ -76,7 +76,12 @@ function useSource({ draft, store }: StepProps['use']) {
       setProblem(error)
     }
   }
-  return { problem, setProblem, take }
+  const takeSheet = async (sheet: number) => {
+    const { name, isPasted } = draft.source!
+    const file = await keptFile(personId)
+    if (file) await take(file, name, isPasted, sheet)
+  }
+  return { problem, setProblem, take, takeSheet }
 }
 
 /** Checks as soon as everything is known, and again when something changed. */
@@ -160,7 +165,9 @@ const separatorNames = { ',': '“,”', ';': '“;”' }
 const KB = 1000
 const MB = 1000 * KB
 
-function SourceLine({ use: { draft, change } }: StepProps) {
+type LineProps = { use: StepProps['use']; onSheet(sheet: number): void }
+
+function SourceLine({ use: { draft, change }, onSheet }: LineProps) {
   const { say } = useWords()
   const { number } = useFormats()
   const { name, sizeBytes, look } = draft.source!
@@ -186,6 +193,14 @@ function SourceLine({ use: { draft, change } }: StepProps) {
           {size} · {written}
         </div>
       </div>
+      {form.kind === 'xlsx' && form.sheets && form.sheets.length > 1 && (
+        <NativeSelect
+          aria-label={say('new.file.sheet')}
+          value={String(form.sheet ?? 0)}
+          onChange={({ currentTarget }) => onSheet(Number(currentTarget.value))}
+          data={form.sheets.map((label, place) => ({ value: String(place), label }))}
+        />
+      )}
       <Button onClick={() => change({ source: undefined, columns: undefined, checked: undefined })}>
         {say('new.file.replace')}
       </Button>

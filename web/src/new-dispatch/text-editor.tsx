@@ -3,7 +3,7 @@ import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'rea
 import { Icon } from '../parts/icon.tsx'
 import { useWords } from '../words/words.ts'
 import type { Draft, DraftUse } from './draft.ts'
-import { type Dear, dearSigns, isDear, measure, mostIn, rendered } from './message-text.ts'
+import { type Dear, dearSigns, measure, mostIn, rendered } from './message-text.ts'
 import styles from './new-dispatch.module.css'
 import { samplesOf } from './offer.ts'
 
@@ -63,7 +63,7 @@ export function TextEditor({ draft, change }: Props) {
       <div className={styles.editor}>
         <div className={styles.paper}>
           <div className={styles.marks} aria-hidden="true">
-            {marksOf(draft.text)}
+            {marksOf(draft.text, dearIn(draft)?.signs ?? [])}
           </div>
           <textarea
             ref={area}
@@ -133,13 +133,17 @@ function useNames(draft: Draft): string[] {
   return [...new Set([...usable, ...usualNames[language]])]
 }
 
+/** A text in Cyrillic letters has none: other signs would make it no cheaper. */
+const dearIn = (draft: Draft): Dear | undefined =>
+  draft.channelType === 'SMS' ? dearSigns(draft.text, samplesOf(draft)) : undefined
+
 /** Behind the text: placeholders and dear characters have a ground of their own. */
-function marksOf(text: string): ReactNode[] {
+function marksOf(text: string, dear: string[]): ReactNode[] {
   const pieces = text.split(/(\{[\p{L}_][\p{L}\p{M}\p{Nd}_]*\})/u)
   return pieces.flatMap((piece, at) => {
     if (at % 2 === 1) return [<mark key={at}>{piece}</mark>]
     return [...piece].map((char, i) =>
-      isDear(char) ? (
+      dear.includes(char) ? (
         <mark key={`${at}-${i}`} className={styles.dear}>
           {char}
         </mark>
@@ -183,7 +187,7 @@ function Counter({ draft }: { draft: Draft }) {
 
 function DearBand({ draft, change }: Props) {
   const { say } = useWords()
-  const dear: Dear | undefined = draft.channelType === 'SMS' ? dearSigns(draft.text, samplesOf(draft)) : undefined
+  const dear = dearIn(draft)
   if (!dear) return null
   return (
     <div className={styles.band} role="status">

@@ -1,7 +1,9 @@
 import { type Separator, separatorOf } from '../../../../src/commands/send/csv.ts'
 
-/** How a file of recipients is written. */
-export type FileForm = { kind: 'csv'; encoding: Encoding; separator: Separator } | { kind: 'xlsx' }
+/** How a file of recipients is written. A draft of an earlier version names no sheet: it has the first one. */
+export type FileForm =
+  | { kind: 'csv'; encoding: Encoding; separator: Separator }
+  | { kind: 'xlsx'; sheet?: number; sheets?: string[] }
 export type Encoding = 'UTF-8' | 'UTF-16LE' | 'UTF-16BE' | 'Windows-1251'
 
 /** The file cannot be read, and why. */

@@ -1,16 +1,33 @@
 import type { Row } from '../../../../src/commands/send/csv.ts'
 import { isHeading } from './columns.ts'
-import { recogniseForm, UnreadableFile } from './file-form.ts'
+import { type FileForm, recogniseForm, UnreadableFile } from './file-form.ts'
 import { rowsOf } from './rows.ts'
 import type { Look } from './tasks.ts'
+import { sheetNames } from './xlsx.ts'
 
 const LOOKED_AT = 20
 const SHOWN_SAMPLES = 2
 const MOST_COLUMNS = 50
 
-/** How the file is written, its columns, and what the first rows have. */
-export async function lookAt(file: Blob): Promise<Look> {
+/** How the file is written, its columns, and what the first rows have. Of a workbook: its first sheet with recipients. */
+export async function lookAt(file: Blob, sheet?: number): Promise<Look> {
   const form = await recogniseForm(file)
+  if (form.kind === 'csv') return lookAtRows(file, form)
+  const sheets = await sheetNames(file)
+  const places = sheet === undefined ? [...sheets.keys()] : [sheet]
+  for (const place of places.slice(0, -1)) {
+    const look = await lookAtRows(file, { ...form, sheet: place, sheets }).catch(isEmpty)
+    if (look) return look
+  }
+  return lookAtRows(file, { ...form, sheet: places.at(-1) ?? 0, sheets })
+}
+
+/** A sheet without recipients, such as a title page, is passed over. */
+function isEmpty(error: unknown): undefined {
+  if (!(error instanceof UnreadableFile) || error.reason !== 'empty') throw error
+}
+
+async function lookAtRows(file: Blob, form: FileForm): Promise<Look> {
   const rows: Row[] = []
   for await (const row of rowsOf(file, form)) if (rows.push(row) > LOOKED_AT) break
   const [first] = rows

@@ -3,6 +3,7 @@ import { aWorkbook } from '../../../../src/testing/workbook.ts'
 import { type Candidate, candidatesOf, type Fault, type Repeats } from './candidates.ts'
 import { matchColumns } from './columns.ts'
 import { recogniseForm } from './file-form.ts'
+import { lookAt } from './look.ts'
 import { NumberSet } from './number-set.ts'
 import { rowsOf } from './rows.ts'
 
@@ -83,6 +84,14 @@ describe('a workbook', () => {
       ['79160000001', 'Анна & Co'],
       ['79160000002', '<Oleg>'],
     ])
+  })
+
+  test('has several sheets: the first one with recipients is taken, or the one that the person chooses', async () => {
+    const file = await aWorkbook([['phone'], [79160000002]], 'inline', undefined, ['Title & date', 'Old'])
+    const { form, columns } = await lookAt(file)
+    expect(form).toEqual({ kind: 'xlsx', sheet: 2, sheets: ['Title & date', 'Old', 'List'] })
+    expect(columns[0]!.samples).toEqual(['79160000002'])
+    await expect(lookAt(file, 1)).rejects.toThrow('empty')
   })
 
   test('keeps cells in their columns where some are empty, and says the line', async () => {

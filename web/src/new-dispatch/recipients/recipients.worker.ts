@@ -21,7 +21,7 @@ self.onmessage = async ({ data: task }: MessageEvent<Task>) => {
 }
 
 function work(task: Task) {
-  if (task.kind === 'look') return lookAt(task.file)
+  if (task.kind === 'look') return lookAt(task.file, task.sheet)
   if (task.kind === 'check') return checkRecipients(task.reading, task.dispatch, task.place, telling)
   return uploadRecipients(task, telling)
 }

@@ -4,7 +4,7 @@ import { readSheet } from './xlsx.ts'
 
 /** The rows of a file, in pieces: memory does not depend on their number. */
 export const rowsOf = (file: Blob, form: FileForm): AsyncIterable<Row> =>
-  form.kind === 'xlsx' ? readSheet(file) : readRows(textOf(file, form.encoding), form.separator)
+  form.kind === 'xlsx' ? readSheet(file, form.sheet) : readRows(textOf(file, form.encoding), form.separator)
 
 async function* textOf(file: Blob, encoding: Encoding): AsyncGenerator<string> {
   const decoder = new TextDecoder(encoding)

@@ -48,7 +48,7 @@ export type Report = {
 export type Place = { api: string; companyId: number | undefined }
 
 export type Task =
-  | { kind: 'look'; file: Blob }
+  | { kind: 'look'; file: Blob; sheet: number | undefined }
   | { kind: 'check'; reading: Reading; dispatch: DispatchForm; place: Place }
   | {
       kind: 'upload'

@@ -2,14 +2,25 @@ import type { Row } from '../../../../src/commands/send/csv.ts'
 import { type CellFormat, readCellFormats, shownMoment, shownNumber } from './cell-formats.ts'
 import { piecesOf, UnreadableFile } from './file-form.ts'
 
+const MOST_SHEETS = 100
+
+/** The names of the sheets in the order of their tabs. */
+export async function sheetNames(file: Blob): Promise<string[]> {
+  const workbook = await smallPart(file, (await readDirectory(file)).get('xl/workbook.xml'))
+  return sheetTags(workbook).map(tag => plainText(attribute(tag, 'name') ?? ''))
+}
+
+const sheetTags = (workbook: string) =>
+  [...workbook.matchAll(/<(?:\w+:)?sheet\b[^>]*>/g)].slice(0, MOST_SHEETS).map(([tag]) => tag)
+
 /**
- * Reads the first sheet of a workbook (Office Open XML) as it is unpacked, a piece at a time. Only the table of shared
+ * Reads a sheet of a workbook (Office Open XML) as it is unpacked, a piece at a time. Only the table of shared
  * texts stays in memory, as bytes. Dates and numbers come as the sheet shows them.
  */
-export async function* readSheet(file: Blob): AsyncGenerator<Row> {
+export async function* readSheet(file: Blob, place = 0): AsyncGenerator<Row> {
   const entries = await readDirectory(file)
   const workbook = await smallPart(file, entries.get('xl/workbook.xml'))
-  const sheet = entries.get(await firstSheetOf(file, entries, workbook))
+  const sheet = entries.get(await partOfSheet(file, entries, sheetTags(workbook)[place] ?? ''))
   if (!sheet) throw new UnreadableFile('broken', 'The workbook has no sheet')
   const shared = new SharedTexts()
   const texts = entries.get('xl/sharedStrings.xml')
@@ -83,8 +94,8 @@ async function smallPart(file: Blob, entry: Entry | undefined, longest = LONGEST
   return text
 }
 
-async function firstSheetOf(file: Blob, entries: Map<string, Entry>, workbook: string): Promise<string> {
-  const id = /<(?:\w+:)?sheet\b[^>]*\br:id="([^"]+)"/.exec(workbook)?.[1]
+async function partOfSheet(file: Blob, entries: Map<string, Entry>, tag: string): Promise<string> {
+  const id = attribute(tag, 'r:id')
   const relations = await smallPart(file, entries.get('xl/_rels/workbook.xml.rels'))
   const [relation] = [...relations.matchAll(/<Relationship\b[^>]*>/g)].filter(([tag]) => tag.includes(`Id="${id}"`))
   const target = /\bTarget="([^"]+)"/.exec(relation?.[0] ?? '')?.[1] ?? 'worksheets/sheet1.xml'

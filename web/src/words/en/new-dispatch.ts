@@ -44,7 +44,7 @@ export const newDispatch = {
   'new.sender.waiting': 'In review',
   'new.sender.suspended': 'Suspended',
   'new.sender.missing': 'Not asked for',
-  'new.sender.lacks': 'Not registered with {operators}',
+  'new.sender.lacks': 'Name not approved: {operators}',
   'new.sender.lacks.text': 'Numbers of these operators would get no message.',
   'new.sender.lacks.count': {
     one: '{operator}: {count} number of your list would get no message',
@@ -89,6 +89,9 @@ export const newDispatch = {
   'new.summary.notChecked': 'The price appears when the recipients are read.',
   'new.phone.message': 'Text message',
 
+  'new.elsewhere': 'The draft was changed in another tab',
+  'new.elsewhere.text': 'So that nothing is overwritten or sent twice, only one tab goes on with it.',
+  'new.elsewhere.take': 'Go on here',
   'new.file.drop': 'Drop a file here, or choose one',
   'new.file.kinds': 'CSV or XLSX, also with a million lines. It is read in your browser, a piece at a time.',
   'new.file.choose': 'Choose a file',
@@ -100,7 +103,8 @@ export const newDispatch = {
   'new.file.replace': 'Replace',
   'new.file.csv': '{encoding}, columns split by {separator}',
   'new.file.tab': 'a tab',
-  'new.file.xlsx': 'workbook, first sheet',
+  'new.file.xlsx': 'workbook',
+  'new.file.sheet': 'Sheet',
   'new.file.reading': 'Reading and checking',
   'new.file.rows': { one: '{count} line', other: '{count} lines' },
   'new.file.waiting': 'No connection. It goes on by itself when the connection is back.',
