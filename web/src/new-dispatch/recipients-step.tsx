@@ -195,6 +195,7 @@ function SourceLine({ use: { draft, change }, onSheet }: LineProps) {
       </div>
       {form.kind === 'xlsx' && form.sheets && form.sheets.length > 1 && (
         <NativeSelect
+          className={styles.sheet}
           aria-label={say('new.file.sheet')}
           value={String(form.sheet ?? 0)}
           onChange={({ currentTarget }) => onSheet(Number(currentTarget.value))}
