@@ -145,7 +145,7 @@ describe.skipIf(!hasBrowser)('messages', () => {
     await isOpen(0)
     await page.keyboard.press('Escape')
     await panel.waitFor({ state: 'detached' })
-    await page.keyboard.press('j')
+    await page.getByRole('row').nth(1).getByRole('link').click()
     await isOpen(0)
     await page.keyboard.press('Enter')
     await page.getByRole('region', { name: 'Life of the message' }).waitFor()

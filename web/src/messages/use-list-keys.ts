@@ -18,7 +18,7 @@ export function useListKeys(
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (isElsewhere(event)) return
+      if (isElsewhere(event, openUuid)) return
       if (event.key === 'j') step(1)
       else if (event.key === 'k') step(-1)
       else if (event.key === 'Escape' && openUuid) open(undefined)
@@ -32,9 +32,9 @@ export function useListKeys(
   return { step }
 }
 
-/** In a field, in a dialog or menu, or on something that Enter presses. */
-function isElsewhere({ target, key, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
+/** In a field, in a dialog or menu, or on something that Enter presses; a click leaves the focus on the open row. */
+function isElsewhere({ target, key, ctrlKey, metaKey, altKey }: KeyboardEvent, openUuid: string | undefined): boolean {
   if (ctrlKey || metaKey || altKey || !(target instanceof Element)) return true
   if (target.closest('input, textarea, select, [role=dialog], [role=menu]')) return true
-  return key === 'Enter' && target.closest('a, button') !== null
+  return key === 'Enter' && target.closest('a, button') !== null && !target.closest(`[data-uuid="${openUuid}"]`)
 }
