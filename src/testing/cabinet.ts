@@ -1,8 +1,10 @@
-import type { InjectOptions } from 'fastify'
+import fastify, { type InjectOptions, type RouteOptions } from 'fastify'
 import type { Pool } from '../db/sql.ts'
 import { acceptInvitation, invitePerson } from '../domain/people/people.ts'
 import type { Place } from '../domain/people/person.ts'
 import type { App } from '../http/app.ts'
+import type { Needs } from '../http/cabinet/access.ts'
+import { registerCabinetApi } from '../http/cabinet/cabinet-api.ts'
 
 export const PASSWORD = 'correct horse battery'
 
@@ -53,4 +55,22 @@ export class CabinetBrowser {
 
   signIn = (login: string, password = PASSWORD, options?: Options) =>
     this.ask('POST', '/session', { login, password }, options)
+}
+
+/** Every route of the cabinet but HEAD: `GET /people`, what it needs, and whether its query may name a company. */
+export async function cabinetRoutes(sql: Pool) {
+  const routes: RouteOptions[] = []
+  const app = fastify()
+  app.addHook('onRoute', route => void routes.push(route))
+  const context = { sql, clock: () => new Date(), publicUrl: 'http://localhost', secret: 'of no importance' }
+  registerCabinetApi(app, { ...context, strangerBytes: { guard: () => {} } } as never)
+  await app.ready()
+  await app.close()
+  return routes
+    .filter(({ method }) => method !== 'HEAD')
+    .map(({ method, url, config, schema }) => ({
+      route: `${method} ${url.replace('/cabinet/api', '')}`,
+      needs: config!.needs as Needs,
+      takesCompany: 'companyId' in ((schema?.querystring as { properties?: object })?.properties ?? {}),
+    }))
 }

@@ -479,19 +479,6 @@ describe('people', () => {
       expect((await login(browser, id, 'x@shop.example')).status).toBe(404)
     }
   })
-
-  test.each([
-    ...roles.COMPANY.map(role => ['COMPANY', role] as const),
-    ...roles.PARTNER.map(role => ['PARTNER', role] as const),
-    ...roles.STAFF.map(role => ['STAFF', role] as const),
-  ])('%s %s sees and changes people only with the right', async (kind, role) => {
-    const place = kind === 'COMPANY' ? ofCompany(companyId) : kind === 'PARTNER' ? ofPartner(partner.partnerId) : staff
-    const { browser } = await signedIn(place, role)
-    const has = (right: string) => (rightsOf({ kind, role }) as readonly string[]).includes(right)
-    expect((await browser.ask('GET', '/people')).status).toBe(has('people.see') ? 200 : 403)
-    const { status } = await browser.ask('POST', '/people', { login: '', role: '' })
-    expect(status).toBe(has('people.change') ? 400 : 403)
-  })
 })
 
 /** An empty cabinet. */

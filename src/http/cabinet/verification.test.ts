@@ -1,14 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Pool } from '../../db/sql.ts'
-import { type Place, roles } from '../../domain/people/person.ts'
-import { may } from '../../domain/people/rights.ts'
+import type { Place } from '../../domain/people/person.ts'
 import { CodeBox } from '../../domain/verifications/code-box.ts'
 import { verificationSums } from '../../domain/verifications/verifications.ts'
 import { openCaptchaSecret } from '../../domain/verifiers/captcha-secret.ts'
 import { defaultPage, defaultSettings } from '../../domain/verifiers/verifier.ts'
 import { requireAnyVerifier } from '../../domain/verifiers/verifiers.ts'
 import { useApp } from '../../testing/api.ts'
-import { aPerson, CabinetBrowser, ofCompany, ofPartner, staff } from '../../testing/cabinet.ts'
+import { aPerson, CabinetBrowser, ofCompany } from '../../testing/cabinet.ts'
 import { aCompany, anApprovedSender, aPartner, aSender, type TestPartner } from '../../testing/factories.ts'
 import { planModes, readsOf } from '../../testing/plans.ts'
 import { aVerifier, secret } from '../../testing/verification.ts'
@@ -279,58 +278,5 @@ describe('trying a verifier', () => {
       destination: '74951234567',
     })
     expect(fixed.body.error.msg).toBe('destination: is no valid number')
-  })
-})
-
-describe('who may do what', () => {
-  /** Every route, with the id of a verifier and of a widget of a company. */
-  const routes = (company: number, ids: { verifier: string; widget: string }) =>
-    [
-      ['settings.see', 'GET', `/verification?companyId=${company}`],
-      ['settings.see', 'GET', `/verification/blocked?companyId=${company}`],
-      ['settings.see', 'GET', `/verification/offer?companyId=${company}`],
-      ['settings.see', 'GET', `/verification/verifiers/${ids.verifier}`],
-      ['settings.see', 'GET', `/verification/widgets/${ids.widget}`],
-      ['settings.see', 'GET', `/verification/widgets/${ids.widget}/errors`],
-      ['settings.change', 'POST', `/verification/unblock?companyId=${company}`, { subject: 'prefix:7916' }],
-      ['settings.change', 'POST', `/verification/verifiers?companyId=${company}`, form('Login')],
-      ['settings.change', 'PUT', `/verification/verifiers/${ids.verifier}`, { ...form('Login'), version: 'x' }],
-      ['settings.change', 'DELETE', `/verification/widgets/${ids.widget}`],
-      [
-        'settings.change',
-        'POST',
-        `/verification/verifiers/${ids.verifier}/try`,
-        { channelType: 'SMS', destination: '79160000001' },
-      ],
-      ['settings.change', 'POST', `/verification/verifiers/${ids.verifier}/try/check`, { uuid: 'x', code: '1' }],
-    ] as const
-
-  const idsOf = async (company: number) => {
-    const admin = await signedIn(staff, 'admin')
-    const made = await admin.ask('POST', `/verification/widgets?companyId=${company}`, { ...form('Shop'), page })
-    return { verifier: await aVerifier(api.sql, company), widget: made.body.id as string }
-  }
-
-  test('what belongs to another company or partner is not found', async () => {
-    const theirs = routes(foreignId, await idsOf(foreignId))
-    for (const place of [ofCompany(companyId), ofPartner(partner.partnerId)]) {
-      const browser = await signedIn(place, 'owner')
-      for (const [, method, path, body] of theirs)
-        expect([method, path, (await browser.ask(method, path, body)).status]).toEqual([method, path, 404])
-    }
-  })
-
-  test('a route is closed to every role without its right', async () => {
-    const ours = routes(companyId, await idsOf(companyId))
-    const places = { COMPANY: ofCompany(companyId), PARTNER: ofPartner(partner.partnerId), STAFF: staff }
-    for (const kind of ['COMPANY', 'PARTNER', 'STAFF'] as const)
-      for (const role of roles[kind].filter(role => !may({ kind, role }, 'settings.change'))) {
-        const browser = await signedIn(places[kind], role)
-        for (const [needs, method, path, body] of ours) {
-          const isOpen = may({ kind, role }, needs)
-          const { status } = await browser.ask(method, path, body)
-          expect([kind, role, method, path, status]).toEqual([kind, role, method, path, isOpen ? 200 : 403])
-        }
-      }
   })
 })

@@ -1,0 +1,539 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { money } from '../../base/money.ts'
+import { uuid7Batch } from '../../base/uuid7.ts'
+import { topUp } from '../../domain/ledger/ledger.ts'
+import { pageOfLines } from '../../domain/ledger/lines.ts'
+import { loadNumbering } from '../../domain/numbering/numbering.ts'
+import { type PersonKind, type Place, personKinds, roles } from '../../domain/people/person.ts'
+import { may, type Right, rights, rightsOf } from '../../domain/people/rights.ts'
+import { codeAt } from '../../domain/people/totp.ts'
+import { saveLinks } from '../../domain/short-links/short-links.ts'
+import { defaultPage, defaultSettings } from '../../domain/verifiers/verifier.ts'
+import { formOf, useApp } from '../../testing/api.ts'
+import { aPerson, CabinetBrowser, cabinetRoutes, ofCompany, ofPartner, staff } from '../../testing/cabinet.ts'
+import { aCompany, anApprovedSender, aPartner } from '../../testing/factories.ts'
+import { aDispatch, billingZone, someRecipients } from '../../testing/world.ts'
+import type { Needs } from './access.ts'
+
+/** Every route of the cabinet and what it needs. A new route must be named here, and one with another right too. */
+const routesOf: Record<Needs, string[]> = {
+  nobody: ['POST /invitation', 'POST /invitation/accept', 'GET /service', 'POST /session'],
+  half: ['DELETE /session', 'POST /session/second-factor'],
+  'signed in': [
+    'PATCH /account',
+    'PUT /account/password',
+    'DELETE /account/second-factor',
+    'GET /account/second-factor',
+    'POST /account/second-factor',
+    'POST /account/second-factor/proposal',
+    'POST /account/second-factor/recovery-codes',
+    'DELETE /account/sessions',
+    'GET /account/sessions',
+    'DELETE /account/sessions/:id',
+    'GET /companies',
+    'GET /session',
+  ],
+  'traffic.see': [
+    'GET /dispatches',
+    'GET /dispatches/:id',
+    'GET /dispatches/:id/breakdown',
+    'GET /dispatches/:id/report',
+    'GET /inbound',
+    'GET /inbound/report',
+    'GET /links',
+    'GET /links/:code',
+    'GET /links/clicks',
+    'GET /links/dispatches',
+    'GET /live',
+    'GET /messages',
+    'GET /messages/:uuid',
+    'GET /messages/counts',
+    'GET /messages/incoming',
+    'GET /messages/report',
+    'GET /overview',
+  ],
+  'traffic.send': [
+    'POST /dispatches/:id/again',
+    'POST /dispatches/:id/start',
+    'POST /dispatches/:id/stop',
+    'GET /new-dispatch',
+    'POST /new-dispatch',
+    'GET /new-dispatch/:dispatchId',
+    'POST /new-dispatch/:dispatchId/recipients',
+    'POST /new-dispatch/:dispatchId/start',
+    'POST /new-dispatch/check',
+    'POST /send',
+    'POST /send/price',
+  ],
+  'settings.see': [
+    'GET /blacklist',
+    'GET /blacklist/export',
+    'GET /documents',
+    'GET /documents/:documentId/content',
+    'GET /inbound/rules',
+    'GET /inbound/trial',
+    'GET /senders',
+    'GET /senders/:senderId',
+    'GET /senders/fees',
+    'GET /templates',
+    'GET /templates/:templateId',
+    'GET /templates/names',
+    'GET /verification',
+    'GET /verification/:kind/:id',
+    'GET /verification/blocked',
+    'GET /verification/offer',
+    'GET /verification/widgets/:id/errors',
+  ],
+  'settings.change': [
+    'POST /blacklist',
+    'DELETE /blacklist/:msisdn',
+    'POST /blacklist/import',
+    'POST /documents',
+    'DELETE /documents/:documentId',
+    'POST /inbound/centers',
+    'PUT /inbound/centers/default',
+    'POST /inbound/rules',
+    'DELETE /inbound/rules/:ruleId',
+    'PATCH /inbound/rules/:ruleId',
+    'POST /senders',
+    'PATCH /senders/:senderId',
+    'POST /senders/:senderId/suspend',
+    'POST /senders/:senderId/unsuspend',
+    'POST /templates',
+    'PATCH /templates/:templateId',
+    'POST /verification/:kind',
+    'DELETE /verification/:kind/:id',
+    'PUT /verification/:kind/:id',
+    'POST /verification/:kind/:id/try',
+    'POST /verification/:kind/:id/try/check',
+    'POST /verification/unblock',
+  ],
+  'developers.see': [
+    'GET /callbacks',
+    'GET /callbacks/:callbackId',
+    'GET /callbacks/settings',
+    'GET /callbacks/tests/:testId',
+    'GET /keys',
+    'GET /requests',
+  ],
+  'developers.change': [
+    'POST /callbacks/:callbackId/replay',
+    'POST /callbacks/receivers/try',
+    'POST /callbacks/secret',
+    'POST /callbacks/tests',
+    'POST /keys',
+    'PATCH /keys/:keyId',
+    'POST /keys/:keyId/reissue',
+    'POST /messages/:uuid/callbacks/:callbackId/replay',
+  ],
+  'money.see': [
+    'GET /money',
+    'GET /money/accounts',
+    'GET /money/ledger',
+    'GET /money/ledger/:day/:lineId',
+    'GET /money/ledger/file',
+    'GET /money/statements',
+    'GET /money/statements/:month',
+    'GET /money/statements/:month/file',
+    'GET /prices',
+    'GET /prices/calculation',
+  ],
+  'money.change': ['PUT /companies/:companyId/limits', 'PUT /money/terms', 'POST /money/top-ups'],
+  'companies.see': ['GET /companies/:companyId', 'GET /company-list'],
+  'companies.change': ['POST /companies', 'PATCH /companies/:companyId', 'PUT /companies/:companyId/status'],
+  'people.see': ['GET /people'],
+  'people.change': ['POST /people', 'PATCH /people/:personId', 'POST /people/:personId/invitation'],
+  'audit.see': ['GET /audit'],
+  review: [
+    'GET /review',
+    'GET /review/count',
+    'GET /review/senders/:senderId',
+    'POST /review/senders/:senderId/decision',
+    'GET /review/templates/:templateId',
+    'POST /review/templates/:templateId/decision',
+  ],
+  'gateways.see': ['GET /gateways', 'GET /gateways/:gatewayId'],
+  'gateways.change': [
+    'GET /connectors',
+    'POST /gateways',
+    'DELETE /gateways/:gatewayId',
+    'PATCH /gateways/:gatewayId',
+    'POST /gateways/:gatewayId/drain',
+    'POST /gateways/:gatewayId/pause',
+    'POST /gateways/:gatewayId/resume',
+    'POST /gateways/:gatewayId/trials',
+  ],
+  'tariffs.see': ['GET /tariffs', 'GET /tariffs/:tariffId', 'GET /tariffs/export', 'GET /tariffs/prices/export'],
+  'tariffs.change': [
+    'DELETE /tariffs/:tariffId',
+    'POST /tariffs/changes',
+    'PATCH /tariffs/fees',
+    'POST /tariffs/import',
+    'POST /tariffs/import/check',
+    'POST /tariffs/prices/changes',
+    'POST /tariffs/prices/withdrawals',
+  ],
+  'numbering.see': ['GET /numbering', 'GET /numbering/lookup'],
+  'numbering.change': [
+    'POST /numbering/uploads',
+    'DELETE /numbering/uploads/:uploadId',
+    'GET /numbering/uploads/:uploadId',
+    'POST /numbering/uploads/:uploadId/apply',
+    'POST /numbering/uploads/:uploadId/compare',
+    'PUT /numbering/uploads/:uploadId/pieces/:piece',
+    'PUT /numbering/virtual-operators',
+  ],
+  'partners.see': ['GET /partners', 'GET /partners/:partnerId'],
+  'partners.change': [
+    'POST /partners',
+    'POST /partners/:partnerId/password',
+    'PUT /partners/:partnerId/state',
+    'POST /partners/:partnerId/unlock',
+  ],
+  'health.see': ['GET /health'],
+}
+
+/** Who has a right: a role that gets one must be named here. */
+const holders: Record<Right, string> = {
+  'traffic.see': 'COMPANY: all, PARTNER: all, STAFF: all',
+  'traffic.send': 'COMPANY: owner sender, PARTNER: owner manager, STAFF: admin',
+  'settings.see': 'COMPANY: owner sender viewer, PARTNER: all, STAFF: all',
+  'settings.change': 'COMPANY: owner, PARTNER: owner manager, STAFF: admin',
+  'developers.see': 'COMPANY: owner, PARTNER: owner manager, STAFF: admin support',
+  'developers.change': 'COMPANY: owner, PARTNER: owner, STAFF: admin',
+  'money.see': 'COMPANY: owner finance, PARTNER: all, STAFF: admin support',
+  'money.change': 'PARTNER: owner, STAFF: admin',
+  'companies.see': 'PARTNER: all, STAFF: all',
+  'companies.change': 'PARTNER: owner manager, STAFF: admin',
+  'people.see': 'COMPANY: owner, PARTNER: owner, STAFF: admin support',
+  'people.change': 'COMPANY: owner, PARTNER: owner, STAFF: admin',
+  'audit.see': 'COMPANY: owner, PARTNER: owner, STAFF: admin support',
+  review: 'STAFF: admin moderator',
+  'gateways.see': 'STAFF: admin support',
+  'gateways.change': 'STAFF: admin',
+  'tariffs.see': 'STAFF: admin support',
+  'tariffs.change': 'STAFF: admin',
+  'numbering.see': 'STAFF: admin support',
+  'numbering.change': 'STAFF: admin',
+  'partners.see': 'STAFF: admin support',
+  'partners.change': 'STAFF: admin',
+  'health.see': 'STAFF: admin support',
+}
+
+const { api } = useApp('/docs/partner.json')
+const MARK = 'Kolibri'
+/** The partner of the attackers is `ours`; nothing of `theirs` may reach them. */
+let ours: Home
+let theirs: Home & Awaited<ReturnType<typeof belongingsOf>>
+let routes: Awaited<ReturnType<typeof cabinetRoutes>>
+
+type Home = { partnerId: number; companyId: number; owner: CabinetBrowser; partnerOwner: CabinetBrowser }
+
+beforeAll(async () => {
+  routes = await cabinetRoutes(api.sql)
+  ours = await aHome('Romashka')
+  const home = await aHome(MARK)
+  theirs = { ...home, ...(await belongingsOf(home, MARK)) }
+})
+
+async function aHome(name: string): Promise<Home> {
+  const partner = await aPartner(api.sql)
+  const companyId = await aCompany(api.sql, partner, { name })
+  const owner = await signedIn(ofCompany(companyId), 'owner')
+  return { ...partner, companyId, owner, partnerOwner: await signedIn(ofPartner(partner.partnerId), 'owner') }
+}
+
+async function signedIn(place: Place, role: string) {
+  const browser = new CabinetBrowser(() => api.app)
+  expect((await browser.signIn((await aPerson(api.sql, place, role)).login)).status).toBe(200)
+  return browser
+}
+
+/** One of everything that has an id. */
+async function belongingsOf({ companyId, partnerId, owner }: Home, mark: string) {
+  const url = `https://${mark.toLowerCase()}.example`
+  const made = async (path: string, body: object) => (await owner.ask('POST', path, body)).body
+  const sender = await anApprovedSender(api.sql, companyId, { senderName: mark })
+  const partner = { partnerId, login: mark, currency: 'RUB' } as never
+  const world = { partner, companyId, senders: [sender] }
+  const dispatchId = await aDispatch(api.sql, await loadNumbering(api.sql), world, someRecipients(1), { text: mark })
+  const [message] = await api.sql`select uuid from messages where dispatch_id = ${dispatchId}`
+  const [callback] = await api.sql`
+    insert into callbacks (company_id, receiver, url, format, events, event_count, status, happened_at, expires_at)
+    values (${companyId}, ${mark}, ${url}, 'partner', '[]', 0, 'EXPIRED', now(), now())
+    returning callback_id as id`
+  await api.sql`insert into receivers (company_id, receiver) values (${companyId}, ${url})`
+  const links = [{ code: `of${mark}`, messageUuid: uuid7Batch(new Date(), 1)[0]!, url }]
+  await api.sql.begin(tx => saveLinks(tx, companyId, links, new Date()))
+  await topUp(api.sql, companyId, { amount: money('7'), note: mark }, { billingZone, now: new Date() })
+  const { lines } = await pageOfLines(api.sql, companyId, {}, undefined, 1)
+  await made('/blacklist', { msisdn: BLACKLISTED, comment: mark })
+  const file = formOf({ name: 'file', filename: `${mark}.pdf`, content: '%PDF-1.7' })
+  const rule = await made('/inbound/rules', ruleOf(mark, url))
+  return {
+    dispatchId,
+    uuid: message!.uuid as string,
+    callbackId: callback!.id as number,
+    line: `${lines[0]!.day}/${lines[0]!.lineId}`,
+    senderId: sender.senderId,
+    ruleId: rule.ruleId as number,
+    centerId: rule.centerId as number,
+    personId: (await aPerson(api.sql, ofCompany(companyId), 'viewer', `${mark}@example.com`)).personId,
+    templateId: (await made('/templates', templateOf(mark, null))).templateId as number,
+    keyId: (await made('/keys', { type: 'MESSAGE', name: mark })).keyId as number,
+    testId: (await made('/callbacks/tests', { url })).testId as number,
+    verifierId: (await made('/verification/verifiers', verifierForm(mark))).id as string,
+    widgetId: (await made('/verification/widgets', { ...verifierForm(mark), page })).id as string,
+    documentId: (await owner.ask('POST', '/documents', file.body, file)).body.id as string,
+  }
+}
+
+const BLACKLISTED = '79160000063'
+const ruleOf = (center: string, callbackUrl: string) => ({
+  channelType: 'WHATSAPP',
+  senderNames: [],
+  center,
+  callbackUrl,
+})
+const templateOf = (mark: string, senderId: number | null) => ({
+  channelType: 'SMS',
+  templateType: 'SERVICE',
+  pattern: `${mark} %w`,
+  senderId,
+  content: null,
+})
+const verifierForm = (name: string) => ({ name, settings: defaultSettings })
+/** Of a widget. */
+const page = { ...defaultPage, origins: ['https://kolibri.example'] }
+const nameOf = (documentIds: string[]) => ({
+  senderName: 'Requested',
+  channelType: 'SMS',
+  commonType: 'COMMON',
+  brands: ['MTS'],
+  description: '',
+  documentIds,
+})
+const one = { destination: '79160000001', steps: [{ channelType: 'SMS', senderName: MARK, content: 'Hello' }] }
+const dispatch = { name: 'Sale', channelType: 'SMS', senderName: MARK, text: 'Hello' }
+const recipients = [{ destination: '79160000001' }]
+const terms = { budget: null, billing: 'POSTPAID' }
+const updatedAt = new Date(0).toISOString()
+const upload = formOf({ name: 'file', filename: 'new.pdf', content: '%PDF-1.7' })
+
+/** What is theirs, for the names in the paths of routes. */
+const idsOfTheirs = (route: string): Record<string, unknown> => ({
+  ...theirs,
+  id: route.includes('/dispatches/')
+    ? theirs.dispatchId
+    : route.includes('widgets')
+      ? theirs.widgetId
+      : theirs.verifierId,
+  kind: 'verifiers',
+  code: 'ofKolibri',
+  msisdn: BLACKLISTED,
+  month: new Date().toISOString().slice(0, 7),
+  day: theirs.line.split('/')[0]!,
+  lineId: theirs.line.split('/')[1]!,
+})
+
+/** The query of a route that wants one. */
+const queries: Record<string, () => string> = {
+  'GET /inbound/trial': () => 'channel=SMS&name=x',
+  'GET /live': () => `dispatches=${theirs.dispatchId}`,
+  'GET /prices/calculation': () => 'channelType=SMS&messages=1',
+}
+
+/** The body of a route that wants one. */
+const bodies: Record<string, () => object> = {
+  'POST /people': () => ({ login: 'intruder@example.com', role: 'owner' }),
+  'PATCH /people/:personId': () => ({ role: 'owner' }),
+  'PATCH /companies/:companyId': () => ({ name: 'Taken', actualAddress: '', updatedAt }),
+  'PUT /companies/:companyId/status': () => ({ status: 'ACTIVE' }),
+  'PUT /companies/:companyId/limits': () => ({ budget: null, updatedAt }),
+  'POST /blacklist': () => ({ msisdn: '79160000064' }),
+  'POST /blacklist/import': () => ({ numbers: ['79160000065'] }),
+  'POST /inbound/rules': () => ruleOf('Taken', 'https://romashka.example'),
+  'PATCH /inbound/rules/:ruleId': () => ({
+    seen: { senderNames: [], centerId: theirs.centerId, callbackUrl: 'https://kolibri.example' },
+    callbackUrl: 'https://romashka.example',
+  }),
+  'POST /inbound/centers': () => ({ name: 'Taken' }),
+  'PUT /inbound/centers/default': () => ({ centerId: theirs.centerId, seen: theirs.centerId }),
+  'POST /new-dispatch/check': () => ({ dispatch, recipients }),
+  'POST /new-dispatch': () => dispatch,
+  'POST /new-dispatch/:dispatchId/recipients': () => ({ from: 0, total: 1, recipients }),
+  'POST /new-dispatch/:dispatchId/start': () => ({ price: '0.0000' }),
+  'POST /money/top-ups': () => ({ amount: '1', note: '' }),
+  'PUT /money/terms': () => ({ before: terms, after: { ...terms, budget: '1' } }),
+  'POST /verification/unblock': () => ({ subject: 'prefix:7916000' }),
+  'POST /verification/:kind': () => verifierForm('Taken'),
+  'PUT /verification/:kind/:id': () => ({ ...verifierForm('Taken'), version: 'x' }),
+  'POST /verification/:kind/:id/try': () => ({ channelType: 'SMS', destination: '79160000001' }),
+  'POST /verification/:kind/:id/try/check': () => ({ uuid: theirs.uuid, code: '1234' }),
+  'POST /senders': () => nameOf([]),
+  'PATCH /senders/:senderId': () => ({ version: 'x', senderName: 'Taken' }),
+  'POST /senders/:senderId/suspend': () => ({}),
+  'POST /templates': () => templateOf('Taken', null),
+  'PATCH /templates/:templateId': () => ({ version: 'x', pattern: 'Taken %w' }),
+  'POST /send/price': () => one,
+  'POST /send': () => one,
+  'POST /keys': () => ({ type: 'MESSAGE' }),
+  'PATCH /keys/:keyId': () => ({ name: 'Taken' }),
+  'POST /callbacks/receivers/try': () => ({ receiver: 'https://kolibri.example' }),
+  'POST /callbacks/tests': () => ({ url: 'https://romashka.example' }),
+  'POST /documents': () => upload.body,
+}
+
+/** These ask for no company and have no id: `GET answers of the own` and `an id within a request` prove them. */
+const ofEverybody = ['GET /companies', 'GET /company-list', 'GET /money/accounts', 'POST /companies']
+/** Refused to all others before anything is looked for. */
+const ofStaffAlone = ['POST /money/top-ups']
+
+type Method = Parameters<CabinetBrowser['ask']>[0]
+let keys = 0
+
+async function ask(browser: CabinetBrowser, route: string, path: string, body?: object) {
+  const { statusCode, body: text } = await api.app.inject({
+    method: route.split(' ')[0] as Method,
+    url: `/cabinet/api${path}`,
+    ...(body === undefined ? {} : { payload: body }),
+    headers: {
+      ...(route === 'POST /documents' ? upload.headers : {}),
+      'idempotency-key': `key ${++keys}`,
+      cookie: browser.cookie!,
+    },
+  })
+  return { status: statusCode, text }
+}
+
+/** A request for what is theirs: by its ids, and in the name of a company where the route takes one. */
+function requestOf(route: string, companyId: number | undefined) {
+  const path = route.split(' ')[1]!.replace(/:(\w+)/g, (_, name) => String(idsOfTheirs(route)[name]))
+  const query = [queries[route]?.(), companyId === undefined ? undefined : `companyId=${companyId}`].filter(Boolean)
+  return [`${path}${query.length > 0 ? '?' : ''}${query.join('&')}`, bodies[route]?.()] as const
+}
+
+/** Rights that only staff have: nobody else gets as far as an id. */
+const isOfTenants = (needs: Needs) =>
+  (['COMPANY', 'PARTNER'] as const).some(kind => may({ kind, role: 'owner' }, needs as Right))
+
+describe('every route of the cabinet', () => {
+  test('stands in the list above with the right that it needs', () => {
+    const actual = Object.fromEntries(Object.keys(routesOf).map(needs => [needs, [] as string[]]))
+    for (const { route, needs } of routes) actual[needs]!.push(route)
+    for (const list of Object.values(actual)) list.sort()
+    expect(actual).toEqual(Object.fromEntries(Object.entries(routesOf).map(([needs, list]) => [needs, list.sort()])))
+  })
+
+  test('needs a right that these roles have', () => {
+    const actual = rights.map(right => [right, personKinds.flatMap(kind => holdersOf(right, kind)).join(', ')])
+    expect(Object.fromEntries(actual)).toEqual(holders)
+  })
+
+  test('is closed to strangers, and to those whose second factor is missing', async () => {
+    const half = await signedIn(staff, 'admin')
+    const { secret } = (await half.ask('POST', '/account/second-factor/proposal')).body
+    await half.ask('POST', '/account/second-factor', { secret, code: codeAt(secret, new Date()) })
+    const { login } = (await half.ask('GET', '/session')).body.person
+    await half.signIn(login)
+    const stranger = Object.assign(new CabinetBrowser(() => api.app), { cookie: 'tidings=nothing' })
+    for (const [browser, open] of [
+      [stranger, ['nobody']],
+      [half, ['nobody', 'half']],
+    ] as const) {
+      const closed = routes.filter(({ needs }) => !open.some(one => one === needs))
+      expect(closed.length).toBeGreaterThan(150)
+      const answers = closed.map(async ({ route }) => [
+        route,
+        (await ask(browser, route, ...requestOf(route, 1))).status,
+      ])
+      expect(await Promise.all(answers)).toEqual(closed.map(({ route }) => [route, 401]))
+    }
+  })
+
+  test.each(personKinds.flatMap(kind => roles[kind].map(role => [kind, role] as const)))(
+    'is closed to %s in the role %s without its right',
+    async (kind, role) => {
+      const { companyId, partnerId } = ours
+      const places = { COMPANY: ofCompany(companyId), PARTNER: ofPartner(partnerId), STAFF: staff }
+      const browser = await signedIn(places[kind], role)
+      const closed = routes.filter(({ needs }) => isRight(needs) && !rightsOf({ kind, role }).includes(needs))
+      const answers = closed.map(async ({ route }) => [
+        route,
+        (await ask(browser, route, ...requestOf(route, companyId))).status,
+      ])
+      expect(await Promise.all(answers)).toEqual(closed.map(({ route }) => [route, 403]))
+    },
+  )
+
+  const tenantRoutes = Object.entries(routesOf)
+    .flatMap(([needs, list]) => (isOfTenants(needs as Needs) ? list : []))
+    .filter(route => !ofEverybody.includes(route))
+    .sort((one, other) => Number(one.startsWith('DELETE')) - Number(other.startsWith('DELETE')))
+
+  test.each(tenantRoutes)('%s finds nothing of another company, and its owner finds it', async route => {
+    const { needs, takesCompany } = routes.find(one => one.route === route)!
+    const isById = /:(?!kind|month)/.test(route)
+    expect([route, takesCompany || isById || route === 'GET /live']).toEqual([route, true])
+    const attackers = [
+      { kind: 'COMPANY', browser: ours.owner, own: undefined },
+      { kind: 'PARTNER', browser: ours.partnerOwner, own: ours.companyId },
+    ] as const
+    for (const { kind, browser, own } of attackers) {
+      if (!may({ kind, role: 'owner' }, needs as Right)) continue
+      const named = [...(takesCompany ? [theirs.companyId] : []), ...(isById || !takesCompany ? [own] : [])]
+      for (const companyId of named) {
+        const [path, body] = requestOf(route, takesCompany ? companyId : undefined)
+        const status = ofStaffAlone.includes(route) ? 403 : 404
+        expect([path, await ask(browser, route, path, body)]).toMatchObject([path, { status }])
+      }
+    }
+    if (route === 'GET /live' || ofStaffAlone.includes(route)) return // does not end, or is refused to the owner too
+    const browser = may({ kind: 'COMPANY', role: 'owner' }, needs as Right) ? theirs.owner : theirs.partnerOwner
+    const { text } = await ask(browser, route, ...requestOf(route, takesCompany ? theirs.companyId : undefined))
+    expect([route, /"code":(4010|4030|4040|5000)/.exec(text)?.[0]]).toEqual([route, undefined])
+  })
+})
+
+function holdersOf(right: Right, kind: PersonKind): string[] {
+  const named = roles[kind].filter(role => may({ kind, role }, right))
+  if (named.length === 0) return []
+  return [`${kind}: ${named.length === roles[kind].length ? 'all' : named.join(' ')}`]
+}
+
+const isRight = (needs: Needs): needs is Right => (rights as readonly string[]).includes(needs)
+
+test('an answer about the own companies says nothing of others', async () => {
+  const lists = routes.filter(
+    ({ route, needs }) => /^GET [^:]*$/.test(route) && isOfTenants(needs) && route !== 'GET /live',
+  )
+  const found: string[] = []
+  for (const browser of [ours.owner, ours.partnerOwner])
+    for (const { route } of [...lists, { route: 'GET /companies' }]) {
+      const [path] = requestOf(route, undefined)
+      if ((await ask(browser, route, path)).text.includes(MARK)) found.push(path)
+    }
+  expect(found).toEqual([])
+  expect((await ask(theirs.partnerOwner, 'GET /company-list', '/company-list')).text).toContain(MARK)
+})
+
+test('an id of another company within a query or a body is refused, or finds nothing', async () => {
+  const own = await belongingsOf(ours, 'Romashka')
+  const requests: [string, string, object?][] = [
+    ['GET', `/messages?dispatch=${theirs.dispatchId}`],
+    ['GET', `/messages?q=${theirs.uuid}`],
+    ['GET', `/links?dispatch=${theirs.dispatchId}`],
+    ['GET', `/callbacks?message=${theirs.uuid}`],
+    ['GET', `/verification?verifier=${theirs.verifierId}`],
+    ['GET', `/audit?subject=key:${theirs.keyId}`],
+    ['POST', '/senders', nameOf([theirs.documentId])],
+    ['POST', '/templates', templateOf('Taken', theirs.senderId)],
+    ['PUT', '/inbound/centers/default', { centerId: theirs.centerId, seen: own.centerId }],
+    ['POST', `/messages/${own.uuid}/callbacks/${theirs.callbackId}/replay`],
+  ]
+  for (const [method, path, body] of requests) {
+    const { status, text } = await ask(ours.owner, method, path, body)
+    const isNothing = status >= 400 && status < 500
+    expect([path, status, isNothing || text.includes('kolibri')]).toEqual([path, status, isNothing])
+  }
+})
