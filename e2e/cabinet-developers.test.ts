@@ -54,9 +54,9 @@ async function signedIn(companyId: number, path: string) {
   return { page, faults, login }
 }
 
-async function aCallback(companyId: number) {
+async function aCallback(companyId: number, url = hook) {
   const event = { event: 'delivered' as const, messageUuid: uuid7(clock()), destination: '79160000001', at: clock() }
-  await cabinet.sql.begin(tx => enqueueCallbacks(tx, companyId, [{ url: hook, events: [event] }], clock()))
+  await cabinet.sql.begin(tx => enqueueCallbacks(tx, companyId, [{ url, events: [event] }], clock()))
 }
 
 describe.skipIf(!hasBrowser)('developers', () => {
@@ -103,7 +103,10 @@ describe.skipIf(!hasBrowser)('developers', () => {
     answer = { status: 500, body: NASTY }
     await aCallback(world.companyId)
     const { page, faults } = await signedIn(world.companyId, 'developers/callbacks')
-    await page.getByRole('row', { name: /500/ }).getByRole('button').click()
+    await page
+      .getByRole('row', { name: /\/tidings.*500/ })
+      .getByRole('button')
+      .click()
     const panel = page.getByRole('complementary', { name: 'The callback that is open' })
     await panel.getByRole('region', { name: 'Answer' }).getByText(NASTY).waitFor()
     await panel.getByText('"event": "delivered"').waitFor()
@@ -115,12 +118,18 @@ describe.skipIf(!hasBrowser)('developers', () => {
     await page.getByRole('row', { name: /200/ }).waitFor()
     await page.getByLabel('State', { exact: true }).selectOption('Given up')
     await page.getByText('No callback fits').waitFor()
+    await page.getByRole('button', { name: 'Clear the filters' }).click()
+    await page.getByRole('textbox', { name: 'Message id' }).fill('no id')
+    await page.getByText('Check the id of the message').waitFor()
 
     await page.getByRole('button', { name: 'Send a test' }).click()
     const dialog = page.getByRole('dialog', { name: 'Send a test callback' })
     expect(await dialog.getByLabel('Address').inputValue()).toBe(hook)
     await dialog.getByRole('button', { name: 'Send a test' }).click()
     await dialog.getByText(/Received: 200 after/).waitFor()
+    answer = { status: 302, body: '' }
+    await dialog.getByRole('button', { name: 'Send a test' }).click()
+    await dialog.getByText('Redirects are not followed').waitFor()
     await dialog.getByLabel('Address').fill('http://10.0.0.1/')
     await dialog.getByRole('button', { name: 'Send a test' }).click()
     await dialog.getByText('Not received: the address lies in a network that is not public').waitFor()
@@ -174,11 +183,12 @@ describe.skipIf(!hasBrowser)('the looks', () => {
     })
     answer = { status: 503, body: '{"error":"upstream connect error or disconnect before headers"}' }
     await aCallback(full)
-    await cabinet.sql`insert into receivers (company_id, receiver, failures, probe_at, served_at)
-      values (${full}, 'https://hooks.romashka.example', 20, now() + interval '4 minutes', now())`
     const [row] = await cabinet.sql<{ id: number }[]>`
       select max(callback_id) as id from callbacks where company_id = ${full}`
     callbackId = row!.id
+    await cabinet.sql`insert into receivers (company_id, receiver, failures, probe_at, served_at)
+      values (${full}, 'https://hooks.romashka.example', 20, now() + interval '4 minutes', now())`
+    await aCallback(full, 'https://hooks.romashka.example/orders')
     await cabinet.sql`select ensure_request_hour(now())`
     await cabinet.sql`
       insert into requests (owner_kind, owner_id, at, key_id, method, route, status, took_ms, address, request_id)
@@ -206,7 +216,14 @@ describe.skipIf(!hasBrowser)('the looks', () => {
       {
         path: `developers/callbacks?company=${full}&open=${callbackId}`,
         ready: page => page.getByText('upstream connect error').first().waitFor(),
-        after: page => expectGoodDialog(page, 'test', () => button(page, /^(Send a test|Отправить пробный)$/).click()),
+        after: async page => {
+          await page
+            .getByRole('row', { name: /example\/orders/ })
+            .getByRole('button')
+            .click()
+          await page.getByText(/The receiver is paused: this|Сервер приостановлен: колбэк/).waitFor()
+          await expectGoodDialog(page, 'test', () => button(page, /^(Send a test|Отправить пробный)$/).click())
+        },
       },
       { path: `developers/requests?company=${full}`, ready: page => page.getByRole('table').waitFor() },
       {

@@ -171,8 +171,11 @@ function skimBody(response: IncomingMessage): () => string {
     if (bytes > MOST_ANSWER_BYTES) response.destroy()
   })
   response.on('error', () => {})
-  return () => printable(Buffer.concat(kept).toString())
+  return () => printable(wholeCharacters(Buffer.concat(kept)))
 }
+
+/** Without the last character where only its first bytes are there. */
+const wholeCharacters = (bytes: Buffer) => new TextDecoder().decode(bytes, { stream: true })
 
 /** The database takes no zero byte, and a page shows no other control character. */
 const printable = (text: string) => text.replace(/[^\P{Cc}\n\t]/gu, '')

@@ -18,13 +18,16 @@ async function finished(testId: number) {
   })
 }
 
-test('a test call is signed as callbacks are, and its answer is kept without control characters', async () => {
-  const receiver = await aReceiver((_, response) => response.writeHead(503).end('busy\0\r\n, come again'))
+test('a test call is signed as callbacks are, and the beginning of its answer is kept in whole, printable characters', async () => {
+  const receiver = await aReceiver((_, response) =>
+    response.writeHead(503).end(`busy\0\r\n, come again${'я'.repeat(300)}`),
+  )
   startSender()
   const { testId, url } = await ask(receiver.url.replace('//', '//user:password@'))
   expect(url).not.toContain('password@')
   const { statusCode, answer, error, body } = await finished(testId)
-  expect({ statusCode, answer, error }).toEqual({ statusCode: 503, answer: 'busy\n, come again', error: null })
+  const kept = `busy\n, come again${'я'.repeat(246)}`
+  expect({ statusCode, answer, error }).toEqual({ statusCode: 503, answer: kept, error: null })
   expect(receiver.requests).toHaveLength(1) // once, whatever the answer
   const [{ headers, body: received }] = receiver.requests as [(typeof receiver.requests)[number]]
   expect(received).toBe(body)

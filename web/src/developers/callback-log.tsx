@@ -9,7 +9,7 @@ import { Status } from '../parts/status.tsx'
 import table from '../parts/table.module.css'
 import { useWords } from '../words/words.ts'
 import { CallbackPanel } from './callback-panel.tsx'
-import { hostOf, isUuid, type Logged, logQuery, statuses, useCallbackSearch, useErrorWords } from './callbacks.ts'
+import { type Logged, logQuery, placeOf, statuses, useCallbackSearch, useErrorWords } from './callbacks.ts'
 import styles from './developers.module.css'
 
 type Props = { companyId: number; mayReplay: boolean }
@@ -85,7 +85,8 @@ function Filters() {
         label={say('callbacks.filter.message')}
         clear={say('callbacks.clear')}
         value={search.message ?? ''}
-        onSearch={typed => (typed === '' || isUuid(typed)) && change({ message: typed || undefined })}
+        maxLength={64}
+        onSearch={typed => change({ message: typed || undefined })}
       />
     </div>
   )
@@ -100,7 +101,11 @@ function Nothing({ hasMore, isUnsearched }: { hasMore: boolean; isUnsearched: bo
   if (status === undefined && day === undefined && message === undefined)
     return <Blank drawing="bird" title={say('callbacks.empty.title')} text={say('callbacks.empty.text')} />
   return (
-    <Blank drawing="lost" title={say('callbacks.nothing.title')} text={say('callbacks.nothing.text')}>
+    <Blank
+      drawing="lost"
+      title={say('callbacks.nothing.title')}
+      text={say(message === undefined ? 'callbacks.nothing.text' : 'callbacks.nothing.message')}
+    >
       <Button onClick={() => change({ status: undefined, day: undefined, message: undefined })}>
         {say('callbacks.clear')}
       </Button>
@@ -141,7 +146,7 @@ function LogRow({ entry, isOpen, onOpen }: RowProps) {
     <tr className={isOpen ? styles.on : ''}>
       <td className={table.title}>
         <button type="button" className={styles.open} aria-expanded={isOpen} onClick={() => onOpen(entry.callbackId)}>
-          {hostOf(entry.url)}
+          {placeOf(entry.url)}
         </button>
         <span className={table.sub}>{say(`callbacks.status.${entry.status}`)}</span>
       </td>

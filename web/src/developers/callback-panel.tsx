@@ -10,7 +10,15 @@ import { Icon } from '../parts/icon.tsx'
 import { Status } from '../parts/status.tsx'
 import { tellDone, tellProblem } from '../parts/toast.tsx'
 import { useWords } from '../words/words.ts'
-import { CALLBACKS, callbackPath, callbackQuery, type Opened, useErrorWords } from './callbacks.ts'
+import {
+  CALLBACKS,
+  callbackPath,
+  callbackQuery,
+  isRedirect,
+  type Opened,
+  settingsQuery,
+  useErrorWords,
+} from './callbacks.ts'
 import styles from './developers.module.css'
 
 type Props = { companyId: number; callbackId: number; mayReplay: boolean; onClose(): void }
@@ -29,7 +37,7 @@ export function CallbackPanel({ companyId, callbackId, mayReplay, onClose }: Pro
         </button>
       </div>
       {data ? (
-        <Content callback={data} />
+        <Content companyId={companyId} callback={data} />
       ) : error ? (
         <ErrorState error={error} onRetry={refetch} />
       ) : (
@@ -57,10 +65,10 @@ function ReplayButton({ companyId, callbackId }: { companyId: number; callbackId
   )
 }
 
-function Content({ callback }: { callback: Opened }) {
+function Content({ companyId, callback }: { companyId: number; callback: Opened }) {
   const { say } = useWords()
-  const { moment, time } = useFormats()
-  const { happenedAt, expiresAt, dueAt, status, attempts, doneEvents, eventCount } = callback
+  const { moment } = useFormats()
+  const { happenedAt, expiresAt, status, attempts, doneEvents, eventCount } = callback
   const isPart = status !== 'DELIVERED' && doneEvents > 0
   return (
     <>
@@ -70,7 +78,7 @@ function Content({ callback }: { callback: Opened }) {
           : `${say(`callbacks.status.${status}`)}, ${moment(happenedAt)}`}
       </p>
       {isPart && <p className="note">{say('callbacks.part', { done: doneEvents, count: eventCount })}</p>}
-      {status === 'WAITING' && dueAt && <p className="note">{say('callbacks.next', { time: time(dueAt) })}</p>}
+      {status === 'WAITING' && <NextAttempt companyId={companyId} callback={callback} />}
       <h3>{say('callbacks.answers')}</h3>
       {attempts.length > 0 ? (
         <ol className={styles.attempts}>
@@ -85,6 +93,17 @@ function Content({ callback }: { callback: Opened }) {
       <CodeBlock label={say('callbacks.request')}>{useRequestText(callback)}</CodeBlock>
     </>
   )
+}
+
+/** A paused receiver gets only its oldest callback, whatever time was set for the others. */
+function NextAttempt({ companyId, callback: { url, dueAt } }: { companyId: number; callback: Opened }) {
+  const { say } = useWords()
+  const { time } = useFormats()
+  const { data } = useQuery(settingsQuery(companyId))
+  const origin = URL.parse(url)?.origin
+  if (data?.receivers.some(({ receiver, state }) => receiver === origin && state === 'paused'))
+    return <p className="note">{say('callbacks.next.paused')}</p>
+  return dueAt && <p className="note">{say('callbacks.next', { time: time(dueAt) })}</p>
 }
 
 function Attempt({ attempt }: { attempt: Opened['attempts'][number] }) {
@@ -103,6 +122,7 @@ function Attempt({ attempt }: { attempt: Opened['attempts'][number] }) {
         <time dateTime={attemptedAt}>{moment(attemptedAt)}</time>
       </div>
       {error && <p className="note">{errorWords(error)}</p>}
+      {statusCode !== null && isRedirect(statusCode) && <p className="note">{say('callbacks.redirect')}</p>}
       {answer && <CodeBlock label={say('callbacks.answer')}>{answer}</CodeBlock>}
     </li>
   )

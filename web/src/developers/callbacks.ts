@@ -31,12 +31,12 @@ const isDay = (value: unknown): value is string =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value))
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-export const isUuid = (value: unknown): value is string => typeof value === 'string' && UUID.test(value)
 
 export const readCallbackSearch = (search: Record<string, unknown>): CallbackSearch => ({
   status: statuses.find(status => status === search.status),
   day: isDay(search.day) ? search.day : undefined,
-  message: isUuid(search.message) ? search.message : undefined,
+  // The address writes a text of digits as a number.
+  message: search.message === undefined || search.message === '' ? undefined : String(search.message).slice(0, 64),
   open: Number.isSafeInteger(search.open) ? (search.open as number) : undefined,
 })
 
@@ -65,10 +65,14 @@ export const settingsQuery = (companyId: number) =>
     refetchInterval: EVERY_MS,
   })
 
+/** What is no id of a message has no callbacks. */
+const NOTHING: Wire<CallbackLogAnswer> = { entries: [], next: null, isUnsearched: false }
+
 export const logQuery = (companyId: number, { status, day, message }: CallbackSearch) =>
   infiniteQueryOptions({
     queryKey: [...CALLBACKS, 'log', companyId, status, day, message],
-    queryFn: ({ pageParam }) => {
+    queryFn: async ({ pageParam }): Promise<Wire<CallbackLogAnswer>> => {
+      if (message !== undefined && !UUID.test(message)) return NOTHING
       const period = day === undefined ? {} : { from: startOf(day, 0), to: startOf(day, 1) }
       const query = { status, message, before: pageParam || undefined, ...period }
       return ask<CallbackLogAnswer>('GET', callbackPath(companyId, '', query))
@@ -102,6 +106,14 @@ function startOf(day: string, later: number): string {
 
 /** The server of an address, as people call it. */
 export const hostOf = (url: string) => URL.parse(url)?.host ?? url
+
+/** The same with its path: a server may have several for callbacks. */
+export function placeOf(url: string): string {
+  const parsed = URL.parse(url)
+  return parsed ? `${parsed.host}${parsed.pathname}` : url
+}
+
+export const isRedirect = (statusCode: number) => statusCode >= 300 && statusCode < 400
 
 /** Of an attempt: why no answer came, in the reader's words where there are some. */
 export function useErrorWords() {

@@ -10,7 +10,7 @@ import { FormProblem } from '../parts/form-problem.tsx'
 import { Status } from '../parts/status.tsx'
 import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
-import { callbackPath, testQuery, useErrorWords } from './callbacks.ts'
+import { callbackPath, isRedirect, testQuery, useErrorWords } from './callbacks.ts'
 import styles from './developers.module.css'
 
 type Props = { companyId: number; address: string | null; onClose(): void }
@@ -80,6 +80,7 @@ function Outcome({ test }: { test: Wire<TestAnswer> | undefined }) {
       <Status kind={isOk ? 'ok' : 'fail'}>
         {say(isOk ? 'callbacks.test.received' : 'callbacks.test.refused', given)}
       </Status>
+      {isRedirect(statusCode) && <p className="note">{say('callbacks.redirect')}</p>}
       {answer ? (
         <CodeBlock label={say('callbacks.answer')}>{answer}</CodeBlock>
       ) : (
