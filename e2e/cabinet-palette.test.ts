@@ -36,6 +36,11 @@ describe.skipIf(!hasBrowser)('Ctrl K', () => {
       await page.keyboard.press('Enter')
       await page.getByRole('dialog').waitFor({ state: 'detached' })
     }
+    await page.getByRole('textbox', { name: 'Name' }).focus()
+    await page.keyboard.press('Control+K')
+    await page.locator('[role=dialog] input:focus').waitFor()
+    await page.keyboard.press('Escape')
+    await page.locator('main input:focus').waitFor()
     await jump('audit', 'Audit log')
     await page.waitForURL(/\/audit/)
     await jump('Test', 'Test')

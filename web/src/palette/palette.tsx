@@ -2,6 +2,7 @@ import { Combobox, Modal, useCombobox } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
+import { useFocusReturn } from '../parts/focus-return.ts'
 import { Icon } from '../parts/icon.tsx'
 import { useWords } from '../words/words.ts'
 import { type Choice, useChoices } from './choices.tsx'
@@ -11,6 +12,7 @@ import styles from './palette.module.css'
 export function Palette({ onClose }: { onClose(): void }) {
   const { say } = useWords()
   const navigate = useNavigate()
+  useFocusReturn()
   const [typed, setTyped] = useState('')
   const [asked] = useDebouncedValue(typed.trim(), 150)
   const { groups, isAsking } = useChoices(typed.trim(), asked)

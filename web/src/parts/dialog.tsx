@@ -2,6 +2,7 @@ import { Button, Modal } from '@mantine/core'
 import { type FocusEvent, type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { useWords } from '../words/words.ts'
 import styles from './dialog.module.css'
+import { useFocusReturn } from './focus-return.ts'
 import type { Kept } from './kept-form.ts'
 import { useLeaving } from './leaving.ts'
 import { RestoredNote } from './restored-note.tsx'
@@ -32,6 +33,7 @@ type Props = {
 export function Dialog(props: Props) {
   const { title, text, submit, isBusy = false, children, kept, onSubmit } = props
   const { say } = useWords()
+  useFocusReturn()
   const typed = useTyped(isBusy)
   const isUnsaved = () => submit !== undefined && typed.isUnsent() && (kept ? kept.isUnsaved() : typed.isTyped())
   const leaving = useLeaving(isUnsaved)
