@@ -115,6 +115,14 @@ describe.skipIf(!hasBrowser)('money', () => {
     const pdf = await downloaded(page, () => page.getByRole('link', { name: 'PDF' }).click())
     expect(pdf.subarray(0, 5).toString()).toBe('%PDF-')
 
+    await page.emulateMedia({ media: 'print' })
+    await page.setViewportSize({ width: 720, height: 1000 }) // A4
+    expect(await page.getByRole('columnheader', { name: 'Parts' }).first().isVisible()).toBe(true)
+    const hidden = [page.getByRole('navigation'), page.getByRole('banner'), page.getByRole('link', { name: 'CSV' })]
+    for (const part of hidden) expect(await part.count()).toBe(0)
+    await page.emulateMedia({ media: 'screen' })
+    await page.setViewportSize({ width: 1400, height: 900 })
+
     await page.getByRole('link', { name: 'All statements' }).click()
     await page.getByRole('link', { name: 'Ledger' }).click()
     await page.getByRole('combobox', { name: 'Kind of movement' }).selectOption('Top-up')
@@ -164,6 +172,7 @@ describe.skipIf(!hasBrowser)('money', () => {
     const [terms, topUp] = [/Budget and payment|Бюджет и оплата/, /^(Record a top-up|Внести пополнение)$/]
     await expectGoodDialog(page, 'terms', () => page.getByRole('button', { name: terms }).click())
     await expectGoodDialog(page, 'top-up', () => page.getByRole('button', { name: topUp }).click())
+    expect(await page.locator('button:focus').textContent()).toMatch(topUp)
     await page.mouse.move(0, 0)
     await eventually(async () => expect(await page.evaluate('document.getAnimations().length')).toBe(0))
   }
