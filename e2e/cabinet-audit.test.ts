@@ -30,7 +30,8 @@ beforeAll(async () => {
         what: 'sender.approved',
         subject: { ...subject, id },
         companyId,
-        after: { id },
+        before: { status: 'PRE_REVIEW' },
+        after: { id, status: 'APPROVED', brand: 'MTS' },
       })
   })
 })
@@ -56,6 +57,8 @@ describe.skipIf(!hasBrowser)('the audit log', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
 
     await page.getByRole('link', { name: 'Audit log' }).first().click()
+    await rowOf(page, 'Sender name approved').first().getByText('In review').waitFor()
+    await rowOf(page, 'Operator').first().getByText('MTS').waitFor()
     const row = rowOf(page, 'Role changed')
     await row.getByText('boris@example.com').waitFor()
     expect(await row.textContent()).toMatch(/Role\s*Viewer.*Role\s*Finance/)

@@ -50,6 +50,19 @@ const known = [
   'actualAddress',
   'kind',
   'sizeBytes',
+  'drainUntil',
+  'areas',
+  'ranges',
+  'to',
+  'sender',
+  'brand',
+  'recipients',
+  'destination',
+  'channelType',
+  'senderName',
+  'documents',
+  'description',
+  'price',
 ] as const
 
 type KnownField = (typeof known)[number]
@@ -57,6 +70,26 @@ const isKnown = (field: string): field is KnownField => (known as readonly strin
 
 const roles = ['owner', 'sender', 'finance', 'viewer', 'manager', 'admin', 'moderator', 'support'] as const
 const isRole = (value: unknown): value is (typeof roles)[number] => (roles as readonly unknown[]).includes(value)
+
+const statuses = [
+  'DRAFT',
+  'PRE_REVIEW',
+  'INTERNAL_REVIEW',
+  'EXTERNAL_REVIEW',
+  'AWAITING',
+  'APPROVED',
+  'REJECTED',
+  'DENIED',
+  'CLOSED',
+  'ACTIVE',
+  'DISABLED',
+  'CREATED',
+  'STARTED',
+  'STOPPED',
+  'COMPLETED',
+] as const
+const isStatus = (value: unknown): value is (typeof statuses)[number] =>
+  (statuses as readonly unknown[]).includes(value)
 
 /** Fields and their values in the reader's words, where there are some. */
 export function useValues() {
@@ -75,7 +108,9 @@ export function useValues() {
   }
   return {
     nameOf: (field: string) => (isKnown(field) ? say(`audit.field.${field}`) : field),
-    textOf: (field: string, value: unknown) =>
-      field === 'role' && isRole(value) ? say(`role.${value}`) : textOf(value),
+    textOf: (field: string, value: unknown) => {
+      if (field === 'role' && isRole(value)) return say(`role.${value}`)
+      return field === 'status' && isStatus(value) ? say(`audit.status.${value}`) : textOf(value)
+    },
   }
 }
