@@ -63,6 +63,10 @@ describe.skipIf(!hasBrowser)('Ctrl K', () => {
     await page.keyboard.press('Control+K')
     const found = page.getByRole('dialog').getByRole('option')
     const typed = page.locator('[role=dialog] input')
+    const place = async () => (await typed.boundingBox())!.y
+    await found.first().waitFor()
+    await eventually(async () => expect(await page.evaluate('document.getAnimations().length')).toBe(0))
+    const placeBefore = await place()
     for (const [text, name] of [
       [world.partner.login, world.partner.login],
       ['модерац', undefined], // support does not review
@@ -73,6 +77,7 @@ describe.skipIf(!hasBrowser)('Ctrl K', () => {
       await typed.fill(text)
       if (name) await found.getByText(name, { exact: true }).waitFor()
       else await page.getByText('Nothing fits.').waitFor()
+      expect(await place()).toBe(placeBefore)
     }
     await page.keyboard.press('Enter')
     await page.waitForURL(new RegExp(`/gateways/${gatewayId}`))

@@ -31,6 +31,9 @@ export function Palette({ onClose }: { onClose(): void }) {
     <Modal
       opened
       onClose={onClose}
+      // The field stays in its place while the list below it grows and shrinks.
+      centered={false}
+      yOffset="12vh"
       withCloseButton={false}
       title={say('palette.title')}
       classNames={{ content: styles.content!, header: styles.header!, body: styles.body! }}
