@@ -15,6 +15,7 @@ create table account_months (
   month      date not null,
   spent      numeric(18,4) default 0 not null,
   topped_up  numeric(18,4) default 0 not null,
+  corrected  numeric(18,4) default 0 not null,
   constraint account_months_pkey PRIMARY KEY (company_id, month),
   constraint account_months_company_id_fkey FOREIGN KEY (company_id) REFERENCES accounts(company_id)
 );
@@ -641,8 +642,9 @@ create table ledger_entries (
   created_at  timestamp with time zone default now() not null,
   messages    bigint,
   constraint ledger_entries_pkey PRIMARY KEY (company_id, entry_id),
-  constraint ledger_entries_amount_check CHECK ((amount > (0)::numeric)),
-  constraint ledger_entries_kind_check CHECK ((kind = ANY (ARRAY['TOPUP'::text, 'MESSAGES'::text, 'MAU_PACKAGE'::text, 'SENDER_FEE'::text]))),
+  constraint corrections_have_a_reason CHECK (((kind <> 'CORRECTION'::text) OR (note IS NOT NULL))),
+  constraint ledger_entries_amount_check CHECK (((amount > (0)::numeric) OR ((kind = 'CORRECTION'::text) AND (amount < (0)::numeric)))),
+  constraint ledger_entries_kind_check CHECK ((kind = ANY (ARRAY['TOPUP'::text, 'CORRECTION'::text, 'MESSAGES'::text, 'MAU_PACKAGE'::text, 'SENDER_FEE'::text]))),
   constraint ledger_entries_company_id_fkey FOREIGN KEY (company_id) REFERENCES accounts(company_id)
 );
 CREATE INDEX ledger_entries_by_cause ON ledger_entries USING btree (company_id, dispatch_id, kind, entry_id);
@@ -671,7 +673,7 @@ create table ledger_lines (
   constraint ledger_lines_company_id_fkey FOREIGN KEY (company_id) REFERENCES accounts(company_id)
 );
 CREATE INDEX ledger_lines_by_kind ON ledger_lines USING btree (company_id, kind, day, line_id);
-CREATE UNIQUE INDEX ledger_lines_of_cause ON ledger_lines USING btree (company_id, day, month, kind, dispatch_id, sender_id, tariff_id) NULLS NOT DISTINCT WHERE (kind <> 'TOPUP'::text);
+CREATE UNIQUE INDEX ledger_lines_of_cause ON ledger_lines USING btree (company_id, day, month, kind, dispatch_id, sender_id, tariff_id) NULLS NOT DISTINCT WHERE (kind <> ALL (ARRAY['TOPUP'::text, 'CORRECTION'::text]));
 
 create table link_clicks (
   company_id bigint not null,

@@ -144,6 +144,7 @@ const expected: Record<string, string[]> = {
   'callback replay': ['--company N', '--callback ID'],
   'callback secret': ['--company N', '--new'],
   'company topup': ['--company N', '--amount AMOUNT', '--note TEXT'],
+  'company correct': ['--company N', '--take AMOUNT', '--add AMOUNT', '--reason TEXT'],
   'company set': ['--company N', '--billing MODE', '--inbound SWITCH', '--rate RATE'],
   'key create': ['--company N', '--type TYPE', '--addresses LIST', '--center NAME'],
   'key list': ['--company N'],
@@ -354,6 +355,7 @@ describe('a mistake in the words is told in one sentence', () => {
       ['company', 'topup', '--company', '1', '--amount', amount],
       new RegExp(`--amount must be an amount above zero such as 1500.50, not "${amount}"`),
     ]),
+    [['company', 'correct', '--company', '1', '--reason', 'x'], /Give either --take or --add/],
     [['company', 'set', '--company', '1'], /There is nothing to change: give --billing, --inbound or --rate/],
     [
       ['company', 'set', '--company', '1', '--billing', 'later'],

@@ -73,6 +73,14 @@ describe('companies', () => {
       { note: 'Invoice 7' },
       { note: null },
     ])
+    const correct = ['company', 'correct', '--company', '3', '--reason', 'Invoice 7 twice']
+    expect(await answerOf([...correct, '--take', '100.25'], env)).toEqual({
+      companyId: 3,
+      amount: -100.25,
+      balance: 0.0001,
+      currency: 'RUB',
+    })
+    expect((await run([...correct, '--add', '100.25'], env)).stdout).toContain('100.2501 RUB now.')
     await refused(['company', 'topup', '--company', '99', '--amount', '1'], /There is no company 99: `tidings company/)
   })
 

@@ -119,6 +119,11 @@ const changing: [command: string, what: What, words: () => Promise<(string | num
   ['company disable', 'company.disabled', async () => ofCompany().slice()],
   ['company enable', 'company.enabled', async () => ofCompany().slice()],
   ['company topup', 'company.topped_up', async () => [...ofCompany(), '--amount', '12.50']],
+  [
+    'company correct',
+    'company.balance_corrected',
+    async () => [...ofCompany(), '--take', '2.50', '--reason', 'Typed twice'],
+  ],
   ['company set', 'company.changed', async () => [...ofCompany(), '--rate', '10']],
   ['blacklist add', 'blacklist.added', async () => ['79160000001', ...ofCompany()]],
   ['blacklist remove', 'blacklist.removed', async () => ['79160000001', ...ofCompany()]],

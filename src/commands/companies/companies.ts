@@ -18,7 +18,7 @@ import {
   type NewCompany,
 } from '../../domain/companies/company.ts'
 import { type Account, type BillingMode, billingModes, monthOf } from '../../domain/ledger/account.ts'
-import { accountOf, listAccounts, setBilling, topUp } from '../../domain/ledger/ledger.ts'
+import { accountOf, correctBalance, listAccounts, setBilling, topUp } from '../../domain/ledger/ledger.ts'
 import { partnerWithLogin } from '../../domain/partners/partners.ts'
 import { noCompany, noPartner, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
@@ -136,6 +136,45 @@ export async function topUpOne(call: Call) {
       `The balance of company ${companyId} is ${formatMoney(balance)} ${currency} now.`,
     )
   })
+}
+
+export async function correctOne(call: Call) {
+  const companyId = idOption(call, 'company')
+  const amount = correctionIn(call)
+  const reason = reasonIn(call)
+  await withDatabase(call.config, async ({ sql }) => {
+    const billing = { billingZone: call.config.billingZone, now: await databaseNow(sql) }
+    const { balance, currency } = await recorded(sql, async (pool, record) => {
+      const company = await orAdvise(noCompany(companyId), requireAnyCompany(pool, companyId))
+      const after = await pool.begin(tx => correctBalance(tx, companyId, { amount, reason }, billing))
+      const balances = {
+        before: { balance: formatMoney(after - amount) },
+        after: { balance: formatMoney(after), note: reason },
+      }
+      await record({ what: 'company.balance_corrected', ...subjectOf(company), ...balances })
+      return { balance: after, currency: company.currency }
+    })
+    call.print(
+      { companyId, amount: moneyToNumber(amount), balance: moneyToNumber(balance), currency },
+      `The balance of company ${companyId} is ${formatMoney(balance)} ${currency} now.`,
+    )
+  })
+}
+
+/** Two options in place of a sign: `--amount -5` would be read as two options. */
+function correctionIn(call: Call): Money {
+  const { take, add } = call.options
+  if ((take === undefined) === (add === undefined)) throw new UsageError('Give either --take or --add.')
+  return take === undefined ? amountOption(call, 'add') : -amountOption(call, 'take')
+}
+
+const LONGEST_REASON = 200
+
+function reasonIn({ options }: Call): string {
+  const reason = options.reason!.trim()
+  if (reason === '' || reason.length > LONGEST_REASON)
+    throw new UsageError(`--reason must be 1 to ${LONGEST_REASON} characters.`)
+  return reason
 }
 
 export async function setOne(call: Call) {

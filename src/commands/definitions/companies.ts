@@ -56,6 +56,17 @@ export const companyCommands: Command[] = [
     run: async call => (await companies()).topUpOne(call),
   },
   {
+    name: 'company correct',
+    about: 'Corrects the balance of a company, such as after a wrong top-up, which stays in the books.',
+    options: {
+      company,
+      take: { value: 'AMOUNT', about: 'How much is taken off the balance; of a prepaid company, at most what is free' },
+      add: { value: 'AMOUNT', about: 'How much is added to the balance' },
+      reason: { value: 'TEXT', about: 'Why: it stands beside the correction in the books', required: true },
+    },
+    run: async call => (await companies()).correctOne(call),
+  },
+  {
     name: 'company set',
     about: 'Changes how a company pays, whether subscribers may write to it, and how fast it sends.',
     options: {

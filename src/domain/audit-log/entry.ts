@@ -25,6 +25,7 @@ export const whats = [
   'company.disabled',
   'company.enabled',
   'company.topped_up',
+  'company.balance_corrected',
   'document.uploaded',
   'document.deleted',
   'budget.changed',

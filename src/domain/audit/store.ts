@@ -44,13 +44,15 @@ const compare = (sql: Sql, what: string, expected: Relation, found: Relation): P
     where coalesce(e.amount, 0) <> coalesce(f.amount, 0)
     order by 1, 3`
 
-/** Balance = top-ups - messages - packages - fees. */
+const isCharge = (sql: Sql) => sql`kind not in ('TOPUP', 'CORRECTION')`
+
+/** Balance = top-ups + corrections - messages - packages - fees. */
 const balance: Check = (sql, companyId) =>
   compare(
     sql,
     'balance',
     sql`
-      select company_id, '', sum(case kind when 'TOPUP' then amount else -amount end) from ledger_entries e
+      select company_id, '', sum(case when ${isCharge(sql)} then -amount else amount end) from ledger_entries e
       where ${ofCompany(sql, 'e', companyId)} group by company_id`,
     sql`select company_id, '', balance from accounts a where ${ofCompany(sql, 'a', companyId)}`,
   )
@@ -74,7 +76,7 @@ const spent: Check = (sql, companyId) =>
     'spent',
     sql`
       select company_id, 'month ' || to_char(month, 'YYYY-MM'), sum(amount) from ledger_entries e
-      where kind <> 'TOPUP' and ${ofCompany(sql, 'e', companyId)} group by company_id, month`,
+      where ${isCharge(sql)} and ${ofCompany(sql, 'e', companyId)} group by company_id, month`,
     sql`
       select company_id, 'month ' || to_char(month, 'YYYY-MM'), spent from account_months m
       where ${ofCompany(sql, 'm', companyId)}`,
@@ -100,7 +102,7 @@ const shares: Check = (sql, companyId) =>
     'charged by channel, operator and tariff',
     sql`
       select company_id, kind || ', month ' || to_char(month, 'YYYY-MM'), sum(amount) from ledger_entries e
-      where kind <> 'TOPUP' and ${ofCompany(sql, 'e', companyId)} group by company_id, kind, month`,
+      where ${isCharge(sql)} and ${ofCompany(sql, 'e', companyId)} group by company_id, kind, month`,
     sql`
       select company_id, kind || ', month ' || to_char(month, 'YYYY-MM'), sum(amount) from charge_days c
       where ${ofCompany(sql, 'c', companyId)} group by company_id, kind, month`,
@@ -115,6 +117,18 @@ const toppedUp: Check = (sql, companyId) =>
       where kind = 'TOPUP' and ${ofCompany(sql, 'e', companyId)} group by company_id, month`,
     sql`
       select company_id, 'month ' || to_char(month, 'YYYY-MM'), topped_up from account_months m
+      where ${ofCompany(sql, 'm', companyId)}`,
+  )
+
+const corrected: Check = (sql, companyId) =>
+  compare(
+    sql,
+    'corrected',
+    sql`
+      select company_id, 'month ' || to_char(month, 'YYYY-MM'), sum(amount) from ledger_entries e
+      where kind = 'CORRECTION' and ${ofCompany(sql, 'e', companyId)} group by company_id, month`,
+    sql`
+      select company_id, 'month ' || to_char(month, 'YYYY-MM'), corrected from account_months m
       where ${ofCompany(sql, 'm', companyId)}`,
   )
 
@@ -287,6 +301,7 @@ export const checks: Check[] = [
   lines,
   shares,
   toppedUp,
+  corrected,
   reserved,
   createdPrice,
   counters,

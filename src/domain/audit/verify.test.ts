@@ -7,7 +7,7 @@ import { runnableLanes } from '../../testing/lanes.ts'
 import { aDispatch, aWorld, billingZone, start, stop, type World } from '../../testing/world.ts'
 import { takeChunk } from '../lanes/lanes.ts'
 import { chargeDueFees } from '../ledger/fees.ts'
-import { topUp } from '../ledger/ledger.ts'
+import { correctBalance, topUp } from '../ledger/ledger.ts'
 import { brandIds } from '../numbering/brand.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { importTariffs } from '../pricing/imports.ts'
@@ -50,6 +50,7 @@ async function someBooks(): Promise<Books> {
   await approveSender(db.sql, paid.senderId, () => money('25'), now)
   await chargeDueFees(db.sql, when)
   await topUp(db.sql, world.companyId, { amount: money('1000') }, when)
+  await db.sql.begin(tx => correctBalance(tx, world.companyId, { amount: money('-100'), reason: 'Wrong' }, when))
 
   const dispatch = (...people: number[]) => aDispatch(db.sql, numbering, world, people.flatMap(numbersOf))
   const [done, started, stopped] = [await dispatch(1, 2), await dispatch(3, 4, 5, 6, 8), await dispatch(7)]
@@ -108,7 +109,7 @@ const tamperings: Tampering[] = [
   [
     'a balance',
     ({ companyId }) => db.sql`update accounts set balance = balance + 0.0001 where company_id = ${companyId}`,
-    () => [{ what: 'balance', of: null, expected: '945.0000', found: '945.0001' }],
+    () => [{ what: 'balance', of: null, expected: '845.0000', found: '845.0001' }],
   ],
   [
     'a reservation',
@@ -269,6 +270,11 @@ const tamperings: Tampering[] = [
     'what came in',
     ({ companyId }) => db.sql`update account_months set topped_up = 0 where company_id = ${companyId}`,
     () => [{ what: 'topped up', of: 'month 2026-07', expected: '1000.0000', found: '0.0000' }],
+  ],
+  [
+    'what was corrected',
+    ({ companyId }) => db.sql`update account_months set corrected = 1 where company_id = ${companyId}`,
+    () => [{ what: 'corrected', of: 'month 2026-07', expected: '-100.0000', found: '1.0000' }],
   ],
 ]
 

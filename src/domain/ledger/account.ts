@@ -34,6 +34,12 @@ export function refusalOfTopUp(amount: Money): string | undefined {
   return amount > MOST_TOP_UP ? 'must be at most 100000000' : undefined
 }
 
+/** Why the balance cannot be corrected by an amount, which has a sign; undefined when it can. */
+export function refusalOfCorrection(amount: Money): string | undefined {
+  if (amount === 0n) return 'must not be 0'
+  return amount > MOST_TOP_UP || amount < -MOST_TOP_UP ? 'must be at most 100000000' : undefined
+}
+
 /** When money moves, and by which clock days and months are told. */
 export type Billing = { billingZone: string; now: Date }
 
@@ -50,8 +56,15 @@ function formatterOf(zone: string): Intl.DateTimeFormat {
 
 export type DueFee = { companyId: number; senderId: number; fee: Money }
 
-export const entryKinds = ['TOPUP', 'MESSAGES', 'MAU_PACKAGE', 'SENDER_FEE'] as const
+export const entryKinds = ['TOPUP', 'CORRECTION', 'MESSAGES', 'MAU_PACKAGE', 'SENDER_FEE'] as const
 export type EntryKind = (typeof entryKinds)[number]
+
+/** What a company pays for. */
+export type ChargeKind = Exclude<EntryKind, 'TOPUP' | 'CORRECTION'>
+
+/** What an entry adds to the balance: charges are positive in the books, a correction has a sign. */
+export const changeOfBalance = ({ kind, amount }: { kind: EntryKind; amount: Money }): Money =>
+  kind === 'TOPUP' || kind === 'CORRECTION' ? amount : -amount
 
 export type Entry = {
   kind: EntryKind
@@ -68,7 +81,7 @@ export type Entry = {
 
 /** A part of what is charged, as statements add it up. */
 export type ChargeShare = {
-  kind: Exclude<EntryKind, 'TOPUP'>
+  kind: ChargeKind
   month: string
   channelType: ChannelType | null
   brandId: number | null

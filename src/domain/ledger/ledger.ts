@@ -1,5 +1,5 @@
 import { invalid, notFound, UsageError } from '../../base/errors.ts'
-import type { Money } from '../../base/money.ts'
+import { formatMoney, type Money } from '../../base/money.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import type { CompanyScope } from '../companies/company.ts'
 import {
@@ -10,6 +10,7 @@ import {
   dayOf,
   type Entry,
   monthOf,
+  refusalOfCorrection,
   refusalOfTopUp,
   type Terms,
 } from './account.ts'
@@ -102,6 +103,38 @@ export async function topUpWithin(
   await store.addBalance(sql, companyId, amount)
   await store.addToppedUp(sql, companyId, month, amount)
   return balance + amount
+}
+
+/** A negative amount takes money off the balance. */
+type Correction = { amount: Money; reason: string }
+
+/**
+ * Mends a balance that staff got wrong, such as by a top-up with a zero too many. The wrong entry stays in the books.
+ * A prepaid company keeps at least what its messages hold. Returns the balance after it.
+ */
+export async function correctBalance(
+  sql: Transaction,
+  companyId: number,
+  { amount, reason }: Correction,
+  billing: Billing,
+): Promise<Money> {
+  const refusal = refusalOfCorrection(amount)
+  if (refusal) throw invalid(`amount: ${refusal}`)
+  const month = monthOf(billing.now, billing.billingZone)
+  const account = await lockAccount(sql, companyId, month)
+  const { balance, currency } = account
+  refuseOverdraft(account, amount)
+  const entry: Entry = { kind: 'CORRECTION', amount, currency, month, note: reason }
+  await store.insertEntries(sql, companyId, [entry], placeOf(billing, balance + amount))
+  await store.addBalance(sql, companyId, amount)
+  await store.addCorrected(sql, companyId, month, amount)
+  return balance + amount
+}
+
+function refuseOverdraft({ billing, balance, reserved, currency }: Account, amount: Money) {
+  if (billing !== 'PREPAID' || amount > 0n || balance - reserved + amount >= 0n) return
+  const free = balance > reserved ? balance - reserved : 0n
+  throw invalid(`A correction of a prepaid balance can take at most what is free: ${formatMoney(free)} ${currency}`)
 }
 
 /** The account as it stands now, without a lock: to be shown. */

@@ -1,7 +1,7 @@
 import type { Money } from '../../base/money.ts'
 import type { EntryKind } from './account.ts'
 
-/** Entries of one day with the same cause: a dispatch, single messages, a package, the fee of a name; or a top-up. */
+/** Entries of one day with the same cause: a dispatch, single messages, a package, the fee of a name; or one top-up or correction. */
 export type LedgerLine = {
   lineId: number
   /** In the billing zone: `2026-07-20`. */

@@ -1,22 +1,22 @@
 import type { ChannelType } from '../../base/channel-types.ts'
 import type { Money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
-import type { EntryKind } from './account.ts'
+import type { ChargeKind } from './account.ts'
 
-export type MonthSums = { month: string; toppedUp: Money; spent: Money; closing: Money }
+export type MonthSums = { month: string; toppedUp: Money; corrected: Money; spent: Money; closing: Money }
 
 /** Every month from the first movement on, the newest first; one without a movement has nothing but its balance. */
 export const selectMonths = (sql: Sql, companyId: number, until: string) => sql<MonthSums[]>`
   select every.month::date::text as month, coalesce(topped_up, 0)::numeric(18, 4) as "toppedUp",
-    coalesce(spent, 0)::numeric(18, 4) as spent,
-    (sum(coalesce(topped_up - spent, 0)) over (order by every.month))::numeric(18, 4) as closing
+    coalesce(corrected, 0)::numeric(18, 4) as corrected, coalesce(spent, 0)::numeric(18, 4) as spent,
+    (sum(coalesce(topped_up + corrected - spent, 0)) over (order by every.month))::numeric(18, 4) as closing
   from (select min(month) as first, max(month) as last from account_months where company_id = ${companyId}) ends,
     generate_series(first::timestamp, greatest(last, ${until}::date), interval '1 month') every (month)
   left join account_months m on m.company_id = ${companyId} and m.month = every.month::date
   order by every.month desc`
 
 export type ShareSums = {
-  kind: Exclude<EntryKind, 'TOPUP'>
+  kind: ChargeKind
   channelType: ChannelType | null
   brandId: number | null
   tariffId: number | null
@@ -35,11 +35,18 @@ export const selectShares = (sql: Sql, companyId: number, month: string) => sql<
   from charge_days where company_id = ${companyId} and ${daysOf(sql, month)}
   group by kind, channel_type, brand_id, tariff_id order by sum(amount) desc`
 
-export type TopUpLine = { day: string; amount: Money; note: string | null }
+/** A top-up or a correction. */
+export type NotedLine = { day: string; amount: Money; note: string | null }
 
-export const selectTopUps = (sql: Sql, companyId: number, month: string, limit: number) => sql<TopUpLine[]>`
+export const selectNoted = (
+  sql: Sql,
+  companyId: number,
+  kind: 'TOPUP' | 'CORRECTION',
+  month: string,
+  limit: number,
+) => sql<NotedLine[]>`
   select day::text as day, amount, note from ledger_lines
-  where company_id = ${companyId} and kind = 'TOPUP' and ${daysOf(sql, month)}
+  where company_id = ${companyId} and kind = ${kind} and ${daysOf(sql, month)}
   order by ledger_lines.day, line_id limit ${limit}`
 
 export type FeeLine = { day: string; amount: Money; senderName: string | null; brand: string | null }

@@ -7,8 +7,8 @@ import { tariffsByIds } from '../pricing/pricing.ts'
 import type { Tariff } from '../pricing/tariff.ts'
 import * as store from './statement-store.ts'
 
-/** A month of the ledger: what came in, what was spent, and the balance before and after. */
-export type StatementMonth = { month: string; opening: Money; toppedUp: Money; spent: Money; closing: Money }
+/** A month of the ledger: what came in, what was corrected, what was spent, and the balance before and after. */
+export type StatementMonth = store.MonthSums & { opening: Money }
 
 type Counted = { messages: number; parts: number; amount: Money }
 
@@ -24,7 +24,9 @@ export type Statement = StatementMonth & {
   tariffs: TariffLine[]
   packages: Money
   fees: { amount: Money; count: number; lines: store.FeeLine[] }
-  topUps: store.TopUpLine[]
+  topUps: store.NotedLine[]
+  /** With their sign. */
+  corrections: store.NotedLine[]
   /** Charged before the ledger kept channel, operator and tariff. */
   withoutDetails: Money
 }
@@ -36,17 +38,18 @@ export async function listStatements(sql: Sql, companyId: number, until: string)
 
 const withOpening = (sums: store.MonthSums): StatementMonth => ({
   ...sums,
-  opening: sums.closing - sums.toppedUp + sums.spent,
+  opening: sums.closing - sums.toppedUp - sums.corrected + sums.spent,
 })
 
 /** Longer lists end with how many there are; the sums count all of them. */
 const MOST_LINES = 200
 
 export async function statementOf(sql: Sql, companyId: number, month: string): Promise<Statement> {
-  const [months, shares, topUps, feeLines] = await Promise.all([
+  const [months, shares, topUps, corrections, feeLines] = await Promise.all([
     listStatements(sql, companyId, month),
     store.selectShares(sql, companyId, month),
-    store.selectTopUps(sql, companyId, month, MOST_LINES),
+    store.selectNoted(sql, companyId, 'TOPUP', month, MOST_LINES),
+    store.selectNoted(sql, companyId, 'CORRECTION', month, MOST_LINES),
     store.selectFees(sql, companyId, month, MOST_LINES),
   ])
   const sums = months.find(one => one.month === month)
@@ -62,6 +65,7 @@ export async function statementOf(sql: Sql, companyId: number, month: string): P
     packages: total(packages),
     fees: { amount: total(fees), count: counted(fees).messages, lines: feeLines },
     topUps,
+    corrections,
     withoutDetails: sums.spent - known,
   }
 }

@@ -85,8 +85,15 @@ export function addToppedUp(sql: Sql, companyId: number, month: string, amount: 
     on conflict (company_id, month) do update set topped_up = account_months.topped_up + excluded.topped_up`
 }
 
+export function addCorrected(sql: Sql, companyId: number, month: string, amount: Money) {
+  return sql`
+    insert into account_months (company_id, month, corrected) values (${companyId}, ${month}, ${sql.typed.money(amount)})
+    on conflict (company_id, month) do update set corrected = account_months.corrected + excluded.corrected`
+}
+
 const BOOKS: Record<Entry['kind'], { debit: string; credit: string }> = {
   TOPUP: { debit: 'cash', credit: 'balance' },
+  CORRECTION: { debit: 'corrections', credit: 'balance' }, // the other way round where the amount is negative
   MESSAGES: { debit: 'balance', credit: 'messages' },
   MAU_PACKAGE: { debit: 'balance', credit: 'packages' },
   SENDER_FEE: { debit: 'balance', credit: 'fees' },
@@ -120,7 +127,8 @@ export function insertEntries(sql: Sql, companyId: number, entries: Entry[], { d
       ${sql.typed.money(balance)}, max(note)
     from added group by company_id, month, kind, dispatch_id, sender_id, tariff_id
     order by min(entry_id)
-    on conflict (company_id, day, month, kind, dispatch_id, sender_id, tariff_id) where kind <> 'TOPUP' do update set
+    on conflict (company_id, day, month, kind, dispatch_id, sender_id, tariff_id) where kind not in ('TOPUP', 'CORRECTION')
+    do update set
       amount = l.amount + excluded.amount, messages = l.messages + excluded.messages,
       entries = l.entries + excluded.entries, last_entry_id = excluded.last_entry_id, last_at = excluded.last_at,
       balance = excluded.balance`

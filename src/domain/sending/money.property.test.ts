@@ -15,7 +15,7 @@ import { addMessages, listDispatches } from '../dispatches/dispatches.ts'
 import { type Lease, runsOf } from '../lanes/lane.ts'
 import { takeChunk, takeOver } from '../lanes/lanes.ts'
 import { chargeDueFees } from '../ledger/fees.ts'
-import { setBilling, topUp } from '../ledger/ledger.ts'
+import { correctBalance, setBilling, topUp } from '../ledger/ledger.ts'
 import { listStatements, statementOf } from '../ledger/statements.ts'
 import { type Brand, brands } from '../numbering/brand.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
@@ -144,6 +144,10 @@ const happening = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('top up'), amount: fc.integer({ min: 1, max: 90_0000 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('correct'), amount: fc.integer({ min: -90_0000, max: 90_0000 }) }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('billing'), prepaid: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('fees') }) },
 )
@@ -236,6 +240,8 @@ async function live(life: Life, what: Happening) {
     case 'top up':
       life.model.terms.balance += BigInt(what.amount)
       return topUp(db.sql, life.companyId, { amount: BigInt(what.amount) }, { billingZone, now: life.now })
+    case 'correct':
+      return correctOrNot(life, BigInt(what.amount))
     case 'billing':
       life.model.terms.prepaid = what.prepaid
       return setBilling(db.sql, life.companyId, what.prepaid ? 'PREPAID' : 'POSTPAID')
@@ -453,6 +459,15 @@ async function setBudget(life: Life, budget: Money | null) {
   await updateCompany(db.sql, partner, life.companyId, { budget })
 }
 
+async function correctOrNot({ model, companyId, now }: Life, amount: Money) {
+  const isOverdrawn = model.terms.prepaid && amount < 0n && model.terms.balance + amount < model.reserved()
+  const isGood = amount !== 0n && !isOverdrawn
+  const given = { amount, reason: 'A zero too many' }
+  const work = db.sql.begin(tx => correctBalance(tx, companyId, given, { billingZone, now }))
+  expect(await succeeds(work)).toBe(isGood)
+  if (isGood) model.terms.balance += amount
+}
+
 async function chargeFees({ model, now }: Life) {
   for (const moment of [new Date(now.getTime() - 24 * 3600_000), now]) model.chargeFee(monthOfModel(moment), FEE)
   await chargeDueFees(db.sql, { billingZone, now })
@@ -526,12 +541,14 @@ async function compareStatements({ model, companyId, now }: Life) {
   expect(months[0]?.closing ?? 0n).toBe(model.terms.balance)
   for (const { month } of months) {
     const statement = await statementOf(db.sql, companyId, month)
-    const { spent, opening, toppedUp, closing, channels, tariffs, packages, fees, topUps, withoutDetails } = statement
+    const { spent, opening, toppedUp, corrected, closing, channels, tariffs, packages, fees, withoutDetails } =
+      statement
     expect([spent, withoutDetails]).toEqual([model.spent.get(month) ?? 0n, 0n])
-    expect(opening + toppedUp - spent).toBe(closing)
+    expect(opening + toppedUp + corrected - spent).toBe(closing)
     expect(total(channels) + packages + fees.amount).toBe(spent)
     expect(total(tariffs) + tariffs.reduce((sum, tariff) => sum + tariff.packages, 0n) + fees.amount).toBe(spent)
-    expect([total(topUps), total(fees.lines)]).toEqual([toppedUp, fees.amount])
+    const lists = [statement.topUps, statement.corrections, fees.lines]
+    expect(lists.map(total)).toEqual([toppedUp, corrected, fees.amount])
   }
 }
 

@@ -385,6 +385,12 @@ describe('every change of the cabinet', () => {
       await browser.ask('POST', path, { amount: '10', note: 'Invoice 7' }, withKey('top-up')) // the same request again
       return ['company.topped_up']
     },
+    'POST /money/corrections': async ({ browser }) => {
+      const path = `/money/corrections?companyId=${companyId}`
+      const body = { amount: '-0.5', reason: 'Invoice 7 twice' }
+      for (let time = 0; time < 2; time++) await browser.ask('POST', path, body, withKey('correction')) // counts once
+      return ['company.balance_corrected']
+    },
     'PUT /money/terms': async ({ browser }) => {
       const path = `/money/terms?companyId=${companyId}`
       const { terms } = (await browser.ask('GET', `/money?companyId=${companyId}`)).body

@@ -138,7 +138,12 @@ const routesOf: Record<Needs, string[]> = {
     'GET /prices',
     'GET /prices/calculation',
   ],
-  'money.change': ['PUT /companies/:companyId/limits', 'PUT /money/terms', 'POST /money/top-ups'],
+  'money.change': [
+    'PUT /companies/:companyId/limits',
+    'PUT /money/terms',
+    'POST /money/top-ups',
+    'POST /money/corrections',
+  ],
   'companies.see': ['GET /companies/:companyId', 'GET /company-list'],
   'companies.change': ['POST /companies', 'PATCH /companies/:companyId', 'PUT /companies/:companyId/status'],
   'people.see': ['GET /people'],
@@ -364,6 +369,7 @@ const bodies: Record<string, () => object> = {
   'POST /new-dispatch/:dispatchId/recipients': () => ({ from: 0, total: 1, recipients }),
   'POST /new-dispatch/:dispatchId/start': () => ({ price: '0.0000' }),
   'POST /money/top-ups': () => ({ amount: '1', note: '' }),
+  'POST /money/corrections': () => ({ amount: '-1', reason: 'Taken' }),
   'PUT /money/terms': () => ({ before: terms, after: { ...terms, budget: '1' } }),
   'POST /verification/unblock': () => ({ subject: 'prefix:7916000' }),
   'POST /verification/:kind': () => verifierForm('Taken'),
@@ -387,7 +393,7 @@ const bodies: Record<string, () => object> = {
 /** These ask for no company and have no id: `GET answers of the own` and `an id within a request` prove them. */
 const ofEverybody = ['GET /companies', 'GET /company-list', 'GET /money/accounts', 'POST /companies']
 /** Refused to all others before anything is looked for. */
-const ofStaffAlone = ['POST /money/top-ups']
+const ofStaffAlone = ['POST /money/top-ups', 'POST /money/corrections']
 
 type Method = Parameters<CabinetBrowser['ask']>[0]
 let keys = 0

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { formatMoney, money } from '../../base/money.ts'
 import { verifyLedger } from '../../domain/audit/verify.ts'
 import { chargeDueFees } from '../../domain/ledger/fees.ts'
-import { topUp } from '../../domain/ledger/ledger.ts'
+import { correctBalance, topUp } from '../../domain/ledger/ledger.ts'
 import { entriesOfLine, pageOfLines } from '../../domain/ledger/lines.ts'
 import { loadNumbering } from '../../domain/numbering/numbering.ts'
 import { importTariffs } from '../../domain/pricing/imports.ts'
@@ -30,7 +30,7 @@ let world: World
 let foreign: { companyId: number; day: string; lineId: number }
 let dispatchId: number
 
-/** Of October and November: charges of two days, a package, a fee and top-ups. */
+/** Of October and November: charges of two days, a package, a fee, a top-up and its corrections. */
 beforeAll(async () => {
   world = await aWorld(api.sql)
   const { companyId, partner } = world
@@ -40,6 +40,10 @@ beforeAll(async () => {
   await approveSender(api.sql, paid.senderId, () => money('25'), new Date('2026-10-20T12:00:00Z'))
   await chargeDueFees(api.sql, { billingZone, now: new Date('2026-10-20T12:00:00Z') })
   await topUp(api.sql, companyId, { amount: money('1000'), note: FORMULA }, at('2026-10-21'))
+  for (const amount of ['-300.5', '0.25'])
+    await api.sql.begin(tx =>
+      correctBalance(tx, companyId, { amount: money(amount), reason: FORMULA }, at('2026-10-21')),
+    )
   const numbering = await loadNumbering(api.sql)
   for (const day of ['2026-10-30', '2026-11-09', '2026-11-10', '2026-11-11']) {
     dispatchId = await aDispatch(api.sql, numbering, world, someRecipients(8))
@@ -132,7 +136,8 @@ describe('the ledger', () => {
     expect(newest).toMatchObject({ day: '2026-11-11', dispatchId, dispatchName: 'Test', messages: 8, entries: 2 })
     const { balance } = await found<MoneyAnswer>(browser, '/money')
     expect(dayEnds.find(({ day }) => day === '2026-11-11')!.balance).toBe(balance)
-    expect(sum(lines.map(({ kind, amount }) => (kind === 'TOPUP' ? amount : -amount)))).toBe(sum([balance]))
+    const isCharge = (kind: string) => kind !== 'TOPUP' && kind !== 'CORRECTION'
+    expect(sum(lines.map(({ kind, amount }) => (isCharge(kind) ? -amount : amount)))).toBe(sum([balance]))
 
     const { entries } = await found<EntriesAnswer>(browser, `/money/ledger/${newest!.day}/${newest!.lineId}`)
     expect(entries.map(({ messages }) => messages)).toEqual([5, 3])
@@ -144,6 +149,7 @@ describe('the ledger', () => {
     const kindsIn = async (query: string) =>
       (await found<LedgerAnswer>(browser, `/money/ledger?${query}`)).lines.map(({ kind, day }) => [kind, day])
     expect(await kindsIn('kind=TOPUP')).toEqual([['TOPUP', '2026-10-21']])
+    expect(await kindsIn('kind=CORRECTION')).toEqual(Array(2).fill(['CORRECTION', '2026-10-21']))
     expect(await kindsIn('kind=SENDER_FEE&to=2026-10-31')).toEqual([['SENDER_FEE', '2026-10-20']])
     expect(new Set((await kindsIn('from=2026-11-10&to=2026-11-10')).map(([, day]) => day))).toEqual(
       new Set(['2026-11-10']),
@@ -213,16 +219,18 @@ describe('a statement', () => {
     expect(months.map(({ month }) => month)).toEqual(['2026-11', '2026-10'])
     expect(months[0]!.opening).toBe(months[1]!.closing)
     expect(months[1]!.opening).toBe(0)
-    for (const { month, spent, toppedUp } of months) {
+    expect(months.map(({ corrected }) => corrected)).toEqual([0, -300.25])
+    for (const { month, spent, toppedUp, corrected } of months) {
       const statement = await found<StatementAnswer>(browser, `/money/statements/${month}`)
-      const { channels, tariffs, packages, fees, topUps, withoutDetails } = statement
+      const { channels, tariffs, packages, fees, topUps, corrections, withoutDetails } = statement
       const [ledger] = await api.sql<{ spent: bigint }[]>`
         select sum(amount) as spent from ledger_entries
-        where company_id = ${world.companyId} and month = ${`${month}-01`} and kind <> 'TOPUP'`
+        where company_id = ${world.companyId} and month = ${`${month}-01`} and kind not in ('TOPUP', 'CORRECTION')`
       expect(sum([spent])).toBe(formatMoney(ledger!.spent))
       expect(sum([...channels.map(({ amount }) => amount), packages, fees.amount])).toBe(sum([spent]))
       expect(sum([...tariffs.flatMap(({ amount, packages }) => [amount, packages]), fees.amount])).toBe(sum([spent]))
       expect([sum(topUps.map(({ amount }) => amount)), withoutDetails]).toEqual([sum([toppedUp]), 0])
+      expect(sum(corrections.map(({ amount }) => amount))).toBe(sum([corrected]))
     }
     expect(await verifyLedger(api.sql, { companyId: world.companyId })).toEqual([])
     expect((await browser.ask('GET', '/money/statements/2019-01')).status).toBe(404)
@@ -271,6 +279,11 @@ describe('a statement', () => {
     const amounts = rows.map(row => Number(row.split(',').at(-1)))
     expect(sum(amounts.slice(0, -1))).toBe(sum([spent]))
     expect(amounts.at(-1)).toBe(spent)
+    const summed = body.split('\r\n').filter(row => row.startsWith('Summary,'))
+    const [opening, toppedUp, corrected, charged, closing] = summed.map(row => Number(row.split(',').at(-1)))
+    expect([opening, toppedUp, corrected, charged]).toEqual([0, 1000, -300.25, spent])
+    expect(sum([toppedUp!, corrected!, -charged!])).toBe(sum([closing!]))
+    expect(body).toContain('\r\nCorrections,Total,,,-300.25\r\n')
     for (const language of ['en', 'ru']) {
       const { rawPayload } = await fileOf(browser, `/money/statements/2026-10/file?format=pdf&language=${language}`)
       expect(rawPayload.subarray(0, 5).toString()).toBe('%PDF-')
@@ -308,6 +321,8 @@ describe('a top-up', () => {
     const before = { budget: null, billing: 'POSTPAID' }
     const topUpBody = { amount: '1', note: '' }
     expect((await owner.ask('POST', `/money/top-ups?${company}`, topUpBody, key('theirs'))).status).toBe(403)
+    const correction = { amount: '1', reason: 'More' }
+    expect((await owner.ask('POST', `/money/corrections?${company}`, correction, key('theirs'))).status).toBe(403)
     const change = (browser: CabinetBrowser, after: object) =>
       browser.ask('PUT', `/money/terms?${company}`, { before, after })
     expect((await change(owner, { budget: null, billing: 'PREPAID' })).status).toBe(403)
@@ -317,6 +332,35 @@ describe('a top-up', () => {
     const { budget, billing, terms } = await found<MoneyAnswer>(owner, `/money?${company}`)
     expect([budget, billing, terms.budget]).toEqual([500, 'POSTPAID', '500.0000'])
     await api.sql`update companies set budget = null where company_id = ${world.companyId}`
+  })
+})
+
+describe('a correction', () => {
+  const key = (name: string) => ({ headers: { 'idempotency-key': name } })
+
+  test('of staff counts once, has a reason, and leaves a prepaid company what is held', async () => {
+    const companyId = await aCompany(api.sql, world.partner)
+    await topUp(api.sql, companyId, { amount: money('1000') }, at('2026-11-11'))
+    await api.sql`update companies set billing = 'PREPAID' where company_id = ${companyId}`
+    await api.sql`update accounts set reserved = 60 where company_id = ${companyId}`
+    const browser = await admin()
+    const send = (amount: string, name: string, reason = ' A zero too many ') =>
+      browser.ask('POST', `/money/corrections?companyId=${companyId}`, { amount, reason }, key(name))
+    for (const time of [1, 2]) expect([time, (await send('-900', 'once')).body]).toEqual([time, { balance: 100 }])
+    const [wrong] = (await found<LedgerAnswer>(browser, `/money/ledger?companyId=${companyId}`)).lines
+    expect(wrong).toMatchObject({ kind: 'CORRECTION', amount: -900, note: 'A zero too many' })
+    const tooMuch = await send('-40.0001', 'too much')
+    expect([tooMuch.status, tooMuch.body.error.msg]).toEqual([
+      400,
+      expect.stringContaining('what is free: 40.0000 RUB'),
+    ])
+    for (const amount of ['0', '+5', '1e3', '-100000000.0001']) expect((await send(amount, amount)).status).toBe(400)
+    expect((await send('1', 'silent', '  ')).status).toBe(400)
+    expect((await send('-40', 'all that is free')).body).toEqual({ balance: 60 })
+    await api.sql`update companies set billing = 'POSTPAID' where company_id = ${companyId}`
+    expect((await send('-100', 'below zero')).body).toEqual({ balance: -40 })
+    await api.sql`update accounts set reserved = 0 where company_id = ${companyId}`
+    expect(await verifyLedger(api.sql, { companyId })).toEqual([])
   })
 })
 
@@ -378,6 +422,7 @@ describe('whose money', () => {
     ]) {
       const path = `companyId=${world.companyId}`
       expect((await browser.ask('POST', `/money/top-ups?${path}`, {})).status).toBe(403)
+      expect((await browser.ask('POST', `/money/corrections?${path}`, {})).status).toBe(403)
       expect((await browser.ask('PUT', `/money/terms?${path}`, {})).status).toBe(403)
     }
   })

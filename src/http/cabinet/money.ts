@@ -14,7 +14,7 @@ import {
   refusalOfTopUp,
   type Terms,
 } from '../../domain/ledger/account.ts'
-import { changeTerms, pageOfAccounts, topUpWithin } from '../../domain/ledger/ledger.ts'
+import { changeTerms, correctBalance, pageOfAccounts, topUpWithin } from '../../domain/ledger/ledger.ts'
 import type { LedgerLine, LinePlace } from '../../domain/ledger/line.ts'
 import { entriesOfLine, pageOfLines } from '../../domain/ledger/lines.ts'
 import { freeOf, type Spending, spendingOf } from '../../domain/ledger/spending.ts'
@@ -41,6 +41,7 @@ const ACCOUNTS_OF_PAGE = 50
 const Day = Type.String({ pattern: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$' })
 const Month = Type.String({ pattern: '^\\d{4}-(0[1-9]|1[0-2])$' })
 const Amount = Type.String({ pattern: '^\\d{1,12}(\\.\\d{1,4})?$' })
+const SignedAmount = Type.String({ pattern: '^-?\\d{1,12}(\\.\\d{1,4})?$' })
 const NullableAmount = Type.Union([Amount, Type.Null()])
 const Language = Defaulted(OneOf(languages, { default: 'en' }))
 
@@ -67,12 +68,14 @@ const StatementFile = Type.Object({
 })
 const Accounts = Type.Object({ search: Defaulted(Type.String({ maxLength: 100, default: '' })), page: Page })
 const TopUp = Type.Object({ amount: Amount, note: Type.String({ maxLength: 200 }) })
+const Correction = Type.Object({ amount: SignedAmount, reason: Type.String({ maxLength: 200, pattern: '\\S' }) })
 const TermsOf = Type.Object({ budget: NullableAmount, billing: OneOf(billingModes) })
 /** `before` is what the form began with: a newer change of somebody else is not overwritten. */
 const TermsChange = Type.Object({ before: TermsOf, after: TermsOf })
 
 /** What the page asks and gets; it imports these types. */
 export type TopUpForm = Type.Static<typeof TopUp>
+export type CorrectionForm = Type.Static<typeof Correction>
 export type TermsForm = Type.Static<typeof TermsChange>
 export type TopUpAnswer = { balance: number }
 export type MoneyAnswer = ReturnType<typeof presentSpending>
@@ -239,6 +242,27 @@ export const moneyRoutes =
       },
     )
 
+    api.post(
+      '/money/corrections',
+      { config: { needs: 'money.change' }, schema: { querystring: OfCompany, headers: KeyHeader, body: Correction } },
+      async (request): Promise<TopUpAnswer> => {
+        const { viewer, actor, query, body } = request
+        requireStaff(viewer, 'Only staff correct a balance')
+        const company = await companyOf(sql, viewer, query)
+        const [amount, reason] = [money(body.amount), body.reason.trim()]
+        return once(sql, onceOf(request, company.companyId), async tx => {
+          const after = await correctBalance(tx, company.companyId, { amount, reason }, billing())
+          await recordChange(tx, actor, {
+            what: 'company.balance_corrected',
+            ...subjectOf(company),
+            before: { balance: formatMoney(after - amount) },
+            after: { balance: formatMoney(after), note: reason },
+          })
+          return { balance: moneyToNumber(after) }
+        })
+      },
+    )
+
     api.put(
       '/money/terms',
       { config: { needs: 'money.change' }, schema: { querystring: OfCompany, body: TermsChange } },
@@ -331,10 +355,11 @@ const presentChannel = ({ amount, ...line }: ChannelLine) => ({ ...line, amount:
 
 const presentLine = ({ amount, ...line }: LedgerLine) => ({ ...line, amount: moneyToNumber(amount) })
 
-const presentMonth = ({ month, opening, toppedUp, spent, closing }: StatementMonth) => ({
+const presentMonth = ({ month, opening, toppedUp, corrected, spent, closing }: StatementMonth) => ({
   month: month.slice(0, 7),
   opening: moneyToNumber(opening),
   toppedUp: moneyToNumber(toppedUp),
+  corrected: moneyToNumber(corrected),
   spent: moneyToNumber(spent),
   closing: moneyToNumber(closing),
 })
@@ -365,5 +390,6 @@ const presentStatement = (company: Company, statement: Statement) => ({
     lines: statement.fees.lines.map(line => ({ ...line, amount: moneyToNumber(line.amount) })),
   },
   topUps: statement.topUps.map(line => ({ ...line, amount: moneyToNumber(line.amount) })),
+  corrections: statement.corrections.map(line => ({ ...line, amount: moneyToNumber(line.amount) })),
   withoutDetails: moneyToNumber(statement.withoutDetails),
 })

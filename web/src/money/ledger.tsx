@@ -150,7 +150,7 @@ type RowProps = { companyId: number; line: Line; amount: (amount: number) => str
 function LineRows({ companyId, line, amount, zone }: RowProps) {
   const { say } = useWords()
   const [isOpen, setIsOpen] = useState(false)
-  const isIn = line.kind === 'TOPUP'
+  const isIn = line.kind === 'TOPUP' || (line.kind === 'CORRECTION' && line.amount > 0)
   return (
     <>
       <tr>
@@ -162,7 +162,7 @@ function LineRows({ companyId, line, amount, zone }: RowProps) {
         </td>
         <td className={`${table.number} ${isIn ? styles.in : ''}`} data-label={say('money.ledger.amountShort')}>
           {isIn ? '+' : '−'}
-          {amount(line.amount)}
+          {amount(Math.abs(line.amount))}
         </td>
         <td className={styles.noBalance} />
         <td className={table.actions}>
@@ -195,7 +195,7 @@ function Cause({ line }: { line: Line }) {
   const { month } = useMoneyFormats()
   const operatorOf = useOperator()
   const { kind, messages, dispatchId, dispatchName, senderName, brand, note } = line
-  if (kind === 'TOPUP') return <Entry main={say('money.kind.TOPUP')} sub={note} />
+  if (kind === 'TOPUP' || kind === 'CORRECTION') return <Entry main={say(`money.kind.${kind}`)} sub={note} />
   if (kind === 'SENDER_FEE')
     return (
       <Entry

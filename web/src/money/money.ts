@@ -19,7 +19,7 @@ export type StatementMonth = Wire<StatementsAnswer>['months'][number]
 export type CompanyAccount = Wire<ListedAccount>
 export type Kind = Line['kind']
 
-export const kinds: readonly Kind[] = ['TOPUP', 'MESSAGES', 'MAU_PACKAGE', 'SENDER_FEE']
+export const kinds: readonly Kind[] = ['TOPUP', 'CORRECTION', 'MESSAGES', 'MAU_PACKAGE', 'SENDER_FEE']
 
 /** Everything that a top-up or another budget changes. */
 export const MONEY = ['money'] as const

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { moneyToNumber } from '../../../base/money.ts'
 import type { Sql } from '../../../db/sql.ts'
 import type { Company } from '../../../domain/companies/company.ts'
+import { changeOfBalance } from '../../../domain/ledger/account.ts'
 import type { LedgerLine, LineFilter } from '../../../domain/ledger/line.ts'
 import { everyLine } from '../../../domain/ledger/lines.ts'
 import type { Language } from '../../../domain/people/person.ts'
@@ -14,7 +15,7 @@ import { type StatementWords, wordsOf } from './statement-words.ts'
 export function statementCsv(file: StatementFile): Readable {
   const words = wordsOf[file.language]
   const { statement, company } = file
-  const summary: Cell[][] = (['opening', 'toppedUp', 'spent', 'closing'] as const).map(name => [
+  const summary: Cell[][] = (['opening', 'toppedUp', 'corrected', 'spent', 'closing'] as const).map(name => [
     words.summary,
     words[name],
     null,
@@ -65,12 +66,12 @@ const rowOf = (line: LedgerLine, words: StatementWords): Cell[] => [
   causeOf(line, words),
   line.dispatchId,
   line.kind === 'MESSAGES' ? line.messages : null,
-  moneyToNumber(line.kind === 'TOPUP' ? line.amount : -line.amount),
+  moneyToNumber(changeOfBalance(line)),
   line.note,
 ]
 
 function causeOf({ kind, dispatchName, senderName, brand }: LedgerLine, words: StatementWords): string | null {
-  if (kind === 'TOPUP') return null
+  if (kind === 'TOPUP' || kind === 'CORRECTION') return null
   if (kind === 'SENDER_FEE')
     return [senderName, brand && operatorName(brand, words)].filter(Boolean).join(' · ') || null
   return dispatchName ?? words.singles

@@ -103,11 +103,13 @@ class StatementPages {
     this.#y += 18
   }
 
-  /** The four figures that the month comes to. */
+  /** The figures that the month comes to. */
   summary() {
     const { statement, language } = this.#file
     const words = wordsOf[language]
-    const names = ['opening', 'toppedUp', 'spent', 'closing'] as const
+    const { corrections } = statement
+    const corrected = corrections.length > 0 ? (['corrected'] as const) : []
+    const names = ['opening', 'toppedUp', ...corrected, 'spent', 'closing'] as const
     const { withSign } = this.#amounts(names.map(name => statement[name]))
     const width = WIDTH / names.length
     names.forEach((name, place) => {

@@ -12,25 +12,27 @@ export type StatementFile = { company: Company; statement: Statement; language: 
 export type StatementRow = { name: string; messages?: number; parts?: number; amount: Money }
 export type StatementSection = { title: string; isCounted: boolean; rows: StatementRow[]; total: Money }
 
-/** The sections of a statement, the same in every format. The second and the third add up to what was spent. */
+/** The sections of a statement, the same in every format. Those by channel and by tariff add up to what was spent. */
 export function sectionsOf({ statement, language }: StatementFile): StatementSection[] {
   const words = wordsOf[language]
-  const { topUps, toppedUp, spent, fees, channels, tariffs } = statement
-  const topUpRows = withRest(
-    topUps.map(({ day, note, amount }) => ({
-      name: [dateOf(day, language), note].filter(Boolean).join(' · '),
-      amount,
-    })),
-    toppedUp,
-    words,
-  )
+  const { topUps, toppedUp, corrections, corrected, spent, fees, channels, tariffs } = statement
+  const notedRow = ({ day, note, amount }: Statement['topUps'][number]) => ({
+    name: [dateOf(day, language), note].filter(Boolean).join(' · '),
+    amount,
+  })
   const feeRows = withRest(
     fees.lines.map(({ senderName, brand, amount }) => ({ name: feeName(senderName, brand, words), amount })),
     fees.amount,
     words,
   )
   const all = [
-    { title: words.topUps, isCounted: false, rows: topUpRows, total: toppedUp },
+    { title: words.topUps, isCounted: false, rows: withRest(topUps.map(notedRow), toppedUp, words), total: toppedUp },
+    {
+      title: words.corrections,
+      isCounted: false,
+      rows: withRest(corrections.map(notedRow), corrected, words),
+      total: corrected,
+    },
     {
       title: words.channels,
       isCounted: true,

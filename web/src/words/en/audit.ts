@@ -26,6 +26,7 @@ const whats = {
   'audit.what.company.disabled': 'Company disabled',
   'audit.what.company.enabled': 'Company enabled',
   'audit.what.company.topped_up': 'Balance topped up',
+  'audit.what.company.balance_corrected': 'Balance corrected',
   'audit.what.document.deleted': 'Document deleted',
   'audit.what.document.uploaded': 'Document uploaded',
   'audit.what.budget.changed': 'Budget changed',

@@ -43,6 +43,7 @@ export const money = {
   'money.withoutDetails': 'Without details',
 
   'money.kind.TOPUP': 'Top-up',
+  'money.kind.CORRECTION': 'Correction',
   'money.kind.MESSAGES': 'Delivered messages',
   'money.kind.MAU_PACKAGE': 'Package of recipients',
   'money.kind.SENDER_FEE': 'Fee for a sender name',

@@ -153,6 +153,7 @@ export const audit = {
   'audit.what.company.disabled': 'Компания отключена',
   'audit.what.company.enabled': 'Компания снова включена',
   'audit.what.company.topped_up': 'Баланс пополнен',
+  'audit.what.company.balance_corrected': 'Баланс исправлен',
   'audit.what.document.deleted': 'Документ удалён',
   'audit.what.document.uploaded': 'Документ загружен',
   'audit.what.budget.changed': 'Бюджет изменён',

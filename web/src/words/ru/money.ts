@@ -43,6 +43,7 @@ export const money = {
   'money.withoutDetails': 'Без детализации',
 
   'money.kind.TOPUP': 'Пополнение',
+  'money.kind.CORRECTION': 'Корректировка',
   'money.kind.MESSAGES': 'Доставленные сообщения',
   'money.kind.MAU_PACKAGE': 'Пакет получателей',
   'money.kind.SENDER_FEE': 'Плата за имя отправителя',
