@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser)('companies', () => {
     await isClosed(page)
 
     await page.getByRole('link', { name: 'People' }).first().click()
-    const link = await inviteOwner(page)
+    const link = await inviteOwner(page, 'anna@example.com')
     await page.getByRole('link', { name: 'Companies' }).first().click()
     await page.getByRole('link', { name: 'Romashka' }).click()
     await switchTo(page, 'Disable')
@@ -95,9 +95,9 @@ describe.skipIf(!hasBrowser)('companies', () => {
   const isPictureShown = (page: Page) =>
     page.evaluate(`document.querySelector('[role=dialog] img')?.naturalWidth === 1`)
 
-  async function inviteOwner(page: Page): Promise<string> {
+  async function inviteOwner(page: Page, login: string): Promise<string> {
     await page.getByRole('button', { name: 'Invite' }).click()
-    await dialog(page).getByLabel('E-mail or login').fill('anna@example.com')
+    await dialog(page).getByLabel('E-mail or login').fill(login)
     await dialog(page).getByRole('radio', { name: 'Owner' }).check()
     await dialog(page).getByRole('button', { name: 'Make the invitation' }).click()
     const link = await dialog(page).getByLabel('Link').inputValue()
@@ -141,6 +141,9 @@ describe.skipIf(!hasBrowser)('companies', () => {
     await dialog(page).getByRole('button', { name: 'Done' }).click()
     await page.getByRole('link', { name: 'southwind' }).click()
     await page.getByText('The partner has no companies yet.').waitFor()
+    await row(page, 'southwind').getByText('Active').waitFor()
+    await inviteOwner(page, 'vera@example.com')
+    await row(page, 'vera@example.com').getByText('Invited').waitFor()
 
     await cabinet.sql`insert into partners (login, password_hash) select 'a' || n, '' from generate_series(1, 60) n`
     await openPage(page, cabinet, 'developers/requests')
@@ -202,7 +205,14 @@ describe.skipIf(!hasBrowser)('companies', () => {
           await expectGoodDialog(page, 'new partner', opens(page, /^(New partner|Новый партнёр)$/))
         },
       },
-      { path: `partners/${partner.partnerId}`, ready: page => row(page, NASTY).waitFor() },
+      {
+        path: `partners/${partner.partnerId}`,
+        ready: async page => {
+          await row(page, NASTY).waitFor()
+          await row(page, login).waitFor()
+          await expectGoodDialog(page, 'invitation', opens(page, /^(Invite|Пригласить)$/))
+        },
+      },
     ])
   })
 

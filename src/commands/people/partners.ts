@@ -10,6 +10,7 @@ import {
   unlockPartner,
 } from '../../domain/partners/partners.ts'
 import { replacePartnerPassword } from '../../domain/people/partner-owners.ts'
+import { letOwnerIn } from '../../domain/people/sign-in.ts'
 import { noPartner, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { recorded } from '../recorded.ts'
@@ -29,6 +30,7 @@ export async function createOne(call: Call) {
   await withDatabase(call.config, async ({ sql }) => {
     const { partnerId } = await recorded(sql, async (tx, record) => {
       const created = await createPartner(tx, login, password)
+      await letOwnerIn(tx, login)
       await record({ what: 'partner.created', ...(await subjectOf(tx, login)), after: { login } })
       return created
     })

@@ -8,6 +8,7 @@ import { createKey } from '../../domain/keys/keys.ts'
 import { type Brand, brands } from '../../domain/numbering/brand.ts'
 import { adoptPassword, createPartner, partnerWithLogin } from '../../domain/partners/partners.ts'
 import { adoptOwnerPassword, createOwnerWithPasswordOf } from '../../domain/people/company-owners.ts'
+import { letOwnerIn } from '../../domain/people/sign-in.ts'
 import { adoptStaffPassword, createStaff } from '../../domain/people/staff.ts'
 import { senderFeeTable } from '../../domain/pricing/pricing.ts'
 import { approveSenderIn, type FeeOf } from '../../domain/senders/moderation.ts'
@@ -47,7 +48,7 @@ export async function makeDemo(pool: Pool, givenPassword: string | undefined, no
   const partner = known ?? (await partnerWithLogin(pool, 'demo'))!
   const { items } = await listCompanies(pool, partner, 1, 1)
   const companyId = items[0]?.companyId
-  const hasOwner = companyId !== undefined && (await letOwnerIn(pool, companyId, givenPassword))
+  const hasOwner = companyId !== undefined && (await letCompanyIn(pool, companyId, givenPassword))
   const senders = companyId ? await listSenders(pool, companyId, { status: ['APPROVED'], channelType: ['SMS'] }) : []
   return {
     login: 'demo',
@@ -61,7 +62,7 @@ export async function makeDemo(pool: Pool, givenPassword: string | undefined, no
 }
 
 /** Also in a world of an earlier version, which had none. False when somebody else has the login. */
-async function letOwnerIn(pool: Pool, companyId: number, givenPassword: string | undefined): Promise<boolean> {
+async function letCompanyIn(pool: Pool, companyId: number, givenPassword: string | undefined): Promise<boolean> {
   const isOwner = await createOwnerWithPasswordOf(pool, 'demo', companyId, 'company')
   if (isOwner && givenPassword) await adoptOwnerPassword(pool, 'company', givenPassword)
   return isOwner
@@ -101,6 +102,7 @@ const isRefusal = (error: unknown) => error instanceof AppError && error.kind ==
  */
 async function makeRows(sql: Transaction, password: string, now: Date) {
   const { partnerId } = await createPartner(sql, 'demo', password)
+  await letOwnerIn(sql, 'demo')
   const partner = { partnerId, login: 'demo', currency: 'RUB' }
   const hasStaff = await unlessRefused(createStaff(sql, 'staff', password))
   const feeOf = await senderFeeTable(sql)

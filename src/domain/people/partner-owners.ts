@@ -5,6 +5,7 @@ import { refusalOfLogin } from '../partners/partner.ts'
 import { createPartner, usePasswordHash } from '../partners/partners.ts'
 import { hashPassword } from '../partners/password.ts'
 import { personWithLogin } from './people.ts'
+import { letOwnerIn } from './sign-in.ts'
 import * as store from './store.ts'
 
 /** A partner whose owner can sign in: nobody else may have the login. */
@@ -16,9 +17,11 @@ export async function createPartnerWithOwner(
   const refusal = refusalOfLogin(login)
   if (refusal) throw invalid(`login: ${refusal}`)
   if (await personWithLogin(sql, login)) throw invalid(`login: "${login}" is taken`)
-  return createPartner(sql, login, password).catch(error => {
+  const made = await createPartner(sql, login, password).catch(error => {
     throw /exists already/.test(error.message) ? invalid(`login: "${login}" is taken`) : error
   })
+  await letOwnerIn(sql, login)
+  return made
 }
 
 /**

@@ -71,8 +71,8 @@ async function checkPassword(sql: Sql, { login, password }: Attempt): Promise<st
   return found?.passwordHash && isRight ? found : undefined
 }
 
-/** The owner of a partner becomes a person at the first sign-in. */
-async function letOwnerIn(sql: Sql, login: string) {
+/** Makes the owner of a partner a person: with the partner, or at the first sign-in of a partner from before that. */
+export async function letOwnerIn(sql: Sql, login: string) {
   const partner = await partnerWithLogin(sql, login)
   if (!partner) return
   const { partnerId } = partner

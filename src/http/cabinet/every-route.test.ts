@@ -532,6 +532,8 @@ test('an id of another company within a query or a body is refused, or finds not
     ['GET', `/callbacks?message=${theirs.uuid}`],
     ['GET', `/verification?verifier=${theirs.verifierId}`],
     ['GET', `/audit?subject=key:${theirs.keyId}`],
+    ['GET', `/people?partnerId=${theirs.partnerId}`],
+    ['POST', `/people?partnerId=${theirs.partnerId}`, { login: 'intruder@example.com', role: 'owner' }],
     ['POST', '/senders', nameOf([theirs.documentId])],
     ['POST', '/templates', templateOf('Taken', theirs.senderId)],
     ['PUT', '/inbound/centers/default', { centerId: theirs.centerId, seen: own.centerId }],

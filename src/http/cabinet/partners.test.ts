@@ -3,7 +3,8 @@ import { FAILURES_ALLOWED } from '../../domain/partners/partner.ts'
 import { useApp } from '../../testing/api.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, staff } from '../../testing/cabinet.ts'
 import { aCompany, aPartner, type TestPartner } from '../../testing/factories.ts'
-import type { PartnerAnswer, PartnersAnswer } from './partners.ts'
+import type { PartnersAnswer, ShownPartner } from './partners.ts'
+import type { PeopleAnswer } from './people.ts'
 
 const { api, ask } = useApp('/docs/partner.json')
 let medialink: TestPartner
@@ -23,8 +24,10 @@ async function signedIn(...person: [Parameters<typeof aPerson>[1], string]) {
   const browser = new CabinetBrowser(() => api.app)
   await browser.signIn((await aPerson(api.sql, ...person)).login)
   const list = async (query = '') => (await browser.ask('GET', `/partners${query}`)).body as PartnersAnswer
-  const open = async (partnerId: number) => (await browser.ask('GET', `/partners/${partnerId}`)).body as PartnerAnswer
-  return { browser, list, open }
+  const open = async (partnerId: number) => (await browser.ask('GET', `/partners/${partnerId}`)).body as ShownPartner
+  const peopleOf = async (partnerId: number) =>
+    ((await browser.ask('GET', `/people?partnerId=${partnerId}`)).body as PeopleAnswer).people
+  return { browser, list, open, peopleOf }
 }
 
 const signIn = async (login: string, password: string) =>
@@ -51,13 +54,41 @@ describe('partners', () => {
   })
 
   test('are made with a password that is shown once, with which the owner signs in', async () => {
-    const { browser, open } = await signedIn(staff, 'admin')
+    const { browser, open, peopleOf } = await signedIn(staff, 'admin')
     const { status, body } = await browser.ask('POST', '/partners', { login: 'southwind' })
     expect([status, body.password]).toEqual([201, expect.stringMatching(/^[a-z2-9]{4}(-[a-z2-9]{4}){3}$/)])
+    const owner = { login: 'southwind', role: 'owner', isActive: true, isInvited: false }
+    expect(await peopleOf(body.partnerId)).toMatchObject([owner])
     expect(await signIn('southwind', body.password)).toBe(200)
-    const partner = await open(body.partnerId)
-    expect(partner).toMatchObject({ login: 'southwind', companies: 0 })
-    expect(partner.people).toMatchObject([{ login: 'southwind', role: 'owner', isActive: true }])
+    expect(await open(body.partnerId)).toMatchObject({ login: 'southwind', companies: 0 })
+    expect(await peopleOf(body.partnerId)).toMatchObject([owner])
+  })
+
+  test('get people from staff, who give them roles of a partner and take their access away', async () => {
+    const { browser, peopleOf } = await signedIn(staff, 'admin')
+    const { partnerId } = await aPartner(api.sql)
+    const place = `partnerId=${partnerId}`
+    const invite = (role: string) => browser.ask('POST', `/people?${place}`, { login: 'vera@example.com', role })
+    expect((await invite('admin')).status).toBe(400)
+    const { status, body } = await invite('manager')
+    expect([status, body.link]).toEqual([201, expect.stringContaining('/cabinet/accept-invitation#')])
+    expect((await browser.ask('PATCH', `/people/${body.personId}?${place}`, { role: 'viewer' })).status).toBe(204)
+    expect((await browser.ask('POST', `/people/${body.personId}/invitation?${place}`)).status).toBe(200)
+    expect((await browser.ask('PATCH', `/people/${body.personId}?${place}`, { isActive: false })).status).toBe(204)
+    expect(await peopleOf(partnerId)).toMatchObject([{ login: 'vera@example.com', role: 'viewer', isActive: false }])
+    const log =
+      await api.sql`select what, company_id from audit_entries where partner_id = ${partnerId} order by entry_id`
+    expect(log.map(({ what, company_id }) => [what, company_id])).toEqual(
+      ['invited', 'role_changed', 'link_renewed', 'deactivated'].map(what => [`person.${what}`, null]),
+    )
+    for (const wrong of [`partnerId=${medialink.partnerId}`, 'partnerId=999999', `companyId=${companyId}`, ''])
+      expect((await browser.ask('PATCH', `/people/${body.personId}?${wrong}`, { role: 'owner' })).status).toBe(404)
+    expect((await browser.ask('GET', `/people?${place}&companyId=${companyId}`)).status).toBe(400)
+    const support = await signedIn(staff, 'support')
+    expect(await support.peopleOf(partnerId)).toHaveLength(1)
+    expect((await support.browser.ask('POST', `/people?${place}`, { login: 'x', role: 'owner' })).status).toBe(403)
+    const stranger = await signedIn(ofPartner(medialink.partnerId), 'owner')
+    expect((await stranger.browser.ask('GET', `/people?${place}`)).status).toBe(404)
   })
 
   test('have no login that a partner or a person has, and none that is badly written', async () => {

@@ -14,9 +14,6 @@ import {
   unlockPartner,
 } from '../../domain/partners/partners.ts'
 import { createPartnerWithOwner, newPassword, replacePartnerPassword } from '../../domain/people/partner-owners.ts'
-import { listPeople } from '../../domain/people/people.ts'
-import type { Person } from '../../domain/people/person.ts'
-import { may } from '../../domain/people/rights.ts'
 import { Id, OneOf } from '../schemas.ts'
 import type { CabinetContext } from './cabinet-context.ts'
 
@@ -34,7 +31,6 @@ const ByPartner = Type.Object({ partnerId: Id })
 /** What the pages ask and get; they import these types. */
 export type ShownPartner = ReturnType<typeof present>
 export type PartnersAnswer = { items: ShownPartner[]; hasBefore: boolean; hasAfter: boolean }
-export type PartnerAnswer = ShownPartner & { people: ReturnType<typeof presentPerson>[] }
 /** The password is shown this once. */
 export type PasswordAnswer = { partnerId: number; password: string }
 
@@ -75,11 +71,9 @@ export const partnerRoutes =
     api.get(
       '/partners/:partnerId',
       { config: { needs: 'partners.see' }, schema: { params: ByPartner } },
-      async ({ viewer, params: { partnerId } }): Promise<PartnerAnswer> => {
+      async ({ params: { partnerId } }): Promise<ShownPartner> => {
         const [partner] = await shown([await requireListedPartner(sql, partnerId)])
-        const place = { kind: 'PARTNER', partnerId, companyId: null } as const
-        const people = may(viewer, 'people.see') ? await listPeople(sql, place) : []
-        return { ...partner!, people: people.map(presentPerson) }
+        return partner!
       },
     )
 
@@ -162,14 +156,4 @@ const present = (
   isLocked,
   companies,
   today: { sent, delivered, failed },
-})
-
-const presentPerson = ({ personId, login, name, role, isInvited, disabledAt, createdAt }: Person) => ({
-  personId,
-  login,
-  name,
-  role,
-  isInvited,
-  isActive: disabledAt === null,
-  createdAt,
 })

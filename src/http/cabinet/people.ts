@@ -1,10 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { invalid } from '../../base/errors.ts'
+import { invalid, notFound } from '../../base/errors.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import { recordChange } from '../../domain/audit-log/audit-log.ts'
 import type { Actor } from '../../domain/audit-log/entry.ts'
 import { requireCompanyWithin } from '../../domain/companies/companies.ts'
+import { requirePartner } from '../../domain/partners/partners.ts'
 import {
   activatePerson,
   changedMeanwhile,
@@ -21,6 +22,7 @@ import { subjectOf } from './account.ts'
 import type { CabinetContext } from './cabinet-context.ts'
 import { OfCompany } from './whose.ts'
 
+const OfPlace = Type.Object({ ...OfCompany.properties, partnerId: Type.Optional(Id) })
 const Login = Type.String({ minLength: 1, maxLength: 255 })
 const RoleName = Type.String({ maxLength: 20 })
 const Invitation = Type.Object({ login: Login, role: RoleName, name: Type.Optional(Type.String({ maxLength: 100 })) })
@@ -41,7 +43,10 @@ export type PeopleAnswer = { people: ListedPerson[]; roles: readonly Role[] }
 export type LinkAnswer = { link: string; expiresAt: Date }
 export type InvitedAnswer = LinkAnswer & { personId: number }
 
-/** The people of the viewer's own company, partner or staff; with `companyId`, of a company that the viewer looks after. */
+/**
+ * The people of the viewer's own company, partner or staff; with `companyId`, of a company that the viewer looks after;
+ * with `partnerId`, for staff, of a partner.
+ */
 export const peopleRoutes =
   ({ sql, clock, publicUrl }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
@@ -53,7 +58,7 @@ export const peopleRoutes =
 
     api.get(
       '/people',
-      { config: { needs: 'people.see' }, schema: { querystring: OfCompany } },
+      { config: { needs: 'people.see' }, schema: { querystring: OfPlace } },
       async ({ viewer, query }): Promise<PeopleAnswer> => {
         const place = await placeOf(sql, viewer, query)
         return { people: (await listPeople(sql, place)).map(present), roles: roles[place.kind] }
@@ -62,7 +67,7 @@ export const peopleRoutes =
 
     api.post(
       '/people',
-      { config: { needs: 'people.change' }, schema: { querystring: OfCompany, body: Invitation } },
+      { config: { needs: 'people.change' }, schema: { querystring: OfPlace, body: Invitation } },
       async ({ viewer, actor, query, body }, reply): Promise<InvitedAnswer> => {
         const place = await placeOf(sql, viewer, query)
         const made = await sql.begin(async tx => {
@@ -78,7 +83,7 @@ export const peopleRoutes =
 
     api.patch(
       '/people/:personId',
-      { config: { needs: 'people.change' }, schema: { querystring: OfCompany, params: ByPerson, body: Change } },
+      { config: { needs: 'people.change' }, schema: { querystring: OfPlace, params: ByPerson, body: Change } },
       async ({ viewer, actor, query, params, body }, reply) => {
         if (params.personId === viewer.personId) throw invalid('You cannot change your own role: ask somebody else')
         const place = await placeOf(sql, viewer, query)
@@ -90,7 +95,7 @@ export const peopleRoutes =
     /** For somebody who lost the link or the password. */
     api.post(
       '/people/:personId/invitation',
-      { config: { needs: 'people.change' }, schema: { querystring: OfCompany, params: ByPerson } },
+      { config: { needs: 'people.change' }, schema: { querystring: OfPlace, params: ByPerson } },
       async ({ viewer, actor, query, params }): Promise<LinkAnswer> => {
         const person = await requirePerson(sql, await placeOf(sql, viewer, query), params.personId)
         const renewed = await sql.begin(async tx => {
@@ -122,10 +127,17 @@ async function change(
   await recordChange(sql, actor, { what: isActive ? 'person.activated' : 'person.deactivated', ...subject })
 }
 
-async function placeOf(sql: Sql, viewer: Viewer, { companyId }: { companyId?: number }): Promise<Place> {
-  if (companyId === undefined) return viewer
-  await requireCompanyWithin(sql, viewer, companyId)
-  return { kind: 'COMPANY', companyId, partnerId: null }
+async function placeOf(sql: Sql, viewer: Viewer, named: Type.Static<typeof OfPlace>): Promise<Place> {
+  const { companyId, partnerId } = named
+  if (companyId !== undefined && partnerId !== undefined) throw invalid('Name a company or a partner, not both')
+  if (companyId !== undefined) {
+    await requireCompanyWithin(sql, viewer, companyId)
+    return { kind: 'COMPANY', companyId, partnerId: null }
+  }
+  if (partnerId === undefined) return viewer
+  if (viewer.kind !== 'STAFF') throw notFound('Partner')
+  await requirePartner(sql, partnerId)
+  return { kind: 'PARTNER', companyId: null, partnerId }
 }
 
 const present = (person: Person) => ({

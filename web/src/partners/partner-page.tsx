@@ -2,8 +2,6 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { PartnerAnswer } from '../../../src/http/cabinet/partners.ts'
-import type { Wire } from '../api.ts'
 import companyStyles from '../companies/companies.module.css'
 import { listQuery } from '../companies/companies.ts'
 import { CompanyTable } from '../companies/company-table.tsx'
@@ -13,15 +11,17 @@ import { ErrorState } from '../parts/error-state.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { Section } from '../parts/section.tsx'
-import { nameOf, useMe } from '../session.ts'
+import { InviteButton, InviteDialog } from '../people/invite-dialog.tsx'
+import { PartnerOfPeople, peopleQuery, usePeoplePath } from '../people/people.ts'
+import { PeopleTable } from '../people/people-table.tsx'
+import { useMe } from '../session.ts'
 import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { NewPasswordDialog, StateDialog, UnlockDialog } from './partner-dialogs.tsx'
 import { PartnerState } from './partner-state.tsx'
-import { partnerQuery } from './partners.ts'
+import { type Partner, partnerQuery } from './partners.ts'
 
 type Task = 'password' | 'state' | 'unlock'
-type WholePartner = Wire<PartnerAnswer>
 
 /** One partner: whether it can log in, its companies and its people. */
 export function PartnerPage() {
@@ -30,9 +30,12 @@ export function PartnerPage() {
   if (error && !data) return <ErrorState error={error} onRetry={refetch} />
   return data ? <Content partner={data} /> : <BoneRows rows={6} />
 }
-PartnerPage.firstQueries = ({ params }: Opened) => [partnerQuery(Number(params.partnerId))]
+PartnerPage.firstQueries = ({ params }: Opened) => [
+  partnerQuery(Number(params.partnerId)),
+  peopleQuery(`/people?partnerId=${params.partnerId}`),
+]
 
-function Content({ partner }: { partner: WholePartner }) {
+function Content({ partner }: { partner: Partner }) {
   const { say } = useWords()
   const { date } = useFormats()
   const { rights } = useMe()
@@ -52,7 +55,7 @@ function Content({ partner }: { partner: WholePartner }) {
         actions={rights.includes('partners.change') && <Actions partner={partner} onTask={setTask} />}
       />
       <CompaniesSection partner={partner} />
-      {rights.includes('people.see') && <PeopleSection people={partner.people} />}
+      {rights.includes('people.see') && <PeopleSection partnerId={partner.partnerId} />}
       {task === 'password' && <NewPasswordDialog partner={partner} onClose={close} />}
       {task === 'state' && <StateDialog partner={partner} onClose={close} />}
       {task === 'unlock' && <UnlockDialog partner={partner} onClose={close} />}
@@ -60,7 +63,7 @@ function Content({ partner }: { partner: WholePartner }) {
   )
 }
 
-function Actions({ partner: { isActive, isLocked }, onTask }: { partner: WholePartner; onTask(task: Task): void }) {
+function Actions({ partner: { isActive, isLocked }, onTask }: { partner: Partner; onTask(task: Task): void }) {
   const { say } = useWords()
   return (
     <>
@@ -76,7 +79,7 @@ function Actions({ partner: { isActive, isLocked }, onTask }: { partner: WholePa
 }
 
 /** The first ones by name; a partner with more finds them in its own list. */
-function CompaniesSection({ partner: { partnerId, companies } }: { partner: WholePartner }) {
+function CompaniesSection({ partner: { partnerId, companies } }: { partner: Partner }) {
   const { say } = useWords()
   const [places, setPlaces] = useState<number[]>([])
   const { data, error, refetch } = useQuery(listQuery({ partnerId, after: places.at(-1) }))
@@ -114,28 +117,35 @@ function CompaniesSection({ partner: { partnerId, companies } }: { partner: Whol
   )
 }
 
-function PeopleSection({ people }: { people: WholePartner['people'] }) {
+const PeopleSection = ({ partnerId }: { partnerId: number }) => (
+  <PartnerOfPeople value={partnerId}>
+    <PeopleOfPartner />
+  </PartnerOfPeople>
+)
+
+function PeopleOfPartner() {
   const { say } = useWords()
+  const mayChange = useMe().rights.includes('people.change')
+  const [isInviting, setIsInviting] = useState(false)
+  const { data, error, refetch } = useQuery(peopleQuery(usePeoplePath()()))
   return (
-    <Section title={say('companies.people')} note={people.length > 0 ? String(people.length) : undefined}>
-      {people.length === 0 ? (
+    <Section
+      title={say('people.title')}
+      note={data && String(data.people.length)}
+      end={mayChange && <InviteButton onClick={() => setIsInviting(true)} />}
+    >
+      {!data ? (
+        error ? (
+          <ErrorState error={error} onRetry={refetch} />
+        ) : (
+          <BoneRows rows={2} />
+        )
+      ) : data.people.length === 0 ? (
         <p className="note">{say('partners.noPeople')}</p>
       ) : (
-        <ul className={companyStyles.rows}>
-          {people.map(person => (
-            <li key={person.personId}>
-              <span className={companyStyles.rowName}>{nameOf(person)}</span>
-              <span className={companyStyles.rowEnd}>
-                {!person.isActive
-                  ? say('people.state.deactivated')
-                  : person.isInvited
-                    ? say('people.state.invited')
-                    : say(`role.${person.role}`)}
-              </span>
-            </li>
-          ))}
-        </ul>
+        <PeopleTable people={data.people} roles={data.roles} mayChange={mayChange} />
       )}
+      {isInviting && data && <InviteDialog roles={data.roles} onClose={() => setIsInviting(false)} />}
     </Section>
   )
 }

@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { partnerStates } from '../../../src/domain/partners/partner.ts'
-import type { PartnerAnswer, PartnersAnswer, ShownPartner } from '../../../src/http/cabinet/partners.ts'
+import type { PartnersAnswer, ShownPartner } from '../../../src/http/cabinet/partners.ts'
 import { ask, type Wire } from '../api.ts'
 
 export type Partner = Wire<ShownPartner>
@@ -40,6 +40,6 @@ export const partnersQuery = (search: PartnersSearch) =>
 export const partnerQuery = (partnerId: number) =>
   queryOptions({
     queryKey: [...PARTNERS, partnerId],
-    queryFn: () => ask<PartnerAnswer>('GET', `/partners/${partnerId}`),
+    queryFn: () => ask<ShownPartner>('GET', `/partners/${partnerId}`),
     refetchInterval: 30_000,
   })

@@ -1,10 +1,11 @@
-import { TextInput } from '@mantine/core'
+import { Button, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Invitation, InvitedAnswer } from '../../../src/http/cabinet/people.ts'
 import { ask } from '../api.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { FormProblem } from '../parts/form-problem.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
 import { LinkDialog } from './link-dialog.tsx'
@@ -62,5 +63,14 @@ export function InviteDialog({ roles, onClose }: { roles: Roles; onClose(): void
       />
       <RoleChoice roles={roles} value={role} onChange={setRole} />
     </Dialog>
+  )
+}
+
+export function InviteButton({ onClick }: { onClick(): void }) {
+  const { say } = useWords()
+  return (
+    <Button variant="filled" leftSection={<Icon name="plus" />} onClick={onClick}>
+      {say('people.invite')}
+    </Button>
   )
 }

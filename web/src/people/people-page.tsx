@@ -1,13 +1,11 @@
-import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { BoneRows } from '../parts/bones.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
-import { Icon } from '../parts/icon.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
-import { InviteDialog } from './invite-dialog.tsx'
+import { InviteButton, InviteDialog } from './invite-dialog.tsx'
 import { peopleQuery, usePeoplePath } from './people.ts'
 import { PeopleTable } from './people-table.tsx'
 
@@ -34,14 +32,5 @@ export function PeoplePage() {
       )}
       {isInviting && data && <InviteDialog roles={data.roles} onClose={() => setIsInviting(false)} />}
     </>
-  )
-}
-
-function InviteButton({ onClick }: { onClick(): void }) {
-  const { say } = useWords()
-  return (
-    <Button variant="filled" leftSection={<Icon name="plus" />} onClick={onClick}>
-      {say('people.invite')}
-    </Button>
   )
 }

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
+import { createContext, useContext } from 'react'
 import type { ListedPerson, PeopleAnswer } from '../../../src/http/cabinet/people.ts'
 import { ask, type Wire } from '../api.ts'
 import { useMe } from '../session.ts'
@@ -12,16 +13,23 @@ export const PEOPLE = ['people'] as const
 export const peopleQuery = (path: string) =>
   queryOptions({ queryKey: [...PEOPLE, path], queryFn: () => ask<PeopleAnswer>('GET', path) })
 
-/** What kind of people are shown: of the chosen company, else the viewer's own kind. */
+/** The partner whose people are shown, on its page; the address names only companies. */
+export const PartnerOfPeople = createContext<number | undefined>(undefined)
+
+/** What kind of people are shown: of the partner of the page, of the chosen company, else the viewer's own kind. */
 export function useKindOfPeople() {
+  const partnerId = useContext(PartnerOfPeople)
   const { company } = useSearch({ from: '/shell' })
   const { kind } = useMe()
+  if (partnerId !== undefined) return 'PARTNER'
   return company === undefined ? kind : 'COMPANY'
 }
 
-/** Where the server keeps the people of the chosen company, else those of the viewer's own place. */
+/** Where the server keeps the people of the partner of the page, of the chosen company, else of the viewer's own place. */
 export function usePeoplePath() {
+  const partnerId = useContext(PartnerOfPeople)
   const { company } = useSearch({ from: '/shell' })
-  const place = company === undefined ? '' : `?companyId=${company}`
+  const ofCompany = company === undefined ? '' : `?companyId=${company}`
+  const place = partnerId === undefined ? ofCompany : `?partnerId=${partnerId}`
   return (rest = '') => `/people${rest}${place}`
 }

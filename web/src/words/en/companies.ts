@@ -136,7 +136,8 @@ export const companies = {
   'partners.empty.text': 'Make the first one with “New partner”.',
   'partners.nothing': 'No partner fits',
   'partners.noCompanies': 'The partner has no companies yet.',
-  'partners.noPeople': 'Nobody has signed in yet.',
+  'partners.noPeople':
+    'Nobody has opened the cabinet yet. The owner signs in with the login and the password of the partner.',
   'partners.password': 'Password',
   'partners.password.title': 'Password of {login}',
   'partners.password.text':

@@ -149,7 +149,7 @@ export const companies = {
   'partners.empty.text': 'Создайте первого кнопкой «Новый партнёр».',
   'partners.nothing': 'Ничего не нашлось',
   'partners.noCompanies': 'У партнёра пока нет компаний.',
-  'partners.noPeople': 'Ещё никто не входил.',
+  'partners.noPeople': 'В кабинет ещё никто не заходил. Владелец входит с логином и паролем партнёра.',
   'partners.password': 'Пароль',
   'partners.password.title': 'Пароль для {login}',
   'partners.password.text':
