@@ -607,6 +607,17 @@ CREATE INDEX lanes_ending ON lanes USING btree (end_at) WHERE (end_at IS NOT NUL
 CREATE INDEX lanes_in_turn ON lanes USING btree (company_id, channel_type, priority, served_at, lane_id) WHERE (open AND (cursor < tail));
 CREATE INDEX lanes_ready ON lanes USING btree (priority, company_id, channel_type, not_before) WHERE (open AND (cursor < tail));
 
+create table late_receipts (
+  company_id     bigint not null,
+  message_uuid   uuid not null,
+  status         message_status not null,
+  received_at    timestamp with time zone not null,
+  error_code     integer,
+  operator_error text,
+  constraint late_receipts_pkey PRIMARY KEY (company_id, message_uuid, status)
+);
+CREATE INDEX late_receipts_by_age ON late_receipts USING btree (received_at);
+
 create table leases (
   company_id bigint not null,
   lease_id   bigint generated always as identity not null,

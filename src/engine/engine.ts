@@ -27,6 +27,7 @@ import { senderFeeTable } from '../domain/pricing/pricing.ts'
 import { forgetOldRequests } from '../domain/request-log/request-log.ts'
 import { type Moderation, moveDueSenders } from '../domain/senders/moderation.ts'
 import { forgetGoneEngines, removeEngine, seeEngine } from '../domain/sending/engines.ts'
+import { forgetOldLateReceipts } from '../domain/sending/late-receipts.ts'
 import { returnStrandedLeases } from '../domain/sending/leases.ts'
 import { forgetOldReceipts, turnSubmissionDays } from '../domain/sending/receipts.ts'
 import { endStopped } from '../domain/sending/stopping.ts'
@@ -179,6 +180,7 @@ async function keepHouse({ sql, clock, log, keepMonths }: EngineContext & { cloc
     ensureMessageMonths: () => ensureMessageMonths(sql),
     turnSubmissionDays: () => turnSubmissionDays(sql),
     forgetOldReceipts: () => forgetOldReceipts(sql),
+    forgetOldLateReceipts: () => forgetOldLateReceipts(sql),
     forgetOldLogins: () => forgetOldLogins(sql, clock()),
     forgetOldSignIns: () => forgetOldSignIns(sql, clock()),
     forgetOldStops: () => forgetOldStops(sql, clock()),

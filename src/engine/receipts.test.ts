@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Receipt } from '../channels/channel.ts'
+import { lifeOfMessage } from '../domain/message-life/message-life.ts'
 import { loadNumbering, type Numbering } from '../domain/numbering/numbering.ts'
 import { useDatabase } from '../testing/database.ts'
 import {
@@ -70,7 +71,27 @@ test('one receipt twice in a batch, repeated and late: one step, one price, and 
     and company_id = ${world.companyId}`
   expect(price!.sum).toBeLessThan(priceEstimate)
   await expectPaid(db.sql, world, price!.sum)
+
+  await feed.receipts([receipt(`${first}-0`), receipt(`${first}-0`, 'FAILED'), receipt(`${second}-0`, 'FAILED')])
+  expect(await lateReceipts()).toEqual([
+    { destination: first, late: ['FAILED 601'] },
+    { destination: second, late: ['DELIVERED null'] },
+  ])
 })
+
+/** What was told of each message after its end, and is shown on its page. */
+async function lateReceipts() {
+  const messages = await db.sql<{ uuid: string; destination: string }[]>`
+    select uuid, destination from messages where company_id = ${world.companyId} order by position`
+  const told = async ({ uuid, destination }: { uuid: string; destination: string }) => {
+    const { steps } = await lifeOfMessage(db.sql, [world.companyId], uuid, new Date())
+    const late = steps[0]!.moments.flatMap(moment =>
+      moment.kind === 'late receipt' ? `${moment.status} ${moment.errorCode}` : [],
+    )
+    return { destination, late }
+  }
+  return Promise.all(messages.map(told))
+}
 
 test('a receipt of nothing we know is kept, and hinders no other', async () => {
   const operator = anOperator()

@@ -9,6 +9,7 @@ import { listGateways } from '../gateways/gateways.ts'
 import { nameOfKey } from '../keys/keys.ts'
 import { requireSeen, type SeenMessage, stepsOfCascade } from '../message-search/box-search.ts'
 import { tariffsByIds } from '../pricing/pricing.ts'
+import { lateReceiptsOf } from '../sending/late-receipts.ts'
 import { submittedParts } from '../sending/submissions.ts'
 import { reasonsToWait } from '../sending/waiting.ts'
 import { linksOfText } from '../short-links/short-links.ts'
@@ -52,6 +53,7 @@ async function lifeOfStep(pool: Pool, message: SeenMessage, dispatch: Home, now:
     ...(await waiting(pool, message, dispatch, now)),
     ...(await sending(pool, message, now)),
     ...ending(message),
+    ...(await lateReceipts(pool, message)),
     ...(await clicks(pool, message)),
     ...(callbacks ?? []).map((callback): Moment => ({ kind: 'callback', at: callback.happenedAt, callback })),
   ]
@@ -157,6 +159,13 @@ function ending(message: SeenMessage): Moment[] {
       : []),
     ...(readAt ? [{ kind: 'read', at: readAt } as const] : []),
   ]
+}
+
+/** What the operator told after the message had ended. */
+async function lateReceipts(pool: Pool, { companyId, uuid, finalAt }: SeenMessage): Promise<Moment[]> {
+  if (!finalAt) return []
+  const receipts = await lateReceiptsOf(pool, companyId, uuid)
+  return receipts.map(({ receivedAt, ...told }): Moment => ({ kind: 'late receipt', at: receivedAt, ...told }))
 }
 
 /** A message that is DELIVERED costs its final price, where a scale made it another one than was held. */

@@ -42,6 +42,14 @@ export type Moment =
       released: Money
     }
   | { kind: 'read'; at: Date }
+  /** The message had reached another end before, which stays. */
+  | {
+      kind: 'late receipt'
+      at: Date
+      status: 'DELIVERED' | 'FAILED'
+      errorCode: number | null
+      operatorError: string | null
+    }
   | { kind: 'clicked'; at: Date; url: string; code: string; clicks: number; place: number }
   | { kind: 'callback'; at: Date; callback: MessageCallback }
 

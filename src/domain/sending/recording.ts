@@ -13,6 +13,7 @@ import { countMoved } from '../statistics/statistics.ts'
 import type { TrafficKind } from '../statistics/traffic.ts'
 import { cleanFinding, type Finding, joinFindings, type RecordingContext } from './finding.ts'
 import { followUp, noteReads } from './follow-up.ts'
+import { keepLateReceipts } from './late-receipts.ts'
 import { type Cost, settleDelivered } from './settlement.ts'
 import * as store from './store.ts'
 
@@ -41,7 +42,9 @@ export async function recordWithin(
   const findings = told.map(cleanFinding)
   const month = monthOf(context.now, context.billingZone)
   const account = await lockAccount(sql, companyId, month)
-  const steps = await takeSteps(sql, companyId, folded(findings))
+  const joined = folded(findings)
+  const steps = await takeSteps(sql, companyId, joined)
+  await keepLateReceipts(sql, companyId, joined, steps, context.now)
   const [homes, costs] = await Promise.all([
     homesOf(sql, companyId, steps),
     settleDelivered(sql, companyId, month, steps),

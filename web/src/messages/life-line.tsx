@@ -31,6 +31,7 @@ const inBrief: ReadonlySet<Moment['kind']> = new Set([
   'delivered',
   'failed',
   'read',
+  'late receipt',
 ])
 
 const looks: Record<Moment['kind'], { icon: IconName; tone?: 'ok' | 'sent' | 'fail' | 'warn' }> = {
@@ -43,6 +44,7 @@ const looks: Record<Moment['kind'], { icon: IconName; tone?: 'ok' | 'sent' | 'fa
   delivered: { icon: 'ok', tone: 'ok' },
   failed: { icon: 'fail', tone: 'fail' },
   read: { icon: 'eye', tone: 'ok' },
+  'late receipt': { icon: 'wait', tone: 'warn' },
   clicked: { icon: 'click' },
   callback: { icon: 'hook' },
 }
@@ -72,6 +74,7 @@ function MomentLine({ life, step, moment, isBrief }: LineProps) {
         )}
         {note && !callback && <p>{note}</p>}
         {moment.kind === 'sent' && <Parts moment={moment} isBrief={isBrief} />}
+        {moment.kind === 'late receipt' && moment.operatorError && <Words>{moment.operatorError}</Words>}
         {moment.kind === 'failed' && <Failure moment={moment} isBrief={isBrief} />}
       </div>
     </li>

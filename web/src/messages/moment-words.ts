@@ -130,6 +130,11 @@ export function useMomentWords(life: Life) {
         return failed(moment)
       case 'read':
         return { title: say('message.read'), note: say('message.read.note') }
+      case 'late receipt':
+        return {
+          title: say(moment.status === 'DELIVERED' ? 'message.late.delivered' : 'message.late.failed'),
+          note: say('message.late.note'),
+        }
       case 'clicked':
         return {
           title: say('message.clicked'),

@@ -38,7 +38,9 @@ export const pageOf = <Module extends object, Name extends keyof Module & string
   loader: async (opening: unknown) => {
     const { context, params, location, cause } = opening as Opening
     if (cause === 'stay') return
-    const { firstQueries } = (await load())[name] as Page
+    const module = await load().catch(() => undefined)
+    if (!module) return // `component` loads it again, and reloads the page where a new version has replaced its script
+    const { firstQueries } = module[name] as Page
     const { me } = context
     const { search } = location
     const chosen = typeof search.company === 'number' ? search.company : undefined

@@ -150,6 +150,9 @@ export const messages = {
   'message.failed.noWords': 'Своих слов оператор не сообщил.',
   'message.read': 'Прочитано',
   'message.read.note': 'Сообщил мессенджер.',
+  'message.late.delivered': 'Поздний отчёт: доставлено',
+  'message.late.failed': 'Поздний отчёт: не доставлено',
+  'message.late.note': 'Пришёл, когда сообщение уже завершилось. Статус и цена не меняются.',
   'message.clicked': 'Открыта ссылка',
   'message.clicked.note': {
     one: '{url}, переход {place} из {count}',
