@@ -193,6 +193,25 @@ describe.skipIf(!hasBrowser)('the shell', () => {
     await page.getByRole('row').nth(1).waitFor()
   })
 
+  test('loads itself anew where a new version has replaced the script of a page', async () => {
+    const { login } = await aPerson(cabinet.sql, place, 'owner')
+    const page = await newPage({ viewport: { width: 1400, height: 900 } })
+    await enter(page, cabinet, login, 'account')
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    const documents: string[] = []
+    page.on('request', request => request.isNavigationRequest() && documents.push(request.url()))
+    let missing = 0
+    await page.route('**/assets/people-page-*.js', route => {
+      if (documents.length > 0) return route.continue()
+      missing++
+      return route.fulfill({ status: 404 })
+    })
+    await page.getByRole('navigation').getByRole('link', { name: 'People' }).click()
+    await page.getByRole('row').nth(1).waitFor()
+    expect(documents).toEqual([page.url()])
+    expect(missing).toBeGreaterThan(0)
+  })
+
   test('says when the connection is lost, and when it is back', async () => {
     const { login } = await aPerson(cabinet.sql, place, 'owner')
     const page = await newPage()
