@@ -7,7 +7,7 @@ import { invitePerson } from '../src/domain/people/people.ts'
 import type { Place } from '../src/domain/people/person.ts'
 import { codeAt } from '../src/domain/people/totp.ts'
 import { sendersByIds } from '../src/domain/senders/senders.ts'
-import { aPerson, ofCompany } from '../src/testing/cabinet.ts'
+import { aPerson, ofCompany, PASSWORD } from '../src/testing/cabinet.ts'
 import { eventually } from '../src/testing/eventually.ts'
 import type { TestPartner } from '../src/testing/factories.ts'
 import { aSingleMessage } from '../src/testing/traffic.ts'
@@ -103,6 +103,7 @@ describe.skipIf(!hasBrowser)('without serious findings of axe, and nowhere wider
     await sections.nth(3).getByRole('button').click()
     const secret = (await page.getByText(/^([A-Z2-7]{4} ?){8}$/).textContent())!.replaceAll(' ', '')
     await page.getByRole('dialog').getByRole('textbox').fill(codeAt(secret, new Date()))
+    await page.getByRole('dialog').locator('input[type=password]').fill(PASSWORD)
     await expectGoodDialog(page, 'recovery codes', async () => {
       await page.keyboard.press('Enter')
       await page.getByRole('dialog').getByRole('listitem').first().waitFor()

@@ -16,7 +16,7 @@ const known: [RegExp, ProblemKey][] = [
   [/^price: the dispatch costs another amount/, 'problem.priceChanged'],
   [/^Too many dispatches of the company/, 'problem.tooManyDispatches'],
   [/^Login or password is wrong/, 'problem.credentials'],
-  [/^The present password is wrong/, 'problem.presentPassword'],
+  [/^(The present password is wrong|password: must not be empty)/, 'problem.presentPassword'],
   [/^(code: is wrong|The code is wrong)/, 'problem.code'],
   [/^(code|body\/code|.*\bcode): must/, 'problem.code'],
   [/^password: must be \d+/, 'problem.passwordLength'],

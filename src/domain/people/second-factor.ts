@@ -5,7 +5,7 @@ import type { Pool, Transaction } from '../../db/sql.ts'
 import { countAttempt } from '../partners/login-limits.ts'
 import type { Viewer } from './person.ts'
 import { completeSession } from './sessions.ts'
-import { type SignedIn, succeed } from './sign-in.ts'
+import { checkOwnPassword, type SignedIn, succeed } from './sign-in.ts'
 import * as store from './store.ts'
 import { drawTotpSecret, stepOfCode, totpAddress } from './totp.ts'
 
@@ -15,6 +15,7 @@ const RECOVERY_LENGTH = 10
 
 /** What a person typed, and from where. */
 export type GivenCode = { code: string; address: string }
+export type GivenKey = GivenCode & { secret: string; password: string }
 type Also = (sql: Transaction) => Promise<unknown>
 
 /** Codes of authenticator applications, and recovery codes for the day the telephone is lost. */
@@ -33,16 +34,24 @@ export class SecondFactors {
     return { secret, address: totpAddress(secret, viewer.login) }
   }
 
-  /** Switches the second factor on, and returns the recovery codes: they are shown this once. */
-  async switchOn(sql: Transaction, viewer: Viewer, secret: string, code: string, now: Date): Promise<string[]> {
+  /**
+   * Switches the second factor on, and returns the recovery codes: they are shown this once. The password is asked
+   * again, so that somebody who has only the cookie cannot lock the person out. `also` runs in the same transaction.
+   */
+  async switchOn(viewer: Viewer, given: GivenKey, now: Date, also: Also): Promise<string[]> {
+    const { secret, code, password, address } = given
     if (!/^[A-Z2-7]{32}$/.test(secret)) throw invalid('secret: is not one that was proposed')
     const step = stepOfCode(secret, code, null, now)
     if (step === undefined) throw invalid('code: is wrong; look at the clock of your telephone')
-    const [before] = await store.selectSecondFactor(sql, viewer.personId)
-    if (before?.totpSecret) throw invalid('The second factor is on already')
-    await store.updateSecondFactor(sql, viewer.personId, seal(this.#key, secret), step)
-    await store.deleteSessionsOf(sql, viewer.personId, viewer.sessionHash)
-    return drawRecoveryCodes(sql, viewer.personId)
+    await checkOwnPassword(this.#pool, { login: viewer.login, password, address }, now)
+    return this.#pool.begin(async sql => {
+      const [before] = await store.selectSecondFactor(sql, viewer.personId)
+      if (before?.totpSecret) throw invalid('The second factor is on already')
+      await store.updateSecondFactor(sql, viewer.personId, seal(this.#key, secret), step)
+      await store.deleteSessionsOf(sql, viewer.personId, viewer.sessionHash)
+      await also(sql)
+      return drawRecoveryCodes(sql, viewer.personId)
+    }) as Promise<string[]>
   }
 
   /** `also` runs in the same transaction. */

@@ -14,7 +14,7 @@ const Password = Type.String({ minLength: 1, maxLength: 1024 })
 const Code = Type.String({ minLength: 6, maxLength: 20 })
 
 const NewPassword = Type.Object({ before: Password, password: Password })
-const NewSecondFactor = Type.Object({ secret: Type.String({ maxLength: 64 }), code: Code })
+const NewSecondFactor = Type.Object({ secret: Type.String({ maxLength: 64 }), code: Code, password: Password })
 
 const Preferences = Type.Object({
   name: Type.Optional(Type.String({ maxLength: 100 })),
@@ -118,12 +118,13 @@ export const accountRoutes =
     api.post(
       '/account/second-factor',
       { config, schema: { body: NewSecondFactor } },
-      async ({ viewer, actor, body }): Promise<RecoveryCodesAnswer> =>
-        sql.begin(async tx => {
-          const recoveryCodes = await secondFactors.switchOn(tx, viewer, body.secret, body.code, clock())
-          await recordOwn(tx, actor, viewer, { what: 'account.second_factor_on' })
-          return { recoveryCodes }
-        }),
+      async ({ viewer, actor, body, ip }): Promise<RecoveryCodesAnswer> => {
+        const given = { ...body, address: ip }
+        const recoveryCodes = await secondFactors.switchOn(viewer, given, clock(), tx =>
+          recordOwn(tx, actor, viewer, { what: 'account.second_factor_on' }),
+        )
+        return { recoveryCodes }
+      },
     )
 
     api.post(

@@ -580,7 +580,8 @@ describe('every change of the cabinet', () => {
   async function switchOn({ browser }: SignedIn): Promise<string[]> {
     const { secret } = (await browser.ask('POST', '/account/second-factor/proposal')).body
     const code = codeAt(secret, new Date())
-    const { recoveryCodes } = (await browser.ask('POST', '/account/second-factor', { secret, code })).body
+    const given = { secret, code, password: PASSWORD }
+    const { recoveryCodes } = (await browser.ask('POST', '/account/second-factor', given)).body
     secrets.push(secret, ...recoveryCodes)
     return recoveryCodes
   }

@@ -10,7 +10,7 @@ import { codeAt } from '../../domain/people/totp.ts'
 import { saveLinks } from '../../domain/short-links/short-links.ts'
 import { defaultPage, defaultSettings } from '../../domain/verifiers/verifier.ts'
 import { formOf, useApp } from '../../testing/api.ts'
-import { aPerson, CabinetBrowser, cabinetRoutes, ofCompany, ofPartner, staff } from '../../testing/cabinet.ts'
+import { aPerson, CabinetBrowser, cabinetRoutes, ofCompany, ofPartner, PASSWORD, staff } from '../../testing/cabinet.ts'
 import { aCompany, anApprovedSender, aPartner } from '../../testing/factories.ts'
 import { aDispatch, billingZone, someRecipients } from '../../testing/world.ts'
 import type { Needs } from './access.ts'
@@ -439,7 +439,11 @@ describe('every route of the cabinet', () => {
   test('is closed to strangers, and to those whose second factor is missing', async () => {
     const half = await signedIn(staff, 'admin')
     const { secret } = (await half.ask('POST', '/account/second-factor/proposal')).body
-    await half.ask('POST', '/account/second-factor', { secret, code: codeAt(secret, new Date()) })
+    await half.ask('POST', '/account/second-factor', {
+      secret,
+      code: codeAt(secret, new Date()),
+      password: PASSWORD,
+    })
     const { login } = (await half.ask('GET', '/session')).body.person
     await half.signIn(login)
     const stranger = Object.assign(new CabinetBrowser(() => api.app), { cookie: 'tidings=nothing' })

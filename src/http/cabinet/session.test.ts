@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import fastify from 'fastify'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { FAILURES_ALLOWED } from '../../domain/partners/partner.ts'
 import { createPartner, disablePartner } from '../../domain/partners/partners.ts'
 import { usePasswordCost } from '../../domain/partners/password.ts'
 import { replacePartnerPassword } from '../../domain/people/partner-owners.ts'
@@ -166,6 +167,7 @@ describe('a second factor', () => {
     const { body } = await browser.ask('POST', '/account/second-factor', {
       secret: proposal.secret,
       code: codeAt(proposal.secret, new Date()),
+      password: PASSWORD,
     })
     return { ...person, browser, secret: proposal.secret as string, recoveryCodes: body.recoveryCodes as string[] }
   }
@@ -191,7 +193,7 @@ describe('a second factor', () => {
     const [here, there, half] = [aBrowser(), aBrowser(), aBrowser()]
     for (const browser of [here, there]) await browser.signIn(login)
     const { secret } = (await here.ask('POST', '/account/second-factor/proposal')).body
-    await here.ask('POST', '/account/second-factor', { secret, code: codeAt(secret, new Date()) })
+    await here.ask('POST', '/account/second-factor', { secret, code: codeAt(secret, new Date()), password: PASSWORD })
     expect((await there.ask('GET', '/session')).status).toBe(401)
     await half.signIn(login)
     expect((await here.ask('GET', '/account/sessions')).body.sessions).toHaveLength(1)
@@ -211,6 +213,20 @@ describe('a second factor', () => {
     expect(await use(code)).toEqual([200, 401])
     for (const browser of [first, second]) await browser.signIn(login)
     expect(await use(recoveryCodes[0]!)).toEqual([200, 401])
+  })
+
+  test('is switched on only with the present password, whose guesses are counted', async () => {
+    const { login } = await aPerson(api.sql, staff, 'admin')
+    const stolen = aBrowser()
+    await stolen.signIn(login)
+    const { secret } = (await stolen.ask('POST', '/account/second-factor/proposal')).body
+    const switchOn = async (given: object) =>
+      (await stolen.ask('POST', '/account/second-factor', { secret, code: codeAt(secret, new Date()), ...given }))
+        .status
+    expect(await switchOn({})).toBe(400)
+    for (let i = 0; i < FAILURES_ALLOWED; i++) expect(await switchOn({ password: `guess ${i}` })).toBe(401)
+    expect(await switchOn({ password: PASSWORD })).toBe(429)
+    expect((await stolen.ask('GET', '/account/second-factor')).body.isOn).toBe(false)
   })
 
   test('guesses are counted as wrong passwords are, also by somebody who has the cookie', async () => {

@@ -3,23 +3,28 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { NewSecondFactor, ProposalAnswer, RecoveryCodesAnswer } from '../../../src/http/cabinet/account.ts'
 import type { SecondFactorCode } from '../../../src/http/cabinet/session.ts'
-import { ask } from '../api.ts'
+import { ask, ServerError } from '../api.ts'
 import { BoneRows } from '../parts/bones.tsx'
 import { Dialog } from '../parts/dialog.tsx'
+import { FormProblem } from '../parts/form-problem.tsx'
+import { PasswordField } from '../parts/password-field.tsx'
 import { QrCode } from '../parts/qr-code.tsx'
 import { withHyphen } from '../parts/recovery-code.ts'
 import { tellDone } from '../parts/toast.tsx'
-import { describeProblem } from '../problems.ts'
+import { describeProblem, keyOf } from '../problems.ts'
+import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import styles from './account.module.css'
 
 type CodesProps = { onCodes(codes: string[]): void; onClose(): void }
 
-/** Shows the key for the authenticator app; a code of the app proves that it works. */
+/** Shows the key for the authenticator app; a code of the app proves that it works, the password that the person is here. */
 export function SwitchOnDialog({ onCodes, onClose }: CodesProps) {
   const words = useWords()
   const { say } = words
+  const { login } = useMe()
   const [code, setCode] = useState('')
+  const [password, setPassword] = useState('')
   // Each opening of the dialog has a key of its own, and none is kept.
   const proposal = useQuery({
     queryKey: ['second-factor', 'proposal'],
@@ -32,7 +37,10 @@ export function SwitchOnDialog({ onCodes, onClose }: CodesProps) {
     onSuccess: ({ recoveryCodes }) => onCodes(recoveryCodes),
   })
   const problem = switchOn.error ?? proposal.error
-  const submit = () => proposal.data && switchOn.mutate({ secret: proposal.data.secret, code })
+  const text = problem && describeProblem(words, problem)
+  const key = problem instanceof ServerError ? keyOf(problem.message) : undefined
+  const isOfField = key === 'problem.code' || key === 'problem.presentPassword'
+  const submit = () => proposal.data && switchOn.mutate({ secret: proposal.data.secret, code, password })
   return (
     <Dialog
       title={say('account.second.title')}
@@ -42,15 +50,25 @@ export function SwitchOnDialog({ onCodes, onClose }: CodesProps) {
       onSubmit={submit}
       onClose={onClose}
     >
+      {text && !isOfField && <FormProblem>{text}</FormProblem>}
       {proposal.data ? <Key {...proposal.data} /> : <BoneRows rows={3} />}
       <TextInput
         label={say('account.second.code')}
         inputMode="numeric"
         autoComplete="one-time-code"
         data-autofocus
-        error={problem && describeProblem(words, problem)}
+        error={key === 'problem.code' && text}
         value={code}
         onChange={({ currentTarget }) => setCode(currentTarget.value.replace(/\D/g, '').slice(0, 6))}
+      />
+      {/* Managers of passwords keep it under this name. */}
+      <input type="text" name="login" autoComplete="username" value={login} readOnly hidden />
+      <PasswordField
+        label={say('account.password.before')}
+        autoComplete="current-password"
+        error={key === 'problem.presentPassword' && text}
+        value={password}
+        onChange={({ currentTarget }) => setPassword(currentTarget.value)}
       />
     </Dialog>
   )

@@ -183,7 +183,8 @@ export const en = {
   'account.second.switchOn': 'Switch on',
   'account.second.switchOff': 'Switch off',
   'account.second.newCodes': 'New recovery codes',
-  'account.second.scan': 'Scan this with an authenticator app, then enter the six digits that the app shows.',
+  'account.second.scan':
+    'Scan this with an authenticator app, then enter the six digits that the app shows and your password.',
   'account.second.qr': 'QR code for the authenticator app',
   'account.second.secret': 'Or type this key into the app',
   'account.second.code': 'Code from the app',

@@ -196,7 +196,8 @@ export const ru: FirstWords = {
   'account.second.switchOn': 'Включить',
   'account.second.switchOff': 'Выключить',
   'account.second.newCodes': 'Новые резервные коды',
-  'account.second.scan': 'Отсканируйте код приложением-аутентификатором и введите шесть цифр, которые оно покажет.',
+  'account.second.scan':
+    'Отсканируйте код приложением-аутентификатором, затем введите шесть цифр, которые оно покажет, и свой пароль.',
   'account.second.qr': 'QR-код для приложения-аутентификатора',
   'account.second.secret': 'Или введите этот ключ в приложении',
   'account.second.code': 'Код из приложения',
