@@ -3,7 +3,7 @@ import type { Download, Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { formatMoney, money } from '../src/base/money.ts'
 import { chargeDueFees } from '../src/domain/ledger/fees.ts'
-import { topUp } from '../src/domain/ledger/ledger.ts'
+import { correctBalance, topUp } from '../src/domain/ledger/ledger.ts'
 import { loadNumbering } from '../src/domain/numbering/numbering.ts'
 import { approveSender } from '../src/domain/senders/moderation.ts'
 import { recordFindings } from '../src/domain/sending/recording.ts'
@@ -36,6 +36,8 @@ beforeAll(async () => {
   await chargeDueFees(sql, { billingZone, now: monthAgo })
   const note = `${NASTY} ${'payment order of the bank '.repeat(6)}`
   await topUp(sql, companyId, { amount: money('1000'), note }, { billingZone, now: monthAgo })
+  const correction = { amount: money('-10'), reason: note.slice(0, 200) }
+  await sql.begin(tx => correctBalance(tx, companyId, correction, { billingZone, now: monthAgo }))
   const numbering = await loadNumbering(sql)
   const days = [monthAgo, ...[4, 3, 2, 1, 0].map(back => new Date(now.getTime() - back * DAY_MS))]
   for (const [place, at] of days.entries()) {
@@ -96,7 +98,7 @@ describe.skipIf(!hasBrowser)('money', () => {
     expect(page.url()).toContain(`/money/statements/${lastMonth()}`)
     const [ledger] = await cabinet.sql<{ spent: bigint }[]>`
       select sum(amount) as spent from ledger_entries
-      where company_id = ${world.companyId} and month = ${`${lastMonth()}-01`} and kind <> 'TOPUP'`
+      where company_id = ${world.companyId} and month = ${`${lastMonth()}-01`} and kind not in ('TOPUP', 'CORRECTION')`
     const total = formatMoney(ledger!.spent).slice(0, -2)
     for (const name of ['By channel and operator', 'By tariff'])
       await page
@@ -135,7 +137,7 @@ describe.skipIf(!hasBrowser)('money', () => {
     faults.expectNone()
   })
 
-  test('staff top up a company, and the balance grows once though the button is pressed twice', async () => {
+  test('staff top up a company and correct it, each once though the button is pressed twice', async () => {
     const { page, faults } = await signedIn(`money?company=${emptyId}`, staff, 'admin')
     await page.getByRole('button', { name: 'Record a top-up' }).click()
     await page.getByRole('textbox', { name: 'Amount' }).fill('150 000 000')
@@ -149,8 +151,24 @@ describe.skipIf(!hasBrowser)('money', () => {
     await page.getByRole('link', { name: 'Ledger' }).click()
     await page.getByText('Order 12').waitFor()
     expect(await page.getByText('+1,500.50').count()).toBe(1)
+
+    await cabinet.sql`update companies set billing = 'PREPAID' where company_id = ${emptyId}`
+    await page.reload()
+    await page.getByRole('button', { name: 'Correct the balance' }).click()
+    await page.getByRole('textbox', { name: 'Amount' }).fill('1500.51')
+    await page.getByRole('button', { name: 'Record the correction' }).click()
+    await page.getByText('At most 1,500.50 ₽ can be taken').waitFor()
+    await page.getByText('Write why the balance is corrected').waitFor()
+    await page.getByRole('textbox', { name: 'Amount' }).fill('1350,45')
+    await page.getByText('The balance will be 150.05 ₽').waitFor()
+    await page.getByRole('textbox', { name: 'Reason' }).fill(`${NASTY} in Order 12`)
+    await page.getByRole('button', { name: 'Record the correction' }).dblclick()
+    await page.getByText('The balance is 150.05 ₽ now').waitFor()
+    await page.getByText(`${NASTY} in Order 12`).waitFor()
+    expect(await page.getByText('−1,350.45').count()).toBe(1)
+    await cabinet.sql`update companies set billing = 'POSTPAID' where company_id = ${emptyId}`
     const [account] = await cabinet.sql`select balance from accounts where company_id = ${emptyId}`
-    expect(account!.balance).toBe(money('1500.50'))
+    expect(account!.balance).toBe(money('150.05'))
     faults.expectNone()
   })
 
@@ -177,6 +195,14 @@ describe.skipIf(!hasBrowser)('money', () => {
     await eventually(async () => expect(await page.evaluate('document.getAnimations().length')).toBe(0))
   }
 
+  async function lookAtCorrection(page: Page) {
+    await page.getByRole('row').nth(1).waitFor()
+    const name = /^(Correct the balance|Исправить баланс)$/
+    await expectGoodDialog(page, 'correction', () => page.getByRole('button', { name }).click())
+    await page.mouse.move(0, 0)
+    await eventually(async () => expect(await page.evaluate('document.getAnimations().length')).toBe(0))
+  }
+
   /** Staff who chose a company have more pages than fit; the menu of the account stays in sight. */
   async function findAccountMenu(page: Page) {
     const box = await page.getByRole('button', { name: 'Account menu of' }).first().boundingBox()
@@ -192,7 +218,7 @@ describe.skipIf(!hasBrowser)('money', () => {
     const rows = (page: Page) => page.getByRole('row').nth(1).waitFor()
     const pages: Looked[] = [
       { path: `money${company}`, ready: lookAtDialogs, after: screen.width < 760 ? undefined : findAccountMenu },
-      { path: `money/ledger${company}`, ready: rows },
+      { path: `money/ledger${company}`, ready: lookAtCorrection },
       {
         path: `money/statements${company}`,
         ready: async page => {

@@ -12,6 +12,7 @@ const known: [RegExp, ProblemKey][] = [
   [/^senderName: (.* is not approved|there is no name )/s, 'problem.nameNotApproved'],
   [/^The monthly budget of the company would be exceeded/, 'problem.budget'],
   [/^The balance of the company is too small/, 'problem.balance'],
+  [/^A correction of a prepaid balance can take at most/, 'problem.notFree'],
   [/^(companyId: t|T)he company is disabled/, 'problem.companyDisabled'],
   [/^price: the dispatch costs another amount/, 'problem.priceChanged'],
   [/^Too many dispatches of the company/, 'problem.tooManyDispatches'],

@@ -9,21 +9,22 @@ import { ofOneCompany } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
 import { AccountsTable } from './accounts-table.tsx'
 import { Budget } from './budget.tsx'
+import { CorrectionDialog } from './correction-dialog.tsx'
 import { Ledger } from './ledger.tsx'
-import { ledgerQuery, type Money, moneyQuery, readLedgerFilter, statementsQuery } from './money.ts'
+import { ledgerQuery, moneyQuery, readLedgerFilter, statementsQuery } from './money.ts'
 import { Statements } from './statements.tsx'
 import { TermsDialog } from './terms-dialog.tsx'
 import { TopUpDialog } from './top-up-dialog.tsx'
 
 export const BudgetPage = () => <MoneyPage>{companyId => <Budget companyId={companyId} />}</MoneyPage>
 BudgetPage.firstQueries = ofOneCompany(companyId => [moneyQuery(companyId)])
-export const LedgerPage = () => <MoneyPage>{companyId => <Ledger companyId={companyId} />}</MoneyPage>
+export const LedgerPage = () => <MoneyPage isLedger>{companyId => <Ledger companyId={companyId} />}</MoneyPage>
 LedgerPage.firstQueries = ofOneCompany((companyId, { search }) => [ledgerQuery(companyId, readLedgerFilter(search))])
 export const StatementsPage = () => <MoneyPage>{companyId => <Statements companyId={companyId} />}</MoneyPage>
 StatementsPage.firstQueries = ofOneCompany(companyId => [statementsQuery(companyId)])
 
 /** Money of one company; where none is chosen, the accounts of all. */
-function MoneyPage({ children }: { children: (companyId: number) => ReactNode }) {
+function MoneyPage({ isLedger = false, children }: { isLedger?: boolean; children: (companyId: number) => ReactNode }) {
   const { say } = useWords()
   const companyId = useCompanyId()
   if (companyId === undefined)
@@ -35,7 +36,11 @@ function MoneyPage({ children }: { children: (companyId: number) => ReactNode })
     )
   return (
     <>
-      <PageHead title={say('money.title')} note={say('money.note')} actions={<Actions companyId={companyId} />} />
+      <PageHead
+        title={say('money.title')}
+        note={say('money.note')}
+        actions={<Actions companyId={companyId} isLedger={isLedger} />}
+      />
       <Tabs
         label={say('money.title')}
         tabs={[
@@ -49,31 +54,31 @@ function MoneyPage({ children }: { children: (companyId: number) => ReactNode })
   )
 }
 
-/** Staff record what came in; owners of a partner set budgets. */
-function Actions({ companyId }: { companyId: number }) {
+const dialogs = { topUp: TopUpDialog, correction: CorrectionDialog, terms: TermsDialog }
+
+/** Staff record what came in, and correct it where they see it; owners of a partner set budgets. */
+function Actions({ companyId, isLedger }: { companyId: number; isLedger: boolean }) {
   const { say } = useWords()
   const me = useMe()
   const mayChange = me.rights.includes('money.change')
   const { data } = useQuery({ ...moneyQuery(companyId), enabled: mayChange })
-  const [open, setOpen] = useState<'topUp' | 'terms'>()
+  const [open, setOpen] = useState<keyof typeof dialogs>()
   if (!mayChange) return null
-  const dialogOf = (money: Money) =>
-    open === 'topUp' ? (
-      <TopUpDialog money={money} onClose={() => setOpen(undefined)} />
-    ) : (
-      <TermsDialog money={money} onClose={() => setOpen(undefined)} />
-    )
+  const OpenDialog = open && dialogs[open]
+  const isStaff = me.kind === 'STAFF'
   return (
     <>
-      <Button onClick={() => setOpen('terms')}>
-        {say(me.kind === 'STAFF' ? 'money.terms.open' : 'money.budget.change')}
-      </Button>
-      {me.kind === 'STAFF' && (
+      {isStaff && isLedger ? (
+        <Button onClick={() => setOpen('correction')}>{say('money.correction.open')}</Button>
+      ) : (
+        <Button onClick={() => setOpen('terms')}>{say(isStaff ? 'money.terms.open' : 'money.budget.change')}</Button>
+      )}
+      {isStaff && (
         <Button variant="filled" onClick={() => setOpen('topUp')}>
           {say('money.topUp.open')}
         </Button>
       )}
-      {open && data && dialogOf(data)}
+      {OpenDialog && data && <OpenDialog money={data} onClose={() => setOpen(undefined)} />}
     </>
   )
 }

@@ -21,6 +21,12 @@ export type Kind = Line['kind']
 
 export const kinds: readonly Kind[] = ['TOPUP', 'CORRECTION', 'MESSAGES', 'MAU_PACKAGE', 'SENDER_FEE']
 
+/** What a statement sums up. Most months have no corrections. */
+export const figuresOf = (isCorrected: boolean) =>
+  (['opening', 'toppedUp', 'corrected', 'spent', 'closing'] as const).filter(
+    figure => isCorrected || figure !== 'corrected',
+  )
+
 /** Everything that a top-up or another budget changes. */
 export const MONEY = ['money'] as const
 

@@ -15,7 +15,7 @@ import { useTrafficNames } from '../parts/traffic-names.ts'
 import { useWords } from '../words/words.ts'
 import { useAmounts, useMoneyFormats } from './amounts.ts'
 import styles from './money.module.css'
-import { type Statement, statementFile, statementQuery } from './money.ts'
+import { figuresOf, type Statement, statementFile, statementQuery } from './money.ts'
 import { useOperator } from './operators.ts'
 
 /** One month of one company: the same sums as its files have. */
@@ -64,7 +64,7 @@ function OfCompany({ companyId, month }: { companyId: number; month: string }) {
 
 function StatementBody({ statement }: { statement: Statement }) {
   const { say } = useWords()
-  const isQuiet = statement.spent === 0 && statement.toppedUp === 0
+  const isQuiet = statement.spent === 0 && statement.toppedUp === 0 && statement.corrections.length === 0
   return (
     <>
       <Summary statement={statement} />
@@ -76,7 +76,8 @@ function StatementBody({ statement }: { statement: Statement }) {
           {isQuiet && <p className="note">{say('money.statement.quiet')}</p>}
         </div>
         <aside className={columns.aside}>
-          <TopUps statement={statement} />
+          <Noted title={say('money.statement.toppedUp')} lines={statement.topUps} total={statement.toppedUp} />
+          <Noted title={say('money.statement.corrected')} lines={statement.corrections} total={statement.corrected} />
           <Fees statement={statement} />
           <Details statement={statement} />
         </aside>
@@ -90,7 +91,7 @@ type Part = { statement: Statement }
 function Summary({ statement }: Part) {
   const { say } = useWords()
   const { sign } = useMoneyFormats()
-  const figures = ['opening', 'toppedUp', 'spent', 'closing'] as const
+  const figures = figuresOf(statement.corrections.length > 0)
   const amount = useAmounts(figures.map(figure => statement[figure]))
   return (
     <dl className={`${styles.figures} ${styles.summary}`}>
@@ -206,14 +207,14 @@ function SumTable({ title, rows, statement: { spent, currency } }: { title: stri
   )
 }
 
-function TopUps({ statement: { topUps, toppedUp } }: Part) {
-  const { say } = useWords()
+/** Top-ups or corrections, each with its day and comment. */
+function Noted({ title, lines, total }: { title: string; lines: Statement['topUps']; total: number }) {
   const { shortDay } = useMoneyFormats()
-  const lines = topUps.map(({ day, note, amount }) => ({
+  const named = lines.map(({ day, note, amount }) => ({
     name: [shortDay(day), note].filter(Boolean).join(' · '),
     amount,
   }))
-  return <SumList title={say('money.statement.topUps')} lines={lines} total={toppedUp} />
+  return <SumList title={title} lines={named} total={total} />
 }
 
 function Fees({ statement: { fees } }: Part) {

@@ -7,7 +7,7 @@ import table from '../parts/table.module.css'
 import { useWords } from '../words/words.ts'
 import { useAmounts, useMoneyFormats } from './amounts.ts'
 import { FileLinks } from './file-links.tsx'
-import { type StatementMonth, statementsQuery } from './money.ts'
+import { figuresOf, type StatementMonth, statementsQuery } from './money.ts'
 
 /** A row for each month from the first movement on. */
 export function Statements({ companyId }: { companyId: number }) {
@@ -22,10 +22,8 @@ export function Statements({ companyId }: { companyId: number }) {
 function Months({ companyId, months, currency }: { companyId: number; months: StatementMonth[]; currency: string }) {
   const { say } = useWords()
   const { monthAndYear, sign } = useMoneyFormats()
-  const amount = useAmounts(
-    months.flatMap(({ opening, toppedUp, spent, closing }) => [opening, toppedUp, spent, closing]),
-  )
-  const figures = ['opening', 'toppedUp', 'spent', 'closing'] as const
+  const figures = figuresOf(months.some(({ corrected }) => corrected !== 0))
+  const amount = useAmounts(months.flatMap(month => figures.map(figure => month[figure])))
   return (
     <table className={table.table}>
       <thead>

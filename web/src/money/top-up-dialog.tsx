@@ -10,7 +10,7 @@ import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
 import { useMoneyFormats } from './amounts.ts'
 import { MONEY, type Money } from './money.ts'
-import { amountIn } from './typed-amount.ts'
+import { amountIn, MOST_AT_ONCE, problemOfAmount } from './typed-amount.ts'
 
 /** Records money that came in. The key belongs to the dialog: a second click or a repeated request pays once. */
 export function TopUpDialog({ money, onClose }: { money: Money; onClose(): void }) {
@@ -20,7 +20,7 @@ export function TopUpDialog({ money, onClose }: { money: Money; onClose(): void 
   const [key] = useState(() => crypto.randomUUID())
   const [amount, setAmount] = useState('')
   const [note, setNote] = useState('')
-  const [problem, setProblem] = useState<'money.problem.amount' | 'money.problem.tooLarge'>()
+  const [problem, setProblem] = useState<ReturnType<typeof problemOfAmount>>()
   const client = useQueryClient()
   const { company, currency, balance } = money
   const topUp = useMutation({
@@ -34,11 +34,11 @@ export function TopUpDialog({ money, onClose }: { money: Money; onClose(): void 
   })
   const typed = amountIn(amount)
   const submit = () => {
-    const found = problemOf(typed)
+    const found = problemOfAmount(typed)
     setProblem(found)
     if (typed !== undefined && !found && !topUp.isPending) topUp.mutate({ amount: typed, note: note.trim() })
   }
-  const isGood = problemOf(typed) === undefined
+  const isGood = problemOfAmount(typed) === undefined
   return (
     <Dialog
       title={say('money.topUp.title', { company: company.name })}
@@ -59,7 +59,7 @@ export function TopUpDialog({ money, onClose }: { money: Money; onClose(): void 
           balance: formats.money(isGood ? balance + Number(typed) : balance, currency),
         })}
         inputWrapperOrder={['label', 'input', 'description', 'error']}
-        error={problem && say(problem, { most: formats.money(MOST, currency) })}
+        error={problem && say(problem, { most: formats.money(MOST_AT_ONCE, currency) })}
         value={amount}
         onChange={({ currentTarget }) => setAmount(currentTarget.value)}
       />
@@ -73,12 +73,4 @@ export function TopUpDialog({ money, onClose }: { money: Money; onClose(): void 
       />
     </Dialog>
   )
-}
-
-/** The server takes no more at once. */
-const MOST = 100_000_000
-
-function problemOf(typed: string | undefined) {
-  if (typed === undefined || Number(typed) === 0) return 'money.problem.amount'
-  return Number(typed) > MOST ? 'money.problem.tooLarge' : undefined
 }

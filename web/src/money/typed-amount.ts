@@ -4,3 +4,11 @@ export function amountIn(text: string): string | undefined {
   const plain = /^\d{1,3}(,\d{3})+(\.\d+)?$/.test(bare) ? bare.replaceAll(',', '') : bare.replace(',', '.')
   return /^\d{1,12}(\.\d{1,4})?$/.test(plain) ? plain : undefined
 }
+
+/** The server takes no more at once. */
+export const MOST_AT_ONCE = 100_000_000
+
+export function problemOfAmount(typed: string | undefined) {
+  if (typed === undefined || Number(typed) === 0) return 'money.problem.amount' as const
+  return Number(typed) > MOST_AT_ONCE ? ('money.problem.tooLarge' as const) : undefined
+}

@@ -28,6 +28,7 @@ export const shared = {
   'problem.nameNotApproved': 'The sender name is not approved.',
   'problem.budget': 'The monthly budget of the company is too small for it.',
   'problem.balance': 'The balance of the company is too small for it.',
+  'problem.notFree': 'More than is free cannot be taken off a prepaid balance.',
   'problem.companyDisabled': 'The company is disabled.',
   'problem.tooManyDispatches':
     'Too many dispatches are being sent or wait for their time. Start this one when others are done.',
