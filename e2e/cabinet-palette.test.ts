@@ -108,6 +108,7 @@ describe.skipIf(!hasBrowser)('Ctrl K', () => {
     const button = page.getByRole('button', { name: /Search or jump to|Найти или перейти/ })
     await expectGoodDialog(page, 'palette', async () => {
       await button.click()
+      await page.locator('[role=dialog] input:focus').waitFor()
       await page.keyboard.type('7916000')
       await page.getByRole('dialog').getByRole('option').first().waitFor()
     })

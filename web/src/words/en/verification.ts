@@ -147,7 +147,7 @@ export const verification = {
   'verification.look.corners': 'Corners',
   'verification.look.pixels': '{count} px',
   'verification.look.theme': 'Theme',
-  'verification.look.theme.auto': "Like the visitor's",
+  'verification.look.theme.auto': 'Automatic',
   'verification.look.theme.light': 'Light',
   'verification.look.theme.dark': 'Dark',
   'verification.look.css': 'CSS variables of your page come before these settings.',

@@ -227,7 +227,7 @@ export const verification = {
     'Виджет сам запрашивает код. Ваши деньги защищают только проверка на робота и ограничения.',
   'verification.builder.open': 'Без проверки на робота любая программа может отправлять коды за ваш счёт.',
   'verification.captcha': 'Защита от роботов',
-  'verification.captcha.altcha': 'Встроенная: посетителям ничего не нужно делать',
+  'verification.captcha.altcha': 'Встроенная, без участия посетителя',
   'verification.captcha.recaptcha': 'Google reCAPTCHA, версия 2',
   'verification.captcha.none': 'Нет, только для тестов',
   'verification.captcha.siteKey': 'Ключ сайта',
