@@ -102,7 +102,7 @@ describe.skipIf(!hasBrowser)('without serious findings of axe, and nowhere wider
 
     await sections.nth(3).getByRole('button').click()
     const secret = (await page.getByText(/^([A-Z2-7]{4} ?){8}$/).textContent())!.replaceAll(' ', '')
-    await page.getByRole('dialog').getByRole('textbox').fill(codeAt(secret, new Date()))
+    await page.getByRole('dialog').getByRole('textbox').first().fill(codeAt(secret, new Date()))
     await page.getByRole('dialog').locator('input[type=password]').fill(PASSWORD)
     await expectGoodDialog(page, 'recovery codes', async () => {
       await page.keyboard.press('Enter')
@@ -114,6 +114,10 @@ describe.skipIf(!hasBrowser)('without serious findings of axe, and nowhere wider
     await openPage(page, cabinet, 'no/such/page')
     await page.getByRole('heading', { level: 1 }).waitFor()
     await expectGood(page, 'no such page')
+    await openPage(page, cabinet, 'dispatches/999999')
+    const gone = /^(Nothing is found at this address|По этому адресу ничего не найдено)/
+    await page.getByRole('heading', { level: 1, name: gone }).waitFor()
+    expect(await page.title()).toMatch(gone)
     await openPage(page, cabinet, 'accept-invitation#wrong')
     await page.getByRole('link', { name: /Go to sign-in|Ко входу/ }).waitFor()
     await expectGood(page, 'invitation that is gone')

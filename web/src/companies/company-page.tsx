@@ -32,7 +32,7 @@ type Task = 'edit' | 'limits' | 'status'
 export function CompanyPage() {
   const { companyId } = useParams({ from: '/shell/companies/$companyId' })
   const { data, error, refetch } = useQuery(companyQuery(companyId))
-  if (error && !data) return <ErrorState error={error} onRetry={refetch} />
+  if (error && !data) return <ErrorState level={1} error={error} onRetry={refetch} />
   return data ? <Content company={data} /> : <BoneRows rows={6} />
 }
 CompanyPage.firstQueries = ({ params }: Opened) => [companyQuery(Number(params.companyId))]

@@ -26,7 +26,7 @@ export function DispatchPage() {
   const { dispatchId } = useParams({ from: '/shell/dispatches/$dispatchId' })
   const { data, error, refetch } = useQuery(dispatchQuery(dispatchId))
   if (data) return <LivePage known={data} />
-  return error ? <ErrorState error={error} onRetry={refetch} /> : <BoneRows rows={6} />
+  return error ? <ErrorState level={1} error={error} onRetry={refetch} /> : <BoneRows rows={6} />
 }
 DispatchPage.firstQueries = ({ params }: Opened) => [dispatchQuery(Number(params.dispatchId))]
 

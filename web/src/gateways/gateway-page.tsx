@@ -31,7 +31,7 @@ export function GatewayPage() {
   const { gatewayId } = useParams({ from: '/shell/gateways/$gatewayId' })
   const { data, error, refetch } = useQuery(gatewayQuery(gatewayId))
   if (data) return <Shown gateway={data} />
-  return error ? <ErrorState error={error} onRetry={refetch} /> : <BoneRows rows={6} />
+  return error ? <ErrorState level={1} error={error} onRetry={refetch} /> : <BoneRows rows={6} />
 }
 GatewayPage.firstQueries = ({ params }: Opened) => [gatewayQuery(Number(params.gatewayId))]
 

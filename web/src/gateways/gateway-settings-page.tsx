@@ -21,7 +21,7 @@ export function GatewaySettingsPage() {
   const gateway = useQuery({ ...gatewayQuery(gatewayId), refetchInterval: false, refetchOnWindowFocus: false })
   const connectors = useQuery(connectorsQuery)
   const error = gateway.error ?? connectors.error
-  if (error && !gateway.data) return <ErrorState error={error} onRetry={() => void gateway.refetch()} />
+  if (error && !gateway.data) return <ErrorState level={1} error={error} onRetry={() => void gateway.refetch()} />
   if (!gateway.data || !connectors.data) return <BoneRows rows={6} />
   return <Shown gateway={gateway.data} connectors={connectors.data.connectors} />
 }

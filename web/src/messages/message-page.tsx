@@ -30,7 +30,7 @@ export function MessagePage() {
     refetchInterval: ({ state }) => (state.data && isOpen(state.data) ? FRESH_MS : false),
   })
   if (data) return <WholeLife life={data} />
-  return error ? <ErrorState error={error} onRetry={refetch} /> : <BoneRows rows={6} />
+  return error ? <ErrorState level={1} error={error} onRetry={refetch} /> : <BoneRows rows={6} />
 }
 
 const isOpen = ({ steps }: Life) => steps.some(({ status }) => status === 'sending' || status === 'sent')

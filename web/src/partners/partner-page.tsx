@@ -27,7 +27,7 @@ type Task = 'password' | 'state' | 'unlock'
 export function PartnerPage() {
   const { partnerId } = useParams({ from: '/shell/partners/$partnerId' })
   const { data, error, refetch } = useQuery(partnerQuery(partnerId))
-  if (error && !data) return <ErrorState error={error} onRetry={refetch} />
+  if (error && !data) return <ErrorState level={1} error={error} onRetry={refetch} />
   return data ? <Content partner={data} /> : <BoneRows rows={6} />
 }
 PartnerPage.firstQueries = ({ params }: Opened) => [

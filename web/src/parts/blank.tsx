@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import styles from './blank.module.css'
+import { usePageTitle } from './page-head.tsx'
 
 const drawings = {
   /** Nothing yet: the swallow on its way. */
@@ -10,10 +11,18 @@ const drawings = {
   lost: 'M14 8h30l12 12v28H14zM44 8v12h12M28 27c0-4 3-6 7-6s7 2 7 6c0 5-7 5-7 10M35 43h.01',
 }
 
-type Props = { drawing: keyof typeof drawings; title: string; text?: string; children?: ReactNode; level?: 1 | 2 }
+type Props = {
+  drawing: keyof typeof drawings
+  title: string
+  text?: string
+  children?: ReactNode
+  /** 1 in place of a whole page: the tab of the browser gets the title too. */
+  level?: 1 | 2
+}
 
 /** What stands in place of content: nothing yet, an error, no such page. */
 export function Blank({ drawing, title, text, children, level = 2 }: Props) {
+  usePageTitle(level === 1 ? title : undefined)
   const Heading = level === 1 ? 'h1' : 'h2'
   return (
     <div className={styles.blank}>

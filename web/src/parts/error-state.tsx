@@ -10,13 +10,17 @@ import { Blank } from './blank.tsx'
 import styles from './error-state.module.css'
 import { Icon } from './icon.tsx'
 
+/** `level` is 1 in place of a whole page, which has no other heading. */
+type Props = { error: unknown; onRetry(): void; level?: 1 | 2 }
+
 /** In place of what could not be loaded: what happened, a way to try again, and the id that our log knows it by. */
-export function ErrorState({ error, onRetry }: { error: unknown; onRetry(): void }) {
+export function ErrorState({ error, onRetry, level = 2 }: Props) {
   const words = useWords()
-  if (isNotFound(error)) return <NothingHere />
+  if (isNotFound(error)) return <NothingHere level={level} />
   const isServers = error instanceof ServerError && error.status >= 500
   return (
     <Blank
+      level={level}
       drawing="broken"
       title={words.say('error.title')}
       text={isServers ? words.say('error.text') : describeProblem(words, error)}
@@ -30,11 +34,11 @@ export function ErrorState({ error, onRetry }: { error: unknown; onRetry(): void
 }
 
 /** In place of what was deleted, never was, or belongs to a company that the person does not see. */
-function NothingHere() {
+function NothingHere({ level }: { level: 1 | 2 }) {
   const { say } = useWords()
   const page = useLocation({ select: ({ pathname }) => pageAround(pathname) })
   return (
-    <Blank drawing="lost" title={say('error.gone.title')} text={say('error.gone.text')}>
+    <Blank level={level} drawing="lost" title={say('error.gone.title')} text={say('error.gone.text')}>
       <Button component={Link} to={page?.to ?? '/'}>
         {page ? say('error.goTo', { page: say(page.label) }) : say('error.home')}
       </Button>

@@ -4,7 +4,6 @@ import { queryClient, sessionQuery } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import { Blank } from './blank.tsx'
 import { ErrorState } from './error-state.tsx'
-import { usePageTitle } from './page-head.tsx'
 
 /** The person has not the right that the page needs. */
 export class Forbidden extends Error {}
@@ -17,7 +16,7 @@ export function PageError({ error }: ErrorComponentProps) {
     await queryClient.resetQueries({ queryKey: sessionQuery.queryKey })
     await router.invalidate()
   }
-  return <ErrorState error={error} onRetry={retry} />
+  return <ErrorState level={1} error={error} onRetry={retry} />
 }
 
 export function NotFoundPage() {
@@ -32,7 +31,6 @@ function ForbiddenPage() {
 
 function LostPage({ title, text }: { title: string; text: string }) {
   const { say } = useWords()
-  usePageTitle(title)
   return (
     <Blank drawing="lost" title={title} text={text} level={1}>
       <Button component={Link} to="/">

@@ -18,10 +18,11 @@ export function PageHead({ title, note, actions }: Props) {
   )
 }
 
-export function usePageTitle(title: string) {
+/** Names the tab of the browser; without a title it keeps its name. */
+export function usePageTitle(title: string | undefined) {
   const { say } = useWords()
-  const whole = `${title} · ${say('app.name')}`
+  const whole = title && `${title} · ${say('app.name')}`
   useEffect(() => {
-    document.title = whole
+    if (whole) document.title = whole
   }, [whole])
 }

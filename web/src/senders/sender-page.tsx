@@ -36,7 +36,7 @@ function Loaded({ companyId }: { companyId: number }) {
   const { edit } = useSearch({ from: '/shell/senders/$senderId' })
   const { data, error, refetch } = useQuery(senderQuery(companyId, senderId))
   const mayChange = useMe().rights.includes('settings.change')
-  if (!data) return error ? <ErrorState error={error} onRetry={refetch} /> : <BoneRows rows={6} />
+  if (!data) return error ? <ErrorState level={1} error={error} onRetry={refetch} /> : <BoneRows rows={6} />
   if (edit && mayChange && data.changeable.includes('senderName'))
     return <EditSender companyId={companyId} sender={data} />
   return <Sender companyId={companyId} sender={data} mayChange={mayChange} />

@@ -30,7 +30,7 @@ export function TariffPage() {
   const { tariffId } = useParams({ from: '/shell/tariffs/$tariffId' })
   const { company } = useSearch({ from: '/shell' })
   const { data, error, refetch } = useQuery(tariffQuery(tariffId, company))
-  if (!data) return error ? <ErrorState error={error} onRetry={refetch} /> : <BoneRows rows={6} />
+  if (!data) return error ? <ErrorState level={1} error={error} onRetry={refetch} /> : <BoneRows rows={6} />
   return <Whole data={data} />
 }
 TariffPage.firstQueries = ({ chosen, params }: Opened) => [tariffQuery(Number(params.tariffId), chosen)]

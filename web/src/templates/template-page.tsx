@@ -40,7 +40,7 @@ function Loaded({ companyId }: { companyId: number }) {
   const { edit } = useSearch({ from: '/shell/templates/$templateId' })
   const { data, error, refetch } = useQuery(templateQuery(companyId, templateId))
   const mayChange = useMe().rights.includes('settings.change')
-  if (!data) return error ? <ErrorState error={error} onRetry={refetch} /> : <BoneRows rows={6} />
+  if (!data) return error ? <ErrorState level={1} error={error} onRetry={refetch} /> : <BoneRows rows={6} />
   if (edit && mayChange && data.changeable.includes('pattern'))
     return <EditTemplate companyId={companyId} template={data} />
   return <Template companyId={companyId} template={data} mayChange={mayChange} />

@@ -82,6 +82,8 @@ function ExistingOne({ kind, id }: Which) {
       {mayTry && <Button onClick={() => setDialog('try')}>{say('verification.try')}</Button>}
     </>
   )
+  const retry = () => void (whole.error ? whole.refetch() : offer.refetch())
+  if (error && !whole.data) return <ErrorState level={1} error={error} onRetry={retry} />
   return (
     <>
       <BackLink />
@@ -100,7 +102,7 @@ function ExistingOne({ kind, id }: Which) {
           whole={whole.data}
         />
       ) : error ? (
-        <ErrorState error={error} onRetry={() => void (whole.error ? whole.refetch() : offer.refetch())} />
+        <ErrorState error={error} onRetry={retry} />
       ) : (
         <BoneRows rows={8} />
       )}
