@@ -61,7 +61,12 @@ export function CorrectionDialog({ money, onClose }: { money: Money; onClose(): 
         onChange={value => setDirection(value as Direction)}
       >
         {directions.map(value => (
-          <Radio key={value} value={value} mt="xs" label={say(`money.correction.${value}`)} />
+          <Radio
+            key={value}
+            value={value}
+            mt="xs"
+            label={say(value === 'take' ? 'money.correction.take' : 'money.correction.add')}
+          />
         ))}
       </Radio.Group>
       <TextInput
