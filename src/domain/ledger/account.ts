@@ -25,7 +25,7 @@ export const monthOf = (moment: Date, zone: string): string => `${dayOf(moment, 
 /** The day of a moment in the billing zone: `2026-07-20`. */
 export const dayOf = (moment: Date, zone: string): string => formatterOf(zone).format(moment)
 
-/** Nobody pays more at once: one zero too many would stay in the books. */
+/** A larger amount is refused: it is most likely a typing error, and the ledger keeps every entry. */
 const MOST_TOP_UP = money('100000000')
 
 /** Why an amount cannot be topped up; undefined when it can. */

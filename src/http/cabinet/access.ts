@@ -50,7 +50,7 @@ export function guardCabinet(scope: FastifyInstance, context: Context, cookie: S
     request.actor = actorOf(request, request.viewer)
   })
 
-  // A file of a million rows takes long: whoever may no longer see it does not get the rest.
+  // A file of a million rows takes long to send. It is cut off when its reader loses the right to see it.
   scope.addHook('onSend', async (request, reply, payload) => {
     const { needs } = request.routeOptions.config
     if (!(payload instanceof Readable) || isLive(reply) || needs === undefined || needs === 'nobody') return payload

@@ -419,7 +419,7 @@ function requestOf(route: string, companyId: number | undefined) {
   return [`${path}${query.length > 0 ? '?' : ''}${query.join('&')}`, bodies[route]?.()] as const
 }
 
-/** Rights that only staff have: nobody else gets as far as an id. */
+/** Rights that only staff have: a request of other people is refused before its id is read. */
 const isOfTenants = (needs: Needs) =>
   (['COMPANY', 'PARTNER'] as const).some(kind => may({ kind, role: 'owner' }, needs as Right))
 
