@@ -14,6 +14,7 @@ import { senderFeeTable } from '../../domain/pricing/pricing.ts'
 import { approveSenderIn, type FeeOf } from '../../domain/senders/moderation.ts'
 import type { Sender } from '../../domain/senders/sender.ts'
 import { createSender, listSenders } from '../../domain/senders/senders.ts'
+import { requestReviews } from './demo-review.ts'
 
 export type Demo = {
   login: string
@@ -36,7 +37,7 @@ const companies = [
   { name: 'Лавка у моста', senderName: 'LAVKA', counteragentInn: '540000000031', budget: null },
 ]
 
-/** A world to try things in, made at the first start: a partner with three companies, their senders and a key. */
+/** A world to try things in, made at the first start: a partner with three companies, their senders, requests and a key. */
 export async function makeDemo(pool: Pool, givenPassword: string | undefined, now: Date): Promise<Demo> {
   const known = await partnerWithLogin(pool, 'demo')
   const made = known ? undefined : await makeWorld(pool, givenPassword ?? inventPassword(), now)
@@ -97,8 +98,8 @@ async function unlessRefused(work: Promise<unknown>): Promise<boolean> {
 const isRefusal = (error: unknown) => error instanceof AppError && error.kind === 'invalid'
 
 /**
- * All in one transaction, the approvals too: a crash half-way leaves nothing, the next start makes it whole, and no
- * name is left waiting for staff where moderation is manual.
+ * All in one transaction, the approvals too: a crash half-way leaves nothing, the next start makes it whole, and only
+ * the requests that are made for the review queue wait for staff, also where moderation is manual.
  */
 async function makeRows(sql: Transaction, password: string, now: Date) {
   const { partnerId } = await createPartner(sql, 'demo', password)
@@ -116,6 +117,7 @@ async function makeRows(sql: Transaction, password: string, now: Date) {
     const named = { senderName: companies[0]!.senderName, brand: 'MTS' as const, channelType }
     await makeSender(sql, companyIds[0]!, named, feeOf, now)
   }
+  await requestReviews(sql, { templateOf: companyIds[0]!, senderOf: companyIds[2]! }, now)
   await setSwitches(sql, companyIds[0]!, { inbound: true })
   const { key } = await createKey(sql, companyIds[0]!, 'MESSAGE')
   return { hasStaff, key }

@@ -72,6 +72,11 @@ async function walk(sql: Sql, sender: store.Due, steps: SenderStatus[], { by, co
   return moves
 }
 
+/** Submits a draft to staff: they decide on it also where moderation is automatic. */
+export async function submitToStaff(sql: Sql, { companyId, senderId }: Sender, now: Date): Promise<void> {
+  await store.moveSender(sql, { companyId, senderId, from: 'DRAFT', to: 'PRE_REVIEW', by: 'staff', now })
+}
+
 /** Staff say yes, and record the operator's yes: what is left of the review is passed. */
 export function approveSender(
   pool: Pool,

@@ -218,7 +218,10 @@ const unchanged = (sql: Sql, seen: NonNullable<Move['seen']>) => sql`
 
 export type Due = Pick<Sender, 'companyId' | 'senderId' | 'status' | 'dateFrom' | 'dateTo' | 'commonType' | 'brand'>
 
-/** Names that the clock, or automatic moderation, has to move now. Those in `leftToStaff` (`CHANNEL name`) stay under review. */
+/**
+ * Names that the clock, or automatic moderation, has to move now. Those in `leftToStaff` (`CHANNEL name`), and those
+ * that were submitted to staff, stay under review.
+ */
 export function selectDue(sql: Sql, movable: SenderStatus[], leftToStaff: string[], now: Date, limit: number) {
   return sql<Due[]>`
     select company_id as "companyId", sender_id as "senderId", status, date_from as "dateFrom", date_to as "dateTo",
@@ -227,6 +230,10 @@ export function selectDue(sql: Sql, movable: SenderStatus[], leftToStaff: string
     where status in ('DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW', 'AWAITING')
       and status = any(${movable}::text[]::sender_status[]) and (status <> 'AWAITING' or date_from <= ${now})
       and (status = 'AWAITING' or channel_type || ' ' || regexp_replace(sender_name, '^@', '') <> all(${leftToStaff}::text[]))
+      and (status = 'AWAITING' or not exists (
+        select from sender_moves m
+        where m.company_id = senders.company_id and m.sender_id = senders.sender_id
+          and m.to_status = 'PRE_REVIEW' and m.moved_by = 'staff'))
     union all
     select company_id, sender_id, status, date_from, date_to, common_type, brand
     from senders

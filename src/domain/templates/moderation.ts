@@ -60,6 +60,11 @@ async function walk(sql: Sql, template: store.Due, steps: TemplateStatus[], { by
   return moves
 }
 
+/** Submits a draft to staff: they decide on it also where moderation is automatic. */
+export async function submitToStaff(sql: Sql, { companyId, templateId }: Template, now: Date): Promise<void> {
+  await store.moveTemplate(sql, { companyId, templateId, from: 'DRAFT', to: 'PRE_REVIEW', by: 'staff', now })
+}
+
 /** Staff say yes, and record the operator's yes: what is left of the review is passed. */
 export function approveTemplate(pool: Pool, templateId: number, now: Date, comment?: string): Promise<Template> {
   return decide(pool, templateId, async (sql, template) => {

@@ -150,13 +150,17 @@ const unchanged = (sql: Sql, seen: NonNullable<Move['seen']>) => sql`
 
 export type Due = Pick<Template, 'companyId' | 'templateId' | 'status' | 'dateFrom' | 'dateTo'>
 
-/** Templates that the clock, or automatic moderation, has to move now. */
+/** Templates that the clock, or automatic moderation, has to move now. Those submitted to staff stay under review. */
 export function selectDue(sql: Sql, movable: TemplateStatus[], now: Date, limit: number) {
   return sql<Due[]>`
     select company_id as "companyId", template_id as "templateId", status, date_from as "dateFrom", date_to as "dateTo"
     from templates
     where status in ('DRAFT', 'PRE_REVIEW', 'INTERNAL_REVIEW', 'EXTERNAL_REVIEW', 'AWAITING')
       and status = any(${movable}::text[]::sender_status[]) and (status <> 'AWAITING' or date_from <= ${now})
+      and (status = 'AWAITING' or not exists (
+        select from template_moves m
+        where m.company_id = templates.company_id and m.template_id = templates.template_id
+          and m.to_status = 'PRE_REVIEW' and m.moved_by = 'staff'))
     union all
     select company_id, template_id, status, date_from, date_to
     from templates

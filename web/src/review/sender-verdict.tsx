@@ -160,15 +160,16 @@ function OtherNames({ data: { others, company } }: { data: SenderData }) {
 
 function SimilarNames({ data: { similar } }: { data: SenderData }) {
   const { say } = useWords()
+  const { channel } = useTrafficNames()
   if (similar.length === 0) return null
   return (
     <section>
       <h3>{say('review.similar')}</h3>
       <ul className={styles.lines}>
-        {similar.map(({ senderId, senderName, companyName, status, suspended, managerComment }) => (
+        {similar.map(({ senderId, senderName, channelType, companyName, status, suspended, managerComment }) => (
           <li key={senderId}>
             <span className={styles.name}>{senderName}</span>
-            <span className={styles.where}>{managerComment || companyName}</span>
+            <span className={styles.where}>{`${channel(channelType)} · ${managerComment || companyName}`}</span>
             <span className={styles.end}>
               <ReviewState status={status} suspended={suspended} />
             </span>
