@@ -144,6 +144,11 @@ describe.skipIf(!hasBrowser)('companies', () => {
     await row(page, 'southwind').getByText('Active').waitFor()
     await inviteOwner(page, 'vera@example.com')
     await row(page, 'vera@example.com').getByText('Invited').waitFor()
+    await page.getByRole('button', { name: 'Actions for southwind' }).click()
+    await page.getByRole('menuitem', { name: 'Deactivate' }).click()
+    await dialog(page).getByText('The partner API still takes this login').waitFor()
+    await dialog(page).getByText('make a new password on the page of the partner').waitFor()
+    await page.keyboard.press('Escape')
 
     await cabinet.sql`insert into partners (login, password_hash) select 'a' || n, '' from generate_series(1, 60) n`
     await openPage(page, cabinet, 'developers/requests')
@@ -210,6 +215,7 @@ describe.skipIf(!hasBrowser)('companies', () => {
         ready: async page => {
           await row(page, NASTY).waitFor()
           await row(page, login).waitFor()
+          await page.getByText(/(Nobody has signed in as|С логином) medialink/).waitFor()
           await expectGoodDialog(page, 'invitation', opens(page, /^(Invite|Пригласить)$/))
         },
       },

@@ -112,6 +112,26 @@ describe('partners', () => {
     expect([await signIn(partner.login, partner.password), await signIn(partner.login, password)]).toEqual([401, 200])
   })
 
+  test('keep the login of their API when the owner is deactivated, until they get a new password', async () => {
+    const partner = await aPartner(api.sql)
+    await signIn(partner.login, partner.password)
+    const { browser, peopleOf } = await signedIn(staff, 'admin')
+    await aPerson(api.sql, ofPartner(partner.partnerId), 'owner')
+    const [owner, other] = await peopleOf(partner.partnerId)
+    expect([owner, other]).toMatchObject([{ login: partner.login, isApiLogin: true }, { isApiLogin: false }])
+    const path = `/people/${owner!.personId}?partnerId=${partner.partnerId}`
+    expect((await browser.ask('PATCH', path, { isActive: false })).status).toBe(204)
+    expect(await signIn(partner.login, partner.password)).toBe(401)
+    const tokenOf = async () => {
+      const body = { login: partner.login, password: partner.password }
+      return (await ask('/partner/v1', '', { method: 'POST', path: '/auth/token', body })).status
+    }
+    const companies = () => ask('/partner/v1', partner.token, { method: 'GET', path: '/company' })
+    expect([await tokenOf(), (await companies()).status]).toEqual([200, 200])
+    await browser.ask('POST', `/partners/${partner.partnerId}/password`)
+    expect([await tokenOf(), (await companies()).status]).toEqual([401, 401])
+  })
+
   test('are disabled and enabled', async () => {
     const partner = await aPartner(api.sql)
     const { browser, list } = await signedIn(staff, 'admin')

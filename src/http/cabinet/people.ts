@@ -61,7 +61,9 @@ export const peopleRoutes =
       { config: { needs: 'people.see' }, schema: { querystring: OfPlace } },
       async ({ viewer, query }): Promise<PeopleAnswer> => {
         const place = await placeOf(sql, viewer, query)
-        return { people: (await listPeople(sql, place)).map(present), roles: roles[place.kind] }
+        const apiLogin = await apiLoginOf(sql, place)
+        const people = (await listPeople(sql, place)).map(person => present(person, apiLogin))
+        return { people, roles: roles[place.kind] }
       },
     )
 
@@ -140,10 +142,15 @@ async function placeOf(sql: Sql, viewer: Viewer, named: Type.Static<typeof OfPla
   return { kind: 'PARTNER', companyId: null, partnerId }
 }
 
-const present = (person: Person) => ({
+const apiLoginOf = async (sql: Sql, place: Place): Promise<string | undefined> =>
+  place.kind === 'PARTNER' ? (await requirePartner(sql, place.partnerId)).login : undefined
+
+const present = (person: Person, apiLogin: string | undefined) => ({
   personId: person.personId,
   role: person.role,
   login: person.login,
+  /** The partner API takes this login too, whether or not the person may sign in. */
+  isApiLogin: person.login === apiLogin,
   name: person.name,
   isInvited: person.isInvited,
   isActive: person.disabledAt === null,

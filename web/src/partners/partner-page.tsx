@@ -55,7 +55,7 @@ function Content({ partner }: { partner: Partner }) {
         actions={rights.includes('partners.change') && <Actions partner={partner} onTask={setTask} />}
       />
       <CompaniesSection partner={partner} />
-      {rights.includes('people.see') && <PeopleSection partnerId={partner.partnerId} />}
+      {rights.includes('people.see') && <PeopleSection partner={partner} />}
       {task === 'password' && <NewPasswordDialog partner={partner} onClose={close} />}
       {task === 'state' && <StateDialog partner={partner} onClose={close} />}
       {task === 'unlock' && <UnlockDialog partner={partner} onClose={close} />}
@@ -117,13 +117,14 @@ function CompaniesSection({ partner: { partnerId, companies } }: { partner: Part
   )
 }
 
-const PeopleSection = ({ partnerId }: { partnerId: number }) => (
+const PeopleSection = ({ partner: { partnerId, login } }: { partner: Partner }) => (
   <PartnerOfPeople value={partnerId}>
-    <PeopleOfPartner />
+    <PeopleOfPartner login={login} />
   </PartnerOfPeople>
 )
 
-function PeopleOfPartner() {
+/** The owner of a partner from before the cabinet becomes a person at the first sign-in. */
+function PeopleOfPartner({ login }: { login: string }) {
   const { say } = useWords()
   const mayChange = useMe().rights.includes('people.change')
   const [isInviting, setIsInviting] = useState(false)
@@ -140,10 +141,13 @@ function PeopleOfPartner() {
         ) : (
           <BoneRows rows={2} />
         )
-      ) : data.people.length === 0 ? (
-        <p className="note">{say('partners.noPeople')}</p>
       ) : (
-        <PeopleTable people={data.people} roles={data.roles} mayChange={mayChange} />
+        <>
+          {data.people.length > 0 && <PeopleTable people={data.people} roles={data.roles} mayChange={mayChange} />}
+          {!data.people.some(({ isApiLogin }) => isApiLogin) && (
+            <p className="note">{say('partners.noOwner', { login })}</p>
+          )}
+        </>
       )}
       {isInviting && data && <InviteDialog roles={data.roles} onClose={() => setIsInviting(false)} />}
     </Section>

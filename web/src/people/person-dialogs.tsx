@@ -2,11 +2,12 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { LinkAnswer, PersonChange } from '../../../src/http/cabinet/people.ts'
 import { ask } from '../api.ts'
+import { Band } from '../parts/band.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { FormProblem } from '../parts/form-problem.tsx'
 import { tellDone, tellProblem } from '../parts/toast.tsx'
 import { describeProblem } from '../problems.ts'
-import { nameOf } from '../session.ts'
+import { nameOf, useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import { LinkDialog } from './link-dialog.tsx'
 import { type Colleague, PEOPLE, type Roles, usePeoplePath } from './people.ts'
@@ -76,7 +77,19 @@ function ActiveDialog({ person, isActive, onClose }: Props & { isActive: boolean
       onClose={onClose}
     >
       {change.isError && <FormProblem>{describeProblem(words, change.error)}</FormProblem>}
+      {!isActive && person.isApiLogin && <ApiStays />}
     </Dialog>
+  )
+}
+
+/** The login of the partner API belongs to the partner, not to the person. */
+function ApiStays() {
+  const { say } = useWords()
+  const { kind } = useMe()
+  return (
+    <Band kind="warn" title={say('people.deactivate.api')}>
+      <p>{say(kind === 'STAFF' ? 'people.deactivate.api.staff' : 'people.deactivate.api.partner')}</p>
+    </Band>
   )
 }
 
@@ -98,6 +111,8 @@ function NewLinkDialog({ person, onClose }: Props) {
       isBusy={renew.isPending}
       onSubmit={() => renew.mutate()}
       onClose={onClose}
-    />
+    >
+      {person.isApiLogin && <Band kind="warn" title={say('people.link.reset.api')} />}
+    </Dialog>
   )
 }

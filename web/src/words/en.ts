@@ -237,6 +237,11 @@ export const en = {
   'people.deactivate.title': 'Deactivate {name}?',
   'people.deactivate.text':
     'All sessions of this person end at once, and signing in is refused. You can activate it again.',
+  'people.deactivate.api': 'The partner API still takes this login and its password',
+  'people.deactivate.api.staff':
+    'They belong to the partner, and its programs use them. To stop them too, make a new password on the page of the partner, or disable the partner.',
+  'people.deactivate.api.partner':
+    'They belong to the partner, and its programs use them. To stop them too, ask the support of the service for a new password.',
   'people.activate.title': 'Activate {name}?',
   'people.activate.text': 'The person may sign in again with the password from before.',
   'people.role.title': 'Role of {name}',
@@ -251,6 +256,7 @@ export const en = {
   'people.link.label': 'Link',
   'people.link.reset.title': 'New link for {name}?',
   'people.link.reset.text': 'With it the person chooses a new password. Links from before stop working.',
+  'people.link.reset.api': 'It becomes the password of the partner API too, and the tokens of its programs end',
   'people.link.reset.submit': 'Make the link',
   ...messages,
   ...palette,

@@ -259,6 +259,11 @@ export const ru: FirstWords = {
   'people.roleChanged': '{name}: новая роль — {role}',
   'people.deactivate.title': 'Отключить: {name}?',
   'people.deactivate.text': 'Все сеансы сразу завершатся, войти не получится. Потом доступ можно вернуть.',
+  'people.deactivate.api': 'Партнёрский API по-прежнему примет этот логин и его пароль',
+  'people.deactivate.api.staff':
+    'Они принадлежат партнёру, с ними работают его программы. Чтобы закрыть и этот доступ, создайте новый пароль на странице партнёра или отключите партнёра.',
+  'people.deactivate.api.partner':
+    'Они принадлежат партнёру, с ними работают его программы. Чтобы закрыть и этот доступ, попросите новый пароль у поддержки сервиса.',
   'people.activate.title': 'Включить: {name}?',
   'people.activate.text': 'Вход снова откроется, пароль останется прежним.',
   'people.role.title': 'Роль: {name}',
@@ -273,6 +278,7 @@ export const ru: FirstWords = {
   'people.link.label': 'Ссылка',
   'people.link.reset.title': 'Новая ссылка: {name}?',
   'people.link.reset.text': 'По ней человек задаст новый пароль. Прежние ссылки перестанут действовать.',
+  'people.link.reset.api': 'Этот пароль станет и паролем партнёрского API, токены его программ перестанут действовать',
   'people.link.reset.submit': 'Создать ссылку',
   ...messages,
   ...palette,

@@ -136,8 +136,8 @@ export const companies = {
   'partners.empty.text': 'Make the first one with “New partner”.',
   'partners.nothing': 'No partner fits',
   'partners.noCompanies': 'The partner has no companies yet.',
-  'partners.noPeople':
-    'Nobody has opened the cabinet yet. The owner signs in with the login and the password of the partner.',
+  'partners.noOwner':
+    'Nobody has signed in as {login} yet. The owner signs in with the login and password of the partner API, and is listed here from then on.',
   'partners.password': 'Password',
   'partners.password.title': 'Password of {login}',
   'partners.password.text':

@@ -149,7 +149,8 @@ export const companies = {
   'partners.empty.text': 'Создайте первого кнопкой «Новый партнёр».',
   'partners.nothing': 'Ничего не нашлось',
   'partners.noCompanies': 'У партнёра пока нет компаний.',
-  'partners.noPeople': 'В кабинет ещё никто не заходил. Владелец входит с логином и паролем партнёра.',
+  'partners.noOwner':
+    'С логином {login} ещё никто не входил. Владелец входит с логином и паролем партнёрского API и после этого появится здесь.',
   'partners.password': 'Пароль',
   'partners.password.title': 'Пароль для {login}',
   'partners.password.text':
