@@ -9,10 +9,13 @@ export function useMoneyFormats() {
   const { money, number } = useFormats()
   const format = (options: Intl.DateTimeFormatOptions) => dateFormat(locales[language], { timeZone: 'UTC', ...options })
   const tenths = numberFormat(locales[language], { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+  const compact = numberFormat(language, { notation: 'compact', maximumSignificantDigits: 3 })
   return {
     money,
     number,
     sign: (currency: string) => money(0, currency).split('\u00a0').at(-1)!,
+    /** `1.2M` where the largest amount beside it is long. */
+    short: (amount: number, largest = amount) => (largest < LONG ? number(amount) : compact(amount)),
     share: (share: number) => `${tenths(share * 100)}\u00a0%`,
     day: format({ day: 'numeric', month: 'long' }),
     shortDay: (day: string) => format({ day: 'numeric', month: 'short' })(day).replace('.', ''),
@@ -24,6 +27,9 @@ export function useMoneyFormats() {
     monthAndYear: (month: string) => capital(monthName(language, month, { month: 'long', year: 'numeric' })),
   }
 }
+
+/** Longer amounts are written short where there is little room. */
+export const LONG = 100_000
 
 function monthName(language: Language, month: string, options: Intl.DateTimeFormatOptions): string {
   const first = new Date(`${month.slice(0, 7)}-01T00:00:00Z`)

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
 import { BoneRows } from '../parts/bones.tsx'
+import chart from '../parts/chart.module.css'
 import columns from '../parts/columns.module.css'
 import { ErrorState } from '../parts/error-state.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -112,9 +113,25 @@ function ForecastFigure({ money: { forecast } }: { money: Money }) {
 
 function Spending({ money }: { money: Money }) {
   const { say } = useWords()
-  const { month } = useMoneyFormats()
+  const { month, sign } = useMoneyFormats()
   return (
-    <Section title={say('money.spending', { month: month(money.month) })}>
+    <Section
+      title={say('money.spending', { month: month(money.month) })}
+      note={sign(money.currency)}
+      end={
+        <div className={chart.legend} aria-hidden="true">
+          <span>
+            <Key of="spent">{say('money.spent')}</Key>
+          </span>
+          {(money.forecast.kind === 'out' || money.forecast.kind === 'lasts') && (
+            <span>
+              <i className={styles.dashes} />
+              {say('money.chart.forecast')}
+            </span>
+          )}
+        </div>
+      }
+    >
       <Suspense fallback={<div className={styles.chartBox} />}>
         <SpendingChart money={money} />
       </Suspense>

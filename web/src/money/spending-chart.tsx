@@ -2,66 +2,58 @@ import { VisuallyHidden } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { useState } from 'react'
 import chart from '../parts/chart.module.css'
-import { scaleOf } from '../parts/scale.ts'
 import { useWords } from '../words/words.ts'
-import { useMoneyFormats } from './amounts.ts'
+import { LONG, useMoneyFormats } from './amounts.ts'
 import styles from './money.module.css'
 import type { Money } from './money.ts'
+import { curveOf, type Point } from './spending-curve.ts'
 
 const HEIGHT = 264
-const EDGE = { left: 52, top: 14, bottom: 26 }
+const EDGE = { left: 56, right: 4, top: 28, bottom: 26 }
+const BASE = HEIGHT - EDGE.bottom
 
-/** A bar for each day of the month until today; readers of a screen get the same as a table. */
+/** What was spent since the month began, against the budget; readers of a screen get the days as a table. */
 export default function SpendingChart({ money }: { money: Money }) {
   const { say } = useWords()
   const { ref, width } = useElementSize()
   const [pointed, setPointed] = useState<number>()
-  const { day, money: amount } = useMoneyFormats()
-  const at = pointed === undefined ? undefined : money.days[pointed]
+  const curve = curveOf(money)
   return (
     <div ref={ref} className={styles.chartBox}>
-      {width > 0 && <Bars money={money} width={width} pointed={pointed} onPoint={setPointed} />}
-      {money.days.every(one => one.amount === 0) && <p className={chart.chartEmpty}>{say('money.chart.empty')}</p>}
-      {at && (
-        <div
-          className={`${chart.tip} ${pointed! > money.daysInMonth / 2 ? chart.tipLeft : chart.tipRight}`}
-          aria-hidden="true"
-        >
-          <b>{day(at.day)}</b>
-          <span>{amount(at.amount, money.currency)}</span>
-        </div>
-      )}
+      {width > 0 && <Curve money={money} curve={curve} width={width} pointed={pointed} onPoint={setPointed} />}
+      {curve.now.sum === 0 && <p className={chart.chartEmpty}>{say('money.chart.empty')}</p>}
+      {pointed !== undefined && curve.days[pointed] && <Tip day={curve.days[pointed]} money={money} />}
       <VisuallyHidden>
-        <table>
-          <caption>{say('money.chart.label')}</caption>
-          <tbody>
-            {money.days.map(one => (
-              <tr key={one.day}>
-                <th scope="row">{day(one.day)}</th>
-                <td>{amount(one.amount, money.currency)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <DaysTable days={curve.days} currency={money.currency} />
       </VisuallyHidden>
     </div>
   )
 }
 
-type BarsProps = { money: Money; width: number; pointed: number | undefined; onPoint(place: number | undefined): void }
+type Curve = ReturnType<typeof curveOf>
+type Day = Curve['days'][number]
+type CurveProps = {
+  money: Money
+  curve: Curve
+  width: number
+  pointed: number | undefined
+  onPoint(place: number | undefined): void
+}
 
-function Bars({ money: { days, daysInMonth, month }, width, pointed, onPoint }: BarsProps) {
+function Curve({ money, curve, width, pointed, onPoint }: CurveProps) {
   const { say } = useWords()
-  const { shortDay, number } = useMoneyFormats()
-  const base = HEIGHT - EDGE.bottom
-  const step = (width - EDGE.left) / daysInMonth
-  const bar = Math.max(3, Math.round(step * 0.66))
-  const { top, lines } = scaleOf(Math.max(...days.map(({ amount }) => amount)))
-  const heightOf = (amount: number) => (amount / top) * (base - EDGE.top)
-  const placeAt = (x: number) => {
+  const { days, now, forecast } = curve
+  const step = (width - EDGE.left - EDGE.right) / money.daysInMonth
+  const xOf = (x: number) => EDGE.left + x * step
+  const yOf = (sum: number) => BASE - (sum / curve.top) * (BASE - EDGE.top)
+  const placeOf = ({ x, sum }: Point) => `${xOf(x).toFixed(1)} ${yOf(sum).toFixed(1)}`
+  const line = [{ x: 0, sum: 0 }, ...days].map(placeOf).join(' ')
+  const dayAt = (x: number) => {
     const place = Math.floor((x - EDGE.left) / step)
     return place >= 0 && place < days.length ? place : undefined
   }
+  const shown = days[pointed ?? -1] ?? now
+  const drawn = { money, curve, width, xOf, yOf }
   return (
     <svg
       className={chart.chart}
@@ -69,39 +61,174 @@ function Bars({ money: { days, daysInMonth, month }, width, pointed, onPoint }: 
       height={HEIGHT}
       role="img"
       aria-label={say('money.chart.label')}
-      onMouseMove={({ nativeEvent }) => onPoint(placeAt(nativeEvent.offsetX))}
+      onMouseMove={({ nativeEvent }) => onPoint(dayAt(nativeEvent.offsetX))}
       onMouseLeave={() => onPoint(undefined)}
     >
+      <Scale {...drawn} />
+      <path className={styles.area} d={`M${line}V${BASE}H${EDGE.left}z`} />
+      <BudgetLine {...drawn} />
+      <path className={styles.curve} d={`M${line}`} />
+      {forecast && <path className={styles.forecast} d={`M${placeOf(now)}L${placeOf(forecast)}`} />}
+      <path className={chart.base} d={`M${EDGE.left} ${BASE}.5H${width}`} />
+      {now.sum > 0 && <circle className={styles.dot} cx={xOf(shown.x)} cy={yOf(shown.sum)} r={4} />}
+      {now.sum > 0 && pointed === undefined && <NowLabel {...drawn} />}
+      {forecast?.usedUpOn && <UsedUp {...drawn} at={forecast} on={forecast.usedUpOn} />}
+    </svg>
+  )
+}
+
+type Drawn = { money: Money; curve: Curve; width: number; xOf(x: number): number; yOf(sum: number): number }
+
+const NARROW = 500
+/** About the width of the longest label. */
+const LABEL = 176
+
+function Scale({ money: { daysInMonth, month }, curve: { top, lines }, width, xOf, yOf }: Drawn) {
+  const { shortDay, short } = useMoneyFormats()
+  const last = `${month.slice(0, 8)}${daysInMonth}`
+  return (
+    <>
       {lines.map(line => (
         <g key={line}>
-          <path className={chart.grid} d={`M${EDGE.left} ${Math.round(base - heightOf(line))}.5H${width}`} />
-          <text x={EDGE.left - 8} y={base - heightOf(line) + 4} textAnchor="end">
-            {number(line)}
+          <path className={chart.grid} d={`M${EDGE.left} ${Math.round(yOf(line))}.5H${width}`} />
+          <text x={EDGE.left - 8} y={yOf(line) + 4} textAnchor="end">
+            {short(line, top)}
           </text>
         </g>
       ))}
-      {days.map(({ day, amount }, place) => (
-        <rect
-          key={day}
-          className={pointed === place ? styles.pointed : styles.day}
-          x={EDGE.left + place * step + (step - bar) / 2}
-          y={base - Math.max(amount > 0 ? 1 : 0, heightOf(amount))}
-          width={bar}
-          height={Math.max(amount > 0 ? 1 : 0, heightOf(amount))}
-          rx={1}
-        />
-      ))}
-      <path className={chart.base} d={`M${EDGE.left} ${base}.5H${width}`} />
-      {[1, 5, 10, 15, 20, 25, daysInMonth].map(number => (
-        <text
-          key={number}
-          x={EDGE.left + (number - 0.5) * step}
-          y={HEIGHT - 7}
-          textAnchor={number === daysInMonth ? 'end' : 'middle'}
-        >
-          {number === 1 ? shortDay(month) : number}
+      <text x={EDGE.left} y={HEIGHT - 7}>
+        {shortDay(month)}
+      </text>
+      {(width < NARROW ? [10, 20] : [5, 10, 15, 20, 25]).map(day => (
+        <text key={day} x={xOf(day - 0.5)} y={HEIGHT - 7} textAnchor="middle">
+          {day}
         </text>
       ))}
-    </svg>
+      <text x={width} y={HEIGHT - 7} textAnchor="end">
+        {shortDay(last)}
+      </text>
+    </>
+  )
+}
+
+/** Its name stands where the day on which it is used up does not. */
+function BudgetLine({ money: { budget, currency, daysInMonth }, curve, width, yOf }: Drawn) {
+  const { say } = useWords()
+  const amount = useLabels(width, currency)
+  if (budget === null) return null
+  if (!curve.isBudgetInScale)
+    return (
+      <text className={styles.budgetName} x={width} y={EDGE.top - 12} textAnchor="end">
+        {say('money.chart.budgetAbove', { budget: amount(budget) })}
+      </text>
+    )
+  const isLeft = curve.forecast?.usedUpOn !== undefined && curve.forecast.x > daysInMonth / 2
+  return (
+    <>
+      <path className={styles.budget} d={`M${EDGE.left} ${yOf(budget)}H${width}`} />
+      <text
+        className={styles.budgetName}
+        x={isLeft ? EDGE.left : width}
+        y={yOf(budget) - 7}
+        textAnchor={isLeft ? 'start' : 'end'}
+      >
+        {say('money.chart.budget', { budget: amount(budget) })}
+      </text>
+    </>
+  )
+}
+
+/** Above the curve, left of its end; right of it and below where the left edge or the budget is near. */
+function NowLabel({ money: { budget, currency }, curve: { now }, width, xOf, yOf }: Drawn) {
+  const { say } = useWords()
+  const amount = useLabels(width, currency)
+  const [x, y] = [xOf(now.x), yOf(now.sum)]
+  const isNearBudget = budget !== null && y > yOf(budget) && y - yOf(budget) < 28
+  const room = width < NARROW ? LABEL * 0.7 : LABEL
+  const isRight = x - EDGE.left < room || (isNearBudget && width - x > room)
+  const isBelow = (isNearBudget || isRight) && BASE - y > 36
+  return (
+    <text
+      className={styles.strong}
+      x={isRight ? x + 8 : x - 8}
+      y={!isBelow ? y - 8 : isRight ? y + 18 : y + 30}
+      textAnchor={isRight ? 'start' : 'end'}
+    >
+      {say('money.chart.now', { amount: amount(now.sum) })}
+    </text>
+  )
+}
+
+function UsedUp({ at, on, width, xOf, yOf }: Drawn & { at: Point; on: string }) {
+  const { say } = useWords()
+  const { day } = useMoneyFormats()
+  const [x, y] = [xOf(at.x), yOf(at.sum)]
+  const [text, half] = width < NARROW ? [day(on), LABEL / 4] : [say('money.chart.usedUp', { day: day(on) }), LABEL / 2]
+  return (
+    <>
+      <circle className={styles.usedUp} cx={x} cy={y} r={4} />
+      <text
+        className={styles.strong}
+        x={Math.min(Math.max(x, EDGE.left + half), width - half)}
+        y={y - 11}
+        textAnchor="middle"
+      >
+        {text}
+      </text>
+    </>
+  )
+}
+
+/** Amounts in the drawing: on a phone without thousands and kopecks, where they are long. */
+function useLabels(width: number, currency: string) {
+  const { money, short, sign } = useMoneyFormats()
+  return (amount: number) =>
+    width < NARROW && amount >= LONG ? `${short(amount)}\u00a0${sign(currency)}` : money(amount, currency)
+}
+
+function Tip({ day, money }: { day: Day; money: Money }) {
+  const { say } = useWords()
+  const { day: dayName, money: amount } = useMoneyFormats()
+  return (
+    <div
+      className={`${chart.tip} ${day.x > money.daysInMonth / 2 ? chart.tipLeft : chart.tipRight}`}
+      aria-hidden="true"
+    >
+      <b>{dayName(day.day)}</b>
+      <div>
+        <span>{say('money.chart.onDay')}</span>
+        <span>{amount(day.amount, money.currency)}</span>
+      </div>
+      <div>
+        <span>{say('money.chart.sinceFirst')}</span>
+        <span>{amount(day.sum, money.currency)}</span>
+      </div>
+    </div>
+  )
+}
+
+function DaysTable({ days, currency }: { days: Day[]; currency: string }) {
+  const { say } = useWords()
+  const { day, money: amount } = useMoneyFormats()
+  return (
+    <table>
+      <caption>{say('money.chart.label')}</caption>
+      <thead>
+        <tr>
+          <th scope="col">{say('money.chart.day')}</th>
+          <th scope="col">{say('money.chart.onDay')}</th>
+          <th scope="col">{say('money.chart.sinceFirst')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {days.map(one => (
+          <tr key={one.day}>
+            <th scope="row">{day(one.day)}</th>
+            <td>{amount(one.amount, currency)}</td>
+            <td>{amount(one.sum, currency)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   )
 }

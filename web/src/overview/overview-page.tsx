@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { Blank } from '../parts/blank.tsx'
 import { BoneRows } from '../parts/bones.tsx'
+import chart from '../parts/chart.module.css'
 import { ErrorState } from '../parts/error-state.tsx'
 import figures from '../parts/figures.module.css'
 import { Icon } from '../parts/icon.tsx'
@@ -115,7 +116,7 @@ function LastHours({ overview: { hours, zone } }: { overview: Overview }) {
     <section>
       <div className={styles.head}>
         <h2>{say('overview.chart')}</h2>
-        <div className={styles.legend} aria-hidden="true">
+        <div className={`${chart.legend} ${styles.legend}`} aria-hidden="true">
           {(['delivered', 'onTheWay', 'failed'] as const).map(status => (
             <span key={status}>
               <i className={`${styles.key} ${styles[status]}`} />

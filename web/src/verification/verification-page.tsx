@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { BoneRows } from '../parts/bones.tsx'
+import chart from '../parts/chart.module.css'
 import { ErrorState } from '../parts/error-state.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { OneCompany } from '../parts/one-company.tsx'
@@ -98,7 +99,7 @@ function Conversion({ data }: { data: Verification }) {
           title={say('verification.chart')}
           note={say('verification.chart.note')}
           end={
-            <div className={styles.legend}>
+            <div className={`${chart.legend} ${styles.legend}`}>
               <span>
                 <i className={styles.confirmed} />
                 {say('verification.chart.confirmed')}

@@ -1,0 +1,43 @@
+import { scaleOf } from '../parts/scale.ts'
+import type { Money } from './money.ts'
+
+type Spent = Pick<Money, 'days' | 'daysInMonth' | 'month' | 'budget' | 'free' | 'reserved' | 'pace' | 'forecast'>
+
+/** `x` counts days since the month began: a day has its point in its middle. */
+export type Point = { x: number; sum: number }
+
+/** A smaller share of the budget would draw the curve as a flat line: then it has a scale of its own. */
+const LEAST_SHARE = 0.05
+
+/** What was spent since the month began, after each of its days, and how it goes on. */
+export function curveOf(money: Spent) {
+  const days = sumsOf(money.days)
+  const now = days.at(-1)!
+  const forecast = forecastFrom(now, money)
+  const highest = Math.max(now.sum, forecast?.sum ?? 0)
+  const isBudgetInScale = money.budget !== null && (highest === 0 || highest >= money.budget * LEAST_SHARE)
+  return {
+    days,
+    now,
+    forecast,
+    isBudgetInScale,
+    ...scaleOf(isBudgetInScale ? Math.max(highest, money.budget!) : highest),
+  }
+}
+
+function sumsOf(days: Spent['days']) {
+  let sum = 0
+  return days.map(({ day, amount }, place) => {
+    sum += amount
+    return { day, amount, x: place + 0.5, sum }
+  })
+}
+
+/** To the day when nothing is free any more, or to the end of the month. Held money counts as spent on that day. */
+function forecastFrom(now: Point, { forecast, month, daysInMonth, reserved, free, pace }: Spent) {
+  if (forecast.kind !== 'out' && forecast.kind !== 'lasts') return
+  if (forecast.kind === 'out' && forecast.on.slice(0, 7) === month.slice(0, 7))
+    return { x: Number(forecast.on.slice(8)) - 0.5, sum: now.sum + reserved + free!, usedUpOn: forecast.on }
+  const end = daysInMonth - 0.5
+  return { x: end, sum: now.sum + pace * (end - now.x) }
+}
