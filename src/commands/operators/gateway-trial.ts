@@ -2,7 +2,7 @@ import { UsageError } from '../../base/errors.ts'
 import { entryOf } from '../../channels/catalogue.ts'
 import type { Receipt } from '../../channels/channel.ts'
 import type { Gateway } from '../../domain/gateways/gateway.ts'
-import type { Trial, TrialOutcome } from '../../engine/gateway-trial.ts'
+import type { Trial, TrialOutcome } from '../../engine/gateways/trial.ts'
 import type { Call } from '../command.ts'
 
 const MOST_WAIT_SECONDS = 600

@@ -1,0 +1,159 @@
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { beforeAll, expect, test } from 'vitest'
+import { openEmbeddedServer } from '../../src/db/embedded.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { connect } from '../../src/db/sql.ts'
+import { loadNumbering, type Numbering } from '../../src/domain/numbering/numbering.ts'
+import { useDatabase } from '../../src/testing/database.ts'
+import { aGateway, completed, expectPaid, handedOver, useEngines } from '../../src/testing/engines.ts'
+import { eventually } from '../../src/testing/eventually.ts'
+import { aDispatch, aWorld, someRecipients, start } from '../../src/testing/world.ts'
+
+const db = useDatabase()
+const { anEngine, anEngineProcess, stopEngine } = useEngines(db)
+let numbering: Numbering
+
+beforeAll(async () => {
+  numbering = await loadNumbering(db.sql)
+})
+
+/** Handed over and not recorded: three chunks under way, each with a slice out, and what waits to be written. */
+const WINDOW = 3 * 1000 + 6000
+
+test('a killed and a frozen engine are taken over within ten seconds, and the frozen one loses and bills nothing when it wakes', async () => {
+  const world = await aWorld(db.sql)
+  await aGateway(db.sql, { settings: { submitMs: 400 } })
+  const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(12_000))
+  const [killed, frozen] = await Promise.all([anEngineProcess(), anEngineProcess()])
+  await start(db.sql, world, dispatchId)
+  const gone = [killed.worker, frozen.worker]
+  await eventually(async () => {
+    const rows = await db.sql`select distinct worker from leases where worker = any(${gone}::uuid[])`
+    expect(rows).toHaveLength(2)
+  })
+  const holding = await db.sql`select token from leases where worker = any(${gone}::uuid[])`
+  const [before] = await db.sql`select clock_timestamp() as at`
+  frozen.kill('SIGSTOP')
+  killed.kill('SIGKILL')
+
+  await anEngine()
+  await eventually(async () => {
+    const tokens = holding.map(({ token }) => token)
+    expect(await db.sql`select from leases where token = any(${tokens}::uuid[])`).toHaveLength(0)
+  })
+  const [after] = await db.sql`select clock_timestamp() as at`
+  expect(after!.at.getTime() - before!.at.getTime()).toBeLessThan(10_500)
+  frozen.kill('SIGCONT')
+
+  const { messages, priceEstimate } = await completed(db.sql, world, dispatchId)
+  expect(messages).toMatchObject({ total: 12_000, delivered: 12_000 })
+  await pause(500) // whatever the woken engine still does
+  const handed = await handedOver(db.sql, dispatchId)
+  expect(handed.messages).toBe(12_000)
+  expect(handed.times - handed.messages).toBeLessThanOrEqual(2 * WINDOW)
+  await expectPaid(db.sql, world, priceEstimate)
+  const [engine] =
+    await db.sql`select from engines where worker = ${frozen.worker} and seen_at > now() - interval '3 s'`
+  expect(engine).toBeDefined()
+})
+
+test('an engine whose connections are cut again and again loses nothing and lives on', async () => {
+  const world = await aWorld(db.sql)
+  await aGateway(db.sql, { settings: { ownIds: true } })
+  const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(20_000))
+  const engine = await anEngineProcess()
+  await start(db.sql, world, dispatchId)
+  let cut = 0
+  for (let round = 0; round < 20; round++) {
+    await pause(Math.random() * 120)
+    const [row] = await db.sql<{ n: number }[]>`
+      select count(pg_terminate_backend(pid)) as n from pg_stat_activity
+      where datname = current_database() and application_name = 'tidings engine'`
+    cut += row!.n
+  }
+  const { messages, priceEstimate } = await completed(db.sql, world, dispatchId)
+  expect(cut).toBeGreaterThan(20)
+  expect(messages).toMatchObject({ total: 20_000, delivered: 20_000 })
+  const handed = await handedOver(db.sql, dispatchId)
+  expect(handed.messages).toBe(20_000)
+  expect(handed.times - handed.messages).toBeLessThanOrEqual(20 * 500)
+  expect(engine.exitCode).toBeNull()
+  await expectPaid(db.sql, world, priceEstimate)
+})
+
+const postmasterOf = async (dataDir: string) =>
+  Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])
+
+test('a database that is killed under the engine, and later stays away', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'tidings-crash-'))
+  const server = await openEmbeddedServer({ dataDir })
+  const sql = connect(server.url, { max: 3 })
+  try {
+    await migrate(sql)
+    const world = await aWorld(sql)
+    await aGateway(sql, { partsPerSecond: 1500, settings: { receiptMs: 200 } })
+    const dispatchId = await aDispatch(sql, numbering, world, someRecipients(4000))
+    const engine = await anEngineProcess(server.url)
+    await start(sql, world, dispatchId)
+    for (const signal of ['SIGKILL', 'SIGQUIT'] as const) {
+      await eventually(async () => expect((await handedOver(sql, dispatchId)).messages).toBeGreaterThan(100))
+      const pid = await postmasterOf(dataDir)
+      process.kill(pid, signal)
+      await eventually(async () => expect(await postmasterOf(dataDir)).not.toBe(pid))
+    }
+    const { messages, priceEstimate } = await completed(sql, world, dispatchId)
+    expect(messages).toMatchObject({ total: 4000, delivered: 4000 })
+    const handed = await handedOver(sql, dispatchId)
+    expect(handed.messages).toBe(4000)
+    expect(handed.times - handed.messages).toBeLessThanOrEqual(2 * 1500)
+    expect(engine.exitCode).toBeNull()
+    await expectPaid(sql, world, priceEstimate)
+
+    // It stops in good order without a database, too.
+    const another = await aDispatch(sql, numbering, world, someRecipients(4000))
+    await start(sql, world, another)
+    await eventually(async () => expect((await handedOver(sql, another)).messages).toBeGreaterThan(100))
+    await sql.end({ timeout: 0 })
+    await server.release()
+    engine.kill('SIGTERM')
+    await eventually(() => expect(engine.exitCode).toBe(0))
+  } finally {
+    await sql.end({ timeout: 0 })
+    await server.release()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+})
+
+test('an engine that is stopped thirty times in the middle never hangs, and sends every message exactly once', async () => {
+  const world = await aWorld(db.sql)
+  const { gatewayId } = await aGateway(db.sql, { partsPerSecond: 1200, settings: { submitMs: 10 } })
+  const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(8000))
+  await start(db.sql, world, dispatchId)
+  for (let round = 0; round < 30; round++) {
+    const engine = await anEngine()
+    await pause(Math.random() * 150)
+    await stopEngine(engine)
+  }
+  expect(await db.sql`select from leases where worker is not null`).toHaveLength(0)
+  await db.sql`update gateways set parts_per_second = null where gateway_id = ${gatewayId}`
+  await anEngine()
+  const { messages, priceEstimate } = await completed(db.sql, world, dispatchId)
+  expect(messages).toMatchObject({ total: 8000, delivered: 8000 })
+  expect(await handedOver(db.sql, dispatchId)).toEqual({ times: 8000, messages: 8000 })
+  await expectPaid(db.sql, world, priceEstimate)
+})
+
+test('a service told to stop ends, and takes its name off the list', async () => {
+  const engine = await anEngineProcess()
+  await eventually(async () =>
+    expect(await db.sql`select from engines where worker = ${engine.worker}`).toHaveLength(1),
+  )
+  engine.kill('SIGTERM')
+  await once(engine, 'exit')
+  expect(engine.exitCode).toBe(0)
+  expect(await db.sql`select from engines where worker = ${engine.worker}`).toHaveLength(0)
+})

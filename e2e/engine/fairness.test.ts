@@ -1,0 +1,204 @@
+import { beforeAll, expect, test } from 'vitest'
+import { loadNumbering, type Numbering } from '../../src/domain/numbering/numbering.ts'
+import { acceptSingles } from '../../src/domain/singles/singles.ts'
+import { useDatabase } from '../../src/testing/database.ts'
+import {
+  aChannel,
+  aGateway,
+  completed,
+  expectBooksInOrder,
+  handedOver,
+  progressOf,
+  useEngines,
+} from '../../src/testing/engines.ts'
+import { eventually } from '../../src/testing/eventually.ts'
+import { aSingle } from '../../src/testing/factories.ts'
+import { aDispatch, aWorld, billingZone, someRecipients, start, stop, type World } from '../../src/testing/world.ts'
+
+const db = useDatabase()
+const { anEngine, stopEngine } = useEngines(db)
+let numbering: Numbering
+let world: World
+
+beforeAll(async () => {
+  numbering = await loadNumbering(db.sql)
+  world = await aWorld(db.sql)
+})
+
+async function aStarted(messages: number) {
+  const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(messages))
+  await start(db.sql, world, dispatchId)
+  return dispatchId
+}
+
+const underWay = (dispatchId: number) =>
+  eventually(async () => expect((await handedOver(db.sql, dispatchId)).messages).toBeGreaterThan(50))
+
+/** How many messages of one dispatch were handed over before the last of another. */
+async function handedBefore(other: number, dispatchId: number): Promise<number> {
+  const [row] = await db.sql<{ n: number }[]>`
+    with handed as (
+      select s.simulator_id, m.dispatch_id from simulator_messages s
+      join messages m on m.company_id = s.company_id and m.uuid = s.uuid
+      where m.dispatch_id in (${dispatchId}, ${other}))
+    select count(*) as n from handed where dispatch_id = ${dispatchId} and simulator_id <
+      (select max(simulator_id) from handed where dispatch_id = ${other})`
+  return row!.n
+}
+
+test('a dispatch of 100 completes long before one of 20,000 that is going out at a limited rate', async () => {
+  await aGateway(db.sql, { partsPerSecond: 1000 })
+  const large = await aStarted(20_000)
+  await anEngine()
+  await underWay(large)
+  const { messages: already } = await handedOver(db.sql, large)
+  const small = await aStarted(100)
+  await completed(db.sql, world, small)
+  expect((await handedBefore(small, large)) - already).toBeLessThan(4000)
+  await stop(db.sql, world, large)
+  await expectBooksInOrder(db.sql, world)
+})
+
+test('what an engine gave back, or left behind, does not go before everyone else', async () => {
+  await aGateway(db.sql, { partsPerSecond: 400 })
+  const large = await aStarted(8000)
+  // Chunks of an engine that is gone.
+  await db.sql`
+    insert into leases (company_id, lane_id, first_seq, next_seq, worker, token, until)
+    select company_id, lane_id, 0, 2000, gen_random_uuid(), gen_random_uuid(), now() from lanes
+    where dispatch_id = ${large}`
+  await db.sql`update lanes set cursor = 2000 where dispatch_id = ${large}`
+  const engine = await anEngine()
+  await underWay(large)
+  await stopEngine(engine)
+  await anEngine()
+  const { messages: already } = await handedOver(db.sql, large)
+  const small = await aStarted(40)
+  await completed(db.sql, world, small)
+  expect((await handedBefore(small, large)) - already).toBeLessThan(2000)
+  await stop(db.sql, world, large)
+  await expectBooksInOrder(db.sql, world)
+})
+
+const single = (given: { priority: number; destination: string }, of = world) => aSingle(of.senders[0]!, given)
+
+async function accept(singles: ReturnType<typeof single>[], of = world): Promise<string[]> {
+  const accepted = await acceptSingles(db.sql, of.companyId, singles, { billingZone, now: new Date() })
+  return accepted.flatMap(one => (one.kind === 'accepted' ? one.uuid : []))
+}
+
+test('a code goes before advertising, whatever the limit leaves', async () => {
+  await aGateway(db.sql, { partsPerSecond: 100 })
+  const bulk = await aStarted(4000)
+  await anEngine()
+  await underWay(bulk)
+  const codes = Array.from({ length: 30 }, (_, i) => single({ priority: 0, destination: `7916${20_000 + i}77` }))
+  const uuids = await accept(codes)
+  await eventually(async () => {
+    const [row] = await db.sql`select count(*) as n from simulator_messages where uuid = any(${uuids}::uuid[])`
+    expect(row!.n).toBe(30)
+  })
+  // By turns with the four lanes of the bulk, 120 of its messages would have gone out among the codes.
+  const [among] = await db.sql`
+    select count(*) as n from simulator_messages
+    where uuid <> all(${uuids}::uuid[]) and simulator_id between
+      (select min(simulator_id) from simulator_messages where uuid = any(${uuids}::uuid[])) and
+      (select max(simulator_id) from simulator_messages where uuid = any(${uuids}::uuid[]))`
+  expect(among!.n).toBeLessThan(60)
+  expect((await progressOf(db.sql, world, bulk)).messages.pending).toBeGreaterThan(3000)
+  await stop(db.sql, world, bulk)
+  await eventually(() => expectBooksInOrder(db.sql, world))
+})
+
+test('urgent traffic goes first by its weight, and advertising is not left out', async () => {
+  // Slow enough for small chunks: a chunk as large as what is counted would make the share a matter of chance.
+  await aGateway(db.sql, { settings: { submitMs: 100, window: 4 } })
+  const [TRANSACT, PROMO] = [1, 3]
+  const many = (priority: number) =>
+    Array.from({ length: 6000 }, (_, i) => single({ priority, destination: `7916${30_000 + i}${priority}7` }))
+  const promo = new Set(await accept(many(PROMO)))
+  const all = [...promo, ...(await accept(many(TRANSACT)))]
+  await anEngine()
+  const outbox = await eventually(async () => {
+    const rows = await db.sql<{ uuid: string }[]>`
+        select uuid from simulator_messages where uuid = any(${all}::uuid[]) order by simulator_id limit 3500`
+    expect(rows).toHaveLength(3500)
+    return rows
+  })
+  // Who goes first at the very start is chance; from then on one in nine is advertising: 333 of 3,000.
+  const ofPromo = outbox.slice(500).filter(({ uuid }) => promo.has(uuid)).length
+  expect(ofPromo).toBeGreaterThan(90)
+  expect(ofPromo).toBeLessThan(720)
+})
+
+test('what was given back of urgent traffic is weighed by what goes out of it, not by what is left', async () => {
+  await aGateway(db.sql, { partsPerSecond: 400 })
+  const [TRANSACT, PROMO] = [1, 3]
+  const fresh = await aWorld(db.sql)
+  const acceptMany = (priority: number) => {
+    const to = (i: number) => `7916${String(60_000 + i)}${priority}7`
+    const singles = Array.from({ length: 1500 }, (_, i) => single({ priority, destination: to(i) }, fresh))
+    return accept(singles, fresh)
+  }
+  const promo = new Set(await acceptMany(PROMO))
+  const urgent = await acceptMany(TRANSACT)
+  // Thirty of them: while some are under way, however long the machine takes for them, another waits.
+  await db.sql`
+    insert into leases (company_id, lane_id, first_seq, next_seq, until)
+    select company_id, lane_id, first, first + 50, '-infinity' from lanes, generate_series(0, 1450, 50) first
+    where company_id = ${fresh.companyId} and priority = ${TRANSACT}`
+  await db.sql`update lanes set cursor = tail where company_id = ${fresh.companyId} and priority = ${TRANSACT}`
+  await anEngine()
+  const all = [...promo, ...urgent]
+  const outbox = await eventually(async () => {
+    const rows = await db.sql<{ uuid: string }[]>`
+        select uuid from simulator_messages where uuid = any(${all}::uuid[]) order by simulator_id limit 900`
+    expect(rows).toHaveLength(900)
+    return rows
+  })
+  const ofPromo = outbox.filter(({ uuid }) => promo.has(uuid)).length
+  expect(ofPromo).toBeGreaterThan(0)
+  expect(ofPromo).toBeLessThan(300)
+})
+
+test('a code that arrives during a long turn does not wait for its end', async () => {
+  const crowd = await aWorld(db.sql)
+  const LANES = 1500
+  // Lanes that cannot go: each of them costs the turn a step aside.
+  await db.sql`update companies set parts_per_second = 1 where company_id = ${crowd.companyId}`
+  await db.sql`
+    insert into rate_buckets (subject, tokens, filled_at)
+    values (${`company:${crowd.companyId}`}, -1000000, clock_timestamp())`
+  await aGateway(db.sql)
+  const asideWhenHanded = Promise.withResolvers<number>()
+  const aside = async () => {
+    const [row] = await db.sql<{ n: number }[]>`
+      select count(*) as n from lanes where company_id = ${crowd.companyId} and not_before > '-infinity'`
+    return row!.n
+  }
+  const operator = aChannel(async () => {
+    asideWhenHanded.resolve(await aside())
+    return { kind: 'accepted' }
+  })
+  await anEngine({ connect: operator.connect })
+  await db.sql`
+    insert into lanes (company_id, channel_type, sender_id, brand_id, priority, zone, tail, open)
+    select ${crowd.companyId}, 'SMS', ${crowd.senders[0]!.senderId}, 1, 3, 'lane ' || n, 1, true
+    from generate_series(1, ${LANES}::int) n`
+  await eventually(async () => expect(await aside()).toBeGreaterThan(0))
+  await accept([single({ priority: 0, destination: '79162000277' })])
+  // The turn would have put 800 aside: every other page, because those that stepped aside leave the list.
+  expect(await asideWhenHanded.promise).toBeLessThan(700)
+  await db.sql`delete from lanes where company_id = ${crowd.companyId} and zone like 'lane %'`
+})
+
+test('an engine that looks seldom is woken by whoever gives it work', async () => {
+  await aGateway(db.sql, {})
+  const engine = await anEngine({ idleMs: 60_000 })
+  await accept([single({ priority: 3, destination: '79162000177' })])
+  await eventually(async () => {
+    const rows = await db.sql`select from simulator_messages where destination = '79162000177'`
+    expect(rows).toHaveLength(1)
+  })
+  await stopEngine(engine)
+})

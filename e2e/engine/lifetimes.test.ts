@@ -1,0 +1,130 @@
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { loadNumbering, type Numbering } from '../../src/domain/numbering/numbering.ts'
+import { suspendSender, unsuspendSender } from '../../src/domain/senders/senders.ts'
+import { recordFindings } from '../../src/domain/sending/recording.ts'
+import { createIntake } from '../../src/domain/singles/intake.ts'
+import type { SingleOptions, SingleWish } from '../../src/domain/singles/single.ts'
+import { useDatabase } from '../../src/testing/database.ts'
+import { aChannel, aGateway, expectBooksInOrder, useEngines } from '../../src/testing/engines.ts'
+import { eventually } from '../../src/testing/eventually.ts'
+import { aWorld, billingZone, type World } from '../../src/testing/world.ts'
+
+/**
+ * How long single messages live: waiting ends at the ttl or the completion, without either after 25 hours; what was
+ * sent without a ttl lives for 25 hours from then, however long it had waited.
+ */
+
+const db = useDatabase()
+const { anEngine } = useEngines(db)
+const HOUR = 3600_000
+let numbering: Numbering
+let world: World
+let shiftMs = 0
+const clock = () => new Date(Date.now() + shiftMs)
+
+beforeAll(async () => {
+  numbering = await loadNumbering(db.sql)
+})
+
+beforeEach(async () => {
+  world = await aWorld(db.sql)
+  shiftMs = 0
+})
+
+const inMoscow = (ms: number) => new Date(Date.now() + ms + 3 * HOUR).toISOString().slice(0, 19).replace('T', ' ')
+
+async function accept(options: SingleOptions, destination = '79160000001'): Promise<string> {
+  const intake = createIntake({
+    sql: db.sql,
+    clock,
+    numbering: () => numbering,
+    billingZone,
+    linkBase: 'http://localhost/s',
+  })
+  const wish: SingleWish = {
+    channelType: 'SMS',
+    senderName: 'ROMASHKA',
+    destination,
+    text: 'Hello',
+    content: null,
+    trafficType: null,
+    externalId: null,
+    centerId: null,
+    method: 'API',
+    options: { useLocalTime: false, ...options },
+    callbackUrl: null,
+    callbackEvents: null,
+  }
+  const [outcome] = await intake.accept(world.companyId, [wish])
+  if (outcome!.kind === 'refused') throw new Error(outcome!.reason)
+  return outcome!.uuid
+}
+
+const rowOf = async (uuid: string) => (await db.sql`select * from messages where uuid = ${uuid}`)[0]!
+const isStatus = (uuid: string, status: string, errorCode: number | null = null) =>
+  eventually(async () => {
+    const row = await rowOf(uuid)
+    expect({ status: row.status, errorCode: row.error_code }).toEqual({ status, errorCode })
+  })
+
+const mts = () => world.senders.find(({ brand }) => brand === 'MTS')!
+
+describe('a message whose name is suspended for 30 hours', () => {
+  test('goes if it must be completed only in three days, and not if nothing was said', async () => {
+    await aGateway(db.sql)
+    const completing = await accept({ localCompletionTime: inMoscow(72 * HOUR) })
+    const common = await accept({})
+    await suspendSender(db.sql, mts(), undefined)
+    shiftMs = 30 * HOUR
+    await anEngine({ clock })
+    await isStatus(common, 'FAILED', 453) // what waited too long has been looked at
+    expect((await rowOf(completing)).status).toBe('CREATED')
+    await unsuspendSender(db.sql, mts())
+    await isStatus(completing, 'DELIVERED')
+    await expectBooksInOrder(db.sql, world)
+  })
+
+  test('ends when its completion comes first', async () => {
+    await aGateway(db.sql)
+    const completing = await accept({ localCompletionTime: inMoscow(29 * HOUR) })
+    await suspendSender(db.sql, mts(), undefined)
+    shiftMs = 30 * HOUR
+    await anEngine({ clock })
+    await isStatus(completing, 'FAILED', 453)
+    await expectBooksInOrder(db.sql, world)
+  })
+})
+
+test('a message that was sent half an hour before its waiting would have ended has 25 hours from then', async () => {
+  await aGateway(db.sql)
+  // Silent ones: nothing but their lifetime, or we, will end them.
+  const scheduled = await accept({ localSendTime: inMoscow(HOUR) }, '79160000005')
+  const arriving = await accept({ localSendTime: inMoscow(HOUR) }, '79160000005')
+  const withTtl = await accept({ localSendTime: inMoscow(2 * HOUR), ttl: 86_400 }, '79160000005')
+  shiftMs = 25.5 * HOUR
+  await anEngine({ clock })
+  for (const uuid of [scheduled, arriving, withTtl]) await isStatus(uuid, 'SENT')
+
+  shiftMs = 27 * HOUR
+  await isStatus(withTtl, 'FAILED', 7060) // timers have been seen to
+  expect((await rowOf(scheduled)).status).toBe('SENT')
+
+  const final = { status: 'DELIVERED' as const, at: clock() }
+  await recordFindings(db.sql, world.companyId, [{ uuid: arriving, final }], { billingZone, now: clock() })
+  await isStatus(arriving, 'DELIVERED')
+
+  shiftMs = 50.6 * HOUR
+  await isStatus(scheduled, 'FAILED', 7060)
+  await expectBooksInOrder(db.sql, world)
+})
+
+test('the operator is told the end of a ttl, and for a message without one none that its waiting had', async () => {
+  await aGateway(db.sql)
+  const channel = aChannel(() => ({ kind: 'accepted', providerIds: ['1'] }))
+  await accept({ localCompletionTime: inMoscow(72 * HOUR) })
+  await accept({ ttl: 3600 })
+  await anEngine({ clock, connect: channel.connect })
+  await eventually(() => expect(channel.handed).toHaveLength(2))
+  const ends = channel.handed.map(({ expiresAt }) => expiresAt?.getTime())
+  expect(ends).toEqual([undefined, expect.any(Number)])
+})

@@ -1,0 +1,279 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Receipt } from '../../src/channels/channel.ts'
+import { lifeOfMessage } from '../../src/domain/message-life/message-life.ts'
+import { loadNumbering, type Numbering } from '../../src/domain/numbering/numbering.ts'
+import { useDatabase } from '../../src/testing/database.ts'
+import {
+  aChannel,
+  aClock,
+  aGateway,
+  completed,
+  expectBooksInOrder,
+  expectPaid,
+  fatesOf,
+  handedOver,
+  useEngines,
+} from '../../src/testing/engines.ts'
+import { eventually } from '../../src/testing/eventually.ts'
+import { aDispatch, aWorld, someRecipients, start, type World } from '../../src/testing/world.ts'
+
+const db = useDatabase()
+const { anEngine, anEngineProcess } = useEngines(db)
+let numbering: Numbering
+let world: World
+
+beforeAll(async () => {
+  numbering = await loadNumbering(db.sql)
+})
+
+beforeEach(async () => {
+  world = await aWorld(db.sql)
+})
+
+/** An operator that names parts by the number's digits: `30000-0`. */
+const anOperator = (idOf = (destination: string, part: number) => `${destination}-${part}`) =>
+  aChannel(({ destination, parts }) => ({
+    kind: 'accepted',
+    providerIds: Array.from({ length: parts }, (_, part) => idOf(destination, part)),
+  }))
+
+async function aSentDispatch(operator: ReturnType<typeof anOperator>, messages: number, text = 'Hello') {
+  await aGateway(db.sql)
+  const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(messages), { text })
+  await start(db.sql, world, dispatchId)
+  await anEngine({ connect: operator.connect })
+  await eventually(async () => expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: messages }))
+  return dispatchId
+}
+
+const receipt = (providerId: string, status: Receipt['status'] = 'DELIVERED'): Receipt => ({
+  of: { providerId },
+  status,
+  happenedAt: new Date(),
+  ...(status === 'FAILED' ? { errorCode: 601 } : {}),
+})
+
+const [first, second] = someRecipients(2).map(({ destination }) => destination) as [string, string]
+
+test('one receipt twice in a batch, repeated and late: one step, one price, and the end stays the end', async () => {
+  const operator = anOperator()
+  const dispatchId = await aSentDispatch(operator, 2)
+  const feed = operator.feed()
+  await feed.receipts([receipt(`${first}-0`), receipt(`${first}-0`), receipt(`${second}-0`, 'FAILED')])
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ DELIVERED: 1, 'FAILED 601': 1 })
+
+  await feed.receipts([receipt(`${first}-0`, 'FAILED'), receipt(`${second}-0`), receipt(`${first}-0`, 'READ')])
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ DELIVERED: 1, 'FAILED 601': 1 })
+  const { status, priceEstimate } = await completed(db.sql, world, dispatchId)
+  expect(status).toBe('COMPLETED')
+  const [price] = await db.sql`select final_price as sum from messages where destination = ${first}
+    and company_id = ${world.companyId}`
+  expect(price!.sum).toBeLessThan(priceEstimate)
+  await expectPaid(db.sql, world, price!.sum)
+
+  await feed.receipts([receipt(`${first}-0`), receipt(`${first}-0`, 'FAILED'), receipt(`${second}-0`, 'FAILED')])
+  expect(await lateReceipts()).toEqual([
+    { destination: first, late: ['FAILED 601'] },
+    { destination: second, late: ['DELIVERED null'] },
+  ])
+})
+
+/** What was told of each message after its end, and is shown on its page. */
+async function lateReceipts() {
+  const messages = await db.sql<{ uuid: string; destination: string }[]>`
+    select uuid, destination from messages where company_id = ${world.companyId} order by position`
+  const told = async ({ uuid, destination }: { uuid: string; destination: string }) => {
+    const { steps } = await lifeOfMessage(db.sql, [world.companyId], uuid, new Date())
+    const late = steps[0]!.moments.flatMap(moment =>
+      moment.kind === 'late receipt' ? `${moment.status} ${moment.errorCode}` : [],
+    )
+    return { destination, late }
+  }
+  return Promise.all(messages.map(told))
+}
+
+test('a receipt of nothing we know is kept, and hinders no other', async () => {
+  const operator = anOperator()
+  const dispatchId = await aSentDispatch(operator, 2)
+  await operator.feed().receipts([receipt('nobody'), receipt(`${first}-0`), receipt(`${second}-0`)])
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ DELIVERED: 2 })
+  expect(await db.sql`select status from receipt_inbox where provider_id = 'nobody'`).toHaveLength(1)
+  await db.sql`delete from receipt_inbox`
+  await expectBooksInOrder(db.sql, world)
+})
+
+test('a receipt that comes before its id is committed finds its message', async () => {
+  const operator = aChannel(async ({ destination }) => {
+    await operator.feed().receipts([receipt(`${destination}-0`)]) // taken before we answer
+    return { kind: 'accepted', providerIds: [`${destination}-0`] }
+  })
+  await aGateway(db.sql)
+  const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(20))
+  await start(db.sql, world, dispatchId)
+  await anEngine({ connect: operator.connect })
+  const { messages, priceEstimate } = await completed(db.sql, world, dispatchId)
+  expect(messages.delivered).toBe(20)
+  await eventually(async () => expect(await db.sql`select from receipt_inbox`).toHaveLength(0))
+  await expectPaid(db.sql, world, priceEstimate)
+})
+
+test('a receipt that was acknowledged before the answer to its submission came, much too late, finds its message', async () => {
+  const operator = aChannel(() => ({ kind: 'unknown', reason: 'no answer' }))
+  const dispatchId = await aSentDispatch(operator as never, 1, 'Съешь же ещё этих мягких французских булок. '.repeat(2))
+  await operator.feed().receipts([receipt('a'), receipt('b')])
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 1 })
+
+  const [message] = await db.sql<{ uuid: string }[]>`select uuid from messages where dispatch_id = ${dispatchId}`
+  const late = { companyId: world.companyId, uuid: message!.uuid, parts: 2 }
+  await Promise.all([
+    operator.feed().late!({ ...late, part: 0, providerId: 'a' }),
+    operator.feed().late!({ ...late, part: 1, providerId: 'b' }),
+  ])
+  await eventually(async () => expect(await fatesOf(db.sql, dispatchId)).toEqual({ DELIVERED: 1 }))
+  await eventually(async () => expect(await db.sql`select from receipt_inbox`).toHaveLength(0))
+  await expectBooksInOrder(db.sql, world)
+})
+
+test('a receipt that names our own id before anyone recorded the message counts as sent and delivered', async () => {
+  const operator = aChannel(async ({ companyId, uuid }) => {
+    void operator.feed().receipts([{ of: { companyId, uuid }, status: 'DELIVERED', happenedAt: new Date() }])
+    await pause(100) // recorded meanwhile
+    return { kind: 'accepted' }
+  })
+  await aGateway(db.sql)
+  const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(8))
+  await start(db.sql, world, dispatchId)
+  await anEngine({ connect: operator.connect })
+  const { priceEstimate } = await completed(db.sql, world, dispatchId)
+  const [unsent] =
+    await db.sql`select count(*) as n from messages where dispatch_id = ${dispatchId} and sent_at is null`
+  expect(unsent!.n).toBe(0)
+  await expectPaid(db.sql, world, priceEstimate)
+})
+
+test('of several parts all must be delivered', async () => {
+  const operator = anOperator()
+  const dispatchId = await aSentDispatch(operator, 1, 'a'.repeat(400))
+  const feed = operator.feed()
+  await feed.receipts([receipt(`${first}-0`), receipt(`${first}-2`), receipt(`${first}-2`)])
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 1 })
+  await feed.receipts([receipt(`${first}-1`)])
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ DELIVERED: 1 })
+  await expectBooksInOrder(db.sql, world)
+})
+
+test('of several parts one that fails is the end; a late word about another changes nothing and hinders nobody', async () => {
+  const operator = anOperator()
+  const dispatchId = await aSentDispatch(operator, 2, 'a'.repeat(400))
+  const feed = operator.feed()
+  await feed.receipts([receipt(`${first}-1`, 'FAILED')])
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 1, 'FAILED 601': 1 })
+  await feed.receipts([receipt(`${first}-0`), ...[0, 1, 2].map(part => receipt(`${second}-${part}`))])
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ DELIVERED: 1, 'FAILED 601': 1 })
+  await expectBooksInOrder(db.sql, world)
+})
+
+test('a message that went on after midnight, so that its parts are noted under two days, ends by receipts with its number', async () => {
+  const operator = anOperator()
+  const dispatchId = await aSentDispatch(operator, 1, 'Съешь же ещё этих мягких французских булок. '.repeat(2))
+  await db.sql`
+    insert into submissions (gateway_id, provider_id, day, company_id, uuid, part, parts)
+    select gateway_id, provider_id, day + 1, company_id, uuid, part, parts from submissions
+    where company_id = ${world.companyId} and part = 0`
+  const named = (part: number) => ({ ...receipt(`${first}-${part}`), subscriber: first })
+  await operator.feed().receipts([named(0), named(1)])
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ DELIVERED: 1 })
+})
+
+test('a message of several parts that went out twice needs every part once', async () => {
+  let round = 0
+  const operator = anOperator((destination, part) => `${destination}-${part}-${round}`)
+  const dispatchId = await aSentDispatch(operator, 1, 'a'.repeat(200))
+  const feed = operator.feed()
+  // The other engine's ids of the same message.
+  await db.sql`
+    insert into submissions (gateway_id, provider_id, day, company_id, uuid, part, parts)
+    select gateway_id, replace(provider_id, '-0', '-0-again'), day, company_id, uuid, part, parts from submissions
+    where company_id = ${world.companyId}`
+  round = 1
+  await feed.receipts([receipt(`${first}-0-0`), receipt(`${first}-0-again-0-again`)])
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 1 })
+  await feed.receipts([receipt(`${first}-1-0`)])
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ DELIVERED: 1 })
+  await expectBooksInOrder(db.sql, world)
+})
+
+test('an id that the operator uses again means the newest message without an end', async () => {
+  const operator = anOperator(() => 'id-0')
+  const dispatchId = await aSentDispatch(operator, 2)
+  const uuids = await db.sql`select uuid from messages where dispatch_id = ${dispatchId} order by uuid`
+  await operator.feed().receipts([receipt('id-0')])
+  const delivered = () => db.sql`select uuid from messages where dispatch_id = ${dispatchId} and status = 'DELIVERED'`
+  expect(await delivered()).toEqual([uuids[1]])
+  await operator.feed().receipts([receipt('id-0')])
+  expect(await delivered()).toHaveLength(2)
+  await expectBooksInOrder(db.sql, world)
+})
+
+test('without a receipt a message ends after 25 hours with 7060, unpaid, and stays so', async () => {
+  const begun = new Date()
+  const after = (hours: number) => new Date(begun.getTime() + hours * 3600_000).toISOString()
+  const clock = aClock(begun.toISOString())
+  const operator = aChannel(({ destination }) =>
+    destination === first ? { kind: 'accepted', providerIds: ['late'] } : { kind: 'unknown', reason: 'timeout' },
+  )
+  await aGateway(db.sql)
+  const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(40))
+  await start(db.sql, world, dispatchId)
+  await anEngine({ connect: operator.connect, clock })
+  await eventually(async () => expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 40 }))
+  await eventually(async () => expect((await db.sql`select from leases`).length).toBe(0))
+
+  clock.set(after(24.99))
+  await pause(1200)
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 40 })
+  clock.set(after(25.01))
+  await completed(db.sql, world, dispatchId)
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ 'FAILED 7060': 40 })
+  await eventually(async () => expect(await db.sql`select from deadlines`).toHaveLength(0))
+  await operator.feed().receipts([receipt('late')])
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ 'FAILED 7060': 40 })
+  expect(operator.handed).toHaveLength(40)
+  await expectPaid(db.sql, world, 0n)
+})
+
+test('what an engine recorded late ends by its own lifetime', async () => {
+  const begun = new Date()
+  const after = (hours: number) => new Date(begun.getTime() + hours * 3600_000).toISOString()
+  const clock = aClock(begun.toISOString())
+  const operator = aChannel(() => ({ kind: 'accepted' }))
+  await aGateway(db.sql)
+  const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(1))
+  await start(db.sql, world, dispatchId)
+  await anEngine({ connect: operator.connect, clock })
+  await eventually(async () => expect(await db.sql`select from deadlines`).toHaveLength(1))
+  await db.sql`update messages set sent_at = ${after(1)} where dispatch_id = ${dispatchId}`
+
+  clock.set(after(25.5))
+  await eventually(async () => {
+    const [deadline] = await db.sql`select due_at from deadlines`
+    expect(deadline!.due_at.toISOString()).toBe(after(26))
+  })
+  clock.set(after(26.1))
+  await completed(db.sql, world, dispatchId)
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ 'FAILED 7060': 1 })
+})
+
+test('receipts of two engine processes with ids of the operators, early ones among them, find every message', async () => {
+  await aGateway(db.sql, { settings: { ownIds: true, receiptMs: 0 } })
+  const early = ['79160000007', '79030000007', '79260000007', '79770000007'].map(destination => ({ destination }))
+  const recipients = [...early, ...someRecipients(1996)]
+  const dispatchId = await aDispatch(db.sql, numbering, world, recipients, { text: 'a'.repeat(200) })
+  await Promise.all([anEngineProcess(), anEngineProcess()])
+  await start(db.sql, world, dispatchId)
+  const { messages, priceEstimate } = await completed(db.sql, world, dispatchId)
+  expect(messages).toMatchObject({ delivered: 2000, failed: 0 })
+  expect(await handedOver(db.sql, dispatchId)).toEqual({ times: 2000, messages: 2000 })
+  await expectPaid(db.sql, world, priceEstimate)
+})

@@ -1,0 +1,360 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { loadNumbering, type Numbering } from '../../src/domain/numbering/numbering.ts'
+import { recordFindings } from '../../src/domain/sending/recording.ts'
+import { stopMessages } from '../../src/domain/sending/stopping.ts'
+import { createIntake } from '../../src/domain/singles/intake.ts'
+import type { CascadePlan, SingleWish } from '../../src/domain/singles/single.ts'
+import { useDatabase } from '../../src/testing/database.ts'
+import { aGateway, expectBooksInOrder, useEngines } from '../../src/testing/engines.ts'
+import { eventually } from '../../src/testing/eventually.ts'
+import { anApprovedSender } from '../../src/testing/factories.ts'
+import { aWorld, billingZone, type World } from '../../src/testing/world.ts'
+
+/** Single messages and cascades from their acceptance to their end, and what their clients are told. */
+
+const db = useDatabase()
+const { anEngine } = useEngines(db)
+let numbering: Numbering
+let world: World
+let server: Server
+let url: string
+let told: Record<string, unknown>[] = []
+let shiftMs = 0
+const clock = () => new Date(Date.now() + shiftMs)
+
+beforeAll(async () => {
+  numbering = await loadNumbering(db.sql)
+  server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    told.push(...JSON.parse(body))
+    response.end()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
+})
+
+afterAll(() => {
+  server.close()
+})
+
+beforeEach(async () => {
+  world = await aWorld(db.sql)
+  told = []
+  shiftMs = 0
+})
+
+const wish = (given: Partial<SingleWish> = {}): SingleWish => ({
+  channelType: 'SMS',
+  senderName: 'ROMASHKA',
+  destination: '79160000001',
+  text: 'Hello',
+  content: null,
+  trafficType: null,
+  externalId: null,
+  centerId: null,
+  method: 'API',
+  options: {},
+  callbackUrl: url,
+  callbackEvents: ['sent', 'delivered', 'read', 'price'],
+  ...given,
+})
+
+async function accept(...wishes: SingleWish[]): Promise<string[]> {
+  const linkBase = 'http://localhost:8080/s'
+  const intake = createIntake({ sql: db.sql, clock, numbering: () => numbering, billingZone, linkBase })
+  const outcomes = await intake.accept(world.companyId, wishes)
+  return outcomes.map(outcome => {
+    if (outcome.kind === 'refused') throw new Error(outcome.reason)
+    return outcome.uuid
+  })
+}
+
+const startOne = () => anEngine({ clock, callbacks: { allow: ['127.0.0.0/8'] } })
+
+const rowOf = async (uuid: string) => (await db.sql`select * from messages where uuid = ${uuid}`)[0]!
+const isStatus = (uuid: string, status: string, errorCode: number | null = null) =>
+  eventually(async () => {
+    const row = await rowOf(uuid)
+    expect({ status: row.status, errorCode: row.error_code }).toEqual({ status, errorCode })
+  })
+const eventsOf = (uuid: string) =>
+  told.filter(event => event.message_uuid === uuid).map(({ callback_event, status }) => status ?? callback_event)
+
+describe('a single message', () => {
+  test('is sent, delivered and paid for, and its client is told of each in order', async () => {
+    await aGateway(db.sql, {})
+    await startOne()
+    const [uuid] = await accept(wish({ externalId: 'order-1' }))
+    await isStatus(uuid!, 'DELIVERED')
+    await eventually(() => expect(eventsOf(uuid!)).toEqual(['sent', 'delivered', 'price']))
+    expect(told[0]).toEqual({
+      message_uuid: uuid,
+      channel_type: 'SMS',
+      callback_event: 'sent',
+      external_message_id: 'order-1',
+      status: 'sent',
+      status_time: expect.stringMatching(/Z$/),
+    })
+    expect(told[2]).toMatchObject({ callback_event: 'price', parts: 1, price: expect.any(Number), currency: 'RUB' })
+    await expectBooksInOrder(db.sql, world)
+  })
+
+  test('that the operator cannot deliver is undelivered, one that it refuses unsent', async () => {
+    await aGateway(db.sql, {})
+    await startOne()
+    const [lost, refused] = await accept(wish({ destination: '79160000003' }), wish({ destination: '79160000004' }))
+    await eventually(() => expect(eventsOf(lost!)).toEqual(['sent', 'undelivered', 'price']))
+    await eventually(() => expect(eventsOf(refused!)).toEqual(['unsent', 'price']))
+    await expectBooksInOrder(db.sql, world)
+  })
+
+  test('under a name without registration goes out too', async () => {
+    await aGateway(db.sql, {})
+    await startOne()
+    const [uuid] = await accept(wish({ senderName: 'sms_promo' }))
+    await isStatus(uuid!, 'DELIVERED')
+    const [handed] = await db.sql`select sender_name from simulator_messages where uuid = ${uuid!}`
+    expect(handed!.sender_name).toBe('sms_promo')
+  })
+
+  test('whose lifetime passes while it waits is unsent 453, after sending undelivered 7060', async () => {
+    await aGateway(db.sql, { paused: false })
+    await startOne()
+    const [silent] = await accept(wish({ destination: '79160000005', options: { ttl: 60 } }))
+    await isStatus(silent!, 'SENT')
+    await db.sql`update gateways set paused = true`
+    await new Promise(resolve => setTimeout(resolve, 1500)) // until the engine has seen the pause
+    const [waiting] = await accept(wish({ options: { ttl: 60 } }))
+    shiftMs = 61_000
+    await isStatus(silent!, 'FAILED', 7060)
+    await isStatus(waiting!, 'FAILED', 453)
+    await eventually(() => expect(eventsOf(waiting!)).toEqual(['unsent', 'price']))
+    await expectBooksInOrder(db.sql, world)
+  })
+
+  test('without a time of its own ends after 25 hours, though its lane stands still', async () => {
+    const [uuid] = await accept(wish({ senderName: 'sms_promo' }), wish({ senderName: 'sms_promo' }))
+    await aGateway(db.sql, { paused: true })
+    shiftMs = 25 * 3600_000 + 1000
+    await startOne()
+    await isStatus(uuid!, 'FAILED', 453)
+    const [account] = await db.sql`select reserved from accounts where company_id = ${world.companyId}`
+    expect(account!.reserved).toBe(0n)
+    await expectBooksInOrder(db.sql, world)
+  })
+
+  test('with a time of its own goes when that has come', async () => {
+    await aGateway(db.sql, {})
+    await startOne()
+    const inAnHour = new Date(Date.now() + 3600_000 + 3 * 3600_000).toISOString().slice(0, 19).replace('T', ' ')
+    const [uuid] = await accept(wish({ options: { localSendTime: inAnHour, useLocalTime: false } }))
+    const [now] = await accept(wish())
+    await isStatus(now!, 'DELIVERED')
+    expect((await rowOf(uuid!)).status).toBe('CREATED')
+    shiftMs = 3601_000
+    await isStatus(uuid!, 'DELIVERED')
+    await expectBooksInOrder(db.sql, world)
+  })
+
+  const moscowTime = (ms: number) => new Date(ms + 3 * 3600_000).toISOString().slice(0, 19).replace('T', ' ')
+
+  test('whose hours end while it waits goes when they begin again', async () => {
+    const { gatewayId } = await aGateway(db.sql, { paused: true })
+    const hour = Number(moscowTime(Date.now()).slice(11, 13))
+    const [uuid] = await accept(wish({ options: { hours: [hour], useLocalTime: false } }))
+    shiftMs = 3600_000
+    await startOne()
+    await db.sql`update gateways set paused = false where gateway_id = ${gatewayId}`
+    const [other] = await accept(wish())
+    await isStatus(other!, 'DELIVERED')
+    const [postponed] = await eventually(async () => {
+      const rows = await db.sql`select due_at from leases where company_id = ${world.companyId} and worker is null`
+      expect(rows).toHaveLength(1)
+      return rows
+    })
+    expect(moscowTime(postponed!.due_at.getTime()).slice(11)).toBe(`${String(hour).padStart(2, '0')}:00:00`)
+    expect((await rowOf(uuid!)).status).toBe('CREATED')
+    shiftMs = postponed!.due_at.getTime() - Date.now() + 1000
+    await isStatus(uuid!, 'DELIVERED')
+    await expectBooksInOrder(db.sql, world)
+  })
+
+  test('past its completion is not sent any more, and what was sent before lives on', async () => {
+    const { gatewayId } = await aGateway(db.sql, {})
+    await startOne()
+    const options = { localCompletionTime: moscowTime(Date.now() + 600_000), useLocalTime: false }
+    const [sent] = await accept(wish({ destination: '79160000005', options }))
+    await isStatus(sent!, 'SENT')
+    await db.sql`update gateways set paused = true where gateway_id = ${gatewayId}`
+    await new Promise(resolve => setTimeout(resolve, 1500)) // until the engine has seen the pause
+    const [waiting] = await accept(wish({ options }))
+    shiftMs = 601_000
+    await isStatus(waiting!, 'FAILED', 453)
+    await eventually(async () => {
+      expect(
+        await db.sql`select from message_timers where company_id = ${world.companyId} and kind = 'complete'`,
+      ).toEqual([])
+    })
+    expect((await rowOf(sent!)).status).toBe('SENT')
+  })
+
+  test('that was read is told as read, one that was not as unread when its lifetime is over', async () => {
+    await aGateway(db.sql, { channelType: 'VIBER' })
+    await anApprovedSender(db.sql, world.companyId, { channelType: 'VIBER', brand: 'MTS' })
+    await startOne()
+    const [read, unread] = await accept(
+      wish({ channelType: 'VIBER', destination: '79160000008' }),
+      wish({ channelType: 'VIBER', destination: '79160000001', options: { ttl: 3600 } }),
+    )
+    await eventually(() => expect(eventsOf(read!)).toEqual(['sent', 'delivered', 'price', 'read']))
+    await eventually(() => expect(eventsOf(unread!)).toEqual(['sent', 'delivered', 'price']))
+    shiftMs = 3601_000
+    await eventually(() => expect(eventsOf(unread!)).toEqual(['sent', 'delivered', 'price', 'unread']))
+    expect((await rowOf(read!)).read_at).toEqual(expect.any(Date))
+  })
+})
+
+describe('a stop', () => {
+  const stop = (...uuids: string[]) => stopMessages(db.sql, world.companyId, uuids, { billingZone, now: clock() })
+
+  test('that races a claim never stops what is then handed over', async () => {
+    await aGateway(db.sql, {})
+    await startOne()
+    for (let round = 0; round < 10; round++) {
+      const uuids = await accept(...Array.from({ length: 20 }, () => wish({ callbackUrl: null })))
+      const outcomes = await stop(...uuids)
+      await eventually(async () => {
+        const open =
+          await db.sql`select from messages where uuid = any(${uuids}::uuid[]) and status in ('CREATED', 'SENT')`
+        expect(open).toHaveLength(0)
+      })
+      const stopped = outcomes.filter(({ outcome }) => outcome === 'stopped').map(({ uuid }) => uuid)
+      expect(await db.sql`select from simulator_messages where uuid = any(${stopped}::uuid[])`).toHaveLength(0)
+    }
+    await expectBooksInOrder(db.sql, world)
+  })
+
+  test('asked for in the hands of a worker is seen to before it is handed over', async () => {
+    const [uuid] = await accept(wish())
+    await db.sql`insert into stop_requests (company_id, uuid) values (${world.companyId}, ${uuid!})`
+    await aGateway(db.sql, {})
+    await startOne()
+    await isStatus(uuid!, 'FAILED', 454)
+    expect(await db.sql`select from simulator_messages where uuid = ${uuid!}`).toHaveLength(0)
+    await expectBooksInOrder(db.sql, world)
+  })
+
+  test('ends what nobody has in hand, and rewrites nothing that was handed over', async () => {
+    const [waiting] = await accept(wish())
+    const nobody = '01980000-0000-7000-8000-000000000000'
+    expect(await stop(waiting!, nobody)).toEqual([
+      { uuid: waiting, outcome: 'stopped' },
+      { uuid: nobody, outcome: 'unknown' },
+    ])
+    expect(await rowOf(waiting!)).toMatchObject({ status: 'FAILED', error_code: 454 })
+    expect(await stop(waiting!)).toEqual([{ uuid: waiting, outcome: 'too late' }])
+    await aGateway(db.sql, {})
+    await startOne()
+    const [sent] = await accept(wish())
+    await isStatus(sent!, 'DELIVERED')
+    expect(await stop(sent!)).toEqual([{ uuid: sent, outcome: 'too late' }])
+    expect(await db.sql`select from simulator_messages where uuid = ${waiting!}`).toHaveLength(0)
+    await expectBooksInOrder(db.sql, world)
+  })
+})
+
+describe('a cascade', () => {
+  beforeEach(async () => {
+    await anApprovedSender(db.sql, world.companyId, { channelType: 'VIBER', brand: 'MTS' })
+    for (const channelType of ['VIBER', 'SMS'] as const) await aGateway(db.sql, { name: channelType, channelType })
+  })
+
+  const cascade = (destination: string, condition: 'not_delivered' | 'not_read', ttlSeconds = 60): SingleWish => {
+    const plan: CascadePlan = [
+      { wish: wish({ channelType: 'VIBER', destination, options: { ttl: ttlSeconds } }), condition, ttlSeconds },
+      { wish: wish({ destination: '79160000001' }), condition: 'not_delivered', ttlSeconds: null },
+    ]
+    return { ...plan[0]!.wish, cascade: { step: 1, plan } }
+  }
+
+  const stepsOf = (uuid: string) =>
+    db.sql`select uuid, cascade_step, channel_type, status from messages where cascade_uuid = ${uuid} order by cascade_step`
+
+  test('ends with the step that was delivered', async () => {
+    await startOne()
+    const [uuid] = await accept(cascade('79160000001', 'not_delivered'))
+    await isStatus(uuid!, 'DELIVERED')
+    shiftMs = 61_000
+    await new Promise(resolve => setTimeout(resolve, 1000))
+    expect(await stepsOf(uuid!)).toHaveLength(1)
+    await expectBooksInOrder(db.sql, world)
+  })
+
+  test.each([
+    ['failed', '79160000003'],
+    ['was refused', '79160000004'],
+  ])('goes on at once when a step %s', async (_, destination) => {
+    await startOne()
+    const [uuid] = await accept(cascade(destination, 'not_delivered'))
+    await eventually(async () => {
+      expect((await stepsOf(uuid!)).map(({ channel_type, status }) => [channel_type, status])).toEqual([
+        ['VIBER', 'FAILED'],
+        ['SMS', 'DELIVERED'],
+      ])
+    })
+    const [, second] = await stepsOf(uuid!)
+    await eventually(() => expect(eventsOf(second!.uuid)).toEqual(['sent', 'delivered', 'price']))
+    expect(told.find(({ message_uuid }) => message_uuid === second!.uuid)).toMatchObject({
+      cascade_message_uuid: uuid,
+      cascade_step: 2,
+    })
+    await expectBooksInOrder(db.sql, world)
+  })
+
+  test('goes on when the time of a step has passed without a receipt, and a late one changes nothing', async () => {
+    await startOne()
+    const [uuid] = await accept(cascade('79160000005', 'not_delivered'))
+    await isStatus(uuid!, 'SENT')
+    shiftMs = 61_000
+    await isStatus(uuid!, 'FAILED', 7060)
+    await eventually(async () => expect((await stepsOf(uuid!))[1]).toMatchObject({ status: 'DELIVERED' }))
+    const [, second] = await stepsOf(uuid!)
+    await eventually(() => expect(eventsOf(second!.uuid)).toEqual(['sent', 'delivered', 'price']))
+
+    const before = await rowOf(uuid!)
+    const late = { uuid: uuid!, final: { status: 'DELIVERED' as const, at: clock() }, read: { at: clock() } }
+    expect(await recordFindings(db.sql, world.companyId, [late], { billingZone, now: clock() })).toBe(0)
+    expect(await rowOf(uuid!)).toEqual(before)
+    expect(await stepsOf(uuid!)).toHaveLength(2)
+    const [third] = await accept(wish())
+    await eventually(() => expect(eventsOf(third!)).toContain('price'))
+    expect(eventsOf(uuid!)).toEqual(['sent', 'undelivered', 'price'])
+    await expectBooksInOrder(db.sql, world)
+  })
+
+  test('that waits for reading goes on when nobody reads, and not when somebody does', async () => {
+    await startOne()
+    const [read, unread] = await accept(cascade('79160000008', 'not_read'), cascade('79160000001', 'not_read'))
+    await eventually(() => expect(eventsOf(read!)).toContain('read'))
+    await isStatus(unread!, 'DELIVERED')
+    shiftMs = 61_000
+    await eventually(async () => expect(await stepsOf(unread!)).toHaveLength(2))
+    expect(await stepsOf(read!)).toHaveLength(1)
+    expect((await rowOf(unread!)).status).toBe('DELIVERED')
+  })
+
+  test('is stopped by its first message', async () => {
+    await startOne()
+    const [uuid] = await accept(cascade('79160000005', 'not_delivered'))
+    await isStatus(uuid!, 'SENT')
+    const outcomes = await stopMessages(db.sql, world.companyId, [uuid!], { billingZone, now: clock() })
+    expect(outcomes).toEqual([{ uuid, outcome: 'stopped' }])
+    shiftMs = 61_000
+    await isStatus(uuid!, 'FAILED', 7060)
+    expect(await stepsOf(uuid!)).toHaveLength(1)
+  })
+})

@@ -1,0 +1,86 @@
+import type { Logger } from 'pino'
+import { isConnector } from '../../channels/catalogue.ts'
+import type { Channel, Feed } from '../../channels/channel.ts'
+import type { ConnectorName } from '../../channels/connector-names.ts'
+import { createHttpGateway } from '../../channels/http/http.ts'
+import { createPush } from '../../channels/push/push.ts'
+import { createSimulator, type Outbox, type SimulatorSettings } from '../../channels/simulator/simulator.ts'
+import { createTelegramBot } from '../../channels/telegram/bot.ts'
+import { createTelegramGateway } from '../../channels/telegram/gateway.ts'
+import { createWhatsapp } from '../../channels/whatsapp/whatsapp.ts'
+import type { Pool } from '../../db/sql.ts'
+import type { Gateway } from '../../domain/gateways/gateway.ts'
+import { keepSimulated, takeSimulatedInbound, unreportedSimulated } from '../../domain/gateways/gateways.ts'
+import { repeat } from '../loop.ts'
+import { connectSmpp, connectSmppOnce } from './binds.ts'
+
+export type ConnectorContext = { sql: Pool; log: Logger; worker: string }
+
+type Connector<Context> = (context: Context, gateway: Gateway, feed: Feed) => Channel
+type OnceContext = Omit<ConnectorContext, 'worker'>
+
+/** Builds the channel of a gateway by the name of its connector. Its settings are complete: the secrets are in them. */
+export const connectGateway: Connector<ConnectorContext> = (context, gateway, feed) =>
+  connectorOf(connectors, gateway)(context, gateway, feed)
+
+/** Those of which nothing is remembered between two messages. */
+const stateless = {
+  whatsapp: (_, { settings }, feed) => createWhatsapp(settings, feed),
+  telegram: (_, { settings }, feed) => createTelegramBot(settings, feed),
+  'telegram-gateway': (_, { settings }, feed) => createTelegramGateway(settings, feed),
+  http: (_, { settings }, feed) => createHttpGateway(settings, feed),
+  push: (_, { settings }, feed) => createPush(settings, feed),
+} satisfies Partial<Record<ConnectorName, Connector<OnceContext>>>
+
+const connectors: Record<ConnectorName, Connector<ConnectorContext>> = {
+  ...stateless,
+  simulator: connectSimulator,
+  smpp: connectSmpp,
+}
+
+/** Builds a channel for one message out of turn, over one connection to the operator beside those of the engines. */
+export const connectOnce: Connector<OnceContext> = (context, gateway, feed) =>
+  connectorOf(lonely, gateway)(context, gateway, feed)
+
+const lonely: Record<ConnectorName, Connector<OnceContext>> = {
+  ...stateless,
+  simulator: (_, { settings }, feed) => createSimulator(settings as SimulatorSettings, { keep: async () => {} }, feed),
+  smpp: connectSmppOnce,
+}
+
+function connectorOf<T>(known: Record<ConnectorName, T>, { connector }: Gateway): T {
+  if (!isConnector(connector)) throw new Error(`the connector "${connector}" is not known to this version`)
+  return known[connector]
+}
+
+const INBOUND_EVERY_MS = 500
+const REPORT_AGAIN_EVERY_MS = 10_000
+const UNREPORTED_AFTER_SECONDS = 10
+
+function connectSimulator({ sql, log, worker }: ConnectorContext, gateway: Gateway, feed: Feed): Channel {
+  const { gatewayId, channelType, settings } = gateway
+  const outbox: Outbox = {
+    async keep(messages) {
+      await keepSimulated(sql, gatewayId, worker, messages)
+    },
+  }
+  const simulator = createSimulator(settings as SimulatorSettings, outbox, feed)
+  // An operator goes on when an engine is killed: what it had taken and not reported yet, it reports to the others.
+  let afterSeconds = 0
+  const loop = repeat('simulator', REPORT_AGAIN_EVERY_MS, log, async () => {
+    for (const message of await unreportedSimulated(sql, gatewayId, worker, afterSeconds))
+      simulator.reportAgain(message)
+    afterSeconds = UNREPORTED_AFTER_SECONDS
+  })
+  const inbound = repeat('simulator inbound', INBOUND_EVERY_MS, log, () =>
+    takeSimulatedInbound(sql, channelType, message => feed.inbound(message)),
+  )
+  return {
+    ...simulator,
+    async stop() {
+      await loop.stop()
+      await inbound.stop()
+      await simulator.stop()
+    },
+  }
+}

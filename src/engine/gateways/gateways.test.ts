@@ -1,0 +1,448 @@
+import { randomUUID } from 'node:crypto'
+import { pino } from 'pino'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { carriedNames } from '../../base/carried-names.ts'
+import type { ChannelType } from '../../base/channel-types.ts'
+import { entryOf } from '../../channels/catalogue.ts'
+import { aFeed } from '../../channels/channel.contract.ts'
+import type { Channel } from '../../channels/channel.ts'
+import { type Smsc, type SmscSettings, startSmsc } from '../../channels/smpp/smsc.ts'
+import type { Gateway, NewGateway } from '../../domain/gateways/gateway.ts'
+import { addGateway, changeGateway, removeGateway } from '../../domain/gateways/gateways.ts'
+import { gatewayKey } from '../../domain/gateways/secrets.ts'
+import {
+  gatewayStates,
+  removeGatewayStates,
+  waitForEngines,
+  waitForRelease,
+  writeGatewayStates,
+} from '../../domain/gateways/states.ts'
+import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
+import { useDatabase } from '../../testing/database.ts'
+import { aGateway, completed, expectBooksInOrder, fatesOf, useEngines } from '../../testing/engines.ts'
+import { eventually } from '../../testing/eventually.ts'
+import { aDispatch, aWorld, someRecipients, start, type World } from '../../testing/world.ts'
+import { type Gateways, keepGateways } from './gateways.ts'
+
+const db = useDatabase()
+const { anEngine, stopEngine } = useEngines(db)
+const secret = 'a secret of the tests, 32 or longer'
+const password = 'sesame'
+const smscs: Smsc[] = []
+let numbering: Numbering
+let world: World
+
+beforeAll(async () => {
+  numbering = await loadNumbering(db.sql)
+})
+
+beforeEach(async () => {
+  world = await aWorld(db.sql)
+})
+
+afterEach(async () => {
+  for (const smsc of smscs.splice(0)) await smsc.stop()
+})
+
+async function anSmsc(settings: SmscSettings = {}) {
+  const smsc = await startSmsc({ accounts: { tidings: password }, receiptMs: 20, ...settings })
+  smscs.push(smsc)
+  return smsc
+}
+
+const keeping = (connector: string, sealedWith = secret) => {
+  const { secrets, check } = entryOf(connector)
+  return { key: gatewayKey(sealedWith), secretNames: secrets, check }
+}
+
+/** As `tidings gateway add` adds it, its password sealed. */
+async function anSmppGateway(
+  { port }: Pick<Smsc, 'port'>,
+  given: Partial<NewGateway> = {},
+  sealedWith = secret,
+): Promise<Gateway> {
+  const added = await addGateway(
+    db.sql,
+    {
+      name: 'operator',
+      channelType: 'SMS',
+      connector: 'smpp',
+      brands: [],
+      partsPerSecond: null,
+      ...given,
+      settings: { host: '127.0.0.1', port, systemId: 'tidings', password, mostBackoffMs: 200, ...given.settings },
+    },
+    keeping('smpp', sealedWith),
+  )
+  return added!
+}
+
+const change = (gateway: Gateway, settings: Record<string, unknown>) =>
+  changeGateway(db.sql, gateway.gatewayId, { settings }, keeping(gateway.connector))
+const pause = (gateway: Gateway, paused: boolean) =>
+  changeGateway(db.sql, gateway.gatewayId, { paused }, keeping(gateway.connector))
+
+async function send(count: number) {
+  const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(count))
+  await start(db.sql, world, dispatchId)
+  return dispatchId
+}
+
+const stateOf = async ({ gatewayId }: Gateway) => (await gatewayStates(db.sql)).get(gatewayId)
+const isUp = (gateway: Gateway) => eventually(async () => expect((await stateOf(gateway))?.up).toBe(true))
+
+test('a gateway that is added while the engine runs is used at once, with the password that was sealed', async () => {
+  const smsc = await anSmsc()
+  await anEngine({ secret })
+  const gateway = await anSmppGateway(smsc)
+  expect(gateway.settings).not.toHaveProperty('password')
+  const dispatchId = await send(20)
+  await completed(db.sql, world, dispatchId)
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ DELIVERED: 20 })
+  expect(smsc.taken.size).toBe(20)
+  await expectBooksInOrder(db.sql, world)
+})
+
+test('settings are changed in the middle of a dispatch: nothing is lost, and nothing goes out twice', async () => {
+  const smsc = await anSmsc({ answerMs: 20 })
+  const gateway = await anSmppGateway(smsc, { settings: { window: 5 } })
+  await anEngine({ secret })
+  const dispatchId = await send(400)
+  await eventually(() => expect(smsc.taken.size).toBeGreaterThan(20))
+  expect(smsc.taken.size).toBeLessThan(400)
+  await change(gateway, { window: 50 })
+  await completed(db.sql, world, dispatchId)
+
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ DELIVERED: 400 })
+  expect(smsc.counts).toMatchObject({ binds: 2, unbinds: 1 })
+  expect(smsc.taken.size).toBe(400)
+  expect(new Set(smsc.taken.values())).toEqual(new Set([1]))
+  await expectBooksInOrder(db.sql, world)
+})
+
+test('a gateway is led to another SMSC in the middle of a dispatch: the rest goes there, each message once', async () => {
+  const [first, second] = [await anSmsc({ answerMs: 20 }), await anSmsc()]
+  const gateway = await anSmppGateway(first, { settings: { window: 5 } })
+  await anEngine({ secret })
+  const dispatchId = await send(400)
+  await eventually(() => expect(first.taken.size).toBeGreaterThan(20))
+  await change(gateway, { port: second.port, window: 50 })
+  // A receipt that the first SMSC had not sent by then never comes: its message stays SENT.
+  await eventually(async () => {
+    const { DELIVERED, SENT = 0, ...others } = await fatesOf(db.sql, dispatchId)
+    expect({ known: DELIVERED! + SENT, others }).toEqual({ known: 400, others: {} })
+    expect(SENT).toBeLessThanOrEqual(5)
+  })
+  const times = [...first.taken.values(), ...second.taken.values()]
+  expect(times).toHaveLength(400)
+  expect(new Set(times)).toEqual(new Set([1]))
+  await expectBooksInOrder(db.sql, world)
+})
+
+test('a paused gateway takes nothing, another takes over; when its pause ends it takes its part again', async () => {
+  const [first, second] = [await anSmsc(), await anSmsc()]
+  const [paused, other] = [await anSmppGateway(first), await anSmppGateway(second, { name: 'other' })]
+  await anEngine({ secret })
+  await Promise.all([isUp(paused), isUp(other)])
+  const taken = () => [first, second].map(smsc => [...smsc.taken.values()].reduce((sum, times) => sum + times, 0))
+  for (let round = 1; round <= 5; round++) {
+    expect(await waitForEngines(db.sql, await pause(paused, true))).toBe(0)
+    await completed(db.sql, world, await send(8))
+    expect(taken()).toEqual([4 * (round - 1), 8 * round])
+
+    const both = await Promise.all([pause(paused, false), pause(other, true)])
+    expect(await Promise.all(both.map(each => waitForEngines(db.sql, each)))).toEqual([0, 0])
+    await completed(db.sql, world, await send(4))
+    expect(taken()).toEqual([4 * round, 8 * round])
+    await waitForEngines(db.sql, await pause(other, false))
+  }
+})
+
+test('an engine that does not follow a change is counted', async () => {
+  const gateway = await aGateway(db.sql)
+  await anEngine()
+  await isUp(gateway)
+  const deaf = randomUUID()
+  const state = { ...(await stateOf(gateway))!, version: gateway.version }
+  const goByOld = () => writeGatewayStates(db.sql, deaf, [state])
+  const paused = await pause(gateway, true)
+  await eventually(async () => {
+    await goByOld()
+    expect(await waitForEngines(db.sql, paused, 100)).toBe(1)
+  })
+  await removeGateway(db.sql, gateway.gatewayId)
+  await eventually(async () => {
+    await goByOld()
+    expect(await waitForRelease(db.sql, gateway.gatewayId, 100)).toBe(1)
+  })
+  await removeGatewayStates(db.sql, deaf)
+  expect(await waitForRelease(db.sql, gateway.gatewayId)).toBe(0)
+})
+
+test('with its only gateway paused, messages wait', async () => {
+  const smsc = await anSmsc()
+  const gateway = await anSmppGateway(smsc)
+  await pause(gateway, true)
+  await anEngine({ secret })
+  const dispatchId = await send(4)
+  await eventually(async () => {
+    const lanes = await db.sql`
+      select from lanes where dispatch_id = ${dispatchId} and cursor < tail and not_before = '-infinity'`
+    expect(lanes, 'lanes that no engine has looked at').toHaveLength(0)
+  })
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ CREATED: 4 })
+  expect(smsc.taken.size).toBe(0)
+  await pause(gateway, false)
+  await completed(db.sql, world, dispatchId)
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ DELIVERED: 4 })
+})
+
+test('a gateway that is removed is let go of, and its connections are closed', async () => {
+  const smsc = await anSmsc()
+  const gateway = await anSmppGateway(smsc)
+  await anEngine({ secret })
+  await isUp(gateway)
+  await removeGateway(db.sql, gateway.gatewayId)
+  await eventually(() => expect(smsc.counts.unbinds).toBe(1))
+  await eventually(async () => expect(await stateOf(gateway)).toBeUndefined())
+  const other = await aGateway(db.sql, { name: 'other' })
+  await isUp(other)
+  await completed(db.sql, world, await send(4))
+  expect(smsc.taken.size).toBe(0)
+})
+
+test('a wrong password is told as the last error, and other gateways take over', async () => {
+  const [strict, open] = [await anSmsc(), await anSmsc()]
+  const wrong = await anSmppGateway(strict, { settings: { password: 'open-barley' } })
+  const right = await anSmppGateway(open, { name: 'right' })
+  await anEngine({ secret })
+  const state = await eventually(async () => {
+    const told = await stateOf(wrong)
+    expect(told?.lastError).toBeTruthy()
+    return told!
+  })
+  expect(state).toMatchObject({
+    up: false,
+    bound: 0,
+    wanted: 1,
+    lastError: expect.stringMatching(/ESME_RINVPASWD|password/i),
+  })
+  expect(state.lastErrorAt).toBeInstanceOf(Date)
+  await isUp(right)
+  const dispatchId = await send(12)
+  await completed(db.sql, world, dispatchId)
+  expect(open.taken.size).toBe(12)
+
+  await change(wrong, { password })
+  await eventually(async () => expect(await stateOf(wrong)).toMatchObject({ up: true, bound: 1, lastError: null }))
+})
+
+test('a gateway whose secrets cannot be opened says so, and hinders no other', async () => {
+  const smsc = await anSmsc()
+  const closed = await anSmppGateway(smsc, {}, 'another secret, also 32 or longer')
+  const simulated = await aGateway(db.sql)
+  await anEngine({ secret })
+  await isUp(simulated)
+  await eventually(async () =>
+    expect(await stateOf(closed)).toMatchObject({ up: false, lastError: expect.stringContaining('TIDINGS_SECRET') }),
+  )
+  await completed(db.sql, world, await send(4))
+
+  await expect(change(closed, { window: 7 })).rejects.toThrow(/TIDINGS_SECRET is not the one/)
+  await change(closed, { password })
+  await isUp(closed)
+})
+
+describe('whose messages a gateway carries', () => {
+  const token = `123:${'a'.repeat(35)}`
+  const kept: Gateways[] = []
+
+  afterEach(async () => {
+    for (const gateways of kept.splice(0)) await gateways.stop()
+  })
+
+  const upChannel: Channel = {
+    submit: async () => {},
+    window: 1,
+    health: () => ({ up: true }),
+    stop: async () => {},
+  }
+
+  async function routes() {
+    const gateways = await keepGateways({
+      sql: db.sql,
+      log: pino({ level: 'silent' }),
+      worker: randomUUID(),
+      key: gatewayKey(secret),
+      connect: () => upChannel,
+      feedOf: () => aFeed(),
+    })
+    kept.push(gateways)
+    const serving = (channelType: ChannelType, senderName?: string, brandId = 1) =>
+      gateways.serving(channelType, brandId, senderName)
+    return {
+      look: gateways.look,
+      serving,
+      names: (...question: Parameters<typeof serving>) => serving(...question).up.map(({ gateway }) => gateway.name),
+    }
+  }
+
+  async function aRoute(
+    name: string,
+    connector: string,
+    settings: Record<string, unknown>,
+    given: Partial<NewGateway> = {},
+  ): Promise<Gateway> {
+    const [channelType] = entryOf(connector).channels
+    const gateway = { name, channelType: channelType!, connector, brands: [], partsPerSecond: null, ...given, settings }
+    return (await addGateway(db.sql, gateway, keeping(connector)))!
+  }
+
+  const aBot = (name: string, settings: Record<string, unknown> = {}) =>
+    aRoute(name, 'telegram', { token, ...settings })
+  const aCodeGateway = (settings: Record<string, unknown> = {}) =>
+    aRoute('codes', 'telegram-gateway', { token: 'abc', ...settings }, { channelType: 'TELEGRAM' })
+
+  test('of two bots each has its own, with the sign before the name or without it', async () => {
+    await aBot('first', { botName: '@shop_bot' })
+    await aBot('second', { botName: 'bank_bot' })
+    const { names, serving } = await routes()
+    expect(names('TELEGRAM', 'shop_bot')).toEqual(['first'])
+    expect(names('TELEGRAM', '@bank_bot')).toEqual(['second'])
+    expect(serving('TELEGRAM', 'other_bot').up).toEqual([])
+  })
+
+  test('of two WhatsApp numbers each has its own', async () => {
+    const account = { accessToken: 'EAAG', appSecret: 'x', verifyToken: 'y' }
+    await aRoute('first', 'whatsapp', { ...account, phoneNumberId: '1', senderName: 'ROMASHKA' })
+    await aRoute('second', 'whatsapp', { ...account, phoneNumberId: '2', senderNames: 'LANDYSH, 79160000001' })
+    const { names } = await routes()
+    expect(names('WHATSAPP', 'ROMASHKA')).toEqual(['first'])
+    expect(names('WHATSAPP', 'LANDYSH')).toEqual(['second'])
+    expect(names('WHATSAPP', '79160000001')).toEqual(['second'])
+  })
+
+  test('codes of Telegram carry what is sent under their names, and bots never get it, nor they the rest', async () => {
+    await aBot('bot')
+    await aCodeGateway({ senderNames: ['CODES'] })
+    const { names } = await routes()
+    expect(names('TELEGRAM', 'CODES')).toEqual(['codes'])
+    expect(names('TELEGRAM', 'shop_bot')).toEqual(['bot'])
+  })
+
+  test('codes of Telegram without a name carry nothing', async () => {
+    await aCodeGateway()
+    const { serving, look } = await routes()
+    expect(serving('TELEGRAM', 'shop_bot')).toEqual({ known: true, up: [], isElsewhere: false })
+    await eventually(async () => {
+      await look()
+      expect(serving('TELEGRAM', 'shop_bot')).toEqual({ known: false, up: [], isElsewhere: false })
+    })
+  })
+
+  test('in the channel of verification codes a gateway for codes carries every name', async () => {
+    await aRoute('codes', 'telegram-gateway', { token: 'abc' }, { channelType: 'TELEGRAM_GATEWAY' })
+    const { names } = await routes()
+    expect(names('TELEGRAM_GATEWAY', 'telegram')).toEqual(['codes'])
+  })
+
+  test('one without names carries all that has no gateway of its own, among the operators that each serves', async () => {
+    const smpp = { host: '127.0.0.1', systemId: 'tidings' }
+    await aRoute('any', 'smpp', smpp)
+    await aRoute('own', 'smpp', { ...smpp, senderNames: 'ROMASHKA,LANDYSH' }, { brands: [1] })
+    const { names } = await routes()
+    expect(names('SMS', 'ROMASHKA')).toEqual(['own'])
+    expect(names('SMS', 'TULPAN')).toEqual(['any'])
+    expect(names('SMS', 'ROMASHKA', 2)).toEqual(['any'])
+    expect(names('SMS')).toEqual(['any', 'own'])
+  })
+
+  test('messages wait for their own gateway while it is paused: no other takes them', async () => {
+    await aBot('any')
+    const own = await aBot('own', { botName: 'shop_bot' })
+    await pause(own, true)
+    const { serving, names, look } = await routes()
+    expect(serving('TELEGRAM', 'shop_bot')).toEqual({ known: true, up: [], isElsewhere: false })
+    await pause(own, false)
+    await eventually(async () => {
+      await look()
+      expect(names('TELEGRAM', 'shop_bot')).toEqual(['own'])
+    })
+  })
+
+  test('that nobody carries a name is said of that name alone', async () => {
+    await aBot('own', { botName: 'shop_bot' })
+    const { serving, look } = await routes()
+    serving('TELEGRAM', 'bank_bot')
+    await eventually(async () => {
+      await look()
+      expect(serving('TELEGRAM', 'bank_bot').known).toBe(false)
+    })
+    expect(serving('TELEGRAM', 'news_bot').known).toBe(true) // asked for the first time: there may be one since
+    expect(serving('TELEGRAM', 'shop_bot').known).toBe(true)
+  })
+
+  test.each([
+    ['no names', { one: 'ROMASHKA' }],
+    ['no name in a list', [['ROMASHKA']]],
+    ['a name without end', 'x'.repeat(101)],
+    ['a line break', ['ROMA\nSHKA']],
+    ['more names than anyone has', Array(1001).fill('ROMASHKA')],
+  ])('%s in the setting is refused by its name', async (_, senderNames) => {
+    await expect(aBot('bot', { senderNames })).rejects.toThrow(/^setting "senderNames"/)
+  })
+
+  test.each([[undefined], [null], [''], [' , '], [[]]])('the setting %j is as good as none', senderNames => {
+    const bot = { connector: 'telegram', channelType: 'TELEGRAM' } as const
+    expect(carriedNames({ connector: 'smpp', channelType: 'SMS', settings: { senderNames } })).toBeUndefined()
+    expect(carriedNames({ ...bot, settings: { senderNames, botName: 'shop_bot' } })).toEqual(new Set(['shop_bot']))
+    expect(carriedNames({ ...bot, connector: 'telegram-gateway', settings: { senderNames } })).toEqual(new Set())
+  })
+})
+
+describe('how gateways are doing', () => {
+  test('is summed over the engines, which share the binds of the contract; those that stop count no more', async () => {
+    const smsc = await anSmsc()
+    const gateway = await anSmppGateway(smsc, { settings: { binds: 2, window: 30 } })
+    const engines = [await anEngine({ secret }), await anEngine({ secret })]
+    await eventually(async () =>
+      expect(await stateOf(gateway)).toMatchObject({ engines: 2, up: true, bound: 2, wanted: 2, window: 60 }),
+    )
+    await completed(db.sql, world, await send(12))
+    await eventually(async () => expect(await stateOf(gateway)).toMatchObject({ partsLastMinute: 12, open: 0 }))
+    await stopEngine(engines[0]!)
+    expect(await stateOf(gateway)).toMatchObject({ engines: 1 })
+    await stopEngine(engines[1]!)
+    expect(await stateOf(gateway)).toBeUndefined()
+  })
+
+  test('an engine that was killed is left out', async () => {
+    const gateway = await aGateway(db.sql)
+    await db.sql`
+      insert into gateway_states select ${gateway.gatewayId}, gen_random_uuid(), true, 5, 5, 1, 1, 9, 'old', now(),
+        clock_timestamp() - interval '11 seconds'`
+    expect(await stateOf(gateway)).toBeUndefined()
+  })
+})
+
+test('no log line has the password in it, whatever happens to the gateway', async () => {
+  const lines: string[] = []
+  const log = pino({ level: 'trace' }, { write: line => void lines.push(line) })
+  const smsc = await anSmsc()
+  const gateway = await anSmppGateway(smsc, { settings: { password: 'open-barley' } })
+  await anSmppGateway(
+    smsc,
+    { name: 'closed', settings: { password: 'open-barley' } },
+    'another secret, also 32 or longer',
+  )
+  await anEngine({ secret, log })
+  await eventually(async () => expect((await stateOf(gateway))?.lastError).toBeTruthy())
+  await change(gateway, { password })
+  await isUp(gateway)
+  smsc.disconnect()
+  await completed(db.sql, world, await send(4))
+  await eventually(() => expect(lines.join('')).toContain('bind.bound'))
+  expect(lines.join('')).toContain('gateway.not_connected')
+  expect(lines.filter(line => line.includes('not_connected'))).toHaveLength(1)
+  expect(lines.join('')).not.toMatch(/open-barley|sesame/)
+})

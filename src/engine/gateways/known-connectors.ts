@@ -1,0 +1,44 @@
+import { catalogue, descriptions, entryOf, isConnector } from '../../channels/catalogue.ts'
+import type { Pool } from '../../db/sql.ts'
+import type { Connectors, TrialReport } from '../../domain/gateways/connectors.ts'
+import type { Keeping } from '../../domain/gateways/gateway.ts'
+import { gatewayKey } from '../../domain/gateways/secrets.ts'
+import type { TrialOutcome } from './trial.ts'
+
+type Context = { sql: Pool; secret: string; stopWords?: readonly string[] }
+
+/** The connectors of this program, for the pages of the cabinet. */
+export const connectorsAtHand = ({ sql, secret, stopWords = [] }: Context): Connectors => ({
+  descriptions,
+  keepingOf: connector => keepingOf(secret, connector),
+  async tryOut(gateway, trial) {
+    // Loaded here alone: it brings the code of every connector along.
+    const { tryGateway } = await import('./trial.ts')
+    return reportOf(await tryGateway({ sql, secret }, gateway, { ...trial, stopWords }))
+  },
+})
+
+/** A row may have a connector that this version does not know: it can be paused and removed, not set. */
+export const keepingOf = (secret: string, connector: string): Keeping => ({
+  key: gatewayKey(secret),
+  secretNames: secretsOf(connector),
+  check: settings => entryOf(connector).check(settings),
+})
+
+export const secretsOf = (connector: string): readonly string[] =>
+  isConnector(connector) ? catalogue[connector].secrets : []
+
+const reportOf = ({ result, receipts }: TrialOutcome): TrialReport => ({
+  outcome: result?.kind ?? 'lost',
+  isDelivered: result?.kind === 'accepted' && result.delivered === true,
+  providerIds: result?.kind === 'accepted' ? (result.providerIds ?? []) : [],
+  reason: result && 'reason' in result ? result.reason : null,
+  errorCode: result?.kind === 'refused' ? result.errorCode : null,
+  operatorError: result?.kind === 'refused' ? (result.operatorError ?? null) : null,
+  receipts: receipts.map(({ status, errorCode = null, operatorError = null, happenedAt }) => ({
+    status,
+    errorCode,
+    operatorError,
+    at: happenedAt,
+  })),
+})

@@ -1,0 +1,146 @@
+import { pino } from 'pino'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Pool } from '../../db/sql.ts'
+import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
+import type { Finding } from '../../domain/sending/finding.ts'
+import { matchReceipts } from '../../domain/sending/receipts.ts'
+import { useDatabase } from '../../testing/database.ts'
+import { aGateway, fatesOf } from '../../testing/engines.ts'
+import { aDispatch, aWorld, billingZone, someRecipients, start, type World } from '../../testing/world.ts'
+import { createRecorder } from './recorder.ts'
+import { SetAside } from './set-aside.ts'
+
+const db = useDatabase()
+let numbering: Numbering
+let world: World
+
+beforeAll(async () => {
+  numbering = await loadNumbering(db.sql)
+})
+
+beforeEach(async () => {
+  world = await aWorld(db.sql)
+})
+
+type Line = { msg: string; [field: string]: unknown }
+
+function aRecorder(sql: Pool = db.sql) {
+  const lines: Line[] = []
+  const log = pino({}, { write: line => void lines.push(JSON.parse(line)) })
+  const recorder = createRecorder({ sql, clock: () => new Date(), billingZone, log })
+  const note = (finding: Finding) => recorder.note(world.companyId, finding)
+  const told = (msg: string) => lines.filter(line => line.msg === msg)
+  return { recorder, note, told }
+}
+
+async function someMessages(count: number) {
+  const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(count))
+  await start(db.sql, world, dispatchId)
+  const rows = await db.sql<{ uuid: string }[]>`select uuid from messages where dispatch_id = ${dispatchId} order by 1`
+  return { dispatchId, uuids: rows.map(({ uuid }) => uuid) }
+}
+
+const sent = (uuid: string): Finding => ({ uuid, sentAt: new Date() })
+
+test('one finding that cannot be written is set aside, told once and without texts, and stops nobody', async () => {
+  const { dispatchId, uuids } = await someMessages(20)
+  const { recorder, note, told } = aRecorder()
+  const bad: Finding = { uuid: 'nonsense', refused: { at: new Date(), errorCode: 601, operatorError: 'a word' } }
+  const notes = [...uuids.slice(0, 13), bad, ...uuids.slice(13)].map(one =>
+    note(typeof one === 'string' ? sent(one) : one),
+  )
+  const results = await Promise.allSettled(notes)
+
+  expect(results.map(({ status }) => status)).toEqual(notes.map((_, i) => (i === 13 ? 'rejected' : 'fulfilled')))
+  expect((results[13] as PromiseRejectedResult).reason).toBeInstanceOf(SetAside)
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 20 })
+  const [line, ...more] = told('finding.set_aside')
+  expect(more).toEqual([])
+  expect(line).toMatchObject({
+    companyId: world.companyId,
+    messageUuid: 'nonsense',
+    learned: ['refused'],
+    code: '22P02',
+  })
+  expect(JSON.stringify(line)).not.toContain('a word')
+
+  await note({ uuid: uuids[0]!, final: { status: 'DELIVERED', at: new Date() } })
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 19, DELIVERED: 1 })
+  await recorder.stop()
+})
+
+test.each(['CONNECTION_CLOSED', 'ECONNREFUSED', '40P01', '53100'])(
+  'while the database cannot take anything (%s) nothing is set aside, and all of it is written later',
+  async code => {
+    const { dispatchId, uuids } = await someMessages(2)
+    let failures = 5
+    const away = new Proxy(db.sql, {
+      get(sql, name, receiver) {
+        if (name !== 'begin' || failures === 0) return Reflect.get(sql, name, receiver)
+        failures -= 1
+        return () => Promise.reject(Object.assign(new Error('away'), { code }))
+      },
+    })
+    const { recorder, note, told } = aRecorder(away)
+    await Promise.all(uuids.map(uuid => note(sent(uuid))))
+    expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 2 })
+    expect(told('findings.not_recorded')).toHaveLength(5)
+    expect(told('finding.set_aside')).toEqual([])
+    await recorder.stop()
+  },
+)
+
+test('what is set aside while nobody listens disturbs nobody', async () => {
+  const { recorder, note, told } = aRecorder()
+  void note(sent('nonsense'))
+  await recorder.stop()
+  expect(told('finding.set_aside')).toHaveLength(1)
+})
+
+test('a NUL or an endless id that slipped through a channel is kept out of the database, and nothing else is', async () => {
+  const { gatewayId } = await aGateway(db.sql)
+  const { dispatchId, uuids } = await someMessages(3)
+  const [controls, endless, failed] = uuids as [string, string, string]
+  const { recorder, note, told } = aRecorder()
+  const operatorError = `\u{1f600}err\0or${'!'.repeat(300)}`
+  await Promise.all([
+    note({ ...sent(controls), ids: { gatewayId, providerIds: ['12\u00003', 'ok'] } }),
+    note({ ...sent(endless), ids: { gatewayId, providerIds: ['7'.repeat(60_000)] } }),
+    note({ ...sent(failed), final: { status: 'FAILED', at: new Date(), errorCode: 601, operatorError } }),
+  ])
+  expect(told('findings.not_recorded')).toEqual([])
+  expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 2, 'FAILED 601': 1 })
+  expect(
+    await db.sql`select uuid, provider_id as id from submissions where company_id = ${world.companyId} order by 2`,
+  ).toEqual([
+    { uuid: controls, id: '123' },
+    { uuid: controls, id: 'ok' },
+  ])
+  const [row] = await db.sql<{ word: string }[]>`select operator_error as word from messages where uuid = ${failed}`
+  expect(row!.word).toMatch(/^\u{1f600}err or!+$/u)
+  expect(row!.word.length).toBeLessThanOrEqual(200)
+  await recorder.stop()
+})
+
+test('receipts with such ids are matched or left out, and keep none of the others back', async () => {
+  const { gatewayId } = await aGateway(db.sql, { name: 'another' })
+  const { uuids } = await someMessages(2)
+  const { recorder, note } = aRecorder()
+  await Promise.all(
+    uuids.map((uuid, i) => note({ ...sent(uuid), ids: { gatewayId, providerIds: [i === 0 ? '77' : '78', ''] } })),
+  )
+  const receipt = (providerId: string) => ({
+    providerId,
+    status: 'FAILED' as const,
+    errorCode: 601,
+    happenedAt: new Date(),
+  })
+  const { matched, unmatched } = await matchReceipts(
+    db.sql,
+    gatewayId,
+    ['7\u00007', '', '\0', '7'.repeat(201), '78', 'unknown'].map(receipt),
+  )
+  expect(matched.map(({ finding }) => finding.uuid).sort()).toEqual(uuids.toSorted())
+  expect(unmatched.map(({ providerId }) => providerId)).toEqual(['unknown'])
+  await recorder.stop()
+})

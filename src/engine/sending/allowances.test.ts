@@ -1,0 +1,36 @@
+import { pino } from 'pino'
+import { beforeEach, expect, test } from 'vitest'
+import type { RunnableLane } from '../../domain/lanes/lane.ts'
+import { useDatabase } from '../../testing/database.ts'
+import { createAllowances, type UsedUp } from './allowances.ts'
+
+const db = useDatabase()
+const allowances = () => createAllowances({ sql: db.sql, clock: () => new Date(), log: pino({ level: 'silent' }) })
+
+beforeEach(() => db.sql`truncate rate_buckets`)
+
+/** A lane of company 7, which may send 100 parts a second. */
+const aLane = (given: Partial<RunnableLane> = {}) =>
+  ({ companyId: 7, companyRate: 100, priority: 3, waiting: 1000, ...given }) as RunnableLane
+
+const refill = () => db.sql`update rate_buckets set filled_at = filled_at - interval '1 hour'`
+
+test('what a limit refills during a turn is kept for the next turn, once the limit has given all it had', async () => {
+  const { draw } = allowances()
+  const turn: UsedUp = new Map()
+  expect((await draw(aLane(), undefined, 1000, turn)).parts).toBe(100)
+  await refill()
+  const before = new Date()
+  const { parts, retryAt } = await draw(aLane({ priority: 1 }), undefined, 1000, turn)
+  expect(parts).toBe(0)
+  expect(retryAt.getTime()).toBeGreaterThan(before.getTime() - 10_000) // a moment to draw again, not a day away
+  expect(retryAt.getTime()).toBeLessThan(before.getTime() + 1000)
+  expect((await draw(aLane({ priority: 1 }), undefined, 1000, new Map())).parts).toBe(100)
+})
+
+test('a limit that gave as much as was wanted has more for the next lane of the turn', async () => {
+  const { draw } = allowances()
+  const turn: UsedUp = new Map()
+  expect((await draw(aLane({ waiting: 60 }), undefined, 1000, turn)).parts).toBe(60)
+  expect((await draw(aLane({ waiting: 30 }), undefined, 1000, turn)).parts).toBe(30)
+})

@@ -1,0 +1,134 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { Pool } from '../../db/sql.ts'
+import { CODES, type RunnableLane } from '../../domain/lanes/lane.ts'
+import { bucketOf } from '../../domain/limits/limit.ts'
+import { drawParts, type Limit, returnParts, tryDrawParts, withinAnySecond } from '../../domain/limits/limits.ts'
+import type { LiveGateway } from '../gateways/gateways.ts'
+
+/** How many parts may go, drawn from these limits. With none, `retryAt` is when to ask again. */
+export type Allowance = { limits: Limit[]; parts: number; retryAt: Date }
+
+/**
+ * Limits that gave all they had in this turn, and when to draw from them again. They count as used up until the turn
+ * ends: what refills during a slow turn would otherwise go to the lanes at its end, whatever their weight. All lanes wait
+ * for the same moment: a lane that was due a millisecond earlier would draw everything.
+ */
+export type UsedUp = Map<string, Date>
+
+export type Allowances = ReturnType<typeof createAllowances>
+
+/** Limits that a code found used up are left to it for so long after they have something again. */
+const LEFT_TO_CODES_MS = 100
+
+/** A message longer than what was drawn waits so long at most for the rest, before its chunk is given back. */
+const GATHER_MS = 2000
+
+/** Draws what chunks may send from all their limits at once, and gives back what they do not need. */
+export function createAllowances({ sql, clock, log }: { sql: Pool; clock: () => Date; log: Logger }) {
+  const wantedByCodes = new Map<string, number>()
+
+  /** For the lane's next chunk of so many messages at most. */
+  async function draw(lane: RunnableLane, gateway: LiveGateway | undefined, most: number, usedUp: UsedUp) {
+    const limits = limitsOf(lane, gateway)
+    if (limits.length === 0) return { limits, parts: Number.POSITIVE_INFINITY, retryAt: clock() }
+    const key = limits.map(({ subject }) => subject).join()
+    const leftForMs = lane.priority === CODES ? 0 : leftToCodesMs(limits)
+    if (leftForMs > 0) return { limits, parts: 0, retryAt: later(leftForMs) }
+    const again = usedUp.get(key)
+    if (again) return { limits, parts: 0, retryAt: again }
+    const wanted = Math.min(most, Math.max(lane.waiting, 1))
+    const drawn = await tryDrawParts(sql, limits, wanted, { atLeast: Math.min(wanted, worthwhile(limits)) })
+    const retryAt = later(drawn.parts > 0 ? refillMs(limits) : drawn.retryAfterMs)
+    if (drawn.parts < wanted) usedUp.set(key, retryAt)
+    if (drawn.parts === 0 && lane.priority === CODES) leaveToCodes(limits, drawn.retryAfterMs)
+    return { limits, parts: drawn.parts, retryAt }
+  }
+
+  const later = (ms: number) => new Date(clock().getTime() + ms)
+
+  function leaveToCodes(limits: Limit[], retryAfterMs: number) {
+    const until = performance.now() + retryAfterMs + LEFT_TO_CODES_MS
+    wantedByCodes.clear() // of those before, the next draw tells again
+    for (const { subject } of limits) wantedByCodes.set(subject, until)
+  }
+
+  function leftToCodesMs(limits: Limit[]): number {
+    const until = Math.max(...limits.map(({ subject }) => wantedByCodes.get(subject) ?? 0))
+    return Math.ceil(until - performance.now())
+  }
+
+  /** A limit that does not get its parts back is only slower for a moment. */
+  async function giveBack({ limits }: Allowance, parts: number) {
+    if (limits.length === 0 || parts <= 0) return
+    await returnParts(sql, limits, parts).catch(err => log.warn({ err, parts }, 'parts.not_returned'))
+  }
+
+  /** How many of the messages the allowance covers, counted in parts; what it does not need is given back. */
+  async function fittingCount(messages: { parts: number }[], allowance: Allowance): Promise<number> {
+    const { limits, parts: allowed } = allowance
+    if (limits.length === 0) return messages.length
+    let count = 0
+    let used = 0
+    while (count < messages.length && used + messages[count]!.parts <= allowed) used += messages[count++]!.parts
+    if (count === 0 && messages.length > 0) return borrow(allowance, messages[0]!.parts)
+    allowance.parts = used
+    await giveBack(allowance, allowed - used)
+    return count
+  }
+
+  /** For a message longer than what was drawn: full limits lend a single one what it needs beyond them. */
+  async function borrow(allowance: Allowance, needed: number): Promise<0 | 1> {
+    await gather(allowance, Math.min(needed, fullBurst(allowance.limits)))
+    const gathered = allowance.parts
+    allowance.parts = 0
+    await giveBack(allowance, gathered)
+    allowance.parts = await drawParts(sql, allowance.limits, needed, { atLeast: needed })
+    return allowance.parts === needed ? 1 : 0
+  }
+
+  /**
+   * Draws bit by bit what a full limit holds. Only waiting for a limit to be full could last for ever: short messages
+   * draw from it as soon as it has something. Were they all to wait until it is full, much would run over.
+   */
+  async function gather(allowance: Allowance, wanted: number) {
+    const until = performance.now() + GATHER_MS
+    while (allowance.parts < wanted) {
+      const missing = wanted - allowance.parts
+      const atLeast = Math.min(missing, worthwhile(allowance.limits))
+      const { parts, retryAfterMs } = await tryDrawParts(sql, allowance.limits, missing, { atLeast })
+      allowance.parts += parts
+      const waitMs = parts > 0 ? 0 : Math.max(retryAfterMs, leftToCodesMs(allowance.limits))
+      if (performance.now() + waitMs > until) return
+      if (waitMs > 0) await pause(waitMs)
+    }
+  }
+
+  return { draw, giveBack, fittingCount }
+}
+
+/** A tenth of a second's worth: drawn part by part, every message would have a chunk of its own. */
+const worthwhile = (limits: Limit[]) =>
+  Math.max(1, Math.floor(Math.min(...limits.map(({ perSecond }) => perSecond)) / 10))
+
+/** How long limits that were emptied take until a draw is worthwhile again. */
+const refillMs = (limits: Limit[]) =>
+  Math.ceil((worthwhile(limits) * 1000) / Math.min(...limits.map(({ perSecond }) => perSecond)))
+
+/** What the slowest limit holds when it is full: the others wait for it, and are full before. */
+function fullBurst(limits: Limit[]): number {
+  const slowest = limits.reduce((a, b) => (b.perSecond < a.perSecond ? b : a))
+  return Math.ceil(bucketOf(slowest).burst)
+}
+
+/** Every limit that a chunk draws from, in parts a second. */
+function limitsOf(lane: RunnableLane, gateway: LiveGateway | undefined): Limit[] {
+  const { gatewayId, partsPerSecond } = gateway?.gateway ?? {}
+  const rates: [string, number | null | undefined][] = [
+    [`sender:${lane.senderId}`, lane.senderRate],
+    [`company:${lane.companyId}`, lane.companyRate],
+    [`dispatch:${lane.dispatchId}`, lane.dispatchRate],
+  ]
+  const ours = rates.flatMap(([subject, perSecond]) => (perSecond ? [{ subject, perSecond }] : []))
+  return partsPerSecond ? [withinAnySecond(`gateway:${gatewayId}`, partsPerSecond), ...ours] : ours
+}

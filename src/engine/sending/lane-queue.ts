@@ -1,0 +1,129 @@
+import type { ChannelType } from '../../base/channel-types.ts'
+import type { Pool } from '../../db/sql.ts'
+import type { PagedLane, Place, Queue } from '../../domain/lanes/lane.ts'
+import { lanesInTurn, leasesInTurn, queuesWithWork } from '../../domain/lanes/lanes.ts'
+import type { CompanyTurns } from './turns.ts'
+
+/** Lanes and leases of a company that are read at first; most companies have no more. */
+const FIRST_PAGE = 20
+const NEXT_PAGE = 200
+/** A company whose lanes cannot go is not read any further in this turn. */
+const MOST_PAGES = 5
+/** Companies whose first pages are read together. */
+const COMPANIES_AT_ONCE = 50
+
+export type LaneQueueContext = {
+  sql: Pool
+  priority: number
+  now: Date
+  turns: CompanyTurns
+  /** The companies that may have leases to be taken over. */
+  withLeases: Promise<number[]>
+  /** No gateway of the channel has a free place: its lanes need not be read. */
+  isFull(channelType: ChannelType): boolean
+}
+
+/** What is left to be read of a channel's lanes; `channelType` is empty for the leases of a company. */
+type Source = { channelType?: ChannelType; after?: Place }
+type Waiting = { companyId: number; sources: Source[]; pages: number; lanes: PagedLane[] }
+
+/**
+ * The lanes of one priority that may go in one turn of the scheduler: first by company, then, within a company, the
+ * lane that was served longest ago. Lanes are read page by page, and only as far as there is room for them.
+ */
+export class LaneQueue {
+  readonly #context: LaneQueueContext
+  readonly #companies: Map<number, Waiting>
+
+  private constructor(context: LaneQueueContext, companies: Map<number, Waiting>) {
+    this.#context = context
+    this.#companies = companies
+  }
+
+  static async open(context: LaneQueueContext): Promise<LaneQueue> {
+    const { sql, priority, now, withLeases, isFull } = context
+    const [companiesWithLeases, queues] = await Promise.all([withLeases, queuesWithWork(sql, priority, now)])
+    const companies = new Map<number, Waiting>()
+    const waitingOf = (companyId: number) => {
+      const waiting = companies.get(companyId) ?? { companyId, sources: [], pages: 0, lanes: [] }
+      companies.set(companyId, waiting)
+      return waiting
+    }
+    for (const companyId of companiesWithLeases) waitingOf(companyId).sources.push({})
+    for (const { companyId, channelType } of queues)
+      if (!isFull(channelType)) waitingOf(companyId).sources.push({ channelType })
+    return new LaneQueue(context, companies)
+  }
+
+  /** There may be another lane. */
+  hasMore(): boolean {
+    return this.#companies.size > 0
+  }
+
+  /** The lane whose turn it is; undefined when a company turned out to have none that may go now. */
+  async next(): Promise<PagedLane | undefined> {
+    const company = this.#nextCompany()
+    if (!company) return undefined
+    if (company.lanes.length === 0) await this.#read(company)
+    const lane = company.lanes.shift()
+    if (!lane) this.#companies.delete(company.companyId)
+    return lane
+  }
+
+  /** So many messages of a lane went; what is left of it comes again, behind the other lanes of its company. */
+  served(lane: PagedLane, messages: number): void {
+    this.#context.turns.served(lane.companyId, messages)
+    if (messages > 0 && !lane.leaseId && lane.waiting > messages) {
+      this.#companies.get(lane.companyId)?.lanes.push({ ...lane, waiting: lane.waiting - messages })
+    }
+  }
+
+  #nextCompany(): Waiting | undefined {
+    const { turns } = this.#context
+    let next: Waiting | undefined
+    for (const company of this.#companies.values())
+      if (!next || turns.placeOf(company.companyId) < turns.placeOf(next.companyId)) next = company
+    return next
+  }
+
+  /** Of companies that were not read yet, the next ones in turn are read together with this one. */
+  async #read(company: Waiting) {
+    if (company.pages > 0) return this.#readPage([company], NEXT_PAGE)
+    const { turns } = this.#context
+    const unread = [...this.#companies.values()].filter(({ pages }) => pages === 0)
+    const inTurn = unread.sort((a, b) => turns.placeOf(a.companyId) - turns.placeOf(b.companyId))
+    const others = inTurn.filter(other => other !== company).slice(0, COMPANIES_AT_ONCE - 1)
+    await this.#readPage([company, ...others], FIRST_PAGE)
+  }
+
+  async #readPage(companies: Waiting[], limit: number) {
+    const { sql, priority, now, isFull } = this.#context
+    const open = companies.filter(({ pages }) => pages < MOST_PAGES)
+    const wanted = open.flatMap(({ companyId, sources }) => sources.map(source => ({ companyId, ...source })))
+    const queues = wanted.filter(
+      (one): one is Queue & Source => one.channelType !== undefined && !isFull(one.channelType),
+    )
+    const ofLeases = wanted.filter(({ channelType }) => channelType === undefined)
+    const [lanes, leases] = await Promise.all([
+      queues.length > 0 ? lanesInTurn(sql, priority, now, queues, limit) : [],
+      ofLeases.length > 0 ? leasesInTurn(sql, priority, now, ofLeases, limit) : [],
+    ])
+    const read = Map.groupBy([...leases, ...lanes], ({ companyId }) => companyId)
+    for (const company of companies) take(company, read.get(company.companyId) ?? [], limit)
+  }
+}
+
+/** Adds what was read to a company's lanes, and notes where the next page of each source begins. */
+function take(company: Waiting, read: PagedLane[], limit: number) {
+  company.pages += 1
+  company.lanes.push(...read.toSorted(inTurn))
+  const bySource = Map.groupBy(read, ({ leaseId, channelType }) => (leaseId ? undefined : channelType))
+  company.sources = [...bySource].flatMap(([channelType, lanes]) => {
+    if (lanes.length < limit) return [] // read to its end
+    const { place, placeId } = lanes.at(-1)!
+    return { ...(channelType ? { channelType } : {}), after: { place, id: placeId } }
+  })
+}
+
+/** The sort is stable, so of one lane its leases come first. */
+const inTurn = (a: PagedLane, b: PagedLane) => (a.servedAt === b.servedAt ? 0 : a.servedAt - b.servedAt)

@@ -1,0 +1,148 @@
+import { pino } from 'pino'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
+import type { Finding } from '../../domain/sending/finding.ts'
+import { recordFindings } from '../../domain/sending/recording.ts'
+import { acceptSingles } from '../../domain/singles/singles.ts'
+import { setTimers, type TimerKind } from '../../domain/timers/timers.ts'
+import { useDatabase } from '../../testing/database.ts'
+import { aSingle } from '../../testing/factories.ts'
+import { aWorld, billingZone, type World } from '../../testing/world.ts'
+import type { Recorder } from '../recording/recorder.ts'
+import { SetAside } from '../recording/set-aside.ts'
+import { SubmissionWindow } from '../sending/submission-window.ts'
+import { endWaiting, seeToTimers } from './timers.ts'
+
+/** Timers that are due together: the trouble of one is none of the others'. */
+
+const db = useDatabase()
+const now = new Date()
+const hourAgo = new Date(now.getTime() - 3600_000)
+const callbackUrl = 'https://client.example/hook'
+let numbering: Numbering
+let world: World
+
+beforeAll(async () => {
+  numbering = await loadNumbering(db.sql)
+})
+
+beforeEach(async () => {
+  world = await aWorld(db.sql)
+  await db.sql`delete from message_timers`
+})
+
+/** Writes at once; what is said of some messages it does not take. */
+function aRecorder(refused: Map<string, Error> = new Map()): Recorder & { noted: Finding[] } {
+  const noted: Finding[] = []
+  return {
+    noted,
+    async note(companyId, finding) {
+      const error = refused.get(finding.uuid)
+      if (error) throw error
+      noted.push(finding)
+      await recordFindings(db.sql, companyId, [finding], { billingZone, now })
+    },
+    window: new SubmissionWindow(),
+    hurry() {},
+    stop: async () => {},
+  }
+}
+
+const context = (recorder: Recorder) => ({
+  sql: db.sql,
+  clock: () => now,
+  log: pino({ level: 'silent' }),
+  recorder,
+  billingZone,
+  cascades: { numbering: () => numbering, linkBase: 'http://localhost/s' },
+})
+
+async function accept(count: number, given: Parameters<typeof aSingle>[1] = {}): Promise<string[]> {
+  const singles = Array.from({ length: count }, () => aSingle(world.senders[0]!, given))
+  const outcomes = await acceptSingles(db.sql, world.companyId, singles, { billingZone, now })
+  return outcomes.map(outcome => (outcome.kind === 'accepted' ? outcome.uuid : ''))
+}
+
+const setDue = (kind: TimerKind, uuids: string[]) =>
+  setTimers(
+    db.sql,
+    world.companyId,
+    uuids.map(uuid => ({ uuid, kind, dueAt: hourAgo })),
+  )
+
+const fatesOf = async (uuids: string[]) =>
+  (await db.sql`select status from messages where uuid = any(${uuids}::uuid[]) order by uuid`).map(
+    ({ status }) => status,
+  )
+const timersLeft = async () =>
+  (await db.sql`select uuid, kind from message_timers order by kind, uuid`).map(({ uuid, kind }) => [kind, uuid])
+
+/** A message in VIBER that was delivered, and whose reading is waited for until now. */
+async function anUnread() {
+  const [uuid] = await accept(1, { channelType: 'VIBER', callbackUrl, callbackEvents: ['read'] })
+  await recordFindings(
+    db.sql,
+    world.companyId,
+    [{ uuid: uuid!, sentAt: hourAgo, final: { status: 'DELIVERED', at: hourAgo } }],
+    { billingZone, now },
+  )
+  await setDue('unread', [uuid!])
+  return uuid!
+}
+const unreadTold = async () =>
+  (await db.sql`select events from callbacks where company_id = ${world.companyId}`)
+    .flatMap(({ events }) => events as { status?: string }[])
+    .filter(({ status }) => status === 'unread').length
+
+test.each(['complete', 'expire'] as const)(
+  'a %s timer that can never be written is dropped, and all others are seen to',
+  async kind => {
+    const uuids = await accept(3)
+    await setDue(kind, uuids)
+    await anUnread()
+    const recorder = aRecorder(new Map([[uuids[1]!, new SetAside('no')]]))
+    await seeToTimers(context(recorder))
+    expect(await fatesOf(uuids)).toEqual(['FAILED', 'CREATED', 'FAILED'])
+    expect(await unreadTold()).toBe(1)
+    expect(await timersLeft()).toEqual([])
+  },
+)
+
+test('a message that waits for its hours ends with its ttl, and is not sent when they begin', async () => {
+  const tomorrow = new Date(now.getTime() + 24 * 3_600_000)
+  const uuids = await accept(1, { sendAt: tomorrow, expiresAt: hourAgo, endsEarly: true })
+  await seeToTimers(context(aRecorder()))
+  const [message] = await db.sql`select status, error_code from messages where uuid = ${uuids[0]!}`
+  expect(message).toEqual({ status: 'FAILED', error_code: 453 })
+  await seeToTimers({ ...context(aRecorder()), clock: () => tomorrow })
+  expect((await db.sql`select lane_id from messages where uuid = ${uuids[0]!}`)[0]).toEqual({ lane_id: null })
+})
+
+test('one that cannot be seen to now stays, and the others do not wait for it', async () => {
+  const uuids = await accept(3)
+  await setDue('expire', uuids)
+  await anUnread()
+  const recorder = aRecorder(new Map([[uuids[1]!, new Error('not now')]]))
+  await seeToTimers(context(recorder))
+  expect(await fatesOf(uuids)).toEqual(['FAILED', 'CREATED', 'FAILED'])
+  expect(await unreadTold()).toBe(1)
+  expect(await timersLeft()).toEqual([['expire', uuids[1]]])
+})
+
+test('an unread message is told once, though two engines took its timer', async () => {
+  const uuid = await anUnread()
+  const take = () => db.sql`update message_timers set until = '-infinity'` // its holder was frozen for long
+  await Promise.all([seeToTimers(context(aRecorder())), take().then(() => seeToTimers(context(aRecorder())))])
+  await take()
+  await seeToTimers(context(aRecorder()))
+  expect(await unreadTold()).toBe(1)
+  expect(await timersLeft()).toEqual([])
+  expect(await fatesOf([uuid])).toEqual(['DELIVERED'])
+})
+
+test('what waited too long ends, though one of them can never be written', async () => {
+  const uuids = await accept(3, { expiresAt: hourAgo })
+  const recorder = aRecorder(new Map([[uuids[0]!, new SetAside('no')]]))
+  await endWaiting(context(recorder))
+  expect(await fatesOf(uuids)).toEqual(['CREATED', 'FAILED', 'FAILED'])
+})
