@@ -6,7 +6,7 @@ import { chargeDueFees } from '../src/domain/ledger/fees.ts'
 import { correctBalance, topUp } from '../src/domain/ledger/ledger.ts'
 import { loadNumbering } from '../src/domain/numbering/numbering.ts'
 import { approveSender } from '../src/domain/senders/moderation.ts'
-import { recordFindings } from '../src/domain/sending/recording.ts'
+import { recordStatusReports } from '../src/domain/sending/recording.ts'
 import { aPerson, ofCompany, ofPartner, staff } from '../src/testing/cabinet.ts'
 import { eventually } from '../src/testing/eventually.ts'
 import { aCompany, aSender } from '../src/testing/factories.ts'
@@ -48,7 +48,7 @@ beforeAll(async () => {
     await sql`update companies set budget = 600 where company_id = ${companyId}`
     const rows = await sql<{ uuid: string }[]>`select uuid from messages where dispatch_id = ${dispatchId}`
     for (const some of [rows.slice(0, 3), rows.slice(3, -2)])
-      await recordFindings(
+      await recordStatusReports(
         sql,
         companyId,
         some.map(({ uuid }) => ({ uuid, sentAt: at, final: { status: 'DELIVERED', at } })),

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { loadNumbering, type Numbering } from '../../src/domain/numbering/numbering.ts'
 import { suspendSender, unsuspendSender } from '../../src/domain/senders/senders.ts'
-import { recordFindings } from '../../src/domain/sending/recording.ts'
+import { recordStatusReports } from '../../src/domain/sending/recording.ts'
 import { createIntake } from '../../src/domain/singles/intake.ts'
 import type { SingleOptions, SingleWish } from '../../src/domain/singles/single.ts'
 import { useDatabase } from '../../src/testing/database.ts'
@@ -110,7 +110,7 @@ test('a message that was sent half an hour before its waiting would have ended h
   expect((await rowOf(scheduled)).status).toBe('SENT')
 
   const final = { status: 'DELIVERED' as const, at: clock() }
-  await recordFindings(db.sql, world.companyId, [{ uuid: arriving, final }], { billingZone, now: clock() })
+  await recordStatusReports(db.sql, world.companyId, [{ uuid: arriving, final }], { billingZone, now: clock() })
   await isStatus(arriving, 'DELIVERED')
 
   shiftMs = 50.6 * HOUR

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { loadNumbering, type Numbering } from '../../src/domain/numbering/numbering.ts'
-import { recordFindings } from '../../src/domain/sending/recording.ts'
+import { recordStatusReports } from '../../src/domain/sending/recording.ts'
 import { stopMessages } from '../../src/domain/sending/stopping.ts'
 import { createIntake } from '../../src/domain/singles/intake.ts'
 import type { CascadePlan, SingleWish } from '../../src/domain/singles/single.ts'
@@ -327,7 +327,7 @@ describe('a cascade', () => {
 
     const before = await rowOf(uuid!)
     const late = { uuid: uuid!, final: { status: 'DELIVERED' as const, at: clock() }, read: { at: clock() } }
-    expect(await recordFindings(db.sql, world.companyId, [late], { billingZone, now: clock() })).toBe(0)
+    expect(await recordStatusReports(db.sql, world.companyId, [late], { billingZone, now: clock() })).toBe(0)
     expect(await rowOf(uuid!)).toEqual(before)
     expect(await stepsOf(uuid!)).toHaveLength(2)
     const [third] = await accept(wish())

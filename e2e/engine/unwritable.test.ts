@@ -86,9 +86,9 @@ describe('ranges whose lifetime is over', () => {
     const recorder = aRecorder()
     const failing: Recorder = {
       ...recorder,
-      note: async (companyId, finding) => {
-        if (finding.uuid === cursed.uuid) throw new Error('given up')
-        return recorder.note(companyId, finding)
+      note: async (companyId, statusReport) => {
+        if (statusReport.uuid === cursed.uuid) throw new Error('given up')
+        return recorder.note(companyId, statusReport)
       },
     }
     await endOverdue({ sql: db.sql, clock: () => new Date(), log, recorder: failing })

@@ -5,7 +5,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startFakeGateway } from '../../src/channels/telegram/fake-gateway.ts'
 import { exportDatabase } from '../../src/db/transfer.ts'
 import { addGateway } from '../../src/domain/gateways/gateways.ts'
-import { recordFindings } from '../../src/domain/sending/recording.ts'
+import { recordStatusReports } from '../../src/domain/sending/recording.ts'
 import { CodeBox } from '../../src/domain/verifications/code-box.ts'
 import type { VerifierSettings } from '../../src/domain/verifiers/verifier.ts'
 import { printedBy } from '../../src/testing/command-line.ts'
@@ -178,8 +178,8 @@ describe('an operator that quotes a code', () => {
     return { uuid, code: codeIn(new CodeBox(secret).open(row!.sealed).text) }
   }
 
-  const record = (finding: Parameters<typeof recordFindings>[2][number]) =>
-    recordFindings(api.sql, side.companyId, [finding], { billingZone, now: new Date() })
+  const record = (statusReport: Parameters<typeof recordStatusReports>[2][number]) =>
+    recordStatusReports(api.sql, side.companyId, [statusReport], { billingZone, now: new Date() })
 
   test.each(['in its answer', 'in its receipt'])('%s shows it to nobody', async where => {
     const { uuid, code } = await waitingCode()

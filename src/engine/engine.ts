@@ -43,7 +43,7 @@ import { type Connect, keepGateways } from './gateways/gateways.ts'
 import { repeat } from './loop.ts'
 import { createRecorder } from './recording/recorder.ts'
 import { unlessSetAside } from './recording/set-aside.ts'
-import { startScheduler } from './sending/scheduler.ts'
+import { Scheduler } from './sending/scheduler.ts'
 import { endOverdue } from './timers/deadlines.ts'
 import { endWaiting, seeToTimers } from './timers/timers.ts'
 
@@ -121,8 +121,8 @@ export async function startEngine(given: EngineContext): Promise<{ worker: strin
   if (signing) await sealPlainSecrets(sql, signing)
   const callbacks = startCallbackSender({ sql, clock, log, settings: context.callbacks, key: signing })
   const codes = context.secret === undefined ? undefined : new CodeBox(context.secret)
-  const scheduler = startScheduler({ ...context, worker, recorder, gateways, codes })
-  const unlisten = await listen(context, { tidings_lanes: scheduler.wake, tidings_gateways: gateways.hurry })
+  const scheduler = new Scheduler({ ...context, worker, recorder, gateways, codes })
+  const unlisten = await listen(context, { tidings_lanes: () => scheduler.wake(), tidings_gateways: gateways.hurry })
   const loops = [
     repeat('heartbeat', HEARTBEAT_EVERY_MS, log, () =>
       seeEngine(sql, worker, databaseClock.offMs(), { ...vitals.read(), unrecorded: recorder.window.open }),

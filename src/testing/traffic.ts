@@ -1,7 +1,7 @@
 import type { Pool } from '../db/sql.ts'
 import { claimReceivers, nextBatches, savePasses } from '../domain/callbacks/callbacks.ts'
 import type { Numbering } from '../domain/numbering/numbering.ts'
-import { recordFindings } from '../domain/sending/recording.ts'
+import { recordStatusReports } from '../domain/sending/recording.ts'
 import { createIntake } from '../domain/singles/intake.ts'
 import type { CascadePlan, SingleWish } from '../domain/singles/single.ts'
 import { aGateway } from './engines.ts'
@@ -33,13 +33,13 @@ export async function aDispatchWithFates(sql: Pool, numbering: Numbering, world:
   const ids = (id: string) => ({ gatewayId, providerIds: [`${id}-1`, `${id}-2`] })
   const after = (ms: number) => new Date(now.getTime() + ms)
   const context = { billingZone, now }
-  await recordFindings(
+  await recordStatusReports(
     sql,
     companyId,
     [delivered, undelivered, sent].map((uuid, i) => ({ uuid, sentAt: now, ids: ids(`7F3A${i}`) })),
     context,
   )
-  await recordFindings(
+  await recordStatusReports(
     sql,
     companyId,
     [
@@ -109,7 +109,7 @@ export async function aCascade(sql: Pool, numbering: Numbering, world: World): P
   ]
   const linkBase = 'http://localhost:8080/s'
   const first = await aSingleMessage(sql, numbering, world, { text: 'First step', cascade: { step: 1, plan } })
-  await recordFindings(
+  await recordStatusReports(
     sql,
     world.companyId,
     [{ uuid: first, sentAt: new Date(), final: { status: 'FAILED', at: new Date(), errorCode: 7060 } }],

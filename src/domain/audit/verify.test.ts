@@ -12,7 +12,7 @@ import { brandIds } from '../numbering/brand.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { importTariffs } from '../pricing/imports.ts'
 import { approveSender } from '../senders/moderation.ts'
-import { recordFindings } from '../sending/recording.ts'
+import { recordStatusReports } from '../sending/recording.ts'
 import { type Difference, verifyLedger } from './verify.ts'
 
 const db = useDatabase()
@@ -79,7 +79,7 @@ const uuidsOf = async ({ companyId }: World, dispatchId: number) =>
   ).map(({ uuid }) => uuid)
 
 const tell = ({ companyId }: World, uuids: string[], status: 'DELIVERED' | 'FAILED' | undefined) =>
-  recordFindings(
+  recordStatusReports(
     db.sql,
     companyId,
     uuids.map(uuid => ({ uuid, sentAt: now, ...(status ? { final: { status, at: now } } : {}) })),

@@ -21,9 +21,9 @@ import { runnableLanes } from '../../testing/lanes.ts'
 import { aWorld, billingZone, someRecipients, type World } from '../../testing/world.ts'
 import { takeChunk } from '../lanes/lanes.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
-import type { Finding } from '../sending/finding.ts'
 import { closeLease } from '../sending/leases.ts'
-import { recordFindings } from '../sending/recording.ts'
+import { recordStatusReports } from '../sending/recording.ts'
+import type { StatusReport } from '../sending/status-report.ts'
 import { endStopped } from '../sending/stopping.ts'
 import { addRecipients, createClientDispatch, requireShownDispatch } from './client-dispatches.ts'
 import type { CascadeStep, ClientDispatch, Recipient } from './dispatch.ts'
@@ -49,7 +49,7 @@ const realClock = () => new Date()
 const refuseAt =
   (now: Date): Refuse =>
   (companyId, uuids, errorCode) =>
-    recordFindings(
+    recordStatusReports(
       db.sql,
       companyId,
       uuids.map(uuid => ({ uuid, refused: { at: now, errorCode } })),
@@ -331,14 +331,14 @@ describe('a stop for good', () => {
     const now = new Date()
     const [first] = await db.sql<{ uuid: string }[]>`
       select uuid from messages where dispatch_id = ${made.dispatchId} and status = 'CREATED' order by seq`
-    await recordFindings(db.sql, made.home.companyId, [{ uuid: first!.uuid, sentAt: now }], { billingZone, now })
+    await recordStatusReports(db.sql, made.home.companyId, [{ uuid: first!.uuid, sentAt: now }], { billingZone, now })
     const left = [{ firstSeq: lease!.firstSeq + 1, nextSeq: lease!.nextSeq, attempts: 0, dueAt: now }]
     await closeLease(db.sql, lease!, left, { billingZone, now })
     await endLanes()
     expect(await fatesOf(db.sql, made.dispatchId)).toEqual({ SENT: 1, 'FAILED 454': 39 })
     await expectBooksInOrder(db.sql, made.world)
     const final = { status: 'DELIVERED' as const, at: now }
-    await recordFindings(db.sql, made.home.companyId, [{ uuid: first!.uuid, final }], { billingZone, now })
+    await recordStatusReports(db.sql, made.home.companyId, [{ uuid: first!.uuid, final }], { billingZone, now })
     expect((await shown(made)).status).toBe('COMPLETED')
     await expectBooksInOrder(db.sql, made.world)
   })
@@ -450,8 +450,8 @@ describe('a cascade dispatch', () => {
       select uuid from messages where dispatch_id = ${made.dispatchId} order by position`
     const [gone, sent] = rows.map(({ uuid }) => uuid)
     const cascades = { numbering: () => numbering, linkBase: 'http://localhost/s' }
-    const record = (...findings: Finding[]) =>
-      recordFindings(db.sql, companyId, findings, { billingZone, now, cascades })
+    const record = (...statusReports: StatusReport[]) =>
+      recordStatusReports(db.sql, companyId, statusReports, { billingZone, now, cascades })
     const failed = { status: 'FAILED' as const, at: now }
     await record({ uuid: gone!, sentAt: now, final: failed }, { uuid: sent!, sentAt: now }) // one goes on to its next step
     await stopDispatch(db.sql, partner, made.dispatchId, { billingZone, now })

@@ -4,7 +4,7 @@ import type { Money } from '../../base/money.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
 import { refuseForeignNames } from '../gateways/name-owners.ts'
-import { hasTooManyLanes, heldRanges } from '../lanes/lanes.ts'
+import { hasTooManyLanes, leasedRanges } from '../lanes/lanes.ts'
 import { type Account, monthOf } from '../ledger/account.ts'
 import { changeReserved, lockAccount, refusalOf } from '../ledger/ledger.ts'
 import { holdPackages, letGoOfPackages } from '../ledger/package-holds.ts'
@@ -184,7 +184,7 @@ async function refuseUnapproved(sql: Sql, dispatch: Dispatch) {
 /** What the messages hold that are in somebody's hands and not recorded yet. */
 async function heldBy(sql: Sql, dispatch: Dispatch): Promise<Money> {
   let held = 0n
-  for (const range of await heldRanges(sql, dispatch.companyId, dispatch.dispatchId)) {
+  for (const range of await leasedRanges(sql, dispatch.companyId, dispatch.dispatchId)) {
     held += (await createdIn(sql, { companyId: dispatch.companyId, ...range }, dispatch)).price
   }
   return held

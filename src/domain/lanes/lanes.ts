@@ -91,10 +91,11 @@ export async function renewLeases(sql: Sql, worker: string, tokens: string[]): P
   return new Set((await store.renewLeases(sql, worker, tokens)).map(({ token }) => token))
 }
 
-export const heldLanes = (sql: Sql, lanes: { companyId: number; laneId: number }[]) => store.selectHeldLanes(sql, lanes)
+export const blockedLanes = (sql: Sql, lanes: { companyId: number; laneId: number }[]) =>
+  store.selectBlockedLanes(sql, lanes)
 
-export const heldRanges = (sql: Sql, companyId: number, dispatchId: number) =>
-  store.selectHeldRanges(sql, companyId, dispatchId)
+export const leasedRanges = (sql: Sql, companyId: number, dispatchId: number) =>
+  store.selectLeasedRanges(sql, companyId, dispatchId)
 
 /** A chunk that is done with: its lifetime is noted, and the lease is gone. */
 export const finishLease = (sql: Sql, lease: Lease, dueAt: Date) => store.finishLease(sql, lease, dueAt)

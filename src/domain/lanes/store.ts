@@ -201,7 +201,7 @@ export function renewLeases(sql: Sql, worker: string, tokens: string[]) {
 }
 
 /** Which of these lanes may no longer send: stopped, sender suspended or ended, company disabled. */
-export function selectHeldLanes(sql: Sql, lanes: { companyId: number; laneId: number }[]) {
+export function selectBlockedLanes(sql: Sql, lanes: { companyId: number; laneId: number }[]) {
   return sql<{ companyId: number; laneId: number }[]>`
     select l.company_id as "companyId", l.lane_id as "laneId"
     from unnest(${lanes.map(lane => lane.companyId)}::bigint[], ${lanes.map(lane => lane.laneId)}::bigint[]) q (company_id, lane_id)
@@ -276,7 +276,7 @@ export function deleteIdleLanes(sql: Sql, limit: number) {
 }
 
 /** The ranges of a dispatch that are in somebody's hands. */
-export function selectHeldRanges(sql: Sql, companyId: number, dispatchId: number) {
+export function selectLeasedRanges(sql: Sql, companyId: number, dispatchId: number) {
   return sql<{ laneId: number; firstSeq: number; nextSeq: number }[]>`
     select e.lane_id as "laneId", e.first_seq as "firstSeq", e.next_seq as "nextSeq"
     from leases e join lanes l on l.company_id = e.company_id and l.lane_id = e.lane_id

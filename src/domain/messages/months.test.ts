@@ -13,7 +13,7 @@ import { changeReserved } from '../ledger/ledger.ts'
 import { statementOf } from '../ledger/statements.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { importTariffs } from '../pricing/imports.ts'
-import { recordFindings } from '../sending/recording.ts'
+import { recordStatusReports } from '../sending/recording.ts'
 import { rebuildTraffic, verifyTraffic } from '../statistics/verify.ts'
 import { pageOfMessages } from './messages.ts'
 import { detachMonth, detachOldMonths, listMonths } from './months.ts'
@@ -117,7 +117,7 @@ const uuidsOf = async ({ companyId }: World, dispatchId: number) =>
   ).map(({ uuid }) => uuid)
 
 const tell = ({ companyId }: World, uuids: string[], status: 'DELIVERED' | 'FAILED' | undefined) =>
-  recordFindings(
+  recordStatusReports(
     db.sql,
     companyId,
     uuids.map(uuid => ({ uuid, sentAt: now, ...(status ? { final: { status, at: now } } : {}) })),

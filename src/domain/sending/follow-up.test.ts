@@ -13,8 +13,8 @@ import { importTariffs } from '../pricing/imports.ts'
 import { createIntake } from '../singles/intake.ts'
 import type { CascadePlan, SingleWish } from '../singles/single.ts'
 import { verifyTraffic } from '../statistics/verify.ts'
-import type { Finding } from './finding.ts'
-import { recordFindings, recordWithin } from './recording.ts'
+import { recordStatusReports, recordWithin } from './recording.ts'
+import type { StatusReport } from './status-report.ts'
 import { passSteps, tellUnread } from './timing.ts'
 
 /** What follows from the steps of messages: who is told what, and whether their cascades go on. */
@@ -62,9 +62,9 @@ async function accept(...wishes: SingleWish[]): Promise<string[]> {
 }
 
 const cascades = { numbering: () => numbering, linkBase }
-const record = (findings: Finding[], now = NOW) =>
-  recordFindings(db.sql, world.companyId, findings, { billingZone, now, cascades })
-const delivered = (uuid: string): Finding => ({ uuid, sentAt: NOW, final: { status: 'DELIVERED', at: NOW } })
+const record = (statusReports: StatusReport[], now = NOW) =>
+  recordStatusReports(db.sql, world.companyId, statusReports, { billingZone, now, cascades })
+const delivered = (uuid: string): StatusReport => ({ uuid, sentAt: NOW, final: { status: 'DELIVERED', at: NOW } })
 
 /** Everything that the company's clients are to be told, in order. */
 async function told(): Promise<Record<string, unknown>[]> {
@@ -188,7 +188,7 @@ describe('a cascade past its completion writes nothing further', () => {
     select cascade_step, status from messages where company_id = ${world.companyId} order by cascade_step`
   const pass = (uuid: string, now: Date) =>
     passSteps(db.sql, world.companyId, [uuid], { ...cascades, pool: db.sql, billingZone, now })
-  const failed = (uuid: string): Finding => ({ uuid, refused: { at: NOW, errorCode: 456 } })
+  const failed = (uuid: string): StatusReport => ({ uuid, refused: { at: NOW, errorCode: 456 } })
 
   test.each([
     ['in time', NOW, 2],
@@ -256,12 +256,12 @@ describe('a cascade past its completion writes nothing further', () => {
     ['in time', NOW, 2],
     ['too late', LATER, 1],
   ] as const)('of a started dispatch, after a step that failed or that nobody read: %s', async (_, now, count) => {
-    for (const finding of [failed, delivered]) {
+    for (const statusReport of [failed, delivered]) {
       world = await aWorld(db.sql)
       await anApprovedSender(db.sql, world.companyId, { channelType: 'VIBER', brand: 'MTS' })
       const { uuid, ...home } = await aDispatch()
       await startCreatedDispatch(db.sql, home, { billingZone, now: NOW })
-      await record([finding(uuid)], now)
+      await record([statusReport(uuid)], now)
       await endLanes(now) // the lane knows no end any more
       await pass(uuid, now)
       expect(await stepsOf()).toHaveLength(count)

@@ -7,7 +7,7 @@ import type { Step } from '../messages/messages.ts'
 import { type Telling, tell } from '../singles/telling.ts'
 import { setTimers, type Timer } from '../timers/timers.ts'
 import { type CountedMessage, countMessages } from '../verifications/verifications.ts'
-import type { Finding, RecordingContext } from './finding.ts'
+import type { RecordingContext, StatusReport } from './status-report.ts'
 import * as store from './timing-store.ts'
 
 /** Channels whose subscribers can be seen reading. */
@@ -111,8 +111,13 @@ export function isTooLate({ completeBy, completionTime, zone }: store.ToldMessag
 }
 
 /** Notes that messages were read, once each, and tells their clients. Where nobody can be seen reading, nobody was. */
-export async function noteReads(sql: Transaction, companyId: number, findings: Finding[], now: Date): Promise<void> {
-  const reads = findings.flatMap(({ uuid, read }) => (read ? [{ uuid, at: read.at }] : []))
+export async function noteReads(
+  sql: Transaction,
+  companyId: number,
+  statusReports: StatusReport[],
+  now: Date,
+): Promise<void> {
+  const reads = statusReports.flatMap(({ uuid, read }) => (read ? [{ uuid, at: read.at }] : []))
   if (reads.length === 0) return
   const noted = await store.updateReads(sql, companyId, READABLE, reads)
   if (noted.length === 0) return

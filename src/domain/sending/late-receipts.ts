@@ -1,17 +1,17 @@
 import type { Sql } from '../../db/sql.ts'
-import type { Finding } from './finding.ts'
+import type { StatusReport } from './status-report.ts'
 import * as store from './late-receipt-store.ts'
 
 /** Keeps the receipts of messages that had ended before. They change neither the message nor its price. */
 export async function keepLateReceipts(
   sql: Sql,
   companyId: number,
-  findings: Finding[],
+  reports: StatusReport[],
   ended: { uuid: string }[],
   now: Date,
 ): Promise<void> {
   const endedNow = new Set(ended.map(({ uuid }) => uuid))
-  const late = findings.flatMap(({ uuid, final }) => {
+  const late = reports.flatMap(({ uuid, final }) => {
     if (!final || endedNow.has(uuid)) return []
     const { status, errorCode = null, operatorError = null } = final
     return { uuid, status, errorCode, operatorError }

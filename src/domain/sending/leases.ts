@@ -5,7 +5,7 @@ import { monthOf } from '../ledger/account.ts'
 import { changeReserved, lockAccount } from '../ledger/ledger.ts'
 import { LIFETIME_MS } from '../messages/message.ts'
 import { createdIn, lastSentIn } from '../messages/messages.ts'
-import type { RecordingContext } from './finding.ts'
+import type { RecordingContext } from './status-report.ts'
 import * as store from './store.ts'
 
 /** A chunk that is worked off, or of which some places are left to be sent later. */

@@ -23,7 +23,7 @@ import { importTariffs } from '../pricing/imports.ts'
 import { approveSender } from '../senders/moderation.ts'
 import { verifyTraffic } from '../statistics/verify.ts'
 import { closeLease, returnStrandedLeases } from './leases.ts'
-import { recordFindings } from './recording.ts'
+import { recordStatusReports } from './recording.ts'
 
 /**
  * Random lives of a company, played on the real verbs and beside them in a slow exact model. Whatever is interleaved,
@@ -372,7 +372,7 @@ function newsOf({ uuid }: ModelMessage, outcome: string, minutes: number, now: D
 async function tell(life: Life, news: News[], times = 1) {
   const month = monthOfModel(life.now)
   for (let time = 0; time < times; time++) life.model.record(news, month)
-  const record = () => recordFindings(db.sql, life.companyId, news, { billingZone, now: life.now })
+  const record = () => recordStatusReports(db.sql, life.companyId, news, { billingZone, now: life.now })
   await Promise.all(Array.from({ length: times }, record))
 }
 

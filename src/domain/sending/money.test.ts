@@ -13,9 +13,9 @@ import { takeChunk } from '../lanes/lanes.ts'
 import { lockAccount, setBilling, topUp } from '../ledger/ledger.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { importTariffs } from '../pricing/imports.ts'
-import type { Finding } from './finding.ts'
 import { closeLease, returnStrandedLeases } from './leases.ts'
-import { recordFindings } from './recording.ts'
+import { recordStatusReports } from './recording.ts'
+import type { StatusReport } from './status-report.ts'
 
 const db = useDatabase()
 let numbering: Numbering
@@ -45,11 +45,11 @@ const uuidsOf = async ({ companyId }: World, dispatchId: number) => {
   return rows.map(({ uuid }) => uuid)
 }
 
-const delivered = (uuids: string[], now = JULY): Finding[] =>
+const delivered = (uuids: string[], now = JULY): StatusReport[] =>
   uuids.map(uuid => ({ uuid, sentAt: now, final: { status: 'DELIVERED', at: now } }))
 
-const record = ({ companyId }: World, findings: Finding[], now = JULY) =>
-  recordFindings(db.sql, companyId, findings, { billingZone, now })
+const record = ({ companyId }: World, statusReports: StatusReport[], now = JULY) =>
+  recordStatusReports(db.sql, companyId, statusReports, { billingZone, now })
 
 async function takeAll({ companyId }: World) {
   const lane = (await runnableLanes(db.sql, new Date())).find(runnable => runnable.companyId === companyId)!
@@ -82,12 +82,12 @@ test('starts beside settlements never exceed the budget', async () => {
   const pool = connect(db.url, { max: 40 })
   const ids: number[] = []
   for (let i = 0; i < 60; i++) ids.push(await aDispatch(db.sql, numbering, world, people(1, i)))
-  const findings = await Promise.all(ids.map(async id => delivered(await uuidsOf(world, id), new Date())))
+  const statusReports = await Promise.all(ids.map(async id => delivered(await uuidsOf(world, id), new Date())))
 
   await Promise.allSettled(
     ids.map(async (id, i) => {
       await start(pool, world, id)
-      await recordFindings(pool, world.companyId, findings[i]!, { billingZone, now: new Date() })
+      await recordStatusReports(pool, world.companyId, statusReports[i]!, { billingZone, now: new Date() })
     }),
   )
   await pool.end()

@@ -1,11 +1,11 @@
 import { comparableNumber } from '../../base/same-number.ts'
 import { timeOfUuid7 } from '../../base/uuid7.ts'
 import type { Sql } from '../../db/sql.ts'
-import { cleanReceipts, type Finding } from './finding.ts'
 import { type Addressee, type ProviderReceipt, submissionTo } from './receipt.ts'
 import * as store from './receipt-store.ts'
+import { cleanReceipts, type StatusReport } from './status-report.ts'
 
-export type MatchedReceipt = { companyId: number; finding: Finding }
+export type MatchedReceipt = { companyId: number; statusReport: StatusReport }
 
 /**
  * Finds the messages that receipts speak of. A message of several parts is DELIVERED when all of them are and FAILED
@@ -97,16 +97,16 @@ async function unansweredOf(sql: Sql, gatewayId: number, unknown: ProviderReceip
 const matchOf = (
   { companyId, uuid }: { companyId: number; uuid: string },
   { status, happenedAt, errorCode, operatorError }: Omit<ProviderReceipt, 'providerId'>,
-): MatchedReceipt => ({ companyId, finding: findingOf(uuid, status, happenedAt, errorCode, operatorError) })
+): MatchedReceipt => ({ companyId, statusReport: statusReportOf(uuid, status, happenedAt, errorCode, operatorError) })
 
 /** What a receipt says of a message. */
-export function findingOf(
+export function statusReportOf(
   uuid: string,
   status: ProviderReceipt['status'],
   at: Date,
   errorCode: number | null | undefined,
   operatorError: string | null | undefined,
-): Finding {
+): StatusReport {
   const why = { ...(errorCode ? { errorCode } : {}), ...(operatorError ? { operatorError } : {}) }
   if (status === 'READ') return { uuid, final: { status: 'DELIVERED', at }, read: { at } }
   return { uuid, final: { status, at, ...why } }

@@ -2,7 +2,7 @@ import type { Money } from '../../base/money.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { enqueueCallbacks, type StatusEvent } from '../callbacks/callbacks.ts'
 import { completeFinished } from '../dispatches/lifecycle.ts'
-import { heldRanges } from '../lanes/lanes.ts'
+import { leasedRanges } from '../lanes/lanes.ts'
 import { type ChargeShare, type Entry, monthOf } from '../ledger/account.ts'
 import { type Charge, changeReserved, charge, lockAccount } from '../ledger/ledger.ts'
 import { letGoOfCharged } from '../ledger/package-holds.ts'
@@ -11,24 +11,24 @@ import { countSteps, moveMessages, type Step } from '../messages/messages.ts'
 import type { Package } from '../pricing/tariff.ts'
 import { countMoved } from '../statistics/statistics.ts'
 import type { TrafficKind } from '../statistics/traffic.ts'
-import { cleanFinding, type Finding, joinFindings, type RecordingContext } from './finding.ts'
 import { followUp, noteReads } from './follow-up.ts'
 import { keepLateReceipts } from './late-receipts.ts'
 import { type Cost, settleDelivered } from './settlement.ts'
+import { cleanStatusReport, joinStatusReports, type RecordingContext, type StatusReport } from './status-report.ts'
 import * as store from './store.ts'
 
 /**
  * Writes what the engine learned of a company's messages, in one transaction: status, counters, money, callbacks and
- * the operator's ids, or none of it. Steps that have been taken before are passed over, so findings may be repeated,
+ * the operator's ids, or none of it. Steps that have been taken before are passed over, so status reports may be repeated,
  * late or come from several processes. Returns how many steps were taken.
  */
-export function recordFindings(
+export function recordStatusReports(
   pool: Pool,
   companyId: number,
-  findings: Finding[],
+  statusReports: StatusReport[],
   context: RecordingContext,
 ): Promise<number> {
-  return pool.begin(sql => recordWithin(sql, pool, companyId, findings, context)) as Promise<number>
+  return pool.begin(sql => recordWithin(sql, pool, companyId, statusReports, context)) as Promise<number>
 }
 
 /** The same within a transaction of the caller's. */
@@ -36,13 +36,13 @@ export async function recordWithin(
   sql: Transaction,
   pool: Pool,
   companyId: number,
-  told: Finding[],
+  told: StatusReport[],
   context: RecordingContext,
 ): Promise<number> {
-  const findings = told.map(cleanFinding)
+  const statusReports = told.map(cleanStatusReport)
   const month = monthOf(context.now, context.billingZone)
   const account = await lockAccount(sql, companyId, month)
-  const joined = folded(findings)
+  const joined = folded(statusReports)
   const steps = await takeSteps(sql, companyId, joined)
   await keepLateReceipts(sql, companyId, joined, steps, context.now)
   const [homes, costs] = await Promise.all([
@@ -57,22 +57,22 @@ export async function recordWithin(
     charge(sql, companyId, account, chargeOf(costs, account.currency, month, kindsBy(homes)), context),
     reduceCreated(sql, companyId, steps),
     enqueueCallbacks(sql, companyId, callbacksOf(steps, homes), context.now),
-    keepIds(sql, companyId, findings, context.now),
+    keepIds(sql, companyId, statusReports, context.now),
     countMoved(sql, companyId, steps, costs.filter(isMessage), kindsBy(homes)),
   ])
   await completeDispatches(sql, companyId, steps)
   const ofMessagingApi = ({ dispatchId }: Step) => dispatchId === null || homes.get(dispatchId)?.format === 'messaging'
   await followUp(sql, companyId, steps.filter(ofMessagingApi), { ...context, pool, currency: account.currency })
-  await noteReads(sql, companyId, findings, context.now)
+  await noteReads(sql, companyId, statusReports, context.now)
   return steps.length
 }
 
-/** What is said of one message in several findings becomes one. */
-function folded(findings: Finding[]): Finding[] {
-  const byUuid = new Map<string, Finding>()
-  for (const finding of findings) {
-    const known = byUuid.get(finding.uuid)
-    byUuid.set(finding.uuid, known ? joinFindings(known, finding) : finding)
+/** What is said of one message in several status reports becomes one. */
+function folded(statusReports: StatusReport[]): StatusReport[] {
+  const byUuid = new Map<string, StatusReport>()
+  for (const statusReport of statusReports) {
+    const known = byUuid.get(statusReport.uuid)
+    byUuid.set(statusReport.uuid, known ? joinStatusReports(known, statusReport) : statusReport)
   }
   return [...byUuid.values()]
 }
@@ -82,29 +82,31 @@ function folded(findings: Finding[]): Finding[] {
  * before anyone recorded the submission: what is not found SENT is looked for among the CREATED, and counts as sent.
  * The operator's report outweighs a refusal: the message was handed over twice, and the other one was taken.
  */
-async function takeSteps(sql: Sql, companyId: number, findings: Finding[]): Promise<Step[]> {
-  const submitted = findings.filter(({ sentAt, refused, final }) => sentAt || (refused && !final))
-  const reported = findings.filter(({ sentAt, final }) => final && !sentAt)
+async function takeSteps(sql: Sql, companyId: number, statusReports: StatusReport[]): Promise<Step[]> {
+  const submitted = statusReports.filter(({ sentAt, refused, final }) => sentAt || (refused && !final))
+  const reported = statusReports.filter(({ sentAt, final }) => final && !sentAt)
   const moved = await Promise.all([
     moveMessages(sql, companyId, 'CREATED', submitted.map(moveOf)),
     moveMessages(sql, companyId, 'SENT', reported.map(moveOf)),
   ])
   const steps = moved.flat()
   const found = new Set(steps.map(({ uuid }) => uuid))
-  const missing = findings.filter(({ uuid, final }) => final && !found.has(uuid))
+  const missing = statusReports.filter(({ uuid, final }) => final && !found.has(uuid))
   return missing.length === 0 ? steps : [...steps, ...(await takeMissing(sql, companyId, missing))]
 }
 
-async function takeMissing(sql: Sql, companyId: number, missing: Finding[]): Promise<Step[]> {
+async function takeMissing(sql: Sql, companyId: number, missing: StatusReport[]): Promise<Step[]> {
   const recordedByOthers = missing.filter(({ sentAt }) => sentAt)
-  const early = missing.filter(({ sentAt }) => !sentAt).map(finding => ({ ...finding, sentAt: finding.final!.at }))
+  const early = missing
+    .filter(({ sentAt }) => !sentAt)
+    .map(statusReport => ({ ...statusReport, sentAt: statusReport.final!.at }))
   return [
     ...(await moveMessages(sql, companyId, 'SENT', recordedByOthers.map(moveOf))),
     ...(await moveMessages(sql, companyId, 'CREATED', early.map(moveOf))),
   ]
 }
 
-function moveOf({ uuid, sentAt, refused, final }: Finding): Move {
+function moveOf({ uuid, sentAt, refused, final }: StatusReport): Move {
   const end = final ?? (sentAt ? undefined : refused)
   return {
     uuid,
@@ -140,7 +142,7 @@ async function holdersAmong(sql: Sql, companyId: number, steps: Step[], homes: M
   const ofStopped = ({ from, dispatchId }: Step) =>
     from === 'CREATED' && dispatchId !== null && homes.get(dispatchId)?.status !== 'STARTED'
   const stopped = new Set(steps.filter(ofStopped).map(({ dispatchId }) => dispatchId!))
-  const ranges = (await Promise.all([...stopped].map(dispatchId => heldRanges(sql, companyId, dispatchId)))).flat()
+  const ranges = (await Promise.all([...stopped].map(dispatchId => leasedRanges(sql, companyId, dispatchId)))).flat()
   const inHands = ({ laneId, seq }: Step) =>
     ranges.some(range => range.laneId === laneId && range.firstSeq <= seq && seq < range.nextSeq)
   return (step: Step) => !ofStopped(step) || inHands(step)
@@ -232,8 +234,8 @@ function callbacksOf(steps: Step[], homes: Map<number, store.Home>) {
   return [...batches].map(([url, events]) => ({ url, events }))
 }
 
-async function keepIds(sql: Sql, companyId: number, findings: Finding[], now: Date) {
-  const rows = findings.flatMap(({ uuid, ids }) =>
+async function keepIds(sql: Sql, companyId: number, statusReports: StatusReport[], now: Date) {
+  const rows = statusReports.flatMap(({ uuid, ids }) =>
     ids
       ? ids.providerIds.flatMap((providerId, part) =>
           providerId === undefined

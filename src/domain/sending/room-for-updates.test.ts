@@ -3,8 +3,8 @@ import type { Transaction } from '../../db/sql.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start, type World } from '../../testing/world.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
-import type { Finding } from './finding.ts'
 import { recordWithin } from './recording.ts'
+import type { StatusReport } from './status-report.ts'
 
 const db = useDatabase()
 let numbering: Numbering
@@ -18,11 +18,11 @@ beforeEach(async () => {
   world = await aWorld(db.sql)
 })
 
-/** How many messages the findings change, and how many of these without touching an index. */
-const record = (findings: Finding[]) =>
+/** How many messages the status reports change, and how many of these without touching an index. */
+const record = (statusReports: StatusReport[]) =>
   db.sql.begin(async sql => {
     const before = await counters(sql)
-    await recordWithin(sql, db.sql, world.companyId, findings, { billingZone, now: new Date() })
+    await recordWithin(sql, db.sql, world.companyId, statusReports, { billingZone, now: new Date() })
     const after = await counters(sql)
     return { changed: after.changed - before.changed, within: after.within - before.within }
   })

@@ -8,8 +8,8 @@ import { requireDispatchProgress } from '../dispatches/dispatches.ts'
 import { startCreatedDispatch } from '../dispatches/lifecycle.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { verifyTraffic } from '../statistics/verify.ts'
-import type { Finding } from './finding.ts'
-import { recordFindings } from './recording.ts'
+import { recordStatusReports } from './recording.ts'
+import type { StatusReport } from './status-report.ts'
 import { endStopped, stopMessages } from './stopping.ts'
 import { passSteps } from './timing.ts'
 
@@ -77,7 +77,7 @@ describe('messages of a dispatch', () => {
         sentAt: new Date(),
         final: { status: 'DELIVERED' as const, at: new Date() },
       }))
-      await recordFindings(db.sql, world.companyId, left, context())
+      await recordStatusReports(db.sql, world.companyId, left, context())
       expect(await progressOf(dispatchId)).toMatchObject({ status: 'COMPLETED', messages: { delivered: 5, failed: 3 } })
       expect(await reserved()).toBe(0n)
       expect(await booksDiffer()).toEqual([])
@@ -156,7 +156,8 @@ describe('a cascade', () => {
     return uuids
   }
 
-  const record = (findings: Finding[]) => recordFindings(db.sql, world.companyId, findings, context())
+  const record = (statusReports: StatusReport[]) =>
+    recordStatusReports(db.sql, world.companyId, statusReports, context())
   const finals = (uuids: string[], status: 'DELIVERED' | 'FAILED') =>
     uuids.map(uuid => ({ uuid, final: { status, at: new Date() } }))
 

@@ -4,8 +4,8 @@ import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { endCascades } from '../cascades/cascades.ts'
 import { monthOf } from '../ledger/account.ts'
 import { lockAccount } from '../ledger/ledger.ts'
-import type { RecordingContext } from './finding.ts'
 import { recordWithin } from './recording.ts'
+import type { RecordingContext } from './status-report.ts'
 import * as store from './stopping-store.ts'
 
 /** `maybe`: a worker has it, and looks once more before it hands it over. */
@@ -47,8 +47,8 @@ const uuidsOf = (messages: store.Stoppable[], inHand: boolean) =>
 
 async function stopNow(sql: Transaction, pool: Pool, companyId: number, uuids: string[], context: RecordingContext) {
   const refused = { at: context.now, errorCode: errorCodes.stopped }
-  const findings = uuids.map(uuid => ({ uuid, refused }))
-  if (findings.length > 0) await recordWithin(sql, pool, companyId, findings, context)
+  const statusReports = uuids.map(uuid => ({ uuid, refused }))
+  if (statusReports.length > 0) await recordWithin(sql, pool, companyId, statusReports, context)
 }
 
 function outcomes(found: store.Stoppable[], endedCascades: Set<string>) {

@@ -5,7 +5,7 @@ import { aSingle } from '../../testing/factories.ts'
 import { aWorld, billingZone, type World } from '../../testing/world.ts'
 import { verifyLedger } from '../audit/verify.ts'
 import { setBilling, topUp } from '../ledger/ledger.ts'
-import { recordFindings } from '../sending/recording.ts'
+import { recordStatusReports } from '../sending/recording.ts'
 import { verifyTraffic } from '../statistics/verify.ts'
 import type { NewCode } from '../verifications/verification.ts'
 import { defaultLimits } from '../verifiers/verifier.ts'
@@ -43,8 +43,12 @@ test('a single message is kept in its lane and holds its price until it is final
     { text: 'Code 5678', seq: 1, open: true, tail: 2, dispatchId: null },
   ])
 
-  const findings = rows.map(({ uuid }) => ({ uuid, sentAt: now, final: { status: 'DELIVERED' as const, at: now } }))
-  await recordFindings(db.sql, world.companyId, findings, { billingZone, now })
+  const statusReports = rows.map(({ uuid }) => ({
+    uuid,
+    sentAt: now,
+    final: { status: 'DELIVERED' as const, at: now },
+  }))
+  await recordStatusReports(db.sql, world.companyId, statusReports, { billingZone, now })
   expect(await reservedOf(world)).toBe(0n)
   expect(await verifyLedger(db.sql, { companyId: world.companyId })).toEqual([])
   expect(await verifyTraffic(db.sql, { companyId: world.companyId })).toEqual([])

@@ -3,8 +3,8 @@ import { errorCodes } from '../../base/error-codes.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start, type World } from '../../testing/world.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
-import type { Finding } from '../sending/finding.ts'
-import { recordFindings } from '../sending/recording.ts'
+import { recordStatusReports } from '../sending/recording.ts'
+import type { StatusReport } from '../sending/status-report.ts'
 import { stopMessages } from '../sending/stopping.ts'
 import { rebuildTraffic, verifyTraffic } from './verify.ts'
 
@@ -22,8 +22,8 @@ beforeEach(async () => {
 
 const HOUR_MS = 3600_000
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * HOUR_MS)
-const record = (findings: Finding[]) =>
-  recordFindings(db.sql, world.companyId, findings, { billingZone, now: new Date() })
+const record = (statusReports: StatusReport[]) =>
+  recordStatusReports(db.sql, world.companyId, statusReports, { billingZone, now: new Date() })
 const differences = () => verifyTraffic(db.sql, { companyId: world.companyId })
 
 async function aStarted(count: number): Promise<string[]> {

@@ -6,7 +6,7 @@ import type { Numbering } from '../../domain/numbering/numbering.ts'
 import type { ProviderReceipt } from '../../domain/sending/receipt.ts'
 import {
   dropKeptReceipts,
-  findingOf,
+  statusReportOf,
   keepReceipts,
   type MatchedReceipt,
   matchReceipts,
@@ -61,12 +61,14 @@ async function takeAndTell({ sql, log, stopWords, numbering }: FeedContext, gate
 
 function byOwnId({ of, status, happenedAt, errorCode, operatorError }: Receipt): MatchedReceipt {
   const { companyId, uuid } = of as { companyId: number; uuid: string }
-  return { companyId, finding: findingOf(uuid, status, happenedAt, errorCode, operatorError) }
+  return { companyId, statusReport: statusReportOf(uuid, status, happenedAt, errorCode, operatorError) }
 }
 
 /** One that can never be written must not bring its neighbours back again and again. */
 async function noteAll(recorder: Recorder, matched: MatchedReceipt[]) {
-  await Promise.all(matched.map(({ companyId, finding }) => recorder.note(companyId, finding).catch(unlessSetAside)))
+  await Promise.all(
+    matched.map(({ companyId, statusReport }) => recorder.note(companyId, statusReport).catch(unlessSetAside)),
+  )
 }
 
 export const byProviderId = ({

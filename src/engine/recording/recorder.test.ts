@@ -2,8 +2,8 @@ import { pino } from 'pino'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Pool } from '../../db/sql.ts'
 import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
-import type { Finding } from '../../domain/sending/finding.ts'
 import { matchReceipts } from '../../domain/sending/receipts.ts'
+import type { StatusReport } from '../../domain/sending/status-report.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aGateway, fatesOf } from '../../testing/engines.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start, type World } from '../../testing/world.ts'
@@ -28,7 +28,7 @@ function aRecorder(sql: Pool = db.sql) {
   const lines: Line[] = []
   const log = pino({}, { write: line => void lines.push(JSON.parse(line)) })
   const recorder = createRecorder({ sql, clock: () => new Date(), billingZone, log })
-  const note = (finding: Finding) => recorder.note(world.companyId, finding)
+  const note = (statusReport: StatusReport) => recorder.note(world.companyId, statusReport)
   const told = (msg: string) => lines.filter(line => line.msg === msg)
   return { recorder, note, told }
 }
@@ -40,12 +40,12 @@ async function someMessages(count: number) {
   return { dispatchId, uuids: rows.map(({ uuid }) => uuid) }
 }
 
-const sent = (uuid: string): Finding => ({ uuid, sentAt: new Date() })
+const sent = (uuid: string): StatusReport => ({ uuid, sentAt: new Date() })
 
-test('one finding that cannot be written is set aside, told once and without texts, and stops nobody', async () => {
+test('one status report that cannot be written is set aside, told once and without texts, and stops nobody', async () => {
   const { dispatchId, uuids } = await someMessages(20)
   const { recorder, note, told } = aRecorder()
-  const bad: Finding = { uuid: 'nonsense', refused: { at: new Date(), errorCode: 601, operatorError: 'a word' } }
+  const bad: StatusReport = { uuid: 'nonsense', refused: { at: new Date(), errorCode: 601, operatorError: 'a word' } }
   const notes = [...uuids.slice(0, 13), bad, ...uuids.slice(13)].map(one =>
     note(typeof one === 'string' ? sent(one) : one),
   )
@@ -54,7 +54,7 @@ test('one finding that cannot be written is set aside, told once and without tex
   expect(results.map(({ status }) => status)).toEqual(notes.map((_, i) => (i === 13 ? 'rejected' : 'fulfilled')))
   expect((results[13] as PromiseRejectedResult).reason).toBeInstanceOf(SetAside)
   expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 20 })
-  const [line, ...more] = told('finding.set_aside')
+  const [line, ...more] = told('statusReport.set_aside')
   expect(more).toEqual([])
   expect(line).toMatchObject({
     companyId: world.companyId,
@@ -84,8 +84,8 @@ test.each(['CONNECTION_CLOSED', 'ECONNREFUSED', '40P01', '53100'])(
     const { recorder, note, told } = aRecorder(away)
     await Promise.all(uuids.map(uuid => note(sent(uuid))))
     expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 2 })
-    expect(told('findings.not_recorded')).toHaveLength(5)
-    expect(told('finding.set_aside')).toEqual([])
+    expect(told('statusReports.not_recorded')).toHaveLength(5)
+    expect(told('statusReport.set_aside')).toEqual([])
     await recorder.stop()
   },
 )
@@ -94,7 +94,7 @@ test('what is set aside while nobody listens disturbs nobody', async () => {
   const { recorder, note, told } = aRecorder()
   void note(sent('nonsense'))
   await recorder.stop()
-  expect(told('finding.set_aside')).toHaveLength(1)
+  expect(told('statusReport.set_aside')).toHaveLength(1)
 })
 
 test('a NUL or an endless id that slipped through a channel is kept out of the database, and nothing else is', async () => {
@@ -108,7 +108,7 @@ test('a NUL or an endless id that slipped through a channel is kept out of the d
     note({ ...sent(endless), ids: { gatewayId, providerIds: ['7'.repeat(60_000)] } }),
     note({ ...sent(failed), final: { status: 'FAILED', at: new Date(), errorCode: 601, operatorError } }),
   ])
-  expect(told('findings.not_recorded')).toEqual([])
+  expect(told('statusReports.not_recorded')).toEqual([])
   expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 2, 'FAILED 601': 1 })
   expect(
     await db.sql`select uuid, provider_id as id from submissions where company_id = ${world.companyId} order by 2`,
@@ -140,7 +140,7 @@ test('receipts with such ids are matched or left out, and keep none of the other
     gatewayId,
     ['7\u00007', '', '\0', '7'.repeat(201), '78', 'unknown'].map(receipt),
   )
-  expect(matched.map(({ finding }) => finding.uuid).sort()).toEqual(uuids.toSorted())
+  expect(matched.map(({ statusReport }) => statusReport.uuid).sort()).toEqual(uuids.toSorted())
   expect(unmatched.map(({ providerId }) => providerId)).toEqual(['unknown'])
   await recorder.stop()
 })

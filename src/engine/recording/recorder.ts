@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { isPassing } from '../../base/database-losses.ts'
 import type { Pool } from '../../db/sql.ts'
-import type { Finding, RecordingContext } from '../../domain/sending/finding.ts'
-import { recordFindings } from '../../domain/sending/recording.ts'
+import { recordStatusReports } from '../../domain/sending/recording.ts'
+import type { RecordingContext, StatusReport } from '../../domain/sending/status-report.ts'
 import { SubmissionWindow } from '../sending/submission-window.ts'
 import { createDesk, type Desk, type Entry } from './report-buffer.ts'
 import { SetAside } from './set-aside.ts'
@@ -16,9 +16,9 @@ const WHOLE_TRIES = 3
 export type Recorder = {
   /**
    * Notes what was learned of a message; resolves when it is committed, rejects when that has been given up, with
-   * `SetAside` when the finding itself is to blame. `places` in the window are free from then on.
+   * `SetAside` when the status report itself is to blame. `places` in the window are free from then on.
    */
-  note(companyId: number, finding: Finding, places?: number): Promise<void>
+  note(companyId: number, statusReport: StatusReport, places?: number): Promise<void>
   /** What is handed over and not recorded yet. */
   window: SubmissionWindow
   /** We are about to stop: what cannot be written within a few seconds from now is given up. */
@@ -29,10 +29,10 @@ export type Recorder = {
 
 /**
  * Collects what the engine learns and writes it in batches, one transaction of a company at a time; what comes in
- * meanwhile becomes the next batch. What is learned of a message before it is written becomes one finding:
+ * meanwhile becomes the next batch. What is learned of a message before it is written becomes one status report:
  * taken and delivered is one step, a receipt told twice is one receipt. While the database is away a batch is tried
  * again until it is written; meanwhile submission pauses. What a database that is there does not take is looked for by
- * halves and set aside, so that one bad finding never stops its company.
+ * halves and set aside, so that one bad status report never stops its company.
  */
 export function createRecorder(context: {
   sql: Pool
@@ -45,9 +45,9 @@ export function createRecorder(context: {
   const window = new SubmissionWindow()
   let giveUpAt = Number.POSITIVE_INFINITY
 
-  function note(companyId: number, finding: Finding, places = 0): Promise<void> {
+  function note(companyId: number, statusReport: StatusReport, places = 0): Promise<void> {
     const desk = desks.get(companyId)?.desk ?? createDesk()
-    const { entry, isNew } = desk.add(finding)
+    const { entry, isNew } = desk.add(statusReport)
     entry.places += places
     if (isNew) entry.written.promise.catch(() => {}) // who noted something may be gone by the time it is given up
     if (!desks.has(companyId)) desks.set(companyId, { desk, cleared: clear(companyId, desk) })
@@ -66,7 +66,7 @@ export function createRecorder(context: {
     const isWritten = await writeAll(companyId, list, WHOLE_TRIES)
     for (const { written } of list) {
       if (isWritten) written.resolve()
-      else written.reject(new Error('the findings could not be recorded before the engine stopped'))
+      else written.reject(new Error('the status reports could not be recorded before the engine stopped'))
     }
     window.leave(list.reduce((sum, { places }) => sum + places, 0))
   }
@@ -77,7 +77,7 @@ export function createRecorder(context: {
     while (performance.now() < giveUpAt) {
       const err = await failureToWrite(companyId, list)
       if (err === undefined) return true
-      context.log.error({ err, companyId, findings: list.length }, 'findings.not_recorded')
+      context.log.error({ err, companyId, statusReports: list.length }, 'statusReports.not_recorded')
       if (!isPassing(err) && --left === 0) return writeApart(companyId, list, err)
       await pause(RETRY_MS)
     }
@@ -86,9 +86,13 @@ export function createRecorder(context: {
 
   async function failureToWrite(companyId: number, list: Entry[]): Promise<unknown> {
     try {
-      const findings = list.map(({ finding }) => finding)
+      const statusReports = list.map(({ statusReport }) => statusReport)
       const { sql, billingZone, clock, cascades } = context
-      await recordFindings(sql, companyId, findings, { billingZone, now: clock(), ...(cascades ? { cascades } : {}) })
+      await recordStatusReports(sql, companyId, statusReports, {
+        billingZone,
+        now: clock(),
+        ...(cascades ? { cascades } : {}),
+      })
     } catch (err) {
       return err ?? new Error('nothing was said')
     }
@@ -100,12 +104,12 @@ export function createRecorder(context: {
     return (await writeAll(companyId, list.slice(0, half), 1)) && (await writeAll(companyId, list.slice(half), 1))
   }
 
-  function setAside(companyId: number, { finding, written }: Entry, err: unknown): true {
-    const { uuid, ...learned } = finding
+  function setAside(companyId: number, { statusReport, written }: Entry, err: unknown): true {
+    const { uuid, ...learned } = statusReport
     const { code, message: reason } = err as { code?: string; message?: string }
     context.log.error(
       { companyId, messageUuid: uuid, learned: Object.keys(learned), code, reason },
-      'finding.set_aside',
+      'statusReport.set_aside',
     )
     written.reject(new SetAside(`what was learned of message ${uuid} cannot be written`))
     return true

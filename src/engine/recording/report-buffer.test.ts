@@ -13,7 +13,7 @@ function aDesk() {
   const passMs = (ms: number) => {
     now += ms
   }
-  const taken = () => desk.take().map(({ finding }) => finding)
+  const taken = () => desk.take().map(({ statusReport }) => statusReport)
   return { ...desk, passMs, taken }
 }
 
@@ -21,7 +21,7 @@ test('an empty desk is never ready', () => {
   expect(aDesk().readyInMs()).toBeUndefined()
 })
 
-test('findings wait until nothing more comes for a moment, and no longer than their time', () => {
+test('status reports wait until nothing more comes for a moment, and no longer than their time', () => {
   const desk = aDesk()
   desk.add(sent('a'))
   expect(desk.readyInMs()).toBe(5)
@@ -38,13 +38,13 @@ test('findings wait until nothing more comes for a moment, and no longer than th
   }
 })
 
-test('many findings wait for nothing', () => {
+test('many status reports wait for nothing', () => {
   const desk = aDesk()
   for (const uuid of named('m', 2000)) desk.add(sent(uuid))
   expect(desk.readyInMs()).toBe(0)
 })
 
-test('a receipt joins the submission that still waits: one finding for two', () => {
+test('a receipt joins the submission that still waits: one status report for two', () => {
   const desk = aDesk()
   const first = desk.add(sent('a'))
   const second = desk.add(delivered('a'))

@@ -1,7 +1,7 @@
-import { type Finding, joinFindings } from '../../domain/sending/finding.ts'
+import { joinStatusReports, type StatusReport } from '../../domain/sending/status-report.ts'
 
 /**
- * Findings are written when nothing more has come for a moment, this long after the first of them, or earlier when
+ * Status reports are written when nothing more has come for a moment, this long after the first of them, or earlier when
  * many have come together; but never at once: receipts that follow their submissions on the heel then still find them
  * here, and make one step of two.
  */
@@ -15,7 +15,7 @@ const MOST_LATE = 300
 
 /** What was learned of one message, and whoever waits for it to be written. */
 export type Entry = {
-  finding: Finding
+  statusReport: StatusReport
   written: PromiseWithResolvers<void>
   since: number
   /** Places in the window of submissions that are free when it is written. */
@@ -24,7 +24,7 @@ export type Entry = {
 
 export type Desk = {
   /** Adds to what is known of the message, or begins with it: then `isNew`. */
-  add(finding: Finding): { entry: Entry; isNew: boolean }
+  add(statusReport: StatusReport): { entry: Entry; isNew: boolean }
   /** Milliseconds until it is time to write; undefined when there is nothing. */
   readyInMs(): number | undefined
   /** What is to be written next. */
@@ -37,17 +37,17 @@ export function createDesk(clock: () => number = () => performance.now()): Desk 
   const reported = new Map<string, Entry>()
   let lastAt = 0
 
-  function add(finding: Finding) {
+  function add(statusReport: StatusReport) {
     lastAt = clock()
-    const known = reported.get(finding.uuid) ?? submitted.get(finding.uuid)
+    const known = reported.get(statusReport.uuid) ?? submitted.get(statusReport.uuid)
     if (known) {
-      known.finding = joinFindings(known.finding, finding)
-      if (known.finding.final && submitted.delete(finding.uuid)) reported.set(finding.uuid, known)
+      known.statusReport = joinStatusReports(known.statusReport, statusReport)
+      if (known.statusReport.final && submitted.delete(statusReport.uuid)) reported.set(statusReport.uuid, known)
       return { entry: known, isNew: false }
     }
-    const entry = { finding, written: Promise.withResolvers<void>(), since: lastAt, places: 0 }
-    if (finding.final) reported.set(finding.uuid, entry)
-    else submitted.set(finding.uuid, entry)
+    const entry = { statusReport, written: Promise.withResolvers<void>(), since: lastAt, places: 0 }
+    if (statusReport.final) reported.set(statusReport.uuid, entry)
+    else submitted.set(statusReport.uuid, entry)
     return { entry, isNew: true }
   }
 

@@ -8,181 +8,221 @@ import {
   runsOf,
   windowOf,
 } from '../../domain/lanes/lane.ts'
-import { heldLanes, renewLeases } from '../../domain/lanes/lanes.ts'
+import { blockedLanes, renewLeases } from '../../domain/lanes/lanes.ts'
 import { queuedMessages } from '../../domain/messages/messages.ts'
 import { closeLease } from '../../domain/sending/leases.ts'
 import type { Gateways, LiveGateway } from '../gateways/gateways.ts'
 import type { Allowance, Allowances } from './allowances.ts'
-import { type Attempt, type Hand, type SenderContext, sendMessages } from './sender.ts'
+import { type ChunkInProgress, sendMessages } from './sender.ts'
+import { type Attempt, placeOf, type SenderContext } from './work.ts'
 
-export type HandsContext = SenderContext & {
+export type ActiveChunksContext = SenderContext & {
   billingZone: string
   worker: string
   allowances: Allowances
   gateways: Gateways
-  /** Then nothing more is handed over. */
+  /** True once the engine stops: no further message is submitted. */
   isStopping(): boolean
-  /** There may be room for another chunk. */
+  /** Called when a gateway may have room for another chunk. */
   wakeUp(): void
 }
 
-/** The most that is handed over of a chunk between two looks at what has changed. */
+/** Most messages submitted between two checks of the blacklist, stop requests and expiry. */
 const SLICE = 500
-/** A slice that is under way for longer is looked through again for what is no longer wanted. */
+/** During a slice that takes longer than this, the checks are repeated. */
 const LONG_SLICE_MS = 500
-/** A worker stops submitting this long before its lease could be taken by another. */
+/** The worker stops submitting this long before another worker may take its lease. */
 const SAFETY_MS = 2000
-/** What a message that is longer than what its limits had to give waits for more. */
+/** Pause before a message is tried again that is longer than its limits allow at present. */
 const TOO_LONG_MS = 200
-/** How soon to look again for the gateway that carries a name. */
+/** Pause before a message is tried again whose gateway, the only one that carries its sender name, is away. */
 const CARRIER_AWAY_MS = 1000
 
-type Held = Hand & { lease: Lease; until: number; held: boolean }
+/** The gateway of a chunk and how much of the chunk may be sent. Without a gateway the messages are only refused. */
+export type Route = { gateway: LiveGateway | undefined; allowance: Allowance; mostMessages: number }
 
-/** A way out and what may go there; none for messages that are only to be refused. */
-export type WayOut = { gateway: LiveGateway | undefined; allowance: Allowance; mostMessages: number }
+type ActiveChunk = ChunkInProgress & {
+  lease: Lease
+  /** On the clock of `performance.now()`. */
+  leasedUntil: number
+  /** The lane was stopped or suspended, or the lease belongs to another worker now. */
+  isBlocked: boolean
+}
 
-/** The chunks under way in this process: each is brought out as long as its lease is ours and its lane is not held. */
-export function createHands(context: HandsContext) {
-  const { sql, clock, worker, allowances, gateways, isStopping, wakeUp } = context
-  const hands = new Map<string, Held>()
+/** The chunks that this process is sending. A chunk is sent as long as its lease is ours and its lane is not blocked. */
+export class ActiveChunks {
+  readonly #context: ActiveChunksContext
+  /** By the token of the lease. */
+  readonly #chunks = new Map<string, ActiveChunk>()
 
-  /** Brings a chunk out that was leased when we `asked`; what is left of it is given back. */
-  async function workOff(lane: RunnableLane, lease: Lease, way: WayOut, asked: number) {
-    const hand = handOf(lane, lease, way.gateway, asked)
-    const { gateway, allowance, mostMessages } = way
-    hands.set(lease.token, hand)
-    if (gateway) gateway.busy += 1
-    let isFree = false
-    const letGo = async () => {
-      if (isFree) return
-      isFree = true
-      if (gateway) gateway.busy -= 1
-      wakeUp()
-      await allowances.giveBack(allowance, allowance.parts - hand.handedParts)
-    }
+  constructor(context: ActiveChunksContext) {
+    this.#context = context
+  }
+
+  /** Sends a leased chunk and returns to the lane what could not be sent. `askedAt`: when the lease was requested. */
+  async send(lane: RunnableLane, lease: Lease, route: Route, askedAt: number): Promise<void> {
+    const chunk = this.#chunkOf(lane, lease, route.gateway, askedAt)
+    const release = this.#occupy(route, chunk)
+    this.#chunks.set(lease.token, chunk)
     try {
-      const read = await attemptsOf(lane, lease, mostMessages)
-      const { messages, elsewhere } = byRoute(lane, read, gateway)
-      const count = await allowances.fittingCount(messages, allowance)
-      const over =
-        elsewhere.length === 0
-          ? overOf(lease, messages, count, mostMessages)
-          : [...elsewhere, ...eachOf(messages.slice(count)), ...overOf(lease, read, read.length, mostMessages)]
-      const began = performance.now()
-      const { recorded, left } = await sendMessages(context, lane, messages.slice(0, count), gateway, hand)
-      if (gateway) gateway.partsPerSecond = (hand.handedParts * 1000) / Math.max(1, performance.now() - began)
-      await letGo() // for the next chunk, while this one is written down
-      await recorded
-      await closeLease(sql, lease, runsOf([...left, ...over]), { billingZone: context.billingZone, now: clock() })
+      const { messages, left } = await this.#messagesToSend(lane, lease, route)
+      const sent = await this.#sendMeasured(lane, messages, route.gateway, chunk)
+      await release() // the gateway can take the next chunk while this one is recorded
+      await sent.recorded
+      await this.#closeLease(lease, [...sent.left, ...left])
     } finally {
-      hands.delete(lease.token)
-      await letGo()
+      this.#chunks.delete(lease.token)
+      await release()
     }
   }
 
   /**
-   * The lease is ours from when we asked for it, not from when we heard of it: we may have been frozen in between.
-   * Looked at before every message, so that a stop, a pause or the end of the window acts inside a chunk.
+   * The lease counts from the moment it was requested, not from the answer: the process may have been frozen in between.
+   * `mayContinue` is checked before every message, so that a stop, a pause or the end of the sending hours takes effect
+   * inside a chunk.
    */
-  function handOf(lane: RunnableLane, lease: Lease, gateway: LiveGateway | undefined, asked: number): Held {
+  #chunkOf(lane: RunnableLane, lease: Lease, gateway: LiveGateway | undefined, askedAt: number): ActiveChunk {
+    const { clock, isStopping } = this.#context
     const window = windowOf(lane)
     const closing = window ? closesAt(window, clock()) : undefined
-    const hand: Held = {
+    const chunk: ActiveChunk = {
       lease,
-      until: asked + LEASE_SECONDS * 1000,
-      held: false,
-      handedParts: 0,
-      sliceSize: aSecondOf(gateway, SLICE),
-      mayGo: () =>
+      leasedUntil: askedAt + LEASE_SECONDS * 1000,
+      isBlocked: false,
+      submittedParts: 0,
+      sliceSize: messagesPerSecond(gateway, SLICE),
+      mayContinue: () =>
         !isStopping() &&
-        !hand.held &&
-        performance.now() < hand.until - SAFETY_MS &&
+        !chunk.isBlocked &&
+        performance.now() < chunk.leasedUntil - SAFETY_MS &&
         (!gateway || (!gateway.gateway.paused && (!closing || clock() < closing))),
     }
-    return hand
+    return chunk
   }
 
-  async function attemptsOf(lane: RunnableLane, lease: Lease, most: number): Promise<Attempt[]> {
-    const queued = await queuedMessages(sql, { ...lease, most }, lane)
+  /** Counts the chunk against its gateway. The function that it returns ends that, once, and returns unused parts. */
+  #occupy({ gateway, allowance }: Route, chunk: ActiveChunk): () => Promise<void> {
+    let isReleased = false
+    if (gateway) gateway.busy += 1
+    return async () => {
+      if (isReleased) return
+      isReleased = true
+      if (gateway) gateway.busy -= 1
+      this.#context.wakeUp()
+      await this.#context.allowances.giveBack(allowance, allowance.parts - chunk.submittedParts)
+    }
+  }
+
+  /** The messages of the chunk that may be sent now through this gateway, and the places of all others. */
+  async #messagesToSend(lane: RunnableLane, lease: Lease, { gateway, allowance, mostMessages }: Route) {
+    const read = await this.#read(lane, lease, mostMessages)
+    const { messages, elsewhere } = this.#byRoute(lane, read, gateway)
+    const count = await this.#context.allowances.fittingCount(messages, allowance)
+    const left =
+      elsewhere.length === 0
+        ? this.#leftBehind(lease, messages, count, mostMessages)
+        : [
+            ...elsewhere,
+            ...this.#leftNow(messages.slice(count)),
+            ...this.#leftBehind(lease, read, read.length, mostMessages),
+          ]
+    return { messages: messages.slice(0, count), left }
+  }
+
+  async #read(lane: RunnableLane, lease: Lease, most: number): Promise<Attempt[]> {
+    const queued = await queuedMessages(this.#context.sql, { ...lease, most }, lane)
     const before = { attempts: lease.attempts, ...(lane.gatewayId ? { gatewayId: lane.gatewayId } : {}) }
     return queued.map(message => ({ ...message, ...before }))
   }
 
   /**
-   * Messages of a shared lane whose name a gateway has begun to carry since they were accepted are put aside for that
-   * gateway: no other takes them.
+   * In a shared lane every message has its own sender name. A gateway may have begun to carry such a name after the
+   * message was accepted. The message then waits for that gateway, because no other gateway may send it.
    */
-  function byRoute(lane: RunnableLane, read: Attempt[], gateway: LiveGateway | undefined) {
+  #byRoute(lane: RunnableLane, read: Attempt[], gateway: LiveGateway | undefined) {
     if (!isShared(lane)) return { messages: read, elsewhere: [] }
+    const { clock, gateways } = this.#context
     const messages: Attempt[] = []
     const elsewhere: Left[] = []
-    // Put aside before and here again: its gateway is paused or gone.
+    // A lane with a leaseId holds messages that already waited once: their gateway is paused or gone.
     const dueAt = lane.leaseId ? new Date(clock().getTime() + CARRIER_AWAY_MS) : clock()
     for (const message of read) {
       const carriers = gateways.carriersOf(lane.channelType, lane.brandId, message.senderName ?? '')
       const isOurs = carriers.size === 0 || (gateway && carriers.has(gateway.gateway.gatewayId))
       if (isOurs) messages.push(message)
-      else elsewhere.push(leftAt(dueAt, message, [...carriers][0]))
+      else elsewhere.push(placeOf({ ...message, gatewayId: [...carriers][0] }, dueAt))
     }
     return { messages, elsewhere }
   }
 
-  const eachOf = (messages: Attempt[]): Left[] => messages.map(message => leftAt(clock(), message, message.gatewayId))
-
-  const leftAt = (dueAt: Date, { seq, attempts }: Attempt, gatewayId: number | undefined): Left => ({
-    seq,
-    attempts,
-    dueAt,
-    ...(gatewayId ? { gatewayId } : {}),
-  })
-
-  /** What of a lease may not go this time, all the places behind what was read included: its first and last place. */
-  function overOf(lease: Lease, messages: Attempt[], count: number, most: number): Left[] {
-    const isReadThrough = messages.length < most
-    if (isReadThrough && count === messages.length) return []
-    const dueAt = count === 0 ? new Date(clock().getTime() + TOO_LONG_MS) : clock()
-    const last = messages.at(-1)!
-    const from = messages[count]?.seq ?? last.seq + 1
-    const to = isReadThrough ? last.seq : lease.nextSeq - 1
-    const { attempts, gatewayId } = last
-    const places = from > to ? [] : [from, to]
-    return places.map(seq => ({ seq, attempts, dueAt, ...(gatewayId ? { gatewayId } : {}) }))
+  #leftNow(messages: Attempt[]): Left[] {
+    return messages.map(message => placeOf(message, this.#context.clock()))
   }
 
-  async function renew() {
-    if (hands.size === 0) return
-    const asked = performance.now()
-    const mine = [...hands] // who comes while we ask is not in the answer
-    const ours = await renewLeases(
+  /**
+   * The places from the first message that may not be sent to the end of the lease, as the first and the last place of
+   * that range. It includes the places behind the messages that were read.
+   */
+  #leftBehind(lease: Lease, messages: Attempt[], count: number, most: number): Left[] {
+    const areAllRead = messages.length < most
+    const last = messages.at(-1)
+    if (!last || (areAllRead && count === messages.length)) return []
+    const { clock } = this.#context
+    const dueAt = count === 0 ? new Date(clock().getTime() + TOO_LONG_MS) : clock()
+    const from = messages[count]?.seq ?? last.seq + 1
+    const to = areAllRead ? last.seq : lease.nextSeq - 1
+    return from > to ? [] : [from, to].map(seq => placeOf({ ...last, seq }, dueAt))
+  }
+
+  /** Measures how fast the gateway took the chunk: the size of the next chunk depends on it. */
+  async #sendMeasured(lane: RunnableLane, messages: Attempt[], gateway: LiveGateway | undefined, chunk: ActiveChunk) {
+    const begunAt = performance.now()
+    const sent = await sendMessages(this.#context, lane, messages, gateway, chunk)
+    const seconds = Math.max(1, performance.now() - begunAt) / 1000
+    if (gateway) gateway.partsPerSecond = chunk.submittedParts / seconds
+    return sent
+  }
+
+  async #closeLease(lease: Lease, left: Left[]) {
+    const { sql, billingZone, clock } = this.#context
+    await closeLease(sql, lease, runsOf(left), { billingZone, now: clock() })
+  }
+
+  /** Renews the leases of all chunks. A chunk whose lease another worker has taken is not sent any further. */
+  async renew(): Promise<void> {
+    if (this.#chunks.size === 0) return
+    const askedAt = performance.now()
+    const chunks = [...this.#chunks] // a copy: the answer says nothing of chunks that are added meanwhile
+    const { sql, worker } = this.#context
+    const renewed = await renewLeases(
       sql,
       worker,
-      mine.map(([token]) => token),
+      chunks.map(([token]) => token),
     )
-    for (const [token, hand] of mine) {
-      if (ours.has(token)) hand.until = asked + LEASE_SECONDS * 1000
-      else hand.held = true
+    for (const [token, chunk] of chunks) {
+      if (renewed.has(token)) chunk.leasedUntil = askedAt + LEASE_SECONDS * 1000
+      else chunk.isBlocked = true
     }
   }
 
-  /** Stops, suspensions and disabled companies act within a second; so does the blacklist at a slow gateway. */
-  async function hold() {
-    if (hands.size === 0) return
-    const held = await heldLanes(
-      sql,
-      [...hands.values()].map(({ lease }) => lease),
-    )
-    const ids = new Set(held.map(({ companyId, laneId }) => `${companyId}/${laneId}`))
-    for (const hand of hands.values()) if (ids.has(`${hand.lease.companyId}/${hand.lease.laneId}`)) hand.held = true
-    for (const { slice } of [...hands.values()])
-      if (slice && performance.now() > slice.since + LONG_SLICE_MS) await slice.lookAgain()
+  /**
+   * Blocks chunks whose dispatch was stopped, whose sender name was suspended or whose company was disabled, within a
+   * second. At a slow gateway the blacklist and stop requests are read again, too.
+   */
+  async block(): Promise<void> {
+    if (this.#chunks.size === 0) return
+    const leases = [...this.#chunks.values()].map(({ lease }) => lease)
+    const blocked = new Set((await blockedLanes(this.#context.sql, leases)).map(keyOf))
+    for (const chunk of this.#chunks.values()) if (blocked.has(keyOf(chunk.lease))) chunk.isBlocked = true
+    for (const { slice } of [...this.#chunks.values()])
+      if (slice && performance.now() > slice.startedAt + LONG_SLICE_MS) await slice.checkAgain()
   }
-
-  return { workOff, renew, hold }
 }
 
-/** What a gateway takes within about a second, as its last chunk showed; of one that had none, as much as it takes at once. */
-export function aSecondOf(gateway: LiveGateway | undefined, most: number): number {
+const keyOf = ({ companyId, laneId }: { companyId: number; laneId: number }) => `${companyId}/${laneId}`
+
+/** What a gateway takes within about a second, measured at its last chunk; before the first chunk, its window. */
+export function messagesPerSecond(gateway: LiveGateway | undefined, most: number): number {
   if (!gateway) return most
   return Math.max(1, Math.min(most, Math.max(gateway.channel.window, Math.ceil(gateway.partsPerSecond ?? 0))))
 }

@@ -1,8 +1,8 @@
 import { pino } from 'pino'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
-import type { Finding } from '../../domain/sending/finding.ts'
-import { recordFindings } from '../../domain/sending/recording.ts'
+import { recordStatusReports } from '../../domain/sending/recording.ts'
+import type { StatusReport } from '../../domain/sending/status-report.ts'
 import { acceptSingles } from '../../domain/singles/singles.ts'
 import { setTimers, type TimerKind } from '../../domain/timers/timers.ts'
 import { useDatabase } from '../../testing/database.ts'
@@ -32,15 +32,15 @@ beforeEach(async () => {
 })
 
 /** Writes at once; what is said of some messages it does not take. */
-function aRecorder(refused: Map<string, Error> = new Map()): Recorder & { noted: Finding[] } {
-  const noted: Finding[] = []
+function aRecorder(refused: Map<string, Error> = new Map()): Recorder & { noted: StatusReport[] } {
+  const noted: StatusReport[] = []
   return {
     noted,
-    async note(companyId, finding) {
-      const error = refused.get(finding.uuid)
+    async note(companyId, statusReport) {
+      const error = refused.get(statusReport.uuid)
       if (error) throw error
-      noted.push(finding)
-      await recordFindings(db.sql, companyId, [finding], { billingZone, now })
+      noted.push(statusReport)
+      await recordStatusReports(db.sql, companyId, [statusReport], { billingZone, now })
     },
     window: new SubmissionWindow(),
     hurry() {},
@@ -80,7 +80,7 @@ const timersLeft = async () =>
 /** A message in VIBER that was delivered, and whose reading is waited for until now. */
 async function anUnread() {
   const [uuid] = await accept(1, { channelType: 'VIBER', callbackUrl, callbackEvents: ['read'] })
-  await recordFindings(
+  await recordStatusReports(
     db.sql,
     world.companyId,
     [{ uuid: uuid!, sentAt: hourAgo, final: { status: 'DELIVERED', at: hourAgo } }],

@@ -7,7 +7,7 @@ import { entriesOfLine, pageOfLines } from '../../domain/ledger/lines.ts'
 import { loadNumbering } from '../../domain/numbering/numbering.ts'
 import { importTariffs } from '../../domain/pricing/imports.ts'
 import { approveSender } from '../../domain/senders/moderation.ts'
-import { recordFindings } from '../../domain/sending/recording.ts'
+import { recordStatusReports } from '../../domain/sending/recording.ts'
 import { useApp } from '../../testing/api.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, staff } from '../../testing/cabinet.ts'
 import { aCompany, aPartner, aSender } from '../../testing/factories.ts'
@@ -50,7 +50,7 @@ beforeAll(async () => {
     await start(api.sql, world, dispatchId, at(day).now)
     const rows = await api.sql<{ uuid: string }[]>`select uuid from messages where dispatch_id = ${dispatchId}`
     for (const some of [rows.slice(0, 3), rows.slice(3)])
-      await recordFindings(
+      await recordStatusReports(
         api.sql,
         companyId,
         some.map(({ uuid }) => ({ uuid, sentAt: at(day).now, final: { status: 'DELIVERED', at: at(day).now } })),

@@ -6,8 +6,8 @@ import { addToBlacklist } from '../../domain/blacklist/blacklist.ts'
 import { endDueLanes } from '../../domain/dispatches/ending.ts'
 import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
 import { suspendSender } from '../../domain/senders/senders.ts'
-import type { Finding } from '../../domain/sending/finding.ts'
-import { recordFindings } from '../../domain/sending/recording.ts'
+import type { StatusReport } from '../../domain/sending/status-report.ts'
+import { recordStatusReports } from '../../domain/sending/recording.ts'
 import { endStopped } from '../../domain/sending/stopping.ts'
 import { verifyTraffic } from '../../domain/statistics/verify.ts'
 import { anApprovedSender, numberOf } from '../../testing/factories.ts'
@@ -56,8 +56,8 @@ const contextAt = (now: Date) => ({
   cascades: { numbering: () => numbering, linkBase: 'http://localhost/s' },
 })
 
-const record = (findings: Finding[], now = new Date()) =>
-  recordFindings(api.sql, world.companyId, findings, contextAt(now))
+const record = (statusReports: StatusReport[], now = new Date()) =>
+  recordStatusReports(api.sql, world.companyId, statusReports, contextAt(now))
 
 /** As the operator reports it. */
 const fail = (uuids: string[], now = new Date()) =>

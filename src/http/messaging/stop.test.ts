@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { verifyLedger } from '../../domain/audit/verify.ts'
-import { recordFindings } from '../../domain/sending/recording.ts'
+import { recordStatusReports } from '../../domain/sending/recording.ts'
 import { bodyMutations } from '../../testing/conformance/mutations.ts'
 import { printOfTables } from '../../testing/conformance/world.ts'
 import { numberOf } from '../../testing/factories.ts'
@@ -48,7 +48,7 @@ const rowOf = async (uuid: string) =>
 
 /** As the engine does when the operator has taken it. */
 const handOver = (uuid: string) =>
-  recordFindings(api.sql, world.companyId, [{ uuid, sentAt: new Date() }], { billingZone, now: new Date() })
+  recordStatusReports(api.sql, world.companyId, [{ uuid, sentAt: new Date() }], { billingZone, now: new Date() })
 
 /** As a worker holds it. */
 async function takeInHand(uuid: string) {

@@ -3,7 +3,7 @@ import type { CascadeContext } from '../cascades/cascades.ts'
 import type { ProviderReceipt } from './receipt.ts'
 
 /** What the engine learned of one message: that the operator took it, what became of it, or both. */
-export type Finding = {
+export type StatusReport = {
   uuid: string
   sentAt?: Date
   /**
@@ -26,13 +26,13 @@ export type RecordingContext = {
 }
 
 /** The first word about an end counts, later ones are repeats; but the later ids are those of an attempt that got on. */
-export function joinFindings(known: Finding, more: Finding): Finding {
+export function joinStatusReports(known: StatusReport, more: StatusReport): StatusReport {
   const ids = joinIds(known.ids, more.ids)
   return { ...more, ...known, ...(ids ? { ids } : {}) }
 }
 
 /** The ids of parts may be told one after another: a later one does not take the place of those beside it. */
-function joinIds(known: Finding['ids'], more: Finding['ids']): Finding['ids'] {
+function joinIds(known: StatusReport['ids'], more: StatusReport['ids']): StatusReport['ids'] {
   if (!known || !more || known.gatewayId !== more.gatewayId) return more ?? known
   if (known.providerIds.length !== more.providerIds.length) return more
   return { ...more, providerIds: more.providerIds.map((id, part) => id || (known.providerIds[part] ?? id)) }
@@ -42,15 +42,15 @@ function joinIds(known: Finding['ids'], more: Finding['ids']): Finding['ids'] {
  * The last look at what operators wrote before it goes into the database: channels clean it themselves, but a single
  * NUL that slipped through would keep a whole batch out. An id that cannot be kept counts as none.
  */
-export function cleanFinding(finding: Finding): Finding {
-  const { ids, refused, final } = finding
+export function cleanStatusReport(statusReport: StatusReport): StatusReport {
+  const { ids, refused, final } = statusReport
   if (
     (!ids || ids.providerIds.every(id => isPlain(id))) &&
     isPlain(refused?.operatorError) &&
     isPlain(final?.operatorError)
   )
-    return finding
-  const { ids: _, ...rest } = finding
+    return statusReport
+  const { ids: _, ...rest } = statusReport
   return {
     ...rest,
     ...cleanIds(ids),
@@ -70,7 +70,7 @@ export function cleanReceipts(receipts: ProviderReceipt[]): ProviderReceipt[] {
 }
 
 /** With no id at all there is nothing to keep: no receipt will ever find it. */
-function cleanIds(ids: Finding['ids']): Pick<Finding, 'ids'> {
+function cleanIds(ids: StatusReport['ids']): Pick<StatusReport, 'ids'> {
   const providerIds = ids?.providerIds.map(id => (id === undefined ? undefined : cleanId(id)))
   return !providerIds || providerIds.every(id => id === '') ? {} : { ids: { ...ids!, providerIds } }
 }

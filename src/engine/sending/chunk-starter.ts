@@ -1,0 +1,171 @@
+import type { Logger } from 'pino'
+import { nextOpening } from '../../base/sending-window.ts'
+import type { Pool } from '../../db/sql.ts'
+import { CODES, isOver, isShared, type Lease, type RunnableLane, windowOf } from '../../domain/lanes/lane.ts'
+import { postponeLane, takeChunk, takeOver } from '../../domain/lanes/lanes.ts'
+import type { Gateways, LiveGateway } from '../gateways/gateways.ts'
+import { type ActiveChunks, messagesPerSecond, type Route } from './active-chunks.ts'
+import type { Allowance, Allowances, UsedUp } from './allowances.ts'
+
+export type ChunkStarterContext = {
+  sql: Pool
+  clock: () => Date
+  log: Logger
+  gateways: Gateways
+  worker: string
+  allowances: Allowances
+  chunks: ActiveChunks
+  /** Called when a chunk has ended, so that there may be room for another one. */
+  onRoom(): void
+}
+
+/** What one turn of the scheduler remembers. */
+export type Turn = {
+  /** Limits that have no parts left. */
+  usedUp(): UsedUp
+  /** Whether a gateway can take one more chunk of this priority. */
+  hasPlace(gateway: LiveGateway, priority: number): boolean
+}
+
+/** How many messages of a lane are being sent; `busy` when its gateways have no free place now. */
+export type Started = number | 'busy'
+
+/** Most messages of a chunk. */
+const CHUNK = 1000
+/** Chunks that one gateway sends at once. Codes, which come one by one, have more places beside them. */
+const CHUNKS_PER_GATEWAY = 3
+const MORE_FOR_CODES = 8
+/** Pause before a lane is read again whose gateways are down or whose sender name is not approved. */
+const NOT_READY_MS = 1000
+const BUSY_MS = 100
+const NEVER_MS = 24 * 3600_000
+
+/** Whether a gateway has a place for one more chunk of this priority. */
+export const hasFreePlace = ({ busy }: LiveGateway, priority: number): boolean =>
+  busy < CHUNKS_PER_GATEWAY + (priority === CODES ? MORE_FOR_CODES : 0)
+
+/** Takes a chunk of a lane and has it sent, if the lane may send now and a gateway can take it. */
+export class ChunkStarter {
+  readonly #context: ChunkStarterContext
+  readonly #running = new Set<Promise<void>>()
+  readonly #lastUsed = new WeakMap<LiveGateway, number>()
+
+  constructor(context: ChunkStarterContext) {
+    this.#context = context
+  }
+
+  async start(lane: RunnableLane, turn: Turn): Promise<Started> {
+    const now = this.#context.clock()
+    const opening = openingOf(lane, now)
+    if (opening > now) return this.#postpone(lane, opening)
+    const free = isEnded(lane, now) ? [undefined] : this.#freeGateways(lane, turn)
+    if (free === 'busy') return 'busy'
+    if (free === 'down') return this.#postpone(lane, after(now, NOT_READY_MS))
+    const route = await this.#drawAllowance(lane, free, turn.usedUp())
+    if (route.allowance.parts === 0 && lane.gatewayId) return 'busy' // the rest of the lane may use another gateway
+    if (route.allowance.parts === 0) return this.#postpone(lane, this.#retryAt(lane, route.allowance))
+    return this.#lease(lane, route)
+  }
+
+  /** Resolves when all chunks have been sent and recorded. */
+  async finished(): Promise<void> {
+    await Promise.all(this.#running)
+  }
+
+  async #lease(lane: RunnableLane, route: Route): Promise<number> {
+    const askedAt = performance.now()
+    const lease = await this.#takeLease(lane, route)
+    if (!lease) return 0
+    if (route.gateway) this.#lastUsed.set(route.gateway, performance.now())
+    this.#run(lane, lease, route, askedAt)
+    return Math.min(lease.nextSeq - lease.firstSeq, route.mostMessages)
+  }
+
+  /** The moment a lease is taken. When another worker was faster or the database failed, the allowance is returned. */
+  async #takeLease(lane: RunnableLane, route: Route): Promise<Lease | undefined> {
+    const { sql, worker, allowances } = this.#context
+    let lease: Lease | undefined
+    try {
+      lease = lane.leaseId
+        ? await takeOver(sql, { companyId: lane.companyId, leaseId: lane.leaseId }, worker)
+        : await takeChunk(sql, lane, route.mostMessages, worker)
+    } finally {
+      if (!lease) await allowances.giveBack(route.allowance, route.allowance.parts)
+    }
+    return lease
+  }
+
+  #run(lane: RunnableLane, lease: Lease, route: Route, askedAt: number) {
+    const { chunks, log, onRoom } = this.#context
+    const work = chunks
+      .send(lane, lease, route, askedAt)
+      .catch(err => log.error({ err, lane: lane.laneId }, 'chunk.failed'))
+    this.#running.add(work)
+    void work.finally(() => {
+      this.#running.delete(work)
+      onRoom()
+    })
+  }
+
+  /** A lane with codes is not postponed for less than a second: lanes that drew meanwhile would get ahead of it. */
+  async #postpone(lane: RunnableLane, until: Date): Promise<0> {
+    const { sql, clock } = this.#context
+    const isShort = until.getTime() - clock().getTime() < NOT_READY_MS
+    if (lane.priority !== CODES || !isShort) await postponeLane(sql, lane, until)
+    return 0
+  }
+
+  /** The gateways with a free place: the least busy first, and among equals the one that was used longest ago. */
+  #freeGateways(lane: RunnableLane, turn: Turn): (LiveGateway | undefined)[] | 'busy' | 'down' {
+    const { known, up, isElsewhere } = this.#servingOf(lane)
+    if (!known) return [undefined] // no gateway serves the lane: its messages are refused
+    if (up.length === 0) return isElsewhere ? 'busy' : 'down'
+    const free = up.filter(one => mayTake(one, lane) && turn.hasPlace(one, lane.priority))
+    const lastUse = (one: LiveGateway) => this.#lastUsed.get(one) ?? 0
+    return free.length > 0 ? free.sort((a, b) => a.busy - b.busy || lastUse(a) - lastUse(b)) : 'busy'
+  }
+
+  /** Messages of a shared lane that wait for one gateway are sent through it, whatever sender names it carries. */
+  #servingOf(lane: RunnableLane) {
+    const name = isShared(lane) && lane.gatewayId ? undefined : lane.senderName
+    return this.#context.gateways.serving(lane.channelType, lane.brandId, name)
+  }
+
+  /** The first of the gateways whose limits have parts left; else the gateway whose limits are refilled first. */
+  async #drawAllowance(lane: RunnableLane, free: (LiveGateway | undefined)[], usedUp: UsedUp): Promise<Route> {
+    const routes: Route[] = []
+    for (const gateway of free) {
+      const most = messagesPerSecond(gateway, CHUNK)
+      const allowance = await this.#context.allowances.draw(lane, gateway, most, usedUp)
+      const route = { gateway, allowance, mostMessages: Math.min(most, allowance.parts) }
+      if (allowance.parts > 0) return route
+      routes.push(route)
+    }
+    return routes.reduce((soonest, route) => (route.allowance.retryAt < soonest.allowance.retryAt ? route : soonest))
+  }
+
+  /** When the limits are refilled. Another gateway that is only busy now may have a place much earlier. */
+  #retryAt(lane: RunnableLane, { retryAt }: Allowance): Date {
+    const { up } = this.#servingOf(lane)
+    const soon = after(this.#context.clock(), BUSY_MS)
+    return up.some(one => !hasFreePlace(one, lane.priority)) && soon < retryAt ? soon : retryAt
+  }
+}
+
+/** When a lane may send. A lane that has ended is started at once, so that its messages are refused one by one. */
+function openingOf(lane: RunnableLane, now: Date): Date {
+  if (isEnded(lane, now)) return now
+  if (lane.senderStatus !== 'APPROVED') return after(now, NOT_READY_MS)
+  const window = windowOf(lane)
+  if (!window) return now
+  return nextOpening(window, now) ?? lane.endAt ?? after(now, NEVER_MS)
+}
+
+/** The sender name is closed or denied, or the time of the dispatch is over. */
+const isEnded = (lane: RunnableLane, now: Date) => ['CLOSED', 'DENIED'].includes(lane.senderStatus) || isOver(lane, now)
+
+/** A message that one gateway may have accepted in part is sent again through this gateway, as long as it exists. */
+const mayTake = ({ gateway }: LiveGateway, lane: RunnableLane) =>
+  !lane.gatewayId || lane.gatewayId === gateway.gatewayId
+
+const after = (now: Date, ms: number) => new Date(now.getTime() + ms)

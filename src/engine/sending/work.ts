@@ -1,0 +1,60 @@
+import type { Logger } from 'pino'
+import type { Pool } from '../../db/sql.ts'
+import type { Left, RunnableLane } from '../../domain/lanes/lane.ts'
+import type { QueuedMessage } from '../../domain/messages/message.ts'
+import type { CodeBox } from '../../domain/verifications/code-box.ts'
+import type { Recorder } from '../recording/recorder.ts'
+import { unlessSetAside } from '../recording/set-aside.ts'
+
+/** A message of a chunk. `gatewayId`: an earlier attempt through this gateway may have submitted some of its parts. */
+export type Attempt = QueuedMessage & { attempts: number; gatewayId?: number | undefined }
+
+export type SenderContext = {
+  sql: Pool
+  clock: () => Date
+  log: Logger
+  recorder: Recorder
+  /** Decrypts the texts of verification codes. */
+  codes?: CodeBox | undefined
+}
+
+/** What is known while the messages of a chunk are sent. */
+export type Work = SenderContext & {
+  lane: RunnableLane
+  /** Batches of the recorder that contain results of this chunk. */
+  recording: Set<Promise<void>>
+  /** Messages to be sent later, each at its place in the lane. */
+  later: Left[]
+  /** Messages that have a result, or are to be sent later. */
+  decided: Set<string>
+  /** Messages that occupy a place in the submission window until their result is recorded. */
+  submitted: Set<string>
+}
+
+/** Gives a result to the recorder. */
+export function record(work: Work, statusReport: Parameters<Recorder['note']>[1]) {
+  work.decided.add(statusReport.uuid)
+  const places = work.submitted.delete(statusReport.uuid) ? 1 : 0
+  work.recording.add(work.recorder.note(work.lane.companyId, statusReport, places).catch(unlessSetAside))
+}
+
+export function refuseAll(work: Work, messages: Attempt[], errorCode: number): [] {
+  for (const { uuid } of messages) record(work, { uuid, refused: { at: work.clock(), errorCode } })
+  return []
+}
+
+export function sendLater(work: Work, message: Attempt, dueAt: Date) {
+  work.decided.add(message.uuid)
+  work.later.push(placeOf(message, dueAt))
+}
+
+/** The place of a message in its lane, from which it is sent again at `dueAt`. */
+export const placeOf = ({ seq, attempts, gatewayId }: Attempt, dueAt: Date): Left => ({
+  seq,
+  attempts,
+  dueAt,
+  ...(gatewayId ? { gatewayId } : {}),
+})
+
+/** Sender names without registration share a lane, where every message has its own name. */
+export const senderNameOf = (lane: RunnableLane, message: Attempt) => message.senderName ?? lane.senderName
