@@ -41,7 +41,7 @@ import { connectGateway } from './gateways/connectors.ts'
 import { feedOf, lookAtKeptReceipts } from './gateways/feed.ts'
 import { type Connect, keepGateways } from './gateways/gateways.ts'
 import { repeat } from './loop.ts'
-import { createRecorder } from './recording/recorder.ts'
+import { Recorder } from './recording/recorder.ts'
 import { unlessSetAside } from './recording/set-aside.ts'
 import { Scheduler } from './sending/scheduler.ts'
 import { endOverdue } from './timers/deadlines.ts'
@@ -97,7 +97,7 @@ export async function startEngine(given: EngineContext): Promise<{ worker: strin
   const vitals = new VitalSigns()
   const numbering = await watchNumbering(sql, { onError: err => log.warn({ err }, 'numbering.not_read') })
   const cascades = { numbering: () => numbering.current(), linkBase: `${context.publicUrl ?? ''}/s` }
-  const recorder = createRecorder({ ...context, cascades })
+  const recorder = new Recorder({ ...context, cascades })
   const feeds = {
     sql,
     log,

@@ -6,7 +6,7 @@ import { keepReceipts } from '../../domain/sending/receipts.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aGateway, fatesOf } from '../../testing/engines.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start } from '../../testing/world.ts'
-import { createRecorder } from '../recording/recorder.ts'
+import { Recorder } from '../recording/recorder.ts'
 import { byProviderId, feedOf, lookAtKeptReceipts } from './feed.ts'
 
 const db = useDatabase()
@@ -23,7 +23,7 @@ beforeAll(async () => {
 async function sentMessages() {
   const world = await aWorld(db.sql)
   const { gatewayId } = await aGateway(db.sql, { name: `sim ${world.companyId}` })
-  const recorder = createRecorder({ sql: db.sql, clock: () => new Date(), billingZone, log })
+  const recorder = new Recorder({ sql: db.sql, clock: () => new Date(), billingZone, log })
   const dispatchId = await aDispatch(db.sql, await loadNumbering(db.sql), world, someRecipients(4))
   await start(db.sql, world, dispatchId)
   const rows = await db.sql<{ uuid: string }[]>`select uuid from messages where dispatch_id = ${dispatchId} order by 1`

@@ -20,7 +20,7 @@ import { readable, recallReceiptIds } from './receipt-ids.ts'
 export type FeedContext = {
   sql: Pool
   log: Logger
-  recorder: Recorder
+  recorder: Pick<Recorder, 'note'>
   clock?: () => Date
   /** Words by which a subscriber asks for nothing more; unless told, `STOP_WORDS`. */
   stopWords?: readonly string[]
@@ -65,7 +65,7 @@ function byOwnId({ of, status, happenedAt, errorCode, operatorError }: Receipt):
 }
 
 /** One that can never be written must not bring its neighbours back again and again. */
-async function noteAll(recorder: Recorder, matched: MatchedReceipt[]) {
+async function noteAll(recorder: Pick<Recorder, 'note'>, matched: MatchedReceipt[]) {
   await Promise.all(
     matched.map(({ companyId, statusReport }) => recorder.note(companyId, statusReport).catch(unlessSetAside)),
   )

@@ -7,7 +7,7 @@ import type { StatusReport } from '../../domain/sending/status-report.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aGateway, fatesOf } from '../../testing/engines.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start, type World } from '../../testing/world.ts'
-import { createRecorder } from './recorder.ts'
+import { Recorder } from './recorder.ts'
 import { SetAside } from './set-aside.ts'
 
 const db = useDatabase()
@@ -27,7 +27,7 @@ type Line = { msg: string; [field: string]: unknown }
 function aRecorder(sql: Pool = db.sql) {
   const lines: Line[] = []
   const log = pino({}, { write: line => void lines.push(JSON.parse(line)) })
-  const recorder = createRecorder({ sql, clock: () => new Date(), billingZone, log })
+  const recorder = new Recorder({ sql, clock: () => new Date(), billingZone, log })
   const note = (statusReport: StatusReport) => recorder.note(world.companyId, statusReport)
   const told = (msg: string) => lines.filter(line => line.msg === msg)
   return { recorder, note, told }
@@ -54,7 +54,7 @@ test('one status report that cannot be written is set aside, told once and witho
   expect(results.map(({ status }) => status)).toEqual(notes.map((_, i) => (i === 13 ? 'rejected' : 'fulfilled')))
   expect((results[13] as PromiseRejectedResult).reason).toBeInstanceOf(SetAside)
   expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 20 })
-  const [line, ...more] = told('statusReport.set_aside')
+  const [line, ...more] = told('status_report.set_aside')
   expect(more).toEqual([])
   expect(line).toMatchObject({
     companyId: world.companyId,
@@ -84,8 +84,8 @@ test.each(['CONNECTION_CLOSED', 'ECONNREFUSED', '40P01', '53100'])(
     const { recorder, note, told } = aRecorder(away)
     await Promise.all(uuids.map(uuid => note(sent(uuid))))
     expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 2 })
-    expect(told('statusReports.not_recorded')).toHaveLength(5)
-    expect(told('statusReport.set_aside')).toEqual([])
+    expect(told('status_reports.not_recorded')).toHaveLength(5)
+    expect(told('status_report.set_aside')).toEqual([])
     await recorder.stop()
   },
 )
@@ -94,7 +94,7 @@ test('what is set aside while nobody listens disturbs nobody', async () => {
   const { recorder, note, told } = aRecorder()
   void note(sent('nonsense'))
   await recorder.stop()
-  expect(told('statusReport.set_aside')).toHaveLength(1)
+  expect(told('status_report.set_aside')).toHaveLength(1)
 })
 
 test('a NUL or an endless id that slipped through a channel is kept out of the database, and nothing else is', async () => {
@@ -108,7 +108,7 @@ test('a NUL or an endless id that slipped through a channel is kept out of the d
     note({ ...sent(endless), ids: { gatewayId, providerIds: ['7'.repeat(60_000)] } }),
     note({ ...sent(failed), final: { status: 'FAILED', at: new Date(), errorCode: 601, operatorError } }),
   ])
-  expect(told('statusReports.not_recorded')).toEqual([])
+  expect(told('status_reports.not_recorded')).toEqual([])
   expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 2, 'FAILED 601': 1 })
   expect(
     await db.sql`select uuid, provider_id as id from submissions where company_id = ${world.companyId} order by 2`,

@@ -5,128 +5,125 @@ import type { Pool } from '../../db/sql.ts'
 import { recordStatusReports } from '../../domain/sending/recording.ts'
 import type { RecordingContext, StatusReport } from '../../domain/sending/status-report.ts'
 import { SubmissionWindow } from '../sending/submission-window.ts'
-import { createDesk, type Desk, type Entry } from './report-buffer.ts'
+import { type Entry, ReportBuffer } from './report-buffer.ts'
 import { SetAside } from './set-aside.ts'
 
 const RETRY_MS = 250
+/** After `hurry`, how long the recorder still tries to write. */
 const PATIENCE_MS = 10_000
-/** So often a batch is tried as a whole when the database is there and does not take it. */
+/** How often a whole batch is tried that a reachable database refuses, before its halves are tried. */
 const WHOLE_TRIES = 3
 
-export type Recorder = {
-  /**
-   * Notes what was learned of a message; resolves when it is committed, rejects when that has been given up, with
-   * `SetAside` when the status report itself is to blame. `places` in the window are free from then on.
-   */
-  note(companyId: number, statusReport: StatusReport, places?: number): Promise<void>
-  /** What is handed over and not recorded yet. */
-  window: SubmissionWindow
-  /** We are about to stop: what cannot be written within a few seconds from now is given up. */
-  hurry(): void
-  /** Writes what is left. */
-  stop(): Promise<void>
-}
-
-/**
- * Collects what the engine learns and writes it in batches, one transaction of a company at a time; what comes in
- * meanwhile becomes the next batch. What is learned of a message before it is written becomes one status report:
- * taken and delivered is one step, a receipt told twice is one receipt. While the database is away a batch is tried
- * again until it is written; meanwhile submission pauses. What a database that is there does not take is looked for by
- * halves and set aside, so that one bad status report never stops its company.
- */
-export function createRecorder(context: {
+export type RecorderContext = {
   sql: Pool
   clock: () => Date
   billingZone: string
   log: Logger
   cascades?: RecordingContext['cascades']
-}): Recorder {
-  const desks = new Map<number, { desk: Desk; cleared: Promise<void> }>()
-  const window = new SubmissionWindow()
-  let giveUpAt = Number.POSITIVE_INFINITY
+}
 
-  function note(companyId: number, statusReport: StatusReport, places = 0): Promise<void> {
-    const desk = desks.get(companyId)?.desk ?? createDesk()
-    const { entry, isNew } = desk.add(statusReport)
+/**
+ * Collects status reports and writes them in batches: one transaction at a time for each company, while the next batch
+ * collects. A database that cannot be reached is tried again until it is back; submission pauses meanwhile, because the
+ * submission window is full. When a reachable database refuses a batch, the recorder halves the batch until it has found
+ * the bad status report and sets that one aside, so that it never stops its company.
+ */
+export class Recorder {
+  /** Messages that were submitted and are not recorded yet. */
+  readonly window = new SubmissionWindow()
+  readonly #context: RecorderContext
+  /** By company, while it has status reports to write. `emptied` resolves when all of them are written. */
+  readonly #companies = new Map<number, { buffer: ReportBuffer; emptied: Promise<void> }>()
+  #giveUpAt = Number.POSITIVE_INFINITY
+
+  constructor(context: RecorderContext) {
+    this.#context = context
+  }
+
+  /**
+   * Resolves when the status report is committed. Rejects with `SetAside` when it can never be written, and with another
+   * error when the recorder stopped before. Then `places` of the submission window become free.
+   */
+  note(companyId: number, statusReport: StatusReport, places = 0): Promise<void> {
+    const buffer = this.#companies.get(companyId)?.buffer ?? new ReportBuffer()
+    const { entry, isNew } = buffer.add(statusReport)
     entry.places += places
-    if (isNew) entry.written.promise.catch(() => {}) // who noted something may be gone by the time it is given up
-    if (!desks.has(companyId)) desks.set(companyId, { desk, cleared: clear(companyId, desk) })
+    if (isNew) entry.written.promise.catch(() => {}) // the caller may not wait for it any more
+    if (!this.#companies.has(companyId))
+      this.#companies.set(companyId, { buffer, emptied: this.#empty(companyId, buffer) })
     return entry.written.promise
   }
 
-  async function clear(companyId: number, desk: Desk) {
-    for (let readyInMs = desk.readyInMs(); readyInMs !== undefined; readyInMs = desk.readyInMs()) {
-      if (readyInMs > 0) await pause(readyInMs)
-      else await write(companyId, desk.take())
-    }
-    desks.delete(companyId)
+  /** The engine is about to stop: a batch that cannot be written within a few seconds is given up. */
+  hurry(): void {
+    // Nothing is lost: the leases of these messages run out, and the worker that takes them over sends them again.
+    this.#giveUpAt = Math.min(this.#giveUpAt, performance.now() + PATIENCE_MS)
   }
 
-  async function write(companyId: number, list: Entry[]) {
-    const isWritten = await writeAll(companyId, list, WHOLE_TRIES)
-    for (const { written } of list) {
+  /** Writes all status reports that are left. */
+  async stop(): Promise<void> {
+    this.hurry()
+    while (this.#companies.size > 0) await Promise.all([...this.#companies.values()].map(({ emptied }) => emptied))
+  }
+
+  async #empty(companyId: number, buffer: ReportBuffer) {
+    for (let readyInMs = buffer.readyInMs(); readyInMs !== undefined; readyInMs = buffer.readyInMs()) {
+      if (readyInMs > 0) await pause(readyInMs)
+      else await this.#write(companyId, buffer.take())
+    }
+    this.#companies.delete(companyId)
+  }
+
+  async #write(companyId: number, batch: Entry[]) {
+    const isWritten = await this.#writeAll(companyId, batch, WHOLE_TRIES)
+    for (const { written } of batch) {
       if (isWritten) written.resolve()
       else written.reject(new Error('the status reports could not be recorded before the engine stopped'))
     }
-    window.leave(list.reduce((sum, { places }) => sum + places, 0))
+    this.window.leave(batch.reduce((sum, { places }) => sum + places, 0))
   }
 
-  /** Whether all is written or set aside; not so when we had to give up before. */
-  async function writeAll(companyId: number, list: Entry[], tries: number): Promise<boolean> {
+  /** True when every status report is written or set aside; false when the recorder gave up before. */
+  async #writeAll(companyId: number, batch: Entry[], tries: number): Promise<boolean> {
     let left = tries
-    while (performance.now() < giveUpAt) {
-      const err = await failureToWrite(companyId, list)
+    while (performance.now() < this.#giveUpAt) {
+      const err = await this.#tryToWrite(companyId, batch)
       if (err === undefined) return true
-      context.log.error({ err, companyId, statusReports: list.length }, 'statusReports.not_recorded')
-      if (!isPassing(err) && --left === 0) return writeApart(companyId, list, err)
+      this.#context.log.error({ err, companyId, statusReports: batch.length }, 'status_reports.not_recorded')
+      if (!isPassing(err) && --left === 0) return this.#writeHalves(companyId, batch, err)
       await pause(RETRY_MS)
     }
     return false
   }
 
-  async function failureToWrite(companyId: number, list: Entry[]): Promise<unknown> {
+  /** The error, or undefined when the batch is committed. */
+  async #tryToWrite(companyId: number, batch: Entry[]): Promise<unknown> {
     try {
-      const statusReports = list.map(({ statusReport }) => statusReport)
-      const { sql, billingZone, clock, cascades } = context
-      await recordStatusReports(sql, companyId, statusReports, {
-        billingZone,
-        now: clock(),
-        ...(cascades ? { cascades } : {}),
-      })
+      const { sql, billingZone, clock, cascades } = this.#context
+      const statusReports = batch.map(({ statusReport }) => statusReport)
+      const context = { billingZone, now: clock(), ...(cascades ? { cascades } : {}) }
+      await recordStatusReports(sql, companyId, statusReports, context)
     } catch (err) {
-      return err ?? new Error('nothing was said')
+      return err ?? new Error('an error without a reason')
     }
   }
 
-  async function writeApart(companyId: number, list: Entry[], err: unknown): Promise<boolean> {
-    if (list.length === 1) return setAside(companyId, list[0]!, err)
-    const half = Math.ceil(list.length / 2)
-    return (await writeAll(companyId, list.slice(0, half), 1)) && (await writeAll(companyId, list.slice(half), 1))
+  async #writeHalves(companyId: number, batch: Entry[], err: unknown): Promise<boolean> {
+    const [first] = batch
+    if (first && batch.length === 1) return this.#setAside(companyId, first, err)
+    const half = Math.ceil(batch.length / 2)
+    return (
+      (await this.#writeAll(companyId, batch.slice(0, half), 1)) &&
+      (await this.#writeAll(companyId, batch.slice(half), 1))
+    )
   }
 
-  function setAside(companyId: number, { statusReport, written }: Entry, err: unknown): true {
+  #setAside(companyId: number, { statusReport, written }: Entry, err: unknown): true {
     const { uuid, ...learned } = statusReport
     const { code, message: reason } = err as { code?: string; message?: string }
-    context.log.error(
-      { companyId, messageUuid: uuid, learned: Object.keys(learned), code, reason },
-      'statusReport.set_aside',
-    )
-    written.reject(new SetAside(`what was learned of message ${uuid} cannot be written`))
+    const fields = { companyId, messageUuid: uuid, learned: Object.keys(learned), code, reason }
+    this.#context.log.error(fields, 'status_report.set_aside')
+    written.reject(new SetAside(`the status report of message ${uuid} cannot be written`))
     return true
-  }
-
-  // What cannot be written by then is not lost: its leases run out and whoever takes them over sends it again.
-  function hurry() {
-    giveUpAt = Math.min(giveUpAt, performance.now() + PATIENCE_MS)
-  }
-
-  return {
-    note,
-    hurry,
-    window,
-    async stop() {
-      hurry()
-      while (desks.size > 0) await Promise.all([...desks.values()].map(({ cleared }) => cleared))
-    },
   }
 }

@@ -1,81 +1,84 @@
 import { joinStatusReports, type StatusReport } from '../../domain/sending/status-report.ts'
 
 /**
- * Status reports are written when nothing more has come for a moment, this long after the first of them, or earlier when
- * many have come together; but never at once: receipts that follow their submissions on the heel then still find them
- * here, and make one step of two.
+ * Status reports are written when none has come for `QUIET_MS`, at the latest `LINGER_MS` after the first, or at once
+ * when there are `MANY`. The pause lets a receipt that follows its submission closely join it: the message then changes
+ * its status once instead of twice.
  */
 const QUIET_MS = 5
 const LINGER_MS = 40
 const MANY = 2000
-/** While thousands of rows are made ready at once, no code can go out. */
+/** Preparing thousands of rows at once would block the event loop, and delay verification codes. */
 const MOST_AT_ONCE = 1000
-/** So many of these are kept for submissions that have waited long, however many receipts there are. */
+/** Places of a batch for submissions that have waited long, however many receipts there are. */
 const MOST_LATE = 300
 
-/** What was learned of one message, and whoever waits for it to be written. */
+/** All that is known of one message and not yet written. */
 export type Entry = {
   statusReport: StatusReport
   written: PromiseWithResolvers<void>
+  /** When the first status report of the message came. */
   since: number
-  /** Places in the window of submissions that are free when it is written. */
+  /** Places in the submission window that become free when it is written. */
   places: number
 }
 
-export type Desk = {
-  /** Adds to what is known of the message, or begins with it: then `isNew`. */
-  add(statusReport: StatusReport): { entry: Entry; isNew: boolean }
-  /** Milliseconds until it is time to write; undefined when there is nothing. */
-  readyInMs(): number | undefined
-  /** What is to be written next. */
-  take(): Entry[]
-}
+/** Status reports of one company that wait to be written. Reports of the same message are joined. */
+export class ReportBuffer {
+  /** Without a final status. */
+  readonly #submitted = new Map<string, Entry>()
+  /** With the final status that the operator reported. */
+  readonly #final = new Map<string, Entry>()
+  readonly #clock: () => number
+  #lastAt = 0
 
-/** What was learned of a company's messages and is not being written yet. */
-export function createDesk(clock: () => number = () => performance.now()): Desk {
-  const submitted = new Map<string, Entry>()
-  const reported = new Map<string, Entry>()
-  let lastAt = 0
+  constructor(clock: () => number = () => performance.now()) {
+    this.#clock = clock
+  }
 
-  function add(statusReport: StatusReport) {
-    lastAt = clock()
-    const known = reported.get(statusReport.uuid) ?? submitted.get(statusReport.uuid)
-    if (known) {
-      known.statusReport = joinStatusReports(known.statusReport, statusReport)
-      if (known.statusReport.final && submitted.delete(statusReport.uuid)) reported.set(statusReport.uuid, known)
-      return { entry: known, isNew: false }
-    }
-    const entry = { statusReport, written: Promise.withResolvers<void>(), since: lastAt, places: 0 }
-    if (statusReport.final) reported.set(statusReport.uuid, entry)
-    else submitted.set(statusReport.uuid, entry)
+  /** Adds a status report. `isNew` is false when it was joined with an earlier one of the same message. */
+  add(statusReport: StatusReport): { entry: Entry; isNew: boolean } {
+    this.#lastAt = this.#clock()
+    const { uuid } = statusReport
+    const known = this.#final.get(uuid) ?? this.#submitted.get(uuid)
+    if (known) return { entry: this.#join(known, statusReport), isNew: false }
+    const entry = { statusReport, written: Promise.withResolvers<void>(), since: this.#lastAt, places: 0 }
+    if (statusReport.final) this.#final.set(uuid, entry)
+    else this.#submitted.set(uuid, entry)
     return { entry, isNew: true }
   }
 
-  function readyInMs() {
-    const count = submitted.size + reported.size
+  #join(entry: Entry, statusReport: StatusReport): Entry {
+    const { uuid } = statusReport
+    entry.statusReport = joinStatusReports(entry.statusReport, statusReport)
+    if (entry.statusReport.final && this.#submitted.delete(uuid)) this.#final.set(uuid, entry)
+    return entry
+  }
+
+  /** Milliseconds until the next batch is to be written; undefined when the buffer is empty. */
+  readyInMs(): number | undefined {
+    const count = this.#submitted.size + this.#final.size
     if (count === 0) return undefined
     if (count >= MANY) return 0
-    const oldest = Math.min(firstOf(submitted)?.since ?? lastAt, firstOf(reported)?.since ?? lastAt)
-    return Math.max(Math.min(lastAt + QUIET_MS, oldest + LINGER_MS) - clock(), 0)
+    const oldest = Math.min(firstSince(this.#submitted, this.#lastAt), firstSince(this.#final, this.#lastAt))
+    return Math.max(Math.min(this.#lastAt + QUIET_MS, oldest + LINGER_MS) - this.#clock(), 0)
   }
 
   /**
-   * Reports first: the operator waits for our word and tells nothing more before it has it. But for submissions that
-   * have waited long: what is not written would go out again after a crash. Those that have just come may still be
-   * joined by their receipts, and are left for the next time.
+   * Removes the next batch. Final statuses come first: the operator waits for our acknowledgement before it sends more.
+   * Some places are kept for submissions that have waited long, because a submission that is not written would be sent
+   * again after a crash. Recent submissions stay, so that their receipts can still join them.
    */
-  function take(): Entry[] {
-    const longAgo = reported.size === 0 ? Number.POSITIVE_INFINITY : clock() - LINGER_MS
-    const late = [...takeSome(submitted, MOST_LATE, longAgo)]
-    const reports = [...takeSome(reported, MOST_AT_ONCE - late.length)]
-    const room = MOST_AT_ONCE - late.length - reports.length
-    return [...reports, ...late, ...takeSome(submitted, room, longAgo)]
+  take(): Entry[] {
+    const longAgo = this.#final.size === 0 ? Number.POSITIVE_INFINITY : this.#clock() - LINGER_MS
+    const late = [...takeSome(this.#submitted, MOST_LATE, longAgo)]
+    const final = [...takeSome(this.#final, MOST_AT_ONCE - late.length)]
+    const room = MOST_AT_ONCE - late.length - final.length
+    return [...final, ...late, ...takeSome(this.#submitted, room, longAgo)]
   }
-
-  return { add, readyInMs, take }
 }
 
-const firstOf = (entries: Map<string, Entry>) => entries.values().next().value
+const firstSince = (entries: Map<string, Entry>, otherwise: number) => entries.values().next().value?.since ?? otherwise
 
 function* takeSome(entries: Map<string, Entry>, most: number, before = Number.POSITIVE_INFINITY): Generator<Entry> {
   let left = most

@@ -1,7 +1,7 @@
-/** The database does not take this status report, and never will: nobody needs to bring it again. */
+/** The database refuses this status report and always will. The channel must not report it again. */
 export class SetAside extends Error {}
 
-/** What can never be written was logged; to bring it again and again would be worse than to leave it. */
+/** For callers that would report again after an error: a status report that was set aside is already logged. */
 export function unlessSetAside(error: unknown) {
   if (!(error instanceof SetAside)) throw error
 }

@@ -8,7 +8,7 @@ import { closeDeadline, takeDeadlines } from '../../domain/sending/deadlines.ts'
 import type { Recorder } from '../recording/recorder.ts'
 import { unlessSetAside } from '../recording/set-aside.ts'
 
-export type DeadlinesContext = { sql: Pool; clock: () => Date; log: Logger; recorder: Recorder }
+export type DeadlinesContext = { sql: Pool; clock: () => Date; log: Logger; recorder: Pick<Recorder, 'note'> }
 
 type Deadline = Awaited<ReturnType<typeof takeDeadlines>>[number]
 

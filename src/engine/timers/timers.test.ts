@@ -10,7 +10,6 @@ import { aSingle } from '../../testing/factories.ts'
 import { aWorld, billingZone, type World } from '../../testing/world.ts'
 import type { Recorder } from '../recording/recorder.ts'
 import { SetAside } from '../recording/set-aside.ts'
-import { SubmissionWindow } from '../sending/submission-window.ts'
 import { endWaiting, seeToTimers } from './timers.ts'
 
 /** Timers that are due together: the trouble of one is none of the others'. */
@@ -32,7 +31,7 @@ beforeEach(async () => {
 })
 
 /** Writes at once; what is said of some messages it does not take. */
-function aRecorder(refused: Map<string, Error> = new Map()): Recorder & { noted: StatusReport[] } {
+function aRecorder(refused: Map<string, Error> = new Map()): Pick<Recorder, 'note'> & { noted: StatusReport[] } {
   const noted: StatusReport[] = []
   return {
     noted,
@@ -42,13 +41,10 @@ function aRecorder(refused: Map<string, Error> = new Map()): Recorder & { noted:
       noted.push(statusReport)
       await recordStatusReports(db.sql, companyId, [statusReport], { billingZone, now })
     },
-    window: new SubmissionWindow(),
-    hurry() {},
-    stop: async () => {},
   }
 }
 
-const context = (recorder: Recorder) => ({
+const context = (recorder: Pick<Recorder, 'note'>) => ({
   sql: db.sql,
   clock: () => now,
   log: pino({ level: 'silent' }),

@@ -13,7 +13,7 @@ export type TimersContext = {
   sql: Pool
   clock: () => Date
   log: Logger
-  recorder: Recorder
+  recorder: Pick<Recorder, 'note'>
   billingZone: string
   cascades: Pick<CascadeContext, 'numbering' | 'linkBase'>
 }
