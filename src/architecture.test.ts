@@ -3,7 +3,7 @@ import { dirname, join, relative, sep } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 /**
- * Who may import whom. If a rule stops you, the thing probably belongs one room lower; `docs/architecture.md` says what
+ * Which folder may import which. If a rule stops you, the code probably belongs one folder lower; `docs/architecture.md` says what
  * each room is for.
  */
 
@@ -97,7 +97,7 @@ const rules: Record<string, Rule> = {
       ? 'is private to its slice'
       : undefined,
 
-  'what is for tests is imported by tests alone': (_, { path }) => (isOfTests(path) ? 'is for tests' : undefined),
+  'support for tests is imported by tests alone': (_, { path }) => (isOfTests(path) ? 'is for tests' : undefined),
 }
 
 /** Faces that operators call may use the pure reading and checking of a channel's webhook. */
@@ -203,7 +203,7 @@ describe('the house', () => {
     expect(broken(rule, sources)).toEqual([])
   })
 
-  test('what is imported exists', () => {
+  test('every imported file exists', () => {
     const all = new Set(filesOf(src))
     const missing = [...sources].flatMap(([file, imports]) =>
       imports.filter(({ path }) => path.endsWith('.ts') && !all.has(path)).map(({ path }) => `${file} -> ${path}`),
@@ -281,12 +281,12 @@ describe('the rules', () => {
     [
       'commands/demo.ts',
       "import { aCompany } from '../testing/factories.ts'",
-      'what is for tests is imported by tests alone',
+      'support for tests is imported by tests alone',
     ],
     [
       'channels/smpp/smpp.ts',
       "import { suite } from '../channel.contract.ts'",
-      'what is for tests is imported by tests alone',
+      'support for tests is imported by tests alone',
     ],
     ['http/app.ts', "import { body } from './body'", 'every import of ours names its file, ending in .ts'],
     ['http/app.ts', "import { body } from './body.js'", 'every import of ours names its file, ending in .ts'],

@@ -94,7 +94,7 @@ describe('reading', () => {
     expect(loadConfig({ [name]: text })).toMatchObject(expected)
   })
 
-  test('what is said wins over the default for the database', () => {
+  test('a setting that is given wins over the default for the database', () => {
     const said = { DATABASE_URL, TIDINGS_DEMO: 'true', TIDINGS_MODERATION: 'auto', TIDINGS_METRICS: 'on' }
     expect(loadConfig(said)).toMatchObject({ demo: true, moderation: 'auto', metrics: true })
   })

@@ -126,7 +126,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     default: undefined,
     defaultText: 'made in the data folder; required with DATABASE_URL',
     secret: true,
-    about: 'Key, of 32 characters or more, that protects what is encrypted at rest. The same on every process.',
+    about: 'Key, of 32 characters or more, that encrypts secrets and codes in the database. The same on every process.',
   },
   moderation: {
     name: 'TIDINGS_MODERATION',
@@ -158,7 +158,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     name: 'TIDINGS_CONNECTIONS_PER_ADDRESS',
     read: (text, name) => readInteger(text, name, 1, 1_000_000),
     default: 1000,
-    about: 'Most of them from one address; for those in TIDINGS_TRUSTED_PROXIES only the bound for all holds.',
+    about: 'Most of them from one address. For addresses in TIDINGS_TRUSTED_PROXIES only the limit for all holds.',
   },
   documentsOfCompanyMib: {
     name: 'TIDINGS_DOCUMENTS_MB_PER_COMPANY',
@@ -420,7 +420,7 @@ export function settingsPage(): string {
     '',
     "Every setting comes from the environment, or from a file `.env` in the project's folder, which git ignores: copy",
     '`.env.example` to begin one. The environment comes before the file. None is needed to begin; `tidings config` prints',
-    'those in force. This page is printed from `src/config.ts` by `npm run docs:config`.',
+    'the values in force. This page is printed from `src/config.ts` by `npm run docs:config`.',
     '',
     '| Setting | Default | What it is for |',
     '|---|---|---|',
@@ -439,7 +439,7 @@ export function environmentExample(): string {
     setting => `# ${setting.about}\n# Default: ${defaultOf(setting)}.\n#${setting.name}=\n`,
   )
   return [
-    '# Every setting, none of them needed: copy this file to `.env` and take the # away from those that you set.',
+    '# Every setting, none of them needed: copy this file to `.env` and remove the # before each setting that you change.',
     '# Printed from src/config.ts by `npm run docs:config`.\n',
     ...entries,
   ].join('\n')

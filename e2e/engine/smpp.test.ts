@@ -58,8 +58,8 @@ async function anSmppProcess(): Promise<ChildProcess> {
   const script = `
     import { pino } from ${JSON.stringify(import.meta.resolve('pino'))}
     import { connect } from ${module('../../src/db/sql.ts')}
-    import { connectSmpp } from ${module('binds.ts')}
-    import { startEngine } from ${module('engine.ts')}
+    import { connectSmpp } from ${module('../../src/engine/gateways/binds.ts')}
+    import { startEngine } from ${module('../../src/engine/engine.ts')}
     const sql = connect(${JSON.stringify(db.url)}, { name: 'tidings engine' })
     const log = pino({ level: 'fatal' }, pino.destination(2))
     await startEngine({ sql, clock: () => new Date(), log, moderation: 'manual', billingZone: 'Europe/Moscow',

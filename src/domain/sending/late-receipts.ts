@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/sql.ts'
-import type { StatusReport } from './status-report.ts'
 import * as store from './late-receipt-store.ts'
+import type { StatusReport } from './status-report.ts'
 
 /** Keeps the receipts of messages that had ended before. They change neither the message nor its price. */
 export async function keepLateReceipts(

@@ -6,10 +6,10 @@ import type { Numbering } from '../../domain/numbering/numbering.ts'
 import type { ProviderReceipt } from '../../domain/sending/receipt.ts'
 import {
   dropKeptReceipts,
-  statusReportOf,
   keepReceipts,
   type MatchedReceipt,
   matchReceipts,
+  statusReportOf,
   takeKeptReceipts,
 } from '../../domain/sending/receipts.ts'
 import { removeAddress } from '../../domain/subscribers/subscribers.ts'

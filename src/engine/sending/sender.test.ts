@@ -136,7 +136,7 @@ async function anEngineThatTakesTheFirstPart() {
   const script = `
     import { pino } from ${JSON.stringify(import.meta.resolve('pino'))}
     import { connect } from ${module('../../db/sql.ts')}
-    import { startEngine } from ${module('engine.ts')}
+    import { startEngine } from ${module('../engine.ts')}
     const channel = {
       window: 100,
       health: () => ({ up: true }),
