@@ -10,7 +10,8 @@ import { requireDispatchProgress } from '../domain/dispatches/dispatches.ts'
 import type { Gateway } from '../domain/gateways/gateway.ts'
 import { addGateway } from '../domain/gateways/gateways.ts'
 import { verifyTraffic } from '../domain/statistics/verify.ts'
-import { type EngineContext, startEngine } from '../engine/engine.ts'
+import type { EngineOptions } from '../engine/context.ts'
+import { startEngine } from '../engine/engine.ts'
 import { eventually } from './eventually.ts'
 import { billingZone, type World } from './world.ts'
 
@@ -32,7 +33,7 @@ export function useEngines(db: { sql: Pool; url: string }) {
   })
 
   return {
-    async anEngine(given: Partial<EngineContext> = {}): Promise<Engine> {
+    async anEngine(given: Partial<EngineOptions> = {}): Promise<Engine> {
       const engine = await startEngine({
         sql: db.sql,
         log: pino({ level: 'silent' }),

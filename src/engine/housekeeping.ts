@@ -1,0 +1,59 @@
+import { forgetOldCallbacks } from '../domain/callbacks/callbacks.ts'
+import { forgetOldCascades } from '../domain/cascades/cascades.ts'
+import { forgetOldMinutes } from '../domain/gateways/minutes.ts'
+import { forgetOldKeys } from '../domain/idempotency/idempotency.ts'
+import { forgetOldStops } from '../domain/inbound/inbound.ts'
+import { forgetIdleLanes } from '../domain/lanes/lanes.ts'
+import { removeUnusedBuckets } from '../domain/limits/limits.ts'
+import { ensureMessageMonths } from '../domain/messages/messages.ts'
+import { detachOldMonths } from '../domain/messages/months.ts'
+import { forgetOldUploads } from '../domain/numbering/uploads.ts'
+import { forgetOldLogins } from '../domain/partners/partners.ts'
+import { forgetOldSessions as forgetOldSignIns } from '../domain/people/sessions.ts'
+import { forgetOldRequests } from '../domain/request-log/request-log.ts'
+import { forgetGoneEngines } from '../domain/sending/engines.ts'
+import { forgetOldLateReceipts } from '../domain/sending/late-receipts.ts'
+import { forgetOldReceipts, turnSubmissionDays } from '../domain/sending/receipts.ts'
+import { forgetOldLinks } from '../domain/short-links/short-links.ts'
+import { forgetOldVerifications } from '../domain/verifications/verifications.ts'
+import { forgetOldSessions } from '../domain/widgets/housekeeping.ts'
+import type { EngineContext } from './context.ts'
+
+const LINKS_LIVE_MS = 365 * 24 * 3600_000
+
+/**
+ * Creates the partitions of the coming months and deletes rows that are no longer needed. A step that fails is logged
+ * and does not stop the steps after it. The next run tries it again.
+ */
+export async function keepHouse(context: EngineContext): Promise<void> {
+  for (const [step, run] of Object.entries(stepsOf(context))) {
+    try {
+      await run()
+    } catch (err) {
+      context.log.error({ err, step }, 'housekeeping.failed')
+    }
+  }
+}
+
+const stepsOf = ({ sql, clock, keepMonths }: EngineContext): Record<string, () => PromiseLike<unknown>> => ({
+  ensureMessageMonths: () => ensureMessageMonths(sql),
+  turnSubmissionDays: () => turnSubmissionDays(sql),
+  forgetOldReceipts: () => forgetOldReceipts(sql),
+  forgetOldLateReceipts: () => forgetOldLateReceipts(sql),
+  forgetOldLogins: () => forgetOldLogins(sql, clock()),
+  forgetOldSignIns: () => forgetOldSignIns(sql, clock()),
+  forgetOldStops: () => forgetOldStops(sql, clock()),
+  forgetOldKeys: () => forgetOldKeys(sql),
+  forgetOldCallbacks: () => forgetOldCallbacks(sql, clock()),
+  forgetOldRequests: () => forgetOldRequests(sql, clock()),
+  removeUnusedBuckets: () => removeUnusedBuckets(sql),
+  forgetGoneEngines: () => forgetGoneEngines(sql),
+  forgetOldMinutes: () => forgetOldMinutes(sql),
+  forgetOldCascades: () => forgetOldCascades(sql),
+  forgetOldVerifications: () => forgetOldVerifications(sql),
+  forgetOldSessions: () => forgetOldSessions(sql),
+  forgetIdleLanes: () => forgetIdleLanes(sql),
+  forgetOldUploads: () => forgetOldUploads(sql, clock()),
+  forgetOldLinks: () => forgetOldLinks(sql, new Date(clock().getTime() - LINKS_LIVE_MS)),
+  detachOldMonths: async () => keepMonths && detachOldMonths(sql, keepMonths, clock()),
+})
