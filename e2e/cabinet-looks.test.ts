@@ -14,7 +14,7 @@ import { aSingleMessage } from '../src/testing/traffic.ts'
 import { aDispatch, someRecipients } from '../src/testing/world.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
 import { enter, openPage, typeCredentials, useCabinet, watchFaults } from './cabinet.ts'
-import { expectGood, expectGoodDialog, type Screen, screens } from './looks.ts'
+import { expectGood, expectGoodDialog, expectTappable, type Screen, screens } from './looks.ts'
 import { someTraffic } from './overview-traffic.ts'
 
 /** Every page of the cabinet at both widths, in both languages and both themes. */
@@ -74,6 +74,7 @@ describe.skipIf(!hasBrowser)('without serious findings of axe, and nowhere wider
     ] as const)
       await expectGoodDialog(page, name, async () => {
         await main.getByRole('button', { name: /Anna-Maria/ }).click()
+        await expectTappable(page, 'menu of a person')
         await page.getByRole('menuitem').nth(item).click()
       })
 

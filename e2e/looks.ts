@@ -21,9 +21,12 @@ export const extremes = [
   { width: 390, locale: 'ru-RU', colorScheme: 'dark' },
 ] as const
 
+/** How many pixels of a control a tap must reach at least, in both directions; smaller ones reach beyond their edge. */
+const LEAST_TAP = 40
+
 /** Words that are cut off, because their button or label is too narrow. */
 const cutOff = `[...document.querySelectorAll('button, [class*=Button-label], [class*=SegmentedControl-label]')]
-  .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1).map(({ textContent }) => textContent)`
+  .filter(({ scrollWidth, clientWidth }) => scrollWidth > Math.max(clientWidth, ${LEAST_TAP}) + 1).map(({ textContent }) => textContent)`
 
 /** The same of what is chosen in a list; names that people give may be as long as they like. */
 const cutOffChoices = `[...document.querySelectorAll('select')].flatMap(select => {
@@ -34,9 +37,58 @@ const cutOffChoices = `[...document.querySelectorAll('select')].flatMap(select =
   return !text.includes('<img') && pen.measureText(text).width > place + 1 ? [text] : []
 })`
 
-/** No word is cut off, axe finds nothing serious, and nothing is wider than the screen. */
+/**
+ * Controls that are too small for a thumb, by the area that a tap reaches: it may be larger than what is drawn, and smaller
+ * where another control covers it. A tap on the label of a field counts. Links inside of a sentence may be as high as its
+ * line.
+ */
+const tooSmallToTap = `(() => {
+  const open = [...document.querySelectorAll('[role=dialog], [role=menu]')].at(-1) ?? document
+  const controls = [...open.querySelectorAll('button, a[href], select, summary, [type=checkbox], [type=radio], [role=menuitem]')]
+  const place = scrollY
+  const found = controls.filter(isShown).filter(control => !isInSentence(control) && Math.min(...areaOf(control)) < ${LEAST_TAP})
+  scrollTo(0, place)
+  return found.map(({ outerHTML }) => outerHTML)
+
+  function isShown(control) {
+    const isSkipLink = control.getBoundingClientRect().bottom + scrollY < 0
+    return control.checkVisibility({ visibilityProperty: true }) && !isSkipLink
+  }
+  function isInSentence(control) {
+    if (control.tagName !== 'A' || getComputedStyle(control).display !== 'inline') return false
+    let block = control.parentElement
+    while (getComputedStyle(block).display === 'inline') block = block.parentElement
+    const words = [...block.querySelectorAll('a')].reduce((left, a) => left.replace(a.textContent, ''), block.textContent)
+    return /\\p{L}/u.test(words)
+  }
+  function areaOf(control) {
+    const { width, height } = control.getBoundingClientRect()
+    if (width >= ${LEAST_TAP} && height >= ${LEAST_TAP}) return [width, height]
+    control.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' })
+    return [reach(control, -1, 0) + reach(control, 1, 0), reach(control, 0, -1) + reach(control, 0, 1)]
+  }
+  function reach(control, dx, dy) {
+    const { left, top, width, height } = control.getBoundingClientRect()
+    const isReached = far => {
+      const hit = document.elementFromPoint(left + width / 2 + dx * far, top + height / 2 + dy * far)
+      return control.contains(hit) || [...control.labels ?? []].some(label => label.contains(hit))
+    }
+    let far = 0
+    while (far < ${LEAST_TAP} && isReached(far + 0.5)) far++
+    return far
+  }
+})()`
+
+/** On a phone, every control can be tapped. */
+export async function expectTappable(page: Page, name: string) {
+  if (page.viewportSize()!.width > 760) return
+  expect([name, await page.evaluate(tooSmallToTap)]).toEqual([name, []])
+}
+
+/** No word is cut off, axe finds nothing serious, nothing is wider than the screen, and every control can be tapped. */
 export async function expectGood(page: Page, name: string) {
   expect([name, await page.evaluate(cutOff), await page.evaluate(cutOffChoices)]).toEqual([name, [], []])
+  await expectTappable(page, name)
   expect([name, await seriousFindings(page)]).toEqual([name, []])
   const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
   expect([name, await page.evaluate(overflow)]).toEqual([name, 0])

@@ -63,13 +63,13 @@ function Content({ company }: { company: WholeCompany }) {
             company={company}
             onChange={rights.includes('money.change') ? () => setTask('limits') : undefined}
           />
-          <p className={styles.audit}>
+          <div className={styles.audit}>
             {rights.includes('audit.see') && (
               <PageLink to="/audit" search={{ subject: `company:${company.companyId}` }}>
                 {say('companies.audit')}
               </PageLink>
             )}
-          </p>
+          </div>
         </div>
       </div>
       {task === 'edit' && <EditDialog company={company} onClose={close} />}

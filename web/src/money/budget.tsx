@@ -177,11 +177,11 @@ function WhereItWent({
               {amount(spent)}
             </Pair>
           </Pairs>
-          <p className={styles.more}>
+          <div className={styles.more}>
             <Link to="/money/statements/$month" params={{ month: month.slice(0, 7) }} className="link">
               {say('money.where.statement')}
             </Link>
-          </p>
+          </div>
         </>
       )}
     </Section>

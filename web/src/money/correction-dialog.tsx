@@ -64,7 +64,7 @@ export function CorrectionDialog({ money, onClose }: { money: Money; onClose(): 
           <Radio
             key={value}
             value={value}
-            mt="xs"
+            mt="lg"
             label={say(value === 'take' ? 'money.correction.take' : 'money.correction.add')}
           />
         ))}
