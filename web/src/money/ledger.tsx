@@ -112,36 +112,39 @@ function LedgerTable({ companyId, lines, dayEnds, currency, zone }: TableProps) 
   const amount = useAmounts([...lines.map(line => line.amount), ...dayEnds.values()])
   const days = [...Map.groupBy(lines, ({ day }) => day)]
   return (
-    <table className={`${table.table} ${styles.ledger}`}>
-      <thead>
-        <tr>
-          <th>{say('money.ledger.time')}</th>
-          <th>{say('money.ledger.entry')}</th>
-          <th className={table.number}>{say('money.ledger.amount', { sign: sign(currency) })}</th>
-          <th className={table.number}>{say('money.ledger.balance', { sign: sign(currency) })}</th>
-          <th className={table.actions} aria-label={say('money.ledger.open')} />
-        </tr>
-      </thead>
-      <tbody>
-        {days.map(([day, ofDay]) => (
-          <Fragment key={day}>
-            <tr className={styles.dayRow}>
-              <th colSpan={3} scope="rowgroup">
-                {weekDay(day)}
-              </th>
-              <td className={table.number}>
-                <span className={styles.onlyNarrow}>{say('money.ledger.dayEnd')} </span>
-                {amount(dayEnds.get(day) ?? 0)}
-              </td>
-              <td className={table.actions} />
-            </tr>
-            {ofDay.map(line => (
-              <LineRows key={line.lineId} companyId={companyId} line={line} amount={amount} zone={zone} />
-            ))}
-          </Fragment>
-        ))}
-      </tbody>
-    </table>
+    <>
+      <p className="note">{say('money.ledger.zone', { zone })}</p>
+      <table className={`${table.table} ${styles.ledger}`}>
+        <thead>
+          <tr>
+            <th>{say('money.ledger.time')}</th>
+            <th>{say('money.ledger.entry')}</th>
+            <th className={table.number}>{say('money.ledger.amount', { sign: sign(currency) })}</th>
+            <th className={table.number}>{say('money.ledger.balance', { sign: sign(currency) })}</th>
+            <th className={table.actions} aria-label={say('money.ledger.open')} />
+          </tr>
+        </thead>
+        <tbody>
+          {days.map(([day, ofDay]) => (
+            <Fragment key={day}>
+              <tr className={styles.dayRow}>
+                <th colSpan={3} scope="rowgroup">
+                  {weekDay(day)}
+                </th>
+                <td className={table.number}>
+                  <span className={styles.onlyNarrow}>{say('money.ledger.dayEnd')} </span>
+                  {amount(dayEnds.get(day) ?? 0)}
+                </td>
+                <td className={table.actions} />
+              </tr>
+              {ofDay.map(line => (
+                <LineRows key={line.lineId} companyId={companyId} line={line} amount={amount} zone={zone} />
+              ))}
+            </Fragment>
+          ))}
+        </tbody>
+      </table>
+    </>
   )
 }
 

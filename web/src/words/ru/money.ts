@@ -67,6 +67,7 @@ export const money = {
   'money.cause.singles': 'Одиночные сообщения',
   'money.cause.dispatch': 'Рассылка {id}',
   'money.ledger.csv': 'Список в CSV',
+  'money.ledger.zone': 'Дни и время: {zone}',
   'money.ledger.time': 'Время',
   'money.ledger.entry': 'Операция',
   'money.ledger.amount': 'Сумма, {sign}',
