@@ -160,7 +160,8 @@ describe('the ledger', () => {
 
   test('is a CSV of a period whose amounts add up to the balance, with formulas made texts', async () => {
     const browser = await accountant()
-    const { body } = await fileOf(browser, '/money/ledger/file?language=en')
+    const { body, headers } = await fileOf(browser, '/money/ledger/file?language=en')
+    expect(headers['content-disposition']).toBe(`attachment; filename="ledger-${world.companyId}.csv"`)
     const amounts = body
       .split('\r\n')
       .slice(1, -1)
