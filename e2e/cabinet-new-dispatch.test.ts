@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { money } from '../src/base/money.ts'
@@ -99,6 +100,11 @@ describe.skipIf(!hasBrowser)('a new dispatch', () => {
       .getByRole('listitem')
       .filter({ hasText: /^1on your blacklist/ })
       .waitFor()
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'As CSV' }).click(),
+    ])
+    expect(await readFile(await file.path(), 'utf8')).toMatch(/^\ufeffLine,Number,What is wrong\r\n(\d+,.*,.*\r\n){3}$/)
     const sent = (count: number) =>
       page
         .getByRole('listitem')

@@ -3,9 +3,9 @@ import { timeOfUuid7 } from '../../base/uuid7.ts'
 import { type FoundPage, reportBounds, type SeenMessage } from '../../domain/message-search/box-search.ts'
 import { OTHER_BRAND_ID } from '../../domain/numbering/brand.ts'
 import type { Language } from '../../domain/people/person.ts'
-import { type Clock, clockIn, csvOf, csvStyles } from './report.ts'
+import { type Cell, csvOf, csvStyles } from './csv.ts'
+import { type Clock, clockIn } from './report.ts'
 import { type ReportWords, reportWordsOf } from './report-words.ts'
-import type { Cell } from './xlsx.ts'
 
 type Options = { language: Language; zone: string; hasPrices: boolean; hasCompanies: boolean }
 type Column = { name: string; of(message: SeenMessage): Cell }

@@ -6,8 +6,9 @@ import type { Message } from '../../domain/messages/message.ts'
 import { everyMessage } from '../../domain/messages/messages.ts'
 import type { Language } from '../../domain/people/person.ts'
 import { sendersByIds } from '../../domain/senders/senders.ts'
+import { type Cell, csvOf, csvStyles } from './csv.ts'
 import { type ReportWords, reportWordsOf } from './report-words.ts'
-import { type Cell, opensFormula, xlsxOf } from './xlsx.ts'
+import { xlsxOf } from './xlsx.ts'
 
 export const reportFormats = ['csv', 'xlsx'] as const
 export type ReportFormat = (typeof reportFormats)[number]
@@ -80,27 +81,4 @@ async function senderNames(sql: Sql, { companyId, senderIds, senderName }: Dispa
   const senders = await sendersByIds(sql, companyId, senderIds)
   const names = new Map(senders.map(sender => [sender.senderId, sender.senderName]))
   return (senderId: number | null) => (senderId === null ? undefined : names.get(senderId)) ?? senderName ?? ''
-}
-
-type CsvStyle = { separator: string; decimalComma: boolean }
-
-/** As spreadsheets of the language read them: Russian ones take a comma for the decimal sign and `3.5` for a day of May. */
-export const csvStyles: Record<Language, CsvStyle> = {
-  en: { separator: ',', decimalComma: false },
-  ru: { separator: ';', decimalComma: true },
-}
-
-/** With a mark of UTF-8 in front: Excel takes it for an old encoding otherwise. */
-export async function* csvOf(head: string[], pages: AsyncIterable<Cell[][]>, style: CsvStyle): AsyncGenerator<string> {
-  const lineOf = (cells: readonly Cell[]) => `${cells.map(cell => csvCell(cell, style)).join(style.separator)}\r\n`
-  yield `\ufeff${lineOf(head)}`
-  for await (const page of pages) yield page.map(lineOf).join('')
-}
-
-/** A spreadsheet would calculate what begins like a formula; an apostrophe makes it text. */
-function csvCell(value: Cell, { decimalComma }: CsvStyle): string {
-  if (value === null) return ''
-  if (typeof value === 'number') return decimalComma ? String(value).replace('.', ',') : String(value)
-  const text = opensFormula.test(value) ? `'${value}` : value
-  return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

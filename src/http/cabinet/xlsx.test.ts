@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { filesIn } from '../../testing/archive.ts'
-import { type Cell, opensFormula, xlsxOf } from './xlsx.ts'
+import { type Cell, opensFormula } from './csv.ts'
+import { xlsxOf } from './xlsx.ts'
 
 async function filesOf(pieces: AsyncIterable<Buffer>): Promise<Map<string, string>> {
   const read: Buffer[] = []

@@ -1,12 +1,11 @@
 import { pipeline, Readable } from 'node:stream'
 import { crc32, createDeflateRaw } from 'node:zlib'
+import { type Cell, opensFormula } from './csv.ts'
 
 /**
  * A spreadsheet written as it is read: a zip archive of XML, a piece at a time, so that a million rows take no more
  * memory than a page of them.
  */
-
-export type Cell = string | number | null
 
 /** Excel ends a sheet at 1,048,576 rows: what is more goes to the next sheet. */
 const ROWS_OF_SHEET = 1_000_000
@@ -80,9 +79,6 @@ function cellOf(value: Cell, style = ''): string {
   const quoted = opensFormula.test(value) ? ' s="2"' : style
   return `<c${quoted} t="inlineStr"><is><t xml:space="preserve">${escapeXml(value)}</t></is></c>`
 }
-
-/** Also by the wide signs, which some spreadsheets read as the usual ones. */
-export const opensFormula = /^[=+\-@\t\r\n＝＋－＠]/
 
 /** XML allows no control characters but these three, and no half of a pair. */
 const notInXml = /[^\P{Cc}\t\n\r]|[\ufffe\uffff]/gu

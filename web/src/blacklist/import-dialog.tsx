@@ -1,16 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { csvLine } from '../../../src/commands/send/csv.ts'
 import { useFormats } from '../format.ts'
+import { downloadBadLines } from '../new-dispatch/bad-lines.ts'
 import { describeFault, describeReading } from '../new-dispatch/reading-problem.ts'
 import { ReadingFailed, runWorker } from '../new-dispatch/recipients/reader.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { FileDrop } from '../parts/file-drop.tsx'
 import { FormProblem } from '../parts/form-problem.tsx'
-import { useWords, type Words } from '../words/words.ts'
+import { useWords } from '../words/words.ts'
 import styles from './blacklist.module.css'
 import { BLACKLIST } from './blacklist.ts'
-import type { BadLine, ImportReport, ImportTask } from './import-numbers.ts'
+import type { ImportReport, ImportTask } from './import-numbers.ts'
 import { MOST_NUMBERS } from './most-numbers.ts'
 
 type State =
@@ -128,7 +128,11 @@ function Report({ report }: { report: ImportReport }) {
             ))}
           </ul>
           <p className="note">{say('blacklist.import.advice')}</p>
-          <button type="button" className={`link ${styles.plain}`} onClick={() => download(words, report.badLines)}>
+          <button
+            type="button"
+            className={`link ${styles.plain}`}
+            onClick={() => downloadBadLines(words, report.badLines)}
+          >
             {say('blacklist.import.download')}
           </button>
         </>
@@ -136,18 +140,3 @@ function Report({ report }: { report: ImportReport }) {
     </>
   )
 }
-
-function download(words: Words, lines: BadLine[]) {
-  const { say, language } = words
-  const heading = [say('blacklist.import.file.line'), say('blacklist.number'), say('blacklist.import.file.problem')]
-  const rows = lines.map(({ line, written, fault }) => [String(line), harmless(written), describeFault(words, fault)])
-  const csv = [heading, ...rows].map(row => csvLine(row, language === 'ru' ? ';' : ',')).join('')
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([`\ufeff${csv}`], { type: 'text/csv' }))
-  link.download = 'bad-lines.csv'
-  link.click()
-  URL.revokeObjectURL(link.href)
-}
-
-/** Spreadsheet programs take these signs for the beginning of a formula. */
-const harmless = (text: string) => (/^[=+\-@\t]/.test(text) ? `'${text}` : text)

@@ -4,13 +4,11 @@ import { type Candidate, candidatesOf, type Fault } from '../new-dispatch/recipi
 import { matchColumns } from '../new-dispatch/recipients/columns.ts'
 import { lookAt } from '../new-dispatch/recipients/look.ts'
 import { postUntilAnswered } from '../new-dispatch/recipients/post.ts'
-import type { Place } from '../new-dispatch/recipients/tasks.ts'
+import type { BadLine, Place } from '../new-dispatch/recipients/tasks.ts'
 import { MOST_NUMBERS } from './most-numbers.ts'
 
 /** What the page asks its worker to do. */
 export type ImportTask = { file: Blob; fileName: string; comment: string; place: Place }
-
-export type BadLine = { line: number; written: string; fault: Fault }
 
 export type ImportReport = {
   rows: number

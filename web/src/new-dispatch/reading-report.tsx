@@ -5,6 +5,7 @@ import { Icon, type IconName } from '../parts/icon.tsx'
 import { Section } from '../parts/section.tsx'
 import table from '../parts/table.module.css'
 import { useWords } from '../words/words.ts'
+import { downloadBadLines } from './bad-lines.ts'
 import type { DraftUse } from './draft.ts'
 import styles from './new-dispatch.module.css'
 import { describeFault } from './reading-problem.ts'
@@ -80,7 +81,18 @@ function BadTable({ report }: { report: Report }) {
   const { say } = words
   const { number } = useFormats()
   return (
-    <Section title={say('new.bad')} end={<Download csv={report.badLines} />}>
+    <Section
+      title={say('new.bad')}
+      end={
+        <button
+          type="button"
+          className={`link ${styles.plain}`}
+          onClick={() => downloadBadLines(words, report.badLines)}
+        >
+          {say('new.bad.download')}
+        </button>
+      }
+    >
       <table className={`${table.table} ${styles.tight}`}>
         <thead>
           <tr>
@@ -108,22 +120,6 @@ function BadTable({ report }: { report: Report }) {
         </tbody>
       </table>
     </Section>
-  )
-}
-
-function Download({ csv }: { csv: string }) {
-  const { say } = useWords()
-  const download = () => {
-    const link = document.createElement('a')
-    link.href = URL.createObjectURL(new Blob([`\ufeffline,number,problem\r\n${csv}`], { type: 'text/csv' }))
-    link.download = 'bad-lines.csv'
-    link.click()
-    URL.revokeObjectURL(link.href)
-  }
-  return (
-    <button type="button" className={`link ${styles.plain}`} onClick={download}>
-      {say('new.bad.download')}
-    </button>
   )
 }
 

@@ -2,13 +2,12 @@ import { errorCodes } from '../../../../src/base/error-codes.ts'
 import { formatMoney, money } from '../../../../src/base/money.ts'
 import { smsParts } from '../../../../src/base/sms-text.ts'
 import { compileTemplate } from '../../../../src/base/text-template.ts'
-import { csvLine } from '../../../../src/commands/send/csv.ts'
 import type { DispatchForm, TrialAnswer } from '../../../../src/http/cabinet/new-dispatch.ts'
 import type { Wire } from '../../api.ts'
 import { Bits } from './bits.ts'
 import { type Candidate, candidatesOf, type Reading } from './candidates.ts'
 import { postUntilAnswered } from './post.ts'
-import type { BadLines, BrandSum, Place, Preview, Report } from './tasks.ts'
+import type { BadLine, BadLines, BrandSum, Place, Preview, Report } from './tasks.ts'
 
 export const AT_ONCE = 10_000
 const PREVIEWED = 100
@@ -49,8 +48,7 @@ class Sums {
   #duplicates = 0
   #blacklisted = 0
   #candidates = 0
-  #badCount = 0
-  #badLines = ''
+  readonly #badLines: BadLine[] = []
   #laterPrice = 0n
   #trafficType: Trial['trafficType'] = 'PROMO'
   readonly #bad = new Map<string, BadLines>()
@@ -71,10 +69,11 @@ class Sums {
   row = () => void this.rows++
 
   bad = (fault: BadLines['fault'], { line }: { line: number }, written: string) => {
+    const bad = { line, written: written.slice(0, 64), fault }
     const known = this.#bad.get(fault)
     if (known) known.count += 1
-    else this.#bad.set(fault, { fault, count: 1, example: written.slice(0, 64), line })
-    if (this.#badCount++ < MOST_BAD_LINES) this.#badLines += csvLine([String(line), harmless(written), fault], ',')
+    else this.#bad.set(fault, { fault, count: 1, example: bad.written, line })
+    if (this.#badLines.length < MOST_BAD_LINES) this.#badLines.push(bad)
   }
 
   duplicate = () => void this.#duplicates++
@@ -143,6 +142,3 @@ function firstOf({ text, channelType, cascade }: DispatchForm) {
 }
 
 const textIn = (content: unknown) => (content as { text?: string }).text ?? ''
-
-/** Spreadsheet programs take these signs for the beginning of a formula. */
-const harmless = (text: string) => (/^[=+\-@\t]/.test(text) ? `'${text}` : text)

@@ -13,6 +13,7 @@ export type BrandSum = Wire<TrialAnswer>['byBrand'][number]
 export type BadLines = { fault: Fault | Refused; count: number; example: string; line: number }
 /** What the server refuses: error codes as `reason.7403` names them. */
 export type Refused = `${number}`
+export type BadLine = { line: number; written: string; fault: Fault | Refused }
 export type Preview = {
   digits: string
   brand: BrandSum['brand']
@@ -29,8 +30,8 @@ export type Report = {
   duplicates: number
   blacklisted: number
   bad: BadLines[]
-  /** The bad lines themselves, as CSV; so many at most. */
-  badLines: string
+  /** The bad lines themselves; so many at most. */
+  badLines: BadLine[]
   byBrand: BrandSum[]
   /** Recipients whose operator has not approved the name. */
   unregistered: Wire<TrialAnswer>['unregistered']

@@ -53,8 +53,6 @@ export const blacklist = {
   'blacklist.import.bad': 'are no numbers',
   'blacklist.import.line': 'Line {line}: {written} ({fault})',
   'blacklist.import.advice': 'Correct these lines and import the file again: numbers that are there stay as they are.',
-  'blacklist.import.file.line': 'Line',
-  'blacklist.import.file.problem': 'What is wrong',
   'blacklist.import.download': 'Download these lines',
   'blacklist.import.cut': 'Only the first {most} numbers were added. Split the file and import the rest.',
 } as const

@@ -138,6 +138,8 @@ export const newDispatch = {
   'new.bad.example': 'For example',
   'new.bad.line': 'At line',
   'new.bad.count': 'How many',
+  'new.bad.file.line': 'Line',
+  'new.bad.file.number': 'Number',
   'new.bad.noNumber': 'No number',
   'new.bad.notNumber': 'Not a number',
   'new.bad.shortened': 'Digits are missing: give the column the format “Text” in the spreadsheet',

@@ -58,8 +58,6 @@ export const blacklist = {
   'blacklist.import.bad': 'не похожи на номер',
   'blacklist.import.line': 'Строка {line}: {written} ({fault})',
   'blacklist.import.advice': 'Исправьте эти строки и загрузите файл ещё раз: уже добавленные номера не изменятся.',
-  'blacklist.import.file.line': 'Строка',
-  'blacklist.import.file.problem': 'Что не так',
   'blacklist.import.download': 'Скачать эти строки',
   'blacklist.import.cut': 'Добавлены только первые {most} номеров. Разделите файл и загрузите остальное.',
 } as const

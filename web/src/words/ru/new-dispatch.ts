@@ -152,6 +152,8 @@ export const newDispatch = {
   'new.bad.example': 'Например',
   'new.bad.line': 'В строке',
   'new.bad.count': 'Сколько',
+  'new.bad.file.line': 'Строка',
+  'new.bad.file.number': 'Номер',
   'new.bad.noNumber': 'Нет номера',
   'new.bad.notNumber': 'Не номер',
   'new.bad.shortened': 'Не хватает цифр: задайте столбцу в таблице формат «Текстовый»',
