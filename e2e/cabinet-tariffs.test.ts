@@ -29,7 +29,7 @@ beforeAll(async () => {
   const { sql } = cabinet
   const partner = await aPartner(sql)
   companyId = await aCompany(sql, partner, { name: NASTY })
-  await importRegister(sql, source(before), undefined, NASTY)
+  await importRegister(sql, source(before), { name: NASTY })
   await saveVirtualOperator(sql, { inn: '7700000001', name: NASTY, brandId: 2 })
   const [row] = await sql`select tariff_id as id from tariffs where pricing_model = 'SCALED' order by tariff_id limit 1`
   scaled = row!.id
@@ -129,6 +129,9 @@ describe.skipIf(!hasBrowser)('tariffs and the numbering plan', () => {
       'No longer assigned1 range, 1,000,000 numbers',
     ])
     await shown.getByText(NASTY).waitFor()
+    const download = page.waitForEvent('download')
+    await shown.getByRole('link', { name: 'Download the present numbering first.' }).click()
+    expect((await download).suggestedFilename()).toMatch(/^numbering-v\d+\.csv$/)
     await page.reload() // what waits stays in the address
     await page.getByRole('button', { name: 'Apply the changes' }).click()
     await shown.waitFor({ state: 'detached' })

@@ -223,8 +223,10 @@ const expected: Record<string, string[]> = {
     '--early-rate X',
     '--missing-rate X',
   ],
-  'numbering import': ['FILE'],
+  'numbering import': ['FILE', '--replace'],
+  'numbering export': ['FILE'],
   'ported import': ['FILE', '--replace'],
+  'ported export': ['FILE'],
 }
 
 describe('help', () => {

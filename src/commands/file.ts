@@ -1,4 +1,5 @@
-import { open } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { link, open, rm, writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Readable } from 'node:stream'
 import { UsageError } from '../base/errors.ts'
@@ -19,6 +20,29 @@ export async function withFile<T>(path: string, work: (source: Readable) => Prom
       : error
   } finally {
     await handle.close()
+  }
+}
+
+/**
+ * Writes pieces into a draft beside the file, which takes its name when it is complete: no half of a file looks like one.
+ * Nothing is written over.
+ */
+export async function writeNewFile<T>(
+  path: string,
+  work: (write: (pieces: AsyncIterable<string>) => Promise<void>) => Promise<T>,
+): Promise<T> {
+  if (existsSync(path)) throw new UsageError(`"${path}" is there already: name another file.`)
+  const draft = `${path}.part`
+  await writeFile(draft, '').catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(refusalToWrite(path, error))
+  })
+  try {
+    return await work(async pieces => {
+      await writeFile(draft, pieces)
+      await link(draft, path)
+    })
+  } finally {
+    await rm(draft, { force: true })
   }
 }
 

@@ -1,21 +1,23 @@
 import { basename } from 'node:path'
+import { exportNumbering } from '../../domain/numbering/exports.ts'
 import { importPorted, importRegister } from '../../domain/numbering/imports.ts'
 import { type Call, withDatabase } from '../command.ts'
-import { withFile } from '../file.ts'
+import { withFile, writeNewFile } from '../file.ts'
 import { recorded } from '../recorded.ts'
 
-export const importRanges = ({ config, arguments: [file], print, progress }: Call) =>
+export const importRanges = ({ config, arguments: [file], switches, print, progress }: Call) =>
   withFile(file!, source =>
     withDatabase(config, async ({ sql }) => {
+      const options = { replace: switches.replace ?? false }
       const done = await recorded(sql, async (tx, record) => {
         const { ranges, codes, ...rest } = await importRegister(
           tx,
           source,
+          { ...options, name: basename(file!) },
           lines => progress(`${lines} ranges read`),
-          basename(file!),
         )
         const subject = { kind: 'numbering', id: 'register', name: basename(file!) }
-        await record({ what: 'numbering.imported', subject, after: { ranges, areas: codes } })
+        await record({ what: 'numbering.imported', subject, after: { ranges, areas: codes, ...options } })
         return { ranges, codes, ...rest }
       })
       progress('')
@@ -37,6 +39,18 @@ export const importPortedNumbers = ({ config, arguments: [file], switches, print
       })
       progress('')
       print(done, `${done.lines} lines were read; ${done.ported} ported numbers are known now.`)
+    }),
+  )
+
+export const exportRanges = (call: Call) => exportFile(call, 'register')
+export const exportPortedNumbers = (call: Call) => exportFile(call, 'ported')
+
+const exportFile = ({ config, arguments: [file], print }: Call, kind: 'register' | 'ported') =>
+  writeNewFile(file!, write =>
+    withDatabase(config, async ({ sql }) => {
+      const { version, pieces } = await exportNumbering(sql, kind)
+      await write(pieces)
+      print({ file, version }, `Version ${version} of the numbering plan was written to ${file}.`)
     }),
   )
 

@@ -14,6 +14,8 @@ export type OnProgress = (entries: number) => void
 /** What the file is called, for whoever asks where the plan came from. */
 const UNNAMED = ''
 
+type ImportOptions = { replace?: boolean; name?: string }
+
 export interface RegisterImport {
   ranges: number
   codes: number
@@ -23,21 +25,26 @@ export interface RegisterImport {
 
 /**
  * Loads a file of the official register: the ranges of the codes it contains are replaced, those of other codes stay.
- * All or nothing: a line that cannot be read, a reversed range or an overlap ends it with the line's number.
+ * With `replace` the file is the whole register: other codes are served by the carried plan again. All or nothing: a line that cannot be read, a reversed range or an overlap ends it with the line's number.
  */
 export async function importRegister(
   sql: Pool,
   source: Source,
+  options: ImportOptions = {},
   onProgress?: OnProgress,
-  name = UNNAMED,
 ): Promise<RegisterImport> {
-  return sql.begin(tx => replaceRegister(tx, source, name, onProgress))
+  return sql.begin(tx => replaceRegister(tx, source, options, onProgress))
 }
 
-export async function replaceRegister(tx: Transaction, source: Source, name: string, onProgress?: OnProgress) {
+export async function replaceRegister(
+  tx: Transaction,
+  source: Source,
+  { replace = false, name = UNNAMED }: ImportOptions,
+  onProgress?: OnProgress,
+) {
   await store.raiseVersion(tx)
   const ranges = await readRegister(tx, source, onProgress)
-  await store.replaceRanges(tx)
+  await store.replaceRanges(tx, replace)
   await store.saveSource(tx, 'register', name, ranges)
   return { ranges, codes: await store.countCodes(tx), unknownRegions: await findUnknownRegions(tx) }
 }
@@ -78,7 +85,7 @@ export interface PortedNumber {
 export async function importPorted(
   sql: Pool,
   source: Source,
-  options: { replace?: boolean; name?: string } = {},
+  options: ImportOptions = {},
   onProgress?: OnProgress,
 ): Promise<{ lines: number; ported: number }> {
   return sql.begin(tx => addPorted(tx, source, options, onProgress))
@@ -87,7 +94,7 @@ export async function importPorted(
 export async function addPorted(
   tx: Transaction,
   source: Source,
-  { replace = false, name = UNNAMED }: { replace?: boolean; name?: string },
+  { replace = false, name = UNNAMED }: ImportOptions,
   onProgress?: OnProgress,
 ) {
   await store.raiseVersion(tx)

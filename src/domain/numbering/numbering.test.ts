@@ -75,7 +75,7 @@ describe('classifying a destination', () => {
 describe('the register', () => {
   test('replaces the ranges of the codes it contains, and only those', async () => {
     const progress: number[] = []
-    const result = await importRegister(db.sql, file(heading, mts, tele2, landline, ''), n => progress.push(n))
+    const result = await importRegister(db.sql, file(heading, mts, tele2, landline, ''), {}, n => progress.push(n))
     expect(result).toEqual({ ranges: 3, codes: 2, unknownRegions: [] })
     expect(progress.at(-1)).toBe(3)
 

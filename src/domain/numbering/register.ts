@@ -1,6 +1,6 @@
 import { UsageError } from '../../base/errors.ts'
 import type { Operator } from './brand.ts'
-import { regionCodeOf } from './region.ts'
+import { regionCodeOf, regionOf } from './region.ts'
 
 /** Subscribers of a code: 7 code 0000000 to 7 code 9999999. */
 export const CODE_SIZE = 10_000_000
@@ -25,6 +25,19 @@ export function readRegisterLine(line: string): PlanRange {
   const operator = { name: nameOf(name), inn: innOf(columns.at(-1)!) }
   return { ...boundsOf(code, from, to), operator, region: regionIn(columns.slice(5, -1)) }
 }
+
+/** The line that is read as this range. */
+export function registerLineOf({ first, last, operator, region }: PlanRange): string {
+  const { name } = regionOf(region)
+  const columns = [codeIn(first), subscriberIn(first), subscriberIn(last), last - first + 1, operator.name, name, name]
+  return [...columns, operator.inn].map(column => quoted(String(column))).join(';')
+}
+
+const codeIn = (number: number) => Math.floor((number - RUSSIA) / CODE_SIZE)
+const subscriberIn = (number: number) => String(number % CODE_SIZE).padStart(7, '0')
+
+/** Names have quotes inside; only those around a whole column would be taken away. */
+const quoted = (column: string) => (/^".*"$/.test(column) ? `"${column.replaceAll('"', '""')}"` : column)
 
 const unquoted = (column: string) => (/^".*"$/.test(column) ? column.slice(1, -1).replaceAll('""', '"') : column).trim()
 

@@ -5,7 +5,7 @@ import { brandFinder, type Carrier, type Operator } from './brand.ts'
 import { codeOf } from './lookup.ts'
 import { carriedPlan } from './plan.ts'
 import { regionOf } from './region.ts'
-import type { PlanRange } from './register.ts'
+import { CODE_SIZE, numberOf, type PlanRange } from './register.ts'
 import * as store from './store.ts'
 
 export type Holding = Operator & { brandId: number; numbers: number; ranges: number }
@@ -97,14 +97,28 @@ export async function lookUpNumber(sql: Sql, raw: string): Promise<FoundNumber> 
   }
 }
 
+/** The ranges of a code as they are in use, in order. */
+export async function rangesOfCode(sql: Sql, code: number, isImported: boolean): Promise<PlanRange[]> {
+  const [first, last] = [numberOf(String(code), 0), numberOf(String(code), CODE_SIZE - 1)]
+  return isImported
+    ? (await store.findPresentRanges(sql, first, last)).map(rangeOf)
+    : carriedPlan().filter(range => range.first >= first && range.last <= last)
+}
+
+export const rangeOf = ({ first, last, inn, name, region }: store.NamedRange): PlanRange => ({
+  first,
+  last,
+  region,
+  operator: { inn, name },
+})
+
 const carriedRange = (number: number) =>
   carriedPlan().find(({ first, last }) => first <= number && last >= number) ?? null
 
 async function importedRange(sql: Sql, number: number): Promise<PlanRange | null> {
   const [found] = await store.findRangeAt(sql, number)
   if (!found || found.last < number) return null
-  const { first, last, region, inn, name } = found
-  return { first, last, region, operator: { inn, name } }
+  return rangeOf(found)
 }
 
 function describe({ first, last, operator, region }: PlanRange, brandOfOperator: (operator: Operator) => number) {

@@ -69,11 +69,16 @@ export async function findOverlap(sql: Sql): Promise<{ line: number; other: numb
   return row
 }
 
-/** The file's codes are replaced as a whole: what it no longer lists is no longer assigned. */
-export async function replaceRanges(sql: Sql): Promise<void> {
+/**
+ * The file's codes are replaced as a whole: what it no longer lists is no longer assigned. With `replace`, codes that it
+ * does not list lose their ranges too.
+ */
+export async function replaceRanges(sql: Sql, replace: boolean): Promise<void> {
   await sql`
     insert into operators (inn, name) select distinct inn, operator from register_lines on conflict do nothing`
-  await sql`delete from numbering_ranges where first / 10000000 in (select first / 10000000 from register_lines)`
+  await sql`
+    delete from numbering_ranges
+    where ${replace} or first / 10000000 in (select first / 10000000 from register_lines)`
   await sql`
     insert into numbering_ranges (first, last, operator_id, region)
     select l.first, l.last, o.operator_id, l.region
@@ -150,6 +155,10 @@ export const findRangeAt = (sql: Sql, number: number) => sql<NamedRange[]>`
     select * from numbering_ranges
     where first <= ${number} and first >= ${number - (number % 10_000_000)} order by first desc limit 1
   ) r join operators o using (operator_id)`
+
+/** In the order of their numbers, from the first behind `after` on. */
+export const findPortedAfter = (sql: Sql, after: number, limit: number) => sql<{ number: number; brandId: number }[]>`
+  select number, brand_id as "brandId" from ported_numbers where number > ${after} order by number limit ${limit}`
 
 export const findPortedNumber = (sql: Sql, number: number) => sql<{ brandId: number }[]>`
   select brand_id as "brandId" from ported_numbers where number = ${number}`

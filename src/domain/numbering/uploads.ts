@@ -4,9 +4,9 @@ import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { brandOf } from './brand.ts'
 import { type ChangeKind, changeKinds, compareRanges, type RangeChange } from './difference.ts'
 import { addPorted, findUnknownRegions, readPorted, readRegister, replaceRegister } from './imports.ts'
-import { carriedPlan } from './plan.ts'
 import { regionOf } from './region.ts'
 import { CODE_SIZE, numberOf, type PlanRange } from './register.ts'
+import { rangeOf, rangesOfCode } from './state.ts'
 import * as store from './store.ts'
 
 /**
@@ -91,7 +91,9 @@ export async function compareUpload(sql: Pool, uploadId: number, now: Date): Pro
     const version = await store.findVersion(tx)
     const source = piecesOf(sql, upload)
     const difference =
-      upload.kind === 'register' ? await compareRegister(tx, source) : await comparePorted(tx, source, upload.replaces)
+      upload.kind === 'register'
+        ? await compareRegister(tx, source, upload.replaces)
+        : await comparePorted(tx, source, upload.replaces)
     await store.saveDifference(tx, uploadId, version, difference)
   })
   return requireUpload(sql, uploadId, now)
@@ -113,34 +115,27 @@ async function* piecesOf(sql: Pool, { uploadId, sizeBytes }: store.UploadRow): A
   }
 }
 
-async function compareRegister(tx: Transaction, source: AsyncIterable<Buffer>): Promise<Difference> {
+async function compareRegister(tx: Transaction, source: AsyncIterable<Buffer>, replaces: boolean): Promise<Difference> {
   const entries = await readRegister(tx, source)
   await store.prepareRegisterLines(tx)
-  const codes = (await store.findListedCodes(tx)).map(({ code }) => code)
+  const listed = new Set((await store.findListedCodes(tx)).map(({ code }) => code))
   const imported = new Set((await store.findImportedCodes(tx)).map(({ code }) => code))
   const changes = noChanges()
-  for (const code of codes) {
-    const [first, last] = [numberOf(String(code), 0), numberOf(String(code), CODE_SIZE - 1)]
-    const before = imported.has(code)
-      ? (await store.findPresentRanges(tx, first, last)).map(rangeOf)
-      : carriedPlan().filter(range => range.first >= first && range.last <= last)
-    const after = (await store.findListedRanges(tx, first, last)).map(rangeOf)
+  for (const code of new Set([...listed, ...(replaces ? imported : [])])) {
+    const before = await rangesOfCode(tx, code, imported.has(code))
+    const after = listed.has(code) ? await listedRanges(tx, code) : await rangesOfCode(tx, code, false)
     for (const change of compareRanges(before, after)) count(changes, change)
   }
   return {
     entries,
-    codes: codes.length,
+    codes: listed.size,
     unknownRegions: (await findUnknownRegions(tx)).slice(0, MOST_SAMPLES),
     changes,
   }
 }
 
-const rangeOf = ({ first, last, inn, name, region }: store.NamedRange): PlanRange => ({
-  first,
-  last,
-  region,
-  operator: { inn, name },
-})
+const listedRanges = async (tx: Transaction, code: number): Promise<PlanRange[]> =>
+  (await store.findListedRanges(tx, numberOf(String(code), 0), numberOf(String(code), CODE_SIZE - 1))).map(rangeOf)
 
 const noChanges = () =>
   Object.fromEntries(
@@ -193,13 +188,15 @@ export async function applyUpload(
     throw invalid('The numbering plan was changed in the meantime: compare the file again')
   const { kind, name, replaces } = upload
   const result =
-    kind === 'register' ? await applyRegister(tx, source, name) : await applyPorted(tx, source, name, replaces)
+    kind === 'register'
+      ? await applyRegister(tx, source, name, replaces)
+      : await applyPorted(tx, source, name, replaces)
   await store.deleteUpload(tx, uploadId)
   return { kind, name, replaces, result }
 }
 
-async function applyRegister(tx: Transaction, source: AsyncIterable<Buffer>, name: string) {
-  const { ranges, codes } = await replaceRegister(tx, source, name)
+async function applyRegister(tx: Transaction, source: AsyncIterable<Buffer>, name: string, replace: boolean) {
+  const { ranges, codes } = await replaceRegister(tx, source, { replace, name })
   return { ranges, areas: codes }
 }
 

@@ -178,7 +178,7 @@ const routesOf: Record<Needs, string[]> = {
     'POST /tariffs/prices/changes',
     'POST /tariffs/prices/withdrawals',
   ],
-  'numbering.see': ['GET /numbering', 'GET /numbering/lookup'],
+  'numbering.see': ['GET /numbering', 'GET /numbering/export', 'GET /numbering/lookup'],
   'numbering.change': [
     'POST /numbering/uploads',
     'DELETE /numbering/uploads/:uploadId',

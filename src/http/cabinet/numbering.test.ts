@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { compareRanges } from '../../domain/numbering/difference.ts'
+import { changeKinds, compareRanges } from '../../domain/numbering/difference.ts'
+import { exportNumbering } from '../../domain/numbering/exports.ts'
 import { importPorted, importRegister } from '../../domain/numbering/imports.ts'
 import { loadNumbering } from '../../domain/numbering/numbering.ts'
 import type { PlanRange } from '../../domain/numbering/register.ts'
@@ -61,7 +62,7 @@ const stateOf = async () => (await admin.ask('GET', '/numbering')).body as Numbe
 
 describe('a file of the register', () => {
   test('shows exactly what it changes, is applied on a second request, and counts for lookups at once', async () => {
-    await importRegister(api.sql, sourceOf(register), undefined, 'before.csv')
+    await importRegister(api.sql, sourceOf(register), { name: 'before.csv' })
     const next = [
       line('0000000', '0499999'),
       line('0500000', '0999999'), // only cut in two
@@ -264,4 +265,51 @@ test('only staff see the plan, and only an admin changes it', async () => {
   const support = await signedIn(staff, 'support')
   expect(new Set(await statuses(support, reading))).toEqual(new Set([200]))
   expect(new Set(await statuses(support, changing))).toEqual(new Set([403]))
+})
+
+describe('the numbering in use is downloaded and imported again', () => {
+  const saved = async (kind: string) => {
+    const url = `/cabinet/api/numbering/export?kind=${kind}`
+    const answer = await api.app.inject({ url, headers: { host: 'localhost:8080', cookie: admin.cookie! } })
+    return { name: answer.headers['content-disposition'], lines: answer.body.trimEnd().split('\n') }
+  }
+  const ranges = ({ difference }: UploadAnswer) => changeKinds.map(kind => difference!.changes[kind].ranges)
+
+  test('as a register: no difference is left, of codes that came in between either', async () => {
+    const nasty = '"В кавычках";Атлантида;-;' // in quotes, of an unknown region, without INN
+    await importRegister(api.sql, sourceOf([...register, line('3000000', '3000009', nasty)]), { replace: true })
+    const { version } = await stateOf()
+    const { name, lines } = await saved('register')
+    expect(name).toBe(`attachment; filename="numbering-v${version}.csv"`)
+    expect(ranges((await upload(lines)).body)).toEqual([0, 0, 0, 0])
+
+    const other = `495;0000000;0999999;1;${mts}`
+    await importRegister(api.sql, sourceOf([line('0000000', '0999999', tele2), other]))
+    expect(ranges((await upload(lines)).body)).toEqual([2, 0, 1, 0])
+    const back = await upload(lines, { replaces: true })
+    expect(ranges(back.body)).toEqual([2, 1, 1, 0])
+    expect((await apply(back.path, back.body.version)).status).toBe(204)
+    expect((await find('74950000000')).range).toBeNull()
+    expect(await saved('register')).toMatchObject({ lines })
+    await api.sql`delete from numbering_uploads`
+  })
+
+  test('as a list of ported numbers', async () => {
+    await importPorted(api.sql, sourceOf(['79160000001;TELE2', '79160000002;MTS']), { replace: true })
+    const { version } = await stateOf()
+    const { name, lines } = await saved('ported')
+    expect(name).toBe(`attachment; filename="ported-v${version}.csv"`)
+    expect(lines).toEqual(['number;brand', '79160000001;TELE2', '79160000002;MTS'])
+    await importPorted(api.sql, sourceOf(['79160000001;BEELINE', '79160000003;MTS']))
+    const back = await upload(lines, { kind: 'ported', replaces: true })
+    expect((await apply(back.path, back.body.version)).status).toBe(204)
+    expect((await saved('ported')).lines).toEqual(lines)
+  })
+
+  test('not half of it: an import in the meantime ends the file', async () => {
+    const { pieces } = await exportNumbering(api.sql, 'register')
+    await pieces.next()
+    await importPorted(api.sql, sourceOf(['79160000001;TELE2']))
+    await expect(pieces.next()).rejects.toThrow('changed in the meantime')
+  })
 })

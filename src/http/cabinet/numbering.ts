@@ -1,8 +1,10 @@
+import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { invalid, UsageError } from '../../base/errors.ts'
 import { recordChange } from '../../domain/audit-log/audit-log.ts'
 import { brandOf } from '../../domain/numbering/brand.ts'
+import { exportNumbering } from '../../domain/numbering/exports.ts'
 import { putVirtualOperator } from '../../domain/numbering/imports.ts'
 import { describeNumbering, type FoundNumber, lookUpNumber } from '../../domain/numbering/state.ts'
 import {
@@ -18,16 +20,20 @@ import {
   waitingUploads,
 } from '../../domain/numbering/uploads.ts'
 import { may } from '../../domain/people/rights.ts'
+import { usualLimits } from '../context.ts'
+import { ReportLimit, streamOf } from '../report-limit.ts'
 import { Id, OneOf } from '../schemas.ts'
 import type { CabinetContext } from './cabinet-context.ts'
+import { reportTypes } from './report.ts'
 
 const ByUpload = Type.Object({ uploadId: Id })
 const ByPiece = Type.Object({ uploadId: Id, piece: Type.Integer({ minimum: 0, maximum: LARGEST_BYTES / PIECE_BYTES }) })
+const Kind = OneOf(['register', 'ported'])
 const NewUpload = Type.Object({
-  kind: OneOf(['register', 'ported']),
+  kind: Kind,
   name: Type.String({ minLength: 1, maxLength: 255 }),
   sizeBytes: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
-  /** Of ported numbers: those that the file does not list went back to their range. */
+  /** The file is the whole list: other numbers are no longer ported, other codes go back to the carried plan. */
   replaces: Type.Boolean(),
 })
 const Seen = Type.Object({ version: Type.Integer() })
@@ -55,11 +61,15 @@ export type StartedUpload = { uploadId: number }
 export type { ChangeKind } from '../../domain/numbering/difference.ts'
 
 const OPERATORS_SHOWN = 60
+/** At a time: a plan and its ported numbers. */
+const EXPORTS_OF_PERSON = 2
 
 /** The numbering plan, for staff. */
 export const numberingRoutes =
-  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
+  ({ sql, clock, limits }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
+    const { reports, reportStallMs } = { ...usualLimits, ...limits }
+    const exportLimit = new ReportLimit(reports, EXPORTS_OF_PERSON)
     api.addContentTypeParser(
       'application/octet-stream',
       { parseAs: 'buffer' },
@@ -80,6 +90,19 @@ export const numberingRoutes =
         schema: { querystring: Type.Object({ number: Type.String({ minLength: 1, maxLength: 40 }) }) },
       },
       ({ query }): Promise<LookupAnswer> => lookUpNumber(sql, query.number),
+    )
+
+    /** What is in use, as a file that can be imported again. */
+    api.get(
+      '/numbering/export',
+      { config: { needs: 'numbering.see' }, schema: { querystring: Type.Object({ kind: Kind }) } },
+      async ({ viewer, query: { kind }, method }, reply) => {
+        const { version, pieces } = await exportNumbering(sql, kind)
+        const name = `${kind === 'register' ? 'numbering' : 'ported'}-v${version}.csv`
+        reply.type(reportTypes.csv).header('content-disposition', `attachment; filename="${name}"`)
+        if (method === 'HEAD') return reply.send(Readable.from([]) as never)
+        return reply.send(exportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)) as never)
+      },
     )
 
     api.post(
@@ -125,7 +148,7 @@ export const numberingRoutes =
             await recordChange(tx, actor, {
               what: kind === 'register' ? 'numbering.imported' : 'ported_numbers.imported',
               subject: { kind: 'numbering', id: kind, name },
-              after: kind === 'register' ? result : { ...result, replace: replaces },
+              after: { ...result, replace: replaces },
             })
           }),
         )

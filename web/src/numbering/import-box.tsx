@@ -33,7 +33,7 @@ export function ImportBox({ data }: { data: Numbering }) {
   const upload = useMutation({
     mutationFn: async (file: File) => {
       setSent(0)
-      const options = { kind, replaces: kind === 'ported' && replaces, pieceBytes: data.pieceBytes }
+      const options = { kind, replaces, pieceBytes: data.pieceBytes }
       const uploadId = await sendFile(file, options, setSent)
       // A file that cannot be read is not kept: the mistake is shown here.
       const compared = await compareUpload(uploadId).catch(async error => {
@@ -64,15 +64,15 @@ export function ImportBox({ data }: { data: Numbering }) {
           ]}
           onChange={value => setKind(value as SourceKind)}
         />
-        {kind === 'ported' && (
-          <Switch
-            label={say('numbering.import.replaces')}
-            description={say('numbering.import.replaces.note')}
-            checked={replaces}
-            disabled={upload.isPending}
-            onChange={({ currentTarget }) => setReplaces(currentTarget.checked)}
-          />
-        )}
+        <Switch
+          label={say('numbering.import.replaces')}
+          description={say(
+            kind === 'register' ? 'numbering.import.replaces.register' : 'numbering.import.replaces.ported',
+          )}
+          checked={replaces}
+          disabled={upload.isPending}
+          onChange={({ currentTarget }) => setReplaces(currentTarget.checked)}
+        />
         {upload.isError && <FormProblem>{describeFileProblem(words, upload.error)}</FormProblem>}
         {isTooLarge && <FormProblem>{say('numbering.import.tooLarge')}</FormProblem>}
         {upload.isPending ? (

@@ -1,8 +1,10 @@
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useFormats } from '../format.ts'
 import { BoneRows } from '../parts/bones.tsx'
 import columns from '../parts/columns.module.css'
 import { ErrorState } from '../parts/error-state.tsx'
+import { Icon } from '../parts/icon.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { Pair, Pairs } from '../parts/pairs.tsx'
 import { Section } from '../parts/section.tsx'
@@ -11,7 +13,7 @@ import { useWords } from '../words/words.ts'
 import { ImportBox } from './import-box.tsx'
 import { Lookup } from './lookup.tsx'
 import styles from './numbering.module.css'
-import { type Numbering, numberingQuery, useNumberingSearch } from './numbering.ts'
+import { exportAddress, type Numbering, numberingQuery, type SourceKind, useNumberingSearch } from './numbering.ts'
 import { Operators } from './operators.tsx'
 import { UploadSection } from './upload-section.tsx'
 import { VirtualOperators } from './virtual-operators.tsx'
@@ -65,11 +67,22 @@ function State({ data }: { data: Numbering }) {
         <Pair name={say('numbering.carriedCodes')}>{number(data.carriedCodes)}</Pair>
         <Pair name={say('numbering.portedCount')}>{number(data.ported)}</Pair>
       </Pairs>
+      <div className={styles.files}>
+        <Download kind="register">{say('numbering.export.register')}</Download>
+        {data.ported > 0 && <Download kind="ported">{say('numbering.export.ported')}</Download>}
+      </div>
+      <p className="note">{say('numbering.export.note')}</p>
     </Section>
   )
 }
 
-type SourceProps = { data: Numbering; kind: 'register' | 'ported'; otherwise: string }
+const Download = ({ kind, children }: { kind: SourceKind; children: string }) => (
+  <Button component="a" href={exportAddress(kind)} download leftSection={<Icon name="download" />}>
+    {children}
+  </Button>
+)
+
+type SourceProps = { data: Numbering; kind: SourceKind; otherwise: string }
 
 function Source({ data, kind, otherwise }: SourceProps) {
   const { moment } = useFormats()

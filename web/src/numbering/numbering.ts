@@ -39,6 +39,9 @@ export const uploadQuery = (uploadId: number) =>
     queryFn: () => ask<UploadAnswer>('GET', `/numbering/uploads/${uploadId}`),
   })
 
+/** Where the present plan lies as a file that can be imported again. */
+export const exportAddress = (kind: SourceKind) => new URL(`api/numbering/export?kind=${kind}`, document.baseURI).href
+
 export const compareUpload = (uploadId: number) =>
   ask<UploadAnswer>('POST', `/numbering/uploads/${uploadId}/compare`, undefined, undefined, LONG_MS)
 

@@ -17,9 +17,11 @@ import {
   applyUpload,
   compareUpload,
   type Difference,
+  exportAddress,
   NUMBERING,
   numberingQuery,
   removeUpload,
+  type SourceKind,
   type Upload,
   uploadQuery,
   useNumberingSearch,
@@ -94,6 +96,7 @@ function Shown({ upload }: { upload: Upload }) {
             ))}
           </>
         )}
+        {changed.length > 0 && <WayBack kind={upload.kind} />}
         {apply.isError && <FormProblem>{describeFileProblem(words, apply.error)}</FormProblem>}
         {compare.isError && <FormProblem>{describeFileProblem(words, compare.error)}</FormProblem>}
         <div className={styles.actions}>
@@ -113,6 +116,21 @@ function Shown({ upload }: { upload: Upload }) {
         </div>
       </Section>
     </div>
+  )
+}
+
+/** Nothing is undone by itself: the file of what is in use is the way back. An empty one could not be imported. */
+function WayBack({ kind }: { kind: SourceKind }) {
+  const { say } = useWords()
+  const { data } = useQuery(numberingQuery)
+  if (kind === 'ported' && data?.ported === 0) return null
+  return (
+    <p className={`note ${styles.wayBack}`}>
+      <a className="link" href={exportAddress(kind)} download>
+        {say('numbering.wayBack')}
+      </a>{' '}
+      {say('numbering.wayBack.text', { whole: say('numbering.import.replaces') })}
+    </p>
   )
 }
 
