@@ -1,6 +1,6 @@
 import smpp from 'smpp'
-import { decode, encode } from '../src/channels/smpp/codec.ts'
-import type { Draft } from '../src/channels/smpp/pdu.ts'
+import { decode, encode } from '../src/channels/smpp/protocol/codec.ts'
+import type { Draft } from '../src/channels/smpp/protocol/pdu.ts'
 import { type Figure, inTurn } from './figures.ts'
 
 export const name = 'smpp-codec'

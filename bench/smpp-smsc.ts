@@ -1,4 +1,4 @@
-import { startSmsc } from '../src/channels/smpp/smsc.ts'
+import { startSmsc } from '../src/channels/smpp/smsc/smsc.ts'
 import { serveParent } from './child.ts'
 
 /** The operator: takes everything and reports at once. */

@@ -1,6 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
 import { entryOf } from '../../src/channels/catalogue.ts'
-import { type FakeProviderOptions, type Reply, startFakeProvider } from '../../src/channels/http/fake-provider.ts'
 import type { Gateway } from '../../src/domain/gateways/gateway.ts'
 import { addGateway, changeGateway } from '../../src/domain/gateways/gateways.ts'
 import { gatewayKey } from '../../src/domain/gateways/secrets.ts'
@@ -8,6 +7,7 @@ import { loadNumbering } from '../../src/domain/numbering/numbering.ts'
 import { useDatabase } from '../../src/testing/database.ts'
 import { expectBooksInOrder, fatesOf, useEngines } from '../../src/testing/engines.ts'
 import { eventually } from '../../src/testing/eventually.ts'
+import { type FakeProviderOptions, type Reply, startFakeProvider } from '../../src/testing/providers/http-provider.ts'
 import { aDispatch, aWorld, someRecipients, start } from '../../src/testing/world.ts'
 
 /** The engine with providers that speak the gateway protocol, over real sockets. */

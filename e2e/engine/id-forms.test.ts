@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readingOf } from '../../src/channels/smpp/id-evidence.ts'
-import { createMessageIds, type LearntIds } from '../../src/channels/smpp/message-ids.ts'
+import { readingOf } from '../../src/channels/smpp/receipts/id-evidence.ts'
+import { createMessageIds, type LearntIds } from '../../src/channels/smpp/receipts/message-ids.ts'
 import { type ProviderReceipt, submissionTo } from '../../src/domain/sending/receipt.ts'
 import { readable } from '../../src/engine/gateways/receipt-ids.ts'
 

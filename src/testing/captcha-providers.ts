@@ -1,9 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { type Deed, type FakeAnswer, json, startFakeServer } from '../channels/telegram/fake-server.ts'
 import type { CaptchaUrls } from '../http/widget/captcha/captcha.ts'
 import type { ProviderKind } from '../http/widget/captcha/providers.ts'
 import { scriptOf } from './captcha-script.ts'
+import { type Deed, type FakeAnswer, json, startFakeServer } from './providers/fake-server.ts'
 
 /** For the tests: reCAPTCHA, hCaptcha and Turnstile as their documentation describes them, on one port of loopback. */
 

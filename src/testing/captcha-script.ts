@@ -1,5 +1,5 @@
-import type { FakeAnswer } from '../channels/telegram/fake-server.ts'
 import type { ProviderKind } from '../http/widget/captcha/providers.ts'
+import type { FakeAnswer } from './providers/fake-server.ts'
 
 /**
  * For the tests: the script of a provider. It offers the provider's own calls for explicit rendering and draws a

@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { afterEach, expect, test } from 'vitest'
 import { eventually } from '../../testing/eventually.ts'
+import { startFakeProvider } from '../../testing/providers/http-provider.ts'
+import { startReceiver } from '../../testing/providers/http-webhook-receiver.ts'
 import { aFeed } from '../channel.contract.ts'
 import type { Channel, Outgoing, SendResult } from '../channel.ts'
 import { failureCodeOf, refusalCodeOf } from './failures.ts'
-import { startFakeProvider } from './fake-provider.ts'
 import { createHttpGateway } from './http.ts'
 import { signedHeaders } from './signature.ts'
 import { readWebhook } from './webhook.ts'
-import { startReceiver } from './webhook-receiver.ts'
 
 /** What docs/gateway-protocol.md says to providers is what we do. */
 const document = readFileSync(new URL('../../../docs/gateway-protocol.md', import.meta.url), 'utf8')

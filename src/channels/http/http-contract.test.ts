@@ -1,10 +1,10 @@
 import { afterEach, describe, expect } from 'vitest'
 import type { ChannelType } from '../../base/channel-types.ts'
+import { errorBody, type FakeProviderOptions, startFakeProvider } from '../../testing/providers/http-provider.ts'
+import { startReceiver } from '../../testing/providers/http-webhook-receiver.ts'
 import { channelContract, type SubjectOptions } from '../channel.contract.ts'
 import type { Channel } from '../channel.ts'
-import { errorBody, type FakeProviderOptions, startFakeProvider } from './fake-provider.ts'
 import { createHttpGateway } from './http.ts'
-import { startReceiver } from './webhook-receiver.ts'
 
 const destinations = {
   delivered: '79160000001',

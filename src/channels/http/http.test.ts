@@ -2,13 +2,18 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { eventually } from '../../testing/eventually.ts'
+import {
+  errorBody,
+  type FakeProviderOptions,
+  type Reply,
+  startFakeProvider,
+} from '../../testing/providers/http-provider.ts'
+import { startReceiver } from '../../testing/providers/http-webhook-receiver.ts'
 import { aFeed } from '../channel.contract.ts'
 import type { Channel, Inbound, Outgoing, SendResult } from '../channel.ts'
 import type { RawSettings } from '../settings.ts'
-import { errorBody, type FakeProviderOptions, type Reply, startFakeProvider } from './fake-provider.ts'
 import { createHttpGateway } from './http.ts'
 import { readSettings, secretSettings } from './settings.ts'
-import { startReceiver } from './webhook-receiver.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { signed } from '../../testing/providers/http-provider.ts'
 import type { WebhookRequest } from '../webhook.ts'
-import { signed } from './fake-provider.ts'
 import { readWebhook } from './webhook.ts'
 
 const key = Buffer.alloc(32, 7)

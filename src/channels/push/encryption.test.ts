@@ -1,7 +1,7 @@
 import { createECDH, webcrypto } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { decrypt } from '../../testing/providers/push-service.ts'
 import { encrypt, MOST_PLAIN_BYTES } from './encryption.ts'
-import { decrypt } from './fake-push-service.ts'
 
 /** RFC 8291, appendix A. */
 const example = {

@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from 'vitest'
-import { type FakeFcmOptions, fcmError, startFcm } from './fake-fcm.ts'
-import type { FakeAnswer } from './fake-push-service.ts'
+import { type FakeFcmOptions, fcmError, startFcm } from '../../testing/providers/fcm.ts'
+import { aListener, aPush, fcmSettings, sendAll, sendOne } from '../../testing/providers/push-fixtures.ts'
+import type { FakeAnswer } from '../../testing/providers/push-service.ts'
 import { createFcm } from './fcm.ts'
 import { createPauses } from './pauses.ts'
 import { createPush } from './push.ts'
-import { aListener, aPush, fcmSettings, sendAll, sendOne } from './push-fixtures.ts'
 import { readSettings } from './settings.ts'
 
 const atEnd: (() => unknown)[] = []

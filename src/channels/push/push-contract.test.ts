@@ -1,8 +1,8 @@
 import { afterEach, describe, expect } from 'vitest'
+import { fcmError, startFcm } from '../../testing/providers/fcm.ts'
+import { fcmSettings, startBrowsers, vapidSettings } from '../../testing/providers/push-fixtures.ts'
 import { channelContract, type SubjectOptions } from '../channel.contract.ts'
-import { fcmError, startFcm } from './fake-fcm.ts'
 import { createPush } from './push.ts'
-import { fcmSettings, startBrowsers, vapidSettings } from './push-fixtures.ts'
 
 /** No push service ever tells that a message it took has failed. */
 const destinations = {

@@ -1,8 +1,16 @@
 import { afterEach, expect, test } from 'vitest'
+import { fcmError, startFcm } from '../../testing/providers/fcm.ts'
+import {
+  aListener,
+  aPush,
+  fcmSettings,
+  sendAll,
+  sendOne,
+  startBrowsers,
+  vapidSettings,
+} from '../../testing/providers/push-fixtures.ts'
 import type { SendResult } from '../channel.ts'
-import { fcmError, startFcm } from './fake-fcm.ts'
 import { createPush } from './push.ts'
-import { aListener, aPush, fcmSettings, sendAll, sendOne, startBrowsers, vapidSettings } from './push-fixtures.ts'
 
 const atEnd: (() => unknown)[] = []
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { createECDH, generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { startFcm } from './fake-fcm.ts'
-import { vapidSettings } from './push-fixtures.ts'
+import { startFcm } from '../../testing/providers/fcm.ts'
+import { vapidSettings } from '../../testing/providers/push-fixtures.ts'
 import { readSettings, secretSettings } from './settings.ts'
 
 const fcm = await startFcm()

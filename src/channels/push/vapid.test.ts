@@ -1,6 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { vapidSettings } from './push-fixtures.ts'
+import { vapidSettings } from '../../testing/providers/push-fixtures.ts'
 import { readSettings } from './settings.ts'
 import { createVapid } from './vapid.ts'
 

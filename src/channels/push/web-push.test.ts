@@ -1,8 +1,15 @@
 import { afterEach, expect, test } from 'vitest'
 import { eventually } from '../../testing/eventually.ts'
-import type { FakeAnswer, FakePushOptions } from './fake-push-service.ts'
+import {
+  aListener,
+  aPush,
+  sendAll,
+  sendOne,
+  startBrowsers,
+  vapidSettings,
+} from '../../testing/providers/push-fixtures.ts'
+import type { FakeAnswer, FakePushOptions } from '../../testing/providers/push-service.ts'
 import { createPush } from './push.ts'
-import { aListener, aPush, sendAll, sendOne, startBrowsers, vapidSettings } from './push-fixtures.ts'
 
 const atEnd: (() => unknown)[] = []
 afterEach(async () => {

@@ -1,11 +1,11 @@
 import { type Feed, type Inbound, type Receipt, timeOf } from '../channel.ts'
 import type { Delivery } from './link.ts'
-import type { MessageIds, NamedSubmission } from './message-ids.ts'
+import { status } from './protocol/status.ts'
+import { decodeInbound } from './protocol/text.ts'
 import { createReassembly } from './reassembly.ts'
-import { isReceipt, momentOf, readReceipt, type SmscReceipt } from './receipt.ts'
+import type { MessageIds, NamedSubmission } from './receipts/message-ids.ts'
+import { isReceipt, momentOf, readReceipt, type SmscReceipt } from './receipts/receipt.ts'
 import type { SmppSettings } from './settings.ts'
-import { status } from './status.ts'
-import { decodeInbound } from './text.ts'
 
 type Respond = (status: number) => void
 

@@ -1,9 +1,9 @@
 import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { isResponse } from './codec.ts'
-import { CLOSED_BY_PEER, type Connection, createConnection } from './connection.ts'
-import { commands, type Draft, type Malformed, type Pdu } from './pdu.ts'
-import { status, statusName } from './status.ts'
+import { isResponse } from './protocol/codec.ts'
+import { CLOSED_BY_PEER, type Connection, createConnection } from './protocol/connection.ts'
+import { commands, type Draft, type Malformed, type Pdu } from './protocol/pdu.ts'
+import { status, statusName } from './protocol/status.ts'
 
 export type BindMode = 'transceiver' | 'transmitter' | 'receiver'
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { eventually } from '../../testing/eventually.ts'
 import type { Inbound } from '../channel.ts'
+import { status } from './protocol/status.ts'
 import { createReassembly } from './reassembly.ts'
-import { status } from './status.ts'
 
 /** Long messages of two parts, of which the first comes. */
 function aReassembly(most: number, passOn: (message: Inbound) => Promise<void>) {

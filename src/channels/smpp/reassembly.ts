@@ -1,6 +1,6 @@
 import type { Inbound } from '../channel.ts'
-import { status } from './status.ts'
-import type { InboundText } from './text.ts'
+import { status } from './protocol/status.ts'
+import type { InboundText } from './protocol/text.ts'
 
 type Respond = (status: number) => void
 type Joined = NonNullable<InboundText['joined']>

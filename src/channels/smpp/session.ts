@@ -8,7 +8,7 @@ import {
   type RequestDraft,
 } from './link.ts'
 import { createPace } from './pace.ts'
-import { status } from './status.ts'
+import { status } from './protocol/status.ts'
 
 export type SessionOptions = LinkOptions & {
   /** Most submissions under way at once. */

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { flag, oneOf, optional, type RawSettings, text, whole, wrongSetting } from '../settings.ts'
-import { type ReceiptIds, receiptIdSettings } from './message-ids.ts'
-import type { LongMessages } from './text.ts'
+import type { LongMessages } from './protocol/text.ts'
+import { type ReceiptIds, receiptIdSettings } from './receipts/message-ids.ts'
 
 /** How a gateway speaks SMPP, complete; `readSettings` fills in what its row does not say. */
 export type SmppSettings = {

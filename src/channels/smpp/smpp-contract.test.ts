@@ -5,7 +5,7 @@ import { eventually } from '../../testing/eventually.ts'
 import { channelContract, type SubjectOptions } from '../channel.contract.ts'
 import type { Channel } from '../channel.ts'
 import { createSmpp } from './smpp.ts'
-import { startSmsc } from './smsc.ts'
+import { startSmsc } from './smsc/smsc.ts'
 
 const destinations = {
   delivered: '79160000001',

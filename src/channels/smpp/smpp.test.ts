@@ -8,17 +8,17 @@ import smppPackage, { type PDU as PackagePdu, type Session as PackageSession } f
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { eventually } from '../../testing/eventually.ts'
 import type { Channel, Feed, Inbound, LateAnswer, Outgoing, Receipt, SendResult } from '../channel.ts'
-import { encode } from './codec.ts'
-import { createFramer } from './framer.ts'
 import { openLink } from './link.ts'
-import { rememberOwn } from './own-ids.ts'
-import type { Draft, Malformed, Pdu } from './pdu.ts'
+import { encode } from './protocol/codec.ts'
+import { createFramer } from './protocol/framer.ts'
+import type { Draft, Malformed, Pdu } from './protocol/pdu.ts'
+import { status } from './protocol/status.ts'
+import { encodeText, type LongMessages } from './protocol/text.ts'
+import { rememberOwn } from './receipts/own-ids.ts'
 import { backoffMs } from './session.ts'
 import { readSettings } from './settings.ts'
 import { createSmpp, type SmppEvent } from './smpp.ts'
-import { type SmscMessage, type SmscSettings, startSmsc } from './smsc.ts'
-import { status } from './status.ts'
-import { encodeText, type LongMessages } from './text.ts'
+import { type SmscMessage, type SmscSettings, startSmsc } from './smsc/smsc.ts'
 
 const atEnd: (() => unknown)[] = []
 afterEach(async () => {
@@ -960,7 +960,7 @@ describe('against a peer that misbehaves', () => {
 
 /** An SMSC in a process of its own, which goes on while this one stands still. */
 async function anSmscProcess(settings: SmscSettings) {
-  const module = JSON.stringify(new URL('smsc.ts', import.meta.url).href)
+  const module = JSON.stringify(new URL('smsc/smsc.ts', import.meta.url).href)
   const script = `
     import { startSmsc } from ${module}
     const smsc = await startSmsc(${JSON.stringify(settings)})

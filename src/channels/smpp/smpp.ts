@@ -1,8 +1,8 @@
 import type { Channel, Feed, Health } from '../channel.ts'
 import { createDeliveries } from './deliveries.ts'
 import type { BindMode } from './link.ts'
-import { createMessageIds, type LearntIds } from './message-ids.ts'
 import { createOutbox } from './outgoing.ts'
+import { createMessageIds, type LearntIds } from './receipts/message-ids.ts'
 import { createSession, type Session, type SessionEvent, type SessionListener } from './session.ts'
 import { readSettings, type SmppSettings } from './settings.ts'
 

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { type Deed, json } from '../../testing/providers/fake-server.ts'
+import { failure, startFakeTelegram, tooMany } from '../../testing/providers/telegram-bot-api.ts'
 import { submitTo } from '../../testing/submitting.ts'
 import { aFeed } from '../channel.contract.ts'
 import type { Feed, Gone, Outgoing } from '../channel.ts'
 import { createTelegramBot } from './bot.ts'
-import { type Deed, json } from './fake-server.ts'
-import { failure, startFakeTelegram, tooMany } from './fake-telegram.ts'
 
 const secret = 'AAFakeFakeFakeFakeFakeFakeFakeFakeFa'
 const token = `7000000001:${secret}`

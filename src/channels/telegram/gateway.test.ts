@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { type Deed, json } from '../../testing/providers/fake-server.ts'
+import { failure, startFakeGateway } from '../../testing/providers/telegram-gateway-api.ts'
+import { startReceiver } from '../../testing/providers/telegram-webhook-receiver.ts'
 import { submitTo } from '../../testing/submitting.ts'
 import { aFeed } from '../channel.contract.ts'
 import type { Outgoing, Receipt, SendResult } from '../channel.ts'
-import { failure, startFakeGateway } from './fake-gateway.ts'
-import { startReceiver } from './fake-receiver.ts'
-import { type Deed, json } from './fake-server.ts'
 import { createTelegramGateway } from './gateway.ts'
 import { readGatewayWebhook } from './webhook.ts'
 

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect } from 'vitest'
+import { failure as botFailure, startFakeTelegram, tooMany } from '../../testing/providers/telegram-bot-api.ts'
+import { failure as gatewayFailure, startFakeGateway } from '../../testing/providers/telegram-gateway-api.ts'
+import { startReceiver } from '../../testing/providers/telegram-webhook-receiver.ts'
 import { channelContract, type SubjectOptions } from '../channel.contract.ts'
 import type { Channel } from '../channel.ts'
 import { createTelegramBot } from './bot.ts'
-import { failure as gatewayFailure, startFakeGateway } from './fake-gateway.ts'
-import { startReceiver } from './fake-receiver.ts'
-import { failure as botFailure, startFakeTelegram, tooMany } from './fake-telegram.ts'
 import { createTelegramGateway } from './gateway.ts'
 import { readGatewayWebhook } from './webhook.ts'
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
+import { startFakeTelegram } from '../../testing/providers/telegram-bot-api.ts'
+import { signed } from '../../testing/providers/telegram-gateway-api.ts'
+import { startReceiver } from '../../testing/providers/telegram-webhook-receiver.ts'
 import type { RawSettings } from '../settings.ts'
 import type { ReadWebhook, WebhookResult } from '../webhook.ts'
-import { signed } from './fake-gateway.ts'
-import { startReceiver } from './fake-receiver.ts'
-import { startFakeTelegram } from './fake-telegram.ts'
 import { readGatewayWebhook, readWebhook } from './webhook.ts'
 
 const now = new Date('2026-03-01T12:00:00Z')

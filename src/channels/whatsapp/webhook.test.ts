@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { noticeOf, signatureOf, statusOf } from '../../testing/providers/whatsapp-cloud-api.ts'
 import type { WebhookRequest } from '../webhook.ts'
-import { noticeOf, signatureOf, statusOf } from './fake-cloud.ts'
 import { readWebhook } from './webhook.ts'
 
 const settings = {

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Content } from '../../base/content.ts'
 import { eventually } from '../../testing/eventually.ts'
+import { type Cloud, documentedErrors, startCloud } from '../../testing/providers/whatsapp-cloud-api.ts'
 import { submitTo } from '../../testing/submitting.ts'
 import { aFeed } from '../channel.contract.ts'
 import type { Channel, Outgoing } from '../channel.ts'
-import { type Cloud, documentedErrors, startCloud } from './fake-cloud.ts'
 import { readSettings, secretSettings } from './settings.ts'
 import { createWhatsapp } from './whatsapp.ts'
 

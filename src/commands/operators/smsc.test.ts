@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Channel, Feed, Outgoing, Receipt, SendResult } from '../../channels/channel.ts'
-import { createConnection } from '../../channels/smpp/connection.ts'
+import { createConnection } from '../../channels/smpp/protocol/connection.ts'
 import { createSmpp } from '../../channels/smpp/smpp.ts'
 import { eventually } from '../../testing/eventually.ts'
 import {

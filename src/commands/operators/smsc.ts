@@ -1,5 +1,5 @@
 import { UsageError } from '../../base/errors.ts'
-import { type Smsc, type SmscSettings, startSmsc } from '../../channels/smpp/smsc.ts'
+import { type Smsc, type SmscSettings, startSmsc } from '../../channels/smpp/smsc/smsc.ts'
 import type { Call } from '../command.ts'
 
 const COUNT_EVERY_MS = 3000

@@ -1,5 +1,5 @@
 import { comparableNumber } from '../../base/same-number.ts'
-import { MOST_JUDGED, readingOf } from '../../channels/smpp/id-evidence.ts'
+import { MOST_JUDGED, readingOf } from '../../channels/smpp/receipts/id-evidence.ts'
 import {
   asCandidate,
   CANDIDATES,
@@ -7,7 +7,7 @@ import {
   namedBy,
   onlyReading,
   submittedId,
-} from '../../channels/smpp/message-ids.ts'
+} from '../../channels/smpp/receipts/message-ids.ts'
 import type { Sql } from '../../db/sql.ts'
 import { answersOf, learntReceiptIds } from '../../domain/gateways/receipt-ids.ts'
 import type { ProviderReceipt } from '../../domain/sending/receipt.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { wrongSetting } from '../../../src/channels/settings.ts'
-import { statusName } from '../../../src/channels/smpp/status.ts'
+import { statusName } from '../../../src/channels/smpp/protocol/status.ts'
 import { ServerError } from '../api.ts'
 import { gateways } from '../words/ru/gateways.ts'
 import { ru } from '../words/ru.ts'

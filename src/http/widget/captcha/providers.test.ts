@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { json } from '../../../channels/telegram/fake-server.ts'
 import { type CaptchaSite, startCaptchaProviders, testSites, testTokens } from '../../../testing/captcha-providers.ts'
 import { eventually } from '../../../testing/eventually.ts'
+import { json } from '../../../testing/providers/fake-server.ts'
 import { type ProviderKind, verifyWithProvider } from './providers.ts'
 
 const fakes = await startCaptchaProviders()

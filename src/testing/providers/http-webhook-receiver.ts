@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Feed } from '../channel.ts'
-import type { RawSettings } from '../settings.ts'
-import { readWebhook } from './webhook.ts'
+import type { Feed } from '../../channels/channel.ts'
+import { readWebhook } from '../../channels/http/webhook.ts'
+import type { RawSettings } from '../../channels/settings.ts'
 
 /** For tests: takes webhooks as the service does, and acknowledges what the feed took. */
 export async function startReceiver(settings: RawSettings, feed: Feed) {

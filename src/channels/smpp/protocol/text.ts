@@ -1,4 +1,4 @@
-import { GSM_DEFAULT, GSM_EXTENSION, splitSms } from '../../base/sms-text.ts'
+import { GSM_DEFAULT, GSM_EXTENSION, splitSms } from '../../../base/sms-text.ts'
 import { esmClass, type Tlvs } from './pdu.ts'
 
 /** How a long text is told to be one: in a header of each part, in optional parameters, or by not cutting it. */

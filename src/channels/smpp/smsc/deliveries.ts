@@ -1,7 +1,7 @@
-import type { Connection } from './connection.ts'
-import { type Draft, esmClass, type Pdu } from './pdu.ts'
-import { createQueue, type Queue } from './smsc-queue.ts'
-import { status } from './status.ts'
+import type { Connection } from '../protocol/connection.ts'
+import { type Draft, esmClass, type Pdu } from '../protocol/pdu.ts'
+import { status } from '../protocol/status.ts'
+import { createQueue, type Queue } from './queue.ts'
 
 export type SmscCounts = {
   connections: number

@@ -1,7 +1,7 @@
 import { createECDH } from 'node:crypto'
-import type { Channel, Feed, Gone, Outgoing, SendResult } from '../channel.ts'
-import type { FakeFcm } from './fake-fcm.ts'
-import { type FakePushOptions, startPushService } from './fake-push-service.ts'
+import type { Channel, Feed, Gone, Outgoing, SendResult } from '../../channels/channel.ts'
+import type { FakeFcm } from './fcm.ts'
+import { type FakePushOptions, startPushService } from './push-service.ts'
 
 /** What the tests of pushing have in common. */
 

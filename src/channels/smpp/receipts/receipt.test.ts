@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Tlvs } from '../protocol/pdu.ts'
 import { type Evidence, readingOf, type UnreadReceipt } from './id-evidence.ts'
 import { createMessageIds, keptId, type LearntIds, type ReceiptIds, submittedId } from './message-ids.ts'
-import type { Tlvs } from './pdu.ts'
 import { isReceipt, momentOf, readReceipt, readReceiptText } from './receipt.ts'
 
 const aText = (stat: string, err = '000') =>

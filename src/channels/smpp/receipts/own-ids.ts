@@ -1,5 +1,5 @@
-import { comparableNumber, isSameNumber } from '../../base/same-number.ts'
-import type { Channel, Feed, Outgoing, Receipt, SendResult, Unsure } from '../channel.ts'
+import { comparableNumber, isSameNumber } from '../../../base/same-number.ts'
+import type { Channel, Feed, Outgoing, Receipt, SendResult, Unsure } from '../../channel.ts'
 
 /** `session`: the time between two connections to the operator in which it was submitted. */
 type Owner = { companyId: number; uuid: string; destination: string; isContested: boolean; session: number }

@@ -1,13 +1,13 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
-import { isResponse } from './codec.ts'
-import { type Connection, createConnection } from './connection.ts'
-import type { BindMode } from './link.ts'
-import { commands, esmClass, type Pdu, type Tlvs } from './pdu.ts'
-import { createQueue, type Queue } from './smsc-queue.ts'
-import { createLedger, type SmscCounts, type SmscReport } from './smsc-reports.ts'
-import { status } from './status.ts'
-import { decodeInbound, encodeText, type InboundText, type LongMessages } from './text.ts'
+import type { BindMode } from '../link.ts'
+import { isResponse } from '../protocol/codec.ts'
+import { type Connection, createConnection } from '../protocol/connection.ts'
+import { commands, esmClass, type Pdu, type Tlvs } from '../protocol/pdu.ts'
+import { status } from '../protocol/status.ts'
+import { decodeInbound, encodeText, type InboundText, type LongMessages } from '../protocol/text.ts'
+import { createLedger, type SmscCounts, type SmscReport } from './deliveries.ts'
+import { createQueue, type Queue } from './queue.ts'
 
 /** How the SMSC behaves. Rates are shares from 0 to 1. */
 export type SmscSettings = {

@@ -1,8 +1,8 @@
-import { plainId, plainWords } from '../../base/plain-words.ts'
-import type { Receipt } from '../channel.ts'
+import { plainId, plainWords } from '../../../base/plain-words.ts'
+import type { Receipt } from '../../channel.ts'
+import { esmClass } from '../protocol/pdu.ts'
+import { decodeText, type Incoming } from '../protocol/text.ts'
 import { classOfNetworkError, errorCodeOf, type FailureClass, failureClass } from './failure.ts'
-import { esmClass } from './pdu.ts'
-import { decodeText, type Incoming } from './text.ts'
 
 /** What an SMSC tells of a message. No `status` means that nothing is final yet. */
 export type SmscReceipt = {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import type { Receipt } from '../channel.ts'
-import type { RawSettings } from '../settings.ts'
-import type { ReadWebhook, WebhookResult } from '../webhook.ts'
+import type { Receipt } from '../../channels/channel.ts'
+import type { RawSettings } from '../../channels/settings.ts'
+import type { ReadWebhook, WebhookResult } from '../../channels/webhook.ts'
 import { type Deed, startFakeServer } from './fake-server.ts'
 
 /**

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { eventually } from '../../testing/eventually.ts'
-import type { Connection } from './connection.ts'
-import type { Pdu } from './pdu.ts'
-import { createQueue } from './smsc-queue.ts'
-import { createLedger, type SmscCounts } from './smsc-reports.ts'
-import { status } from './status.ts'
+import { eventually } from '../../../testing/eventually.ts'
+import type { Connection } from '../protocol/connection.ts'
+import type { Pdu } from '../protocol/pdu.ts'
+import { status } from '../protocol/status.ts'
+import { createLedger, type SmscCounts } from './deliveries.ts'
+import { createQueue } from './queue.ts'
 
 describe('a queue', () => {
   test('gives what came first, also when it is filled and emptied by turns', () => {

@@ -1,4 +1,4 @@
-import { isSameNumber } from '../../base/same-number.ts'
+import { isSameNumber } from '../../../base/same-number.ts'
 
 /**
  * How the ids of an operator's answers relate to those of its receipts. The same number may stand there in

@@ -1,5 +1,5 @@
-import { errorCodes } from '../../base/error-codes.ts'
-import { status } from './status.ts'
+import { errorCodes } from '../../../base/error-codes.ts'
+import { status } from '../protocol/status.ts'
 
 /**
  * Why an operator did not deliver, as classes that mean the same at every operator: the message's error code is 600

@@ -2,7 +2,7 @@ import { generateKeyPairSync, verify } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { bodyOf, claimsOf, type FakeAnswer } from './fake-push-service.ts'
+import { bodyOf, claimsOf, type FakeAnswer } from './push-service.ts'
 
 /** Google's token service and FCM HTTP v1, for tests, over real sockets. They refuse whatever they do not know. */
 export type FakeFcm = {
