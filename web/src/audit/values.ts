@@ -52,6 +52,7 @@ const known = [
   'sizeBytes',
   'drainUntil',
   'areas',
+  'replace',
   'ranges',
   'to',
   'sender',

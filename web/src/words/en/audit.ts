@@ -189,6 +189,7 @@ export const audit = {
   'audit.field.actualAddress': 'Actual address',
   'audit.field.kind': 'Kind',
   'audit.field.areas': 'Codes',
+  'audit.field.replace': 'Whole list',
   'audit.field.ranges': 'Ranges',
   'audit.field.to': 'To',
   'audit.field.sender': 'Sender name',

@@ -155,7 +155,8 @@ export const messages = {
   'message.callback.replayed': 'The callback goes out again.',
   'message.callbacks.none': 'No address for callbacks was given.',
   'message.callbacks.unread': 'The callbacks could not be looked up in time. Load the page again.',
-  'message.late': 'What an operator reports after the end changes nothing and is not stored.',
+  'message.late':
+    'What an operator reports after the end is shown here for 30 days; status and price stay as they are.',
   'message.means.operator':
     'The operator took the message and could not deliver it. It is not charged. You can send it again later.',
   'message.means.number': 'Check the number: it is wrong, or no longer in use. Take it out of your list.',

@@ -101,6 +101,7 @@ export const audit = {
   'audit.field.actualAddress': 'Фактический адрес',
   'audit.field.kind': 'Вид',
   'audit.field.areas': 'Кодов',
+  'audit.field.replace': 'Весь список',
   'audit.field.ranges': 'Диапазонов',
   'audit.field.to': 'Кому',
   'audit.field.sender': 'Имя отправителя',
