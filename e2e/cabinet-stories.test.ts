@@ -233,6 +233,8 @@ describe.skipIf(!hasBrowser)('the second step', () => {
     const secret = (await dialog.getByText(/^([A-Z2-7]{4} ?){8}$/).textContent())!.replaceAll(' ', '')
 
     await dialog.getByRole('textbox', { name: 'Code from the app' }).fill('000000')
+    await dialog.getByRole('button', { name: 'Switch on' }).click()
+    await dialog.getByText('Fill this in.').waitFor()
     await dialog.getByLabel('Present password').fill('not the password')
     await dialog.getByRole('button', { name: 'Switch on' }).click()
     await dialog.getByText('The code is wrong.').waitFor()

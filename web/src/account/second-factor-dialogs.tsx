@@ -40,7 +40,12 @@ export function SwitchOnDialog({ onCodes, onClose }: CodesProps) {
   const text = problem && describeProblem(words, problem)
   const key = problem instanceof ServerError ? keyOf(problem.message) : undefined
   const isOfField = key === 'problem.code' || key === 'problem.presentPassword'
-  const submit = () => proposal.data && switchOn.mutate({ secret: proposal.data.secret, code, password })
+  const [isAsked, setIsAsked] = useState(false)
+  const empty = (typed: string) => isAsked && typed === '' && say('problem.empty')
+  const submit = () => {
+    setIsAsked(true)
+    if (proposal.data && code && password) switchOn.mutate({ secret: proposal.data.secret, code, password })
+  }
   return (
     <Dialog
       title={say('account.second.title')}
@@ -57,7 +62,7 @@ export function SwitchOnDialog({ onCodes, onClose }: CodesProps) {
         inputMode="numeric"
         autoComplete="one-time-code"
         data-autofocus
-        error={key === 'problem.code' && text}
+        error={empty(code) || (key === 'problem.code' && text)}
         value={code}
         onChange={({ currentTarget }) => setCode(currentTarget.value.replace(/\D/g, '').slice(0, 6))}
       />
@@ -66,7 +71,7 @@ export function SwitchOnDialog({ onCodes, onClose }: CodesProps) {
       <PasswordField
         label={say('account.password.before')}
         autoComplete="current-password"
-        error={key === 'problem.presentPassword' && text}
+        error={empty(password) || (key === 'problem.presentPassword' && text)}
         value={password}
         onChange={({ currentTarget }) => setPassword(currentTarget.value)}
       />
@@ -139,13 +144,16 @@ type CodeDialogProps = {
 function CodeDialog({ sending, onClose, ...said }: CodeDialogProps) {
   const words = useWords()
   const [code, setCode] = useState('')
+  const [isAsked, setIsAsked] = useState(false)
+  const isEmpty = code.trim() === ''
+  const submit = () => {
+    setIsAsked(true)
+    if (!isEmpty) sending.mutate({ code: withHyphen(code) })
+  }
+  const refusal = sending.error ? describeProblem(words, sending.error) : undefined
+  const problem = isAsked && isEmpty ? words.say('problem.empty') : refusal
   return (
-    <Dialog
-      {...said}
-      isBusy={sending.isPending}
-      onSubmit={() => sending.mutate({ code: withHyphen(code) })}
-      onClose={onClose}
-    >
+    <Dialog {...said} isBusy={sending.isPending} onSubmit={submit} onClose={onClose}>
       <TextInput
         label={words.say('account.second.anyCode')}
         autoComplete="one-time-code"
@@ -153,7 +161,7 @@ function CodeDialog({ sending, onClose, ...said }: CodeDialogProps) {
         spellCheck={false}
         data-autofocus
         maxLength={20}
-        error={sending.error ? describeProblem(words, sending.error) : undefined}
+        error={problem}
         value={code}
         onChange={({ currentTarget }) => setCode(currentTarget.value)}
       />

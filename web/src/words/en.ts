@@ -83,6 +83,7 @@ export const en = {
 
   'problem.credentials': 'The login or the password is wrong.',
   'problem.presentPassword': 'The present password is wrong.',
+  'problem.empty': 'Fill this in.',
   'problem.code': 'The code is wrong. Check that the clock of your phone is right.',
   'problem.passwordLength': 'Take at least 10 characters.',
   'problem.passwordSpace': 'The password must not begin or end with a space.',

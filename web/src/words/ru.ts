@@ -91,6 +91,7 @@ export const ru: FirstWords = {
 
   'problem.credentials': 'Неверный логин или пароль.',
   'problem.presentPassword': 'Текущий пароль неверен.',
+  'problem.empty': 'Заполните это поле.',
   'problem.code': 'Код неверен. Проверьте, точно ли идут часы телефона.',
   'problem.passwordLength': 'Нужно не меньше 10 символов.',
   'problem.passwordSpace': 'Пароль не должен начинаться или заканчиваться пробелом.',
