@@ -1,17 +1,13 @@
 import { ActionIcon } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask } from '../api.ts'
 import { useFormats } from '../format.ts'
 import { INBOUND } from '../inbound/inbound.ts'
 import { groupedNumber } from '../messages/names.ts'
-import { Dialog } from '../parts/dialog.tsx'
-import { FormProblem } from '../parts/form-problem.tsx'
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { Status, type StatusKind } from '../parts/status.tsx'
 import table from '../parts/table.module.css'
-import { tellDone } from '../parts/toast.tsx'
-import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
 import styles from './blacklist.module.css'
 import { BLACKLIST, type Entry, pathOf } from './blacklist.ts'
@@ -98,30 +94,18 @@ function Source({ entry: { source } }: { entry: Entry }) {
 
 /** A person who asked for nothing more is taken out only with care. */
 function RemoveDialog({ companyId, entry, onClose }: { companyId: number; entry: Entry; onClose(): void }) {
-  const words = useWords()
-  const { say } = words
-  const client = useQueryClient()
+  const { say } = useWords()
   const number = groupedNumber(entry.msisdn)
-  const remove = useMutation({
-    mutationFn: () => ask<void>('DELETE', pathOf(companyId, `/${entry.msisdn}`)),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: BLACKLIST })
-      void client.invalidateQueries({ queryKey: INBOUND }) // it says whose stop word still holds
-      tellDone(say('blacklist.removed', { number }))
-      onClose()
-    },
-  })
   return (
-    <Dialog
+    <ConfirmDialog
       title={say('blacklist.remove.title', { number })}
       text={say(entry.source === 'STOP' ? 'blacklist.remove.stopText' : 'blacklist.remove.text')}
       submit={say('blacklist.remove.submit')}
       isDangerous
-      isBusy={remove.isPending}
-      onSubmit={() => remove.mutate()}
+      change={() => ask<void>('DELETE', pathOf(companyId, `/${entry.msisdn}`))}
+      stale={[BLACKLIST, INBOUND]} // the page of incoming messages says whose stop word still holds
+      done={say('blacklist.removed', { number })}
       onClose={onClose}
-    >
-      {remove.isError && <FormProblem>{describeProblem(words, remove.error)}</FormProblem>}
-    </Dialog>
+    />
   )
 }

@@ -1,20 +1,17 @@
 import { Button, Modal, UnstyledButton } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ask } from '../api.ts'
 import { useFormats } from '../format.ts'
 import { Blank } from '../parts/blank.tsx'
 import { BoneRows } from '../parts/bones.tsx'
-import { Dialog } from '../parts/dialog.tsx'
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
-import { FormProblem } from '../parts/form-problem.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { OneCompany } from '../parts/one-company.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import table from '../parts/table.module.css'
-import { tellDone } from '../parts/toast.tsx'
-import { describeProblem } from '../problems.ts'
 import { useMe } from '../session.ts'
 import { ofOneCompany } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
@@ -130,29 +127,18 @@ function DocumentTable({ companyId, documents }: Props) {
 type DeleteProps = { companyId: number; document: CompanyDocument; onClose(): void }
 
 function DeleteDialog({ companyId, document: { id, filename: name }, onClose }: DeleteProps) {
-  const words = useWords()
-  const { say } = words
-  const client = useQueryClient()
-  const remove = useMutation({
-    mutationFn: () => ask<void>('DELETE', `/documents/${id}?companyId=${companyId}`),
-    onSuccess: async () => {
-      await client.invalidateQueries(documentsQuery(companyId))
-      tellDone(say('documents.deleted', { name }))
-      onClose()
-    },
-  })
+  const { say } = useWords()
   return (
-    <Dialog
+    <ConfirmDialog
       title={say('documents.delete.title', { name })}
       text={say('documents.delete.text')}
       submit={say('documents.delete')}
       isDangerous
-      isBusy={remove.isPending}
-      onSubmit={() => remove.mutate()}
+      change={() => ask<void>('DELETE', `/documents/${id}?companyId=${companyId}`)}
+      stale={[documentsQuery(companyId).queryKey]}
+      done={say('documents.deleted', { name })}
       onClose={onClose}
-    >
-      {remove.isError && <FormProblem>{describeProblem(words, remove.error)}</FormProblem>}
-    </Dialog>
+    />
   )
 }
 

@@ -5,6 +5,7 @@ import type { CenterRow } from '../../../src/http/cabinet/inbound.ts'
 import { ask } from '../api.ts'
 import { useFormats } from '../format.ts'
 import { BoneRows } from '../parts/bones.tsx'
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
 import { FormProblem } from '../parts/form-problem.tsx'
@@ -99,31 +100,19 @@ function Centers({ companyId, mayChange }: { companyId: number; mayChange: boole
 type DefaultProps = { companyId: number; rules: Rules; center: Center; onClose(): void }
 
 /** Says which default the person saw: another person's newer choice is not overwritten. */
-function DefaultDialog({ companyId, rules, center, onClose }: DefaultProps) {
-  const words = useWords()
-  const { say } = words
-  const client = useQueryClient()
-  const { name, centerId } = center
+function DefaultDialog({ companyId, rules, center: { name, centerId }, onClose }: DefaultProps) {
+  const { say } = useWords()
   const seen = rules.centers.find(({ isDefault }) => isDefault)!.centerId
-  const move = useMutation({
-    mutationFn: () => ask<CenterRow>('PUT', pathOf(companyId, '/centers/default'), { centerId, seen }),
-    onSettled: () => client.invalidateQueries({ queryKey: INBOUND }),
-    onSuccess: () => {
-      tellDone(say('inbound.center.made', { name }))
-      onClose()
-    },
-  })
   return (
-    <Dialog
+    <ConfirmDialog
       title={say('inbound.center.make.title', { name })}
       text={say('inbound.center.make.text')}
       submit={say('inbound.center.make')}
-      isBusy={move.isPending}
-      onSubmit={() => move.mutate()}
+      change={() => ask<CenterRow>('PUT', pathOf(companyId, '/centers/default'), { centerId, seen })}
+      stale={[INBOUND]}
+      done={say('inbound.center.made', { name })}
       onClose={onClose}
-    >
-      {move.isError && <FormProblem>{describeProblem(words, move.error)}</FormProblem>}
-    </Dialog>
+    />
   )
 }
 

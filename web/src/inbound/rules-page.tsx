@@ -1,20 +1,17 @@
 import { ActionIcon, Button, Menu } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask } from '../api.ts'
 import { BoneRows } from '../parts/bones.tsx'
 import columns from '../parts/columns.module.css'
-import { Dialog } from '../parts/dialog.tsx'
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
-import { FormProblem } from '../parts/form-problem.tsx'
 import { Icon } from '../parts/icon.tsx'
 import menu from '../parts/menu.module.css'
 import { useCompanyId } from '../parts/one-company.tsx'
 import { Section } from '../parts/section.tsx'
 import table from '../parts/table.module.css'
-import { tellDone } from '../parts/toast.tsx'
 import { useTrafficNames } from '../parts/traffic-names.ts'
-import { describeProblem } from '../problems.ts'
 import { useMe } from '../session.ts'
 import { ofOneCompany } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
@@ -158,29 +155,18 @@ function RuleRow({ rule, place, onTask }: RowProps) {
 }
 
 function RemoveDialog({ companyId, rule, onClose }: { companyId: number; rule: Rule; onClose(): void }) {
-  const words = useWords()
-  const { say } = words
-  const client = useQueryClient()
+  const { say } = useWords()
   const names = rule.senderNames.join(', ') || say('inbound.rule.anyName')
-  const remove = useMutation({
-    mutationFn: () => ask<void>('DELETE', pathOf(companyId, `/rules/${rule.ruleId}`)),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: INBOUND })
-      tellDone(say('inbound.rule.removed'))
-      onClose()
-    },
-  })
   return (
-    <Dialog
+    <ConfirmDialog
       title={say('inbound.rule.remove.title', { names })}
       text={say('inbound.rule.remove.text')}
       submit={say('inbound.rule.remove')}
       isDangerous
-      isBusy={remove.isPending}
-      onSubmit={() => remove.mutate()}
+      change={() => ask<void>('DELETE', pathOf(companyId, `/rules/${rule.ruleId}`))}
+      stale={[INBOUND]}
+      done={say('inbound.rule.removed')}
       onClose={onClose}
-    >
-      {remove.isError && <FormProblem>{describeProblem(words, remove.error)}</FormProblem>}
-    </Dialog>
+    />
   )
 }

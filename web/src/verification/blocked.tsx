@@ -1,17 +1,14 @@
 import { TextInput } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask } from '../api.ts'
 import { useFormats } from '../format.ts'
 import { BoneRows } from '../parts/bones.tsx'
-import { Dialog } from '../parts/dialog.tsx'
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
-import { FormProblem } from '../parts/form-problem.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Section } from '../parts/section.tsx'
 import table from '../parts/table.module.css'
-import { tellDone } from '../parts/toast.tsx'
-import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
 import styles from './verification.module.css'
 import { type Block, blockedQuery, queryOf, useVerificationSearch, VERIFICATION } from './verification.ts'
@@ -135,28 +132,17 @@ function useReason() {
 type DialogProps = { companyId: number; block: Block; onClose(): void }
 
 function UnblockDialog({ companyId, block, onClose }: DialogProps) {
-  const words = useWords()
-  const { say } = words
+  const { say } = useWords()
   const subject = useSubjectName()(block)
-  const client = useQueryClient()
-  const unblock = useMutation({
-    mutationFn: () => ask<void>('POST', `/verification/unblock?${queryOf({ companyId })}`, { subject: block.subject }),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: VERIFICATION })
-      tellDone(say('verification.unblocked', { subject }))
-      onClose()
-    },
-  })
   return (
-    <Dialog
+    <ConfirmDialog
       title={say('verification.unblock.title', { subject })}
       text={say('verification.unblock.text')}
       submit={say('verification.unblock')}
-      isBusy={unblock.isPending}
-      onSubmit={() => unblock.mutate()}
+      change={() => ask<void>('POST', `/verification/unblock?${queryOf({ companyId })}`, { subject: block.subject })}
+      stale={[VERIFICATION]}
+      done={say('verification.unblocked', { subject })}
       onClose={onClose}
-    >
-      {unblock.isError && <FormProblem>{describeProblem(words, unblock.error)}</FormProblem>}
-    </Dialog>
+    />
   )
 }
