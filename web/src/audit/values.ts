@@ -1,3 +1,4 @@
+import { type SenderStatus, senderStatuses } from '../../../src/domain/senders/sender.ts'
 import { useWords } from '../words/words.ts'
 import type { Entry } from './audit.ts'
 
@@ -72,23 +73,9 @@ const isKnown = (field: string): field is KnownField => (known as readonly strin
 const roles = ['owner', 'sender', 'finance', 'viewer', 'manager', 'admin', 'moderator', 'support'] as const
 const isRole = (value: unknown): value is (typeof roles)[number] => (roles as readonly unknown[]).includes(value)
 
-const statuses = [
-  'DRAFT',
-  'PRE_REVIEW',
-  'INTERNAL_REVIEW',
-  'EXTERNAL_REVIEW',
-  'AWAITING',
-  'APPROVED',
-  'REJECTED',
-  'DENIED',
-  'CLOSED',
-  'ACTIVE',
-  'DISABLED',
-  'CREATED',
-  'STARTED',
-  'STOPPED',
-  'COMPLETED',
-] as const
+const isReviewState = (value: unknown): value is SenderStatus => (senderStatuses as readonly unknown[]).includes(value)
+
+const statuses = ['ACTIVE', 'DISABLED', 'CREATED', 'STARTED', 'STOPPED', 'COMPLETED'] as const
 const isStatus = (value: unknown): value is (typeof statuses)[number] =>
   (statuses as readonly unknown[]).includes(value)
 
@@ -111,6 +98,7 @@ export function useValues() {
     nameOf: (field: string) => (isKnown(field) ? say(`audit.field.${field}`) : field),
     textOf: (field: string, value: unknown) => {
       if (field === 'role' && isRole(value)) return say(`role.${value}`)
+      if (field === 'status' && isReviewState(value)) return say(`review.status.${value}`)
       return field === 'status' && isStatus(value) ? say(`audit.status.${value}`) : textOf(value)
     },
   }

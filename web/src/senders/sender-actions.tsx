@@ -1,4 +1,4 @@
-import { Button, Textarea, TextInput } from '@mantine/core'
+import { Button, Textarea } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { NameChange } from '../../../src/http/cabinet/senders.ts'
@@ -9,6 +9,7 @@ import { FormProblem } from '../parts/form-problem.tsx'
 import { tellProblem } from '../parts/toast.tsx'
 import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
+import { EndDialog } from './end-dialog.tsx'
 import { type SenderPageData, useSenderChange } from './senders.ts'
 
 type Props = { companyId: number; sender: SenderPageData }
@@ -93,39 +94,20 @@ function SuspendDialog({ companyId, sender: { senderId, senderName }, onClose }:
 }
 
 function CloseDialog({ companyId, sender, onClose }: Props & { onClose(): void }) {
-  const words = useWords()
-  const { say } = words
+  const { say } = useWords()
   const { date } = useFormats()
-  const [day, setDay] = useState(today())
   const change = useSenderChange(
     (form: NameChange) => ask<void>('PATCH', `/senders/${sender.senderId}?companyId=${companyId}`, form),
-    () => say('sender.close.done', { day: date(endOf(day)) }),
+    ({ dateTo }) => say('sender.close.done', { day: date(dateTo!) }),
   )
   return (
-    <Dialog
+    <EndDialog
       title={say('sender.close.title', { name: sender.senderName })}
       text={say('sender.close.text')}
       submit={say('sender.close')}
-      isDangerous
-      isBusy={change.isPending}
-      onSubmit={() => change.mutate({ version: sender.version, dateTo: endOf(day) }, { onSuccess: onClose })}
+      version={sender.version}
+      change={change}
       onClose={onClose}
-    >
-      {change.isError && <FormProblem>{describeProblem(words, change.error)}</FormProblem>}
-      <TextInput
-        type="date"
-        label={say('sender.close.day')}
-        data-autofocus
-        min={today()}
-        value={day}
-        onChange={({ currentTarget }) => setDay(currentTarget.value || today())}
-      />
-    </Dialog>
+    />
   )
 }
-
-/** Of the reader's clock, as an input for days writes it. */
-export const today = () => new Date().toLocaleDateString('sv-SE')
-
-/** The last second of a day. */
-export const endOf = (day: string) => new Date(`${day}T23:59:59`).toISOString()

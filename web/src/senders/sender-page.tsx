@@ -21,6 +21,7 @@ import { useTrafficNames } from '../parts/traffic-names.ts'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import { addressOf } from './documents.ts'
+import { RefusalBand } from './refusal-band.tsx'
 import { SenderActions } from './sender-actions.tsx'
 import { type SenderDraft, SenderForm } from './sender-form.tsx'
 import styles from './sender-page.module.css'
@@ -60,7 +61,7 @@ function EditSender({ companyId, sender: now }: Props) {
   return (
     <>
       <PageHead title={say('sender.edit.title', { name: senderName })} />
-      <RefusalBand sender={sender} />
+      <Refusal sender={sender} />
       <SenderForm
         companyId={companyId}
         kept={kept}
@@ -104,7 +105,7 @@ function Sender({ companyId, sender, mayChange }: Props & { mayChange: boolean }
   return (
     <>
       <SenderHead sender={sender} actions={mayChange && <SenderActions companyId={companyId} sender={sender} />} />
-      <RefusalBand sender={sender} />
+      <Refusal sender={sender} />
       {sender.suspended && (
         <Band kind="warn" title={say('sender.suspendedBand')}>
           <Said>{sender.suspendReason || say('sender.suspendedBand.text')}</Said>
@@ -156,17 +157,9 @@ function SenderHead({ sender, actions }: { sender: SenderPageData; actions: Reac
   )
 }
 
-/** What staff said about a request that was sent back or denied. */
-function RefusalBand({ sender: { status, comment } }: { sender: SenderPageData }) {
+function Refusal({ sender }: { sender: SenderPageData }) {
   const { say } = useWords()
-  if (status !== 'REJECTED' && status !== 'DENIED') return null
-  const isBack = status === 'REJECTED'
-  return (
-    <Band kind={isBack ? 'warn' : 'fail'} title={say(isBack ? 'sender.back' : 'sender.denied')}>
-      {comment && <Said>{comment}</Said>}
-      {isBack && <p className="note">{say('sender.back.text')}</p>}
-    </Band>
-  )
+  return <RefusalBand of={sender} denied={say('sender.denied')} whatNext={say('sender.back.text')} />
 }
 
 function Documents({ companyId, sender: { documents } }: Props) {

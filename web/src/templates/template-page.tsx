@@ -1,16 +1,13 @@
-import { Button, TextInput } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { TemplateChangeForm } from '../../../src/http/cabinet/templates.ts'
 import { ask } from '../api.ts'
 import { useFormats } from '../format.ts'
-import { Band, Said } from '../parts/band.tsx'
 import { BoneRows } from '../parts/bones.tsx'
 import columns from '../parts/columns.module.css'
-import { Dialog } from '../parts/dialog.tsx'
 import { ErrorState } from '../parts/error-state.tsx'
-import { FormProblem } from '../parts/form-problem.tsx'
 import { useKept } from '../parts/kept-form.ts'
 import { OneCompany } from '../parts/one-company.tsx'
 import { PageHead, usePageTitle } from '../parts/page-head.tsx'
@@ -19,8 +16,8 @@ import { ReviewHistory } from '../parts/review-history.tsx'
 import { ReviewState } from '../parts/review-state.tsx'
 import { Section } from '../parts/section.tsx'
 import { useTrafficNames } from '../parts/traffic-names.ts'
-import { describeProblem } from '../problems.ts'
-import { endOf, today } from '../senders/sender-actions.tsx'
+import { EndDialog } from '../senders/end-dialog.tsx'
+import { RefusalBand } from '../senders/refusal-band.tsx'
 import head from '../senders/sender-page.module.css'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
@@ -48,7 +45,7 @@ function Loaded({ companyId }: { companyId: number }) {
 
 type Props = { companyId: number; template: TemplatePageData }
 
-const useChange = ({ companyId, template: { templateId } }: Props, done: () => string) =>
+const useChange = ({ companyId, template: { templateId } }: Props, done: (form: TemplateChangeForm) => string) =>
   useTemplateChange(
     (form: TemplateChangeForm) => ask<void>('PATCH', `/templates/${templateId}?companyId=${companyId}`, form),
     done,
@@ -67,7 +64,7 @@ function EditTemplate({ companyId, template: now }: Props) {
   return (
     <>
       <PageHead title={say('template.edit.title', { id: String(templateId) })} />
-      <RefusalBand template={template} />
+      <Refusal template={template} />
       <TemplateForm
         companyId={companyId}
         kept={kept}
@@ -112,7 +109,7 @@ function Template({ companyId, template, mayChange }: Props & { mayChange: boole
         </div>
         {mayChange && <Actions companyId={companyId} template={template} />}
       </div>
-      <RefusalBand template={template} />
+      <Refusal template={template} />
       <div className={columns.columns}>
         <div>
           <Section title={say('templates.text')}>
@@ -175,43 +172,24 @@ function Actions({ companyId, template }: Props) {
 }
 
 function WithdrawDialog({ companyId, template, onClose }: Props & { onClose(): void }) {
-  const words = useWords()
-  const { say } = words
+  const { say } = useWords()
   const { date } = useFormats()
-  const [day, setDay] = useState(today())
-  const change = useChange({ companyId, template }, () => say('template.withdraw.done', { day: date(endOf(day)) }))
+  const change = useChange({ companyId, template }, ({ dateTo }) =>
+    say('template.withdraw.done', { day: date(dateTo!) }),
+  )
   return (
-    <Dialog
+    <EndDialog
       title={say('template.withdraw.title')}
       text={say('template.withdraw.text')}
       submit={say('template.withdraw')}
-      isDangerous
-      isBusy={change.isPending}
-      onSubmit={() => change.mutate({ version: template.version, dateTo: endOf(day) }, { onSuccess: onClose })}
+      version={template.version}
+      change={change}
       onClose={onClose}
-    >
-      {change.isError && <FormProblem>{describeProblem(words, change.error)}</FormProblem>}
-      <TextInput
-        type="date"
-        label={say('sender.close.day')}
-        data-autofocus
-        min={today()}
-        value={day}
-        onChange={({ currentTarget }) => setDay(currentTarget.value || today())}
-      />
-    </Dialog>
+    />
   )
 }
 
-/** What staff said about a template that was sent back or denied. */
-function RefusalBand({ template: { status, comment } }: { template: TemplatePageData }) {
+function Refusal({ template }: { template: TemplatePageData }) {
   const { say } = useWords()
-  if (status !== 'REJECTED' && status !== 'DENIED') return null
-  const isBack = status === 'REJECTED'
-  return (
-    <Band kind={isBack ? 'warn' : 'fail'} title={say(isBack ? 'sender.back' : 'template.denied')}>
-      {comment && <Said>{comment}</Said>}
-      {isBack && <p className="note">{say('template.back.text')}</p>}
-    </Band>
-  )
+  return <RefusalBand of={template} denied={say('template.denied')} whatNext={say('template.back.text')} />
 }

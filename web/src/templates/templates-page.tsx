@@ -1,15 +1,10 @@
-import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useFormats } from '../format.ts'
-import { Blank } from '../parts/blank.tsx'
-import { BoneRows } from '../parts/bones.tsx'
-import { ErrorState } from '../parts/error-state.tsx'
-import { Icon } from '../parts/icon.tsx'
-import { ListFilters, ListPages, NothingFits } from '../parts/list-filters.tsx'
 import { OneCompany } from '../parts/one-company.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { ReviewState } from '../parts/review-state.tsx'
+import { RequestButton, ReviewedList } from '../parts/reviewed-list.tsx'
 import table from '../parts/table.module.css'
 import { useTrafficNames } from '../parts/traffic-names.ts'
 import { useMe } from '../session.ts'
@@ -26,7 +21,11 @@ export function TemplatesPage() {
   const mayChange = useMe().rights.includes('settings.change')
   return (
     <>
-      <PageHead title={say('templates.title')} note={say('templates.note')} actions={mayChange && <RequestButton />} />
+      <PageHead
+        title={say('templates.title')}
+        note={say('templates.note')}
+        actions={mayChange && <RequestButton to="/templates/new">{say('templates.request')}</RequestButton>}
+      />
       <OneCompany>{companyId => <Templates companyId={companyId} />}</OneCompany>
     </>
   )
@@ -35,45 +34,20 @@ TemplatesPage.firstQueries = ofOneCompany((companyId, { search }) => [
   templatesQuery(companyId, templateSearchOf(search)),
 ])
 
-function RequestButton() {
-  const { say } = useWords()
-  return (
-    <Button
-      variant="filled"
-      leftSection={<Icon name="plus" />}
-      renderRoot={props => <Link {...props} to="/templates/new" search={{}} />}
-    >
-      {say('templates.request')}
-    </Button>
-  )
-}
-
 function Templates({ companyId }: { companyId: number }) {
   const { say } = useWords()
   const { company: _, ...search } = useSearch({ from: '/shell/templates' })
-  const { data, error, refetch } = useQuery(templatesQuery(companyId, search))
-  const isFiltered = search.state !== undefined || search.search !== undefined
-  if (!data) return error ? <ErrorState error={error} onRetry={refetch} /> : <BoneRows rows={6} />
-  if (data.total === 0 && !isFiltered) {
-    return <Blank drawing="bird" title={say('templates.empty.title')} text={say('templates.empty.text')} />
-  }
+  const asked = useQuery(templatesQuery(companyId, search))
   return (
-    <>
-      <ListFilters
-        search={search}
-        words={say('templates.search')}
-        stateLabel={say('senders.state')}
-        states={templateStates.map(state => [state, say(`review.state.${state}`)])}
-      />
-      {data.templates.length > 0 ? (
-        <>
-          <TemplateTable templates={data.templates} />
-          <ListPages search={search} {...data} />
-        </>
-      ) : (
-        <NothingFits />
-      )}
-    </>
+    <ReviewedList
+      asked={asked}
+      search={search}
+      label={say('templates.search')}
+      states={templateStates.map(state => [state, say(`review.state.${state}`)])}
+      empty={{ title: say('templates.empty.title'), text: say('templates.empty.text') }}
+    >
+      {({ templates }) => templates.length > 0 && <TemplateTable templates={templates} />}
+    </ReviewedList>
   )
 }
 

@@ -1,4 +1,5 @@
 import type { What } from '../../../../src/http/cabinet/audit.ts'
+import { reviewStates } from './review-states.ts'
 
 const whats = {
   'audit.what.person.invited': 'Person invited',
@@ -92,6 +93,7 @@ const whats = {
 } as const satisfies Record<`audit.what.${What}`, string>
 
 export const audit = {
+  ...reviewStates,
   'audit.title': 'Audit log',
   'audit.note': 'Who changed what, in the cabinet and on the command line. Entries stay as they were written.',
   'audit.when': 'When',
@@ -201,15 +203,6 @@ export const audit = {
   'audit.field.documents': 'Documents',
   'audit.field.description': 'Note',
   'audit.field.price': 'Price',
-  'audit.status.DRAFT': 'Submitted',
-  'audit.status.PRE_REVIEW': 'In review',
-  'audit.status.INTERNAL_REVIEW': 'In review',
-  'audit.status.EXTERNAL_REVIEW': 'At the operator',
-  'audit.status.AWAITING': 'Starts later',
-  'audit.status.APPROVED': 'Approved',
-  'audit.status.REJECTED': 'Sent back',
-  'audit.status.DENIED': 'Denied',
-  'audit.status.CLOSED': 'Closed',
   'audit.status.ACTIVE': 'Active',
   'audit.status.DISABLED': 'Disabled',
   'audit.status.CREATED': 'Created',

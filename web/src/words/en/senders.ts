@@ -1,14 +1,8 @@
+import { reviewStates } from './review-states.ts'
+
 /** Sender names, and the states that templates share with them. */
 export const senders = {
-  'review.status.DRAFT': 'Submitted',
-  'review.status.PRE_REVIEW': 'In review',
-  'review.status.INTERNAL_REVIEW': 'In review',
-  'review.status.EXTERNAL_REVIEW': 'At the operator',
-  'review.status.AWAITING': 'Starts later',
-  'review.status.APPROVED': 'Approved',
-  'review.status.REJECTED': 'Sent back',
-  'review.status.DENIED': 'Denied',
-  'review.status.CLOSED': 'Closed',
+  ...reviewStates,
   'review.suspended': 'Suspended',
   'review.history': 'History',
   'review.history.DRAFT': 'Requested',

@@ -1,4 +1,7 @@
+import { reviewStates } from './review-states.ts'
+
 export const audit = {
+  ...reviewStates,
   'audit.title': 'Журнал изменений',
   'audit.note': 'Кто и что изменил в кабинете и в командной строке. Записи нельзя исправить или удалить.',
   'audit.when': 'Когда',
@@ -113,15 +116,6 @@ export const audit = {
   'audit.field.documents': 'Документов',
   'audit.field.description': 'Комментарий',
   'audit.field.price': 'Цена',
-  'audit.status.DRAFT': 'Подано',
-  'audit.status.PRE_REVIEW': 'На проверке',
-  'audit.status.INTERNAL_REVIEW': 'На проверке',
-  'audit.status.EXTERNAL_REVIEW': 'У оператора',
-  'audit.status.AWAITING': 'Начнёт действовать позже',
-  'audit.status.APPROVED': 'Одобрено',
-  'audit.status.REJECTED': 'Возвращено',
-  'audit.status.DENIED': 'Отказано',
-  'audit.status.CLOSED': 'Закрыто',
   'audit.status.ACTIVE': 'Активна',
   'audit.status.DISABLED': 'Отключена',
   'audit.status.CREATED': 'Создана',

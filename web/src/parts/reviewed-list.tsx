@@ -1,0 +1,57 @@
+import { Button } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { useWords } from '../words/words.ts'
+import { Blank } from './blank.tsx'
+import { BoneRows } from './bones.tsx'
+import { ErrorState } from './error-state.tsx'
+import { Icon } from './icon.tsx'
+import { ListFilters, ListPages, NothingFits } from './list-filters.tsx'
+import type { ListSearch } from './list-search.ts'
+
+type Pages = { page: number; perPage: number; total: number }
+type Props<Data, State extends string> = {
+  asked: { data: Data | undefined; error: unknown; refetch(): unknown }
+  search: ListSearch<State>
+  /** Of the box for words. */
+  label: string
+  states: [State, string][]
+  empty: { title: string; text: string }
+  /** The table; nothing where the filters leave no row. */
+  children(data: Data): ReactNode
+}
+
+/** A list of what staff review, sender names or templates: by words and state, in pages. */
+export function ReviewedList<Data extends Pages, State extends string>(props: Props<Data, State>) {
+  const { asked, search, label, states, empty, children } = props
+  const { say } = useWords()
+  const { data, error } = asked
+  const isFiltered = search.state !== undefined || search.search !== undefined
+  if (!data) return error ? <ErrorState error={error} onRetry={asked.refetch} /> : <BoneRows rows={6} />
+  if (data.total === 0 && !isFiltered) return <Blank drawing="bird" {...empty} />
+  const table = children(data)
+  return (
+    <>
+      <ListFilters search={search} words={label} stateLabel={say('senders.state')} states={states} />
+      {table ? (
+        <>
+          {table}
+          <ListPages search={search} {...data} />
+        </>
+      ) : (
+        <NothingFits />
+      )}
+    </>
+  )
+}
+
+/** Leads to the form of a new request. */
+export const RequestButton = ({ to, children }: { to: '/senders/new' | '/templates/new'; children: string }) => (
+  <Button
+    variant="filled"
+    leftSection={<Icon name="plus" />}
+    renderRoot={props => <Link {...props} to={to} search={{}} />}
+  >
+    {children}
+  </Button>
+)

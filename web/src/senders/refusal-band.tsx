@@ -1,0 +1,18 @@
+import type { SenderStatus } from '../../../src/domain/senders/sender.ts'
+import { Band, Said } from '../parts/band.tsx'
+import { useWords } from '../words/words.ts'
+
+type Props = { of: { status: SenderStatus; comment: string | null }; denied: string; whatNext: string }
+
+/** What staff said about a sender name or a template that was sent back or denied. */
+export function RefusalBand({ of: { status, comment }, denied, whatNext }: Props) {
+  const { say } = useWords()
+  if (status !== 'REJECTED' && status !== 'DENIED') return null
+  const isBack = status === 'REJECTED'
+  return (
+    <Band kind={isBack ? 'warn' : 'fail'} title={isBack ? say('sender.back') : denied}>
+      {comment && <Said>{comment}</Said>}
+      {isBack && <p className="note">{whatNext}</p>}
+    </Band>
+  )
+}
