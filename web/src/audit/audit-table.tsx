@@ -63,7 +63,7 @@ function EntryRow({ entry }: { entry: Entry }) {
       <Values label={say('audit.after')} names={after ? names : []} fields={after} />
       <td className={table.actions}>
         <UnstyledButton
-          className={styles.open}
+          className={table.open}
           aria-expanded={isOpen}
           aria-label={say('audit.detailsOf', { what: say(`audit.what.${what}`) })}
           onClick={() => setIsOpen(!isOpen)}

@@ -5,6 +5,7 @@ import { BoneRows } from '../parts/bones.tsx'
 import chart from '../parts/chart.module.css'
 import columns from '../parts/columns.module.css'
 import { ErrorState } from '../parts/error-state.tsx'
+import figureRow from '../parts/figures.module.css'
 import { Icon } from '../parts/icon.tsx'
 import { Pair, Pairs } from '../parts/pairs.tsx'
 import { Section } from '../parts/section.tsx'
@@ -49,7 +50,7 @@ function Figures({ money }: { money: Money }) {
   )
   const ofBudget = (value: number) => (budget ? `${share(value / budget)}, ` : '')
   return (
-    <dl className={styles.figures}>
+    <dl className={`${figureRow.figures} ${styles.figures}`}>
       <Figure name={<Key of="spent">{say('money.spentMonth')}</Key>} value={figure(spent)}>
         {ofBudget(spent)}
         {say('money.spent.note')}

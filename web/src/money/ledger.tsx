@@ -171,7 +171,7 @@ function LineRows({ companyId, line, amount, zone }: RowProps) {
         <td className={table.actions}>
           {line.entries > 1 && (
             <UnstyledButton
-              className={styles.open}
+              className={table.open}
               aria-expanded={isOpen}
               aria-label={say('money.ledger.openLine', { count: line.entries })}
               onClick={() => setIsOpen(!isOpen)}

@@ -65,10 +65,10 @@ function Curve({ money, curve, width, pointed, onPoint }: CurveProps) {
       onMouseLeave={() => onPoint(undefined)}
     >
       <Scale {...drawn} />
-      <path className={styles.area} d={`M${line}V${BASE}H${EDGE.left}z`} />
+      <path className={chart.area} d={`M${line}V${BASE}H${EDGE.left}z`} />
       <BudgetLine {...drawn} />
-      <path className={styles.curve} d={`M${line}`} />
-      {forecast && <path className={styles.forecast} d={`M${placeOf(now)}L${placeOf(forecast)}`} />}
+      <path className={chart.line} d={`M${line}`} />
+      {forecast && <path className={`${chart.line} ${styles.forecast}`} d={`M${placeOf(now)}L${placeOf(forecast)}`} />}
       <path className={chart.base} d={`M${EDGE.left} ${BASE}.5H${width}`} />
       {now.sum > 0 && <circle className={styles.dot} cx={xOf(shown.x)} cy={yOf(shown.sum)} r={4} />}
       {now.sum > 0 && pointed === undefined && <NowLabel {...drawn} />}

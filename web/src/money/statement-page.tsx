@@ -5,6 +5,7 @@ import type { ReactNode } from 'react'
 import { BoneRows } from '../parts/bones.tsx'
 import columns from '../parts/columns.module.css'
 import { ErrorState } from '../parts/error-state.tsx'
+import figureRow from '../parts/figures.module.css'
 import { Icon } from '../parts/icon.tsx'
 import { OneCompany } from '../parts/one-company.tsx'
 import { PageHead } from '../parts/page-head.tsx'
@@ -94,7 +95,7 @@ function Summary({ statement }: Part) {
   const figures = figuresOf(statement.corrections.length > 0)
   const amount = useAmounts(figures.map(figure => statement[figure]))
   return (
-    <dl className={`${styles.figures} ${styles.summary}`}>
+    <dl className={`${figureRow.figures} ${styles.summary}`}>
       {figures.map(figure => (
         <div key={figure}>
           <dt>{say(`money.statement.${figure}`)}</dt>

@@ -5,12 +5,12 @@ import type { TermsForm } from '../../../src/http/cabinet/money.ts'
 import { ask } from '../api.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { FormProblem } from '../parts/form-problem.tsx'
+import radio from '../parts/radio-choice.module.css'
 import { tellDone } from '../parts/toast.tsx'
 import { describeProblem } from '../problems.ts'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import { useMoneyFormats } from './amounts.ts'
-import styles from './money.module.css'
 import { MONEY, type Money } from './money.ts'
 import { amountIn } from './typed-amount.ts'
 
@@ -66,8 +66,8 @@ export function TermsDialog({ money, onClose }: { money: Money; onClose(): void 
             <Radio
               key={mode}
               value={mode}
-              mt="xs"
-              classNames={{ description: styles.radioNote }}
+              size="xs"
+              classNames={radio}
               label={say(`money.billing.${mode}`)}
               description={say(`money.billing.${mode}.note`)}
             />

@@ -1,5 +1,6 @@
 import { useElementSize } from '@mantine/hooks'
 import { useFormats } from '../format.ts'
+import chart from '../parts/chart.module.css'
 import { useWords } from '../words/words.ts'
 import { useTariffFormats } from './names.ts'
 import styles from './tariffs.module.css'
@@ -32,18 +33,18 @@ function Drawing({ steps, marks, zone, width }: Props & { width: number }) {
   const xOf = (place: number) => EDGE.left + place * stepWidth
   const first = marks[0]
   return (
-    <svg className={styles.chart} width={width} height={HEIGHT} role="img" aria-label={say('tariffs.chart')}>
-      <path className={styles.base} d={`M0 ${base}.5H${width}`} />
+    <svg className={chart.chart} width={width} height={HEIGHT} role="img" aria-label={say('tariffs.chart')}>
+      <path className={chart.base} d={`M0 ${base}.5H${width}`} />
       {steps.map((step, place) => (
         <g key={step.from}>
           <rect
-            className={styles.area}
+            className={chart.area}
             x={xOf(place)}
             y={yOf(step.price)}
             width={stepWidth}
             height={base - yOf(step.price)}
           />
-          <path className={styles.line} d={lineOf(steps, place, xOf, yOf)} />
+          <path className={chart.line} d={lineOf(steps, place, xOf, yOf)} />
           <text className={styles.price} x={xOf(place) + 6} y={yOf(step.price) - 8}>
             {price(step.price)}
           </text>

@@ -1,0 +1,101 @@
+import { TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import type { CorrectionForm, TopUpAnswer, TopUpForm } from '../../../src/http/cabinet/money.ts'
+import { ask } from '../api.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { FormProblem } from '../parts/form-problem.tsx'
+import { tellDone } from '../parts/toast.tsx'
+import { describeProblem } from '../problems.ts'
+import { useWords } from '../words/words.ts'
+import { useMoneyFormats } from './amounts.ts'
+import { MONEY, type Money } from './money.ts'
+import { amountIn, MOST_AT_ONCE, problemOfAmount } from './typed-amount.ts'
+
+export type BalanceDialogProps = { money: Money; onClose(): void }
+type Props = BalanceDialogProps & {
+  kind: 'topUp' | 'correction'
+  path: 'top-ups' | 'corrections'
+  isTaken?: boolean
+  /** What can be taken at most, where that is limited. */
+  mostTaken?: number | undefined
+  isNoteNeeded?: boolean
+  formOf(amount: string, note: string): TopUpForm | CorrectionForm
+  children?: ReactNode
+}
+
+/** Records a change of the balance. The key belongs to the dialog: a second click or a repeated request counts once. */
+export function BalanceDialog(props: Props) {
+  const { money, kind, isTaken = false, mostTaken, isNoteNeeded = false, formOf, children, onClose } = props
+  const words = useWords()
+  const { say } = words
+  const formats = useMoneyFormats()
+  const [amount, setAmount] = useState('')
+  const [note, setNote] = useState('')
+  const [isAsked, setIsAsked] = useState(false)
+  const record = useRecord(props)
+  const { company, currency, balance } = money
+  const typed = amountIn(amount)
+  const problem = problemOfAmount(typed) ?? problemOfTaking(Number(typed), mostTaken)
+  const change = problem ? 0 : Number(typed) * (isTaken ? -1 : 1)
+  const most = problem === 'money.problem.notFree' ? mostTaken! : MOST_AT_ONCE
+  const isNoteMissing = isNoteNeeded && note.trim() === ''
+  const submit = () => {
+    setIsAsked(true)
+    if (!problem && !isNoteMissing && !record.isPending) record.mutate(formOf(typed!, note.trim()))
+  }
+  return (
+    <Dialog
+      title={say(`money.${kind}.title`, { company: company.name })}
+      text={say(`money.${kind}.text`, { balance: formats.money(balance, currency) })}
+      submit={say(`money.${kind}.submit`)}
+      isBusy={record.isPending}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      {record.isError && <FormProblem>{describeProblem(words, record.error)}</FormProblem>}
+      {children}
+      <TextInput
+        label={say('money.topUp.amount', { sign: formats.sign(currency) })}
+        inputMode="decimal"
+        autoComplete="off"
+        data-autofocus
+        maxLength={20}
+        description={say('money.topUp.after', { balance: formats.money(balance + change, currency) })}
+        inputWrapperOrder={['label', 'input', 'description', 'error']}
+        error={isAsked && problem && say(problem, { most: formats.money(most, currency) })}
+        value={amount}
+        onChange={({ currentTarget }) => setAmount(currentTarget.value)}
+      />
+      <TextInput
+        label={say(`money.${kind}.note`)}
+        description={say(`money.${kind}.noteHint`)}
+        autoComplete="off"
+        maxLength={200}
+        error={isAsked && isNoteMissing && say('money.correction.noNote')}
+        value={note}
+        onChange={({ currentTarget }) => setNote(currentTarget.value)}
+      />
+    </Dialog>
+  )
+}
+
+function useRecord({ money: { company, currency }, path, onClose }: Props) {
+  const { say } = useWords()
+  const { money } = useMoneyFormats()
+  const [key] = useState(() => crypto.randomUUID())
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (form: TopUpForm | CorrectionForm) =>
+      ask<TopUpAnswer>('POST', `/money/${path}?companyId=${company.companyId}`, form, key),
+    onSuccess: async ({ balance }) => {
+      await client.invalidateQueries({ queryKey: MONEY })
+      tellDone(say('money.topUp.done', { balance: money(balance, currency) }))
+      onClose()
+    },
+  })
+}
+
+/** The server refuses it too. */
+const problemOfTaking = (amount: number, most = Number.POSITIVE_INFINITY) =>
+  amount > most ? ('money.problem.notFree' as const) : undefined
