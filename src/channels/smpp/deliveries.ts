@@ -2,144 +2,153 @@ import { type Feed, type Inbound, type Receipt, timeOf } from '../channel.ts'
 import type { Delivery } from './link.ts'
 import { status } from './protocol/status.ts'
 import { decodeInbound } from './protocol/text.ts'
-import { createReassembly } from './reassembly.ts'
+import { Reassembly } from './reassembly.ts'
 import type { MessageIds, NamedSubmission } from './receipts/message-ids.ts'
-import { isReceipt, momentOf, readReceipt, type SmscReceipt } from './receipts/receipt.ts'
+import { type FinalReceipt, isReceipt, momentOf, readReceipt } from './receipts/receipt.ts'
 import type { SmppSettings } from './settings.ts'
 
 type Respond = (status: number) => void
-
-export type Deliveries = {
-  take(pdu: Delivery, answer: Respond): void
-  /** Hands on what was acknowledged and not complete. */
-  stop(): Promise<void>
-}
+type WaitingReceipt = { receipt: FinalReceipt; subscriber: string; answer: Respond }
 
 const RECEIPTS_AT_ONCE = 2000
-/** While so many batches are being written, receipts gather for the next: few large writes instead of many small. */
-const BATCHES_UNDER_WAY = 16
+/** While so many batches are being written, receipts collect for the next one: few large writes, not many small ones. */
+const MOST_BATCHES = 16
 /**
- * The first receipts whose ids cannot be read yet wait so long in memory: mostly their submissions are answered then, and
- * tell. What is unread after that is acknowledged when it is kept in the database, where all of them are judged together.
+ * The first receipts whose ids have two possible readings wait so long in memory. Mostly the answers to their submissions
+ * arrive meanwhile and decide. Later receipts go to the database unread, where all of them are judged together.
  */
-const HOLD_RECEIPT_MS = 2000
+const WAIT_FOR_READING_MS = 2000
 const LOOK_AGAIN_MS = 50
 
-/** What comes in: receipts go on in batches, messages when they are whole; all is answered when the feed has it. */
-export function createDeliveries(settings: SmppSettings, ids: MessageIds, feed: Feed): Deliveries {
-  const due: { receipt: Receipt; answer: Respond }[] = []
-  let held: { receipt: SmscReceipt; subscriber: string; answer: Respond }[] = []
-  let holdUntil: number | undefined
-  const underWay = new Set<Promise<void>>()
-  const reassembly = createReassembly(message => passOn(message))
-  let isScheduled = false
-  let stopped = false
-  let looking: NodeJS.Timeout | undefined
+/**
+ * Passes incoming receipts (in batches) and messages (when they are complete) to the feed. Each is answered when the
+ * feed has stored it.
+ */
+export class Deliveries {
+  readonly #settings: SmppSettings
+  readonly #ids: MessageIds
+  readonly #feed: Feed
+  readonly #due: { receipt: Receipt; answer: Respond }[] = []
+  readonly #writing = new Set<Promise<void>>()
+  readonly #reassembly: Reassembly
+  #waiting: WaitingReceipt[] = []
+  #waitUntil: number | undefined
+  #looking: NodeJS.Timeout | undefined
+  #isScheduled = false
+  #isStopped = false
 
-  function take(pdu: Delivery, answer: Respond) {
-    if (isReceipt(pdu)) takeReceipt(pdu, answer)
-    else takeMessage(pdu, answer)
+  constructor(settings: SmppSettings, ids: MessageIds, feed: Feed) {
+    this.#settings = settings
+    this.#ids = ids
+    this.#feed = feed
+    this.#reassembly = new Reassembly(message => feed.inbound(message))
   }
 
-  /** What ends nothing, or cannot be read, is acknowledged all the same: it would only come again. */
-  function takeReceipt(pdu: Delivery, answer: Respond) {
+  take(pdu: Delivery, answer: Respond): void {
+    if (isReceipt(pdu)) this.#takeReceipt(pdu, answer)
+    else this.#takeMessage(pdu, answer)
+  }
+
+  /** Waits for the running writes. Receipts in memory are not answered: the SMSC delivers them again to the next bind. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearTimeout(this.#looking)
+    await this.#reassembly.stop()
+    while (this.#writing.size > 0) await Promise.all(this.#writing)
+  }
+
+  /** A receipt that is not final or cannot be read is acknowledged: otherwise the SMSC would only send it again. */
+  #takeReceipt(pdu: Delivery, answer: Respond) {
     const receipt = readReceipt(pdu)
     if (!receipt?.status) return answer(status.ESME_ROK)
-    const subscriber = pdu.sourceAddr
-    const named = ids.receipted(receipt.id, subscriber)
-    if (named) return enqueue(receipt, named, answer)
-    holdUntil ??= performance.now() + HOLD_RECEIPT_MS
-    if (ids.isLearnt || performance.now() >= holdUntil) return enqueueUnread(receipt, subscriber, answer)
-    held.push({ receipt, subscriber, answer })
-    looking ??= setTimeout(lookAgain, LOOK_AGAIN_MS)
+    const waiting = { receipt: { ...receipt, status: receipt.status }, subscriber: pdu.sourceAddr, answer }
+    if (this.#enqueueIfNamed(waiting)) return
+    this.#waitUntil ??= performance.now() + WAIT_FOR_READING_MS
+    if (this.#ids.isLearnt || performance.now() >= this.#waitUntil) return this.#enqueueUnread(waiting)
+    this.#waiting.push(waiting)
+    this.#looking ??= setTimeout(() => this.#lookAgain(), LOOK_AGAIN_MS)
   }
 
-  function lookAgain() {
-    looking = undefined
-    const isOver = performance.now() >= holdUntil!
-    held = held.filter(({ receipt, subscriber, answer }) => {
-      const named = ids.receipted(receipt.id, subscriber)
-      if (named) enqueue(receipt, named, answer)
-      else if (isOver) enqueueUnread(receipt, subscriber, answer)
-      return !named && !isOver
+  #lookAgain() {
+    this.#looking = undefined
+    const isOver = this.#waitUntil !== undefined && performance.now() >= this.#waitUntil
+    this.#waiting = this.#waiting.filter(waiting => {
+      const isNamed = this.#enqueueIfNamed(waiting)
+      if (!isNamed && isOver) this.#enqueueUnread(waiting)
+      return !isNamed && !isOver
     })
-    if (held.length > 0) looking = setTimeout(lookAgain, LOOK_AGAIN_MS)
+    if (this.#waiting.length > 0) this.#looking = setTimeout(() => this.#lookAgain(), LOOK_AGAIN_MS)
   }
 
-  function enqueue(receipt: SmscReceipt, named: NamedSubmission, answer: Respond) {
-    const { providerId, subscriber } = named
-    const told = toldAs(receipt, { providerId }, settings.receiptZoneMinutes, timeOf(feed))
-    due.push({ receipt: subscriber === undefined ? told : { ...told, subscriber }, answer })
-    schedule()
+  #enqueueIfNamed({ receipt, subscriber, answer }: WaitingReceipt): boolean {
+    const named = this.#ids.receipted(receipt.id, subscriber)
+    if (named) this.#enqueue(receipt, { providerId: named.providerId }, named, answer)
+    return named !== undefined
   }
 
-  function enqueueUnread(receipt: SmscReceipt, subscriber: string, answer: Respond) {
-    const of = { providerId: receipt.id, isUnread: true }
-    const told = toldAs(receipt, of, settings.receiptZoneMinutes, timeOf(feed))
-    due.push({ receipt: { ...told, subscriber }, answer })
-    schedule()
+  #enqueueUnread({ receipt, subscriber, answer }: WaitingReceipt) {
+    this.#enqueue(receipt, { providerId: receipt.id, isUnread: true }, { subscriber }, answer)
   }
 
-  function schedule() {
-    if (isScheduled || stopped || due.length === 0 || underWay.size >= BATCHES_UNDER_WAY) return
-    isScheduled = true
-    setImmediate(passOnReceipts)
+  #enqueue(
+    receipt: FinalReceipt,
+    of: Receipt['of'],
+    { subscriber }: Pick<NamedSubmission, 'subscriber'>,
+    answer: Respond,
+  ) {
+    const passedOn = receiptOf(receipt, of, this.#settings.receiptZoneMinutes, timeOf(this.#feed))
+    this.#due.push({ receipt: subscriber === undefined ? passedOn : { ...passedOn, subscriber }, answer })
+    this.#schedule()
   }
 
-  function passOnReceipts() {
-    isScheduled = false
-    const batch = due.splice(0, RECEIPTS_AT_ONCE)
-    if (stopped || batch.length === 0) return
-    follow(
-      feed.receipts(batch.map(({ receipt }) => receipt)),
+  #schedule() {
+    if (this.#isScheduled || this.#isStopped || this.#due.length === 0 || this.#writing.size >= MOST_BATCHES) return
+    this.#isScheduled = true
+    setImmediate(() => this.#passOnReceipts())
+  }
+
+  #passOnReceipts() {
+    this.#isScheduled = false
+    const batch = this.#due.splice(0, RECEIPTS_AT_ONCE)
+    if (this.#isStopped || batch.length === 0) return
+    this.#answerWhenStored(
+      this.#feed.receipts(batch.map(({ receipt }) => receipt)),
       batch.map(({ answer }) => answer),
     )
-    schedule()
+    this.#schedule()
   }
 
-  function takeMessage(pdu: Delivery, answer: Respond) {
-    const { text, joined } = decodeInbound(pdu, settings)
-    const message: Inbound = { from: pdu.sourceAddr, to: pdu.destinationAddr, text, receivedAt: timeOf(feed) }
-    if (joined) reassembly.add(message, joined, answer)
-    else follow(passOn(message), [answer])
+  #takeMessage(pdu: Delivery, answer: Respond) {
+    const { text, joined } = decodeInbound(pdu, this.#settings)
+    const message: Inbound = { from: pdu.sourceAddr, to: pdu.destinationAddr, text, receivedAt: timeOf(this.#feed) }
+    if (joined) this.#reassembly.add(message, joined, answer)
+    else this.#answerWhenStored(this.#feed.inbound(message), [answer])
   }
 
-  const passOn = (message: Inbound) => feed.inbound(message)
-
-  /** Answers when it is safe; when it is not, "later": the SMSC delivers it again. */
-  function follow(written: Promise<void>, answers: Respond[]) {
-    const followed = written
+  /** After a failed write the answer is a temporary error: the SMSC delivers again. */
+  #answerWhenStored(stored: Promise<void>, answers: Respond[]) {
+    const writing = stored
       .then(
         () => status.ESME_ROK,
         () => status.ESME_RX_T_APPN,
       )
       .then(code => {
-        underWay.delete(followed)
+        this.#writing.delete(writing)
         for (const answer of answers) answer(code)
-        schedule()
+        this.#schedule()
       })
-    underWay.add(followed)
+    this.#writing.add(writing)
   }
-
-  /** What waits is not answered, and so comes again: to the next who binds. */
-  async function stop() {
-    stopped = true
-    clearTimeout(looking)
-    await reassembly.stop()
-    while (underWay.size > 0) await Promise.all(underWay)
-  }
-
-  return { take, stop }
 }
 
-function toldAs(receipt: SmscReceipt, of: Receipt['of'], zoneMinutes: number | undefined, now: Date): Receipt {
-  const { status: ended, errorCode, operatorError, doneDate } = receipt
+function receiptOf(receipt: FinalReceipt, of: Receipt['of'], zoneMinutes: number | undefined, now: Date): Receipt {
+  const { status: final, errorCode, operatorError, doneDate } = receipt
   const done = doneDate && zoneMinutes !== undefined ? momentOf(doneDate, zoneMinutes, now.getTime()) : undefined
   return {
     of,
-    status: ended!,
+    status: final,
     happenedAt: done ?? now,
     ...(errorCode === undefined ? {} : { errorCode }),
-    ...(operatorError === undefined || ended === 'DELIVERED' ? {} : { operatorError }),
+    ...(operatorError === undefined || final === 'DELIVERED' ? {} : { operatorError }),
   }
 }

@@ -1,26 +1,27 @@
 import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { isResponse } from './protocol/codec.ts'
-import { CLOSED_BY_PEER, type Connection, createConnection } from './protocol/connection.ts'
+import { CLOSED_BY_PEER, Connection } from './protocol/connection.ts'
 import { commands, type Draft, type Malformed, type Pdu } from './protocol/pdu.ts'
 import { status, statusName } from './protocol/status.ts'
+import { ReadingClock } from './reading-clock.ts'
 
 export type BindMode = 'transceiver' | 'transmitter' | 'receiver'
 
 export type LinkOptions = {
   host: string
   port: number
-  /** TLS, with the certificate always verified: against the system's authorities or those given here. */
+  /** The certificate is always verified: against the authorities of the system, or against `ca`. */
   tls?: { ca?: string; serverName?: string }
   mode: BindMode
   systemId: string
   password: string
   systemType: string
-  /** Time for connecting and binding. */
+  /** The longest time for connecting and binding. */
   connectMs: number
-  /** Time for the answer to each request after that. */
+  /** The longest time for the answer to a request after the bind. */
   requestMs: number
-  /** After so long without a word we ask whether the other side is there. */
+  /** After so long without a PDU from the SMSC the link sends `enquire_link`. */
   enquireMs: number
 }
 
@@ -28,298 +29,331 @@ export type Delivery = Pdu<'deliver_sm' | 'data_sm'>
 
 export type LinkHandlers = {
   onBound(): void
-  /** Something came in; to be answered when it is safe. */
+  /** The SMSC delivers a receipt or a message. `answer` must be called when it is stored. */
   onDelivery(pdu: Delivery, answer: (status: number) => void): void
   onMalformed(reason: string): void
-  /** Once, right before every open request is told that it is lost; with the status when the bind was refused. */
+  /** Called once, before the open requests end as lost. `bindStatus` is there if the SMSC refused the bind. */
   onClosed(reason: string, bindStatus?: number): void
 }
 
 export type Answered = { kind: 'answered'; status: number; messageId: string }
 
-/** What became of a request. */
+/** The end of a request. */
 export type Answer =
   | Answered
-  | { kind: 'silent'; reason: string } // no answer in time, though the other side lives
-  | { kind: 'unreadable'; reason: string } // an answer that says nothing
-  | { kind: 'lost'; reason: string } // the connection went first
+  | { kind: 'silent'; reason: string } // no answer in time, but the SMSC is alive
+  | { kind: 'unreadable'; reason: string } // the answer is malformed or of the wrong kind
+  | { kind: 'lost'; reason: string } // the connection ended before the answer
 
 type RequestCommand = 'submit_sm' | 'enquire_link' | 'unbind' | `bind_${BindMode}`
 export type RequestDraft = { [C in RequestCommand]: Omit<Draft<C>, 'sequence' | 'status'> }[RequestCommand]
 
-export type Link = {
-  /**
-   * Throws a RangeError, before anything is sent, for what cannot be encoded. `late` is told an answer that comes after
-   * the request was called silent.
-   */
-  request(draft: RequestDraft, done: (answer: Answer) => void, late?: (answer: Answered) => void): void
-  /** Bound, and not about to end. */
-  readonly isUp: boolean
-  /** An answer is overdue and nothing was heard since: we are asking whether the other side is there. */
-  readonly isInDoubt: boolean
-  /** Requests without an answer, and deliveries we have not answered. */
-  readonly open: number
-  readonly unanswered: number
-  /** When the oldest request without an answer was sent, by `performance.now()`. */
-  readonly oldestAt: number | undefined
-  /** Says goodbye, waits a little for the other side to say it too, and closes. */
-  unbind(): void
-  destroy(reason: string): void
-}
-
 const NO_TLS_YET = 'TLS handshake (the other side may not speak TLS on this port)'
 const INTERFACE_VERSION = 0x34
 const MOST_SEQUENCE = 0x7fffffff
-/** So many deliveries may wait for the database; then we stop reading until half of them are answered. */
+/** With so many unanswered deliveries the link stops reading. It reads on when half of them are answered. */
 const MOST_UNANSWERED = 5000
 const UNBIND_WITHIN_MS = 2000
-/** So many PDUs in a row that cannot be read, and there is no sense in reading on. */
+/** After so many unreadable PDUs in a row the link closes the connection. */
 const MOST_MALFORMED = 100
-
-/** So many requests that were called silent may still be answered. */
+/** So many timed-out requests are remembered, in case their answer comes late. */
 const MOST_SILENT = 20_000
 
 type OpenRequest = {
   command: RequestCommand
   done: (answer: Answer) => void
   late: ((answer: Answered) => void) | undefined
-  /** By the clock of the connection, and by that of the process. */
+  /** By the clock of the link. */
   sentAt: number
+  /** By `performance.now()`. */
   at: number
 }
 
 /**
- * One connection to an SMSC, from connecting to its end: binds, matches answers to requests, keeps the time of each,
- * and asks after a silent peer.
+ * One connection to an SMSC, from connecting to its end: binds, matches answers to requests, watches the time of each
+ * request and sends `enquire_link` when the SMSC is quiet.
  *
- * A request that is not answered in time is `silent` only when something was heard after it was due: then the other
- * side lives and may have taken it. What was heard before says nothing, for a connection dies under traffic. When
- * nothing was, we ask `enquire_link` first; if that stays without answer too, the connection is dead and everything
- * open is `lost`. As long as we do not know, nothing more is to be sent.
+ * A request without an answer in time is `silent` only if the link heard anything after the request was due: then the
+ * SMSC is alive and may have accepted the message. PDUs heard before that prove nothing, because a connection can die
+ * under traffic. If nothing was heard, the link sends `enquire_link` first. If that has no answer either, the connection
+ * is dead and every open request is `lost`. Until this is clear the link is in doubt, and callers must not send more.
  *
- * Our own delays do not count against the other side. The clock leaves out the time in which this process stood still, and
- * no time-out is judged before everything that has arrived is read: an answer may lie in the socket behind megabytes of
- * receipts. An answer that comes after all of this is still told, as late.
+ * Delays of this process do not count against the SMSC. The clock of the link leaves out the time in which the process
+ * was frozen or busy. The link judges no time-out before it has read everything that arrived, because the answer may be
+ * in the socket behind megabytes of receipts. An answer that comes later still goes to the `late` callback.
  */
-export function openLink(options: LinkOptions, handlers: LinkHandlers): Link {
-  const requests = new Map<number, OpenRequest>()
-  const silent = new Map<number, OpenRequest>()
-  let sequence = 0
-  let unanswered = 0
-  let isBound = false
-  let isClosed = false
-  let isProbing = false
-  let isInDoubt = false
-  let malformedInRow = 0
-  let bindStatus: number | undefined
-  const tickMs = tickOf(options)
-  const clock = createClock(STALL_TICKS * tickMs)
-  const dialledAt = clock.now()
-  let heardAt = 0
-  let isReadingUp = false
+export class Link {
+  readonly #options: LinkOptions
+  readonly #handlers: LinkHandlers
+  readonly #requests = new Map<number, OpenRequest>()
+  readonly #silent = new Map<number, OpenRequest>()
+  readonly #clock: ReadingClock
+  readonly #connectingSince: number
+  readonly #socket: Socket
+  readonly #connection: Connection
+  readonly #ticking: NodeJS.Timeout
+  #sequence = 0
+  #unanswered = 0
+  #isBound = false
+  #isClosed = false
+  #isEnquiring = false
+  #isInDoubt = false
+  #isReadingUp = false
+  #malformedInRow = 0
+  #heardAt = 0
+  #bindStatus: number | undefined
 
-  const socket = dial(options, bind)
-  const connection: Connection = createConnection(socket, { onPdu, onMalformed, onClosed })
-  const ticking = setInterval(tick, tickMs)
-
-  function giveUp() {
-    const missing = requests.size > 0 ? `answer to bind_${options.mode}` : socket.connecting ? 'connection' : NO_TLS_YET
-    connection.destroy(`no ${missing} within ${options.connectMs} ms`)
+  constructor(options: LinkOptions, handlers: LinkHandlers) {
+    this.#options = options
+    this.#handlers = handlers
+    const tickMs = tickOf(options)
+    this.#clock = new ReadingClock(STALL_TICKS * tickMs)
+    this.#connectingSince = this.#clock.now()
+    this.#socket = dial(options, () => this.#bind())
+    this.#connection = new Connection(this.#socket, {
+      onPdu: pdu => this.#onPdu(pdu),
+      onMalformed: malformed => this.#onMalformed(malformed),
+      onClosed: reason => this.#onClosed(reason),
+    })
+    this.#ticking = setInterval(() => this.#tick(), tickMs)
   }
 
-  function bind() {
-    const { systemId, password, systemType, mode } = options
+  /**
+   * Throws a RangeError, before anything is sent, if the request cannot be encoded. `late` gets an answer that comes
+   * after `done` was called with `silent`.
+   */
+  request(draft: RequestDraft, done: (answer: Answer) => void, late?: (answer: Answered) => void): void {
+    const sequence = this.#sequence === MOST_SEQUENCE ? 1 : this.#sequence + 1
+    this.#sequence = sequence
+    this.#connection.send({ ...draft, sequence })
+    this.#silent.delete(sequence)
+    const sentAt = this.#clock.now()
+    this.#requests.set(sequence, { command: draft.command, done, late, sentAt, at: performance.now() })
+  }
+
+  /** Bound, and not about to end. */
+  get isUp(): boolean {
+    return this.#isBound && this.#connection.isOpen
+  }
+
+  /** An answer is overdue and nothing was heard since: `enquire_link` is under way. */
+  get isInDoubt(): boolean {
+    return this.#isInDoubt
+  }
+
+  /** How many requests have no answer. */
+  get open(): number {
+    return this.#requests.size
+  }
+
+  /** How many deliveries of the SMSC have no answer of ours. */
+  get unanswered(): number {
+    return this.#unanswered
+  }
+
+  /** When the oldest request without an answer was sent, by `performance.now()`. */
+  get oldestAt(): number | undefined {
+    return this.#requests.values().next().value?.at
+  }
+
+  /** Sends `unbind`, waits a little for the answer, and closes. */
+  unbind() {
+    if (!this.#isBound) return this.#connection.destroy('stopped')
+    this.request({ command: 'unbind' }, () => this.#connection.close('stopped'))
+    setTimeout(() => this.#connection.destroy('stopped'), UNBIND_WITHIN_MS).unref()
+  }
+
+  destroy(reason: string): void {
+    this.#connection.destroy(reason)
+  }
+
+  #bind() {
+    const { systemId, password, systemType, mode } = this.#options
     const command = `bind_${mode}` as const
     try {
-      request({ command, systemId, password, systemType, interfaceVersion: INTERFACE_VERSION }, bound)
+      const draft = { command, systemId, password, systemType, interfaceVersion: INTERFACE_VERSION }
+      this.request(draft, answer => this.#onBindAnswered(answer))
     } catch (error) {
       if (!(error instanceof RangeError)) throw error
-      connection.destroy('the system id, password or system type cannot be said in SMPP') // which letter stays a secret
+      // The message does not say which character: it may be one of the password.
+      this.#connection.destroy('the system id, password or system type cannot be encoded in SMPP')
     }
   }
 
-  function bound(answer: Answer) {
-    if (answer.kind !== 'answered') return connection.destroy(reasonOf(answer))
+  #onBindAnswered(answer: Answer) {
+    if (answer.kind !== 'answered') return this.#connection.destroy(answer.reason)
     if (answer.status === status.ESME_ROK) {
-      isBound = true
-      return handlers.onBound()
+      this.#isBound = true
+      return this.#handlers.onBound()
     }
-    bindStatus = answer.status
-    connection.close(`bind refused: ${statusName(answer.status)}`)
+    this.#bindStatus = answer.status
+    this.#connection.close(`bind refused: ${statusName(answer.status)}`)
   }
 
-  function request(draft: RequestDraft, done: (answer: Answer) => void, late?: (answer: Answered) => void) {
-    sequence = sequence === MOST_SEQUENCE ? 1 : sequence + 1
-    connection.send({ ...draft, sequence } as Draft)
-    silent.delete(sequence)
-    requests.set(sequence, { command: draft.command, done, late, sentAt: clock.now(), at: performance.now() })
-  }
-
-  function onPdu(pdu: Pdu) {
-    hear()
-    malformedInRow = 0
+  #onPdu(pdu: Pdu) {
+    this.#heard()
+    this.#malformedInRow = 0
     switch (pdu.command) {
       case 'deliver_sm':
       case 'data_sm':
-        return deliver(pdu)
+        return this.#deliver(pdu)
       case 'enquire_link':
-        return connection.send({ command: 'enquire_link_resp', sequence: pdu.sequence })
+        return this.#connection.send({ command: 'enquire_link_resp', sequence: pdu.sequence })
       case 'unbind':
-        connection.send({ command: 'unbind_resp', sequence: pdu.sequence })
-        return connection.close('unbound by the other side')
-      case 'alert_notification': // has no answer, and nothing for us
+        this.#connection.send({ command: 'unbind_resp', sequence: pdu.sequence })
+        return this.#connection.close('unbound by the other side')
+      case 'alert_notification': // has no answer, and no meaning for us
       case 'outbind':
         return
       default:
-        return isResponse(commands[pdu.command].id) ? settle(pdu) : refuse(pdu)
+        return isResponse(commands[pdu.command].id) ? this.#settle(pdu) : this.#refuse(pdu)
     }
   }
 
-  function hear() {
-    heardAt = clock.now()
-    isInDoubt = false
+  #heard() {
+    this.#heardAt = this.#clock.now()
+    this.#isInDoubt = false
   }
 
-  function deliver(pdu: Delivery) {
-    if (++unanswered >= MOST_UNANSWERED) hold()
+  #deliver(pdu: Delivery) {
+    if (++this.#unanswered >= MOST_UNANSWERED) this.#pauseReading()
     const command = `${pdu.command}_resp` as const
-    handlers.onDelivery(pdu, code => {
-      connection.send({ command, sequence: pdu.sequence, status: code })
-      if (--unanswered <= MOST_UNANSWERED / 2 && clock.isStopped) release()
+    this.#handlers.onDelivery(pdu, code => {
+      this.#connection.send({ command, sequence: pdu.sequence, status: code })
+      if (--this.#unanswered <= MOST_UNANSWERED / 2 && this.#clock.isStopped) this.#resumeReading()
     })
   }
 
-  function hold() {
-    clock.stop()
-    connection.hold()
+  #pauseReading() {
+    this.#clock.stop()
+    this.#connection.pause()
   }
 
-  function release() {
-    clock.go()
-    connection.release()
+  #resumeReading() {
+    this.#clock.resume()
+    this.#connection.resume()
   }
 
-  const refuse = (pdu: Pdu) =>
-    connection.send({ command: 'generic_nack', status: status.ESME_RINVCMDID, sequence: pdu.sequence })
-
-  function settle(pdu: Pdu) {
-    const asked = take(pdu.sequence)
-    if (!asked) return settleLate(pdu)
-    if (pdu.command !== 'generic_nack' && pdu.command !== `${asked.command}_resp`)
-      return asked.done({ kind: 'unreadable', reason: `${asked.command} was answered with ${pdu.command}` })
-    asked.done(answeredBy(pdu))
+  #refuse(pdu: Pdu) {
+    this.#connection.send({ command: 'generic_nack', status: status.ESME_RINVCMDID, sequence: pdu.sequence })
   }
 
-  /** The request was called silent: what it is about counts as handed over, but its id is still of use. */
-  function settleLate(pdu: Pdu) {
-    const asked = silent.get(pdu.sequence)
-    silent.delete(pdu.sequence)
-    if (asked && pdu.command === `${asked.command}_resp`) asked.late?.(answeredBy(pdu))
+  #settle(pdu: Pdu) {
+    const request = this.#take(pdu.sequence)
+    if (!request) return this.#settleLate(pdu)
+    if (pdu.command !== 'generic_nack' && pdu.command !== `${request.command}_resp`)
+      return request.done({ kind: 'unreadable', reason: `${request.command} was answered with ${pdu.command}` })
+    request.done(answeredBy(pdu))
   }
 
-  function take(of: number): OpenRequest | undefined {
-    const asked = requests.get(of)
-    requests.delete(of)
-    return asked
+  /** The request has timed out and its message counts as sent, but receipts still need the id of the answer. */
+  #settleLate(pdu: Pdu) {
+    const request = this.#silent.get(pdu.sequence)
+    this.#silent.delete(pdu.sequence)
+    if (request && pdu.command === `${request.command}_resp`) request.late?.(answeredBy(pdu))
   }
 
-  function onMalformed({ id, sequence: of, reason }: Malformed) {
-    hear()
-    handlers.onMalformed(reason)
-    if (isResponse(id)) take(of)?.done({ kind: 'unreadable', reason })
-    if (++malformedInRow === MOST_MALFORMED) connection.close(`malformed: ${MOST_MALFORMED} PDUs in a row`)
+  #take(sequence: number): OpenRequest | undefined {
+    const request = this.#requests.get(sequence)
+    this.#requests.delete(sequence)
+    return request
   }
 
-  function tick() {
-    clock.now() // looks at the time, so that only a process that stands still looks seldom
-    if (clock.isStopped || isReadingUp || !isAnythingDue()) return
-    isReadingUp = true
-    const readsBefore = connection.reads
-    // Timers come before reads, and this after them: when nothing was read in between, nothing is left to read.
+  #onMalformed({ id, sequence, reason }: Malformed) {
+    this.#heard()
+    this.#handlers.onMalformed(reason)
+    if (isResponse(id)) this.#take(sequence)?.done({ kind: 'unreadable', reason })
+    if (++this.#malformedInRow === MOST_MALFORMED) this.#connection.close(`malformed: ${MOST_MALFORMED} PDUs in a row`)
+  }
+
+  #tick() {
+    this.#clock.now() // the clock must be read often: it takes a long gap for a frozen process
+    if (this.#clock.isStopped || this.#isReadingUp || !this.#isAnythingDue()) return
+    this.#isReadingUp = true
+    const readsBefore = this.#connection.reads
+    // The event loop runs timers, then reads, then setImmediate: without a read in between, the socket is empty.
     setImmediate(() => {
-      isReadingUp = false
-      if (!isClosed && !clock.isStopped) judge(connection.reads === readsBefore)
+      this.#isReadingUp = false
+      if (!this.#isClosed && !this.#clock.isStopped) this.#judge(this.#connection.reads === readsBefore)
     })
   }
 
-  const isAnythingDue = () => isBindDue() || isQuiet() || firstDue() !== undefined
-  const isBindDue = () => !isBound && clock.now() - dialledAt >= options.connectMs
-  const isQuiet = () => isBound && clock.now() - heardAt >= options.enquireMs
-
-  /** How long the oldest request waits, when it is due. */
-  function firstDue(): number | undefined {
-    if (!isBound) return undefined
-    const [first] = requests.values()
-    const waitedMs = first ? clock.now() - first.sentAt : 0
-    return waitedMs >= options.requestMs ? waitedMs : undefined
+  #isAnythingDue(): boolean {
+    return this.#isBindDue() || this.#isQuiet() || this.#longestWaitMs() !== undefined
   }
 
-  /** Where something is always there to be read, requests get their time once more, and are judged then. */
-  function judge(isAllRead: boolean) {
-    if (isAllRead && isBindDue()) return giveUp()
-    if (isQuiet()) probe()
-    if (!isAllRead && (firstDue() ?? 0) < 2 * options.requestMs) return
-    for (const [of, asked] of requests) {
-      if (clock.now() - asked.sentAt < options.requestMs || isClosed || !isBound) break
-      endOverdue(of, asked)
+  #isBindDue(): boolean {
+    return !this.#isBound && this.#clock.now() - this.#connectingSince >= this.#options.connectMs
+  }
+
+  #isQuiet(): boolean {
+    return this.#isBound && this.#clock.now() - this.#heardAt >= this.#options.enquireMs
+  }
+
+  /** How long the oldest request has waited, if it is overdue. */
+  #longestWaitMs(): number | undefined {
+    if (!this.#isBound) return undefined
+    const [first] = this.#requests.values()
+    const waitedMs = first ? this.#clock.now() - first.sentAt : 0
+    return waitedMs >= this.#options.requestMs ? waitedMs : undefined
+  }
+
+  /** If the socket never runs empty, a request gets its time twice. Then it is judged all the same. */
+  #judge(isAllRead: boolean) {
+    const { requestMs } = this.#options
+    if (isAllRead && this.#isBindDue()) return this.#giveUpBinding()
+    if (this.#isQuiet()) this.#enquire()
+    if (!isAllRead && (this.#longestWaitMs() ?? 0) < 2 * requestMs) return
+    for (const [sequence, request] of this.#requests) {
+      if (this.#clock.now() - request.sentAt < requestMs || this.#isClosed || !this.#isBound) break
+      this.#endOverdue(sequence, request)
     }
   }
 
-  function endOverdue(of: number, asked: OpenRequest) {
-    const reason = `no answer to ${asked.command} within ${options.requestMs} ms`
-    if (asked.command !== 'submit_sm') return connection.destroy(reason)
-    if (heardAt < asked.sentAt + options.requestMs) return doubt()
-    requests.delete(of)
-    silent.set(of, asked)
-    if (silent.size > MOST_SILENT) silent.delete(silent.keys().next().value!)
-    asked.done({ kind: 'silent', reason })
+  #giveUpBinding() {
+    const { mode, connectMs } = this.#options
+    const missing =
+      this.#requests.size > 0 ? `answer to bind_${mode}` : this.#socket.connecting ? 'connection' : NO_TLS_YET
+    this.#connection.destroy(`no ${missing} within ${connectMs} ms`)
   }
 
-  function doubt() {
-    isInDoubt = true
-    probe()
+  #endOverdue(sequence: number, request: OpenRequest) {
+    const { requestMs } = this.#options
+    const reason = `no answer to ${request.command} within ${requestMs} ms`
+    if (request.command !== 'submit_sm') return this.#connection.destroy(reason)
+    if (this.#heardAt < request.sentAt + requestMs) return this.#doubt()
+    this.#requests.delete(sequence)
+    this.#rememberSilent(sequence, request)
+    request.done({ kind: 'silent', reason })
   }
 
-  function probe() {
-    if (isProbing) return
-    isProbing = true
-    request({ command: 'enquire_link' }, () => {
-      isProbing = false
+  #rememberSilent(sequence: number, request: OpenRequest) {
+    this.#silent.set(sequence, request)
+    const [oldest] = this.#silent.keys()
+    if (oldest !== undefined && this.#silent.size > MOST_SILENT) this.#silent.delete(oldest)
+  }
+
+  #doubt() {
+    this.#isInDoubt = true
+    this.#enquire()
+  }
+
+  #enquire() {
+    if (this.#isEnquiring) return
+    this.#isEnquiring = true
+    this.request({ command: 'enquire_link' }, () => {
+      this.#isEnquiring = false
     })
   }
 
-  function onClosed(reason: string) {
-    isClosed = true
-    clearInterval(ticking)
-    const open = [...requests.values()]
-    requests.clear()
-    handlers.onClosed(reason === CLOSED_BY_PEER && !isBound ? closedBeforeBind(options) : reason, bindStatus)
+  #onClosed(reason: string) {
+    this.#isClosed = true
+    clearInterval(this.#ticking)
+    const open = [...this.#requests.values()]
+    this.#requests.clear()
+    const isBeforeBind = reason === CLOSED_BY_PEER && !this.#isBound
+    this.#handlers.onClosed(isBeforeBind ? closedBeforeBind(this.#options) : reason, this.#bindStatus)
     for (const { done } of open) done({ kind: 'lost', reason })
-  }
-
-  return {
-    request,
-    get isUp() {
-      return isBound && connection.isOpen
-    },
-    get isInDoubt() {
-      return isInDoubt
-    },
-    get open() {
-      return requests.size
-    },
-    get unanswered() {
-      return unanswered
-    },
-    get oldestAt() {
-      return requests.values().next().value?.at
-    },
-    unbind() {
-      if (!isBound) return connection.destroy('stopped')
-      request({ command: 'unbind' }, () => connection.close('stopped'))
-      setTimeout(() => connection.destroy('stopped'), UNBIND_WITHIN_MS).unref()
-    },
-    destroy: reason => connection.destroy(reason),
   }
 }
 
@@ -327,15 +361,13 @@ function dial({ host, port, tls }: LinkOptions, onConnected: () => void): Socket
   if (!tls) return connectPlain({ host, port }, onConnected)
   const { ca, serverName } = tls
   const trusted = { ...(ca ? { ca } : {}), ...(serverName ? { servername: serverName } : {}) }
-  // Said aloud: NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would switch the verification off otherwise.
+  // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would switch the verification off.
   return connectTls({ host, port, ...trusted, minVersion: 'TLSv1.2', rejectUnauthorized: true }, onConnected)
 }
 
-/** Many servers that expect TLS say nothing to a peer that does not begin with it. */
+/** Many servers that expect TLS close a connection without TLS and give no reason. */
 const closedBeforeBind = ({ mode, tls }: LinkOptions) =>
   `${CLOSED_BY_PEER} before it answered bind_${mode}: check the port${tls ? '' : ', and set tls=true when the operator expects TLS'}`
-
-const reasonOf = (answer: Answer) => ('reason' in answer ? answer.reason : '')
 
 const answeredBy = (pdu: Pdu): Answered => ({
   kind: 'answered',
@@ -343,47 +375,15 @@ const answeredBy = (pdu: Pdu): Answered => ({
   messageId: 'messageId' in pdu ? pdu.messageId : '',
 })
 
-/** A nack says no, even one that forgot to say why. */
+/** A generic_nack is an error, even with the status "ok". */
 const statusOf = (pdu: Pdu) =>
   pdu.command === 'generic_nack' && pdu.status === status.ESME_ROK ? status.ESME_RUNKNOWNERR : pdu.status
 
-/** Often enough for the shortest of the times. */
+/** A tenth of the shortest time-out, within bounds. */
 const tickOf = ({ requestMs, connectMs }: LinkOptions) =>
   Math.min(Math.max(Math.min(requestMs, connectMs) / 10, LEAST_TICK_MS), MOST_TICK_MS)
 
 const LEAST_TICK_MS = 10
 const MOST_TICK_MS = 1000
-/** A process that has not looked at the clock for so many ticks stood still. */
+/** If the process did not read the clock for so many ticks, it was frozen or busy. */
 const STALL_TICKS = 2
-
-/**
- * Stands still while we do not read: what we have not looked at is not late. It goes on by no more than `mostStepMs` from
- * one look to the next, so that the time in which the process was frozen or busy does not count.
- */
-function createClock(mostStepMs: number) {
-  let time = 0
-  let lookedAt = performance.now()
-  let isStopped = false
-
-  function now(): number {
-    const at = performance.now()
-    if (!isStopped) time += Math.min(at - lookedAt, mostStepMs)
-    lookedAt = at
-    return time
-  }
-
-  return {
-    now,
-    stop() {
-      now()
-      isStopped = true
-    },
-    go() {
-      now()
-      isStopped = false
-    },
-    get isStopped() {
-      return isStopped
-    },
-  }
-}

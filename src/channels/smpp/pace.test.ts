@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { createPace } from './pace.ts'
+import { Pace } from './pace.ts'
 
 test('a bind that is throttled pauses, halves its window, and grows again', () => {
-  const pace = createPace(100)
+  const pace = new Pace(100)
   expect(pace.room(40, 0)).toBe(60)
   expect(pace.throttled(0)).toBe(250)
   expect(pace.room(0, 100)).toBe(0)
@@ -13,7 +13,7 @@ test('a bind that is throttled pauses, halves its window, and grows again', () =
 })
 
 test('answers to what was sent before the pause count as one', () => {
-  const pace = createPace(100)
+  const pace = new Pace(100)
   pace.throttled(0)
   for (let now = 1; now < 100; now++) pace.throttled(now)
   expect(pace.window).toBe(50)
@@ -21,7 +21,7 @@ test('answers to what was sent before the pause count as one', () => {
 })
 
 test('a pause that does not help doubles, up to a bound, and is forgiven', () => {
-  const pace = createPace(100)
+  const pace = new Pace(100)
   let now = 0
   const pauses = Array.from({ length: 8 }, () => {
     const pauseMs = pace.throttled(now)

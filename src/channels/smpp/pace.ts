@@ -1,47 +1,50 @@
-/** How much may be under way on a bind, given what the operator says to it. */
-export type Pace = {
-  /** Free places in the window; none during a pause. */
-  room(open: number, now: number): number
-  accepted(): void
-  /** The operator said "too fast". Gives the pause that follows. */
-  throttled(now: number): number
-  pausedMs(now: number): number
-  readonly window: number
-}
-
 const FIRST_PAUSE_MS = 250
 const MOST_PAUSE_MS = 8000
-/** So many accepted in a row, or a whole window, and the next pause is a first one again: the last one has helped. */
+/** After so many accepted messages in a row, or a whole window, the pause has helped and the next one is short again. */
 const FORGIVEN_AFTER = 20
 
 /**
- * Slows a bind down as TCP slows down: the window is halved when the operator throttles, and grows again by one with
- * every window's worth of accepted messages. Nothing is sent during a pause, which doubles as long as it does not help;
- * answers to what was sent before the pause belong to the same "too fast".
+ * The window of a bind, slowed down as TCP slows down: it is halved when the operator throttles, and grows by one with
+ * every window of accepted messages. During a pause nothing is submitted. Each pause is twice as long as the last, until
+ * one has helped. Throttled answers during a pause belong to messages that were submitted before it, and change nothing.
  */
-export function createPace(most: number): Pace {
-  let window = most
-  let pauseMs = FIRST_PAUSE_MS
-  let pausedUntil = 0
-  let acceptedSince = 0
+export class Pace {
+  readonly #mostWindow: number
+  #window: number
+  #pauseMs = FIRST_PAUSE_MS
+  #pausedUntil = 0
+  #acceptedSince = 0
 
-  return {
-    get window() {
-      return Math.floor(window)
-    },
-    room: (open, now) => (now < pausedUntil ? 0 : Math.floor(window) - open),
-    pausedMs: now => Math.max(0, pausedUntil - now),
-    accepted() {
-      window = Math.min(most, window + 1 / window)
-      if (++acceptedSince >= Math.min(FORGIVEN_AFTER, Math.floor(window))) pauseMs = FIRST_PAUSE_MS
-    },
-    throttled(now) {
-      if (now < pausedUntil) return pausedUntil - now
-      window = Math.max(1, window / 2)
-      pausedUntil = now + pauseMs
-      pauseMs = Math.min(pauseMs * 2, MOST_PAUSE_MS)
-      acceptedSince = 0
-      return pausedUntil - now
-    },
+  constructor(mostWindow: number) {
+    this.#mostWindow = mostWindow
+    this.#window = mostWindow
+  }
+
+  get window(): number {
+    return Math.floor(this.#window)
+  }
+
+  /** Free places in the window; none during a pause. */
+  room(open: number, now: number): number {
+    return now < this.#pausedUntil ? 0 : this.window - open
+  }
+
+  pausedMs(now: number): number {
+    return Math.max(0, this.#pausedUntil - now)
+  }
+
+  accepted(): void {
+    this.#window = Math.min(this.#mostWindow, this.#window + 1 / this.#window)
+    if (++this.#acceptedSince >= Math.min(FORGIVEN_AFTER, this.window)) this.#pauseMs = FIRST_PAUSE_MS
+  }
+
+  /** The operator throttled a message. Returns the length of the pause. */
+  throttled(now: number): number {
+    if (now < this.#pausedUntil) return this.#pausedUntil - now
+    this.#window = Math.max(1, this.#window / 2)
+    this.#pausedUntil = now + this.#pauseMs
+    this.#pauseMs = Math.min(this.#pauseMs * 2, MOST_PAUSE_MS)
+    this.#acceptedSince = 0
+    return this.#pausedUntil - now
   }
 }

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import { eventually } from '../../testing/eventually.ts'
 import type { Inbound } from '../channel.ts'
 import { status } from './protocol/status.ts'
-import { createReassembly } from './reassembly.ts'
+import { Reassembly } from './reassembly.ts'
 
 /** Long messages of two parts, of which the first comes. */
 function aReassembly(most: number, passOn: (message: Inbound) => Promise<void>) {
   const answers: [number, number][] = []
-  const reassembly = createReassembly(passOn, most)
+  const reassembly = new Reassembly(passOn, most)
   const add = (number: number, part = 1) =>
     reassembly.add(
       { from: `7916000000${number}`, to: 'Tidings', text: `${number}.${part} `, receivedAt: new Date() },

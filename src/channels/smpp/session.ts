@@ -1,57 +1,33 @@
-import {
-  type Answer,
-  type Answered,
-  type Delivery,
-  type Link,
-  type LinkOptions,
-  openLink,
-  type RequestDraft,
-} from './link.ts'
-import { createPace } from './pace.ts'
+import { type Answer, type Answered, type Delivery, Link, type LinkOptions, type RequestDraft } from './link.ts'
+import { Pace } from './pace.ts'
 import { status } from './protocol/status.ts'
 
 export type SessionOptions = LinkOptions & {
-  /** Most submissions under way at once. */
+  /** The most submissions without an answer. */
   window: number
   firstBackoffMs: number
   mostBackoffMs: number
-  /** At the end, time for what is open. */
+  /** When the session stops, the longest wait for open requests and deliveries. */
   drainMs: number
 }
 
-/** What happens to a bind, for the log. Reasons carry no texts and no secrets. */
+/** An event of a bind, for the log. Reasons contain no message texts and no passwords. */
 export type SessionEvent = { kind: 'bound' | 'closed' | 'malformed' | 'throttled'; reason?: string }
 
 export type SessionListener = {
   onDelivery(pdu: Delivery, answer: (status: number) => void): void
-  /** There may be room again, or none any more. */
+  /** The room of the session may have changed. */
   onChange(): void
   onEvent(event: SessionEvent): void
-  /** Something went wrong, in words for people: without texts and secrets too. */
-  onTrouble(what: string): void
+  /** An error, in words for people; it contains no message texts and no passwords either. */
+  onTrouble(reason: string): void
 }
 
 export type SubmitDraft = Extract<RequestDraft, { command: 'submit_sm' }>
 
 export type SessionState = 'connecting' | 'bound' | 'waiting' | 'stopped'
 
-export type Session = {
-  /** `late` is told an answer that comes after the submission was called silent. */
-  submit(draft: SubmitDraft, done: (answer: Answer) => void, late: (answer: Answered) => void): void
-  /** How many more submissions it takes now. */
-  room(): number
-  /** How long it will surely take none: a pause, or the time until it tries to connect again. */
-  idleMs(): number
-  state(): { state: SessionState; open: number; window: number }
-  /** When the oldest submission without an answer was sent, by `performance.now()`. */
-  oldestAt(): number | undefined
-  /** Bound, and nothing speaks against the other side being there. */
-  isUp(): boolean
-  /** Lets what is open end, within a time, unbinds and closes. Asked again, it may be in more of a hurry. */
-  stop(drainMs?: number): Promise<void>
-}
-
-/** Answers that a right password would not change soon: asked seldom, for operators lock accounts. */
+/** The operator answers the same until an account is corrected. We retry seldom, because operators lock accounts. */
 const REFUSED_FOR_LONG: number[] = [
   status.ESME_RBINDFAIL,
   status.ESME_RINVPASWD,
@@ -60,133 +36,156 @@ const REFUSED_FOR_LONG: number[] = [
 ]
 export const THROTTLED: number[] = [status.ESME_RTHROTTLED, status.ESME_RMSGQFUL]
 
-/** A bind that is kept: connects, and connects again when the connection ends, with growing, jittered pauses. */
-export function createSession(options: SessionOptions, listener: SessionListener): Session {
-  const pace = createPace(options.window)
-  let state: SessionState = 'connecting'
-  let link: Link | undefined
-  let failures = 0
-  let nextTryAt = 0
-  let retrying: NodeJS.Timeout | undefined
-  let resuming: NodeJS.Timeout | undefined
-  let ended: (() => void) | undefined
-  let drainUntil = Number.POSITIVE_INFINITY
-  let stopping: Promise<void> | undefined
+const DRAIN_CHECK_MS = 5
 
-  connect()
+/** Keeps one bind: connects, and connects again after each end of the connection, with growing, random pauses. */
+export class Session {
+  readonly #options: SessionOptions
+  readonly #listener: SessionListener
+  readonly #pace: Pace
+  #state: SessionState = 'connecting'
+  #link: Link | undefined
+  #failures = 0
+  #nextTryAt = 0
+  #retrying: NodeJS.Timeout | undefined
+  #resuming: NodeJS.Timeout | undefined
+  #drainUntil = Number.POSITIVE_INFINITY
+  #onEnded: (() => void) | undefined
+  #stopping: Promise<void> | undefined
 
-  function connect() {
-    state = 'connecting'
-    link = openLink(options, {
-      onBound,
-      onClosed,
-      onDelivery: listener.onDelivery,
-      onMalformed,
-    })
+  constructor(options: SessionOptions, listener: SessionListener) {
+    this.#options = options
+    this.#listener = listener
+    this.#pace = new Pace(options.window)
+    this.#connect()
   }
 
-  function onMalformed(reason: string) {
-    listener.onTrouble(`malformed: ${reason}`)
-    listener.onEvent({ kind: 'malformed', reason })
-  }
-
-  function onBound() {
-    failures = 0
-    if (state === 'stopped') return
-    state = 'bound'
-    listener.onEvent({ kind: 'bound' })
-    listener.onChange()
-  }
-
-  function onClosed(reason: string, bindStatus?: number) {
-    link = undefined
-    if (state !== 'stopped') {
-      listener.onTrouble(reason)
-      state = 'waiting'
-      retryLater(bindStatus !== undefined && REFUSED_FOR_LONG.includes(bindStatus))
-    }
-    ended?.()
-    listener.onEvent({ kind: 'closed', reason })
-    listener.onChange()
-  }
-
-  function retryLater(isForLong: boolean) {
-    const waitMs = backoffMs(isForLong ? Number.POSITIVE_INFINITY : failures, options)
-    failures++
-    nextTryAt = performance.now() + waitMs
-    retrying = setTimeout(connect, waitMs)
-  }
-
-  function submit(draft: SubmitDraft, done: (answer: Answer) => void, late: (answer: Answered) => void) {
+  /** Only for a session with room. `late` gets an answer that comes after `done` was called with `silent`. */
+  submit(draft: SubmitDraft, done: (answer: Answer) => void, late: (answer: Answered) => void): void {
+    if (!this.#link) throw new Error('the session has no connection')
     const settle = (answer: Answer) => {
-      if (answer.kind === 'answered') keepPace(answer.status)
+      if (answer.kind === 'answered') this.#keepPace(answer.status)
       done(answer)
-      listener.onChange()
+      this.#listener.onChange()
     }
-    link!.request(draft, settle, late)
+    this.#link.request(draft, settle, late)
   }
 
-  function keepPace(code: number) {
-    if (code === status.ESME_ROK) return pace.accepted()
-    if (code === status.ESME_RINVBNDSTS) return link?.destroy('the other side forgot the bind')
-    if (!THROTTLED.includes(code)) return
-    const wasPaused = pace.pausedMs(performance.now()) > 0
-    const pauseMs = pace.throttled(performance.now())
-    if (wasPaused) return
-    clearTimeout(resuming)
-    resuming = setTimeout(listener.onChange, Math.ceil(pauseMs) + 1)
-    const reason = `window ${pace.window}, pause ${Math.round(pauseMs)} ms`
-    listener.onTrouble(`throttled: ${reason}`)
-    listener.onEvent({ kind: 'throttled', reason })
+  /** How many more submissions the session takes now. */
+  room(): number {
+    return this.#link && this.isUp() ? this.#pace.room(this.#link.open, performance.now()) : 0
   }
 
-  function isUp(): boolean {
-    return state === 'bound' && link !== undefined && link.isUp && !link.isInDoubt
+  /** How long the session certainly takes nothing: the rest of a pause, or the time until it connects again. */
+  idleMs(): number {
+    if (this.#state === 'bound' && !this.#link?.isInDoubt) return this.#pace.pausedMs(performance.now())
+    return this.#state === 'waiting' ? Math.max(1, this.#nextTryAt - performance.now()) : 1
   }
 
-  async function stop() {
-    state = 'stopped'
-    clearTimeout(retrying)
-    clearTimeout(resuming)
-    if (!link?.isUp) return link?.destroy('stopped')
-    const over = new Promise<void>(resolve => {
-      ended = resolve
+  state(): { state: SessionState; open: number; window: number } {
+    return { state: this.#state, open: this.#link?.open ?? 0, window: this.#pace.window }
+  }
+
+  /** When the oldest submission without an answer was sent, by `performance.now()`. */
+  oldestAt(): number | undefined {
+    return this.#link?.oldestAt
+  }
+
+  /** Bound, and without doubt about the SMSC. */
+  isUp(): boolean {
+    return this.#state === 'bound' && this.#link !== undefined && this.#link.isUp && !this.#link.isInDoubt
+  }
+
+  /** Waits for open requests and deliveries, unbinds and closes. A second call can shorten the wait. */
+  stop(drainMs = this.#options.drainMs): Promise<void> {
+    this.#drainUntil = Math.min(this.#drainUntil, performance.now() + drainMs)
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  #connect() {
+    this.#state = 'connecting'
+    this.#link = new Link(this.#options, {
+      onBound: () => this.#onBound(),
+      onClosed: (reason, bindStatus) => this.#onClosed(reason, bindStatus),
+      onDelivery: this.#listener.onDelivery,
+      onMalformed: reason => this.#onMalformed(reason),
     })
-    await drained()
-    link?.unbind()
-    await over
   }
 
-  /** What is open gets its answer, and what came in is answered, as far as the time allows. */
-  async function drained() {
-    while (link && link.open + link.unanswered > 0 && performance.now() < drainUntil) {
-      await new Promise(resolve => setTimeout(resolve, 5))
+  #onMalformed(reason: string) {
+    this.#listener.onTrouble(`malformed: ${reason}`)
+    this.#listener.onEvent({ kind: 'malformed', reason })
+  }
+
+  #onBound() {
+    this.#failures = 0
+    if (this.#state === 'stopped') return
+    this.#state = 'bound'
+    this.#listener.onEvent({ kind: 'bound' })
+    this.#listener.onChange()
+  }
+
+  #onClosed(reason: string, bindStatus?: number) {
+    this.#link = undefined
+    if (this.#state !== 'stopped') {
+      this.#listener.onTrouble(reason)
+      this.#state = 'waiting'
+      this.#retryLater(bindStatus !== undefined && REFUSED_FOR_LONG.includes(bindStatus))
     }
+    this.#onEnded?.()
+    this.#listener.onEvent({ kind: 'closed', reason })
+    this.#listener.onChange()
   }
 
-  return {
-    submit,
-    stop(drainMs = options.drainMs) {
-      drainUntil = Math.min(drainUntil, performance.now() + drainMs)
-      stopping ??= stop()
-      return stopping
-    },
-    room: () => (isUp() ? pace.room(link!.open, performance.now()) : 0),
-    idleMs() {
-      if (state === 'bound' && !link?.isInDoubt) return pace.pausedMs(performance.now())
-      return state === 'waiting' ? Math.max(1, nextTryAt - performance.now()) : 1
-    },
-    state: () => ({
-      state,
-      open: link?.open ?? 0,
-      window: pace.window,
-    }),
-    oldestAt: () => link?.oldestAt,
-    isUp,
+  #retryLater(isForLong: boolean) {
+    const waitMs = backoffMs(isForLong ? Number.POSITIVE_INFINITY : this.#failures, this.#options)
+    this.#failures++
+    this.#nextTryAt = performance.now() + waitMs
+    const connect = () => this.#connect()
+    this.#retrying = setTimeout(connect, waitMs)
+  }
+
+  #keepPace(code: number) {
+    if (code === status.ESME_ROK) this.#pace.accepted()
+    else if (code === status.ESME_RINVBNDSTS) this.#link?.destroy('the other side forgot the bind')
+    else if (THROTTLED.includes(code)) this.#slowDown()
+  }
+
+  #slowDown() {
+    const now = performance.now()
+    const wasPaused = this.#pace.pausedMs(now) > 0
+    const pauseMs = this.#pace.throttled(now)
+    if (wasPaused) return
+    clearTimeout(this.#resuming)
+    this.#resuming = setTimeout(() => this.#listener.onChange(), Math.ceil(pauseMs) + 1)
+    const reason = `window ${this.#pace.window}, pause ${Math.round(pauseMs)} ms`
+    this.#listener.onTrouble(`throttled: ${reason}`)
+    this.#listener.onEvent({ kind: 'throttled', reason })
+  }
+
+  async #stop() {
+    this.#state = 'stopped'
+    clearTimeout(this.#retrying)
+    clearTimeout(this.#resuming)
+    if (!this.#link?.isUp) return this.#link?.destroy('stopped')
+    const ended = new Promise<void>(resolve => {
+      this.#onEnded = resolve
+    })
+    await this.#drained()
+    this.#link?.unbind()
+    await ended
+  }
+
+  /** Resolves when open requests and deliveries have their answers, or the time is over. */
+  async #drained() {
+    while (this.#link && this.#link.open + this.#link.unanswered > 0 && performance.now() < this.#drainUntil) {
+      await new Promise(resolve => setTimeout(resolve, DRAIN_CHECK_MS))
+    }
   }
 }
 
-/** The pause after so many failures: twice the last, up to the longest, and at random so that not all come at once. */
+/** The pause after so many failures: twice the last, up to the longest, and random so that binds do not retry together. */
 export function backoffMs(
   failures: number,
   { firstBackoffMs, mostBackoffMs }: Pick<SessionOptions, 'firstBackoffMs' | 'mostBackoffMs'>,

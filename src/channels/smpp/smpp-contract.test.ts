@@ -4,7 +4,7 @@ import { afterEach, describe, expect } from 'vitest'
 import { eventually } from '../../testing/eventually.ts'
 import { channelContract, type SubjectOptions } from '../channel.contract.ts'
 import type { Channel } from '../channel.ts'
-import { createSmpp } from './smpp.ts'
+import { Smpp } from './smpp.ts'
 import { startSmsc } from './smsc/smsc.ts'
 
 const destinations = {
@@ -21,9 +21,11 @@ afterEach(async () => {
 
 /** SMPP carries no uuid, so the other side knows a message by its text: short ones are sent with their uuid for one. */
 async function aSubject(port: number, { feed }: SubjectOptions, texts: string[]) {
-  const inner = createSmpp({ host: '127.0.0.1', port, systemId: 'tidings', password: 'secret', window: 20 }, feed)
+  const inner = new Smpp({ host: '127.0.0.1', port, systemId: 'tidings', password: 'secret', window: 20 }, feed)
   const channel: Channel = {
-    ...inner,
+    window: inner.window,
+    health: () => inner.health(),
+    stop: () => inner.stop(),
     submit: (batch, report, mayGo) =>
       inner.submit(
         batch.map(message => (message.text === 'Hello' ? { ...message, text: message.uuid } : message)),

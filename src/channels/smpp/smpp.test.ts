@@ -8,16 +8,16 @@ import smppPackage, { type PDU as PackagePdu, type Session as PackageSession } f
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { eventually } from '../../testing/eventually.ts'
 import type { Channel, Feed, Inbound, LateAnswer, Outgoing, Receipt, SendResult } from '../channel.ts'
-import { openLink } from './link.ts'
+import { Link } from './link.ts'
 import { encode } from './protocol/codec.ts'
-import { createFramer } from './protocol/framer.ts'
+import { Framer } from './protocol/framer.ts'
 import type { Draft, Malformed, Pdu } from './protocol/pdu.ts'
 import { status } from './protocol/status.ts'
 import { encodeText, type LongMessages } from './protocol/text.ts'
 import { rememberOwn } from './receipts/own-ids.ts'
 import { backoffMs } from './session.ts'
 import { readSettings } from './settings.ts'
-import { createSmpp, type SmppEvent } from './smpp.ts'
+import { Smpp, type SmppEvent } from './smpp.ts'
 import { type SmscMessage, type SmscSettings, startSmsc } from './smsc/smsc.ts'
 
 const atEnd: (() => unknown)[] = []
@@ -54,7 +54,7 @@ const quick = {
 function aChannel(port: number, settings: Record<string, unknown> = {}, told = aFeed()) {
   const events: SmppEvent[] = []
   const raw = { host: '127.0.0.1', port, systemId: 'tidings', password: 'secret', ...quick, ...settings }
-  const channel = createSmpp(raw, told.feed, event => events.push(event))
+  const channel = new Smpp(raw, told.feed, { onEvent: event => events.push(event) })
   atEnd.push(() => channel.stop())
   const up = () => eventually(() => expect(channel.health().up).toBe(true))
   return { channel, events, up, ...told }
@@ -93,11 +93,7 @@ const aMessage = (fields: Partial<Outgoing> = {}): Outgoing => ({
 
 const many = (count: number, fields: Partial<Outgoing> = {}) => Array.from({ length: count }, () => aMessage(fields))
 
-async function send(
-  channel: { submit: ReturnType<typeof createSmpp>['submit'] },
-  batch: Outgoing[],
-  mayGo = () => true,
-) {
+async function send(channel: { submit: Smpp['submit'] }, batch: Outgoing[], mayGo = () => true) {
   const results: (SendResult | undefined)[] = batch.map(() => undefined)
   await channel.submit(
     batch,
@@ -569,17 +565,15 @@ async function aPeer(
     socket.on('error', () => {})
     const say = (...drafts: (Draft | Buffer)[]) =>
       void socket.write(Buffer.concat(drafts.map(draft => (Buffer.isBuffer(draft) ? draft : encode(draft)))))
-    const framer = createFramer(
-      pdu => {
-        heard.push(pdu)
-        const bind = () => say({ command: 'bind_transceiver_resp', sequence: pdu.sequence })
-        if (pdu.command !== 'bind_transceiver') onPdu(pdu, say, socket)
-        else if (bindAfterMs === 0) bind()
-        else setTimeout(bind, bindAfterMs)
-      },
-      () => {},
-    )
-    socket.on('data', chunk => framer.push(chunk as Buffer))
+    const hear = (pdu: Pdu | Malformed) => {
+      heard.push(pdu)
+      const bind = () => say({ command: 'bind_transceiver_resp', sequence: pdu.sequence })
+      if (pdu.command !== 'bind_transceiver') onPdu(pdu, say, socket)
+      else if (bindAfterMs === 0) bind()
+      else setTimeout(bind, bindAfterMs)
+    }
+    const framer = new Framer({ onPdu: hear, onMalformed: hear, onBroken() {} })
+    socket.on('data', chunk => framer.push(chunk))
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   atEnd.push(() => {
@@ -807,12 +801,12 @@ describe('against a peer that misbehaves', () => {
   test('a password that cannot be said ends the connection with an event, and nothing else', async () => {
     const { port, heard } = await aPeer(accept)
     const closed = await new Promise<string>(resolve => {
-      openLink(
+      new Link(
         { host: '127.0.0.1', port, mode: 'transceiver', systemId: 'a', password: 'жук', systemType: '', ...quick },
         { onBound() {}, onDelivery() {}, onMalformed() {}, onClosed: resolve },
       )
     })
-    expect(closed).toBe('the system id, password or system type cannot be said in SMPP')
+    expect(closed).toBe('the system id, password or system type cannot be encoded in SMPP')
     expect(heard).toEqual([])
   })
 
@@ -1417,17 +1411,11 @@ describe('ids used again', () => {
 describe('settings', () => {
   test('one that is wrong is named, and its value is not repeated', () => {
     const told = aFeed().feed
-    expect(() => createSmpp({ port: 1, systemId: 'a' }, told)).toThrow('setting "host"')
-    expect(() => createSmpp({ host: 'a', systemId: 'a', window: 0 }, told)).toThrow(
-      'setting "window" must be 1 to 10000',
-    )
-    expect(() => createSmpp({ host: 'a', systemId: 'a', tlsCa: 'x' }, told)).toThrow(
-      'setting "tlsCa" is no certificate',
-    )
-    expect(() => createSmpp({ host: 'a', systemId: 'a', mode: 'x' }, told)).toThrow('setting "mode" must be one of')
-    expect(() => createSmpp({ host: 'a', systemId: 'a', password: 'se\0cret' }, told)).toThrow(
-      /^setting "password" has/,
-    )
+    expect(() => new Smpp({ port: 1, systemId: 'a' }, told)).toThrow('setting "host"')
+    expect(() => new Smpp({ host: 'a', systemId: 'a', window: 0 }, told)).toThrow('setting "window" must be 1 to 10000')
+    expect(() => new Smpp({ host: 'a', systemId: 'a', tlsCa: 'x' }, told)).toThrow('setting "tlsCa" is no certificate')
+    expect(() => new Smpp({ host: 'a', systemId: 'a', mode: 'x' }, told)).toThrow('setting "mode" must be one of')
+    expect(() => new Smpp({ host: 'a', systemId: 'a', password: 'se\0cret' }, told)).toThrow(/^setting "password" has/)
   })
 
   test.each([0, 2, 3, 16, 18])('a registeredDelivery of %i would let every message fail, and is refused', value => {
@@ -1447,7 +1435,7 @@ describe('settings', () => {
 
   test.each(['systemId', 'password', 'systemType', 'serviceType'])('a letter that SMPP has not, in %s', name => {
     const told = aFeed().feed
-    expect(() => createSmpp({ host: 'a', systemId: 'a', [name]: 'жук' }, told)).toThrow(
+    expect(() => new Smpp({ host: 'a', systemId: 'a', [name]: 'жук' }, told)).toThrow(
       `setting "${name}" has a letter that SMPP cannot carry: only Latin ones go`,
     )
     expect(readSettings({ host: 'a', systemId: 'a', [name]: 'ÿé1' })).toMatchObject({ [name]: 'ÿé1' })

@@ -1,131 +1,148 @@
-import type { Channel, Feed, Health } from '../channel.ts'
-import { createDeliveries } from './deliveries.ts'
+import type { Channel, Feed, Health, Outgoing, SendResult } from '../channel.ts'
+import { Deliveries } from './deliveries.ts'
 import type { BindMode } from './link.ts'
-import { createOutbox } from './outgoing.ts'
-import { createMessageIds, type LearntIds } from './receipts/message-ids.ts'
-import { createSession, type Session, type SessionEvent, type SessionListener } from './session.ts'
+import { createMessageIds, type LearntIds, type MessageIds } from './receipts/message-ids.ts'
+import { Session, type SessionEvent, type SessionListener, type SessionOptions } from './session.ts'
 import { readSettings, type SmppSettings } from './settings.ts'
+import { Submitter } from './submitter.ts'
 
-/** What happens to the binds, for the log; `bind` counts from 1. */
+/** An event of a bind, for the log; `bind` counts from 1. */
 export type SmppEvent = SessionEvent & { bind: number; mode: BindMode }
 
 export type BindState = { bind: number; mode: BindMode } & ReturnType<Session['state']>
 
-export type Smpp = Channel & {
-  binds(): BindState[]
-  /** What was learnt of how the ids of receipts relate to those of answers; of use to `receiptIds=auto` alone. */
-  recall(learnt: LearntIds): void
-  /** How far the answers to what was submitted are in. */
-  answers(): Answers
-  /**
-   * How many binds to keep from now on. Resolves when those that are too many are closed, after at most `drainMs` for
-   * what they have open: those too that were closing already, and those of a channel that is stopping.
-   */
-  setBinds(count: number, drainMs?: number): Promise<void>
-}
-
-/** All that was submitted before `answeredTo`, by `performance.now()`, has its answer, but for those that never get one. */
+/**
+ * Every submission before `answeredTo`, by `performance.now()`, has its answer or will never have one. `unanswered`
+ * counts the submissions that ended without an id.
+ */
 export type Answers = { answeredTo: number; open: number; submitted: number; unanswered: number }
 
-/** A bind of the contract: one connection for both ways, or one for each. */
+/** A bind of the contract: one session for both directions, or one for each. */
 type Bind = { mode: BindMode; session: Session }[]
 
+export type SmppOptions = {
+  onEvent?: (event: SmppEvent) => void
+  /** How many binds to open at first, if not as many as the settings say. */
+  firstBinds?: number
+  onLearnt?: (learnt: LearntIds) => void
+}
+
 /**
- * SMS over SMPP 3.4: one operator's SMSC over as many binds as the contract allows, or as `setBinds` says. Throws
- * when a setting is wrong; an operator that cannot be reached is no surprise, but a channel that is not up yet.
+ * SMS over SMPP 3.4: the SMSC of one operator, over as many binds as the contract allows or `setBinds` says. The
+ * constructor throws if a setting is wrong. An unreachable operator is no error: the channel is not up until it connects.
  */
-export function createSmpp(
-  raw: Record<string, unknown>,
-  feed: Feed,
-  onEvent: (event: SmppEvent) => void = () => {},
-  firstBinds?: number,
-  onLearnt: (learnt: LearntIds) => void = () => {},
-): Smpp {
-  const settings = readSettings(raw)
-  const ids = createMessageIds(settings.receiptIds, onLearnt)
-  const deliveries = createDeliveries(settings, ids, feed)
-  const open: Bind[] = []
-  const leaving = new Set<Session>()
-  let senders: Session[] = []
-  let trouble: Pick<Health, 'lastError' | 'lastErrorAt'> = {}
-  const outbox = createOutbox(settings, () => senders, ids, feed)
-  let stopping: Promise<void> | undefined
+export class Smpp implements Channel {
+  readonly #settings: SmppSettings
+  readonly #ids: MessageIds
+  readonly #deliveries: Deliveries
+  readonly #submitter: Submitter
+  readonly #onEvent: (event: SmppEvent) => void
+  readonly #open: Bind[] = []
+  readonly #closing = new Set<Session>()
+  #senders: Session[] = []
+  #trouble: Pick<Health, 'lastError' | 'lastErrorAt'> = {}
+  #stopping: Promise<void> | undefined
 
-  void setBinds(firstBinds ?? settings.binds)
-
-  async function setBinds(count: number, drainMs = settings.drainMs) {
-    while (!stopping && open.length < count) open.push(openBind(open.length + 1))
-    await close(open.splice(count), drainMs)
+  constructor(raw: Record<string, unknown>, feed: Feed, options: SmppOptions = {}) {
+    this.#settings = readSettings(raw)
+    this.#onEvent = options.onEvent ?? (() => {})
+    this.#ids = createMessageIds(this.#settings.receiptIds, options.onLearnt)
+    this.#deliveries = new Deliveries(this.#settings, this.#ids, feed)
+    this.#submitter = new Submitter(this.#settings, () => this.#senders, this.#ids, feed)
+    void this.setBinds(options.firstBinds ?? this.#settings.binds)
   }
 
-  function openBind(bind: number): Bind {
-    const listener = (mode: BindMode): SessionListener => ({
-      onDelivery: deliveries.take,
-      onChange: () => outbox.pump(),
-      onEvent: event => onEvent({ ...event, bind, mode }),
-      onTrouble(lastError) {
-        trouble = { lastError, lastErrorAt: new Date() }
-      },
-    })
-    const opened = modesOf(settings).map(mode => ({
+  submit(
+    batch: Outgoing[],
+    report: (index: number, result: SendResult) => void,
+    mayGo: (index: number) => boolean,
+  ): Promise<void> {
+    return this.#submitter.submit(batch, report, mayGo)
+  }
+
+  get window(): number {
+    return this.#settings.window * this.#senders.length
+  }
+
+  binds(): BindState[] {
+    return this.#open.flatMap((bind, i) => bind.map(({ mode, session }) => ({ bind: i + 1, mode, ...session.state() })))
+  }
+
+  /** Sets how the ids of receipts relate to the ids of answers. Only `receiptIds=auto` uses it. */
+  recall(learnt: LearntIds): void {
+    this.#ids.recall(learnt)
+  }
+
+  answers(): Answers {
+    const sessions = [...sendersOf(this.#open), ...this.#closing]
+    const oldest = sessions.flatMap(session => session.oldestAt() ?? [])
+    return {
+      ...this.#submitter.counts(),
+      answeredTo: Math.min(performance.now(), ...oldest),
+      open: sessions.reduce((sum, session) => sum + session.state().open, 0),
+    }
+  }
+
+  /**
+   * Sets how many binds to keep. Resolves when all surplus binds are closed, also the binds that were closing before and
+   * the binds of a channel that stops. Each waits at most `drainMs` for its open requests and deliveries.
+   */
+  async setBinds(count: number, drainMs = this.#settings.drainMs): Promise<void> {
+    while (!this.#stopping && this.#open.length < count) this.#open.push(this.#openBind(this.#open.length + 1))
+    await this.#close(this.#open.splice(count), drainMs)
+  }
+
+  health(): Health {
+    const senders = sendersOf(this.#open)
+    const bound = senders.filter(session => session.state().state === 'bound').length
+    return {
+      up: senders.some(session => session.isUp()), // a bind in doubt is not up: it takes no message
+      open: this.binds().reduce((sum, state) => sum + state.open, 0),
+      binds: { bound, wanted: this.#open.length },
+      ...this.#trouble,
+    }
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    return this.#stopping
+  }
+
+  #openBind(bind: number): Bind {
+    const opened = modesOf(this.#settings).map(mode => ({
       mode,
-      session: createSession(sessionOptions(settings, mode), listener(mode)),
+      session: new Session(sessionOptions(this.#settings, mode), this.#listenerOf(bind, mode)),
     }))
-    senders = [...senders, ...sendersOf([opened])]
+    this.#senders = [...this.#senders, ...sendersOf([opened])]
     return opened
   }
 
-  async function close(binds: Bind[], drainMs: number) {
-    for (const { session } of binds.flat()) leaving.add(session)
-    senders = senders.filter(session => !leaving.has(session))
-    await Promise.all([...leaving].map(session => leave(session, drainMs)))
+  #listenerOf(bind: number, mode: BindMode): SessionListener {
+    return {
+      onDelivery: (pdu, answer) => this.#deliveries.take(pdu, answer),
+      onChange: () => this.#submitter.pump(),
+      onEvent: event => this.#onEvent({ ...event, bind, mode }),
+      onTrouble: lastError => {
+        this.#trouble = { lastError, lastErrorAt: new Date() }
+      },
+    }
   }
 
-  async function leave(session: Session, drainMs: number) {
+  async #close(binds: Bind[], drainMs: number) {
+    for (const { session } of binds.flat()) this.#closing.add(session)
+    this.#senders = this.#senders.filter(session => !this.#closing.has(session))
+    await Promise.all([...this.#closing].map(session => this.#closeSession(session, drainMs)))
+  }
+
+  async #closeSession(session: Session, drainMs: number) {
     await session.stop(drainMs)
-    leaving.delete(session)
+    this.#closing.delete(session)
   }
 
-  async function stop() {
-    outbox.stop()
-    await close(open.splice(0), settings.drainMs)
-    await deliveries.stop()
-  }
-
-  const binds = () =>
-    open.flatMap((bind, i) => bind.map(({ mode, session }) => ({ bind: i + 1, mode, ...session.state() })))
-
-  return {
-    submit: outbox.submit,
-    get window() {
-      return settings.window * senders.length
-    },
-    binds,
-    recall: ids.recall,
-    answers() {
-      const sessions = [...sendersOf(open), ...leaving]
-      const oldest = sessions.flatMap(session => session.oldestAt() ?? [])
-      return {
-        ...outbox.counts(),
-        answeredTo: Math.min(performance.now(), ...oldest),
-        open: sessions.reduce((sum, session) => sum + session.state().open, 0),
-      }
-    },
-    setBinds,
-    health() {
-      const ours = sendersOf(open)
-      const bound = ours.filter(session => session.state().state === 'bound').length
-      return {
-        up: ours.some(session => session.isUp()), // one in doubt takes nothing: whatever came would be sent away
-        open: binds().reduce((sum, state) => sum + state.open, 0),
-        binds: { bound, wanted: open.length },
-        ...trouble,
-      }
-    },
-    stop() {
-      stopping ??= stop()
-      return stopping
-    },
+  async #stop() {
+    this.#submitter.stop()
+    await this.#close(this.#open.splice(0), this.#settings.drainMs)
+    await this.#deliveries.stop()
   }
 }
 
@@ -134,8 +151,8 @@ const sendersOf = (binds: Bind[]) => binds.flat().flatMap(({ mode, session }) =>
 const modesOf = ({ mode }: SmppSettings): BindMode[] =>
   mode === 'pair' ? ['transmitter', 'receiver'] : ['transceiver']
 
-function sessionOptions(settings: SmppSettings, mode: BindMode) {
+function sessionOptions(settings: SmppSettings, mode: BindMode): SessionOptions {
   const { tls, tlsCa, tlsServerName, ...rest } = settings
   const verified = { ...(tlsCa ? { ca: tlsCa } : {}), ...(tlsServerName ? { serverName: tlsServerName } : {}) }
-  return { ...rest, mode, ...(tls ? { tls: verified } : { tls: undefined }) }
+  return { ...rest, mode, ...(tls ? { tls: verified } : {}) }
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createSmpp } from '../../channels/smpp/smpp.ts'
+import { Smpp } from '../../channels/smpp/smpp.ts'
 import { type Smsc, startSmsc } from '../../channels/smpp/smsc/smsc.ts'
 import { blacklistedAmong } from '../../domain/blacklist/blacklist.ts'
 import { findGateway } from '../../domain/gateways/gateways.ts'
@@ -341,7 +341,7 @@ describe('gateway test', () => {
 
   /** Somebody who is gone before the receipts come: the ids under which the operator took the messages. */
   async function sendAndLeave(port: number, count: number): Promise<string[]> {
-    const channel = createSmpp(smpp(port), { receipts: async () => {}, inbound: async () => {}, gone: async () => {} })
+    const channel = new Smpp(smpp(port), { receipts: async () => {}, inbound: async () => {}, gone: async () => {} })
     await eventually(() => expect(channel.health().up).toBe(true))
     const messages = Array.from({ length: count }, (_, i) => ({
       companyId: 1,

@@ -4,8 +4,8 @@ import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Channel, Feed, Outgoing, Receipt, SendResult } from '../../channels/channel.ts'
-import { createConnection } from '../../channels/smpp/protocol/connection.ts'
-import { createSmpp } from '../../channels/smpp/smpp.ts'
+import { Connection } from '../../channels/smpp/protocol/connection.ts'
+import { Smpp } from '../../channels/smpp/smpp.ts'
 import { eventually } from '../../testing/eventually.ts'
 import {
   expectSentence,
@@ -57,7 +57,7 @@ const at = (port: number) => ({
 /** One who binds to it, and keeps what it is told. */
 async function anEsme(port: number, settings: Record<string, unknown> = {}) {
   const receipts: (Receipt & { at: number })[] = []
-  const channel = createSmpp(
+  const channel = new Smpp(
     { ...at(port), ...settings },
     {
       ...deaf,
@@ -97,7 +97,7 @@ async function send(channel: Channel, messages: Outgoing[]): Promise<Record<stri
 /** What comes back for one submission, in the order in which it comes. */
 async function orderOf(port: number): Promise<string[]> {
   const happened: string[] = []
-  const connection = createConnection(connect(port, '127.0.0.1'), {
+  const connection = new Connection(connect(port, '127.0.0.1'), {
     onPdu({ command }) {
       if (command === 'bind_transceiver_resp') submit()
       else happened.push(command)
@@ -135,7 +135,7 @@ describe('tidings smsc', () => {
   test('lets in whom it was told to', async () => {
     const { running, port } = await anSmsc('--account', 'demo:secret', '--account', 'other:se:cret')
     await anEsme(port, { systemId: 'other', password: 'se:cret' })
-    const stranger = createSmpp({ ...at(port), password: 'barley' }, deaf)
+    const stranger = new Smpp({ ...at(port), password: 'barley' }, deaf)
     atEnd.push(() => stranger.stop())
     await eventually(() => expect(stranger.health().lastError).toContain('ESME_RINVPASWD'))
     expect(await countsOf(running)).toMatchObject({ binds: 1, parts: 0 })

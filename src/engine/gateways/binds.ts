@@ -3,7 +3,7 @@ import type { Channel, Feed } from '../../channels/channel.ts'
 import type { LearntIds } from '../../channels/smpp/receipts/message-ids.ts'
 import { rememberOwn } from '../../channels/smpp/receipts/own-ids.ts'
 import { readSettings } from '../../channels/smpp/settings.ts'
-import { type Answers, createSmpp, type Smpp, type SmppEvent } from '../../channels/smpp/smpp.ts'
+import { type Answers, Smpp, type SmppEvent } from '../../channels/smpp/smpp.ts'
 import type { Pool } from '../../db/sql.ts'
 import { BIND_LEASE_SECONDS, giveBackBinds, type Holding, leaveBinds, shareBinds } from '../../domain/gateways/binds.ts'
 import type { Gateway, OwnAnswers } from '../../domain/gateways/gateway.ts'
@@ -33,7 +33,7 @@ export function connectSmpp({ sql, log, worker }: Context, gateway: Gateway, fee
     tell(log, gatewayId, event)
   }
   const learnt = keepLearnt(sql, log, gateway)
-  const channel = createSmpp(gateway.settings, own.feed, onEvent, 0, learnt.note)
+  const channel = new Smpp(gateway.settings, own.feed, { onEvent, firstBinds: 0, onLearnt: learnt.note })
   const binds = keepBinds(log, channel, {
     async share() {
       await learnt.look(channel, worker)
@@ -54,7 +54,7 @@ export function connectSmpp({ sql, log, worker }: Context, gateway: Gateway, fee
     get window() {
       return channel.window
     },
-    health: channel.health,
+    health: () => channel.health(),
     stop() {
       stopping ??= stop()
       return stopping
@@ -68,17 +68,17 @@ export function connectSmpp({ sql, log, worker }: Context, gateway: Gateway, fee
  */
 export function connectSmppOnce({ sql, log }: Omit<Context, 'worker'>, gateway: Gateway, feed: Feed): Channel {
   const learnt = keepLearnt(sql, log, gateway)
-  const channel = createSmpp(gateway.settings, feed, undefined, 0, learnt.note)
+  const channel = new Smpp(gateway.settings, feed, { firstBinds: 0, onLearnt: learnt.note })
   const loop = repeat('receipt ids', LOOK_EVERY_MS, log, async () => {
     await learnt.look(channel)
     await channel.setBinds(1)
   })
   return {
-    submit: channel.submit,
+    submit: (...given) => channel.submit(...given),
     get window() {
       return channel.window
     },
-    health: channel.health,
+    health: () => channel.health(),
     async stop() {
       await loop.stop()
       await channel.stop()

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import smpp from 'smpp'
 import { describe, expect, test } from 'vitest'
 import { decode, encode, HEADER_BYTES } from './codec.ts'
-import { createFramer, MOST_PDU_BYTES } from './framer.ts'
+import { Framer, MOST_PDU_BYTES } from './framer.ts'
 import { type Command, commands, type Draft, type Kind, type Malformed, type Pdu, tlvs } from './pdu.ts'
 import { status } from './status.ts'
 
@@ -173,14 +173,12 @@ function frame(chunks: Iterable<Buffer>, mostBytes?: number) {
   const read: (Pdu | Malformed)[] = []
   const broken: Malformed[] = []
   let mostHeld = 0
-  const framer = createFramer(
-    pdu => read.push(pdu),
-    malformed => broken.push(malformed),
-    mostBytes,
-  )
+  const onPdu = (pdu: Pdu | Malformed) => void read.push(pdu)
+  const onBroken = (malformed: Malformed) => void broken.push(malformed)
+  const framer = new Framer({ onPdu, onMalformed: onPdu, onBroken }, mostBytes)
   for (const chunk of chunks) {
     framer.push(chunk)
-    mostHeld = Math.max(mostHeld, framer.heldBytes)
+    mostHeld = Math.max(mostHeld, framer.partialBytes)
   }
   return { read, broken, mostHeld }
 }
@@ -253,13 +251,14 @@ describe('the framer', () => {
   test('says nothing after it was stopped, even in the middle of a chunk', () => {
     const link = encode({ command: 'enquire_link', sequence: 2 })
     const read: unknown[] = []
-    const framer = createFramer(
-      pdu => {
+    const framer = new Framer({
+      onPdu(pdu) {
         read.push(pdu)
         framer.stop()
       },
-      () => {},
-    )
+      onMalformed() {},
+      onBroken() {},
+    })
     framer.push(Buffer.concat([link, link, link]))
     framer.push(link)
     expect(read.length).toBe(1)

@@ -1,139 +1,144 @@
 import type { Socket } from 'node:net'
 import { encode, isResponse } from './codec.ts'
-import { createFramer } from './framer.ts'
+import { Framer } from './framer.ts'
 import type { Draft, Malformed, Pdu } from './pdu.ts'
 import { socketErrorReason } from './socket-errors.ts'
 
 export type ConnectionHandlers = {
   onPdu(pdu: Pdu): void
-  /** A PDU that cannot be read. When it asked for something it has been answered already. */
+  /** A PDU that cannot be read. If it was a request, the connection has already answered it. */
   onMalformed(malformed: Malformed): void
-  /** Once, with the first reason known. */
+  /** Called once, with the first known reason. */
   onClosed(reason: string): void
-}
-
-export type Connection = {
-  /** Throws a RangeError for what cannot be encoded; otherwise it goes out with this turn's others, if it still can. */
-  send(draft: Draft): void
-  /** Stops and resumes reading, so that the other side waits with more. */
-  hold(): void
-  release(): void
-  /** How often something was read. */
-  readonly reads: number
-  /** Whether what is sent now can still arrive. */
-  readonly isOpen: boolean
-  /** Sends what is waiting, then closes. */
-  close(reason: string): void
-  destroy(reason: string): void
 }
 
 export const CLOSED_BY_PEER = 'closed by the other side'
 
-/** More than this unsent, and we read no further: whoever does not listen is not listened to. */
+/** With more unsent bytes than this the connection stops reading: a peer that does not read gets no more answers. */
 const MOST_UNSENT_BYTES = 1024 * 1024
 const CLOSE_WITHIN_MS = 1000
 
 /**
- * PDUs over a socket, for either side. All that is sent in one turn of the event loop is written at once. A PDU that
- * cannot be read is answered with generic_nack; a length that cannot be true is too, and ends the connection.
+ * PDUs over a socket, for an ESME or an SMSC. All PDUs of one turn of the event loop are written at once. An unreadable
+ * PDU is answered with generic_nack. An impossible length is answered too, and ends the connection.
  */
-export function createConnection(socket: Socket, handlers: ConnectionHandlers): Connection {
-  const framer = createFramer(handOn, breakOff)
-  let outbox: Buffer[] = []
-  let closedBecause: string | undefined
-  let isHeld = false
-  let isClogged = false
-  let reads = 0
+export class Connection {
+  readonly #socket: Socket
+  readonly #handlers: ConnectionHandlers
+  readonly #framer: Framer
+  #unsent: Buffer[] = []
+  #closedBecause: string | undefined
+  #isPaused = false
+  #isClogged = false
+  #reads = 0
 
-  socket.setNoDelay(true)
-  socket.on('data', read)
-  socket.on('drain', unclog)
-  socket.on('error', error => note(socketErrorReason(error)))
-  socket.on('end', () => note(CLOSED_BY_PEER))
-  socket.on('close', () => {
-    framer.stop()
-    handlers.onClosed(closedBecause ?? 'the connection was closed')
-  })
-
-  function read(chunk: Buffer) {
-    reads++
-    framer.push(chunk)
+  constructor(socket: Socket, handlers: ConnectionHandlers) {
+    this.#socket = socket
+    this.#handlers = handlers
+    this.#framer = new Framer({
+      onPdu: pdu => handlers.onPdu(pdu),
+      onMalformed: malformed => this.#onMalformed(malformed),
+      onBroken: malformed => this.#onBroken(malformed),
+    })
+    socket.setNoDelay(true)
+    socket.on('data', chunk => this.#read(chunk))
+    socket.on('drain', () => this.#unclog())
+    socket.on('error', error => this.#note(socketErrorReason(error)))
+    socket.on('end', () => this.#note(CLOSED_BY_PEER))
+    socket.on('close', () => this.#onClosed())
   }
 
-  function handOn(pdu: Pdu | Malformed) {
-    if (pdu.command !== 'malformed') return handlers.onPdu(pdu)
-    if (!isResponse(pdu.id)) refuse(pdu)
-    handlers.onMalformed(pdu)
-  }
-
-  function breakOff(malformed: Malformed) {
-    refuse(malformed)
-    handlers.onMalformed(malformed)
-    close(`malformed: ${malformed.reason}`)
-  }
-
-  const refuse = ({ status, sequence }: Malformed) => send({ command: 'generic_nack', status, sequence })
-
-  function send(draft: Draft) {
+  /** Throws a RangeError if the draft cannot be encoded. On a closing connection the PDU is dropped. */
+  send(draft: Draft): void {
     const bytes = encode(draft)
-    if (!socket.writable) return
-    if (outbox.length === 0) queueMicrotask(flush)
-    outbox.push(bytes)
+    if (!this.#socket.writable) return
+    if (this.#unsent.length === 0) queueMicrotask(() => this.#flush())
+    this.#unsent.push(bytes)
   }
 
-  function flush() {
-    if (outbox.length === 0) return
-    const bytes = outbox.length === 1 ? outbox[0]! : Buffer.concat(outbox)
-    outbox = []
-    if (!socket.writable) return
-    socket.write(bytes)
-    if (socket.writableLength > MOST_UNSENT_BYTES) clog()
+  /** Stops reading, so that the peer must wait. */
+  pause(): void {
+    this.#isPaused = true
+    this.#socket.pause()
   }
 
-  function clog() {
-    isClogged = true
-    socket.pause()
+  resume(): void {
+    this.#isPaused = false
+    if (!this.#isClogged) this.#socket.resume()
   }
 
-  function unclog() {
-    isClogged = false
-    if (!isHeld) socket.resume()
+  /** How many chunks were read so far. */
+  get reads(): number {
+    return this.#reads
   }
 
-  function close(reason: string) {
-    note(reason)
-    framer.stop()
-    flush()
-    socket.end()
-    socket.resume() // what still comes is thrown away: unread, it would keep the end from being seen
-    setTimeout(() => socket.destroy(), CLOSE_WITHIN_MS).unref()
+  /** Whether a PDU that is sent now can still arrive. */
+  get isOpen(): boolean {
+    return this.#closedBecause === undefined && this.#socket.writable
   }
 
-  function note(reason: string) {
-    closedBecause ??= reason
+  /** Sends the unsent PDUs, then closes. */
+  close(reason: string): void {
+    this.#note(reason)
+    this.#framer.stop()
+    this.#flush()
+    this.#socket.end()
+    this.#socket.resume() // further input is read and dropped: a paused socket would not notice the end
+    setTimeout(() => this.#socket.destroy(), CLOSE_WITHIN_MS).unref()
   }
 
-  return {
-    send,
-    close,
-    hold() {
-      isHeld = true
-      socket.pause()
-    },
-    release() {
-      isHeld = false
-      if (!isClogged) socket.resume()
-    },
-    get reads() {
-      return reads
-    },
-    get isOpen() {
-      return closedBecause === undefined && socket.writable
-    },
-    destroy(reason) {
-      note(reason)
-      framer.stop()
-      socket.destroy()
-    },
+  destroy(reason: string): void {
+    this.#note(reason)
+    this.#framer.stop()
+    this.#socket.destroy()
+  }
+
+  #read(chunk: Buffer) {
+    this.#reads++
+    this.#framer.push(chunk)
+  }
+
+  #onMalformed(malformed: Malformed) {
+    if (!isResponse(malformed.id)) this.#refuse(malformed)
+    this.#handlers.onMalformed(malformed)
+  }
+
+  #onBroken(malformed: Malformed) {
+    this.#refuse(malformed)
+    this.#handlers.onMalformed(malformed)
+    this.close(`malformed: ${malformed.reason}`)
+  }
+
+  #refuse({ status, sequence }: Malformed) {
+    this.send({ command: 'generic_nack', status, sequence })
+  }
+
+  #flush() {
+    const [first] = this.#unsent
+    if (!first) return
+    const bytes = this.#unsent.length === 1 ? first : Buffer.concat(this.#unsent)
+    this.#unsent = []
+    if (!this.#socket.writable) return
+    this.#socket.write(bytes)
+    if (this.#socket.writableLength > MOST_UNSENT_BYTES) this.#clog()
+  }
+
+  #clog() {
+    this.#isClogged = true
+    this.#socket.pause()
+  }
+
+  #unclog() {
+    this.#isClogged = false
+    if (!this.#isPaused) this.#socket.resume()
+  }
+
+  #onClosed() {
+    this.#framer.stop()
+    this.#handlers.onClosed(this.#closedBecause ?? 'the connection was closed')
+  }
+
+  #note(reason: string) {
+    this.#closedBecause ??= reason
   }
 }

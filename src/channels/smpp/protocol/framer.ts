@@ -8,75 +8,101 @@ const LENGTH_BYTES = 4
 /** A PDU with a message_payload of its full 64 KiB, and room for its fields. */
 export const MOST_PDU_BYTES = 0x10000 + 4096
 
-export type Framer = {
-  push(chunk: Buffer): void
-  /** Says nothing more, whatever still comes. */
-  stop(): void
-  /** What it holds of a PDU that is not complete yet. */
-  readonly heldBytes: number
+export type FramerHandlers = {
+  onPdu(pdu: Pdu): void
+  /** A PDU that cannot be read. The stream goes on with the next PDU. */
+  onMalformed(malformed: Malformed): void
+  /** Called once, when a length is impossible: the framer cannot find the next PDU, and ignores the rest of the stream. */
+  onBroken(malformed: Malformed): void
 }
 
 /**
- * Cuts a stream into PDUs, however it arrives. A PDU that cannot be read is told as `malformed` and the stream goes
- * on behind it; a length that cannot be true leaves nothing to go on from: it is told to `onBroken`, once, as soon as
- * its four bytes are there, and the rest of the stream is ignored. Holds at most one PDU, and allocates no more than its length once that is believed.
+ * Cuts a stream of bytes into PDUs. An impossible length is reported as soon as its four bytes have arrived. The framer
+ * stores at most one incomplete PDU, and allocates memory for it only after it has checked the length.
  */
-export function createFramer(
-  onPdu: (pdu: Pdu | Malformed) => void,
-  onBroken: (malformed: Malformed) => void,
-  mostBytes = MOST_PDU_BYTES,
-): Framer {
-  let held: Buffer | undefined
-  let heldBytes = 0
-  let stopped = false
+export class Framer {
+  readonly #handlers: FramerHandlers
+  readonly #mostBytes: number
+  #partial: Buffer | undefined
+  #partialBytes = 0
+  #isStopped = false
 
-  function push(chunk: Buffer) {
-    let at = 0
-    while (at < chunk.length && !stopped) at = held ? fill(chunk, at) : take(chunk, at)
+  constructor(handlers: FramerHandlers, mostBytes = MOST_PDU_BYTES) {
+    this.#handlers = handlers
+    this.#mostBytes = mostBytes
   }
 
-  /** Takes a whole PDU straight from the chunk, or begins to hold one. */
-  function take(chunk: Buffer, at: number): number {
+  push(chunk: Buffer): void {
+    let at = 0
+    while (at < chunk.length && !this.#isStopped) {
+      at = this.#partial ? this.#fill(this.#partial, chunk, at) : this.#take(chunk, at)
+    }
+  }
+
+  /** Calls no handler any more. */
+  stop(): void {
+    this.#isStopped = true
+    this.#forgetPartial()
+  }
+
+  /** How many bytes of an incomplete PDU are stored. */
+  get partialBytes(): number {
+    return this.#partialBytes
+  }
+
+  /** Reads a whole PDU directly from the chunk, or starts to store an incomplete PDU. */
+  #take(chunk: Buffer, at: number): number {
     const rest = chunk.length - at
-    if (rest < LENGTH_BYTES) return hold(LENGTH_BYTES, chunk, at)
+    if (rest < LENGTH_BYTES) return this.#store(LENGTH_BYTES, chunk, at)
     const length = readInt32(chunk, at)
-    if (!isBelievable(length)) return breakOff(chunk, at)
-    if (rest < length) return hold(length, chunk, at)
-    onPdu(decode(chunk, at, at + length))
+    if (!this.#isPossible(length)) return this.#breakOff(chunk, at)
+    if (rest < length) return this.#store(length, chunk, at)
+    this.#emit(decode(chunk, at, at + length))
     return at + length
   }
 
-  function hold(size: number, chunk: Buffer, at: number): number {
-    held = Buffer.allocUnsafe(size)
-    heldBytes = 0
-    return fill(chunk, at)
+  #store(size: number, chunk: Buffer, at: number): number {
+    const partial = Buffer.allocUnsafe(size)
+    this.#partial = partial
+    this.#partialBytes = 0
+    return this.#fill(partial, chunk, at)
   }
 
-  function fill(chunk: Buffer, at: number): number {
-    const taken = chunk.copy(held!, heldBytes, at)
-    heldBytes += taken
-    if (heldBytes === held!.length) complete(held!)
-    return at + taken
+  #fill(partial: Buffer, chunk: Buffer, at: number): number {
+    const copied = chunk.copy(partial, this.#partialBytes, at)
+    this.#partialBytes += copied
+    if (this.#partialBytes === partial.length) this.#complete(partial)
+    return at + copied
   }
 
-  /** The buffer is full: it has the length alone, or the whole PDU. */
-  function complete(buffer: Buffer) {
+  /** The buffer is full: it contains the length alone, or the whole PDU. */
+  #complete(buffer: Buffer) {
     const length = readInt32(buffer, 0)
-    if (!isBelievable(length)) return breakOff(buffer, 0)
-    if (length > buffer.length) {
-      hold(length, buffer, 0)
-      return
+    if (!this.#isPossible(length)) this.#breakOff(buffer, 0)
+    else if (length > buffer.length) this.#store(length, buffer, 0)
+    else {
+      this.#forgetPartial()
+      this.#emit(decode(buffer, 0, length))
     }
-    held = undefined
-    heldBytes = 0
-    onPdu(decode(buffer, 0, length))
   }
 
-  const isBelievable = (length: number) => length >= HEADER_BYTES && length <= mostBytes
+  #emit(pdu: Pdu | Malformed) {
+    if (pdu.command === 'malformed') this.#handlers.onMalformed(pdu)
+    else this.#handlers.onPdu(pdu)
+  }
 
-  function breakOff(buffer: Buffer, at: number): number {
-    stop()
-    onBroken({
+  #forgetPartial() {
+    this.#partial = undefined
+    this.#partialBytes = 0
+  }
+
+  #isPossible(length: number): boolean {
+    return length >= HEADER_BYTES && length <= this.#mostBytes
+  }
+
+  #breakOff(buffer: Buffer, at: number): number {
+    this.stop()
+    this.#handlers.onBroken({
       command: 'malformed',
       id: fieldOf(buffer, at + ID_AT),
       status: status.ESME_RINVCMDLEN,
@@ -85,26 +111,12 @@ export function createFramer(
     })
     return buffer.length
   }
-
-  function stop() {
-    stopped = true
-    held = undefined
-    heldBytes = 0
-  }
-
-  return {
-    push,
-    stop,
-    get heldBytes() {
-      return heldBytes
-    },
-  }
 }
 
 const ID_AT = 4
 const SEQUENCE_AT = 12
 
-/** A field of the header, or 0 when it has not arrived: SMPP says 0 for what is not known. */
+/** A field of the header, or 0 if it has not arrived: in SMPP, 0 means "not known". */
 const fieldOf = (buffer: Buffer, at: number) => (buffer.length >= at + 4 ? readInt32(buffer, at) : 0)
 
 /** The first bytes of a TLS record (a handshake or an alert, version 3.x) and of an HTTP answer. */

@@ -4,7 +4,7 @@ import { esmClass } from '../protocol/pdu.ts'
 import { decodeText, type Incoming } from '../protocol/text.ts'
 import { classOfNetworkError, errorCodeOf, type FailureClass, failureClass } from './failure.ts'
 
-/** What an SMSC tells of a message. No `status` means that nothing is final yet. */
+/** The content of a receipt. Without `status` the receipt is not final. */
 export type SmscReceipt = {
   /** As the SMSC wrote it; `message-ids.ts` knows how it relates to the id of the submission. */
   id: string
@@ -15,6 +15,8 @@ export type SmscReceipt = {
   /** The SMSC's "done date", YYMMDDhhmm or YYMMDDhhmmss, in the SMSC's own zone. */
   doneDate?: string
 }
+
+export type FinalReceipt = SmscReceipt & Required<Pick<SmscReceipt, 'status'>>
 
 type Ending = 'none' | 'delivered' | FailureClass
 

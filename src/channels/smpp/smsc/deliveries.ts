@@ -1,140 +1,157 @@
 import type { Connection } from '../protocol/connection.ts'
 import { type Draft, esmClass, type Pdu } from '../protocol/pdu.ts'
 import { status } from '../protocol/status.ts'
-import { createQueue, type Queue } from './queue.ts'
+import { Queue } from './queue.ts'
 
-export type SmscCounts = {
-  connections: number
-  binds: number
-  bindsRefused: number
-  unbinds: number
-  submitted: number
-  accepted: number
-  /** Of those accepted, long messages counted once. */
-  messages: number
-  refused: number
-  throttled: number
+/** How the deliveries of the SMSC went; `SmscCounts` contains these counts. */
+export type DeliveryCounts = {
   receipts: number
   receiptsAcknowledged: number
-  /** Deliveries answered with an error, or cut off; they are sent again. */
+  /** Deliveries without an acknowledgement; the SMSC sends them again. */
   receiptsAgain: number
   inboundAcknowledged: number
-  malformed: number
-  disconnects: number
 }
 
-/** What the SMSC has to deliver: a receipt, or a message of a subscriber. */
-export type SmscReport = Omit<Draft<'deliver_sm'>, 'command' | 'sequence' | 'status'>
+/** A receipt, or a message of a subscriber. */
+export type SmscDelivery = Omit<Draft<'deliver_sm'>, 'command' | 'sequence' | 'status'>
 
-type Waiting = { systemId: string; report: SmscReport }
+type Waiting = { systemId: string; delivery: SmscDelivery }
 
-/** Deliveries under way on a connection. */
+/** The most deliveries without an answer on one connection. */
 const WINDOW = 500
 const TICK_MS = 5
 const AGAIN_AFTER_MS = 200
 
 /**
- * Delivers to whichever bind of an account receives, when the time has come, and again until it is acknowledged.
- * One timer for all: a timer for each of a million receipts would be the slowest thing here.
+ * The deliveries of the SMSC to its accounts. Each goes to any receiving bind of its account when it is due, and again
+ * until it is acknowledged. One timer serves all of them: a timer for each of a million receipts would be too slow.
  */
-export function createLedger(counts: SmscCounts) {
-  const due = new Map<string, Queue<SmscReport>>()
-  const later = new Map<number, Waiting[]>()
-  const receivers = new Map<string, Set<Receiver>>()
-  let lastTick = tickOf(performance.now())
-  const ticking = setInterval(collect, TICK_MS)
+export class SmscDeliveries {
+  readonly #counts: DeliveryCounts
+  readonly #due = new Map<string, Queue<SmscDelivery>>()
+  readonly #later = new Map<number, Waiting[]>()
+  readonly #receivers = new Map<string, Set<Receiver>>()
+  readonly #ticking = setInterval(() => this.#collect(), TICK_MS)
+  #lastTick = tickOf(performance.now())
 
-  type Receiver = { send(report: SmscReport): void; room(): number }
-
-  function add(systemId: string, report: SmscReport, afterMs: number) {
-    if (afterMs < TICK_MS) return deliver(systemId, report)
-    const tick = tickOf(performance.now() + afterMs)
-    const waiting = later.get(tick)
-    if (waiting) waiting.push({ systemId, report })
-    else later.set(tick, [{ systemId, report }])
+  constructor(counts: DeliveryCounts) {
+    this.#counts = counts
   }
 
-  function collect() {
+  add(systemId: string, delivery: SmscDelivery, afterMs: number) {
+    if (afterMs < TICK_MS) return this.#deliver(systemId, delivery)
+    const tick = tickOf(performance.now() + afterMs)
+    const waiting = this.#later.get(tick)
+    if (waiting) waiting.push({ systemId, delivery })
+    else this.#later.set(tick, [{ systemId, delivery }])
+  }
+
+  /** The connection receives the deliveries of the account from now on. */
+  join(systemId: string, connection: Pick<Connection, 'send'>): Receiver {
+    const receiver = new Receiver(connection, this.#counts, {
+      onRoom: () => this.#drain(systemId),
+      onUnacknowledged: delivery => this.#addAgain(systemId, delivery),
+      onLeave: () => this.#receivers.get(systemId)?.delete(receiver),
+    })
+    const all = this.#receivers.get(systemId) ?? new Set()
+    this.#receivers.set(systemId, all.add(receiver))
+    this.#drain(systemId)
+    return receiver
+  }
+
+  stop(): void {
+    clearInterval(this.#ticking)
+  }
+
+  #collect() {
     const now = tickOf(performance.now())
-    for (; lastTick <= now; lastTick++) {
-      for (const { systemId, report } of later.get(lastTick) ?? []) deliver(systemId, report)
-      later.delete(lastTick)
+    for (; this.#lastTick <= now; this.#lastTick++) {
+      for (const { systemId, delivery } of this.#later.get(this.#lastTick) ?? []) this.#deliver(systemId, delivery)
+      this.#later.delete(this.#lastTick)
     }
   }
 
-  function deliver(systemId: string, report: SmscReport) {
-    const receiver = receiverOf(systemId)
-    if (receiver) receiver.send(report)
-    else queueOf(systemId).push(report)
+  #deliver(systemId: string, delivery: SmscDelivery) {
+    const receiver = this.#receiverOf(systemId)
+    if (receiver) receiver.send(delivery)
+    else this.#queueOf(systemId).push(delivery)
   }
 
-  function receiverOf(systemId: string): Receiver | undefined {
-    for (const receiver of receivers.get(systemId) ?? []) if (receiver.room() > 0) return receiver
+  #receiverOf(systemId: string): Receiver | undefined {
+    for (const receiver of this.#receivers.get(systemId) ?? []) if (receiver.room > 0) return receiver
   }
 
-  function queueOf(systemId: string): Queue<SmscReport> {
-    const queue = due.get(systemId) ?? createQueue()
-    due.set(systemId, queue)
+  #queueOf(systemId: string): Queue<SmscDelivery> {
+    const queue = this.#due.get(systemId) ?? new Queue()
+    this.#due.set(systemId, queue)
     return queue
   }
 
-  /** What waited longest goes first. */
-  function drain(systemId: string) {
-    const queue = due.get(systemId)
-    while (queue && queue.size > 0) {
-      const receiver = receiverOf(systemId)
-      if (!receiver) return
-      receiver.send(queue.shift()!)
+  /** Sends the waiting deliveries, the oldest first. */
+  #drain(systemId: string) {
+    const queue = this.#queueOf(systemId)
+    for (let receiver = this.#receiverOf(systemId); receiver; receiver = this.#receiverOf(systemId)) {
+      const delivery = queue.shift()
+      if (!delivery) return
+      receiver.send(delivery)
     }
   }
 
-  /** One connection's side of it. */
-  function visitor(connection: Connection) {
-    const open = new Map<number, SmscReport>()
-    let sequence = 0
-    let systemId: string | undefined
-    const receiver: Receiver = {
-      room: () => WINDOW - open.size,
-      send(report) {
-        open.set(++sequence, report)
-        if (isReceipt(report)) counts.receipts++
-        connection.send({ command: 'deliver_sm', sequence, ...report })
-      },
-    }
+  #addAgain(systemId: string, delivery: SmscDelivery) {
+    this.#counts.receiptsAgain++
+    this.add(systemId, delivery, AGAIN_AFTER_MS)
+  }
+}
 
-    return {
-      join(account: string) {
-        systemId = account
-        const all = receivers.get(account) ?? new Set()
-        receivers.set(account, all.add(receiver))
-        drain(account)
-      },
-      answered(pdu: Pdu<'deliver_sm_resp'>) {
-        const report = open.get(pdu.sequence)
-        if (!report || systemId === undefined) return
-        open.delete(pdu.sequence)
-        if (pdu.status !== status.ESME_ROK) again(systemId, report)
-        else if (isReceipt(report)) counts.receiptsAcknowledged++
-        else counts.inboundAcknowledged++
-        drain(systemId)
-      },
-      leave() {
-        if (systemId === undefined) return
-        receivers.get(systemId)?.delete(receiver)
-        for (const report of open.values()) again(systemId, report)
-        open.clear()
-      },
-    }
+type ReceiverEvents = {
+  onRoom(): void
+  onUnacknowledged(delivery: SmscDelivery): void
+  onLeave(): void
+}
+
+/** One connection that receives, with its unanswered deliveries by sequence number. */
+export class Receiver {
+  readonly #connection: Pick<Connection, 'send'>
+  readonly #counts: DeliveryCounts
+  readonly #events: ReceiverEvents
+  readonly #open = new Map<number, SmscDelivery>()
+  #sequence = 0
+
+  constructor(connection: Pick<Connection, 'send'>, counts: DeliveryCounts, events: ReceiverEvents) {
+    this.#connection = connection
+    this.#counts = counts
+    this.#events = events
   }
 
-  function again(systemId: string, report: SmscReport) {
-    counts.receiptsAgain++
-    add(systemId, report, AGAIN_AFTER_MS)
+  get room(): number {
+    return WINDOW - this.#open.size
   }
 
-  return { add, visitor, stop: () => clearInterval(ticking) }
+  send(delivery: SmscDelivery): void {
+    const sequence = ++this.#sequence
+    this.#open.set(sequence, delivery)
+    if (isReceipt(delivery)) this.#counts.receipts++
+    this.#connection.send({ command: 'deliver_sm', sequence, ...delivery })
+  }
+
+  onAnswer({ sequence, status: code }: Pick<Pdu<'deliver_sm_resp'>, 'sequence' | 'status'>): void {
+    const delivery = this.#open.get(sequence)
+    if (!delivery) return
+    this.#open.delete(sequence)
+    if (code !== status.ESME_ROK) this.#events.onUnacknowledged(delivery)
+    else if (isReceipt(delivery)) this.#counts.receiptsAcknowledged++
+    else this.#counts.inboundAcknowledged++
+    this.#events.onRoom()
+  }
+
+  /** The connection has ended. */
+  leave(): void {
+    this.#events.onLeave()
+    for (const delivery of this.#open.values()) this.#events.onUnacknowledged(delivery)
+    this.#open.clear()
+  }
 }
 
 const tickOf = (ms: number) => Math.ceil(ms / TICK_MS)
 
-const isReceipt = (report: SmscReport) => ((report.esmClass ?? 0) & esmClass.receipt) !== 0
+const isReceipt = (delivery: SmscDelivery) => ((delivery.esmClass ?? 0) & esmClass.receipt) !== 0

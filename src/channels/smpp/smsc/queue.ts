@@ -1,32 +1,33 @@
-/** First in, first out. What has left is cut off now and then, so that a million that wait cost nothing to move. */
-export function createQueue<T>() {
-  let items: (T | undefined)[] = []
-  let head = 0
+/** First in, first out. It drops the removed items in large steps, so that a removal from a million items is cheap. */
+export class Queue<T> {
+  #items: (T | undefined)[] = []
+  #head = 0
 
-  function cutOff() {
-    items = items.slice(head)
-    head = 0
+  get size(): number {
+    return this.#items.length - this.#head
   }
 
-  return {
-    get size() {
-      return items.length - head
-    },
-    push(item: T) {
-      items.push(item)
-    },
-    /** The one that has been here longest; it stays. */
-    first: (): T | undefined => items[head],
-    shift(): T | undefined {
-      if (head === items.length) return undefined
-      const item = items[head]
-      items[head++] = undefined
-      if (head >= CUT_OFF_FROM && head * 2 >= items.length) cutOff()
-      return item
-    },
+  push(item: T): void {
+    this.#items.push(item)
+  }
+
+  /** The oldest item; it stays in the queue. */
+  first(): T | undefined {
+    return this.#items[this.#head]
+  }
+
+  shift(): T | undefined {
+    if (this.size === 0) return undefined
+    const item = this.#items[this.#head]
+    this.#items[this.#head++] = undefined
+    if (this.#head >= DROP_FROM && this.#head * 2 >= this.#items.length) this.#dropRemoved()
+    return item
+  }
+
+  #dropRemoved() {
+    this.#items = this.#items.slice(this.#head)
+    this.#head = 0
   }
 }
 
-export type Queue<T> = ReturnType<typeof createQueue<T>>
-
-const CUT_OFF_FROM = 1000
+const DROP_FROM = 1000

@@ -1,14 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { eventually } from '../../../testing/eventually.ts'
-import type { Connection } from '../protocol/connection.ts'
-import type { Pdu } from '../protocol/pdu.ts'
+import type { Draft } from '../protocol/pdu.ts'
 import { status } from '../protocol/status.ts'
-import { createLedger, type SmscCounts } from './deliveries.ts'
-import { createQueue } from './queue.ts'
+import { type DeliveryCounts, type Receiver, SmscDeliveries } from './deliveries.ts'
+import { Queue } from './queue.ts'
 
 describe('a queue', () => {
-  test('gives what came first, also when it is filled and emptied by turns', () => {
-    const queue = createQueue<number>()
+  test('gives the oldest item first, also when it is filled and emptied by turns', () => {
+    const queue = new Queue<number>()
     const out: number[] = []
     let next = 0
     for (let turn = 0; turn < 300; turn++) {
@@ -23,42 +22,42 @@ describe('a queue', () => {
   })
 })
 
-describe('what waits for a receiver', () => {
-  let counts: SmscCounts
-  let ledger: ReturnType<typeof createLedger>
+describe('a delivery that waits for a receiver', () => {
+  let counts: DeliveryCounts
+  let deliveries: SmscDeliveries
 
   beforeEach(() => {
-    counts = { receipts: 0, receiptsAcknowledged: 0, receiptsAgain: 0, inboundAcknowledged: 0 } as SmscCounts
-    ledger = createLedger(counts)
+    counts = { receipts: 0, receiptsAcknowledged: 0, receiptsAgain: 0, inboundAcknowledged: 0 }
+    deliveries = new SmscDeliveries(counts)
   })
 
-  afterEach(() => ledger.stop())
+  afterEach(() => deliveries.stop())
 
-  /** A connection that keeps what it is sent; `acknowledge` answers the oldest of it. */
+  /** A connection that keeps its PDUs; `acknowledge` answers the oldest. */
   function aReceiver() {
-    const sent: Pdu<'deliver_sm'>[] = []
-    const visitor = ledger.visitor({ send: pdu => void sent.push(pdu as Pdu<'deliver_sm'>) } as Connection)
+    const sent: Draft<'deliver_sm'>[] = []
+    let receiver: Receiver | undefined
     let answered = 0
     return {
       sent,
-      join: () => visitor.join('tidings'),
+      join() {
+        receiver = deliveries.join('tidings', {
+          send(draft) {
+            if (draft.command === 'deliver_sm') sent.push(draft)
+          },
+        })
+      },
       acknowledge(code: number = status.ESME_ROK) {
-        const { sequence } = sent[answered++]!
-        visitor.answered({
-          command: 'deliver_sm_resp',
-          status: code,
-          sequence,
-          messageId: '',
-        } as Pdu<'deliver_sm_resp'>)
+        receiver?.onAnswer({ status: code, sequence: sent[answered++]!.sequence })
       },
     }
   }
 
   const add = (count: number) => {
-    for (let i = 0; i < count; i++) ledger.add('tidings', { sourceAddr: String(i) }, 0)
+    for (let i = 0; i < count; i++) deliveries.add('tidings', { sourceAddr: String(i) }, 0)
   }
 
-  test('comes in the order in which it happened, no more than the window at once', () => {
+  test('is sent in order, with no more than a window unanswered', () => {
     add(2000)
     const { sent, join, acknowledge } = aReceiver()
     join()
@@ -68,7 +67,7 @@ describe('what waits for a receiver', () => {
     expect(counts.inboundAcknowledged).toBe(2000)
   })
 
-  test('what is not acknowledged comes again', async () => {
+  test('is sent again when it is not acknowledged', async () => {
     add(1)
     const { sent, join, acknowledge } = aReceiver()
     join()
