@@ -105,7 +105,7 @@ describe.skipIf(!hasBrowser)('gateways and health', () => {
     await page.getByLabel('Limit, parts a second').fill('50')
     await cabinet.sql`update gateways set parts_per_second = 10, version = version + 1 where gateway_id = ${gatewayId}`
     await press(page, 'Save')
-    await page.getByText(/Somebody changed this gateway meanwhile/).waitFor()
+    await page.getByText(/Somebody else changed this meanwhile/).waitFor()
     const limit = page.getByLabel('Limit, parts a second')
     await eventually(async () => {
       await page.reload() // the server reads gateways once a second

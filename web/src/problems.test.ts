@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { whyUnusable } from '../../src/domain/dispatches/routing.ts'
 import { refusalOfLogin, refusalOfPassword } from '../../src/domain/partners/partner.ts'
@@ -36,9 +38,39 @@ test('what another person deleted meanwhile, and what a role does not allow, is 
   expect(describeProblem(words, refused(403, 'You may not do this'))).toBe(ru['error.forbidden.text'])
 })
 
-test('a refusal without a text of ours is shown in the words of the server, a failure of ours is not', () => {
-  expect(describeProblem(words, refused(400, 'The moon is full'))).toBe('The moon is full')
+test('a refusal without a text of ours quotes the words of the server, a failure of ours is not', () => {
+  expect(describeProblem(words, refused(400, 'The moon is full'))).toBe('Сервер не принял запрос: The moon is full')
   expect(describeProblem(words, refused(500, 'column "x" does not exist'))).toBe(ru['error.unknown'])
   expect(describeProblem(words, new NoAnswer('x'))).toBe(ru['error.noAnswer'])
   expect(describeProblem(words, new TypeError('x is undefined'))).toBe(ru['error.unknown'])
 })
+
+/** Slices whose verbs the cabinet calls, and that refuse what people do. */
+const slices = ['documents', 'inbound', 'numbering', 'pricing', 'traffic-centers'].map(
+  name => `src/domain/${name}/*.ts`,
+)
+
+/** The page cannot send these: its own checks, lists and lengths come first, or no person chooses what they are about. */
+const neverShown = [
+  /^(Content-Type|companyId|partnerId|page|total|connector|companies|dispatches|zone|updatedAt|senderNames|documentIds): /,
+  /^(callbackUrl|file|center|amount|comment|channelType): /,
+  /^1: must be a (day|time)|^1 is not a day|^Name a company or a partner|^The piece must have/,
+]
+/** Pages with words of their own for these. */
+const toldByPage = [/^The file has mistakes: /, /^A gateway with the name /]
+
+test('every refusal that a person may meet has a text of ours', () => {
+  const found = refusalsIn(['src/http/cabinet/**/*.ts', ...slices])
+  expect(found.length).toBeGreaterThan(50)
+  const isKept = (message: string) => [...neverShown, ...toldByPage].some(pattern => pattern.test(message))
+  expect(found.filter(message => keyOf(message) === undefined && !isKept(message))).toEqual([])
+})
+
+/** The texts of `invalid(…)`, with 1 for what is put into them. */
+function refusalsIn(patterns: string[]): string[] {
+  const cwd = fileURLToPath(new URL('../..', import.meta.url))
+  const sources = globSync(patterns, { cwd }).filter(file => !file.endsWith('.test.ts'))
+  const calls = sources.flatMap(file => [...readFileSync(`${cwd}/${file}`, 'utf8').matchAll(CALL)])
+  return calls.map(([, text]) => text!.slice(1, -1).replace(/\$\{[^}]*\}/g, '1'))
+}
+const CALL = /\binvalid\(\s*('[^'\n]*'|`[^`]*`)/g

@@ -23,26 +23,68 @@ const known: [RegExp, ProblemKey][] = [
   [/^(code|body\/code|.*\bcode): must/, 'problem.code'],
   [/^password: must be \d+/, 'problem.passwordLength'],
   [/^password: must not begin/, 'problem.passwordSpace'],
-  [/^login: ".*" is taken/s, 'problem.loginTaken'],
+  [/^(login: ".*" is taken|A partner with the login )/s, 'problem.loginTaken'],
   [/^login: must be/, 'problem.login'],
   [/^The last person with the role/, 'problem.lastOwner'],
   [/^The company was changed meanwhile/, 'problem.companyChanged'],
   [/^You cannot change your own role/, 'problem.ownRole'],
   [/^The budget or the way of paying was changed/, 'problem.termsChanged'],
   [/^This Idempotency-Key was used with another request/, 'problem.keyUsed'],
-  [/^Somebody else changed this meanwhile/, 'problem.changedMeanwhile'],
+  [
+    /^(Somebody (else )?changed |The numbering plan was changed in the meantime|The second factor is (on already|off)|\w+: cannot be changed while the |(Sender|Template) \d+ is \w+ and cannot be )/,
+    'problem.changedMeanwhile',
+  ],
+  [/^(number: is not a telephone number|msisdn: must be a phone|destination: is no valid number)/, 'problem.noNumber'],
+  [/^destination: is no mobile number/, 'problem.noMobile'],
+  [/^destination: numbers of .* are not served/, 'problem.countryNotServed'],
+  [/^The search takes too long/, 'problem.searchTooLong'],
+  [/^from: must (not be (later than|after) to|be at most \d+ days before to)/, 'problem.period'],
+  [/^from: must (be a day from tomorrow on|not be in the past)/, 'problem.dayFromTomorrow'],
+  [/^dateTo: must not be /, 'problem.dayPast'],
+  [/^The (price|tariff) is the same as before/, 'problem.samePrice'],
+  [
+    /^(There is no tariff that could end|This tariff was taken back already|No change of this price is planned)/,
+    'problem.tariffGone',
+  ],
+  [/^This tariff holds already/, 'problem.tariffHolds'],
+  [/^Without this tariff there would be no price/, 'problem.tariffNeeded'],
+  [/^Only a country can lose its price/, 'problem.countryOnly'],
+  [/^These prices are the same for every partner/, 'problem.generalPrices'],
+  [/^(There are \d+ keys already|(A company has|There can be) at most \d+ )/, 'problem.limit'],
+  [/^documentIds: a document is required/, 'problem.documentNeeded'],
+  [/^brands: at least one operator/, 'problem.operatorNeeded'],
+  [/^A request for a sender name has this document/, 'problem.documentUsed'],
+  [/^file: is (empty|required)/, 'problem.fileEmpty'],
+  [/^file: must be a PDF, JPG or PNG/, 'problem.fileKind'],
+  [/^(file: must be at most|The file is larger than|The (request body|form) is larger than)/, 'problem.tooLarge'],
+  [/^Four files wait already/, 'problem.filesWait'],
+  [/^The file has not arrived yet/, 'problem.fileNotThere'],
+  [/^counteragentInn: /, 'problem.inn'],
+  [/^The dispatch (is \w+|was stopped for good)/, 'problem.dispatchMoved'],
+  [/^A dispatch by cascade cannot be sent again/, 'problem.cascadeAgain'],
+  [/^More than \d+ messages failed/, 'problem.tooManyAgain'],
+  [/^No message of the dispatch can be sent again/, 'problem.nothingAgain'],
+  [/^About \d+ receipts of this gateway are outstanding/, 'problem.drainFirst'],
+  [/^The operator did not answer within/, 'problem.operatorSilent'],
+  [/^(callbackUrl|url): must be an http or https address/, 'problem.address'],
+  [/^The company has no sender name /, 'problem.nameOfCompany'],
+  [/^senderName(Id)?: (the sender name is |is a name of )/, 'problem.templateName'],
 ]
 
-/** What went wrong, for the reader. A refusal that we have no text for is shown in the server's own words. */
+/** What went wrong, for the reader. A refusal that we have no text for is quoted in the server's own words. */
 export function describeProblem({ say }: Words, error: unknown): string {
   if (error instanceof NoAnswer) return say('error.noAnswer')
   if (!(error instanceof ServerError)) return say('error.unknown')
   if (error.status === 429) return say('error.tooMany', { count: minutes(error.retryAfterSeconds) })
-  const key = keyOf(error.message)
+  return describeRefusal({ say }, error)
+}
+
+export function describeRefusal({ say }: Pick<Words, 'say'>, { status, message }: { status: number; message: string }) {
+  const key = keyOf(message)
   if (key) return say(key)
-  if (error.status === 403) return say('error.forbidden.text')
-  if (error.status === 404) return say('error.gone.meanwhile')
-  return error.status >= 500 ? say('error.unknown') : error.message
+  if (status === 403) return say('error.forbidden.text')
+  if (status === 404) return say('error.gone.meanwhile')
+  return status >= 500 ? say('error.unknown') : say('error.refused', { message })
 }
 
 export const keyOf = (message: string): ProblemKey | undefined => known.find(([pattern]) => pattern.test(message))?.[1]

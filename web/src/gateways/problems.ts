@@ -1,3 +1,4 @@
+import { ServerError } from '../api.ts'
 import { describeProblem } from '../problems.ts'
 import type { Key, Words } from '../words/words.ts'
 
@@ -15,8 +16,10 @@ const known: [RegExp, Plain][] = [
 ]
 
 export function fieldProblemOf(words: Words, error: unknown): FieldProblem {
-  const told = describeProblem(words, error)
-  return { field: fieldIn(told), text: inWords(words, told) }
+  if (!(error instanceof ServerError) || error.status !== 400)
+    return { field: undefined, text: describeProblem(words, error) }
+  const told = error.message
+  return { field: fieldIn(told), text: inWords(words, told) ?? describeProblem(words, error) }
 }
 
 /** `setting "host" is missing or no text`, `name: must not be empty`, `to must be a phone number`. */
@@ -25,13 +28,13 @@ function fieldIn(told: string): string | undefined {
   return /^(?:setting "(\w+)|(name|to|sender|text):? must )/.exec(told)?.slice(1).find(Boolean)
 }
 
-function inWords({ say }: Words, told: string): string {
+function inWords({ say }: Words, told: string): string | undefined {
   const range = / must be (-?\d+) to (-?\d+)$/.exec(told)
   if (range) return say('gateway.problem.range', { least: range[1]!, most: range[2]! })
   const key = known.find(([pattern]) => pattern.test(told))?.[1]
   const reached = /^Gateway .* could not be reached: (.*?)(\. The engines may hold .*)?$/s.exec(told)
   if (reached) return `${troubleOf({ say }, reached[1]!)} ${reached[2] ? say('gateway.problem.binds') : ''}`.trim()
-  return key ? say(key) : told
+  return key && say(key)
 }
 
 const troubles: [RegExp, Extract<Key, `gateway.trouble.${string}`>][] = [

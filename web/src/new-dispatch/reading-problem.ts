@@ -1,3 +1,4 @@
+import { describeRefusal } from '../problems.ts'
 import type { Words } from '../words/words.ts'
 import { ReadingFailed } from './recipients/reader.ts'
 import type { BadLines } from './recipients/tasks.ts'
@@ -6,7 +7,7 @@ import type { BadLines } from './recipients/tasks.ts'
 export function describeReading({ say }: Words, error: unknown): string {
   if (!(error instanceof ReadingFailed)) return say('error.unknown')
   const { problem } = error
-  if (problem.kind === 'server') return problem.message
+  if (problem.kind === 'server') return describeRefusal({ say }, problem)
   if (problem.reason === 'oldExcel') return say('new.file.oldExcel')
   if (problem.reason === 'empty') return say('new.file.isEmpty')
   if (problem.reason === 'tooLarge') return say('new.file.tooLarge')

@@ -4,6 +4,7 @@ import { messages } from './en/messages.ts'
 import { newDispatch } from './en/new-dispatch.ts'
 import { overview } from './en/overview.ts'
 import { palette } from './en/palette.ts'
+import { refusals } from './en/refusals.ts'
 import { send } from './en/send.ts'
 import { shared } from './en/shared.ts'
 
@@ -67,6 +68,7 @@ export const en = {
   'error.request': 'Request {id}, {time}',
   'error.copyRequest': 'Copy the request id',
   'error.unknown': 'Something went wrong on our side. Try again in a moment.',
+  'error.refused': '{message}',
   'error.tooMany': {
     one: 'Too many attempts. Try again in {count} minute.',
     other: 'Too many attempts. Try again in {count} minutes.',
@@ -261,6 +263,7 @@ export const en = {
   'people.link.reset.submit': 'Make the link',
   ...messages,
   ...palette,
+  ...refusals,
   ...send,
   ...shared,
   ...traffic,

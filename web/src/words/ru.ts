@@ -4,6 +4,7 @@ import { messages } from './ru/messages.ts'
 import { newDispatch } from './ru/new-dispatch.ts'
 import { overview } from './ru/overview.ts'
 import { palette } from './ru/palette.ts'
+import { refusals } from './ru/refusals.ts'
 import { send } from './ru/send.ts'
 import { shared } from './ru/shared.ts'
 import type { FirstWords } from './words.ts'
@@ -73,6 +74,7 @@ export const ru: FirstWords = {
   'error.request': 'Запрос {id}, {time}',
   'error.copyRequest': 'Скопировать номер запроса',
   'error.unknown': 'Ошибка на нашей стороне. Повторите попытку чуть позже.',
+  'error.refused': 'Сервер не принял запрос: {message}',
   'error.tooMany': {
     one: 'Слишком много попыток. Повторите через {count} минуту.',
     few: 'Слишком много попыток. Повторите через {count} минуты.',
@@ -283,6 +285,7 @@ export const ru: FirstWords = {
   'people.link.reset.submit': 'Создать ссылку',
   ...messages,
   ...palette,
+  ...refusals,
   ...send,
   ...shared,
   ...traffic,
