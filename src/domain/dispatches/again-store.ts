@@ -7,13 +7,27 @@ export function selectAgainOf(sql: Sql, home: { companyId: number; dispatchId: n
     where company_id = ${home.companyId} and again_of = ${home.dispatchId}`
 }
 
+export type Linked = { dispatchId: number; name: string; isLater: boolean }
+
+/** The dispatch that this one repeats, and the one that repeats it. */
+export function selectLinked(sql: Sql, { companyId, dispatchId }: { companyId: number; dispatchId: number }) {
+  return sql<Linked[]>`
+    select dispatch_id as "dispatchId", name, false as "isLater" from dispatches
+    where company_id = ${companyId}
+      and dispatch_id = (select again_of from dispatches where company_id = ${companyId} and dispatch_id = ${dispatchId})
+    union all
+    select dispatch_id, name, true from dispatches where company_id = ${companyId} and again_of = ${dispatchId}`
+}
+
+type Copy = { dispatchId: number; name: string }
+
 /** With the hours and days of the original, and without its moments, which are over. */
-export function insertCopy(sql: Sql, original: { companyId: number; dispatchId: number }, dispatchId: number) {
+export function insertCopy(sql: Sql, original: { companyId: number; dispatchId: number }, { dispatchId, name }: Copy) {
   return sql`
     insert into dispatches (
       company_id, dispatch_id, again_of, name, channel_type, traffic_type, template_id, text, sender_ids, sender_name,
       center_id, offset_minutes, hours, days, parts_per_second, options, format, callback_url, callback_events)
-    select company_id, ${dispatchId}, dispatch_id, name, channel_type, traffic_type, template_id, text, sender_ids,
+    select company_id, ${dispatchId}, dispatch_id, ${name}, channel_type, traffic_type, template_id, text, sender_ids,
       sender_name, center_id, offset_minutes, hours, days, parts_per_second,
       options - 'localSendTime' - 'localCompletionTime', format, callback_url, callback_events
     from dispatches where company_id = ${original.companyId} and dispatch_id = ${original.dispatchId}`

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 
 const home = (dispatchId: number) => ({ companyId: world.companyId, dispatchId })
-const again = (dispatchId: number) => sendAgain(db.sql, numbering, home(dispatchId), async () => {})
+const again = (dispatchId: number) => sendAgain(db.sql, numbering, home(dispatchId), 'Again', async () => {})
 
 /** A dispatch that is done: the messages at these places failed, the others were delivered. */
 async function aFinished(recipients: Recipient[], failed: number[], text = 'Hello') {

@@ -1,7 +1,7 @@
 import { invalid } from '../../base/errors.ts'
 import { compileTemplate } from '../../base/text-template.ts'
 import { allowLongWork } from '../../db/patience.ts'
-import type { Pool, Transaction } from '../../db/sql.ts'
+import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
 import type { Numbering } from '../numbering/numbering.ts'
 import * as store from './again-store.ts'
@@ -28,6 +28,7 @@ export async function sendAgain(
   pool: Pool,
   numbering: Numbering,
   home: DispatchHome,
+  name: string,
   alongside: (sql: Transaction, made: { dispatchId: number }) => Promise<void>,
 ): Promise<Again> {
   return pool.begin(async sql => {
@@ -36,11 +37,21 @@ export async function sendAgain(
     const [earlier] = await store.selectAgainOf(sql, home)
     if (earlier) return { dispatchId: earlier.dispatchId, isNew: false }
     refuseUnfit(original!)
-    const dispatchId = await copyDispatch(sql, original!)
+    const dispatchId = await copyDispatch(sql, original!, name)
     await addFailed(sql, numbering, original!, dispatchId)
     await alongside(sql, { dispatchId })
     return { dispatchId, isNew: true }
   }) as Promise<Again>
+}
+
+/** The first dispatch and the one made of it, each for the page of the other. */
+export async function linkedBySendingAgain(sql: Sql, home: DispatchHome) {
+  const linked = await store.selectLinked(sql, home)
+  const link = (isLater: boolean) => {
+    const found = linked.find(each => each.isLater === isLater)
+    return found ? { dispatchId: found.dispatchId, name: found.name } : null
+  }
+  return { again: link(true), againOf: link(false) }
 }
 
 function refuseUnfit({ status, cascade }: Dispatch) {
@@ -48,9 +59,9 @@ function refuseUnfit({ status, cascade }: Dispatch) {
   if (cascade) throw invalid('A dispatch by cascade cannot be sent again')
 }
 
-async function copyDispatch(sql: Transaction, { companyId, dispatchId }: Dispatch): Promise<number> {
+async function copyDispatch(sql: Transaction, { companyId, dispatchId }: Dispatch, name: string): Promise<number> {
   const [id] = await insertDispatchId(sql, companyId)
-  await store.insertCopy(sql, { companyId, dispatchId }, id!.dispatchId)
+  await store.insertCopy(sql, { companyId, dispatchId }, { dispatchId: id!.dispatchId, name })
   return id!.dispatchId
 }
 

@@ -234,7 +234,17 @@ describe('sending again', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 201])
     const [first, second] = answers.map(({ body }) => body.dispatchId)
     expect(first).toBe(second)
-    expect((await browser.ask('GET', `/dispatches/${first}`)).body).toMatchObject({ status: 'CREATED', waiting: 2 })
+    expect((await browser.ask('GET', `/dispatches/${first}`)).body).toMatchObject({
+      status: 'CREATED',
+      waiting: 2,
+      name: expect.stringMatching(/., (again|повторно)$/),
+      againOf: { dispatchId },
+      again: null,
+    })
+    expect((await browser.ask('GET', `/dispatches/${dispatchId}`)).body).toMatchObject({
+      again: { dispatchId: first },
+      againOf: null,
+    })
   })
 })
 

@@ -6,7 +6,7 @@ import { type Money, moneyToNumber } from '../../base/money.ts'
 import type { WaitingShare } from '../../base/sending-end.ts'
 import type { Sql } from '../../db/sql.ts'
 import { recordChange } from '../../domain/audit-log/audit-log.ts'
-import { type Again, sendAgain } from '../../domain/dispatches/again.ts'
+import { type Again, linkedBySendingAgain, sendAgain } from '../../domain/dispatches/again.ts'
 import { requireDispatchOf } from '../../domain/dispatches/client-dispatches.ts'
 import {
   type Dispatch,
@@ -55,6 +55,7 @@ const Report = Type.Object({
   format: Defaulted(OneOf(reportFormats, { default: 'csv' })),
   ...ofReader,
 })
+const Repeat = Type.Object({ language: ofReader.language })
 
 /** What the page gets; it imports these types. */
 export type ListedDispatch = ReturnType<typeof presentListed>
@@ -72,8 +73,12 @@ export type DispatchAnswer = ListedDispatch &
     hours: WaitingShare[]
     /** On its short links; null for a dispatch without them. */
     clicks: ClicksOfDispatch | null
+    /** The dispatch that was made of those not reached, and the one that this was made of. */
+    again: LinkedDispatch | null
+    againOf: LinkedDispatch | null
   }
 export type AgainAnswer = Again
+type LinkedDispatch = { dispatchId: number; name: string }
 export type BreakdownAnswer = ReturnType<typeof presentBreakdown>
 
 /** Dispatches of one company, or of all companies that the viewer looks after. */
@@ -148,10 +153,11 @@ export const dispatchRoutes =
     /** A new dispatch of those whose messages failed; somebody starts it when its price is known. */
     api.post(
       '/dispatches/:id/again',
-      { config: { needs: 'traffic.send' }, schema: { params: ById } },
-      async ({ viewer, actor, params }, reply): Promise<AgainAnswer> => {
+      { config: { needs: 'traffic.send' }, schema: { params: ById, querystring: Repeat } },
+      async ({ viewer, actor, params, query }, reply): Promise<AgainAnswer> => {
         const { companyId, dispatchId, name } = await requireWatched(sql, viewer, params.id)
-        const made = await sendAgain(sql, numbering(), { companyId, dispatchId }, (tx, after) => {
+        const newName = nameOfAgain(name, query.language)
+        const made = await sendAgain(sql, numbering(), { companyId, dispatchId }, newName, (tx, after) => {
           const subject = { kind: 'dispatch', id: dispatchId, name }
           return recordChange(tx, actor, { what: 'dispatch.sent_again', companyId, subject, after })
         })
@@ -160,6 +166,13 @@ export const dispatchRoutes =
       },
     )
   }
+
+const againWords = { en: ', again', ru: ', повторно' } as const
+const LONGEST_NAME = 255
+
+/** What names it in the list beside the first one. */
+const nameOfAgain = (name: string, language: keyof typeof againWords) =>
+  name.slice(0, LONGEST_NAME - againWords[language].length) + againWords[language]
 
 const filterOf = ({ status, channel, search, from, to }: List) => ({
   status,
@@ -220,6 +233,7 @@ async function presentWhole(sql: Sql, viewer: Viewer, watched: WatchedDispatch, 
     ...presentDetails(dispatch, names),
     waits: waits.map(reason => presentReason(reason, viewer)),
     hours,
+    ...(await linkedBySendingAgain(sql, dispatch)),
     clicks: dispatch.options?.shortUrl || clicks.clicks > 0 ? clicks : null,
   }
 }

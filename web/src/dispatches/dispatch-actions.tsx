@@ -111,13 +111,13 @@ function MoveDialog({ dispatch, task, onClose }: DialogProps) {
 /** The new dispatch is started on its own page, where its price is known to the kopeck. */
 function AgainDialog({ dispatch, onClose }: { dispatch: Whole; onClose(): void }) {
   const words = useWords()
-  const { say } = words
+  const { say, language } = words
   const { money } = useFormats()
   const navigate = useNavigate()
   const { dispatchId, name, failed, status } = dispatch
   const counted = useQuery(breakdownQuery(dispatchId, status)).data?.money
   const again = useMutation({
-    mutationFn: () => ask<AgainAnswer>('POST', `/dispatches/${dispatchId}/again`),
+    mutationFn: () => ask<AgainAnswer>('POST', `/dispatches/${dispatchId}/again?language=${language}`),
     onSuccess: async made => {
       await queryClient.invalidateQueries({ queryKey: DISPATCHES })
       tellDone(say(made.isNew ? 'dispatch.again.done' : 'dispatch.again.before'))

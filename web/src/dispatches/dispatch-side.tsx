@@ -32,7 +32,7 @@ export function DispatchSide({ dispatch }: { dispatch: Whole }) {
   const { moment } = useFormats()
   const clicks = useClicks()
   const ofCompany = useMe().kind === 'COMPANY' ? undefined : dispatch.companyId
-  const { senderNames, startAt, completedAt, callbackUrl, sendingHours, limit } = dispatch
+  const { again, againOf, senderNames, startAt, completedAt, callbackUrl, sendingHours, limit } = dispatch
   return (
     <>
       <Section title={say('dispatch.text')}>
@@ -65,6 +65,8 @@ export function DispatchSide({ dispatch }: { dispatch: Whole }) {
               {say('dispatch.details.parts', { count: limit.rate, term: say(termNames[limit.term as Term]) })}
             </Pair>
           )}
+          {againOf && <Pair name={say('dispatch.details.againOf')}>{linkTo(againOf)}</Pair>}
+          {again && <Pair name={say('dispatch.details.again')}>{linkTo(again)}</Pair>}
           <Pair name={say('dispatch.details.created')}>{moment(dispatch.createdAt)}</Pair>
           {startAt && <Pair name={say('dispatch.details.planned')}>{moment(startAt)}</Pair>}
           {completedAt && <Pair name={say('dispatch.details.finished')}>{moment(completedAt)}</Pair>}
@@ -74,6 +76,12 @@ export function DispatchSide({ dispatch }: { dispatch: Whole }) {
     </>
   )
 }
+
+const linkTo = ({ dispatchId, name }: { dispatchId: number; name: string }) => (
+  <Link to="/dispatches/$dispatchId" params={{ dispatchId }} search={{}} className="link">
+    {name}
+  </Link>
+)
 
 type Term = keyof typeof termNames
 

@@ -119,6 +119,8 @@ export const dispatches = {
   'dispatch.details.limit': 'Speed limit',
   'dispatch.details.parts': { one: '{count} part {term}', other: '{count} parts {term}' },
   'dispatch.details.callbacks': 'Callbacks to',
+  'dispatch.details.againOf': 'Sends again',
+  'dispatch.details.again': 'Sent again as',
   'dispatch.details.created': 'Created',
   'dispatch.details.planned': 'Planned start',
   'dispatch.details.finished': 'Completed',

@@ -147,6 +147,8 @@ export const dispatches = {
     other: '{count} части {term}',
   },
   'dispatch.details.callbacks': 'Обратные вызовы',
+  'dispatch.details.againOf': 'Повтор рассылки',
+  'dispatch.details.again': 'Повторная рассылка',
   'dispatch.details.created': 'Создана',
   'dispatch.details.planned': 'Начало по плану',
   'dispatch.details.finished': 'Завершена',
