@@ -8,6 +8,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseAst } from 'rolldown/parseAst'
+import { writersOfTables } from '../src/testing/table-writers.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** Folders with the code of the product. Tests and what only tests use are not counted. */
@@ -20,7 +21,6 @@ type Source = { path: string; text: string; nodes: Node[] }
 function main() {
   const sources = folders.flatMap(filesIn).map(readSource)
   const lengths = sources.flatMap(functionLengths).sort((a, b) => a - b)
-  const writers = writersOfTables(sources)
   print('source files', sources.length)
   print('functions', lengths.length)
   print('lines of a function, median', quantile(lengths, 0.5))
@@ -30,7 +30,9 @@ function main() {
   printAll(`folders with more than ${FULL_FOLDER} files`, fullFolders(sources))
   printAll(
     'tables that several folders write',
-    [...writers].filter(([, by]) => by.size > 1).map(([table, by]) => `${table}: ${[...by].sort().join(', ')}`),
+    [...writersOfTables()]
+      .filter(([, by]) => by.size > 1)
+      .map(([table, by]) => `${table}: ${[...by].sort().join(', ')}`),
   )
   print('casts (`as`, without `as const`)', count(sources, isCast))
   print(
@@ -114,32 +116,6 @@ function fullFolders(sources: Source[]): string[] {
     .sort((a, b) => b[1] - a[1])
     .map(([folder, count]) => `${folder}: ${count}`)
 }
-
-const WRITE =
-  /\b(?:insert\s+into|update(?!\s+(?:of|set|skip|nowait)\b)|delete\s+from|truncate|copy)\s+(?:only\s+)?([a-z_]{3,})/g
-
-/** The folders whose SQL writes each table. */
-function writersOfTables(sources: Source[]): Map<string, Set<string>> {
-  const tables = tablesOfSchema()
-  const writers = new Map<string, Set<string>>()
-  for (const { path, nodes } of sources) {
-    for (const { quasi } of nodes.filter(isSql)) {
-      const sql = (quasi as { quasis: { value: { raw: string } }[] }).quasis.map(({ value }) => value.raw).join(' $ ')
-      for (const [, table] of sql.matchAll(WRITE)) {
-        if (!table || !tables.has(table)) continue
-        writers.set(table, (writers.get(table) ?? new Set()).add(dirname(path)))
-      }
-    }
-  }
-  return writers
-}
-
-const isSql = ({ type }: Node) => type === 'TaggedTemplateExpression'
-
-const tablesOfSchema = (): Set<string> =>
-  new Set(
-    [...readFileSync(join(root, 'schema.sql'), 'utf8').matchAll(/create table (\w+)/gi)].map(([, name = '']) => name),
-  )
 
 const count = (sources: Source[], is: (node: Node) => boolean): number =>
   sources.reduce((sum, { nodes }) => sum + nodes.filter(is).length, 0)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readingOf } from '../../src/channels/smpp/receipts/id-evidence.ts'
 import { createMessageIds, type LearntIds } from '../../src/channels/smpp/receipts/message-ids.ts'
-import { type ProviderReceipt, submissionTo } from '../../src/domain/sending/receipt.ts'
+import { type ProviderReceipt, submissionTo } from '../../src/domain/receipts/receipt.ts'
 import { readable } from '../../src/engine/gateways/receipt-ids.ts'
 
 const FORMS: Record<string, [answered: (n: number) => string, receipted: (n: number) => string]> = {

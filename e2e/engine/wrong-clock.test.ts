@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
+import { enginesAtWork } from '../../src/domain/engines/engines.ts'
 import { senderFeeTable } from '../../src/domain/pricing/pricing.ts'
 import { approveSender } from '../../src/domain/senders/moderation.ts'
-import { enginesAtWork } from '../../src/domain/sending/engines.ts'
 import { acceptSingles } from '../../src/domain/singles/singles.ts'
 import { useDatabase } from '../../src/testing/database.ts'
 import { aGateway, useEngines } from '../../src/testing/engines.ts'

@@ -1,4 +1,4 @@
-import type { WaitReason } from '../domain/sending/waiting.ts'
+import type { WaitReason } from '../domain/waiting/waiting.ts'
 
 /** Why a dispatch waits, as a sentence for people. */
 export function waitSentence(reason: WaitReason): string {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { uuid7Batch } from '../base/uuid7.ts'
-import { moveMessages } from '../domain/messages/store.ts'
-import { selectOpen } from '../domain/sending/receipt-store.ts'
-import { selectTold } from '../domain/sending/timing-store.ts'
+import { updateStatuses } from '../domain/messages/store.ts'
+import { selectOpen } from '../domain/receipts/store.ts'
+import { selectReported } from '../domain/recording/reported-messages.ts'
 import { useDatabase } from '../testing/database.ts'
 import { aCompany, aPartner } from '../testing/factories.ts'
 import { planModes } from '../testing/plans.ts'
@@ -36,7 +36,7 @@ describe.each(planModes)('%s', mode => {
 
   const works = {
     'are moved': (sql: Sql, asked: string[]) =>
-      moveMessages(
+      updateStatuses(
         sql,
         companyId,
         'CREATED',
@@ -50,7 +50,7 @@ describe.each(planModes)('%s', mode => {
           operatorError: null,
         })),
       ),
-    'are told': (sql: Sql, asked: string[]) => selectTold(sql, companyId, asked),
+    'are reported': (sql: Sql, asked: string[]) => selectReported(sql, companyId, asked),
     'are looked up for receipts': (sql: Sql, asked: string[]) =>
       selectOpen(
         sql,

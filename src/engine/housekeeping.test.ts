@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { uuid7Batch } from '../base/uuid7.ts'
-import { forgetOldCascades } from '../domain/cascades/cascades.ts'
+import { forgetOldCascades } from '../domain/cascade-steps/cascade-steps.ts'
 import { forgetIdleLanes } from '../domain/lanes/lanes.ts'
 import { loadNumbering } from '../domain/numbering/numbering.ts'
 import { acceptSingles } from '../domain/singles/singles.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../base/errors.ts'
-import { enginesAtWork } from '../domain/sending/engines.ts'
+import { enginesAtWork } from '../domain/engines/engines.ts'
 import type { Context } from './context.ts'
 
 /**

@@ -3,6 +3,7 @@ import { money } from '../base/money.ts'
 import type { Pool } from '../db/sql.ts'
 import { createCompany } from '../domain/companies/companies.ts'
 import type { NewCompany } from '../domain/companies/company.ts'
+import type { NewSingle } from '../domain/messages/single.ts'
 import type { Brand } from '../domain/numbering/brand.ts'
 import { logIn } from '../domain/partners/log-in.ts'
 import type { Partner } from '../domain/partners/partner.ts'
@@ -11,7 +12,6 @@ import { usePasswordCost } from '../domain/partners/password.ts'
 import { approveSender } from '../domain/senders/moderation.ts'
 import type { NewSender, Sender } from '../domain/senders/sender.ts'
 import { createSender } from '../domain/senders/senders.ts'
-import type { NewSingle } from '../domain/singles/single.ts'
 
 /** Factories make the world in one line each; whatever is not said is invented. */
 

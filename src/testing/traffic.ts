@@ -1,9 +1,9 @@
 import type { Pool } from '../db/sql.ts'
 import { claimReceivers, nextBatches, savePasses } from '../domain/callbacks/callbacks.ts'
+import type { CascadePlan, SingleWish } from '../domain/messages/single.ts'
 import type { Numbering } from '../domain/numbering/numbering.ts'
-import { recordStatusReports } from '../domain/sending/recording.ts'
+import { recordStatusReports } from '../domain/recording/recording.ts'
 import { createIntake } from '../domain/singles/intake.ts'
-import type { CascadePlan, SingleWish } from '../domain/singles/single.ts'
 import { aGateway } from './engines.ts'
 import { aDispatch, billingZone, start, type World } from './world.ts'
 

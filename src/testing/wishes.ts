@@ -1,4 +1,4 @@
-import type { SingleWish } from '../domain/singles/single.ts'
+import type { SingleWish } from '../domain/messages/single.ts'
 import { numberOf } from './factories.ts'
 
 /** A single message as its client wants it: plain, and at once. */

@@ -17,7 +17,8 @@ import {
   counteragentTypes,
   type NewCompany,
 } from '../../domain/companies/company.ts'
-import { type Account, type BillingMode, billingModes, monthOf } from '../../domain/ledger/account.ts'
+import { type BillingMode, billingModes } from '../../domain/companies/terms.ts'
+import { type Account, monthOf } from '../../domain/ledger/account.ts'
 import { accountOf, correctBalance, listAccounts, setBilling, topUp } from '../../domain/ledger/ledger.ts'
 import { partnerWithLogin } from '../../domain/partners/partners.ts'
 import { noCompany, noPartner, orAdvise } from '../advice.ts'

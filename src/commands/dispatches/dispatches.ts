@@ -13,7 +13,7 @@ import { listDispatches, requireAnyDispatch } from '../../domain/dispatches/disp
 import { startDispatch, stopDispatch } from '../../domain/dispatches/lifecycle.ts'
 import { failuresOf } from '../../domain/messages/messages.ts'
 import { requirePartner } from '../../domain/partners/partners.ts'
-import { reasonsToWait } from '../../domain/sending/waiting.ts'
+import { reasonsToWait } from '../../domain/waiting/waiting.ts'
 import { noCompany, noDispatch, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { idArgument, idOption } from '../command-line.ts'

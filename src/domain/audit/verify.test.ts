@@ -11,8 +11,8 @@ import { correctBalance, topUp } from '../ledger/ledger.ts'
 import { brandIds } from '../numbering/brand.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { importTariffs } from '../pricing/imports.ts'
+import { recordStatusReports } from '../recording/recording.ts'
 import { approveSender } from '../senders/moderation.ts'
-import { recordStatusReports } from '../sending/recording.ts'
 import { type Difference, verifyLedger } from './verify.ts'
 
 const db = useDatabase()

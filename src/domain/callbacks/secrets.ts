@@ -1,8 +1,8 @@
 import { AppError, notFound } from '../../base/errors.ts'
 import { type BoxKey, boxKey, open, seal } from '../../base/secret-box.ts'
 import type { Sql } from '../../db/sql.ts'
+import * as secrets from '../companies/callback-secrets.ts'
 import { makeSecret } from './signature.ts'
-import * as store from './store.ts'
 
 /** The key that the signing secrets of callbacks are sealed with. */
 export const callbackKey = (secret: string): BoxKey => boxKey(secret, 'callbacks')
@@ -12,34 +12,34 @@ export const callbackKey = (secret: string): BoxKey => boxKey(secret, 'callbacks
  * sealed on the way. Without a key, which no service is started without, a plain one stays plain.
  */
 export async function callbackSecretOf(sql: Sql, companyId: number, key: BoxKey | undefined): Promise<string> {
-  const [known] = await store.selectSecret(sql, companyId)
+  const [known] = await secrets.selectSecret(sql, companyId)
   if (!known) throw notFound('Company')
   if (known.sealed) return openSecret(known.sealed, key)
-  if (!key) return known.plain ?? (await store.insertPlainSecret(sql, companyId, makeSecret()))[0]!.plain
-  const [kept] = await store.sealSecret(sql, companyId, known.plain, seal(key, known.plain ?? makeSecret()))
+  if (!key) return known.plain ?? (await secrets.insertPlainSecret(sql, companyId, makeSecret()))[0]!.plain
+  const [kept] = await secrets.sealSecret(sql, companyId, known.plain, seal(key, known.plain ?? makeSecret()))
   return kept ? openSecret(kept.sealed, key) : callbackSecretOf(sql, companyId, key) // another process was first
 }
 
 /** A new secret in place of the old one, also of one that cannot be opened any more. */
 export async function replaceCallbackSecret(sql: Sql, companyId: number, key: BoxKey): Promise<string> {
   const secret = makeSecret()
-  const { count } = await store.replaceSecret(sql, companyId, seal(key, secret))
+  const { count } = await secrets.replaceSecret(sql, companyId, seal(key, secret))
   if (count === 0) throw notFound('Company')
   return secret
 }
 
 /** Whether a secret was made already: it is, when it is first needed. */
 export const hasCallbackSecret = async (sql: Sql, companyId: number): Promise<boolean> =>
-  (await store.selectHasSecret(sql, companyId))[0]?.hasSecret ?? false
+  (await secrets.selectHasSecret(sql, companyId))[0]?.hasSecret ?? false
 
 /** Seals what an older version kept plain. */
 export async function sealPlainSecrets(sql: Sql, key: BoxKey): Promise<void> {
-  for (const { companyId } of await store.selectPlainSecrets(sql)) await sealOne(sql, companyId, key)
+  for (const { companyId } of await secrets.selectPlainSecrets(sql)) await sealOne(sql, companyId, key)
 }
 
 async function sealOne(sql: Sql, companyId: number, key: BoxKey) {
-  const [known] = await store.selectSecret(sql, companyId)
-  if (known?.plain) await store.sealSecret(sql, companyId, known.plain, seal(key, known.plain))
+  const [known] = await secrets.selectSecret(sql, companyId)
+  if (known?.plain) await secrets.sealSecret(sql, companyId, known.plain, seal(key, known.plain))
 }
 
 function openSecret(sealed: Buffer, key: BoxKey | undefined): string {

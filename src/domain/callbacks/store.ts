@@ -199,39 +199,6 @@ export function expireCallbacks(sql: Sql, now: Date, limit: number) {
     where c.company_id = ended.company_id and c.callback_id = ended.callback_id and c.status = 'WAITING'`
 }
 
-export type KeptSecret = { plain: string | null; sealed: Buffer | null }
-
-export const selectSecret = (sql: Sql, companyId: number) =>
-  sql<KeptSecret[]>`
-    select callback_secret as plain, callback_secret_sealed as sealed from companies where company_id = ${companyId}`
-
-/**
- * Keeps a secret sealed in place of a plain one, or of none; changes nothing when another process was first. Returns
- * nothing when the plain one is not the one that was sealed.
- */
-export function sealSecret(sql: Sql, companyId: number, plain: string | null, sealed: Buffer) {
-  return sql<{ sealed: Buffer }[]>`
-    update companies set
-      callback_secret_sealed = coalesce(callback_secret_sealed, ${sealed}),
-      callback_secret = null
-    where company_id = ${companyId} and callback_secret is not distinct from ${plain}
-    returning callback_secret_sealed as sealed`
-}
-
-/** Of two that make one at once, the first one's stays. */
-export function insertPlainSecret(sql: Sql, companyId: number, made: string) {
-  return sql<{ plain: string }[]>`
-    update companies set callback_secret = coalesce(callback_secret, ${made}) where company_id = ${companyId}
-    returning callback_secret as plain`
-}
-
-export const replaceSecret = (sql: Sql, companyId: number, sealed: Buffer) =>
-  sql`
-    update companies set callback_secret_sealed = ${sealed}, callback_secret = null where company_id = ${companyId}`
-
-export const selectPlainSecrets = (sql: Sql) =>
-  sql<{ companyId: number }[]>`select company_id as "companyId" from companies where callback_secret is not null`
-
 export type ListedCallback = {
   callbackId: number
   url: string
@@ -433,11 +400,6 @@ export function selectReceivers(sql: Sql, companyId: number, limit: number, most
     order by failures >= ${FAILURES_UNTIL_PROBE} desc, served_at desc, receiver
     limit ${limit}`
 }
-
-export const selectHasSecret = (sql: Sql, companyId: number) =>
-  sql<{ hasSecret: boolean }[]>`
-    select callback_secret is not null or callback_secret_sealed is not null as "hasSecret"
-    from companies where company_id = ${companyId}`
 
 /** The newest address of callbacks, and how it is written to. */
 export const selectNewestUrl = (sql: Sql, companyId: number) =>

@@ -1,169 +1,106 @@
-import { errorCodes } from '../../base/error-codes.ts'
-import { normaliseNumber } from '../../base/phone-number.ts'
-import type { Pool, Sql, Transaction } from '../../db/sql.ts'
-import { requireAnyCompany } from '../companies/companies.ts'
-import { foreignNames } from '../gateways/name-owners.ts'
-import type { Numbering } from '../numbering/numbering.ts'
-import { openPriceBook } from '../pricing/pricing.ts'
-import { sendersCalled } from '../senders/senders.ts'
-import { type Desk, draftSingle, matchWishes } from '../singles/draft.ts'
-import type { Acceptance, NewSingle, Refusal, SingleWish } from '../singles/single.ts'
-import { acceptWithin, keepFailed } from '../singles/singles.ts'
-import { type Telling, tell } from '../singles/telling.ts'
-import { currentTemplates } from '../templates/approved.ts'
-import { Effort, forAccepted } from '../templates/effort.ts'
-import type { FallbackSend } from '../verifications/verification.ts'
-import { noteFallbacks } from '../verifications/verifications.ts'
-import * as store from './store.ts'
+import type { Sql } from '../../db/sql.ts'
+import type { CascadePlan } from '../messages/single.ts'
 
-export type CascadeContext = {
-  pool: Pool
-  numbering: () => Numbering
-  linkBase: string
-  billingZone: string
-  now: Date
+export type NextStep = {
+  cascadeUuid: string
+  step: number
+  planned: CascadePlan[number]
+  /** The verification whose codes it carries, and how long they are still good. */
+  verificationUuid: string | null
+  secondsLeft: number | null
 }
-
-/** A step that did not do: it failed, or its time passed. */
-export type EndedStep = { cascadeUuid: string; step: number }
 
 /**
- * Writes the next steps of cascades, in the transaction of what triggers them, each once. A step that cannot be sent,
- * for want of money or of its name, is kept as failed, and the one after it is tried.
+ * The cascade `c` has steps left and was not stopped, neither by itself nor with its dispatch. A cascade that carries a
+ * verification code ends when the number is confirmed, the code can no longer be typed or a newer one was sent.
  */
-export async function advanceCascades(
-  sql: Transaction,
-  companyId: number,
-  ended: EndedStep[],
-  context: CascadeContext,
-): Promise<void> {
-  let open = ended
-  while (open.length > 0) {
-    const next = await store.takeNextSteps(sql, companyId, open)
-    if (next.length === 0) break
-    open = await writeSteps(sql, companyId, next, context)
-  }
-  const cascadeUuids = ended.map(({ cascadeUuid }) => cascadeUuid)
-  if (cascadeUuids.length > 0) await store.forgetCodes(sql, companyId, cascadeUuids)
+const goesOn = (sql: Sql) => sql`
+  c.ended_at is null and c.next_step <= jsonb_array_length(c.steps) and not exists (
+    select from dispatches d
+    where d.company_id = c.company_id and d.dispatch_id = c.dispatch_id and d.ended_at is not null)
+  and not exists (
+    select from verifications v
+    where v.company_id = c.company_id and v.verification_uuid = c.verification_uuid
+      and (v.confirmed_at is not null or v.tries_left = 0 or v.newest_uuid <> c.cascade_uuid
+        or (select max(ends) from unnest(v.code_ends) ends) <= now()))`
+
+/** Takes the step after each of these, once: who comes second finds it taken. */
+export function takeNextSteps(sql: Sql, companyId: number, ended: { cascadeUuid: string; step: number }[]) {
+  return sql<NextStep[]>`
+    update cascades c set next_step = c.next_step + 1
+    from unnest(${ended.map(({ cascadeUuid }) => cascadeUuid)}::uuid[], ${ended.map(({ step }) => step)}::int[]) q (uuid, step)
+    where c.company_id = ${companyId} and c.cascade_uuid = q.uuid and c.next_step = q.step + 1 and ${goesOn(sql)}
+    returning c.cascade_uuid as "cascadeUuid", (q.step + 1)::int as step, c.steps -> q.step as planned,
+      c.verification_uuid as "verificationUuid", (
+        select ceil(extract(epoch from max(ends) - now()))::int from verifications v, unnest(v.code_ends) ends
+        where v.company_id = c.company_id and v.verification_uuid = c.verification_uuid) as "secondsLeft"`
 }
 
-/** Returns those that failed at once. */
-async function writeSteps(sql: Transaction, companyId: number, steps: store.NextStep[], context: CascadeContext) {
-  const desk = await openDesk(sql, companyId, steps, context)
-  const drafts = steps.map(step => {
-    const match = desk.matches.get(step.planned.wish)
-    return { step, draft: draftSingle(desk, wishOf(step), context.now, match) }
-  })
-  const ready = drafts.filter((each): each is Ready => !('kind' in each.draft))
-  const outcomes = await acceptWithin(
-    sql,
-    companyId,
-    ready.map(({ draft }) => draft),
-    context,
-  )
-  await noteFallbacks(sql, companyId, fallbacksAmong(ready, outcomes))
-  const failed = [
-    ...ready.flatMap(({ step, draft }, i) => failureOf(step, draft, outcomes[i]!)),
-    ...drafts.flatMap(({ step, draft }) => ('kind' in draft ? failureOf(step, undraftable(step), draft) : [])),
-  ]
-  await keepAndTell(sql, companyId, failed, context.now)
-  return failed.map(({ step: { cascadeUuid, step } }) => ({ cascadeUuid, step }))
+/** The steps of the cascade `c` without the encrypted texts of their codes. */
+const stepsWithoutCodes = (sql: Sql) => sql`(
+  select jsonb_agg(step #- '{wish,sealed}' order by n) from jsonb_array_elements(c.steps) with ordinality s (step, n))`
+
+/** Removes the codes of cascades that send nothing more. */
+export function forgetCodes(sql: Sql, companyId: number, cascadeUuids: string[]) {
+  return sql`
+    update cascades c set steps = ${stepsWithoutCodes(sql)}
+    where c.company_id = ${companyId} and c.cascade_uuid = any(${cascadeUuids}::uuid[])
+      and c.verification_uuid is not null and not (${goesOn(sql)})`
 }
 
-/** Of the steps that were accepted, those that carry codes of a verification. */
-const fallbacksAmong = (ready: Ready[], outcomes: Acceptance[]): FallbackSend[] =>
-  ready.flatMap(({ step: { verificationUuid }, draft: { channelType } }, i) =>
-    verificationUuid && outcomes[i]!.kind === 'accepted' ? [{ verificationUuid, channelType }] : [],
-  )
-
-type Ready = { step: store.NextStep; draft: NewSingle }
-type Failed = { step: store.NextStep; single: NewSingle; errorCode: number }
-
-const wishOf = ({ cascadeUuid, step, planned: { wish }, secondsLeft }: store.NextStep): SingleWish => ({
-  ...wish,
-  options: secondsLeft === null ? wish.options : { ...wish.options, ttl: ttlWithin(secondsLeft, wish) },
-  cascade: { uuid: cascadeUuid, step },
-})
-
-/** A step that carries a code ends with the code at the latest, which was made when the cascade began. */
-const ttlWithin = (secondsLeft: number, { options: { ttl } }: SingleWish) => Math.min(ttl ?? secondsLeft, secondsLeft)
-
-function failureOf(step: store.NextStep, single: NewSingle, outcome: { kind: 'accepted' } | Refusal): Failed[] {
-  if (outcome.kind === 'accepted') return []
-  return [{ step, single, errorCode: outcome.why === 'no funds' ? errorCodes.noFunds : messageCodeOf(outcome) }]
+/** Ends cascades and removes their codes; returns those that had steps left. */
+export function endCascades(sql: Sql, companyId: number, cascadeUuids: string[], now: Date) {
+  return sql<{ cascadeUuid: string }[]>`
+    update cascades c set ended_at = ${now},
+      steps = case when c.verification_uuid is null then c.steps else ${stepsWithoutCodes(sql)} end
+    where c.company_id = ${companyId} and c.cascade_uuid = any(${cascadeUuids}::uuid[]) and ${goesOn(sql)}
+    returning c.cascade_uuid as "cascadeUuid"`
 }
 
-/** Codes of the API itself mean nothing for a message. */
-const messageCodeOf = ({ code }: Refusal) => (code >= 7000 ? code : errorCodes.refusedByChannel)
+export type OpenStep = {
+  uuid: string
+  status: 'CREATED' | 'SENT' | 'DELIVERED' | 'FAILED'
+  readAt: Date | null
+  cascadeUuid: string
+  step: number
+  condition: 'not_delivered' | 'not_read'
+}
+
+/** Where these steps stand, and what their cascades wait for. */
+export function selectSteps(sql: Sql, companyId: number, uuids: string[]) {
+  const sorted = uuids.toSorted()
+  return sql<OpenStep[]>`
+    select m.uuid, m.status, m.read_at as "readAt", m.cascade_uuid as "cascadeUuid", m.cascade_step as step,
+      c.steps -> (m.cascade_step - 1) ->> 'condition' as condition
+    from messages m join cascades c on c.company_id = m.company_id and c.cascade_uuid = m.cascade_uuid
+    where m.company_id = ${companyId} and m.uuid = any(${sorted}::uuid[])
+      and m.uuid between ${sorted[0]!} and ${sorted.at(-1)!}`
+}
 
 /**
- * What is known of a step whose name or number turned out to be unusable. The plan has the number as the client wrote
- * it; the step is kept under the same one as the others.
+ * Those whose messages are in no month that is still attached: a later step may lie in a later month than the first.
+ * One that is younger than a hundred days may have a step to come, and so may one whose dispatch was started late and has
+ * not been COMPLETED for as long. Company by company, because that is how they are kept; `offset 0` has each one's
+ * messages looked up in their index, whatever the planner thinks of reading all of them instead.
  */
-function undraftable(step: store.NextStep): NewSingle {
-  const wish = wishOf(step)
-  return {
-    ...wish,
-    destination: normaliseNumber(wish.destination) ?? wish.destination,
-    senderId: null,
-    brandId: 0,
-    priority: 3,
-    parts: 0,
-    tariffId: null,
-    price: 0n,
-    trafficType: wish.trafficType ?? 'PROMO',
-    templateId: null,
-    sendAt: null,
-    completeBy: null,
-    expiresAt: new Date(0),
-    endsEarly: false,
-    links: [],
-  }
-}
-
-async function keepAndTell(sql: Transaction, companyId: number, failed: Failed[], now: Date) {
-  if (failed.length === 0) return
-  const uuids = await keepFailed(sql, companyId, failed, now)
-  const tellings = failed.map(({ step, single, errorCode }, i): Telling => {
-    const of = { ...single, uuid: uuids[i]!, cascadeUuid: step.cascadeUuid, cascadeStep: step.step }
-    return { of, what: { kind: 'status', status: 'unsent', errorCode, at: now } }
-  })
-  await tell(sql, companyId, tellings, now)
-}
-
-async function openDesk(
-  sql: Transaction,
-  companyId: number,
-  steps: store.NextStep[],
-  { pool, numbering, linkBase, now }: CascadeContext,
-): Promise<Desk> {
-  const names = [...new Set(steps.map(({ planned }) => planned.wish.senderName))]
-  const { partnerId } = await requireAnyCompany(sql, companyId)
-  const wishes = steps.map(({ planned }) => planned.wish)
-  const [senders, foreign, prices, { templates }] = await Promise.all([
-    sendersCalled(sql, companyId, names),
-    foreignNames(sql, companyId, wishes),
-    openPriceBook(sql, partnerId),
-    currentTemplates(sql, pool, companyId, now),
-  ])
-  const matches = await matchWishes(templates, wishes, () => new Effort(forAccepted))
-  return { senders, foreignNames: foreign, prices, templates, matches, numbering: numbering(), linkBase }
-}
-
-/** Where steps stand whose time has passed. */
-export const stepsOf = (sql: Sql, companyId: number, uuids: string[]) => store.selectSteps(sql, companyId, uuids)
-
-/** Stops cascades; returns the ids of those that had steps left. */
-export async function endCascades(sql: Transaction, companyId: number, cascadeUuids: string[], now: Date) {
-  if (cascadeUuids.length === 0) return new Set<string>()
-  return new Set((await store.endCascades(sql, companyId, cascadeUuids, now)).map(({ cascadeUuid }) => cascadeUuid))
-}
-
-const BATCH = 5000
-const MOST_BATCHES = 100
-
-/** Forgets cascades together with the months of their messages. */
-export async function forgetOldCascades(sql: Sql): Promise<void> {
-  let batches = 0
-  while ((await store.deleteOldCascades(sql, BATCH)).count === BATCH && ++batches < MOST_BATCHES);
+export function deleteOldCascades(sql: Sql, limit: number) {
+  return sql`
+    with months as (
+      select min(to_date(substring(t.relname from 10), 'YYYY_MM')) as first from pg_inherits i
+      join pg_class t on t.oid = i.inhrelid where i.inhparent = 'messages'::regclass),
+    bound as (
+      select uuid7_floor(least(first::timestamp at time zone 'UTC', now() - interval '100 days')) as least from months),
+    old as (
+      select o.* from companies k cross join bound b cross join lateral (
+        select c.company_id, c.cascade_uuid from cascades c
+        where c.company_id = k.company_id and c.cascade_uuid < b.least
+          and not exists (
+            select from dispatches d
+            where d.company_id = c.company_id and d.dispatch_id = c.dispatch_id
+              and (d.status <> 'COMPLETED' or d.completed_at > now() - interval '100 days') offset 0)
+          and not exists (
+            select from messages m where m.company_id = c.company_id and m.cascade_uuid = c.cascade_uuid offset 0)
+        limit ${limit}) o
+      limit ${limit})
+    delete from cascades c using old where c.company_id = old.company_id and c.cascade_uuid = old.cascade_uuid`
 }

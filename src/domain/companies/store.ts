@@ -1,4 +1,5 @@
 import type { Sql } from '../../db/sql.ts'
+import { openAccounts } from '../accounts/accounts.ts'
 import type { Partner } from '../partners/partner.ts'
 import type {
   Company,
@@ -29,7 +30,7 @@ export function insertCompany(sql: Sql, partner: Partner, company: NewCompany) {
       ${company.counteragentAddress ?? null}, ${company.counteragentKpp ?? null}, ${sqlMoney(sql, company.budget)},
       ${partner.currency})
       returning company_id)
-    insert into accounts (company_id) select company_id from company
+    ${openAccounts(sql, sql`select company_id from company`)}
     returning company_id as "companyId"`
 }
 

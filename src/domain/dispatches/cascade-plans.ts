@@ -1,12 +1,11 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Content } from '../../base/content.ts'
 import { compileTemplate } from '../../base/text-template.ts'
-import { copyInto, copyText } from '../../db/copy.ts'
 import type { Transaction } from '../../db/sql.ts'
+import { copyCascades } from '../cascades/cascade-rows.ts'
 import type { CascadeStep, Dispatch, Recipient } from './dispatch.ts'
 import { compileContent, type FillContent, withText } from './step-content.ts'
 
-const SLICE = 1000
+const BATCH = 1000
 
 type Cascading = Pick<
   Dispatch,
@@ -17,23 +16,18 @@ type Cascading = Pick<
  * Keeps, for every accepted recipient of a cascade dispatch, the whole plan with its own substitutions filled in: the
  * later steps are written from it when their time comes, as those of single cascades are (`singles/single.ts`).
  */
-export function copyPlans(
-  sql: Transaction,
-  dispatch: Cascading,
-  accepted: { uuid: string; destination: string; recipient: Recipient }[],
-): Promise<void> {
-  const planOf = planner(dispatch)
-  return copyInto(sql, 'cascades', ['company_id', 'cascade_uuid', 'dispatch_id', 'steps', 'next_step'], async write => {
-    for (let from = 0; from < accepted.length; from += SLICE) {
-      let rows = ''
-      for (const each of accepted.slice(from, from + SLICE)) {
-        const plan = copyText(JSON.stringify(planOf(each.destination, each.recipient)))
-        rows += `${dispatch.companyId}\t${each.uuid}\t${dispatch.dispatchId}\t${plan}\t2\n`
-      }
-      await write(rows)
-      await nextTurn()
-    }
-  })
+export function copyPlans(sql: Transaction, dispatch: Cascading, accepted: Accepted[]): Promise<void> {
+  return copyCascades(sql, dispatch, batchesOf(planner(dispatch), accepted))
+}
+
+type Accepted = { uuid: string; destination: string; recipient: Recipient }
+
+function* batchesOf(planOf: ReturnType<typeof planner>, accepted: Accepted[]) {
+  for (let from = 0; from < accepted.length; from += BATCH) {
+    yield accepted.slice(from, from + BATCH).map(({ uuid, destination, recipient }) => {
+      return { uuid, plan: planOf(destination, recipient) }
+    })
+  }
 }
 
 function planner({ cascade, options, centerId, callbackUrl, callbackEvents }: Cascading) {

@@ -11,8 +11,10 @@ import { requireActiveCompany } from '../companies/companies.ts'
 import type { Company } from '../companies/company.ts'
 import { refuseForeignNames } from '../gateways/name-owners.ts'
 import { type Once, once } from '../idempotency/idempotency.ts'
+import { type Lane, updateLaneTails, upsertLanes } from '../lanes/dispatch-lanes.ts'
 import type { NewMessage } from '../messages/message.ts'
 import { acceptedMessages, type MessageHome, writeMessages } from '../messages/messages.ts'
+import { replaceInText } from '../messages/texts.ts'
 import type { Classified, Numbering } from '../numbering/numbering.ts'
 import type { Partner } from '../partners/partner.ts'
 import { openPriceBook } from '../pricing/pricing.ts'
@@ -269,7 +271,7 @@ async function takeIn(
   const hasTemplate = heldTo !== undefined
   const hasContents = hasTemplate || hasOwnContents(submitted.intake)
   await writeMessages(sql, { ...home, hasTemplate, hasContents }, written)
-  await store.updateLaneTails(sql, home.companyId, mayBeUsual ? [...lanes, ...usualLanes] : lanes)
+  await updateLaneTails(sql, home.companyId, mayBeUsual ? [...lanes, ...usualLanes] : lanes)
   await keepLinks(sql, home, tally, submitted.linkBase)
   if (submitted.cascading) await copyPlans(sql, submitted.cascading, acceptedOf(submitted.recipients, uuids, tally))
   await store.addToDispatch(sql, home, {
@@ -301,12 +303,12 @@ async function makeLanes(
   home: { companyId: number; dispatchId: number },
   { intake, numbers, dispatch }: Submitted,
   trafficType: TrafficType,
-): Promise<store.Lane[]> {
+): Promise<Lane[]> {
   const { channelType } = intake
   const lanes = lanesFor(intake, numbers).map(lane => ({ ...lane, ...laneTimes(dispatch.options ?? null, lane.zone) }))
   if (lanes.length === 0) return []
   const senderName = lanes[0]!.senderId === null ? (dispatch.senderName ?? null) : null
-  return store.upsertLanes(sql, home, { channelType, priority: priorityOf(trafficType), senderName }, lanes)
+  return upsertLanes(sql, home, { channelType, priority: priorityOf(trafficType), senderName }, lanes)
 }
 
 async function* answered(batches: AsyncIterable<NewMessage[]>, answers: Answer[]) {
@@ -328,7 +330,7 @@ async function keepLinks(
   for (const [i, { code, messageUuid }] of saved.entries()) {
     const drawn = links[i]!.code
     if (code === drawn) continue
-    await store.replaceInText(sql, companyId, messageUuid, shortUrlOf(base, drawn), shortUrlOf(base, code))
+    await replaceInText(sql, companyId, messageUuid, shortUrlOf(base, drawn), shortUrlOf(base, code))
   }
 }
 

@@ -5,6 +5,7 @@ import type { Content, TemplateContent } from '../../base/content.ts'
 import { formatMoney, type Money } from '../../base/money.ts'
 import { mostSmsCharacters, smsParts } from '../../base/sms-text.ts'
 import type { TextTemplate } from '../../base/text-template.ts'
+import type { Lane } from '../lanes/dispatch-lanes.ts'
 import { type NewMessage, rejection } from '../messages/message.ts'
 import { type Classified, classify, type Numbering } from '../numbering/numbering.ts'
 import type { PriceBook } from '../pricing/pricing.ts'
@@ -17,7 +18,6 @@ import { MOST_PARTS, MOST_TEMPLATE_CHARACTERS, type Recipient } from './dispatch
 import { brandIdOf, type Route, type Routing } from './routing.ts'
 import type { ZoneOf } from './schedule.ts'
 import { type FillContent, withText } from './step-content.ts'
-import type { Lane } from './store.ts'
 import { USUAL } from './traffic.ts'
 
 /** Large requests are worked through in slices, by number and by time: between two of them the process serves others. */

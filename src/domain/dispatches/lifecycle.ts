@@ -4,6 +4,7 @@ import type { Money } from '../../base/money.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
 import { refuseForeignNames } from '../gateways/name-owners.ts'
+import * as lanes from '../lanes/dispatch-lanes.ts'
 import { hasTooManyLanes, leasedRanges } from '../lanes/lanes.ts'
 import { type Account, monthOf } from '../ledger/account.ts'
 import { changeReserved, lockAccount, refusalOf } from '../ledger/ledger.ts'
@@ -13,6 +14,7 @@ import type { Partner } from '../partners/partner.ts'
 import { tariffsByIds } from '../pricing/pricing.ts'
 import { type Package, packagesBetween } from '../pricing/tariff.ts'
 import { sendersByIds, sendersCalled } from '../senders/senders.ts'
+import { requestStopsOf } from '../stop-requests/stop-requests.ts'
 import type { Dispatch } from './dispatch.ts'
 import { requireDispatch } from './dispatches.ts'
 import { requireUsableName } from './routing.ts'
@@ -84,7 +86,7 @@ export function stopDispatchOf(pool: Pool, home: DispatchHome, billing: Billing,
   return underLocks(pool, home, billing, async (sql, dispatch) => {
     if (dispatch.status === 'STOPPED') return
     if (dispatch.status !== 'STARTED') throw invalid(`The dispatch is ${dispatch.status} and cannot be stopped`)
-    await stop(sql, dispatch, store.closeLanes)
+    await stop(sql, dispatch, lanes.closeLanes)
     await alongside?.(sql)
   })
 }
@@ -96,12 +98,12 @@ export function stopDispatchOf(pool: Pool, home: DispatchHome, billing: Billing,
  */
 export function endDispatch(pool: Pool, home: DispatchHome, billing: Billing): Promise<void> {
   return underLocks(pool, home, billing, async (sql, dispatch) => {
-    const end = () => store.endLanes(sql, dispatch, errorCodes.stopped)
+    const end = () => lanes.endLanes(sql, dispatch, errorCodes.stopped)
     if (dispatch.status === 'STARTED') await stop(sql, dispatch, end)
     else if (dispatch.status === 'STOPPED' && !dispatch.endedAt) await end()
     else if (!(await goesOn(sql, dispatch))) throw inappropriateStatus()
     await store.setEnded(sql, dispatch)
-    if (dispatch.cascade) await store.requestStops(sql, dispatch)
+    if (dispatch.cascade) await requestStopsOf(sql, store.waitingSteps(sql, dispatch))
   })
 }
 
@@ -147,7 +149,7 @@ async function start(
   await changeReserved(sql, companyId, amount)
   await holdPackages(sql, companyId, dispatchId, packages)
   await store.updateStatus(sql, dispatch, 'STARTED')
-  await store.openLanes(sql, dispatch, billing.now)
+  await lanes.openLanes(sql, dispatch, billing.now)
   if (await hasTooManyLanes(sql, companyId)) throw tooManyLanes()
   await sql`select pg_notify('tidings_lanes', '')` // engines look at once instead of at their next turn
   await completeFinished(sql, companyId, [dispatchId]) // one without any accepted message is done at once
@@ -159,7 +161,7 @@ const tooManyLanes = () =>
   )
 
 /** Closing the lanes first: they are the rows that a claim updates, so a claim is wholly before or after this. */
-async function stop(sql: Transaction, dispatch: Dispatch, close: typeof store.closeLanes) {
+async function stop(sql: Transaction, dispatch: Dispatch, close: typeof lanes.closeLanes) {
   await close(sql, dispatch)
   const packages = await letGoOfPackages(sql, dispatch.companyId, [dispatch.dispatchId])
   await changeReserved(sql, dispatch.companyId, (await heldBy(sql, dispatch)) - dispatch.createdPrice - packages)

@@ -1,5 +1,6 @@
 import type { Money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
+import type { EndingLane } from '../lanes/lane-ends.ts'
 import type { About, ClientDispatch, Dispatch, DispatchStatus, NewDispatch } from './dispatch.ts'
 
 const columns = (sql: Sql) => sql`
@@ -50,49 +51,6 @@ export function insertClientDispatch(
       ${cascade ? sql.json(cascade as never) : null}, 'messaging', ${dispatch.callbackUrl}, ${dispatch.callbackEvents})`
 }
 
-export type Lane = { laneId: number; senderId: number | null; brandId: number; zone: string | null; tail: number }
-export type NewLane = Pick<Lane, 'senderId' | 'brandId' | 'zone'> & { startAt: Date | null; endAt: Date | null }
-
-/** Makes the lanes that are missing, and returns all of these. One whose end has been seen to gets its end again. */
-export function upsertLanes(
-  sql: Sql,
-  home: { companyId: number; dispatchId: number },
-  kind: { channelType: string; priority: number; senderName: string | null },
-  lanes: NewLane[],
-) {
-  const time = (of: (lane: NewLane) => Date | null) => lanes.map(lane => of(lane)?.toISOString() ?? null)
-  return sql<Lane[]>`
-    insert into lanes (
-      company_id, dispatch_id, channel_type, priority, sender_name, sender_id, brand_id, zone, start_at, end_at)
-    select ${home.companyId}, ${home.dispatchId}, ${kind.channelType}, ${kind.priority}, ${kind.senderName}, * from unnest(
-      ${lanes.map(({ senderId }) => senderId)}::bigint[], ${lanes.map(({ brandId }) => brandId)}::smallint[],
-      ${lanes.map(({ zone }) => zone)}::text[], ${time(({ startAt }) => startAt)}::timestamptz[],
-      ${time(({ endAt }) => endAt)}::timestamptz[])
-    on conflict on constraint lanes_once do update set end_at = excluded.end_at
-    returning lane_id as "laneId", sender_id as "senderId", brand_id as "brandId", zone, tail`
-}
-
-export function updateLaneTails(sql: Sql, companyId: number, lanes: Pick<Lane, 'laneId' | 'tail'>[]) {
-  return sql`
-    update lanes set tail = q.tail
-    from unnest(${lanes.map(({ laneId }) => laneId)}::bigint[], ${lanes.map(({ tail }) => tail)}::bigint[]) q (lane_id, tail)
-    where lanes.company_id = ${companyId} and lanes.lane_id = q.lane_id`
-}
-
-/** Those whose end has come stay closed. */
-export const openLanes = (sql: Sql, home: { companyId: number; dispatchId: number }, now: Date) => sql`
-  update lanes set open = end_at is null or end_at > ${now}, not_before = '-infinity'
-  where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}`
-
-export const closeLanes = (sql: Sql, home: { companyId: number; dispatchId: number }) => sql`
-  update lanes set open = false, not_before = '-infinity'
-  where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}`
-
-/** Closes them for good: what is left in them fails with this code. */
-export const endLanes = (sql: Sql, home: { companyId: number; dispatchId: number }, errorCode: number) => sql`
-  update lanes set open = false, not_before = '-infinity', end_at = '-infinity', end_code = ${errorCode}
-  where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}`
-
 export const setEnded = (sql: Sql, home: { companyId: number; dispatchId: number }) => sql`
   update dispatches set ended_at = clock_timestamp()
   where company_id = ${home.companyId} and dispatch_id = ${home.dispatchId}`
@@ -122,14 +80,6 @@ export function selectAnswers(sql: Sql, dispatch: Dispatch, from: number, count:
       and position >= ${from} and position < ${from + count}
       and uuid between ${dispatch.firstUuid} and ${dispatch.lastUuid}
     order by position`
-}
-
-/** A short link that had to get another code is written anew into its message. */
-export function replaceInText(sql: Sql, companyId: number, uuid: string, before: string, after: string) {
-  return sql`
-    update messages set text = replace(text, ${before}, ${after}),
-      content = replace(content::text, ${before}, ${after})::jsonb
-    where company_id = ${companyId} and uuid = ${uuid}`
 }
 
 /** A dispatch of this partner, from its bare id. */
@@ -273,43 +223,6 @@ export function selectReach(sql: Sql, dispatch: Dispatch, tariffIds: number[], m
       on u.company_id = ${dispatch.companyId} and u.tariff_id = t.tariff_id and u.month = ${month}`
 }
 
-/** A lane whose end has come, with the months of its messages. */
-export type EndingLane = {
-  companyId: number
-  laneId: number
-  tail: number
-  errorCode: number | null
-  firstUuid: string | null
-  lastUuid: string | null
-}
-
-/**
- * Closes lanes whose end has come, for whoever asks: who takes them and dies leaves them to the next. Nobody waits here
- * for a row in use, so that whoever holds some lanes and wants others never waits for us in turn.
- */
-export function claimEndingLanes(sql: Sql, now: Date, limit: number) {
-  return sql<EndingLane[]>`
-    update lanes l set open = false, ending_until = clock_timestamp() + interval '30 seconds'
-    from (
-      select e.company_id, e.lane_id, d.first_uuid, d.last_uuid from lanes e
-      join dispatches d on d.company_id = e.company_id and d.dispatch_id = e.dispatch_id
-      where e.end_at <= ${now} and e.ending_until < clock_timestamp() order by e.end_at limit ${limit}
-      for update of e skip locked
-    ) due
-    where l.company_id = due.company_id and l.lane_id = due.lane_id
-    returning l.company_id as "companyId", l.lane_id as "laneId", l.tail,
-      l.end_code as "errorCode", due.first_uuid as "firstUuid", due.last_uuid as "lastUuid"`
-}
-
-/** Holds on to a lane that is being ended, or with no seconds lets go of it. */
-export const keepEndingLane = (sql: Sql, { companyId, laneId }: EndingLane, seconds: number) => sql`
-  update lanes set ending_until = clock_timestamp() + make_interval(secs => ${seconds})
-  where company_id = ${companyId} and lane_id = ${laneId}`
-
-export const selectHeldLeases = (sql: Sql, { companyId, laneId }: EndingLane) => sql<{ leaseId: number }[]>`
-  select lease_id as "leaseId" from leases
-  where company_id = ${companyId} and lane_id = ${laneId} and worker is not null limit 1`
-
 /** What is still to be sent of a lane and in nobody's hands, from a place on. */
 export function selectUnsent(sql: Sql, lane: EndingLane, fromSeq: number, limit: number) {
   return sql<{ uuid: string; seq: number }[]>`
@@ -323,23 +236,9 @@ export function selectUnsent(sql: Sql, lane: EndingLane, fromSeq: number, limit:
     order by m.seq limit ${limit}`
 }
 
-/** Nothing of the lane is left to be taken; unless something came in meanwhile, which is then looked at again. */
-export function finishLane(sql: Sql, { companyId, laneId, tail }: EndingLane) {
-  return sql`
-    with lane as (
-      update lanes set cursor = tail, end_at = null, ending_until = '-infinity'
-      where company_id = ${companyId} and lane_id = ${laneId} and tail = ${tail}
-      returning company_id, lane_id)
-    delete from leases e using lane where e.company_id = lane.company_id and e.lane_id = lane.lane_id`
-}
-
-/** The later steps of its cascades that wait: whoever has one in hand looks once more, and the others are ended soon. */
-export function requestStops(sql: Sql, { companyId, dispatchId, firstUuid }: Dispatch) {
-  return sql`
-    insert into stop_requests (company_id, uuid)
-    select m.company_id, m.uuid ${laterSteps(sql, companyId, dispatchId, firstUuid)} and m.status = 'CREATED'
-    on conflict do nothing`
-}
+/** Later steps of the dispatch's cascades that are not sent yet. */
+export const waitingSteps = (sql: Sql, { companyId, dispatchId, firstUuid }: Dispatch) => sql`
+  select m.company_id, m.uuid ${laterSteps(sql, companyId, dispatchId, firstUuid)} and m.status = 'CREATED'`
 
 /** Something of its cascades that waits, that may fail with steps left, or that may still be read in time. */
 export function selectOpenCascade(sql: Sql, { companyId, dispatchId, firstUuid }: Dispatch) {

@@ -1,10 +1,6 @@
 import type { ChannelType } from '../../base/channel-types.ts'
 import { type Money, money } from '../../base/money.ts'
-
-export const billingModes = ['POSTPAID', 'PREPAID'] as const
-
-/** A postpaid company is limited by its budget alone; a prepaid one also by its balance. */
-export type BillingMode = (typeof billingModes)[number]
+import type { BillingMode } from '../companies/terms.ts'
 
 export type Account = {
   balance: Money
@@ -15,9 +11,6 @@ export type Account = {
   billing: BillingMode
   currency: string
 }
-
-/** How a company pays, and how much it may spend in a month. */
-export type Terms = Pick<Account, 'budget' | 'billing'>
 
 /** The calendar month of a moment in the billing zone, as the first of it: `2026-07-01`. */
 export const monthOf = (moment: Date, zone: string): string => `${dayOf(moment, zone).slice(0, 7)}-01`

@@ -1,18 +1,18 @@
 import { invalid, notFound, UsageError } from '../../base/errors.ts'
 import { formatMoney, type Money } from '../../base/money.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
+import * as accounts from '../accounts/accounts.ts'
 import type { CompanyScope } from '../companies/company.ts'
+import { type BillingMode, replaceTerms, type Terms, updateBilling } from '../companies/terms.ts'
 import {
   type Account,
   type Billing,
-  type BillingMode,
   type ChargeShare,
   dayOf,
   type Entry,
   monthOf,
   refusalOfCorrection,
   refusalOfTopUp,
-  type Terms,
 } from './account.ts'
 import * as store from './store.ts'
 
@@ -25,7 +25,7 @@ import * as store from './store.ts'
  */
 export async function lockAccount(sql: Transaction, companyId: number, month: string): Promise<Account> {
   const [, [account]] = await Promise.all([
-    store.lockAccount(sql, companyId),
+    accounts.lockAccountRow(sql, companyId),
     store.selectAccount(sql, companyId, month),
   ])
   if (!account) throw notFound('Company')
@@ -44,7 +44,7 @@ export function refusalOf(account: Account, amount: Money): string | undefined {
 
 /** Holds an amount, or with a negative one lets it go. The caller holds the account's lock. */
 export async function changeReserved(sql: Sql, companyId: number, amount: Money): Promise<void> {
-  if (amount !== 0n) await store.addReserved(sql, companyId, amount)
+  if (amount !== 0n) await accounts.addReserved(sql, companyId, amount)
 }
 
 /** `shares` are the same amounts by channel, operator and tariff. */
@@ -67,8 +67,8 @@ export async function charge(
   await Promise.all([
     store.insertEntries(sql, companyId, charged, placeOf(billing, balance - sum)),
     store.addShares(sql, companyId, dayOf(billing.now, billing.billingZone), shares.filter(isCharged)),
-    store.addBalance(sql, companyId, -sum),
-    store.addSpent(sql, companyId, charged[0]!.month, sum),
+    accounts.addBalance(sql, companyId, -sum),
+    accounts.addSpent(sql, companyId, charged[0]!.month, sum),
   ])
 }
 
@@ -100,8 +100,8 @@ export async function topUpWithin(
   const { balance, currency } = await lockAccount(sql, companyId, month)
   const entry: Entry = { kind: 'TOPUP', amount, currency, month, note: note ?? null }
   await store.insertEntries(sql, companyId, [entry], placeOf(billing, balance + amount))
-  await store.addBalance(sql, companyId, amount)
-  await store.addToppedUp(sql, companyId, month, amount)
+  await accounts.addBalance(sql, companyId, amount)
+  await accounts.addToppedUp(sql, companyId, month, amount)
   return balance + amount
 }
 
@@ -126,8 +126,8 @@ export async function correctBalance(
   refuseOverdraft(account, amount)
   const entry: Entry = { kind: 'CORRECTION', amount, currency, month, note: reason }
   await store.insertEntries(sql, companyId, [entry], placeOf(billing, balance + amount))
-  await store.addBalance(sql, companyId, amount)
-  await store.addCorrected(sql, companyId, month, amount)
+  await accounts.addBalance(sql, companyId, amount)
+  await accounts.addCorrected(sql, companyId, month, amount)
   return balance + amount
 }
 
@@ -157,7 +157,7 @@ export const accountsOf = (
 
 /** Changes how a company pays. What is reserved stays: only new reservations are measured by it. */
 export async function setBilling(sql: Sql, companyId: number, billing: BillingMode): Promise<void> {
-  const { count } = await store.updateBilling(sql, companyId, billing)
+  const { count } = await updateBilling(sql, companyId, billing)
   if (count === 0) throw notFound('Company')
 }
 
@@ -176,6 +176,6 @@ export async function pageOfAccounts(
 
 /** Refused when somebody else has changed the terms since `before` was read. */
 export async function changeTerms(sql: Sql, companyId: number, before: Terms, after: Terms): Promise<void> {
-  const { count } = await store.replaceTerms(sql, companyId, before, after)
+  const { count } = await replaceTerms(sql, companyId, before, after)
   if (count === 0) throw invalid('The budget or the way of paying was changed by somebody else meanwhile')
 }

@@ -1,10 +1,7 @@
 import { formatMoney, type Money } from '../../base/money.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { CompanyScope } from '../companies/company.ts'
-import type { Account, BillingMode, ChargeShare, Entry, Terms } from './account.ts'
-
-export const lockAccount = (sql: Sql, companyId: number) =>
-  sql`select from accounts where company_id = ${companyId} for update`
+import type { Account, ChargeShare, Entry } from './account.ts'
 
 export function selectAccount(sql: Sql, companyId: number, month: string) {
   return sql<Account[]>`
@@ -33,15 +30,6 @@ export function selectAccountsOf(sql: Sql, companyIds: number[], month: string) 
     left join account_months m on m.company_id = wanted.company_id and m.month = ${month}`
 }
 
-/** Only while the terms are still those that the change began with. */
-export function replaceTerms(sql: Sql, companyId: number, before: Terms, after: Terms) {
-  const amount = ({ budget }: Terms) => (budget === null ? null : formatMoney(budget))
-  return sql`
-    update companies set budget = ${amount(after)}::text::numeric, billing = ${after.billing}, updated_at = clock_timestamp()
-    where company_id = ${companyId} and budget is not distinct from ${amount(before)}::text::numeric
-      and billing = ${before.billing}`
-}
-
 export type CompanyAccount = Account & { companyId: number; name: string }
 
 const isFound = (sql: Sql, scope: CompanyScope, search: string) => sql`
@@ -63,33 +51,6 @@ export const selectAccountsWithin = (
 
 export const countAccountsWithin = (sql: Sql, scope: CompanyScope, search: string) =>
   sql<{ total: number }[]>`select count(*) as total from companies c where ${isFound(sql, scope, search)}`
-
-export const updateBilling = (sql: Sql, companyId: number, billing: BillingMode) =>
-  sql`update companies set billing = ${billing}, updated_at = clock_timestamp() where company_id = ${companyId}`
-
-export const addReserved = (sql: Sql, companyId: number, amount: Money) =>
-  sql`update accounts set reserved = reserved + ${sql.typed.money(amount)} where company_id = ${companyId}`
-
-export const addBalance = (sql: Sql, companyId: number, amount: Money) =>
-  sql`update accounts set balance = balance + ${sql.typed.money(amount)} where company_id = ${companyId}`
-
-export function addSpent(sql: Sql, companyId: number, month: string, amount: Money) {
-  return sql`
-    insert into account_months (company_id, month, spent) values (${companyId}, ${month}, ${sql.typed.money(amount)})
-    on conflict (company_id, month) do update set spent = account_months.spent + excluded.spent`
-}
-
-export function addToppedUp(sql: Sql, companyId: number, month: string, amount: Money) {
-  return sql`
-    insert into account_months (company_id, month, topped_up) values (${companyId}, ${month}, ${sql.typed.money(amount)})
-    on conflict (company_id, month) do update set topped_up = account_months.topped_up + excluded.topped_up`
-}
-
-export function addCorrected(sql: Sql, companyId: number, month: string, amount: Money) {
-  return sql`
-    insert into account_months (company_id, month, corrected) values (${companyId}, ${month}, ${sql.typed.money(amount)})
-    on conflict (company_id, month) do update set corrected = account_months.corrected + excluded.corrected`
-}
 
 const BOOKS: Record<Entry['kind'], { debit: string; credit: string }> = {
   TOPUP: { debit: 'cash', credit: 'balance' },

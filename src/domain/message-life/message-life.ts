@@ -9,10 +9,10 @@ import { listGateways } from '../gateways/gateways.ts'
 import { nameOfKey } from '../keys/keys.ts'
 import { requireSeen, type SeenMessage, stepsOfCascade } from '../message-search/box-search.ts'
 import { tariffsByIds } from '../pricing/pricing.ts'
-import { lateReceiptsOf } from '../sending/late-receipts.ts'
-import { submittedParts } from '../sending/submissions.ts'
-import { reasonsToWait } from '../sending/waiting.ts'
+import { lateReceiptsOf } from '../receipts/late-receipts.ts'
+import { submittedParts } from '../receipts/submissions.ts'
 import { linksOfText } from '../short-links/short-links.ts'
+import { reasonsToWait } from '../waiting/waiting.ts'
 import { inOrder, type Moment, type Sender } from './moment.ts'
 
 /** One message, or one step of a cascade, with everything that is known to have happened to it. */

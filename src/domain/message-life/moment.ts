@@ -3,7 +3,7 @@ import type { Actor } from '../audit-log/entry.ts'
 import type { MessageCallback } from '../callbacks/callbacks-of-message.ts'
 import type { SendingMethod } from '../message-search/found-message.ts'
 import type { PricingModel } from '../pricing/tariff.ts'
-import type { WaitReason } from '../sending/waiting.ts'
+import type { WaitReason } from '../waiting/waiting.ts'
 
 /** A person as the audit log names it. */
 export type Sender = { kind: Actor['kind']; login: string }

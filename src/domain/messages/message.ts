@@ -73,19 +73,19 @@ export type QueuedMessage = {
   sealed: Buffer | null
 }
 
-/** A step of a message's life: from CREATED, or from SENT, to what comes next. DELIVERED and FAILED are final. */
-export type Move = {
+/** The status that a message shall get, from CREATED or from SENT. DELIVERED and FAILED are final. */
+export type StatusUpdate = {
   uuid: string
   to: 'SENT' | 'DELIVERED' | 'FAILED'
   sentAt: Date | null
   finalAt: Date | null
   errorCode: number | null
-  /** The operator's own word for a failure. */
+  /** The operator's own text of the error. */
   operatorError: string | null
 }
 
-/** A message that took a step, with what its counters, money and callbacks need. */
-export type Moved = {
+/** A message whose status has changed, with the fields that counters, money and callbacks need. */
+export type ChangedMessage = {
   uuid: string
   dispatchId: number | null
   position: number | null
@@ -96,7 +96,7 @@ export type Moved = {
   tariffId: number | null
   brandId: number
   destination: string
-  /** Of a single message; for others their dispatch says it. */
+  /** Of a single message. Messages of a dispatch have the channel of the dispatch. */
   channelType: ChannelType | null
   trafficType: TrafficType | null
 }

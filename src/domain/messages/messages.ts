@@ -1,6 +1,13 @@
 import type { Money } from '../../base/money.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
-import { BLOCK_SIZE, type Message, type MessageStatus, type Move, type Moved, type NewMessage } from './message.ts'
+import {
+  BLOCK_SIZE,
+  type ChangedMessage,
+  type Message,
+  type MessageStatus,
+  type NewMessage,
+  type StatusUpdate,
+} from './message.ts'
 import * as store from './store.ts'
 
 export type { MessageHome } from './store.ts'
@@ -114,27 +121,27 @@ export async function createdIn(sql: Sql, range: Range, bounds: Bounds) {
   return sum!
 }
 
-/** `sent`: the operator has taken it, now or before. */
-export type Step = Moved & {
+/** A status change that happened: the row as the conditional UPDATE returned it. `sent`: the operator has accepted it, now or before. */
+export type StatusChange = ChangedMessage & {
   from: 'CREATED' | 'SENT'
-  to: Move['to']
+  to: StatusUpdate['to']
   at: Date
   errorCode: number | null
   sent: boolean
-  /** When it was sent, if that was learned in this step. */
+  /** The moment of sending, if this change is the first to know it. */
   sentAt: Date | null
 }
 
-/** Moves messages and changes the counters of their dispatches; returns the steps that really happened. */
-export async function moveMessages(
+/** Updates statuses, each message at most once. Returns the changes that really happened. */
+export async function updateStatuses(
   sql: Sql,
   companyId: number,
   from: 'CREATED' | 'SENT',
-  moves: Move[],
-): Promise<Step[]> {
-  const wanted = new Map(moves.map(move => [move.uuid, move]))
+  updates: StatusUpdate[],
+): Promise<StatusChange[]> {
+  const wanted = new Map(updates.map(update => [update.uuid, update]))
   const alike = [...Map.groupBy(wanted.values(), ({ to }) => to)]
-  const moved = await Promise.all(alike.map(([to, some]) => store.moveMessages(sql, companyId, from, to, some)))
+  const moved = await Promise.all(alike.map(([to, some]) => store.updateStatuses(sql, companyId, from, to, some)))
   return moved.flat().map(message => {
     const { to, sentAt, finalAt, errorCode } = wanted.get(message.uuid)!
     return {
@@ -149,25 +156,25 @@ export async function moveMessages(
   })
 }
 
-/** Carries steps over into the counters of their dispatches. */
-export async function countSteps(sql: Sql, companyId: number, steps: Step[]): Promise<void> {
-  const changes = new Map<string, store.BlockChange>()
-  for (const step of steps) {
-    if (step.dispatchId === null) continue
-    const block = Math.floor(step.position! / BLOCK_SIZE)
-    const key = `${step.dispatchId}/${block}`
-    const change = changes.get(key) ?? noChange(step.dispatchId, block)
-    changes.set(key, change)
-    change.messages[step.from] -= 1
-    change.messages[step.to] += 1
-    change.parts[step.from] -= step.parts
-    change.parts[step.to] += step.parts
-    if (step.to === 'FAILED' && !step.sent) {
-      change.unsentMessages += 1
-      change.unsentParts += step.parts
+/** Adds status changes to the counters of their dispatches. */
+export async function countChanges(sql: Sql, companyId: number, changes: StatusChange[]): Promise<void> {
+  const blocks = new Map<string, store.BlockChange>()
+  for (const change of changes) {
+    if (change.dispatchId === null) continue
+    const block = Math.floor(change.position! / BLOCK_SIZE)
+    const key = `${change.dispatchId}/${block}`
+    const counts = blocks.get(key) ?? noChange(change.dispatchId, block)
+    blocks.set(key, counts)
+    counts.messages[change.from] -= 1
+    counts.messages[change.to] += 1
+    counts.parts[change.from] -= change.parts
+    counts.parts[change.to] += change.parts
+    if (change.to === 'FAILED' && !change.sent) {
+      counts.unsentMessages += 1
+      counts.unsentParts += change.parts
     }
   }
-  if (changes.size > 0) await store.changeBlocks(sql, companyId, [...changes.values()])
+  if (blocks.size > 0) await store.changeBlocks(sql, companyId, [...blocks.values()])
 }
 
 const noChange = (dispatchId: number, block: number): store.BlockChange => ({

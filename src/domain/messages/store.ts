@@ -3,12 +3,12 @@ import { copyInto, copyText } from '../../db/copy.ts'
 import type { Fragment, Sql, Transaction } from '../../db/sql.ts'
 import {
   BLOCK_SIZE,
+  type ChangedMessage,
   type Message,
   type MessageStatus,
-  type Move,
-  type Moved,
   type NewMessage,
   type QueuedMessage,
+  type StatusUpdate,
 } from './message.ts'
 
 const columns = (sql: Sql) => sql`
@@ -214,17 +214,23 @@ export function sumCreated(sql: Sql, range: Range, bounds: Bounds) {
 }
 
 /**
- * Moves messages that are in the given state, once each: a repeated or late step finds nothing to move. Times go as
- * milliseconds and what no message has goes as an empty list: much of what this statement costs us is writing its
- * parameters.
+ * Updates the statuses of messages that still have the status `from`. A repeated or late update finds no row. Times are
+ * sent as milliseconds, and a column without any value as an empty list, because writing the parameters is a large part of the
+ * cost of this statement.
  *
- * There is no join, on purpose. Each message finds its place in the sorted lists by binary search (`width_bucket`), so the
- * only way to the messages is by their keys. With a join, statistics from before a large dispatch made PostgreSQL read
- * all messages between the first and the last key: 900 ms instead of 20. The bounds keep the statement to the months
- * that have these messages.
+ * There is no join, on purpose. Each message finds its place in the sorted lists by binary search (`width_bucket`), so
+ * PostgreSQL can reach the messages by their keys only. With a join and statistics from before a large dispatch,
+ * PostgreSQL read all messages between the first and the last key: 900 ms instead of 20. The bounds limit the statement to the
+ * months of these messages.
  */
-export function moveMessages(sql: Sql, companyId: number, from: 'CREATED' | 'SENT', to: Move['to'], moves: Move[]) {
-  const sorted = moves.toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1))
+export function updateStatuses(
+  sql: Sql,
+  companyId: number,
+  from: 'CREATED' | 'SENT',
+  to: StatusUpdate['to'],
+  updates: StatusUpdate[],
+) {
+  const sorted = updates.toSorted((a, b) => (a.uuid < b.uuid ? -1 : 1))
   const list = (name: keyof typeof lists, none: number | string): Fragment =>
     lists[name].length === 0 ? sql`null` : sql`nullif(q.${sql(name)}[width_bucket(m.uuid, q.uuids)], ${none})`
   const lists = {
@@ -245,7 +251,7 @@ export function moveMessages(sql: Sql, companyId: number, from: 'CREATED' | 'SEN
       '',
     ),
   }
-  return sql<Moved[]>`
+  return sql<ChangedMessage[]>`
     update messages m set
       status = ${to},
       sent_at = coalesce(m.sent_at, to_timestamp(${list('sent_ms', 0)} / 1000.0)),

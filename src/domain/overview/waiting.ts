@@ -3,7 +3,7 @@ import { timeOfUuid7 } from '../../base/uuid7.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { CompanyScope } from '../companies/company.ts'
 import { waitingLane } from '../lanes/lanes.ts'
-import { reasonsOfLanes, type WaitReason } from '../sending/waiting.ts'
+import { reasonsOfLanes, type WaitReason } from '../waiting/waiting.ts'
 import { DAY_MS } from './days.ts'
 import * as store from './store.ts'
 

@@ -5,6 +5,7 @@ import { errorCodes } from '../../base/error-codes.ts'
 import { smsParts } from '../../base/sms-text.ts'
 import { needsNoRegistration, whyUnusable } from '../dispatches/routing.ts'
 import { FOREIGN_NAME, type ForeignNames, isForeign } from '../gateways/name-owners.ts'
+import { type NewSingle, type Refusal, type SingleWish, stepsOf } from '../messages/single.ts'
 import { brandOf, OTHER_BRAND_ID } from '../numbering/brand.ts'
 import { type Classified, classify, type Numbering } from '../numbering/numbering.ts'
 import type { PriceBook } from '../pricing/pricing.ts'
@@ -15,7 +16,6 @@ import { type ApprovedTemplate, type Match, matchTexts, saidByTemplate } from '.
 import { fillNamed, withMessengerTemplate } from '../templates/named.ts'
 import { fillPlaces } from '../templates/pattern.ts'
 import { scheduleOf } from './schedule.ts'
-import { type NewSingle, type Refusal, type SingleWish, stepsOf } from './single.ts'
 
 /** What decides about the messages of a company, read before the first one is looked at. */
 export type Desk = {

@@ -2,9 +2,9 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { useDatabase } from '../../testing/database.ts'
 import { aWish } from '../../testing/wishes.ts'
 import { aWorld, billingZone, type World } from '../../testing/world.ts'
+import type { SingleWish } from '../messages/single.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { createIntake } from './intake.ts'
-import type { SingleWish } from './single.ts'
 
 /** How much waits to be written is bounded by what it takes in memory, wherever in a wish that is. */
 

@@ -1,9 +1,9 @@
 import { instantOf, refusalOfTimes } from '../../base/local-time.ts'
 import { nextOpening } from '../../base/sending-window.ts'
 import { LIFETIME_MS } from '../messages/message.ts'
+import type { SingleOptions } from '../messages/single.ts'
 import type { Classified } from '../numbering/numbering.ts'
 import { zoneFor } from '../numbering/zone.ts'
-import type { SingleOptions } from './single.ts'
 
 /**
  * When a message may go and when it ends. Local times and hours are those of the subscriber's region, or of Moscow when

@@ -5,11 +5,11 @@ import { aSingle } from '../../testing/factories.ts'
 import { aWorld, billingZone, type World } from '../../testing/world.ts'
 import { verifyLedger } from '../audit/verify.ts'
 import { setBilling, topUp } from '../ledger/ledger.ts'
-import { recordStatusReports } from '../sending/recording.ts'
+import type { Acceptance, NewSingle } from '../messages/single.ts'
+import { recordStatusReports } from '../recording/recording.ts'
 import { verifyTraffic } from '../statistics/verify.ts'
 import type { NewCode } from '../verifications/verification.ts'
 import { defaultLimits } from '../verifiers/verifier.ts'
-import type { Acceptance, NewSingle } from './single.ts'
 import { acceptSingles } from './singles.ts'
 
 const db = useDatabase()

@@ -4,10 +4,14 @@ import type { Money } from '../../base/money.ts'
 import { uuid7Batch } from '../../base/uuid7.ts'
 import type { Pool, Transaction } from '../../db/sql.ts'
 import { blacklistedAmong } from '../blacklist/blacklist.ts'
+import { insertCascades } from '../cascades/cascade-rows.ts'
 import { type IsCarriedName, namesOfGateways } from '../gateways/names.ts'
 import { hasTooManyLanes } from '../lanes/lanes.ts'
+import { extendLanes, type LaneKey } from '../lanes/single-lanes.ts'
 import { type Account, monthOf } from '../ledger/account.ts'
 import { changeReserved, lockAccount, refusalOf } from '../ledger/ledger.ts'
+import type { Acceptance, NewSingle, Refusal } from '../messages/single.ts'
+import { copySingles, type PlacedSingle, updatePlaces } from '../messages/single-rows.ts'
 import { saveLinks } from '../short-links/short-links.ts'
 import { countAccepted } from '../statistics/statistics.ts'
 import { TemplatesChanged } from '../templates/approved.ts'
@@ -23,7 +27,6 @@ import {
   keepCodes,
   readLimits,
 } from '../verifications/verifications.ts'
-import type { Acceptance, NewSingle, Refusal } from './single.ts'
 import * as store from './store.ts'
 
 export type AcceptContext = {
@@ -169,7 +172,7 @@ async function keep(
     ),
     store.notifyLanes(sql),
     changeReserved(sql, companyId, sum),
-    cascades.length > 0 ? store.insertCascades(sql, companyId, cascades) : undefined,
+    cascades.length > 0 ? insertCascades(sql, companyId, cascades) : undefined,
     keepCodes(
       sql,
       companyId,
@@ -184,13 +187,13 @@ async function keep(
     ),
   ])
   if (isLaneBound) await refuseTooManyLanes(sql, companyId, [...rooms.values()])
-  const placed = singles.map((single, i): store.PlacedSingle => {
+  const placed = singles.map((single, i): PlacedSingle => {
     const room = single.sendAt ? undefined : rooms.get(laneOf(keyOf(single, isCarried)))!
     const { text, content } = said[i]!
     const place = { laneId: room?.laneId ?? null, seq: room ? room.next++ : null }
     return { ...single, text, content, uuid: uuids[i]!, ...place }
   })
-  await store.copyMessages(sql, companyId, placed)
+  await copySingles(sql, companyId, placed)
 }
 
 function sentCodeOf({ code, channelType, destination }: NewSingle, uuid: string): SentCode[] {
@@ -231,7 +234,7 @@ export async function keepFailed(
   }))
   if (rows.length === 0) return uuids
   await countAccepted(sql, companyId, rows)
-  await store.copyMessages(sql, companyId, rows)
+  await copySingles(sql, companyId, rows)
   return uuids
 }
 
@@ -252,7 +255,7 @@ export async function placeDue(
       const room = rooms.get(laneOf(keyOf(single, isCarried)))!
       return { uuid: single.uuid, laneId: room.laneId, seq: room.next++ }
     })
-    await Promise.all([store.updatePlaces(sql, companyId, places), store.notifyLanes(sql)])
+    await Promise.all([updatePlaces(sql, companyId, places), store.notifyLanes(sql)])
   })
 }
 
@@ -278,7 +281,7 @@ const keyOf = ({ channelType, senderId, senderName, brandId, priority }: Named, 
   priority,
 })
 
-const laneOf = ({ channelType, senderId, laneName, brandId, priority }: store.LaneKey) =>
+const laneOf = ({ channelType, senderId, laneName, brandId, priority }: LaneKey) =>
   `${channelType}/${senderId}/${laneName}/${brandId}/${priority}`
 
 /** Places at the ends of the lanes; those that are to go later take theirs when their time has come. */
@@ -292,7 +295,7 @@ async function roomFor(
   const byLane = Map.groupBy(keys, laneOf)
   if (byLane.size === 0) return new Map<string, { laneId: number; next: number }>()
   const wanted = [...byLane.values()].map(ofLane => ({ ...ofLane[0]!, count: ofLane.length }))
-  const rooms = await store.extendLanes(sql, companyId, wanted)
+  const rooms = await extendLanes(sql, companyId, wanted)
   return new Map(rooms.map(room => [laneOf(room), { laneId: room.laneId, next: room.first }]))
 }
 

@@ -2,7 +2,7 @@ import type { Money } from '../../base/money.ts'
 import { timeOfUuid7 } from '../../base/uuid7.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { NewMessage } from '../messages/message.ts'
-import type { Step } from '../messages/messages.ts'
+import type { StatusChange } from '../messages/messages.ts'
 import * as store from './store.ts'
 import { type TrafficKind, TrafficTally } from './traffic.ts'
 
@@ -52,18 +52,18 @@ export async function countAccepted(sql: Sql, companyId: number, messages: NewTr
 export async function countMoved(
   sql: Sql,
   companyId: number,
-  steps: Step[],
-  prices: { step: Step; amount: Money }[],
-  kindOf: (step: Step) => TrafficKind,
+  changes: StatusChange[],
+  prices: { change: StatusChange; amount: Money }[],
+  kindOf: (change: StatusChange) => TrafficKind,
 ): Promise<void> {
   const tally = new TrafficTally()
-  for (const step of steps) countStep(tally, step, kindOf(step))
-  for (const { step, amount } of prices) tally.at(step.at, kindOf(step), step.brandId).spent += amount
+  for (const change of changes) countChange(tally, change, kindOf(change))
+  for (const { change, amount } of prices) tally.at(change.at, kindOf(change), change.brandId).spent += amount
   await addTraffic(sql, companyId, tally)
 }
 
 /** A message that went straight to its end was sent on the way, in an hour of its own. */
-function countStep(tally: TrafficTally, { from, to, at, sentAt, brandId, parts }: Step, kind: TrafficKind) {
+function countChange(tally: TrafficTally, { from, to, at, sentAt, brandId, parts }: StatusChange, kind: TrafficKind) {
   if (from === 'CREATED' && sentAt) {
     const row = tally.at(sentAt, kind, brandId)
     row.sent += 1

@@ -3,9 +3,9 @@ import { errorCodes } from '../../base/error-codes.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start, type World } from '../../testing/world.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
-import { recordStatusReports } from '../sending/recording.ts'
-import type { StatusReport } from '../sending/status-report.ts'
-import { stopMessages } from '../sending/stopping.ts'
+import type { StatusReport } from '../receipts/status-report.ts'
+import { recordStatusReports } from '../recording/recording.ts'
+import { stopMessages } from '../stopping/stopping.ts'
 import { rebuildTraffic, verifyTraffic } from './verify.ts'
 
 const db = useDatabase()

@@ -1,7 +1,7 @@
 import { AppError } from '../../base/errors.ts'
 import { createTurnstile } from '../../base/turnstile.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
-import type { Acceptance, Refusal } from '../singles/single.ts'
+import type { Acceptance, Refusal } from '../messages/single.ts'
 import type { CodeChecker } from '../verifications/checker.ts'
 import type { CheckStatus } from '../verifications/verification.ts'
 import { findVerification, secondsToNextCode, type VerificationState } from '../verifications/verifications.ts'

@@ -8,7 +8,7 @@ import type { Pool } from '../../db/sql.ts'
 import { BIND_LEASE_SECONDS, giveBackBinds, type Holding, leaveBinds, shareBinds } from '../../domain/gateways/binds.ts'
 import type { Gateway, OwnAnswers } from '../../domain/gateways/gateway.ts'
 import { keepReceiptIds, noteAnswers } from '../../domain/gateways/receipt-ids.ts'
-import { wakeUnreadReceipts } from '../../domain/sending/receipts.ts'
+import { wakeUnreadReceipts } from '../../domain/receipts/receipts.ts'
 import { repeat } from '../loop.ts'
 import { findOutReceiptIds, recallReceiptIds } from './receipt-ids.ts'
 

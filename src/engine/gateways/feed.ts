@@ -3,7 +3,7 @@ import type { Feed, Inbound, LateAnswer, Receipt } from '../../channels/channel.
 import type { Pool } from '../../db/sql.ts'
 import { takeInbound } from '../../domain/inbound/inbound.ts'
 import type { Numbering } from '../../domain/numbering/numbering.ts'
-import type { ProviderReceipt } from '../../domain/sending/receipt.ts'
+import type { ProviderReceipt } from '../../domain/receipts/receipt.ts'
 import {
   dropKeptReceipts,
   keepReceipts,
@@ -11,7 +11,7 @@ import {
   matchReceipts,
   statusReportOf,
   takeKeptReceipts,
-} from '../../domain/sending/receipts.ts'
+} from '../../domain/receipts/receipts.ts'
 import { removeAddress } from '../../domain/subscribers/subscribers.ts'
 import type { Recorder } from '../recording/recorder.ts'
 import { unlessSetAside } from '../recording/set-aside.ts'

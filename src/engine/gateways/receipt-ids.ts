@@ -10,8 +10,8 @@ import {
 } from '../../channels/smpp/receipts/message-ids.ts'
 import type { Sql } from '../../db/sql.ts'
 import { answersOf, learntReceiptIds } from '../../domain/gateways/receipt-ids.ts'
-import type { ProviderReceipt } from '../../domain/sending/receipt.ts'
-import { destinationsByProviderId, unreadReceipts } from '../../domain/sending/receipts.ts'
+import type { ProviderReceipt } from '../../domain/receipts/receipt.ts'
+import { destinationsByProviderId, unreadReceipts } from '../../domain/receipts/receipts.ts'
 
 /** How a gateway's operator writes ids in its receipts, where an engine has found out. */
 export async function recallReceiptIds(sql: Sql, gatewayId: number): Promise<LearntIds | undefined> {

@@ -1,4 +1,4 @@
-import { joinStatusReports, type StatusReport } from '../../domain/sending/status-report.ts'
+import { joinStatusReports, type StatusReport } from '../../domain/receipts/status-report.ts'
 
 /**
  * Status reports are written when none has come for `QUIET_MS`, at the latest `LINGER_MS` after the first, or at once

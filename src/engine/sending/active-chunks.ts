@@ -9,8 +9,8 @@ import {
   windowOf,
 } from '../../domain/lanes/lane.ts'
 import { blockedLanes, renewLeases } from '../../domain/lanes/lanes.ts'
+import { closeLease } from '../../domain/leases/leases.ts'
 import { queuedMessages } from '../../domain/messages/messages.ts'
-import { closeLease } from '../../domain/sending/leases.ts'
 import type { Gateways, LiveGateway } from '../gateways/gateways.ts'
 import type { Allowance, Allowances } from './allowances.ts'
 import { type ChunkInProgress, sendMessages } from './sender.ts'

@@ -1,7 +1,7 @@
 import type { Content } from '../../base/content.ts'
 import type { Outgoing } from '../../channels/channel.ts'
 import type { RunnableLane } from '../../domain/lanes/lane.ts'
-import { takenParts } from '../../domain/sending/receipts.ts'
+import { takenParts } from '../../domain/receipts/receipts.ts'
 import { addressesByName } from '../../domain/subscribers/subscribers.ts'
 import { type Attempt, senderNameOf, type Work } from './work.ts'
 

@@ -2,8 +2,8 @@ import type { Logger } from 'pino'
 import { isDatabaseAway, isDatabaseBusy } from '../../base/database-losses.ts'
 import { errorCodes } from '../../base/error-codes.ts'
 import type { Pool } from '../../db/sql.ts'
-import type { CascadeContext } from '../../domain/cascades/cascades.ts'
-import { expiringAmong, overdueWaiting, passSteps, tellUnread } from '../../domain/sending/timing.ts'
+import type { CascadeContext } from '../../domain/cascade-steps/cascade-steps.ts'
+import { expiringAmong, overdueWaiting, passSteps, tellUnread } from '../../domain/expiry/expiry.ts'
 import { placeDue } from '../../domain/singles/singles.ts'
 import { dropTimers, type TimerKind, takeTimers } from '../../domain/timers/timers.ts'
 import type { Recorder } from '../recording/recorder.ts'
@@ -64,15 +64,15 @@ async function place({ sql, clock, billingZone }: TimersContext, companyId: numb
 
 /** What has been sent lives on: only what waits is too late. */
 async function endUnsent(context: TimersContext, companyId: number, uuids: string[]) {
-  const { waiting, inHand } = await expiringAmong(context.sql, companyId, uuids)
+  const { waiting, leased } = await expiringAmong(context.sql, companyId, uuids)
   await refuseLate(context, companyId, waiting)
-  return new Set(inHand)
+  return new Set(leased)
 }
 
 async function expire(context: TimersContext, companyId: number, uuids: string[]) {
-  const { waiting, sent, inHand } = await expiringAmong(context.sql, companyId, uuids)
+  const { waiting, sent, leased } = await expiringAmong(context.sql, companyId, uuids)
   await Promise.all([refuseLate(context, companyId, waiting), endSent(context, companyId, sent)])
-  return new Set(inHand)
+  return new Set(leased)
 }
 
 async function pass(context: TimersContext, companyId: number, uuids: string[]) {

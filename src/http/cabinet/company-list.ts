@@ -24,7 +24,8 @@ import {
   comparedFields,
   counteragentTypes,
 } from '../../domain/companies/company.ts'
-import { type Account, type BillingMode, billingModes, monthOf } from '../../domain/ledger/account.ts'
+import { type BillingMode, billingModes } from '../../domain/companies/terms.ts'
+import { type Account, monthOf } from '../../domain/ledger/account.ts'
 import { accountOf, setBilling } from '../../domain/ledger/ledger.ts'
 import { type Standing, standingsOf } from '../../domain/overview/standing.ts'
 import type { Partner } from '../../domain/partners/partner.ts'

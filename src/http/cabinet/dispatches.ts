@@ -19,8 +19,8 @@ import { type Brand, brandOf } from '../../domain/numbering/brand.ts'
 import type { Viewer } from '../../domain/people/person.ts'
 import { maySeePrices } from '../../domain/people/rights.ts'
 import { sendersByIds } from '../../domain/senders/senders.ts'
-import { reasonsToWait, type WaitReason, waitingByWindow } from '../../domain/sending/waiting.ts'
 import { type ClicksOfDispatch, clicksOfDispatch } from '../../domain/short-links/company-links.ts'
+import { reasonsToWait, type WaitReason, waitingByWindow } from '../../domain/waiting/waiting.ts'
 import type { Share, WatchedDispatch } from '../../domain/watching/watched.ts'
 import {
   type Breakdown,

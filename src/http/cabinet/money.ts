@@ -5,15 +5,9 @@ import { AppError, invalid, notFound } from '../../base/errors.ts'
 import { formatMoney, money, moneyToNumber } from '../../base/money.ts'
 import { recordChange } from '../../domain/audit-log/audit-log.ts'
 import type { Company } from '../../domain/companies/company.ts'
+import { billingModes, type Terms } from '../../domain/companies/terms.ts'
 import { once } from '../../domain/idempotency/idempotency.ts'
-import {
-  type Account,
-  billingModes,
-  entryKinds,
-  monthOf,
-  refusalOfTopUp,
-  type Terms,
-} from '../../domain/ledger/account.ts'
+import { type Account, entryKinds, monthOf, refusalOfTopUp } from '../../domain/ledger/account.ts'
 import { changeTerms, correctBalance, pageOfAccounts, topUpWithin } from '../../domain/ledger/ledger.ts'
 import type { LedgerLine, LinePlace } from '../../domain/ledger/line.ts'
 import { entriesOfLine, pageOfLines } from '../../domain/ledger/lines.ts'

@@ -5,7 +5,7 @@ import { type Overview, overviewOf } from '../../domain/overview/overview.ts'
 import { UsualShares } from '../../domain/overview/usual-shares.ts'
 import type { OldestWaiting } from '../../domain/overview/waiting.ts'
 import { may, type Right } from '../../domain/people/rights.ts'
-import type { WaitReason } from '../../domain/sending/waiting.ts'
+import type { WaitReason } from '../../domain/waiting/waiting.ts'
 import type { CabinetContext } from './cabinet-context.ts'
 import { OfCompany, scopeOf } from './whose.ts'
 

@@ -5,7 +5,7 @@ import { changeBook, GENERAL, type NewTariff } from '../../domain/pricing/book.t
 import { costOf, findPricing, greatestVolumes } from '../../domain/pricing/calculation.ts'
 import { openPriceBook } from '../../domain/pricing/pricing.ts'
 import { packagesBetween, priceAt, type Tariff } from '../../domain/pricing/tariff.ts'
-import { settleDelivered } from '../../domain/sending/settlement.ts'
+import { settleDelivered } from '../../domain/recording/settlement.ts'
 import { useApp } from '../../testing/api.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, staff } from '../../testing/cabinet.ts'
 import { aCompany, aPartner, type TestPartner } from '../../testing/factories.ts'

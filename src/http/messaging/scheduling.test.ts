@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { SingleOptions } from '../../domain/messages/single.ts'
 import { type Classified, classify, loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
 import { scheduleOf } from '../../domain/singles/schedule.ts'
-import type { SingleOptions } from '../../domain/singles/single.ts'
 import { aKey, useMessagingApi } from '../../testing/messaging-api.ts'
 import { aWorld } from '../../testing/world.ts'
 

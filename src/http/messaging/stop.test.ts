@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { verifyLedger } from '../../domain/audit/verify.ts'
-import { recordStatusReports } from '../../domain/sending/recording.ts'
+import { recordStatusReports } from '../../domain/recording/recording.ts'
 import { bodyMutations } from '../../testing/conformance/mutations.ts'
 import { printOfTables } from '../../testing/conformance/world.ts'
 import { numberOf } from '../../testing/factories.ts'

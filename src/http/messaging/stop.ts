@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { type StopOutcome, stopMessages } from '../../domain/sending/stopping.ts'
+import { type StopOutcome, stopMessages } from '../../domain/stopping/stopping.ts'
 import type { Context } from '../context.ts'
 import { Answer, answers } from '../schemas.ts'
 

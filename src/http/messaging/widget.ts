@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { AppError } from '../../base/errors.ts'
 import { createTurnstile } from '../../base/turnstile.ts'
-import type { Acceptance } from '../../domain/singles/single.ts'
+import type { Acceptance } from '../../domain/messages/single.ts'
 import { isOld, Results } from '../../domain/verification/results.ts'
 import {
   type Outcome,

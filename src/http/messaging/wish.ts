@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox'
 import { type ChannelType, channelTypes, trafficTypes } from '../../base/channel-types.ts'
-import { type SingleWish, singleEvents } from '../../domain/singles/single.ts'
+import { type SingleWish, singleEvents } from '../../domain/messages/single.ts'
 import { OneOf } from '../schemas.ts'
 import type { Caller } from './auth.ts'
 import { checkerOf } from './check.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { advanceCascades } from '../../domain/cascades/cascades.ts'
+import { advanceCascades } from '../../domain/cascade-steps/cascade-steps.ts'
 import { loadNumbering } from '../../domain/numbering/numbering.ts'
 import { sealCaptchaSecret } from '../../domain/verifiers/captcha-secret.ts'
 import { changeVerifier, requireAnyVerifier, type VerifierOptions } from '../../domain/verifiers/verifiers.ts'

@@ -1,0 +1,34 @@
+import type { Money } from '../../base/money.ts'
+import type { Fragment, Sql } from '../../db/sql.ts'
+
+/** Opens an account for each company that the query returns. The statement is part of the one that inserts companies. */
+export const openAccounts = (sql: Sql, companyIds: Fragment) => sql`
+  insert into accounts (company_id) ${companyIds}`
+
+/** Locks the account until the transaction ends. Every change of money takes this lock first. */
+export const lockAccountRow = (sql: Sql, companyId: number) =>
+  sql`select from accounts where company_id = ${companyId} for update`
+
+export const addReserved = (sql: Sql, companyId: number, amount: Money) =>
+  sql`update accounts set reserved = reserved + ${sql.typed.money(amount)} where company_id = ${companyId}`
+
+export const addBalance = (sql: Sql, companyId: number, amount: Money) =>
+  sql`update accounts set balance = balance + ${sql.typed.money(amount)} where company_id = ${companyId}`
+
+export function addSpent(sql: Sql, companyId: number, month: string, amount: Money) {
+  return sql`
+    insert into account_months (company_id, month, spent) values (${companyId}, ${month}, ${sql.typed.money(amount)})
+    on conflict (company_id, month) do update set spent = account_months.spent + excluded.spent`
+}
+
+export function addToppedUp(sql: Sql, companyId: number, month: string, amount: Money) {
+  return sql`
+    insert into account_months (company_id, month, topped_up) values (${companyId}, ${month}, ${sql.typed.money(amount)})
+    on conflict (company_id, month) do update set topped_up = account_months.topped_up + excluded.topped_up`
+}
+
+export function addCorrected(sql: Sql, companyId: number, month: string, amount: Money) {
+  return sql`
+    insert into account_months (company_id, month, corrected) values (${companyId}, ${month}, ${sql.typed.money(amount)})
+    on conflict (company_id, month) do update set corrected = account_months.corrected + excluded.corrected`
+}

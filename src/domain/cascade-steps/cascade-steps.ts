@@ -1,0 +1,169 @@
+import { errorCodes } from '../../base/error-codes.ts'
+import { normaliseNumber } from '../../base/phone-number.ts'
+import type { Pool, Sql, Transaction } from '../../db/sql.ts'
+import * as store from '../cascades/cascades.ts'
+import { requireAnyCompany } from '../companies/companies.ts'
+import { foreignNames } from '../gateways/name-owners.ts'
+import type { Acceptance, NewSingle, Refusal, SingleWish } from '../messages/single.ts'
+import type { Numbering } from '../numbering/numbering.ts'
+import { openPriceBook } from '../pricing/pricing.ts'
+import { sendersCalled } from '../senders/senders.ts'
+import { type Desk, draftSingle, matchWishes } from '../singles/draft.ts'
+import { acceptWithin, keepFailed } from '../singles/singles.ts'
+import { type Telling, tell } from '../singles/telling.ts'
+import { currentTemplates } from '../templates/approved.ts'
+import { Effort, forAccepted } from '../templates/effort.ts'
+import type { FallbackSend } from '../verifications/verification.ts'
+import { noteFallbacks } from '../verifications/verifications.ts'
+
+export type CascadeContext = {
+  pool: Pool
+  numbering: () => Numbering
+  linkBase: string
+  billingZone: string
+  now: Date
+}
+
+/** A step that did not do: it failed, or its time passed. */
+export type EndedStep = { cascadeUuid: string; step: number }
+
+/**
+ * Writes the next steps of cascades, in the transaction of what triggers them, each once. A step that cannot be sent,
+ * for want of money or of its name, is kept as failed, and the one after it is tried.
+ */
+export async function advanceCascades(
+  sql: Transaction,
+  companyId: number,
+  ended: EndedStep[],
+  context: CascadeContext,
+): Promise<void> {
+  let open = ended
+  while (open.length > 0) {
+    const next = await store.takeNextSteps(sql, companyId, open)
+    if (next.length === 0) break
+    open = await writeSteps(sql, companyId, next, context)
+  }
+  const cascadeUuids = ended.map(({ cascadeUuid }) => cascadeUuid)
+  if (cascadeUuids.length > 0) await store.forgetCodes(sql, companyId, cascadeUuids)
+}
+
+/** Returns those that failed at once. */
+async function writeSteps(sql: Transaction, companyId: number, steps: store.NextStep[], context: CascadeContext) {
+  const desk = await openDesk(sql, companyId, steps, context)
+  const drafts = steps.map(step => {
+    const match = desk.matches.get(step.planned.wish)
+    return { step, draft: draftSingle(desk, wishOf(step), context.now, match) }
+  })
+  const ready = drafts.filter((each): each is Ready => !('kind' in each.draft))
+  const outcomes = await acceptWithin(
+    sql,
+    companyId,
+    ready.map(({ draft }) => draft),
+    context,
+  )
+  await noteFallbacks(sql, companyId, fallbacksAmong(ready, outcomes))
+  const failed = [
+    ...ready.flatMap(({ step, draft }, i) => failureOf(step, draft, outcomes[i]!)),
+    ...drafts.flatMap(({ step, draft }) => ('kind' in draft ? failureOf(step, undraftable(step), draft) : [])),
+  ]
+  await keepAndTell(sql, companyId, failed, context.now)
+  return failed.map(({ step: { cascadeUuid, step } }) => ({ cascadeUuid, step }))
+}
+
+/** Of the steps that were accepted, those that carry codes of a verification. */
+const fallbacksAmong = (ready: Ready[], outcomes: Acceptance[]): FallbackSend[] =>
+  ready.flatMap(({ step: { verificationUuid }, draft: { channelType } }, i) =>
+    verificationUuid && outcomes[i]!.kind === 'accepted' ? [{ verificationUuid, channelType }] : [],
+  )
+
+type Ready = { step: store.NextStep; draft: NewSingle }
+type Failed = { step: store.NextStep; single: NewSingle; errorCode: number }
+
+const wishOf = ({ cascadeUuid, step, planned: { wish }, secondsLeft }: store.NextStep): SingleWish => ({
+  ...wish,
+  options: secondsLeft === null ? wish.options : { ...wish.options, ttl: ttlWithin(secondsLeft, wish) },
+  cascade: { uuid: cascadeUuid, step },
+})
+
+/** A step that carries a code ends with the code at the latest, which was made when the cascade began. */
+const ttlWithin = (secondsLeft: number, { options: { ttl } }: SingleWish) => Math.min(ttl ?? secondsLeft, secondsLeft)
+
+function failureOf(step: store.NextStep, single: NewSingle, outcome: { kind: 'accepted' } | Refusal): Failed[] {
+  if (outcome.kind === 'accepted') return []
+  return [{ step, single, errorCode: outcome.why === 'no funds' ? errorCodes.noFunds : messageCodeOf(outcome) }]
+}
+
+/** Codes of the API itself mean nothing for a message. */
+const messageCodeOf = ({ code }: Refusal) => (code >= 7000 ? code : errorCodes.refusedByChannel)
+
+/**
+ * What is known of a step whose name or number turned out to be unusable. The plan has the number as the client wrote
+ * it; the step is kept under the same one as the others.
+ */
+function undraftable(step: store.NextStep): NewSingle {
+  const wish = wishOf(step)
+  return {
+    ...wish,
+    destination: normaliseNumber(wish.destination) ?? wish.destination,
+    senderId: null,
+    brandId: 0,
+    priority: 3,
+    parts: 0,
+    tariffId: null,
+    price: 0n,
+    trafficType: wish.trafficType ?? 'PROMO',
+    templateId: null,
+    sendAt: null,
+    completeBy: null,
+    expiresAt: new Date(0),
+    endsEarly: false,
+    links: [],
+  }
+}
+
+async function keepAndTell(sql: Transaction, companyId: number, failed: Failed[], now: Date) {
+  if (failed.length === 0) return
+  const uuids = await keepFailed(sql, companyId, failed, now)
+  const tellings = failed.map(({ step, single, errorCode }, i): Telling => {
+    const of = { ...single, uuid: uuids[i]!, cascadeUuid: step.cascadeUuid, cascadeStep: step.step }
+    return { of, what: { kind: 'status', status: 'unsent', errorCode, at: now } }
+  })
+  await tell(sql, companyId, tellings, now)
+}
+
+async function openDesk(
+  sql: Transaction,
+  companyId: number,
+  steps: store.NextStep[],
+  { pool, numbering, linkBase, now }: CascadeContext,
+): Promise<Desk> {
+  const names = [...new Set(steps.map(({ planned }) => planned.wish.senderName))]
+  const { partnerId } = await requireAnyCompany(sql, companyId)
+  const wishes = steps.map(({ planned }) => planned.wish)
+  const [senders, foreign, prices, { templates }] = await Promise.all([
+    sendersCalled(sql, companyId, names),
+    foreignNames(sql, companyId, wishes),
+    openPriceBook(sql, partnerId),
+    currentTemplates(sql, pool, companyId, now),
+  ])
+  const matches = await matchWishes(templates, wishes, () => new Effort(forAccepted))
+  return { senders, foreignNames: foreign, prices, templates, matches, numbering: numbering(), linkBase }
+}
+
+/** Where steps stand whose time has passed. */
+export const stepsOf = (sql: Sql, companyId: number, uuids: string[]) => store.selectSteps(sql, companyId, uuids)
+
+/** Stops cascades; returns the ids of those that had steps left. */
+export async function endCascades(sql: Transaction, companyId: number, cascadeUuids: string[], now: Date) {
+  if (cascadeUuids.length === 0) return new Set<string>()
+  return new Set((await store.endCascades(sql, companyId, cascadeUuids, now)).map(({ cascadeUuid }) => cascadeUuid))
+}
+
+const BATCH = 5000
+const MOST_BATCHES = 100
+
+/** Forgets cascades together with the months of their messages. */
+export async function forgetOldCascades(sql: Sql): Promise<void> {
+  let batches = 0
+  while ((await store.deleteOldCascades(sql, BATCH)).count === BATCH && ++batches < MOST_BATCHES);
+}

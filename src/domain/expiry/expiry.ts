@@ -1,0 +1,69 @@
+import type { Pool } from '../../db/sql.ts'
+import { advanceCascades, type CascadeContext } from '../cascade-steps/cascade-steps.ts'
+import { monthOf } from '../ledger/account.ts'
+import { lockAccount } from '../ledger/ledger.ts'
+import { isTooLate } from '../recording/follow-up.ts'
+import { reportedMessages } from '../recording/reported-messages.ts'
+import { tell } from '../singles/telling.ts'
+import { dropTimers } from '../timers/timers.ts'
+import * as store from './store.ts'
+
+/**
+ * Sorts messages whose time is over. Those that wait are not sent any more, those that were sent have not arrived. A
+ * message under a lease is left to its worker, which checks the time before sending.
+ */
+export async function expiringAmong(sql: Pool, companyId: number, uuids: string[]) {
+  const found = await store.selectExpiring(sql, companyId, uuids)
+  return {
+    waiting: found.filter(({ status, isLeased }) => status === 'CREATED' && !isLeased).map(({ uuid }) => uuid),
+    sent: found.filter(({ status }) => status === 'SENT').map(({ uuid }) => uuid),
+    leased: found.filter(({ status, isLeased }) => status === 'CREATED' && isLeased).map(({ uuid }) => uuid),
+  }
+}
+
+/** Single messages that waited too long and have no timer. A worker that takes one meanwhile checks the time, too. */
+export const overdueWaiting = (sql: Pool, now: Date, limit: number) => store.selectOverdueWaiting(sql, now, limit)
+
+/**
+ * Handles cascade steps whose time is over. Returns the uuids of steps that are still SENT: the caller ends them, and their
+ * end starts the next step. A step that was delivered but not read keeps its status, and the next step starts, if
+ * the cascade waits for reading.
+ */
+export function passSteps(pool: Pool, companyId: number, uuids: string[], context: CascadeContext): Promise<string[]> {
+  return pool.begin(async sql => {
+    await lockAccount(sql, companyId, monthOf(context.now, context.billingZone)) // a read that is being recorded counts
+    const steps = [...(await reportedMessages(sql, companyId, uuids.map(asMessage))).values()]
+    const unread = steps.flatMap(step => {
+      const { status, condition, readAt, cascadeUuid, cascadeStep } = step
+      const wantsNext = status === 'DELIVERED' && condition === 'not_read' && !readAt && !isTooLate(step, context.now)
+      return wantsNext && cascadeUuid && cascadeStep ? [{ cascadeUuid, step: cascadeStep }] : []
+    })
+    await advanceCascades(sql, companyId, unread, context)
+    return steps.filter(({ status }) => status === 'SENT').map(({ uuid }) => uuid)
+  }) as Promise<string[]>
+}
+
+const asMessage = (uuid: string) => ({ uuid })
+
+/** Writes a callback for messages that were delivered but not read within their lifetime. Removing their timers makes it once. */
+export async function tellUnread(
+  pool: Pool,
+  companyId: number,
+  uuids: string[],
+  { billingZone, now }: Pick<CascadeContext, 'billingZone' | 'now'>,
+): Promise<void> {
+  await pool.begin(async sql => {
+    await lockAccount(sql, companyId, monthOf(now, billingZone)) // a read that is being recorded counts
+    const due = await dropTimers(sql, companyId, 'unread', uuids)
+    if (due.length === 0) return
+    const messages = [...(await reportedMessages(sql, companyId, due.map(asMessage))).values()]
+    const unread = messages.filter(({ status, readAt }) => status === 'DELIVERED' && !readAt)
+    const what = { kind: 'status' as const, status: 'unread' as const, at: now }
+    await tell(
+      sql,
+      companyId,
+      unread.map(of => ({ of, what })),
+      now,
+    )
+  })
+}

@@ -1,0 +1,49 @@
+import type { Sql } from '../../db/sql.ts'
+
+/** A lane whose end has passed. The first and the last uuid of its dispatch limit the search to the months of its messages. */
+export type EndingLane = {
+  companyId: number
+  laneId: number
+  tail: number
+  errorCode: number | null
+  firstUuid: string | null
+  lastUuid: string | null
+}
+
+/**
+ * Closes lanes whose end has passed and claims them for 30 seconds. If the engine dies, another one claims them after that.
+ * The statement skips locked rows: a transaction that holds one lane and waits for another must never wait for this one.
+ */
+export function claimEndingLanes(sql: Sql, now: Date, limit: number) {
+  return sql<EndingLane[]>`
+    update lanes l set open = false, ending_until = clock_timestamp() + interval '30 seconds'
+    from (
+      select e.company_id, e.lane_id, d.first_uuid, d.last_uuid from lanes e
+      join dispatches d on d.company_id = e.company_id and d.dispatch_id = e.dispatch_id
+      where e.end_at <= ${now} and e.ending_until < clock_timestamp() order by e.end_at limit ${limit}
+      for update of e skip locked
+    ) due
+    where l.company_id = due.company_id and l.lane_id = due.lane_id
+    returning l.company_id as "companyId", l.lane_id as "laneId", l.tail,
+      l.end_code as "errorCode", due.first_uuid as "firstUuid", due.last_uuid as "lastUuid"`
+}
+
+/** Extends the claim on a lane, or with 0 seconds gives it back. */
+export const keepEndingLane = (sql: Sql, { companyId, laneId }: EndingLane, seconds: number) => sql`
+  update lanes set ending_until = clock_timestamp() + make_interval(secs => ${seconds})
+  where company_id = ${companyId} and lane_id = ${laneId}`
+
+/** A lease of the lane that a worker has. */
+export const selectHeldLeases = (sql: Sql, { companyId, laneId }: EndingLane) => sql<{ leaseId: number }[]>`
+  select lease_id as "leaseId" from leases
+  where company_id = ${companyId} and lane_id = ${laneId} and worker is not null limit 1`
+
+/** Removes the end and the leases of a lane. Does nothing if messages were added meanwhile: then the lane is claimed again. */
+export function finishLane(sql: Sql, { companyId, laneId, tail }: EndingLane) {
+  return sql`
+    with lane as (
+      update lanes set cursor = tail, end_at = null, ending_until = '-infinity'
+      where company_id = ${companyId} and lane_id = ${laneId} and tail = ${tail}
+      returning company_id, lane_id)
+    delete from leases e using lane where e.company_id = lane.company_id and e.lane_id = lane.lane_id`
+}

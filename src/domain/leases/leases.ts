@@ -1,0 +1,59 @@
+import type { Pool, Sql } from '../../db/sql.ts'
+import { insertDeadline } from '../lanes/deadlines.ts'
+import type { Lease, Run } from '../lanes/lane.ts'
+import { finishLease, hasDeadline, splitLease, strandedLeases } from '../lanes/lanes.ts'
+import { monthOf } from '../ledger/account.ts'
+import { changeReserved, lockAccount } from '../ledger/ledger.ts'
+import { LIFETIME_MS } from '../messages/message.ts'
+import { createdIn, lastSentIn } from '../messages/messages.ts'
+import type { RecordingContext } from '../recording/context.ts'
+import * as store from './store.ts'
+
+/** Ends the lease of a chunk. Messages that are left to send become new leases without a worker. */
+export async function closeLease(pool: Pool, lease: Lease, left: Run[], context: RecordingContext): Promise<void> {
+  if (left.length > 0) await returnLease(pool, lease, left, context)
+  else await finishLease(pool, lease, new Date(context.now.getTime() + LIFETIME_MS))
+}
+
+/**
+ * Returns a lease with messages left to send: its lane was stopped, its gateway was down or busy, or its worker died. If the
+ * dispatch was stopped meanwhile, the same transaction releases the reservation of these messages. Otherwise they stay
+ * reserved, and another worker sends them.
+ */
+async function returnLease(pool: Pool, lease: Lease, left: Run[], context: RecordingContext) {
+  await pool.begin(async sql => {
+    await lockAccount(sql, lease.companyId, monthOf(context.now, context.billingZone))
+    const isOurs = await splitLease(sql, lease, left)
+    if (!isOurs) return // another worker took the lease over
+    const [dispatch] = await store.selectDispatchOfLane(sql, lease.companyId, lease.laneId)
+    await ensureDeadline(sql, lease, dispatch ?? { firstUuid: null, lastUuid: null }, context.now)
+    if (!dispatch || dispatch.status === 'STARTED') return
+    const { price } = await createdIn(sql, lease, dispatch)
+    await changeReserved(sql, lease.companyId, -price)
+  })
+}
+
+/** A deadline within this time may be about to be removed, so it does not count. */
+const SOON_MS = 3600_000
+
+/**
+ * Adds a deadline for the range unless it needs none: nothing was sent from it, or a later deadline covers it. So a lease that
+ * is returned at every retry does not add a row each time. A deadline covers all messages of its range, also those sent later.
+ */
+async function ensureDeadline(sql: Sql, lease: Lease, bounds: Bounds, now: Date) {
+  if (await hasDeadline(sql, lease, new Date(now.getTime() + SOON_MS))) return
+  const needsOne = lease.wasHeld || (await lastSentIn(sql, { ...lease, ...bounds }))
+  if (!needsOne) return
+  await insertDeadline(sql, lease, new Date(now.getTime() + LIFETIME_MS))
+}
+
+type Bounds = { firstUuid: string | null; lastUuid: string | null }
+
+/** Returns leases of engines that died in lanes that were stopped since. No worker takes over leases of a stopped lane. */
+export async function returnStrandedLeases(pool: Pool, context: RecordingContext): Promise<void> {
+  for (const lease of await strandedLeases(pool, 100)) {
+    const { firstSeq, nextSeq, attempts, gatewayId } = lease
+    const run = { firstSeq, nextSeq, attempts, dueAt: context.now, ...(gatewayId ? { gatewayId } : {}) }
+    await returnLease(pool, lease, [run], context)
+  }
+}

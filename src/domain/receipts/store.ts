@@ -1,0 +1,152 @@
+import type { Sql } from '../../db/sql.ts'
+import type { ProviderReceipt } from './receipt.ts'
+
+export type Submission = { providerId: string; companyId: number; uuid: string; part: number; parts: number }
+
+/** What was submitted under these ids, the newest last. */
+export function selectSubmissions(sql: Sql, gatewayId: number, providerIds: string[]) {
+  return sql<Submission[]>`
+    select provider_id as "providerId", company_id as "companyId", uuid, part, parts
+    from submissions
+    where gateway_id = ${gatewayId} and provider_id = any(${providerIds}::text[])
+    order by day, uuid`
+}
+
+export function selectTaken(
+  sql: Sql,
+  { companyId, gatewayId, uuids }: { companyId: number; gatewayId: number; uuids: string[] },
+) {
+  return sql<Pick<Submission, 'uuid' | 'part' | 'providerId'>[]>`
+    select uuid, part, provider_id as "providerId" from submissions
+    where company_id = ${companyId} and uuid = any(${uuids}::uuid[]) and parts > 1 and gateway_id = ${gatewayId}
+    order by day`
+}
+
+/** Keeps the planner from joining in another way than key by key: see `updateStatuses`. */
+const oneByOne = (sql: Sql) => sql`offset 0`
+
+/** Which of these messages have no end yet. */
+export function selectOpen(sql: Sql, messages: Pick<Submission, 'companyId' | 'uuid'>[]) {
+  const uuids = messages.map(({ uuid }) => uuid).sort()
+  return sql<{ uuid: string }[]>`
+    select m.uuid from unnest(
+      ${messages.map(({ companyId }) => companyId)}::bigint[], ${messages.map(({ uuid }) => uuid)}::uuid[]) q (company_id, uuid)
+    cross join lateral (
+      select m.uuid from messages m
+      where m.company_id = q.company_id and m.uuid = q.uuid and m.uuid between ${uuids[0]!} and ${uuids.at(-1)!}
+        and m.status in ('CREATED', 'SENT')
+      ${oneByOne(sql)}) m`
+}
+
+/** Where messages went, and which of them have no end yet. */
+export function selectAddressees(sql: Sql, messages: Pick<Submission, 'companyId' | 'uuid'>[]) {
+  const uuids = messages.map(({ uuid }) => uuid).sort()
+  return sql<{ uuid: string; destination: string; isOpen: boolean; sentAt: Date | null }[]>`
+    select m.uuid, m.destination, m.status in ('CREATED', 'SENT') as "isOpen", m.sent_at as "sentAt" from (select distinct * from unnest(
+      ${messages.map(({ companyId }) => companyId)}::bigint[], ${messages.map(({ uuid }) => uuid)}::uuid[])) q (company_id, uuid)
+    cross join lateral (
+      select m.uuid, m.destination, m.status, m.sent_at from messages m
+      where m.company_id = q.company_id and m.uuid = q.uuid and m.uuid between ${uuids[0]!} and ${uuids.at(-1)!}
+      ${oneByOne(sql)}) m`
+}
+
+/** The rows are locked in one order: two engines that are told of the same parts never wait in a circle. */
+export function setPartStatuses(sql: Sql, gatewayId: number, parts: (ProviderReceipt & Submission)[]) {
+  return sql`
+    with told as materialized (
+      select s.provider_id, s.day, s.uuid, s.part, q.status
+      from unnest(
+        ${parts.map(({ providerId }) => providerId)}::text[], ${parts.map(({ uuid }) => uuid)}::uuid[],
+        ${parts.map(({ part }) => part)}::smallint[], ${parts.map(({ status }) => status)}::text[]
+      ) q (provider_id, uuid, part, status)
+      join submissions s on s.gateway_id = ${gatewayId} and s.provider_id = q.provider_id and s.uuid = q.uuid
+        and s.part = q.part
+      where s.status = 'SENT'
+      order by s.day, s.provider_id, s.uuid, s.part
+      for update of s)
+    update submissions s set status = told.status from told
+    where s.gateway_id = ${gatewayId} and s.provider_id = told.provider_id and s.day = told.day and s.uuid = told.uuid
+      and s.part = told.part`
+}
+
+/** Messages all of whose parts were delivered, or one of whose parts failed; one sent twice has its parts twice. */
+export function selectEnds(sql: Sql, parts: Submission[]) {
+  return sql<{ companyId: number; uuid: string; status: 'DELIVERED' | 'FAILED' }[]>`
+    select s.company_id as "companyId", s.uuid,
+      case when bool_or(s.status = 'FAILED') then 'FAILED' else 'DELIVERED' end as status
+    from submissions s
+    join (select distinct * from unnest(
+      ${parts.map(({ companyId }) => companyId)}::bigint[], ${parts.map(({ uuid }) => uuid)}::uuid[])) q (company_id, uuid)
+      on s.company_id = q.company_id and s.uuid = q.uuid
+    where s.parts > 1
+    group by s.company_id, s.uuid
+    having bool_or(s.status = 'FAILED') or count(distinct s.part) filter (where s.status = 'DELIVERED') >= max(s.parts)`
+}
+
+export function insertInbox(sql: Sql, gatewayId: number, receipts: ProviderReceipt[]) {
+  return sql`
+    insert into receipt_inbox (gateway_id, provider_id, own_id, status, error_code, raw_code, happened_at, is_unread,
+      subscriber, claimed_until)
+    select ${gatewayId}, q.provider_id, q.own_id, q.status, q.error_code, q.raw_code, q.happened_at, q.is_unread,
+      q.subscriber, coalesce(clock_timestamp() + make_interval(secs => q.unsure_for_ms / 1000.0), '-infinity')
+    from unnest(
+      ${receipts.map(({ providerId }) => providerId)}::text[], ${receipts.map(({ ownId }) => ownId ?? null)}::text[],
+      ${receipts.map(({ status }) => status)}::text[], ${receipts.map(({ errorCode }) => errorCode)}::int[],
+      ${receipts.map(({ operatorError }) => operatorError ?? null)}::text[],
+      ${receipts.map(({ happenedAt }) => happenedAt.toISOString())}::timestamptz[],
+      ${receipts.map(({ isUnread }) => String(isUnread ?? false))}::text[]::boolean[],
+      ${receipts.map(({ subscriber }) => subscriber ?? null)}::text[],
+      ${receipts.map(({ unsure }) => unsure?.forMs ?? null)}::int[]
+    ) q (provider_id, own_id, status, error_code, raw_code, happened_at, is_unread, subscriber, unsure_for_ms)`
+}
+
+/**
+ * Takes kept receipts to be looked up again. A fresh one most likely waits for a commit that is under way, so it comes
+ * again soon; one that nobody has known for long comes ever more seldom. Rows that another engine has at the moment are
+ * passed over: engines that wait for each other's rows could wait in a circle.
+ */
+export function claimInbox(sql: Sql, limit: number) {
+  return sql<(ProviderReceipt & { receiptId: number; gatewayId: number })[]>`
+    with due as materialized (
+      select receipt_id from receipt_inbox where claimed_until < clock_timestamp()
+      order by claimed_until limit ${limit} for update skip locked)
+    update receipt_inbox r set claimed_until = clock_timestamp()
+      + least(interval '10 minutes', greatest(interval '400 ms', (clock_timestamp() - received_at) / 2))
+    from due where r.receipt_id = due.receipt_id
+    returning r.receipt_id as "receiptId", gateway_id as "gatewayId", provider_id as "providerId",
+      own_id as "ownId", status, error_code as "errorCode", raw_code as "operatorError", happened_at as "happenedAt",
+      is_unread as "isUnread", subscriber, received_at as "receivedAt", received_at < clock_timestamp() - interval '1 minute' as "isOld"`
+}
+
+/** The newest of those that came before a time, the newest first. */
+export const selectUnread = (sql: Sql, gatewayId: number, before: Date, limit: number) => sql<
+  { id: string; subscriber: string | null }[]
+>`
+  select provider_id as id, subscriber from receipt_inbox
+  where gateway_id = ${gatewayId} and is_unread and received_at < ${before}
+  order by receipt_id desc limit ${limit}`
+
+/** Lets those that can be read now be looked at at once, whenever they would have come next. */
+export const wakeUnread = (sql: Sql, gatewayId: number) => sql`
+  update receipt_inbox set claimed_until = '-infinity'
+  where receipt_id in (
+    select receipt_id from receipt_inbox where gateway_id = ${gatewayId} and is_unread
+    order by receipt_id for update skip locked)`
+
+/** The rows are locked in the order of their ids: two engines that remove the same ones never wait in a circle. */
+export const deleteInbox = (sql: Sql, receiptIds: number[]) => sql`
+  with done as materialized (
+    select receipt_id from receipt_inbox where receipt_id = any(${receiptIds}::bigint[])
+    order by receipt_id for update)
+  delete from receipt_inbox r using done where r.receipt_id = done.receipt_id`
+
+/** Longer than any message lives: what has not found its message by then never will. */
+export const deleteOldInbox = (sql: Sql, limit: number) => sql`
+  with old as materialized (
+    select receipt_id from receipt_inbox where received_at < now() - interval '2 days'
+    order by received_at limit ${limit} for update skip locked)
+  delete from receipt_inbox r using old where r.receipt_id = old.receipt_id`
+
+export const ensureDays = (sql: Sql) => sql`select ensure_submission_days()`
+
+export const dropOldDays = (sql: Sql) => sql`select drop_old_submission_days()`

@@ -1,0 +1,44 @@
+import type { Pool, Sql } from '../../db/sql.ts'
+import type { StatusReport } from './status-report.ts'
+import * as store from './submission-store.ts'
+
+const KEPT_DAYS = 3
+const TIMEOUT_MS = 1500
+const QUERY_CANCELED = '57014'
+
+/**
+ * The operator's ids of a message's parts. They are kept for three days: `gone` after them. No index knows the messages of
+ * one part, so a whole day may have to be read; `unread` when that takes too long.
+ */
+export async function submittedParts(
+  pool: Pool,
+  companyId: number,
+  { uuid, sentAt, parts }: { uuid: string; sentAt: Date; parts: number },
+  now: Date,
+): Promise<store.SeenPart[] | 'gone' | 'unread'> {
+  const oldest = new Date(now.getTime() - KEPT_DAYS * 24 * 3600_000)
+  if (sentAt < oldest) return 'gone'
+  try {
+    return (await pool.begin('read only', async sql => {
+      await store.limitTime(sql, TIMEOUT_MS)
+      return parts > 1 ? store.selectParts(sql, companyId, uuid) : store.selectOnlyPart(sql, companyId, uuid, sentAt)
+    })) as store.SeenPart[]
+  } catch (error) {
+    if ((error as { code?: string }).code === QUERY_CANCELED) return 'unread'
+    throw error
+  }
+}
+
+/** Stores the operator's ids of submitted parts, so that receipts find their messages. */
+export async function keepOperatorIds(sql: Sql, companyId: number, reports: StatusReport[], now: Date): Promise<void> {
+  const rows = reports.flatMap(partsOf)
+  if (rows.length > 0) await store.insertSubmissions(sql, companyId, rows, now)
+}
+
+function partsOf({ uuid, ids }: StatusReport): store.SubmittedPart[] {
+  if (!ids) return []
+  const { gatewayId, providerIds } = ids
+  return providerIds.flatMap((providerId, part) =>
+    providerId === undefined ? [] : { gatewayId, providerId, uuid, part, parts: providerIds.length },
+  )
+}

@@ -1,0 +1,105 @@
+import type { Money } from '../../base/money.ts'
+import type { Pool, Sql, Transaction } from '../../db/sql.ts'
+import { enqueueCallbacks } from '../callbacks/callbacks.ts'
+import { reduceCreatedPrice } from '../dispatches/created-price.ts'
+import { completeFinished } from '../dispatches/lifecycle.ts'
+import { monthOf } from '../ledger/account.ts'
+import { changeReserved, charge, lockAccount } from '../ledger/ledger.ts'
+import { letGoOfCharged } from '../ledger/package-holds.ts'
+import { countChanges, type StatusChange } from '../messages/messages.ts'
+import { keepLateReceipts } from '../receipts/late-receipts.ts'
+import { cleanStatusReport, type StatusReport } from '../receipts/status-report.ts'
+import { keepOperatorIds } from '../receipts/submissions.ts'
+import { countMoved } from '../statistics/statistics.ts'
+import type { TrafficKind } from '../statistics/traffic.ts'
+import { chargeOf } from './charges.ts'
+import type { RecordingContext } from './context.ts'
+import { followUp, recordReads } from './follow-up.ts'
+import { changeOfHolds } from './holds.ts'
+import { partnerCallbacks } from './partner-callbacks.ts'
+import { isMessage, isPackage, settleDelivered } from './settlement.ts'
+import { changeStatuses, joinReports } from './status-changes.ts'
+import * as store from './store.ts'
+
+/**
+ * Writes what the engine learned about a company's messages in one transaction: status, counters, money, callbacks and the
+ * operator's ids. A report that was recorded before changes nothing, so reports may be repeated, be late or come from
+ * several processes. Returns the number of messages whose status changed.
+ */
+export function recordStatusReports(
+  pool: Pool,
+  companyId: number,
+  reports: StatusReport[],
+  context: RecordingContext,
+): Promise<number> {
+  return pool.begin(sql => recordWithin(sql, pool, companyId, reports, context)) as Promise<number>
+}
+
+/** The same inside a transaction of the caller. */
+export async function recordWithin(
+  sql: Transaction,
+  pool: Pool,
+  companyId: number,
+  given: StatusReport[],
+  context: RecordingContext,
+): Promise<number> {
+  const reports = given.map(cleanStatusReport)
+  const month = monthOf(context.now, context.billingZone)
+  const account = await lockAccount(sql, companyId, month)
+  const joined = joinReports(reports)
+  const changes = await changeStatuses(sql, companyId, joined)
+  await keepLateReceipts(sql, companyId, joined, changes, context.now)
+  const [dispatches, costs] = await Promise.all([
+    dispatchesOf(sql, companyId, changes),
+    settleDelivered(sql, companyId, month, changes),
+  ])
+  const held = await changeOfHolds(sql, companyId, changes, dispatches)
+  const packages = await letGoOfCharged(sql, companyId, costs.filter(isPackage))
+  const kindOf = kindBy(dispatches)
+  await Promise.all([
+    countChanges(sql, companyId, changes),
+    changeReserved(sql, companyId, held - packages),
+    charge(sql, companyId, account, chargeOf(costs, account.currency, month, kindOf), context),
+    reduceCreated(sql, companyId, changes),
+    enqueueCallbacks(sql, companyId, partnerCallbacks(changes, dispatches), context.now),
+    keepOperatorIds(sql, companyId, reports, context.now),
+    countMoved(sql, companyId, changes, costs.filter(isMessage), kindOf),
+  ])
+  await completeDispatches(sql, companyId, changes)
+  const isOfMessagingApi = ({ dispatchId }: StatusChange) =>
+    dispatchId === null || dispatches.get(dispatchId)?.format === 'messaging'
+  await followUp(sql, companyId, changes.filter(isOfMessagingApi), { ...context, pool, currency: account.currency })
+  await recordReads(sql, companyId, reports, context.now)
+  return changes.length
+}
+
+async function dispatchesOf(sql: Sql, companyId: number, changes: StatusChange[]): Promise<store.Dispatches> {
+  const ids = new Set(changes.flatMap(({ dispatchId }) => dispatchId ?? []))
+  const rows = ids.size > 0 ? await store.selectDispatches(sql, companyId, [...ids]) : []
+  return new Map(rows.map(row => [row.dispatchId, row]))
+}
+
+/** Statistics count a message under the channel and the traffic type of its dispatch. `trafficOfMonth` has the same defaults. */
+const kindBy =
+  (dispatches: store.Dispatches) =>
+  ({ dispatchId, channelType, trafficType }: StatusChange): TrafficKind =>
+    (dispatchId === null ? undefined : dispatches.get(dispatchId)) ?? {
+      channelType: channelType ?? 'SMS',
+      trafficType: trafficType ?? 'PROMO',
+    }
+
+/** The price of the messages that are still CREATED is the amount that a stop of the dispatch releases. */
+async function reduceCreated(sql: Sql, companyId: number, changes: StatusChange[]) {
+  const byDispatch = new Map<number, Money>()
+  for (const { from, dispatchId, price } of changes) {
+    if (from !== 'CREATED' || dispatchId === null) continue
+    byDispatch.set(dispatchId, (byDispatch.get(dispatchId) ?? 0n) + price)
+  }
+  if (byDispatch.size > 0) await reduceCreatedPrice(sql, companyId, byDispatch)
+}
+
+/** A dispatch is COMPLETED when all its messages are DELIVERED or FAILED. */
+async function completeDispatches(sql: Transaction, companyId: number, changes: StatusChange[]) {
+  const ids = new Set(changes.flatMap(({ to, dispatchId }) => (to === 'SENT' ? [] : (dispatchId ?? []))))
+  await completeFinished(sql, companyId, [...ids])
+}

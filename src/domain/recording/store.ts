@@ -1,0 +1,24 @@
+import type { Sql } from '../../db/sql.ts'
+import type { DispatchStatus } from '../dispatches/dispatch.ts'
+import type { TrafficKind } from '../statistics/traffic.ts'
+
+/** The fields of a dispatch that decide about its messages: money held while CREATED, callbacks, statistics. */
+export type DispatchSummary = TrafficKind & {
+  dispatchId: number
+  status: DispatchStatus
+  format: 'partner' | 'messaging'
+  callbackUrl: string | null
+  callbackEvents: string[]
+}
+
+/** By the id of the dispatch. */
+export type Dispatches = Map<number, DispatchSummary>
+
+export function selectDispatches(sql: Sql, companyId: number, dispatchIds: number[]) {
+  return sql<DispatchSummary[]>`
+    select dispatch_id as "dispatchId", status, format, callback_url as "callbackUrl",
+      coalesce(callback_events, '{delivered}') as "callbackEvents", channel_type as "channelType",
+      traffic_type as "trafficType"
+    from dispatches
+    where company_id = ${companyId} and dispatch_id = any(${dispatchIds}::bigint[])`
+}
