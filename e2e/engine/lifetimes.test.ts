@@ -1,9 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { SingleOptions, SingleWish } from '../../src/domain/messages/single.ts'
+import type { MessageRequest, SingleOptions } from '../../src/domain/messages/single.ts'
 import { loadNumbering, type Numbering } from '../../src/domain/numbering/numbering.ts'
 import { recordStatusReports } from '../../src/domain/recording/recording.ts'
 import { suspendSender, unsuspendSender } from '../../src/domain/senders/senders.ts'
-import { createIntake } from '../../src/domain/singles/intake.ts'
+import { Intake } from '../../src/domain/singles/intake.ts'
 import { useDatabase } from '../../src/testing/database.ts'
 import { aChannel, aGateway, expectBooksInOrder, useEngines } from '../../src/testing/engines.ts'
 import { eventually } from '../../src/testing/eventually.ts'
@@ -34,14 +34,14 @@ beforeEach(async () => {
 const inMoscow = (ms: number) => new Date(Date.now() + ms + 3 * HOUR).toISOString().slice(0, 19).replace('T', ' ')
 
 async function accept(options: SingleOptions, destination = '79160000001'): Promise<string> {
-  const intake = createIntake({
+  const intake = new Intake({
     sql: db.sql,
     clock,
     numbering: () => numbering,
     billingZone,
     linkBase: 'http://localhost/s',
   })
-  const wish: SingleWish = {
+  const request: MessageRequest = {
     channelType: 'SMS',
     senderName: 'ROMASHKA',
     destination,
@@ -55,7 +55,7 @@ async function accept(options: SingleOptions, destination = '79160000001'): Prom
     callbackUrl: null,
     callbackEvents: null,
   }
-  const [outcome] = await intake.accept(world.companyId, [wish])
+  const [outcome] = await intake.accept(world.companyId, [request])
   if (outcome!.kind === 'refused') throw new Error(outcome!.reason)
   return outcome!.uuid
 }

@@ -2,9 +2,9 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { ClientChannel } from '../../src/base/channel-types.ts'
 import type { Content } from '../../src/base/content.ts'
 import type { Outgoing } from '../../src/channels/channel.ts'
-import type { SingleWish } from '../../src/domain/messages/single.ts'
+import type { MessageRequest } from '../../src/domain/messages/single.ts'
 import { loadNumbering, type Numbering } from '../../src/domain/numbering/numbering.ts'
-import { createIntake } from '../../src/domain/singles/intake.ts'
+import { Intake } from '../../src/domain/singles/intake.ts'
 import { approveTemplate } from '../../src/domain/templates/moderation.ts'
 import type { NewTemplate } from '../../src/domain/templates/template.ts'
 import { createTemplate } from '../../src/domain/templates/templates.ts'
@@ -31,10 +31,10 @@ beforeEach(async () => {
   world = await aWorld(db.sql)
 })
 
-async function accept(channelType: ClientChannel, said: Pick<SingleWish, 'text' | 'content'>): Promise<string> {
+async function accept(channelType: ClientChannel, said: Pick<MessageRequest, 'text' | 'content'>): Promise<string> {
   const clock = () => new Date()
-  const intake = createIntake({ sql: db.sql, clock, numbering: () => numbering, billingZone, linkBase })
-  const wish: SingleWish = {
+  const intake = new Intake({ sql: db.sql, clock, numbering: () => numbering, billingZone, linkBase })
+  const request: MessageRequest = {
     ...said,
     channelType,
     senderName: 'ROMASHKA',
@@ -47,12 +47,12 @@ async function accept(channelType: ClientChannel, said: Pick<SingleWish, 'text' 
     callbackUrl: null,
     callbackEvents: null,
   }
-  const [outcome] = await intake.accept(world.companyId, [wish])
+  const [outcome] = await intake.accept(world.companyId, [request])
   if (outcome!.kind === 'refused') throw new Error(outcome!.reason)
   return outcome!.uuid
 }
 
-async function handedOver(channelType: ClientChannel, said: Pick<SingleWish, 'text' | 'content'>) {
+async function handedOver(channelType: ClientChannel, said: Pick<MessageRequest, 'text' | 'content'>) {
   if (channelType !== 'TELEGRAM' && channelType !== 'PUSH')
     await anApprovedSender(db.sql, world.companyId, { channelType, brand: 'MTS' })
   // A simulated one takes free texts of WHATSAPP at any time.

@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { CascadePlan, SingleWish } from '../../src/domain/messages/single.ts'
+import type { CascadePlan, MessageRequest } from '../../src/domain/messages/single.ts'
 import { loadNumbering, type Numbering } from '../../src/domain/numbering/numbering.ts'
 import { recordStatusReports } from '../../src/domain/recording/recording.ts'
-import { createIntake } from '../../src/domain/singles/intake.ts'
+import { Intake } from '../../src/domain/singles/intake.ts'
 import { stopMessages } from '../../src/domain/stopping/stopping.ts'
 import { useDatabase } from '../../src/testing/database.ts'
 import { aGateway, expectBooksInOrder, useEngines } from '../../src/testing/engines.ts'
@@ -47,7 +47,7 @@ beforeEach(async () => {
   shiftMs = 0
 })
 
-const wish = (given: Partial<SingleWish> = {}): SingleWish => ({
+const request = (given: Partial<MessageRequest> = {}): MessageRequest => ({
   channelType: 'SMS',
   senderName: 'ROMASHKA',
   destination: '79160000001',
@@ -63,10 +63,10 @@ const wish = (given: Partial<SingleWish> = {}): SingleWish => ({
   ...given,
 })
 
-async function accept(...wishes: SingleWish[]): Promise<string[]> {
+async function accept(...requests: MessageRequest[]): Promise<string[]> {
   const linkBase = 'http://localhost:8080/s'
-  const intake = createIntake({ sql: db.sql, clock, numbering: () => numbering, billingZone, linkBase })
-  const outcomes = await intake.accept(world.companyId, wishes)
+  const intake = new Intake({ sql: db.sql, clock, numbering: () => numbering, billingZone, linkBase })
+  const outcomes = await intake.accept(world.companyId, requests)
   return outcomes.map(outcome => {
     if (outcome.kind === 'refused') throw new Error(outcome.reason)
     return outcome.uuid
@@ -88,7 +88,7 @@ describe('a single message', () => {
   test('is sent, delivered and paid for, and its client is told of each in order', async () => {
     await aGateway(db.sql, {})
     await startOne()
-    const [uuid] = await accept(wish({ externalId: 'order-1' }))
+    const [uuid] = await accept(request({ externalId: 'order-1' }))
     await isStatus(uuid!, 'DELIVERED')
     await eventually(() => expect(eventsOf(uuid!)).toEqual(['sent', 'delivered', 'price']))
     expect(told[0]).toEqual({
@@ -106,7 +106,10 @@ describe('a single message', () => {
   test('that the operator cannot deliver is undelivered, one that it refuses unsent', async () => {
     await aGateway(db.sql, {})
     await startOne()
-    const [lost, refused] = await accept(wish({ destination: '79160000003' }), wish({ destination: '79160000004' }))
+    const [lost, refused] = await accept(
+      request({ destination: '79160000003' }),
+      request({ destination: '79160000004' }),
+    )
     await eventually(() => expect(eventsOf(lost!)).toEqual(['sent', 'undelivered', 'price']))
     await eventually(() => expect(eventsOf(refused!)).toEqual(['unsent', 'price']))
     await expectBooksInOrder(db.sql, world)
@@ -115,7 +118,7 @@ describe('a single message', () => {
   test('under a name without registration goes out too', async () => {
     await aGateway(db.sql, {})
     await startOne()
-    const [uuid] = await accept(wish({ senderName: 'sms_promo' }))
+    const [uuid] = await accept(request({ senderName: 'sms_promo' }))
     await isStatus(uuid!, 'DELIVERED')
     const [handed] = await db.sql`select sender_name from simulator_messages where uuid = ${uuid!}`
     expect(handed!.sender_name).toBe('sms_promo')
@@ -124,11 +127,11 @@ describe('a single message', () => {
   test('whose lifetime passes while it waits is unsent 453, after sending undelivered 7060', async () => {
     await aGateway(db.sql, { paused: false })
     await startOne()
-    const [silent] = await accept(wish({ destination: '79160000005', options: { ttl: 60 } }))
+    const [silent] = await accept(request({ destination: '79160000005', options: { ttl: 60 } }))
     await isStatus(silent!, 'SENT')
     await db.sql`update gateways set paused = true`
     await new Promise(resolve => setTimeout(resolve, 1500)) // until the engine has seen the pause
-    const [waiting] = await accept(wish({ options: { ttl: 60 } }))
+    const [waiting] = await accept(request({ options: { ttl: 60 } }))
     shiftMs = 61_000
     await isStatus(silent!, 'FAILED', 7060)
     await isStatus(waiting!, 'FAILED', 453)
@@ -137,7 +140,7 @@ describe('a single message', () => {
   })
 
   test('without a time of its own ends after 25 hours, though its lane stands still', async () => {
-    const [uuid] = await accept(wish({ senderName: 'sms_promo' }), wish({ senderName: 'sms_promo' }))
+    const [uuid] = await accept(request({ senderName: 'sms_promo' }), request({ senderName: 'sms_promo' }))
     await aGateway(db.sql, { paused: true })
     shiftMs = 25 * 3600_000 + 1000
     await startOne()
@@ -151,8 +154,8 @@ describe('a single message', () => {
     await aGateway(db.sql, {})
     await startOne()
     const inAnHour = new Date(Date.now() + 3600_000 + 3 * 3600_000).toISOString().slice(0, 19).replace('T', ' ')
-    const [uuid] = await accept(wish({ options: { localSendTime: inAnHour, useLocalTime: false } }))
-    const [now] = await accept(wish())
+    const [uuid] = await accept(request({ options: { localSendTime: inAnHour, useLocalTime: false } }))
+    const [now] = await accept(request())
     await isStatus(now!, 'DELIVERED')
     expect((await rowOf(uuid!)).status).toBe('CREATED')
     shiftMs = 3601_000
@@ -165,11 +168,11 @@ describe('a single message', () => {
   test('whose hours end while it waits goes when they begin again', async () => {
     const { gatewayId } = await aGateway(db.sql, { paused: true })
     const hour = Number(moscowTime(Date.now()).slice(11, 13))
-    const [uuid] = await accept(wish({ options: { hours: [hour], useLocalTime: false } }))
+    const [uuid] = await accept(request({ options: { hours: [hour], useLocalTime: false } }))
     shiftMs = 3600_000
     await startOne()
     await db.sql`update gateways set paused = false where gateway_id = ${gatewayId}`
-    const [other] = await accept(wish())
+    const [other] = await accept(request())
     await isStatus(other!, 'DELIVERED')
     const [postponed] = await eventually(async () => {
       const rows = await db.sql`select due_at from leases where company_id = ${world.companyId} and worker is null`
@@ -187,11 +190,11 @@ describe('a single message', () => {
     const { gatewayId } = await aGateway(db.sql, {})
     await startOne()
     const options = { localCompletionTime: moscowTime(Date.now() + 600_000), useLocalTime: false }
-    const [sent] = await accept(wish({ destination: '79160000005', options }))
+    const [sent] = await accept(request({ destination: '79160000005', options }))
     await isStatus(sent!, 'SENT')
     await db.sql`update gateways set paused = true where gateway_id = ${gatewayId}`
     await new Promise(resolve => setTimeout(resolve, 1500)) // until the engine has seen the pause
-    const [waiting] = await accept(wish({ options }))
+    const [waiting] = await accept(request({ options }))
     shiftMs = 601_000
     await isStatus(waiting!, 'FAILED', 453)
     await eventually(async () => {
@@ -207,8 +210,8 @@ describe('a single message', () => {
     await anApprovedSender(db.sql, world.companyId, { channelType: 'VIBER', brand: 'MTS' })
     await startOne()
     const [read, unread] = await accept(
-      wish({ channelType: 'VIBER', destination: '79160000008' }),
-      wish({ channelType: 'VIBER', destination: '79160000001', options: { ttl: 3600 } }),
+      request({ channelType: 'VIBER', destination: '79160000008' }),
+      request({ channelType: 'VIBER', destination: '79160000001', options: { ttl: 3600 } }),
     )
     await eventually(() => expect(eventsOf(read!)).toEqual(['sent', 'delivered', 'price', 'read']))
     await eventually(() => expect(eventsOf(unread!)).toEqual(['sent', 'delivered', 'price']))
@@ -225,7 +228,7 @@ describe('a stop', () => {
     await aGateway(db.sql, {})
     await startOne()
     for (let round = 0; round < 10; round++) {
-      const uuids = await accept(...Array.from({ length: 20 }, () => wish({ callbackUrl: null })))
+      const uuids = await accept(...Array.from({ length: 20 }, () => request({ callbackUrl: null })))
       const outcomes = await stop(...uuids)
       await eventually(async () => {
         const open =
@@ -239,7 +242,7 @@ describe('a stop', () => {
   })
 
   test('asked for in the hands of a worker is seen to before it is handed over', async () => {
-    const [uuid] = await accept(wish())
+    const [uuid] = await accept(request())
     await db.sql`insert into stop_requests (company_id, uuid) values (${world.companyId}, ${uuid!})`
     await aGateway(db.sql, {})
     await startOne()
@@ -249,7 +252,7 @@ describe('a stop', () => {
   })
 
   test('ends what nobody has in hand, and rewrites nothing that was handed over', async () => {
-    const [waiting] = await accept(wish())
+    const [waiting] = await accept(request())
     const nobody = '01980000-0000-7000-8000-000000000000'
     expect(await stop(waiting!, nobody)).toEqual([
       { uuid: waiting, outcome: 'stopped' },
@@ -259,7 +262,7 @@ describe('a stop', () => {
     expect(await stop(waiting!)).toEqual([{ uuid: waiting, outcome: 'too late' }])
     await aGateway(db.sql, {})
     await startOne()
-    const [sent] = await accept(wish())
+    const [sent] = await accept(request())
     await isStatus(sent!, 'DELIVERED')
     expect(await stop(sent!)).toEqual([{ uuid: sent, outcome: 'too late' }])
     expect(await db.sql`select from simulator_messages where uuid = ${waiting!}`).toHaveLength(0)
@@ -273,12 +276,12 @@ describe('a cascade', () => {
     for (const channelType of ['VIBER', 'SMS'] as const) await aGateway(db.sql, { name: channelType, channelType })
   })
 
-  const cascade = (destination: string, condition: 'not_delivered' | 'not_read', ttlSeconds = 60): SingleWish => {
+  const cascade = (destination: string, condition: 'not_delivered' | 'not_read', ttlSeconds = 60): MessageRequest => {
     const plan: CascadePlan = [
-      { wish: wish({ channelType: 'VIBER', destination, options: { ttl: ttlSeconds } }), condition, ttlSeconds },
-      { wish: wish({ destination: '79160000001' }), condition: 'not_delivered', ttlSeconds: null },
+      { request: request({ channelType: 'VIBER', destination, options: { ttl: ttlSeconds } }), condition, ttlSeconds },
+      { request: request({ destination: '79160000001' }), condition: 'not_delivered', ttlSeconds: null },
     ]
-    return { ...plan[0]!.wish, cascade: { step: 1, plan } }
+    return { ...plan[0]!.request, cascade: { step: 1, plan } }
   }
 
   const stepsOf = (uuid: string) =>
@@ -330,7 +333,7 @@ describe('a cascade', () => {
     expect(await recordStatusReports(db.sql, world.companyId, [late], { billingZone, now: clock() })).toBe(0)
     expect(await rowOf(uuid!)).toEqual(before)
     expect(await stepsOf(uuid!)).toHaveLength(2)
-    const [third] = await accept(wish())
+    const [third] = await accept(request())
     await eventually(() => expect(eventsOf(third!)).toContain('price'))
     expect(eventsOf(uuid!)).toEqual(['sent', 'undelivered', 'price'])
     await expectBooksInOrder(db.sql, world)

@@ -123,7 +123,7 @@ test('the last step of a fallback ends with its code, however late the step bega
 describe('the encrypted codes of a cascade', () => {
   const sealedSteps = async (uuid: string) => {
     const [row] = await api.sql`
-      select jsonb_path_query_array(steps, '$[*].wish.sealed') as sealed, jsonb_array_length(steps)::int as steps
+      select jsonb_path_query_array(steps, '$[*].request.sealed') as sealed, jsonb_array_length(steps)::int as steps
       from cascades where company_id = ${side.companyId} and cascade_uuid = ${uuid}`
     return [row!.steps, row!.sealed.length]
   }

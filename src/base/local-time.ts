@@ -1,3 +1,4 @@
+import type { FieldMistake } from './field-mistake.ts'
 import { localTimeToInstant, type Zone } from './sending-window.ts'
 
 /** Times as clients write them, `YYYY-MM-DD hh:mm:ss`: on the subscriber's clock, or on that of Moscow. */
@@ -21,18 +22,21 @@ export function refusalOfTimes(
   { localSendTime, localCompletionTime }: LocalTimes,
   zone: Zone,
   now: Date,
-): string | undefined {
+): FieldMistake | undefined {
   const send = bareTime(localSendTime)
   const completion = bareTime(localCompletionTime)
-  if (send === undefined) return 'localSendTime: must be a time as YYYY-MM-DD hh:mm:ss'
-  if (completion === undefined) return 'localCompletionTime: must be a time as YYYY-MM-DD hh:mm:ss'
+  if (send === undefined) return { field: 'localSendTime', reason: 'must be a time as YYYY-MM-DD hh:mm:ss' }
+  if (completion === undefined) return { field: 'localCompletionTime', reason: 'must be a time as YYYY-MM-DD hh:mm:ss' }
   if (send !== null && (send < now.getTime() + EARLIEST_MS || send > now.getTime() + LATEST_MS)) {
-    return 'localSendTime: must be from 12 hours ago to 7 days from now'
+    return { field: 'localSendTime', reason: 'must be from 12 hours ago to 7 days from now' }
   }
   if (completion === null) return undefined
-  if (completion > now.getTime() + LATEST_COMPLETION_MS) return 'localCompletionTime: must be within 70 days from now'
-  if (send !== null && completion < send) return 'localCompletionTime: must not be before localSendTime'
-  if (instantOf(localCompletionTime, zone)! <= now) return 'localCompletionTime: must not be in the past'
+  if (completion > now.getTime() + LATEST_COMPLETION_MS)
+    return { field: 'localCompletionTime', reason: 'must be within 70 days from now' }
+  if (send !== null && completion < send)
+    return { field: 'localCompletionTime', reason: 'must not be before localSendTime' }
+  if (instantOf(localCompletionTime, zone)! <= now)
+    return { field: 'localCompletionTime', reason: 'must not be in the past' }
 }
 
 /** Null where none is said, undefined where it is no time. */

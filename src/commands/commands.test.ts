@@ -587,8 +587,8 @@ describe('beside a running service', () => {
       const answer = await fetch(`${service.url}/api/v1/balance`, { headers, signal: AbortSignal.timeout(10_000) })
       return answer.ok || ((await answer.json()) as { error: { code: number } }).error.code
     }
-    const wishes = ['--addresses', '127.0.0.0/8, ::1', '--center', 'Shop']
-    const { keyId, key } = await answerOf(['key', 'create', '--company', '2', '--type', 'message', ...wishes], env)
+    const options = ['--addresses', '127.0.0.0/8, ::1', '--center', 'Shop']
+    const { keyId, key } = await answerOf(['key', 'create', '--company', '2', '--type', 'message', ...options], env)
     const id = ['--key', String(keyId)]
     const listed = {
       keyId,

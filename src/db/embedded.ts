@@ -25,7 +25,7 @@ export type EmbeddedServer = {
   release(): Promise<void>
 }
 
-type Wish = { cluster: Cluster; exclusive: boolean; signal: AbortSignal; again?: { port: number } }
+type WantedServer = { cluster: Cluster; exclusive: boolean; signal: AbortSignal; again?: { port: number } }
 type Hold = { sql: postgres.Sql; port: number; isOpen: () => boolean; closed: Promise<void> }
 
 // Keys of the advisory locks, in the database `postgres`, where nobody else takes any.
@@ -49,14 +49,14 @@ export async function openEmbeddedServer(options: {
 }): Promise<EmbeddedServer> {
   const cluster = await prepareCluster(resolve(options.dataDir), options.settings ?? {}, options.package)
   const leaving = new AbortController()
-  const wish = { cluster, exclusive: options.exclusive ?? false, signal: leaving.signal }
-  const hold = await holdServer(wish)
-  const keeper = keepHolding({ ...wish, again: { port: hold.port } }, hold)
+  const wanted = { cluster, exclusive: options.exclusive ?? false, signal: leaving.signal }
+  const hold = await holdServer(wanted)
+  const keeper = keepHolding({ ...wanted, again: { port: hold.port } }, hold)
   let released: Promise<void> | undefined
 
   async function release() {
     leaving.abort()
-    const last = (await keeper) ?? (await holdRunning({ ...wish, exclusive: false }))
+    const last = (await keeper) ?? (await holdRunning({ ...wanted, exclusive: false }))
     if (last) await leave(cluster, last)
   }
 
@@ -70,14 +70,14 @@ export async function openEmbeddedServer(options: {
 }
 
 /** Finds or starts the server and becomes one of its users. */
-async function holdServer(wish: Wish): Promise<Hold> {
-  const { cluster, again, signal } = wish
+async function holdServer(wanted: WantedServer): Promise<Hold> {
+  const { cluster, again, signal } = wanted
   let begun = performance.now()
   for (;;) {
     const postmaster = await findPostmaster(cluster)
     const started = !postmaster && (await startPostmaster(cluster, { again, signal, patienceMs: RECOVERY_MS }))
     if (started) begun = performance.now()
-    const hold = await holdRunning(wish)
+    const hold = await holdRunning(wanted)
     if (hold) return hold
     const patienceMs = postmaster?.state === 'starting' ? RECOVERY_MS : OPEN_MS
     if (performance.now() - begun > patienceMs) throw await notReady(cluster)
@@ -86,20 +86,20 @@ async function holdServer(wish: Wish): Promise<Hold> {
 }
 
 /** Becomes a user of a server that runs and takes connections; nothing when there is none, or it is about to end. */
-async function holdRunning(wish: Wish): Promise<Hold | undefined> {
-  const postmaster = await findPostmaster(wish.cluster)
+async function holdRunning(wanted: WantedServer): Promise<Hold | undefined> {
+  const postmaster = await findPostmaster(wanted.cluster)
   if (postmaster?.state !== 'ready') return
-  const hold = connect(wish.cluster, postmaster.port)
+  const hold = connect(wanted.cluster, postmaster.port)
   try {
     if (await within(CONNECT_MS, enter(hold.sql))) {
-      if (wish.exclusive) await takeInstance(wish.cluster, hold.sql)
+      if (wanted.exclusive) await takeInstance(wanted.cluster, hold.sql)
       await within(OPEN_MS, createDatabase(hold.sql))
       return hold
     }
   } catch (error) {
     if (!isPassing(error)) {
-      await leave(wish.cluster, hold).catch(() => {})
-      throw explain(wish.cluster, error)
+      await leave(wanted.cluster, hold).catch(() => {})
+      throw explain(wanted.cluster, error)
     }
   }
   await hold.sql.end({ timeout: 0 })
@@ -191,23 +191,23 @@ async function notReady(cluster: Cluster) {
  * Watches over our hold until we leave. When the server crashes, or somebody stops it under us, it is started again on
  * the same port, so that the address we gave away stays true. Gives back the last hold if it is still there.
  */
-async function keepHolding(wish: Wish, first: Hold): Promise<Hold | undefined> {
-  const left = whenAborted(wish.signal)
+async function keepHolding(wanted: WantedServer, first: Hold): Promise<Hold | undefined> {
+  const left = whenAborted(wanted.signal)
   let hold: Hold | undefined = first
   for (;;) {
     await Promise.race([hold?.closed, left])
-    if (wish.signal.aborted) return hold?.isOpen() ? hold : undefined
+    if (wanted.signal.aborted) return hold?.isOpen() ? hold : undefined
     await hold?.sql.end({ timeout: 0 })
-    hold = await holdAgain(wish)
+    hold = await holdAgain(wanted)
   }
 }
 
-async function holdAgain(wish: Wish) {
+async function holdAgain(wanted: WantedServer) {
   try {
-    return await holdServer(wish)
+    return await holdServer(wanted)
   } catch {
     // Whoever uses the server sees its own connections fail; here we only go on trying.
-    await pause(REOPEN_PAUSE_MS, undefined, { ref: false, signal: wish.signal }).catch(() => {})
+    await pause(REOPEN_PAUSE_MS, undefined, { ref: false, signal: wanted.signal }).catch(() => {})
   }
 }
 

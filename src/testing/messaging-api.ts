@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { Pool } from '../db/sql.ts'
 import type { KeyType } from '../domain/keys/key.ts'
-import { createKey, type KeyWishes, type ShownKey } from '../domain/keys/keys.ts'
+import { createKey, type KeyOptions, type ShownKey } from '../domain/keys/keys.ts'
 import { type Answer, type Call, type TestApp, useApp } from './api.ts'
 
 export type MessagingCall = Omit<Call, 'token'> & {
@@ -31,5 +31,5 @@ export function useMessagingApi({ trustedProxies = [] }: { trustedProxies?: stri
 }
 
 /** A key of the company; whatever is not said is as `createKey` makes it. */
-export const aKey = (sql: Pool, companyId: number, type: KeyType = 'MESSAGE', wishes: KeyWishes = {}) =>
-  sql.begin(tx => createKey(tx, companyId, type, wishes)) as Promise<ShownKey>
+export const aKey = (sql: Pool, companyId: number, type: KeyType = 'MESSAGE', options: KeyOptions = {}) =>
+  sql.begin(tx => createKey(tx, companyId, type, options)) as Promise<ShownKey>

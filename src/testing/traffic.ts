@@ -1,9 +1,9 @@
 import type { Pool } from '../db/sql.ts'
 import { claimReceivers, nextBatches, savePasses } from '../domain/callbacks/callbacks.ts'
-import type { CascadePlan, SingleWish } from '../domain/messages/single.ts'
+import type { CascadePlan, MessageRequest } from '../domain/messages/single.ts'
 import type { Numbering } from '../domain/numbering/numbering.ts'
 import { recordStatusReports } from '../domain/recording/recording.ts'
-import { createIntake } from '../domain/singles/intake.ts'
+import { Intake } from '../domain/singles/intake.ts'
 import { aGateway } from './engines.ts'
 import { aDispatch, billingZone, start, type World } from './world.ts'
 
@@ -76,16 +76,16 @@ export async function aSingleMessage(
   sql: Pool,
   numbering: Numbering,
   { companyId }: Pick<World, 'companyId'>,
-  given: Partial<SingleWish> = {},
+  given: Partial<MessageRequest> = {},
 ): Promise<string> {
   const linkBase = 'http://localhost:8080/s'
-  const intake = createIntake({ sql, clock: () => new Date(), numbering: () => numbering, billingZone, linkBase })
-  const [outcome] = await intake.accept(companyId, [singleWish(given)])
+  const intake = new Intake({ sql, clock: () => new Date(), numbering: () => numbering, billingZone, linkBase })
+  const [outcome] = await intake.accept(companyId, [aSingleRequest(given)])
   if (outcome!.kind === 'refused') throw new Error(outcome!.reason)
   return outcome!.uuid
 }
 
-export const singleWish = (given: Partial<SingleWish> = {}): SingleWish => ({
+export const aSingleRequest = (given: Partial<MessageRequest> = {}): MessageRequest => ({
   channelType: 'SMS',
   senderName: 'ROMASHKA',
   destination: '79162001077',
@@ -104,8 +104,8 @@ export const singleWish = (given: Partial<SingleWish> = {}): SingleWish => ({
 /** A cascade of two SMS whose first step failed: the second one is under way. */
 export async function aCascade(sql: Pool, numbering: Numbering, world: World): Promise<{ first: string }> {
   const plan: CascadePlan = [
-    { condition: 'not_delivered', ttlSeconds: 30, wish: singleWish({ text: 'First step' }) },
-    { condition: 'not_delivered', ttlSeconds: null, wish: singleWish({ text: 'Second step' }) },
+    { condition: 'not_delivered', ttlSeconds: 30, request: aSingleRequest({ text: 'First step' }) },
+    { condition: 'not_delivered', ttlSeconds: null, request: aSingleRequest({ text: 'Second step' }) },
   ]
   const linkBase = 'http://localhost:8080/s'
   const first = await aSingleMessage(sql, numbering, world, { text: 'First step', cascade: { step: 1, plan } })

@@ -8,10 +8,10 @@ import { secretText } from './secret-text.ts'
 import { listOption } from './settings.ts'
 
 /** What the options say about the page of a widget, before the settings that there are now are known. */
-export type PageWish = { page: Partial<PageSettings>; captchaSecret: string | undefined }
+export type PageOptions = { page: Partial<PageSettings>; captchaSecret: string | undefined }
 
 /** Read before the database is opened: a secret may come from standard input. */
-export async function pageWishOf(call: Call): Promise<PageWish> {
+export async function pageOptionsOf(call: Call): Promise<PageOptions> {
   const origins = listOption(call, 'origins')?.map(originOf)
   const captcha = choiceOption(call, 'captcha', captchaKinds)
   const captchaSiteKey = call.options['captcha-site-key']
@@ -28,12 +28,12 @@ export async function pageWishOf(call: Call): Promise<PageWish> {
   }
 }
 
-export const isEmpty = ({ page, captchaSecret }: PageWish) =>
+export const isEmpty = ({ page, captchaSecret }: PageOptions) =>
   Object.keys(page).length === 0 && captchaSecret === undefined
 
 /** The change to a widget's page. The keys of one captcha are of no use to another. */
 export function pageChange(
-  { page, captchaSecret }: PageWish,
+  { page, captchaSecret }: PageOptions,
   secretOfService: string,
   before?: CaptchaKind,
 ): Pick<VerifierOptions, 'page' | 'captchaSecret'> {

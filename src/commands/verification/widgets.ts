@@ -20,7 +20,7 @@ import { optionalId } from '../options.ts'
 import { recorded } from '../recorded.ts'
 import { urlOf } from '../service/doors.ts'
 import { details, table } from '../table.ts'
-import { isEmpty, pageChange, pageWishOf } from './page-settings.ts'
+import { isEmpty, pageChange, pageOptionsOf } from './page-settings.ts'
 import { printStatistics } from './reports.ts'
 import { settingsOf } from './settings.ts'
 import { nameNotes, nameOf, namingOptions, settingLines } from './verifiers.ts'
@@ -28,9 +28,9 @@ import { nameNotes, nameOf, namingOptions, settingLines } from './verifiers.ts'
 export async function createOne(call: Call) {
   const companyId = idOption(call, 'company')
   const settings = settingsOf(call)
-  const wish = await pageWishOf(call)
+  const page = await pageOptionsOf(call)
   await withDatabase(call.config, async ({ sql, secret }) => {
-    const options = { ...nameOf(call), settings, ...pageChange(wish, secret) }
+    const options = { ...nameOf(call), settings, ...pageChange(page, secret) }
     const made = recorded(sql, async (tx, record) => {
       const verifierId = (await tx.begin(inner => createVerifier(inner, companyId, 'WIDGET', options))) as string
       const created = await requireWidget(tx, verifierId)
@@ -84,14 +84,14 @@ export async function showOne(call: Call) {
 
 export async function changeOne(call: Call) {
   const widgetId = call.options.widget!
-  const wish = await pageWishOf(call)
-  if (nameOf(call).name === undefined && Object.keys(settingsOf(call)).length === 0 && isEmpty(wish))
+  const options = await pageOptionsOf(call)
+  if (nameOf(call).name === undefined && Object.keys(settingsOf(call)).length === 0 && isEmpty(options))
     throw new UsageError('There is nothing to change: `tidings widget set --help` shows what can be.')
   await withDatabase(call.config, async ({ sql, secret }) => {
     const change = ({ settings, page }: Verifier) => ({
       ...nameOf(call),
       settings: settingsOf(call, settings),
-      ...pageChange(wish, secret, page!.captcha),
+      ...pageChange(options, secret, page!.captcha),
     })
     const widget = await recorded(sql, async (tx, record) => {
       const before = await requireWidget(tx, widgetId)

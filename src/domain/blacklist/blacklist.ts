@@ -103,7 +103,7 @@ export async function blacklistedAmong(sql: Sql, companyId: number, numbers: str
   return new Set(rows.map(row => row.msisdn))
 }
 
-/** Whether a text is nothing but a wish to get no more. Words are given in capitals. */
+/** Whether a text consists of a stop word only. The words are given in capitals. */
 export const isStopWord = (text: string, stopWords: readonly string[]) => stopWords.includes(text.trim().toUpperCase())
 
 /** Who wants nothing more, by number (in digits, country code first), by the chat it was written from, or by both; from which

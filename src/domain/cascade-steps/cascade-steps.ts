@@ -4,11 +4,11 @@ import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import * as store from '../cascades/cascades.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
 import { foreignNames } from '../gateways/name-owners.ts'
-import type { Acceptance, NewSingle, Refusal, SingleWish } from '../messages/single.ts'
+import type { Acceptance, MessageRequest, NewSingle, Refusal } from '../messages/single.ts'
 import type { Numbering } from '../numbering/numbering.ts'
 import { openPriceBook } from '../pricing/pricing.ts'
 import { sendersCalled } from '../senders/senders.ts'
-import { type Desk, draftSingle, matchWishes } from '../singles/draft.ts'
+import { type DraftContext, draftSingle, matchRequests } from '../singles/draft.ts'
 import { acceptWithin, keepFailed } from '../singles/singles.ts'
 import { type Telling, tell } from '../singles/telling.ts'
 import { currentTemplates } from '../templates/approved.ts'
@@ -49,10 +49,10 @@ export async function advanceCascades(
 
 /** Returns those that failed at once. */
 async function writeSteps(sql: Transaction, companyId: number, steps: store.NextStep[], context: CascadeContext) {
-  const desk = await openDesk(sql, companyId, steps, context)
+  const draftContext = await readDraftContext(sql, companyId, steps, context)
   const drafts = steps.map(step => {
-    const match = desk.matches.get(step.planned.wish)
-    return { step, draft: draftSingle(desk, wishOf(step), context.now, match) }
+    const match = draftContext.matches.get(step.planned.request)
+    return { step, draft: draftSingle(draftContext, requestOf(step), context.now, match) }
   })
   const ready = drafts.filter((each): each is Ready => !('kind' in each.draft))
   const outcomes = await acceptWithin(
@@ -79,39 +79,43 @@ const fallbacksAmong = (ready: Ready[], outcomes: Acceptance[]): FallbackSend[] 
 type Ready = { step: store.NextStep; draft: NewSingle }
 type Failed = { step: store.NextStep; single: NewSingle; errorCode: number }
 
-const wishOf = ({ cascadeUuid, step, planned: { wish }, secondsLeft }: store.NextStep): SingleWish => ({
-  ...wish,
-  options: secondsLeft === null ? wish.options : { ...wish.options, ttl: ttlWithin(secondsLeft, wish) },
+const requestOf = ({ cascadeUuid, step, planned: { request }, secondsLeft }: store.NextStep): MessageRequest => ({
+  ...request,
+  options: secondsLeft === null ? request.options : { ...request.options, ttl: ttlWithin(secondsLeft, request) },
   cascade: { uuid: cascadeUuid, step },
 })
 
 /** A step that carries a code ends with the code at the latest, which was made when the cascade began. */
-const ttlWithin = (secondsLeft: number, { options: { ttl } }: SingleWish) => Math.min(ttl ?? secondsLeft, secondsLeft)
+const ttlWithin = (secondsLeft: number, { options: { ttl } }: MessageRequest) =>
+  Math.min(ttl ?? secondsLeft, secondsLeft)
 
 function failureOf(step: store.NextStep, single: NewSingle, outcome: { kind: 'accepted' } | Refusal): Failed[] {
   if (outcome.kind === 'accepted') return []
-  return [{ step, single, errorCode: outcome.why === 'no funds' ? errorCodes.noFunds : messageCodeOf(outcome) }]
+  return [{ step, single, errorCode: errorCodeOf(outcome) }]
 }
 
-/** Codes of the API itself mean nothing for a message. */
-const messageCodeOf = ({ code }: Refusal) => (code >= 7000 ? code : errorCodes.refusedByChannel)
+/** The error code of a step that was refused. A refusal without its own code counts as refused by the channel. */
+function errorCodeOf(refusal: Refusal): number {
+  if (refusal.why === 'no funds') return errorCodes.noFunds
+  return (refusal.why === 'invalid' ? refusal.errorCode : undefined) ?? errorCodes.refusedByChannel
+}
 
 /**
  * What is known of a step whose name or number turned out to be unusable. The plan has the number as the client wrote
  * it; the step is kept under the same one as the others.
  */
 function undraftable(step: store.NextStep): NewSingle {
-  const wish = wishOf(step)
+  const request = requestOf(step)
   return {
-    ...wish,
-    destination: normaliseNumber(wish.destination) ?? wish.destination,
+    ...request,
+    destination: normaliseNumber(request.destination) ?? request.destination,
     senderId: null,
     brandId: 0,
     priority: 3,
     parts: 0,
     tariffId: null,
     price: 0n,
-    trafficType: wish.trafficType ?? 'PROMO',
+    trafficType: request.trafficType ?? 'PROMO',
     templateId: null,
     sendAt: null,
     completeBy: null,
@@ -131,22 +135,22 @@ async function keepAndTell(sql: Transaction, companyId: number, failed: Failed[]
   await tell(sql, companyId, tellings, now)
 }
 
-async function openDesk(
+async function readDraftContext(
   sql: Transaction,
   companyId: number,
   steps: store.NextStep[],
   { pool, numbering, linkBase, now }: CascadeContext,
-): Promise<Desk> {
-  const names = [...new Set(steps.map(({ planned }) => planned.wish.senderName))]
+): Promise<DraftContext> {
+  const names = [...new Set(steps.map(({ planned }) => planned.request.senderName))]
   const { partnerId } = await requireAnyCompany(sql, companyId)
-  const wishes = steps.map(({ planned }) => planned.wish)
+  const requests = steps.map(({ planned }) => planned.request)
   const [senders, foreign, prices, { templates }] = await Promise.all([
     sendersCalled(sql, companyId, names),
-    foreignNames(sql, companyId, wishes),
+    foreignNames(sql, companyId, requests),
     openPriceBook(sql, partnerId),
     currentTemplates(sql, pool, companyId, now),
   ])
-  const matches = await matchWishes(templates, wishes, () => new Effort(forAccepted))
+  const matches = await matchRequests(templates, requests, () => new Effort(forAccepted))
   return { senders, foreignNames: foreign, prices, templates, matches, numbering: numbering(), linkBase }
 }
 

@@ -16,9 +16,9 @@ export function insertCascades(sql: Sql, companyId: number, cascades: NewCascade
 
 /** The first step is a message already, which has the encrypted code. The plan does not keep it a second time. */
 function planned(step: CascadePlan[number], index: number): CascadePlan[number] {
-  if (index > 0 || !step.wish.sealed) return step
-  const { sealed: _, ...wish } = step.wish
-  return { ...step, wish }
+  if (index > 0 || !step.request.sealed) return step
+  const { sealed: _, ...request } = step.request
+  return { ...step, request }
 }
 
 /** Writes the cascades of a dispatch by COPY. Each batch holds the plans of up to 1000 recipients. */

@@ -38,7 +38,7 @@ export function takeNextSteps(sql: Sql, companyId: number, ended: { cascadeUuid:
 
 /** The steps of the cascade `c` without the encrypted texts of their codes. */
 const stepsWithoutCodes = (sql: Sql) => sql`(
-  select jsonb_agg(step #- '{wish,sealed}' order by n) from jsonb_array_elements(c.steps) with ordinality s (step, n))`
+  select jsonb_agg(step #- '{request,sealed}' order by n) from jsonb_array_elements(c.steps) with ordinality s (step, n))`
 
 /** Removes the codes of cascades that send nothing more. */
 export function forgetCodes(sql: Sql, companyId: number, cascadeUuids: string[]) {

@@ -45,7 +45,7 @@ function planner({ cascade, options, centerId, callbackUrl, callbackEvents }: Ca
       const { channelType, senderName } = step
       const said = { text, content: contentOf(step, fillContent, substitutions, text) }
       const told = { callbackUrl, callbackEvents, externalId: null, centerId, trafficType: null, method: 'API' }
-      const wish = {
+      const request = {
         channelType,
         senderName,
         destination: `+${destination}`,
@@ -53,7 +53,7 @@ function planner({ cascade, options, centerId, callbackUrl, callbackEvents }: Ca
         ...told,
         options: { ...kept, ttl: step.ttl },
       }
-      return { wish, condition: step.condition ?? 'not_delivered', ttlSeconds: step.ttl }
+      return { request, condition: step.condition ?? 'not_delivered', ttlSeconds: step.ttl }
     })
 }
 

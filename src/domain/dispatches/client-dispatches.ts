@@ -1,4 +1,5 @@
 import { invalid, notFound } from '../../base/errors.ts'
+import { mistakeText } from '../../base/field-mistake.ts'
 import { allowLongWork } from '../../db/patience.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
@@ -38,8 +39,8 @@ export async function createClientDispatch(
     const { templates } = await currentTemplates(sql, pool, companyId, request.now)
     const budget = budgetOf(pool, companyId)
     const { dispatch, about } = await withNamedTemplates(sql, companyId, templates, request.dispatch, budget)
-    const refusal = refusalOfDispatchTimes(dispatch.options, request.now)
-    if (refusal) throw invalid(refusal)
+    const mistake = refusalOfDispatchTimes(dispatch.options, request.now)
+    if (mistake) throw invalid(mistakeText(mistake))
     const senderIds = await registrationsOf(sql, companyId, dispatch)
     const [id] = await store.insertDispatchId(sql, companyId)
     const { dispatchId } = id!

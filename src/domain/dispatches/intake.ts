@@ -247,7 +247,7 @@ function namedSayer(
     const content = fillContent ? (fillContent(substitutions) as TemplateContent | number) : given
     if (typeof content === 'number') return content
     const filled = fillTemplate(template, content.parameters ?? [])
-    if (typeof customText === 'string' || 'wrong' in filled) return rejection.badText
+    if (typeof customText === 'string' || 'field' in filled) return rejection.badText
     if (!filled.fits && typeof given.templateId === 'number') return rejection.badText
     const links: Said['links'] = []
     const short = linkBase ? (withShortLinks(content, links, linkBase) as TemplateContent) : content
@@ -295,7 +295,7 @@ function refusalOfLater({ laterSteps, linkBase }: Intake, { substitutions }: Rec
 
 function fitsNamed(template: ApprovedTemplate, { parameters }: TemplateContent): boolean {
   const filled = fillTemplate(template, parameters ?? [])
-  return !('wrong' in filled) && filled.fits
+  return !('field' in filled) && filled.fits
 }
 
 /** Links may be longer than what is sent in their place. */

@@ -1,5 +1,6 @@
 import type { Content, TemplateContent } from '../../base/content.ts'
 import { invalid } from '../../base/errors.ts'
+import { type FieldMistake, mistakeText } from '../../base/field-mistake.ts'
 import { compileTemplate } from '../../base/text-template.ts'
 import type { Sql } from '../../db/sql.ts'
 import { templatesAgain } from '../templates/approved.ts'
@@ -49,12 +50,12 @@ function namedIn(
   templates: readonly ApprovedTemplate[],
   { content, senderName }: CascadeStep,
   index: number,
-  unusable: ReadonlyMap<number, string>,
+  unusable: ReadonlyMap<number, FieldMistake>,
 ): FilledTemplate | undefined {
   if (content?.contentType !== 'template') return undefined
   const filled = fillNamed(templates, withStandIns(content), senderName)
-  if (!filled || !('wrong' in filled)) return filled
-  throw invalid(`cascade[${index}].${unusable.get(idIn(content) ?? 0) ?? filled.wrong}`)
+  if (!filled || !('field' in filled)) return filled
+  throw invalid(`cascade[${index}].${mistakeText(unusable.get(idIn(content) ?? 0) ?? filled)}`)
 }
 
 /** Fits every kind of place. */

@@ -1,3 +1,4 @@
+import type { FieldMistake } from '../../base/field-mistake.ts'
 import { instantOf, MOSCOW, refusalOfTimes } from '../../base/local-time.ts'
 import type { Classified } from '../numbering/numbering.ts'
 import { zoneFor } from '../numbering/zone.ts'
@@ -22,6 +23,6 @@ export function laneTimes(options: DispatchOptions | null, zone: string | null) 
   return { startAt: at(options?.localSendTime), endAt: at(options?.localCompletionTime) }
 }
 
-/** What is wrong with the times of a dispatch: its recipients are not known yet, so a day counts until it ends last. */
-export const refusalOfDispatchTimes = (options: DispatchOptions, now: Date): string | undefined =>
+/** The mistake in the times of a dispatch. Its recipients are not known yet, so a day lasts until it ends in the last time zone. */
+export const refusalOfDispatchTimes = (options: DispatchOptions, now: Date): FieldMistake | undefined =>
   refusalOfTimes(options, { name: options.useLocalTime === false ? MOSCOW : LAST_ZONE }, now)

@@ -19,7 +19,7 @@ export type InboundMessage = { from: string; to: string; text: string; receivedA
 
 /**
  * What became of it: nobody heard it, its writer is not known by number, it was kept for a company, the gateway had told
- * of it before, or it was a wish for nothing more, which may be kept as well.
+ * of it before, or it was a stop word, which may be kept as well.
  */
 export type InboundOutcome =
   | { kind: 'ignored' }
@@ -31,7 +31,7 @@ type Kept = { kind: 'kept'; companyId: number; messageUuid: string } | { kind: '
 
 /**
  * Takes what came in through a gateway, over its connection or by webhook, in one transaction: keeps it for the company
- * it was written to, tells whoever its rule says, and hears the wish for nothing more. Done again with the same
+ * it was written to, tells whoever its rule says, and recognises stop words. Done again with the same
  * `providerId`, it changes nothing.
  */
 export async function takeInbound(

@@ -82,9 +82,9 @@ describe('a new key', () => {
   test.each([
     ['an address that is none', { addresses: ['192.0.2.1', '192.0.2.0/40'] }, /^addresses: .*not "192\.0\.2\.0\/40"$/],
     ['a center without a name', { center: '' }, /^center: must be 1 to 100 characters/],
-  ])('with %s is refused, and nothing is left of it', async (_, wishes, message) => {
+  ])('with %s is refused, and nothing is left of it', async (_, options, message) => {
     const before = await rowsOfKeys()
-    const refusal = await aKey(db.sql, companyId, 'MESSAGE', wishes).catch(error => error)
+    const refusal = await aKey(db.sql, companyId, 'MESSAGE', options).catch(error => error)
     expect(refusal).toMatchObject({ kind: 'invalid', message: expect.stringMatching(message) })
     expect(await rowsOfKeys()).toEqual(before)
     expect(await listCenters(db.sql, companyId)).toEqual([])

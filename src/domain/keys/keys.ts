@@ -7,7 +7,7 @@ import { refusalOfAddresses } from './address-list.ts'
 import { type FoundKey, type Key, type KeyType, refusalOfKeyName } from './key.ts'
 import * as store from './store.ts'
 
-export type KeyWishes = {
+export type KeyOptions = {
   name?: string
   /** Addresses and networks it may be used from; from anywhere when there are none. */
   addresses?: string[]
@@ -23,12 +23,12 @@ export async function createKey(
   sql: Transaction,
   companyId: number,
   type: KeyType,
-  wishes: KeyWishes = {},
+  options: KeyOptions = {},
 ): Promise<ShownKey> {
-  const addresses = checkedAddresses(wishes.addresses ?? [])
-  const name = checkedName(wishes.name ?? '')
+  const addresses = checkedAddresses(options.addresses ?? [])
+  const name = checkedName(options.name ?? '')
   await requireAnyCompany(sql, companyId)
-  const centerId = await centerOf(sql, companyId, type, wishes.center)
+  const centerId = await centerOf(sql, companyId, type, options.center)
   const key = makeValue()
   const [made] = await store.insertKeyId(sql, companyId, hashOf(key))
   const { keyId } = made!

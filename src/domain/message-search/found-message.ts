@@ -14,7 +14,7 @@ export const statusWords = ['sending', 'sent', 'delivered', 'undelivered', 'unse
 export type StatusWord = (typeof statusWords)[number]
 
 /** When and how it was to be sent, as its sender said it; a dispatch of the messaging API says it for its messages. */
-export type Wishes = {
+export type MessageOptions = {
   tags?: string[] | null
   ttl?: number | null
   hours?: number[] | null
@@ -49,7 +49,7 @@ export type FoundMessage = DispatchHours & {
   brandId: number | null
   text: string | null
   content: unknown
-  wishes: Wishes | null
+  options: MessageOptions | null
   callbackUrl: string | null
   callbackEvents: string[] | null
   parts: number | null

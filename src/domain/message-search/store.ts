@@ -97,7 +97,7 @@ export const foundColumns = (sql: Sql) => sql`
   coalesce(m.channel_type, d.channel_type) as "channelType", coalesce(m.traffic_type, d.traffic_type) as "trafficType",
   ${methodOf(sql)} as method, m.template_id as "templateId", coalesce(m.center_id, d.center_id) as "centerId",
   coalesce(m.sender_name, s.sender_name, d.sender_name) as "senderName", m.destination, m.brand_id as "brandId",
-  m.text, coalesce(m.content, ${firstContentOf(sql)}) as content, coalesce(m.options, ${firstOptionsOf(sql)}) as wishes,
+  m.text, coalesce(m.content, ${firstContentOf(sql)}) as content, coalesce(m.options, ${firstOptionsOf(sql)}) as options,
   d.start_at as "startAt",
   d.hours, d.days, coalesce(m.callback_url, d.callback_url) as "callbackUrl",
   coalesce(m.callback_events, d.callback_events) as "callbackEvents", m.parts, m.price,

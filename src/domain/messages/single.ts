@@ -4,14 +4,14 @@ import type { Money } from '../../base/money.ts'
 import type { ShortLink } from '../short-links/short-link.ts'
 import type { NewCode } from '../verifications/verification.ts'
 
-/** How a message came to us; those of dispatches are `DISPATCH`. */
+/** How a message was submitted. Messages of dispatches have `DISPATCH`. */
 export type SendingMethod = 'API' | 'UI' | 'VERIFIER_API' | 'VERIFIER_WIDGET'
 
-/** Events a client may be told of. */
+/** The events that a client can get callbacks for. */
 export const singleEvents = ['delivered', 'sent', 'read', 'price', 'click'] as const
 export type SingleEvent = (typeof singleEvents)[number]
 
-/** What the client said about when and how, kept as it was said: the message object shows it again. */
+/** The options of a message as the client gave them. The message object shows them again. */
 export type SingleOptions = {
   tags?: string[] | null
   ttl?: number | null
@@ -21,61 +21,61 @@ export type SingleOptions = {
   localSendTime?: string | null
   localCompletionTime?: string | null
   shortUrl?: boolean
-  /** Hours and days on the clock they are read on: worked out from what was said. */
+  /** The hours and days in the time zone that they hold in, computed from the other options. */
   window?: { hours: number[] | null; days: number[] | null; zone: string; endAt: string | null }
-  /** Of a message with a verification code: what it counts for in the statistics. */
+  /** Of a message with a verification code: the verifier and country of its statistics. */
   verification?: { verifierId: string; country: string }
 }
 
-/** A message as a client asks for it. Its form has been checked; whether it can be sent is found out here. */
-export type SingleWish = {
+/** A message as a client requests it. Its form is valid. Whether it can be sent is not checked yet. */
+export type MessageRequest = {
   channelType: ChannelType
   senderName: string
   destination: string
-  /** What is counted in parts, shown and searched. */
+  /** The text that is counted in parts, shown and searched. */
   text: string
   content: Content | null
   trafficType: TrafficType | null
   externalId: string | null
   centerId: number | null
   method: SendingMethod
-  /** The API key that it came with, if any. */
+  /** The API key of the request, if any. */
   keyId?: number | undefined
   options: SingleOptions
   callbackUrl: string | null
   callbackEvents: SingleEvent[] | null
   cascade?: CascadePlace
-  /** Text and content with their code, encrypted, in hex; `text` and `content` have it masked. */
+  /** Text and content with the code, encrypted, in hex. In `text` and `content` the code is masked. */
   sealed?: string
   /** The code that the message, or its cascade, carries. */
   code?: NewCode
 }
 
 /**
- * A message of a cascade: its step, from 1 on, and the cascade, which is known by its first message. The first one
- * brings the whole plan along; the others are made from it when their time comes.
+ * The place of a message in a cascade: its step, from 1 on, and the cascade, whose uuid is the uuid of its first message. The
+ * first message has the plan of the whole cascade. The engine creates the later messages from the plan.
  */
 export type CascadePlace = { step: number; uuid: string } | { step: 1; plan: CascadePlan }
 
-/** The steps of a cascade as they were asked for, and until when each may try. The last one has no end of its own. */
-export type CascadePlan = { wish: SingleWish; condition: CascadeCondition; ttlSeconds: number | null }[]
+/** The steps of a cascade as the client requested them, and how long each may take. The last step has no `ttlSeconds`. */
+export type CascadePlan = { request: MessageRequest; condition: CascadeCondition; ttlSeconds: number | null }[]
 
-/** A cascade stands for all of its messages. */
-export const stepsOf = (wish: SingleWish): SingleWish[] =>
-  wish.cascade && 'plan' in wish.cascade ? wish.cascade.plan.map(step => step.wish) : [wish]
+/** The messages of a request: all steps of a cascade, or the message itself. */
+export const stepsOf = (request: MessageRequest): MessageRequest[] =>
+  request.cascade && 'plan' in request.cascade ? request.cascade.plan.map(step => step.request) : [request]
 
-/** What lets the next step go: that this one was not delivered, or not read. */
+/** The condition for the next step: this step was not delivered, or not read. */
 export const cascadeConditions = ['not_delivered', 'not_read'] as const
 export type CascadeCondition = (typeof cascadeConditions)[number]
 
-/** A message of its own, outside any dispatch: routed, rendered and priced, ready to be accepted. */
+/** A single message (one that belongs to no dispatch) with its sender, text, schedule and price. */
 export type NewSingle = {
   channelType: ChannelType
-  /** None for a name that needs no registration. */
+  /** Null for a name that needs no registration. */
   senderId: number | null
   senderName: string
   brandId: number
-  /** Place in the queues: the lower goes first, 0 for authorization codes. */
+  /** Its priority in the queues. The lowest goes first; authorization codes have 0. */
   priority: number
   destination: string
   text: string
@@ -92,27 +92,37 @@ export type NewSingle = {
   options: SingleOptions
   callbackUrl: string | null
   callbackEvents: SingleEvent[] | null
-  /** When it may go, if not at once. */
+  /** The moment of sending, if the message has to wait. */
   sendAt: Date | null
-  /** What has not been sent by then is not sent. */
+  /** The message is not sent after this moment. */
   completeBy: Date | null
-  /** When it ends if it ends early, sent or not; otherwise until when it may wait, and what was sent lives on. */
+  /** With a ttl, the moment at which the message ends, sent or not. Otherwise the latest moment of sending. */
   expiresAt: Date
   /** Whether it has a ttl. */
   endsEarly: boolean
   links: Omit<ShortLink, 'messageUuid'>[]
   cascade?: CascadePlace
-  /** Text and content with their code, encrypted, in hex; `text` and `content` have it masked. */
+  /** Text and content with the code, encrypted, in hex. In `text` and `content` the code is masked. */
   sealed?: string
   /** The code that the message, or its cascade, carries. */
   code?: NewCode
 }
 
-/** Why a message cannot be sent; `code` is an error code of messages or one of the API's own. */
+/** Why a message is not accepted. */
 export type Refusal =
-  | { kind: 'refused'; why: 'invalid' | 'no funds'; code: number; reason: string }
-  /** Of verification codes alone: the subject has had too many of them. */
-  | { kind: 'refused'; why: 'too many'; code: number; reason: string; subject: string; retryAfterSeconds: number }
+  | {
+      kind: 'refused'
+      why: 'invalid'
+      /** The field of the message request. */
+      field?: string
+      /** The step of a cascade that is wrong, from 0 on. */
+      step?: number
+      reason: string
+      /** The error code that the message gets if it is kept as FAILED. */
+      errorCode?: number
+    }
+  | { kind: 'refused'; why: 'no funds'; reason: string }
+  /** Only verification codes: the number, address or prefix `subject` has requested too many. */
+  | { kind: 'refused'; why: 'too many'; reason: string; subject: string; retryAfterSeconds: number }
 
-/** What became of it at the door. */
 export type Acceptance = { kind: 'accepted'; uuid: string } | Refusal

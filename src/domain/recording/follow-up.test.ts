@@ -9,11 +9,11 @@ import { addRecipients, createClientDispatch } from '../dispatches/client-dispat
 import { endDueLanes } from '../dispatches/ending.ts'
 import { startCreatedDispatch } from '../dispatches/lifecycle.ts'
 import { passSteps, tellUnread } from '../expiry/expiry.ts'
-import type { CascadePlan, SingleWish } from '../messages/single.ts'
+import type { CascadePlan, MessageRequest } from '../messages/single.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { importTariffs } from '../pricing/imports.ts'
 import type { StatusReport } from '../receipts/status-report.ts'
-import { createIntake } from '../singles/intake.ts'
+import { Intake } from '../singles/intake.ts'
 import { verifyTraffic } from '../statistics/verify.ts'
 import { recordStatusReports, recordWithin } from './recording.ts'
 
@@ -36,7 +36,7 @@ beforeEach(async () => {
   await anApprovedSender(db.sql, world.companyId, { channelType: 'VIBER', brand: 'MTS' })
 })
 
-const wish = (given: Partial<SingleWish> = {}): SingleWish => ({
+const request = (given: Partial<MessageRequest> = {}): MessageRequest => ({
   channelType: 'SMS',
   senderName: 'ROMASHKA',
   destination: numberOf.MTS,
@@ -52,9 +52,9 @@ const wish = (given: Partial<SingleWish> = {}): SingleWish => ({
   ...given,
 })
 
-async function accept(...wishes: SingleWish[]): Promise<string[]> {
-  const intake = createIntake({ sql: db.sql, clock: () => NOW, numbering: () => numbering, billingZone, linkBase })
-  const outcomes = await intake.accept(world.companyId, wishes)
+async function accept(...requests: MessageRequest[]): Promise<string[]> {
+  const intake = new Intake({ sql: db.sql, clock: () => NOW, numbering: () => numbering, billingZone, linkBase })
+  const outcomes = await intake.accept(world.companyId, requests)
   return outcomes.map(outcome => {
     if (outcome.kind === 'refused') throw new Error(outcome.reason)
     return outcome.uuid
@@ -76,8 +76,8 @@ const statusesTold = async () => (await told()).flatMap(({ status }) => status ?
 describe('reading', () => {
   test('is noted and told in channels with reads; in others it says that the message arrived, and nothing else', async () => {
     const [viber, weasy] = await accept(
-      wish({ channelType: 'VIBER' }),
-      wish({ channelType: 'WEASY', senderName: 'anyone' }),
+      request({ channelType: 'VIBER' }),
+      request({ channelType: 'WEASY', senderName: 'anyone' }),
     )
     await record([viber!, weasy!].map(uuid => ({ ...delivered(uuid), read: { at: NOW } })))
     const rows = await db.sql`
@@ -91,7 +91,7 @@ describe('reading', () => {
   })
 
   test('that did not happen is told once, whoever tells it', async () => {
-    const [uuid] = await accept(wish({ channelType: 'VIBER' }))
+    const [uuid] = await accept(request({ channelType: 'VIBER' }))
     await record([delivered(uuid!)])
     const tellers = Array.from({ length: 5 }, () =>
       tellUnread(db.sql, world.companyId, [uuid!], { billingZone, now: LATER }),
@@ -103,7 +103,7 @@ describe('reading', () => {
   })
 
   test('that is being recorded when its time is over counts', async () => {
-    const [uuid] = await accept(wish({ channelType: 'VIBER' }))
+    const [uuid] = await accept(request({ channelType: 'VIBER' }))
     await record([delivered(uuid!)])
     let telling: Promise<void> | undefined
     await db.sql.begin(async sql => {
@@ -119,8 +119,8 @@ describe('reading', () => {
 
   test('is waited for until 25 hours after sending, however long the message waited before; with a ttl until that ends', async () => {
     const [common, short] = await accept(
-      wish({ channelType: 'VIBER' }),
-      wish({ channelType: 'VIBER', options: { ttl: 86_400 } }),
+      request({ channelType: 'VIBER' }),
+      request({ channelType: 'VIBER', options: { ttl: 86_400 } }),
     )
     const at = new Date('2026-07-02T11:00:00Z')
     await record(
@@ -161,7 +161,7 @@ describe('the price of a single message', () => {
   test.each(rows)('by a %s tariff is told as it was settled, not as it was held', async (model, steps, held, final) => {
     const tariff = { senderType: 'COMMON', brand: 'MTS', pricingModel: model, steps: [...steps] }
     await importTariffs(db.sql, world.partner.login, [tariff])
-    const uuids = await accept(wish(), wish({ destination: '79160000002' }))
+    const uuids = await accept(request(), request({ destination: '79160000002' }))
     const kept = await db.sql`select price from messages where uuid = any(${uuids}::uuid[]) order by uuid`
     expect(kept.map(({ price }) => price)).toEqual(held.map(amount => money(amount)))
     for (const uuid of uuids) await record([delivered(uuid)])
@@ -175,13 +175,13 @@ describe('the price of a single message', () => {
 describe('a cascade past its completion writes nothing further', () => {
   const options = { useLocalTime: false, localCompletionTime: SOON }
   const plan = (condition: 'not_delivered' | 'not_read'): CascadePlan => [
-    { wish: wish({ channelType: 'VIBER', options }), condition, ttlSeconds: 60 },
-    { wish: wish({ options }), condition: 'not_delivered', ttlSeconds: 60 },
-    { wish: wish({ options }), condition: 'not_delivered', ttlSeconds: null },
+    { request: request({ channelType: 'VIBER', options }), condition, ttlSeconds: 60 },
+    { request: request({ options }), condition: 'not_delivered', ttlSeconds: 60 },
+    { request: request({ options }), condition: 'not_delivered', ttlSeconds: null },
   ]
   const aCascade = async (condition: 'not_delivered' | 'not_read') => {
     const steps = plan(condition)
-    const [uuid] = await accept({ ...steps[0]!.wish, cascade: { step: 1, plan: steps } })
+    const [uuid] = await accept({ ...steps[0]!.request, cascade: { step: 1, plan: steps } })
     return uuid!
   }
   const stepsOf = () => db.sql`

@@ -2,10 +2,11 @@ import { refusalOfText } from '../../base/channel-text.ts'
 import { trafficTypes } from '../../base/channel-types.ts'
 import type { TemplateContent } from '../../base/content.ts'
 import { errorCodes } from '../../base/error-codes.ts'
+import type { FieldMistake } from '../../base/field-mistake.ts'
 import { smsParts } from '../../base/sms-text.ts'
 import { needsNoRegistration, whyUnusable } from '../dispatches/routing.ts'
 import { FOREIGN_NAME, type ForeignNames, isForeign } from '../gateways/name-owners.ts'
-import { type NewSingle, type Refusal, type SingleWish, stepsOf } from '../messages/single.ts'
+import { type MessageRequest, type NewSingle, type Refusal, stepsOf } from '../messages/single.ts'
 import { brandOf, OTHER_BRAND_ID } from '../numbering/brand.ts'
 import { type Classified, classify, type Numbering } from '../numbering/numbering.ts'
 import type { PriceBook } from '../pricing/pricing.ts'
@@ -17,87 +18,89 @@ import { fillNamed, withMessengerTemplate } from '../templates/named.ts'
 import { fillPlaces } from '../templates/pattern.ts'
 import { scheduleOf } from './schedule.ts'
 
-/** What decides about the messages of a company, read before the first one is looked at. */
-export type Desk = {
+/** The data that a company's messages are checked against. It is read once for a group of requests. */
+export type DraftContext = {
   senders: Sender[]
   foreignNames: ForeignNames
   templates: ApprovedTemplate[]
-  /** Which of them the texts of the messages match. */
-  matches: ReadonlyMap<SingleWish, Match>
-  /** Why templates that messages name by their ids cannot be used, where that is known. */
-  unusableTemplates?: ReadonlyMap<number, string>
+  /** The template that the text of each message matches. */
+  matches: ReadonlyMap<MessageRequest, Match>
+  /** Why templates cannot be used, by their ids. It has the templates that messages name and that are not approved. */
+  unusableTemplates?: ReadonlyMap<number, FieldMistake>
   prices: PriceBook
   numbering: Numbering
-  /** Where short links lead through. */
+  /** The first part of short links. */
   linkBase: string
 }
 
-/** Their messages are codes, whatever their text. */
+/** Every message of these channels is a code. */
 const CODES = ['FLASHCALL', 'VOICECODE']
 const MOST_PARTS = 10
-const INVALID = 4000
 
 type Known = Exclude<Classified, { kind: 'refused' }>
 type Name = { senderId: number | null; senderType: SenderType; brand: string | null }
 
 /**
- * Which approved templates the texts of messages match. Most companies have no templates, and a content that names its
- * template is not matched by its words.
+ * Finds the approved templates that the texts of messages match. A content that names its template is not matched by its
+ * text.
  */
-export async function matchWishes(templates: ApprovedTemplate[], wishes: SingleWish[], effortOf: () => Effort) {
-  if (templates.length === 0) return new Map<SingleWish, Match>()
-  const byText = wishes.filter(({ content }) => content?.contentType !== 'template')
+export async function matchRequests(templates: ApprovedTemplate[], requests: MessageRequest[], effortOf: () => Effort) {
+  if (templates.length === 0) return new Map<MessageRequest, Match>()
+  const byText = requests.filter(({ content }) => content?.contentType !== 'template')
   return matchTexts(templates, byText, effortOf())
 }
 
-/** A message, or a cascade as its first one: the later steps are tried out now, while the client can still be told. */
-export function draftWhole(desk: Desk, wish: SingleWish, now: Date): NewSingle | Refusal {
-  const steps = stepsOf(wish)
-  const matchOf = (step: number) => desk.matches.get(steps[step]!)
-  const draft = draftSingle(desk, wish, now, matchOf(0))
-  if (!wish.cascade || !('plan' in wish.cascade)) return draft
+/** Drafts a message, or the first message of a cascade. It drafts the later steps too, so that the client learns of mistakes at once. */
+export function draftWhole(context: DraftContext, request: MessageRequest, now: Date): NewSingle | Refusal {
+  const steps = stepsOf(request)
+  const matchOf = (step: number) => context.matches.get(steps[step]!)
+  const draft = draftSingle(context, request, now, matchOf(0))
+  if (!request.cascade || !('plan' in request.cascade)) return draft
   if ('kind' in draft) return inStep(0, draft)
   for (let i = 1; i < steps.length; i++) {
-    const tried = draftSingle(desk, { ...steps[i]!, cascade: wish.cascade }, now, matchOf(i))
+    const tried = draftSingle(context, { ...steps[i]!, cascade: request.cascade }, now, matchOf(i))
     if ('kind' in tried) return inStep(i, tried)
   }
   return draft
 }
 
-/** Name and content belong to the step, everything else to the cascade. */
-const inStep = (index: number, refusal: Refusal): Refusal =>
-  /^(senderName|content)\b/.test(refusal.reason)
-    ? { ...refusal, reason: `cascade[${index}].${refusal.reason}` }
-    : refusal
+/** Says which step is wrong. Sender name and content belong to a step, all other fields to the cascade. */
+const inStep = (step: number, refusal: Refusal): Refusal =>
+  refusal.why === 'invalid' && /^(senderName|content)\b/.test(refusal.field ?? '') ? { ...refusal, step } : refusal
 
-/** Routes, renders and prices one message, or says why it cannot be sent. `match`: the template that its text matches. */
-export function draftSingle(desk: Desk, wish: SingleWish, now: Date, match: Match | undefined): NewSingle | Refusal {
-  const number = classify(desk.numbering, wish.destination)
-  if (number.kind === 'refused') return refused(errorCodes.badNumber, 'destination: is no valid number')
-  const name = nameFor(desk, wish, number)
+/** Finds sender, text, schedule and price of one message, or refuses it. `match`: the template that its text matches. */
+export function draftSingle(
+  context: DraftContext,
+  request: MessageRequest,
+  now: Date,
+  match: Match | undefined,
+): NewSingle | Refusal {
+  const number = classify(context.numbering, request.destination)
+  if (number.kind === 'refused') return refused('destination', 'is no valid number', errorCodes.badNumber)
+  const name = nameFor(context, request, number)
   if ('kind' in name) return name
-  // The time of a step counts from its submission, not from now. A code does not wait: the next step may reach its number.
+  // The ttl of a cascade step begins with its submission. The ttl of a code begins now: the code must reach its number soon.
   const schedule = scheduleOf(
-    wish.cascade && !wish.options.verification ? { ...wish.options, ttl: null } : wish.options,
+    request.cascade && !request.options.verification ? { ...request.options, ttl: null } : request.options,
     number,
     now,
   )
-  if (typeof schedule === 'string') return refused(INVALID, schedule)
-  const { shorten, links } = wish.options.shortUrl ? shortener(desk.linkBase) : AS_IT_IS
-  const said = saidBy(desk, wish, match, shorten)
+  if ('field' in schedule) return refused(schedule.field, schedule.reason)
+  const { shorten, links } = request.options.shortUrl ? shortener(context.linkBase) : AS_IT_IS
+  const said = saidBy(context, request, match, shorten)
   if ('kind' in said) return said
   const { text, content, template } = said
-  const parts = wish.channelType === 'SMS' ? smsParts(text) : 1
-  if (text === '') return refused(errorCodes.badText, 'content: must not be empty')
+  const parts = request.channelType === 'SMS' ? smsParts(text) : 1
+  if (text === '') return refused('content', 'must not be empty', errorCodes.badText)
   if (parts > MOST_PARTS)
-    return refused(errorCodes.badText, `content: the text has ${parts} parts, at most ${MOST_PARTS}`)
-  const trafficType = trafficTypeOf(wish, template?.templateType)
-  const { tariffId, perPart } = priceOf(desk.prices, wish, number, name, trafficType)
+    return refused('content', `the text has ${parts} parts, at most ${MOST_PARTS}`, errorCodes.badText)
+  const trafficType = trafficTypeOf(request, template?.templateType)
+  const { tariffId, perPart } = priceOf(context.prices, request, number, name, trafficType)
 
   return {
-    channelType: wish.channelType,
+    channelType: request.channelType,
     senderId: name.senderId,
-    senderName: wish.senderName,
+    senderName: request.senderName,
     brandId: number.kind === 'russian' ? number.brandId : OTHER_BRAND_ID,
     priority: trafficTypes.indexOf(trafficType),
     destination: number.digits,
@@ -108,21 +111,21 @@ export function draftSingle(desk: Desk, wish: SingleWish, now: Date, match: Matc
     content,
     trafficType,
     templateId: template?.templateId ?? null,
-    externalId: wish.externalId,
-    centerId: wish.centerId,
-    method: wish.method,
-    keyId: wish.keyId,
-    options: schedule.window ? { ...wish.options, window: schedule.window } : wish.options,
-    callbackUrl: wish.callbackUrl,
-    callbackEvents: wish.callbackEvents,
+    externalId: request.externalId,
+    centerId: request.centerId,
+    method: request.method,
+    keyId: request.keyId,
+    options: schedule.window ? { ...request.options, window: schedule.window } : request.options,
+    callbackUrl: request.callbackUrl,
+    callbackEvents: request.callbackEvents,
     sendAt: schedule.sendAt,
     completeBy: schedule.completeBy,
     expiresAt: schedule.expiresAt,
     endsEarly: schedule.endsEarly,
     links: links(),
-    ...(wish.cascade ? { cascade: wish.cascade } : {}),
-    ...(wish.sealed ? { sealed: wish.sealed } : {}),
-    ...(wish.code ? { code: wish.code } : {}),
+    ...(request.cascade ? { cascade: request.cascade } : {}),
+    ...(request.sealed ? { sealed: request.sealed } : {}),
+    ...(request.code ? { code: request.code } : {}),
   }
 }
 
@@ -130,7 +133,7 @@ type Shorten = (text: string) => string
 
 const AS_IT_IS = { shorten: (text: string) => text, links: () => [] }
 
-/** Shortens the links in the texts of one message: the same link has the same code wherever it stands. */
+/** Shortens the links in the texts of one message. The same link gets the same code everywhere in the message. */
 function shortener(base: string) {
   const codes = new Map<string, string>()
   const codeOf = (url: string) => {
@@ -144,55 +147,73 @@ function shortener(base: string) {
   }
 }
 
-/** The text and content as they go out, and the approved template that the message goes by. */
+/** Text and content as they are sent, and the approved template of the message. */
 type Said = Pick<NewSingle, 'text' | 'content'> & { template?: ApprovedTemplate | undefined }
 
-function saidBy(desk: Desk, wish: SingleWish, match: Match | undefined, shorten: Shorten): Said | Refusal {
-  if (wish.content?.contentType === 'template') return saidByNamed(desk, wish, wish.content, shorten)
-  return { text: shorten(wish.text), content: contentOf(wish, match, shorten), template: match?.template }
+function saidBy(
+  context: DraftContext,
+  request: MessageRequest,
+  match: Match | undefined,
+  shorten: Shorten,
+): Said | Refusal {
+  if (request.content?.contentType === 'template') return saidByNamed(context, request, request.content, shorten)
+  return { text: shorten(request.text), content: contentOf(request, match, shorten), template: match?.template }
 }
 
-/** A content that names a template. The values are checked as the client wrote them, before links are shortened. */
-function saidByNamed(desk: Desk, wish: SingleWish, content: TemplateContent, shorten: Shorten): Said | Refusal {
-  const filled = fillNamed(desk.templates, content, wish.senderName)
+/** Fills the template that the content names. The values are checked before their links are shortened. */
+function saidByNamed(
+  context: DraftContext,
+  request: MessageRequest,
+  content: TemplateContent,
+  shorten: Shorten,
+): Said | Refusal {
+  const filled = fillNamed(context.templates, content, request.senderName)
   const short = content.parameters ? { ...content, parameters: content.parameters.map(shorten) } : content
-  if (!filled) return { text: shorten(wish.text), content: short }
-  if ('wrong' in filled) return refused(INVALID, whyUnusableIn(desk, content) ?? filled.wrong)
+  if (!filled) return { text: shorten(request.text), content: short }
+  if ('field' in filled) return refusedBy(whyUnusableIn(context, content) ?? filled)
   const { template, fits } = filled
   const text = fillPlaces(template.pattern, short.parameters ?? [])
-  const tooLong = refusalOfText(wish.channelType, text)
-  if (tooLong) return refused(INVALID, `content.parameters: the filled text ${tooLong}`)
+  const tooLong = refusalOfText(request.channelType, text)
+  if (tooLong) return refused('content.parameters', `the filled text ${tooLong}`)
   return { text, content: withMessengerTemplate(short, template), template: fits ? template : undefined }
 }
 
-const whyUnusableIn = ({ unusableTemplates }: Desk, { templateId }: TemplateContent) =>
+const whyUnusableIn = ({ unusableTemplates }: DraftContext, { templateId }: TemplateContent) =>
   typeof templateId === 'number' ? unusableTemplates?.get(templateId) : undefined
 
-/** A free text that a registered template of the messenger says as well goes out as that template. */
-function contentOf(wish: SingleWish, match: Match | undefined, shorten: Shorten): NewSingle['content'] {
-  const content = contentWith(wish.content, shorten)
+/** A text that equals a registered template of the messenger is sent as that template. */
+function contentOf(request: MessageRequest, match: Match | undefined, shorten: Shorten): NewSingle['content'] {
+  const content = contentWith(request.content, shorten)
   if (!match || content?.contentType !== 'text') return content
-  // A link that the template itself says stays; those at its places are short.
+  // Only links in the values are shortened. A link that belongs to the template stays.
   return saidByTemplate(content, { ...match, values: match.values.map(shorten) }) ?? content
 }
 
 const contentWith = (content: NewSingle['content'], shorten: Shorten): NewSingle['content'] =>
   content && 'text' in content ? { ...content, text: shorten(content.text) } : content
 
-const refused = (code: number, reason: string): Refusal => ({ kind: 'refused', why: 'invalid', code, reason })
+const refused = (field: string, reason: string, errorCode?: number): Refusal => ({
+  kind: 'refused',
+  why: 'invalid',
+  field,
+  reason,
+  ...(errorCode === undefined ? {} : { errorCode }),
+})
 
-/** The name a message goes out under: of an SMS, the one registered with the recipient's operator. */
-function nameFor({ senders, foreignNames }: Desk, wish: SingleWish, number: Known): Name | Refusal {
-  const { channelType, senderName } = wish
-  if (isForeign(foreignNames, wish)) return refused(INVALID, `senderName: ${FOREIGN_NAME}`)
+const refusedBy = ({ field, reason }: FieldMistake) => refused(field, reason)
+
+/** The sender of a message. For an SMS it must be registered with the recipient's operator. */
+function nameFor({ senders, foreignNames }: DraftContext, request: MessageRequest, number: Known): Name | Refusal {
+  const { channelType, senderName } = request
+  if (isForeign(foreignNames, request)) return refused('senderName', FOREIGN_NAME)
   if (needsNoRegistration(channelType, senderName))
     return { senderId: null, senderType: 'COMMON', brand: brandOfNumber(number) }
   const ofName = senders.filter(sender => sender.channelType === channelType && sender.senderName === senderName)
   const usable = ofName.filter(({ status, suspended }) => status === 'APPROVED' && !suspended)
   const sender = usable.find(each => serves(each, number)) ?? (channelType === 'SMS' ? undefined : usable[0])
   if (sender) return { senderId: sender.senderId, senderType: senderTypeOf(sender), brand: sender.brand }
-  const why = usable.length > 0 ? notRegistered(senderName, number) : whyUnusable(wish, ofName)
-  return refused(INVALID, `senderName: ${why}`)
+  const why = usable.length > 0 ? notRegistered(senderName, number) : whyUnusable(request, ofName)
+  return refused('senderName', why)
 }
 
 const serves = (sender: Sender, number: Known) =>
@@ -207,9 +228,9 @@ function notRegistered(senderName: string, number: Known): string {
   return `${senderName} is not registered with the recipient's operator${brand ? `, ${brand}` : ''}`
 }
 
-/** Going first is for codes alone: who only says so goes with the advertising. */
+/** Only codes get the traffic type AUTHORIZE. A message that asks for it without an approved template becomes PROMO. */
 function trafficTypeOf(
-  { channelType, method, trafficType }: SingleWish,
+  { channelType, method, trafficType }: MessageRequest,
   matched: NewSingle['trafficType'] | undefined,
 ) {
   if (CODES.includes(channelType) || method.startsWith('VERIFIER')) return 'AUTHORIZE' as const
@@ -219,13 +240,13 @@ function trafficTypeOf(
 
 function priceOf(
   prices: PriceBook,
-  wish: SingleWish,
+  request: MessageRequest,
   number: Known,
   name: Name,
   trafficType: NewSingle['trafficType'],
 ) {
   return prices.priceOf({
-    channelType: wish.channelType,
+    channelType: request.channelType,
     country: number.kind === 'foreign' ? number.country : 'RU',
     senderType: name.senderType,
     brand: name.brand ?? '',

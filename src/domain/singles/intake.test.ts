@@ -2,14 +2,14 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Pool } from '../../db/sql.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { eventually } from '../../testing/eventually.ts'
-import { aWish } from '../../testing/wishes.ts'
+import { aMessageRequest } from '../../testing/message-requests.ts'
 import { aWorld, billingZone, type World } from '../../testing/world.ts'
 import { verifyLedger } from '../audit/verify.ts'
 import { loadNumbering, type Numbering } from '../numbering/numbering.ts'
 import { verifyTraffic } from '../statistics/verify.ts'
 import { approveTemplate, denyTemplate } from '../templates/moderation.ts'
 import { createTemplate } from '../templates/templates.ts'
-import { createIntake } from './intake.ts'
+import { Intake } from './intake.ts'
 
 /** Requests that are written together: what happens to one is none of its neighbours' business. */
 
@@ -26,7 +26,7 @@ beforeEach(async () => {
 })
 
 const anIntake = (sql: Pool = db.sql) =>
-  createIntake({
+  new Intake({
     sql,
     clock: () => new Date(),
     numbering: () => numbering,
@@ -42,7 +42,7 @@ describe('requests that come together', () => {
     const intake = anIntake()
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
-        intake.accept(world.companyId, [aWish({ text: `${i}` }), aWish({ destination: 'nobody' })]),
+        intake.accept(world.companyId, [aMessageRequest({ text: `${i}` }), aMessageRequest({ destination: 'nobody' })]),
       ),
     )
     for (const answer of answers) expect(answer).toMatchObject([{ kind: 'accepted' }, { kind: 'refused', code: 7401 }])
@@ -54,9 +54,9 @@ describe('requests that come together', () => {
   test('do not wait for a group before them that takes long to draft', async () => {
     const { promise: drafted, resolve: letDraft } = Promise.withResolvers<void>()
     const intake = anIntake(slowAtFirst(drafted))
-    const slow = intake.accept(world.companyId, [aWish({ text: 'slow' })])
+    const slow = intake.accept(world.companyId, [aMessageRequest({ text: 'slow' })])
     await new Promise(resolve => setImmediate(resolve)) // its group is closed
-    const [quick] = await intake.accept(world.companyId, [aWish({ text: 'quick' })])
+    const [quick] = await intake.accept(world.companyId, [aMessageRequest({ text: 'quick' })])
     expect(quick).toMatchObject({ kind: 'accepted' })
     expect((await kept()).map(({ text }) => text)).toEqual(['quick'])
     letDraft()
@@ -87,7 +87,9 @@ describe('requests that come together', () => {
     try {
       const intake = anIntake()
       const texts = ['a', 'b', 'poison', 'c', 'd']
-      const answers = await Promise.allSettled(texts.map(text => intake.accept(world.companyId, [aWish({ text })])))
+      const answers = await Promise.allSettled(
+        texts.map(text => intake.accept(world.companyId, [aMessageRequest({ text })])),
+      )
       expect(answers.map(({ status }) => status)).toEqual([
         'fulfilled',
         'fulfilled',
@@ -98,7 +100,9 @@ describe('requests that come together', () => {
       expect((await kept()).map(({ text }) => text)).toEqual(['a', 'b', 'c', 'd'])
       expect(await verifyLedger(db.sql, { companyId: world.companyId })).toEqual([])
       expect(await verifyTraffic(db.sql, { companyId: world.companyId })).toEqual([])
-      expect(await intake.accept(world.companyId, [aWish({ text: 'e' })])).toMatchObject([{ kind: 'accepted' }])
+      expect(await intake.accept(world.companyId, [aMessageRequest({ text: 'e' })])).toMatchObject([
+        { kind: 'accepted' },
+      ])
     } finally {
       await db.sql.unsafe('drop trigger refuse_poison on messages; drop function refuse_poison')
     }
@@ -109,9 +113,9 @@ describe('requests that come together', () => {
     expect(prices.length).toBeGreaterThan(0)
     const intake = anIntake()
     const [one, other, third] = await Promise.allSettled([
-      intake.accept(world.companyId, [aWish()]),
-      intake.accept(world.companyId, [aWish({ channelType: 'WEASY', senderName: 'x' })]),
-      intake.accept(world.companyId, [aWish()]),
+      intake.accept(world.companyId, [aMessageRequest()]),
+      intake.accept(world.companyId, [aMessageRequest({ channelType: 'WEASY', senderName: 'x' })]),
+      intake.accept(world.companyId, [aMessageRequest()]),
     ])
     expect([one!.status, other!.status, third!.status]).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect(await kept()).toHaveLength(2)
@@ -132,8 +136,8 @@ describe('requests that come together', () => {
     }) as Pool
     const intake = anIntake(losing)
     const answers = await Promise.allSettled([
-      intake.accept(world.companyId, [aWish({ text: 'a' })]),
-      intake.accept(world.companyId, [aWish({ text: 'b' })]),
+      intake.accept(world.companyId, [aMessageRequest({ text: 'a' })]),
+      intake.accept(world.companyId, [aMessageRequest({ text: 'b' })]),
     ])
     expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     expect((await kept()).map(({ text }) => text)).toEqual(['a', 'b'])
@@ -142,8 +146,8 @@ describe('requests that come together', () => {
 
   test('for a company that is not there are refused, and the next one is not', async () => {
     const intake = anIntake()
-    await expect(intake.accept(999_999_999, [aWish()])).rejects.toThrow('not found')
-    expect(await intake.accept(world.companyId, [aWish()])).toMatchObject([{ kind: 'accepted' }])
+    await expect(intake.accept(999_999_999, [aMessageRequest()])).rejects.toThrow('not found')
+    expect(await intake.accept(world.companyId, [aMessageRequest()])).toMatchObject([{ kind: 'accepted' }])
   })
 })
 
@@ -183,8 +187,8 @@ describe('a template that is approved while a message is being accepted', () => 
     const intake = anIntake(
       interrupted(async time => time === 1 && (await approveTemplate(db.sql, templateId, new Date()))),
     )
-    const wish = aWish({ text: 'Parcel 17 is here' })
-    expect(await intake.accept(companyId, [wish])).toMatchObject([{ kind: 'accepted' }])
+    const request = aMessageRequest({ text: 'Parcel 17 is here' })
+    expect(await intake.accept(companyId, [request])).toMatchObject([{ kind: 'accepted' }])
     expect(await typesOf()).toEqual([{ type: 'TRANSACT', template: templateId }])
     expect(await verifyLedger(db.sql, { companyId })).toEqual([])
     expect(await verifyTraffic(db.sql, { companyId })).toEqual([])
@@ -199,7 +203,7 @@ describe('a template that is approved while a message is being accepted', () => 
         await denyTemplate(db.sql, templateId, undefined, new Date())
       }),
     )
-    await expect(intake.accept(companyId, [aWish()])).rejects.toMatchObject({ kind: 'not_ready' })
+    await expect(intake.accept(companyId, [aMessageRequest()])).rejects.toMatchObject({ kind: 'not_ready' })
     expect(await typesOf()).toEqual([])
   })
 })
@@ -214,10 +218,10 @@ test('a request whose texts take too long to match is refused as a whole; those 
     from unnest(${[...patterns, 'Parcel %d is here']}::text[]) with ordinality q (pattern, n)`
   await approveTemplate(db.sql, (await aDraft(companyId)).templateId, new Date()) // a new version
   const intake = anIntake()
-  const hostile = Array.from({ length: 20 }, (_, i) => aWish({ text: `${'a b '.repeat(1000)}${i}` }))
+  const hostile = Array.from({ length: 20 }, (_, i) => aMessageRequest({ text: `${'a b '.repeat(1000)}${i}` }))
   const [refused, accepted] = await Promise.allSettled([
-    intake.accept(companyId, [aWish({ text: 'Hello' }), ...hostile]),
-    intake.accept(companyId, [aWish({ text: 'Parcel 17 is here' })]),
+    intake.accept(companyId, [aMessageRequest({ text: 'Hello' }), ...hostile]),
+    intake.accept(companyId, [aMessageRequest({ text: 'Parcel 17 is here' })]),
   ])
   expect(refused).toMatchObject({ status: 'rejected', reason: { kind: 'invalid' } })
   expect(accepted).toMatchObject({ status: 'fulfilled', value: [{ kind: 'accepted' }] })
@@ -227,20 +231,22 @@ test('a request whose texts take too long to match is refused as a whole; those 
 
 test('more bytes than the line holds are sent away, those of later steps counted, and served once it is shorter', async () => {
   const intake = anIntake()
-  const long = aWish({ destination: 'nobody', text: 'я'.repeat(4096) })
+  const long = aMessageRequest({ destination: 'nobody', text: 'я'.repeat(4096) })
   const filling = Array.from({ length: 8192 }, () => long)
   const waiting = intake.accept(world.companyId, filling)
-  const plan = Array.from({ length: 2 }, () => ({ wish: long, condition: 'not_read' as const, ttlSeconds: 60 }))
-  for (const more of [aWish(), { ...aWish({ text: '' }), cascade: { step: 1 as const, plan } }])
+  const plan = Array.from({ length: 2 }, () => ({ request: long, condition: 'not_read' as const, ttlSeconds: 60 }))
+  for (const more of [aMessageRequest(), { ...aMessageRequest({ text: '' }), cascade: { step: 1 as const, plan } }])
     expect(() => intake.accept(world.companyId, [more])).toThrow('try again in a moment')
-  expect(() => intake.accept(world.companyId, [aWish()], { owner: 'a', key: 'b', request: Buffer.from('') })).toThrow()
+  expect(() =>
+    intake.accept(world.companyId, [aMessageRequest()], { owner: 'a', key: 'b', request: Buffer.from('') }),
+  ).toThrow()
   expect(await waiting).toHaveLength(8192)
-  await eventually(async () => expect(await intake.accept(world.companyId, [aWish()])).toHaveLength(1))
+  await eventually(async () => expect(await intake.accept(world.companyId, [aMessageRequest()])).toHaveLength(1))
 })
 
 test('more than the line holds is sent away, and served again once it is shorter', async () => {
   const intake = anIntake()
-  const many = Array.from({ length: 50_001 }, () => aWish({ destination: 'nobody' }))
+  const many = Array.from({ length: 50_001 }, () => aMessageRequest({ destination: 'nobody' }))
   expect(() => intake.accept(world.companyId, many)).toThrow('try again in a moment')
   expect(await intake.accept(world.companyId, many.slice(1))).toHaveLength(50_000)
   await eventually(async () => expect(await intake.accept(world.companyId, many.slice(1))).toHaveLength(50_000))

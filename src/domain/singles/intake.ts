@@ -1,19 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { isDatabaseAway, isDatabaseBusy } from '../../base/database-losses.ts'
 import { AppError } from '../../base/errors.ts'
 import type { Pool, Transaction } from '../../db/sql.ts'
-import { requireAnyCompany } from '../companies/companies.ts'
 import { foreignNames } from '../gateways/name-owners.ts'
 import { type Once, once } from '../idempotency/idempotency.ts'
-import { type Acceptance, type NewSingle, type Refusal, type SingleWish, stepsOf } from '../messages/single.ts'
+import { type Acceptance, type MessageRequest, type NewSingle, type Refusal, stepsOf } from '../messages/single.ts'
 import type { Numbering } from '../numbering/numbering.ts'
-import { openPriceBook, type PriceBook } from '../pricing/pricing.ts'
 import { sendersCalled } from '../senders/senders.ts'
 import { approvedTemplates, forgetTemplates, refuseChangedTemplates, TemplatesChanged } from '../templates/approved.ts'
 import { budgetOf, Effort, forAllTemplates } from '../templates/effort.ts'
 import { whyTemplatesAreUnusable } from '../templates/templates.ts'
 import type { GuardWatch, SubjectState } from '../verifications/guard.ts'
-import { type Desk, draftWhole, matchWishes } from './draft.ts'
+import { type DraftContext, draftWhole, matchRequests } from './draft.ts'
+import { GroupCommit } from './group-commit.ts'
+import { PriceBooks } from './price-books.ts'
 import { acceptSingles, acceptWithin } from './singles.ts'
 
 export type IntakeContext = {
@@ -22,287 +21,206 @@ export type IntakeContext = {
   numbering: () => Numbering
   billingZone: string
   linkBase: string
-  /** Is told of verification codes that are refused, and of what is blocked. */
+  /** Gets notice of refused verification codes and of blocked subjects. */
   guard?: GuardWatch
 }
 
-export type Intake = {
-  /** With an Idempotency-Key a request is written alone, together with its key and with what belongs to it. */
-  accept(companyId: number, wishes: SingleWish[], once?: Once, alongside?: Alongside): Promise<Acceptance[]>
-  /** The messages as they would be accepted, or why not. Nothing is stored. */
-  draft(companyId: number, wishes: SingleWish[]): Promise<(NewSingle | Refusal)[]>
-}
-
-/** What is written in the transaction that accepts the messages. */
+/** Writes more in the transaction that accepts the messages. */
 export type Alongside = (tx: Transaction, answers: Acceptance[]) => Promise<void>
 
-type Size = { messages: number; bytes: number }
-type Request = { wishes: SingleWish[]; size: Size; answer: PromiseWithResolvers<Acceptance[]> }
-/** `isWriting`: the newest group has not reached its commit, nor taken long. */
-type Line = { waiting: Request[]; hands: number; isWriting: boolean }
-
-const MOST_AT_ONCE = 2000
-/** Groups of a company under way: while one is committed, the next is drafted and waits for the account. */
-const MOST_HANDS = 2
-/** A group that takes longer than this to be written lets the next one begin: it may be a large one, with many templates. */
-const LONG_MS = 50
-/** More than this waits nowhere: who comes then is sent away to come again. */
+/** More messages than this do not wait: further requests are refused and may come again. */
 const MOST_WAITING = 50_000
 const MOST_WAITING_BYTES = 64 * 1024 * 1024
 const RETRY_AFTER_SECONDS = 2
-/** Requests of thousands of messages are drafted in slices. */
+/** Drafting a large request stops after this time, so that other requests get their turn. */
 const SLICE_MS = 10
-/** Each further try means that a template changed within the few milliseconds of the one before. */
+/** Each further try means that a template changed during the few milliseconds of the try before. */
 const MOST_TRIES = 10
 
-/**
- * Group commit: requests that come while a company's last ones are being written are written together, in one
- * transaction. The first of a quiet time does not wait. An accident of the group is none of its members': each is then
- * tried alone.
- */
-export function createIntake(context: IntakeContext): Intake {
-  const lines = new Map<number, Line>()
-  const bookOf = priceBooks(context.sql)
-  const waiting: Size = { messages: 0, bytes: 0 }
+type Size = { messages: number; bytes: number }
+type Draft = NewSingle | Refusal
 
-  function accept(
+/** Accepts single messages and cascades: checks, prices and stores them. */
+export class Intake {
+  readonly #context: IntakeContext
+  readonly #prices: PriceBooks
+  readonly #groups: GroupCommit<MessageRequest, Acceptance>
+  readonly #waiting: Size = { messages: 0, bytes: 0 }
+
+  constructor(context: IntakeContext) {
+    this.#context = context
+    this.#prices = new PriceBooks(context.sql)
+    this.#groups = new GroupCommit((companyId, requests, onWritten) =>
+      this.#withFreshTemplates(companyId, () => this.#acceptGroup(companyId, requests, onWritten)),
+    )
+  }
+
+  /**
+   * Accepts the messages of a request. A request with an Idempotency-Key is written alone, together with its key and with the
+   * rows of `alongside`. Other requests of a company are written in groups.
+   */
+  async accept(
     companyId: number,
-    wishes: SingleWish[],
-    request?: Once,
+    requests: MessageRequest[],
+    key?: Once,
     alongside?: Alongside,
   ): Promise<Acceptance[]> {
-    const size = sizeOf(wishes)
-    if (waiting.messages + size.messages > MOST_WAITING || waiting.bytes + size.bytes > MOST_WAITING_BYTES)
-      throw tooBusy()
-    waiting.messages += size.messages
-    waiting.bytes += size.bytes
-    const whole = { companyId, wishes, size }
-    return request ? acceptOnce(whole, request, alongside) : acceptInGroup(companyId, wishes, size)
-  }
-
-  function letGo({ messages, bytes }: Size) {
-    waiting.messages -= messages
-    waiting.bytes -= bytes
-  }
-
-  type Whole = { companyId: number; wishes: SingleWish[]; size: Size }
-
-  async function acceptOnce(
-    { companyId, wishes, size }: Whole,
-    request: Once,
-    alongside: Alongside | undefined,
-  ): Promise<Acceptance[]> {
+    const release = this.#reserve(sizeOf(requests))
     try {
-      return await withFreshTemplates(companyId, () => acceptOnceDrafted(companyId, wishes, request, alongside))
+      if (!key) return await this.#groups.write(companyId, requests)
+      return await this.#withFreshTemplates(companyId, () => this.#acceptOnce(companyId, requests, key, alongside))
     } finally {
-      letGo(size)
+      release()
     }
   }
 
-  async function acceptOnceDrafted(
-    companyId: number,
-    wishes: SingleWish[],
-    request: Once,
-    alongside: Alongside = async () => {},
-  ): Promise<Acceptance[]> {
-    const now = context.clock()
-    const { sql, billingZone } = context
-    const { drafts, templatesVersion } = await draftAll(companyId, wishes, now)
-    const blocked: SubjectState[] = []
-    const noteBlocked = (subjects: SubjectState[]) => blocked.push(...subjects)
-    const bounds = { billingZone, now, templatesVersion, isLaneBound: true, noteBlocked }
-    const accept = async (tx: Transaction) => {
-      const answers = merged(drafts, await acceptWithin(tx, companyId, drafts.filter(isSingle), bounds))
-      await alongside(tx, answers)
-      return answers
-    }
-    const answers = await once(sql, request, accept, isAnyAccepted)
-    tellGuard(companyId, blocked, answers)
-    return answers
+  /** Drafts the messages as they would be accepted, or refuses them. Nothing is stored. */
+  async draft(companyId: number, requests: MessageRequest[]): Promise<Draft[]> {
+    return (await this.#draftAll(companyId, requests, this.#context.clock())).drafts
   }
 
-  /** Drafts are made again when templates were approved or ended since the templates were read. */
-  async function withFreshTemplates<T>(companyId: number, draftAndAccept: () => Promise<T>): Promise<T> {
+  #reserve({ messages, bytes }: Size): () => void {
+    const waiting = this.#waiting
+    if (waiting.messages + messages > MOST_WAITING || waiting.bytes + bytes > MOST_WAITING_BYTES) throw tooBusy()
+    waiting.messages += messages
+    waiting.bytes += bytes
+    return () => {
+      waiting.messages -= messages
+      waiting.bytes -= bytes
+    }
+  }
+
+  /** Drafts again if templates were approved or ended after they were read. */
+  async #withFreshTemplates<T>(companyId: number, draftAndAccept: () => Promise<T>): Promise<T> {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       try {
         return await draftAndAccept()
       } catch (error) {
         if (!(error instanceof TemplatesChanged)) throw error
-        forgetTemplates(context.sql, companyId)
+        forgetTemplates(this.#context.sql, companyId)
       }
     }
     throw tooBusy()
   }
 
-  function acceptInGroup(companyId: number, wishes: SingleWish[], size: Size): Promise<Acceptance[]> {
-    const request = { wishes, size, answer: Promise.withResolvers<Acceptance[]>() }
-    const line = lines.get(companyId) ?? { waiting: [], hands: 0, isWriting: false }
-    lines.set(companyId, line)
-    line.waiting.push(request)
-    startNext(companyId, line)
-    return request.answer.promise
-  }
-
-  /**
-   * The next group begins when the last one is about to commit. A group that began earlier would only wait for the
-   * account, and requests that arrive meanwhile could not join it: groups were a third smaller. A group that takes long
-   * to draft keeps nobody waiting for it.
-   */
-  function startNext(companyId: number, line: Line) {
-    if (line.isWriting || line.hands === MOST_HANDS) return
-    if (line.waiting.length > 0) void workOff(companyId, line)
-    else if (line.hands === 0) lines.delete(companyId)
-  }
-
-  async function workOff(companyId: number, line: Line) {
-    line.hands += 1
-    line.isWriting = true
-    // What arrives in the same turn of the event loop belongs together.
-    await new Promise(resolve => setImmediate(resolve))
-    const written = Promise.withResolvers<void>()
-    const patience = setTimeout(written.resolve, LONG_MS)
-    const ended = writeGroup(companyId, takeGroup(line), written.resolve)
-    await Promise.race([written.promise, ended])
-    clearTimeout(patience)
-    line.isWriting = false
-    startNext(companyId, line)
-    await ended
-    line.hands -= 1
-    startNext(companyId, line)
-  }
-
-  async function writeGroup(companyId: number, group: Request[], onWritten: () => void) {
-    try {
-      await write(companyId, group, onWritten)
-    } catch (error) {
-      // What was lost on its way may have been written: to try again could send it twice.
-      // After a wait that was too long, each request by itself would wait as long again.
-      const isAlike = isDatabaseAway(error) || isDatabaseBusy(error)
-      if (group.length === 1 || isAlike) for (const { answer } of group) answer.reject(error)
-      else for (const request of group) await write(companyId, [request]).catch(request.answer.reject)
-    } finally {
-      for (const { size } of group) letGo(size)
-    }
-  }
-
-  async function write(companyId: number, group: Request[], onWritten?: () => void) {
-    const wishes = group.flatMap(request => request.wishes)
-    const answers = await withFreshTemplates(companyId, () => acceptDrafted(companyId, wishes, onWritten))
-    for (const request of group) request.answer.resolve(answers.splice(0, request.wishes.length))
-  }
-
-  async function acceptDrafted(
+  async #acceptOnce(
     companyId: number,
-    wishes: SingleWish[],
+    requests: MessageRequest[],
+    key: Once,
+    alongside: Alongside = async () => {},
+  ): Promise<Acceptance[]> {
+    const { drafts, bounds, blocked } = await this.#prepare(companyId, requests)
+    const accept = async (tx: Transaction) => {
+      const answers = merged(drafts, await acceptWithin(tx, companyId, drafts.filter(isSingle), bounds))
+      await alongside(tx, answers)
+      return answers
+    }
+    const answers = await once(this.#context.sql, key, accept, isAnyAccepted)
+    this.#notifyGuard(companyId, blocked, answers)
+    return answers
+  }
+
+  async #acceptGroup(
+    companyId: number,
+    requests: MessageRequest[],
     onWritten: (() => void) | undefined,
   ): Promise<Acceptance[]> {
-    const now = context.clock()
-    const { sql, billingZone } = context
-    const { drafts, templatesVersion } = await draftAll(companyId, wishes, now)
+    const { sql } = this.#context
+    const { drafts, bounds, blocked } = await this.#prepare(companyId, requests)
     const singles = drafts.filter(isSingle)
     if (singles.length > 0) {
-      const blocked: SubjectState[] = []
-      const noteBlocked = (subjects: SubjectState[]) => blocked.push(...subjects)
-      const bounds = { billingZone, now, templatesVersion, isLaneBound: true, noteBlocked, onWritten }
-      const answers = await acceptSingles(sql, companyId, singles, bounds)
-      tellGuard(companyId, blocked, answers)
+      const answers = await acceptSingles(sql, companyId, singles, { ...bounds, onWritten })
+      this.#notifyGuard(companyId, blocked, answers)
       return merged(drafts, answers)
     }
-    // Without an accepting transaction a refusal could rest on templates of up to a second ago.
-    if (wishes.some(isOfTemplate)) await refuseChangedTemplates(sql, companyId, templatesVersion)
+    // Without an accepting transaction a refusal could rest on templates that are up to a second old.
+    if (requests.some(namesTemplate)) await refuseChangedTemplates(sql, companyId, bounds.templatesVersion)
     return merged(drafts, [])
   }
 
-  function tellGuard(companyId: number, blocked: SubjectState[], answers: Acceptance[]) {
-    if (blocked.length > 0) context.guard?.blocked(companyId, blocked)
-    for (const answer of answers)
-      if (answer.kind === 'refused' && answer.why === 'too many') context.guard?.refused(answer.subject)
+  async #prepare(companyId: number, requests: MessageRequest[]) {
+    const { clock, billingZone } = this.#context
+    const now = clock()
+    const { drafts, templatesVersion } = await this.#draftAll(companyId, requests, now)
+    const blocked: SubjectState[] = []
+    const noteBlocked = (subjects: SubjectState[]) => blocked.push(...subjects)
+    return { drafts, blocked, bounds: { billingZone, now, templatesVersion, isLaneBound: true, noteBlocked } }
   }
 
-  async function draftAll(companyId: number, wishes: SingleWish[], now: Date) {
-    const { desk, templatesVersion } = await deskOf(companyId, wishes, now)
+  #notifyGuard(companyId: number, blocked: SubjectState[], answers: Acceptance[]) {
+    const { guard } = this.#context
+    if (blocked.length > 0) guard?.blocked(companyId, blocked)
+    for (const answer of answers)
+      if (answer.kind === 'refused' && answer.why === 'too many') guard?.refused(answer.subject)
+  }
+
+  async #draftAll(companyId: number, requests: MessageRequest[], now: Date) {
+    const { context, templatesVersion } = await this.#draftContext(companyId, requests, now)
     const drafts: Draft[] = []
     let pauseAt = performance.now() + SLICE_MS
-    for (const wish of wishes) {
-      drafts.push(draftWhole(desk, wish, now))
+    for (const request of requests) {
+      drafts.push(draftWhole(context, request, now))
       if (performance.now() < pauseAt) continue
-      await nextTurn() // others have their turn: some messages take a hundred times as long as most
+      await nextTurn() // some messages take a hundred times as long as most
       pauseAt = performance.now() + SLICE_MS
     }
     return { drafts, templatesVersion }
   }
 
-  async function deskOf(
+  async #draftContext(
     companyId: number,
-    wishes: SingleWish[],
+    requests: MessageRequest[],
     now: Date,
-  ): Promise<{ desk: Desk; templatesVersion: number }> {
-    const { sql, numbering, linkBase } = context
-    const steps = wishes.flatMap(stepsOf)
+  ): Promise<{ context: DraftContext; templatesVersion: number }> {
+    const { sql, numbering, linkBase } = this.#context
+    const steps = requests.flatMap(stepsOf)
     const names = [...new Set(steps.map(({ senderName }) => senderName))]
     const [senders, foreign, { templates, version: templatesVersion }, prices] = await Promise.all([
       sendersCalled(sql, companyId, names),
       foreignNames(sql, companyId, steps),
       approvedTemplates(sql, companyId, now),
-      bookOf(companyId),
+      this.#prices.of(companyId),
     ])
-    const matches = await matchWishes(templates, steps, () => effortOf(companyId))
-    const desk = { senders, foreignNames: foreign, templates, matches, prices, numbering: numbering(), linkBase }
-    const unknown = templateIdsIn(wishes).filter(id => !templates.some(({ templateId }) => templateId === id))
-    if (unknown.length === 0) return { desk, templatesVersion }
+    const effortOf = () => new Effort(forAllTemplates, budgetOf(sql, companyId))
+    const matches = await matchRequests(templates, steps, effortOf)
+    const context = { senders, foreignNames: foreign, templates, matches, prices, numbering: numbering(), linkBase }
+    const unknown = templateIdsIn(requests).filter(id => !templates.some(({ templateId }) => templateId === id))
+    if (unknown.length === 0) return { context, templatesVersion }
     const unusableTemplates = await whyTemplatesAreUnusable(sql, companyId, unknown)
-    return { desk: { ...desk, unusableTemplates }, templatesVersion }
+    return { context: { ...context, unusableTemplates }, templatesVersion }
   }
-
-  const effortOf = (companyId: number) => new Effort(forAllTemplates, budgetOf(context.sql, companyId))
-
-  const draft = async (companyId: number, wishes: SingleWish[]) =>
-    (await draftAll(companyId, wishes, context.clock())).drafts
-
-  return { accept, draft }
 }
 
-const isOfTemplate = (wish: SingleWish) => stepsOf(wish).some(({ content }) => content?.contentType === 'template')
+const namesTemplate = (request: MessageRequest) =>
+  stepsOf(request).some(({ content }) => content?.contentType === 'template')
 
-/** The templates that messages name by their ids. */
-function templateIdsIn(wishes: SingleWish[]): number[] {
-  const contents = wishes.flatMap(stepsOf).map(({ content }) => content)
+/** The ids of the templates that messages name. */
+function templateIdsIn(requests: MessageRequest[]): number[] {
+  const contents = requests.flatMap(stepsOf).map(({ content }) => content)
   const ids = contents.flatMap(content => (content?.contentType === 'template' ? [content.templateId] : []))
   return [...new Set(ids.filter(id => typeof id === 'number'))]
 }
 
-type Draft = NewSingle | Refusal
-
 const isSingle = (draft: Draft): draft is NewSingle => !('kind' in draft)
 
-/** What became of each draft: those that were refused at once, and in their order those that were judged later. */
+/** Joins the drafts that were refused with the answers to the others, in the order of the request. */
 function merged(drafts: Draft[], accepted: Acceptance[]): Acceptance[] {
   const next = accepted.values()
   return drafts.map(draft => (isSingle(draft) ? next.next().value! : draft))
 }
 
-/** A request of which everything was refused has done nothing: with its key it may come again. */
+/** A request whose messages were all refused changed nothing, so it may come again with its Idempotency-Key. */
 const isAnyAccepted = (answers: Acceptance[]) => answers.some(({ kind }) => kind === 'accepted')
 
-/** As many requests as fit together; one is always taken whole. */
-function takeGroup({ waiting }: Line): Request[] {
-  let count = 1
-  let size = waiting[0]!.wishes.length
-  while (count < waiting.length && size + waiting[count]!.wishes.length <= MOST_AT_ONCE) {
-    size += waiting[count++]!.wishes.length
-  }
-  return waiting.splice(0, count)
-}
-
 /** In memory a character takes two bytes. */
-function sizeOf(wishes: SingleWish[]): Size {
+function sizeOf(requests: MessageRequest[]): Size {
   let characters = 0
-  for (const wish of wishes) for (const step of stepsOf(wish)) characters += charactersOf(step)
-  return { messages: wishes.length, bytes: 2 * characters }
+  for (const request of requests) for (const step of stepsOf(request)) characters += charactersOf(step)
+  return { messages: requests.length, bytes: 2 * characters }
 }
 
-/** Of everything that may be long. Most wishes are a plain text and little else, which costs nothing to add up. */
-function charactersOf({ text, content, callbackUrl, externalId, options: { tags } }: SingleWish): number {
+/** Counts the fields that may be long. Most messages are a plain text, which costs nothing to count. */
+function charactersOf({ text, content, callbackUrl, externalId, options: { tags } }: MessageRequest): number {
   let characters = text.length + (callbackUrl?.length ?? 0) + (externalId?.length ?? 0)
   if (content) characters += JSON.stringify(content).length
   if (tags) for (const tag of tags) characters += tag.length
@@ -310,24 +228,6 @@ function charactersOf({ text, content, callbackUrl, externalId, options: { tags 
 }
 
 const tooBusy = () =>
-  new AppError('not_ready', 'Too many messages are being taken in: try again in a moment', {
+  new AppError('not_ready', 'Too many messages wait to be accepted: try again in a moment', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   })
-
-const FRESH_MS = 1000
-const MOST_BOOKS = 1000
-
-/** Prices change seldom: those of a company are read at most once a second. */
-function priceBooks(sql: Pool) {
-  const books = new Map<number, { readAt: number; book: Promise<PriceBook> }>()
-
-  return (companyId: number): Promise<PriceBook> => {
-    const known = books.get(companyId)
-    if (known && performance.now() - known.readAt < FRESH_MS) return known.book
-    if (books.size >= MOST_BOOKS) books.clear()
-    const book = requireAnyCompany(sql, companyId).then(({ partnerId }) => openPriceBook(sql, partnerId))
-    books.set(companyId, { readAt: performance.now(), book })
-    book.catch(() => books.delete(companyId))
-    return book
-  }
-}

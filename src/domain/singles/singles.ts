@@ -121,17 +121,15 @@ function refuseBlacklisted({ destination }: NewSingle, blacklisted: Set<string>)
   return {
     kind: 'refused',
     why: 'invalid',
-    code: errorCodes.blacklisted,
-    reason: 'destination: is on the blacklist',
+    field: 'destination',
+    reason: 'is on the blacklist',
+    errorCode: errorCodes.blacklisted,
   }
 }
 
-const NO_FUNDS = 4020
-const TOO_MANY = 4290
-
 function refuseUnpaid(account: Account, sum: Money): Refusal | undefined {
   const reason = refusalOf(account, sum)
-  return reason ? { kind: 'refused', why: 'no funds', code: NO_FUNDS, reason } : undefined
+  return reason ? { kind: 'refused', why: 'no funds', reason } : undefined
 }
 
 /** Verification codes are limited by number, address, prefix, verifier and company. */
@@ -139,7 +137,7 @@ function refuseTooMany({ code }: NewSingle, rules: Rule[] | undefined, counting:
   const tooMany = code && rules && countCode(counting, rules, code.limits.leastConfirmed)
   if (!tooMany) return undefined
   const reason = `Too many codes were requested: try again in ${tooMany.retryAfterSeconds} s`
-  return { kind: 'refused', why: 'too many', code: TOO_MANY, reason, ...tooMany }
+  return { kind: 'refused', why: 'too many', reason, ...tooMany }
 }
 
 const hasCode = (single: NewSingle): single is NewSingle & { code: NewCode } => single.code !== undefined

@@ -1,5 +1,6 @@
 import { refusalOfText } from '../../base/channel-text.ts'
 import type { MessengerTemplateCall, TemplateContent } from '../../base/content.ts'
+import type { FieldMistake } from '../../base/field-mistake.ts'
 import type { ApprovedTemplate } from './matching.ts'
 import { compilePattern, fillPlaces, fitPattern, type Pattern, placesIn, plainText } from './pattern.ts'
 import type { Template } from './template.ts'
@@ -13,9 +14,6 @@ export type FilledTemplate = {
   fits: boolean
 }
 
-/** What is wrong with a named template, by the field of the content. */
-export type WrongTemplate = { wrong: string }
-
 /**
  * The approved template that a content names, or why it cannot be used. Undefined for a name at Meta that is not
  * registered here. An id must fit in full. A name that is registered must have the right number of parameters, because
@@ -25,23 +23,23 @@ export function fillNamed(
   templates: readonly ApprovedTemplate[],
   content: TemplateContent,
   senderName: string | undefined,
-): FilledTemplate | WrongTemplate | undefined {
+): FilledTemplate | FieldMistake | undefined {
   const found = namedBy(templates, content, senderName)
-  if (!found || 'wrong' in found) return found
+  if (!found || 'field' in found) return found
   const filled = fillTemplate(found.template, content.parameters ?? [])
-  if ('wrong' in filled || filled.fits || typeof content.templateId === 'string') return filled
-  return { wrong: wrongParameter(found.template, content.parameters ?? []) }
+  if ('field' in filled || filled.fits || typeof content.templateId === 'string') return filled
+  return wrongParameter(found.template, content.parameters ?? [])
 }
 
 function namedBy(
   templates: readonly ApprovedTemplate[],
   { templateId, parameters }: TemplateContent,
   senderName: string | undefined,
-): { template: ApprovedTemplate } | WrongTemplate | undefined {
+): { template: ApprovedTemplate } | FieldMistake | undefined {
   if (typeof templateId === 'number') return withId(templates, templateId, senderName)
   const called = calledBy(templates, templateId).filter(template => serves(template, senderName))
   const languages = new Set(called.map(({ content }) => content!.language))
-  if (languages.size > 1) return { wrong: severalLanguages(templateId, languages) }
+  if (languages.size > 1) return severalLanguages(templateId, languages)
   const template = bestOf(called.slice(0, MOST_TEXTS), parameters ?? [])
   return template && { template }
 }
@@ -57,9 +55,9 @@ function bestOf(called: ApprovedTemplate[], values: readonly string[]): Approved
 
 function withId(templates: readonly ApprovedTemplate[], templateId: number, senderName: string | undefined) {
   const template = templates.find(each => each.templateId === templateId)
-  if (template?.channelType !== 'WHATSAPP') return { wrong: whyUnusable(templateId, template) }
+  if (template?.channelType !== 'WHATSAPP') return whyUnusable(templateId, template)
   if (serves(template, senderName)) return { template }
-  return { wrong: `content.templateId: template ${templateId} is for the sender name ${template.senderName}` }
+  return wrongTemplate(`template ${templateId} is for the sender name ${template.senderName}`)
 }
 
 const serves = (template: ApprovedTemplate, senderName: string | undefined) =>
@@ -73,40 +71,45 @@ function calledBy(templates: readonly ApprovedTemplate[], templateId: string): A
   )
 }
 
+const wrongTemplate = (reason: string): FieldMistake => ({ field: 'content.templateId', reason })
+
 const severalLanguages = (name: string, languages: Set<string>) =>
-  `content.templateId: "${name}" is registered in several languages: write one of ` +
-  [...languages].map(language => `"${name}:${language}"`).join(', ')
+  wrongTemplate(
+    `"${name}" is registered in several languages: write one of ` +
+      [...languages].map(language => `"${name}:${language}"`).join(', '),
+  )
 
 /** Why a message cannot go by the template with this id. `known`: as it is registered, if the company has it. */
 export function whyUnusable(
   templateId: number,
   known: (Pick<Template, 'channelType'> & Partial<Pick<Template, 'status'>>) | undefined,
-): string {
-  const at = `content.templateId: template ${templateId}`
+): FieldMistake {
+  const template = `template ${templateId}`
   if (!known) {
-    return (
-      `content.templateId: the company has no template ${templateId}: use an id that POST /templates answered, ` +
-      "or the template's own name at Meta as a string"
+    return wrongTemplate(
+      `the company has no ${template}: use an id that POST /templates answered, ` +
+        "or the template's own name at Meta as a string",
     )
   }
-  if (known.channelType !== 'WHATSAPP') return `${at} is for ${known.channelType}: use one for WHATSAPP`
-  if (known.status === 'APPROVED') return `${at} is not valid today: see its dateFrom and dateTo`
+  if (known.channelType !== 'WHATSAPP')
+    return wrongTemplate(`${template} is for ${known.channelType}: use one for WHATSAPP`)
+  if (known.status === 'APPROVED') return wrongTemplate(`${template} is not valid today: see its dateFrom and dateTo`)
   const isOver = known.status === 'CLOSED' || known.status === 'DENIED' || known.status === 'REJECTED'
-  return `${at} is ${known.status}: ${isOver ? 'use one that is APPROVED' : 'it can be used once it is APPROVED'}`
+  const advice = isOver ? 'use one that is APPROVED' : 'it can be used once it is APPROVED'
+  return wrongTemplate(`${template} is ${known.status}: ${advice}`)
 }
 
 /** Fills a template, whatever the values are; only their number and length must be right. */
-export function fillTemplate(template: ApprovedTemplate, values: readonly string[]): FilledTemplate | WrongTemplate {
+export function fillTemplate(template: ApprovedTemplate, values: readonly string[]): FilledTemplate | FieldMistake {
   const places = placesIn(template.pattern)
   if (places.length !== values.length) {
     const inWords = places.length > 0 ? ` (${places.join(', ')})` : ''
-    return {
-      wrong: `content.parameters: template ${template.templateId} has ${places.length} places${inWords}, not ${values.length}`,
-    }
+    const reason = `template ${template.templateId} has ${places.length} places${inWords}, not ${values.length}`
+    return { field: 'content.parameters', reason }
   }
   const text = fillPlaces(template.pattern, values)
   const tooLong = refusalOfText(template.channelType, text)
-  if (tooLong) return { wrong: `content.parameters: the filled text ${tooLong}` }
+  if (tooLong) return { field: 'content.parameters', reason: `the filled text ${tooLong}` }
   return { template, text, fits: misfit(template.pattern, values) < 0 }
 }
 
@@ -123,10 +126,11 @@ function patternOfPlace(place: string): Pattern {
   return pattern
 }
 
-function wrongParameter({ templateId, pattern }: ApprovedTemplate, values: readonly string[]): string {
+function wrongParameter({ templateId, pattern }: ApprovedTemplate, values: readonly string[]): FieldMistake {
   const at = misfit(pattern, values)
   const place = placesIn(pattern)[at]!
-  return `content.parameters[${at}]: must be ${inWords(place)}, as template ${templateId} says (${place})`
+  const reason = `must be ${inWords(place)}, as template ${templateId} says (${place})`
+  return { field: `content.parameters[${at}]`, reason }
 }
 
 function inWords(place: string): string {

@@ -1,5 +1,6 @@
 import type { ChannelType } from '../../base/channel-types.ts'
 import { invalid, notFound } from '../../base/errors.ts'
+import type { FieldMistake } from '../../base/field-mistake.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { type Move, type Mover, refuseBadDates, type Sender } from '../senders/sender.ts'
 import { sendersByIds, sendersCalled } from '../senders/senders.ts'
@@ -117,7 +118,7 @@ export async function whyTemplatesAreUnusable(
   sql: Sql,
   companyId: number,
   templateIds: number[],
-): Promise<Map<number, string>> {
+): Promise<Map<number, FieldMistake>> {
   if (templateIds.length === 0) return new Map()
   const known = await store.selectTemplatesByIds(sql, companyId, templateIds)
   const byId = new Map(known.map(template => [template.templateId, template]))

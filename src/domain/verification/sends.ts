@@ -2,7 +2,7 @@ import { refusalOfText } from '../../base/channel-text.ts'
 import { invalid } from '../../base/errors.ts'
 import type { Substitutions } from '../../base/text-template.ts'
 import type { Once } from '../idempotency/idempotency.ts'
-import type { Acceptance, CascadePlan, SendingMethod, SingleEvent, SingleWish } from '../messages/single.ts'
+import type { Acceptance, CascadePlan, MessageRequest, SendingMethod, SingleEvent } from '../messages/single.ts'
 import { classify, type Numbering } from '../numbering/numbering.ts'
 import type { Intake } from '../singles/intake.ts'
 import { type CodeBox, drawCode, maskOf } from '../verifications/code-box.ts'
@@ -42,13 +42,22 @@ export async function sendCode(
   request: CodeRequest,
   once?: Once,
 ): Promise<Acceptance> {
-  const [answer] = await intake.accept(verifier.companyId, [wishOf(codes, numbering(), verifier, request)], once)
+  const [answer] = await intake.accept(
+    verifier.companyId,
+    [messageRequestOf(codes, numbering(), verifier, request)],
+    once,
+  )
   return answer!
 }
 
 const FLASHCALL_DIGITS = 4
 
-function wishOf(codes: CodeBox, numbering: Numbering, verifier: Verifier, request: CodeRequest): SingleWish {
+function messageRequestOf(
+  codes: CodeBox,
+  numbering: Numbering,
+  verifier: Verifier,
+  request: CodeRequest,
+): MessageRequest {
   const { settings, verifierId } = verifier
   const number = requireServed(numbering, settings, request)
   const country = countryOf(number)
@@ -70,8 +79,8 @@ function wishOf(codes: CodeBox, numbering: Numbering, verifier: Verifier, reques
     hashesFor: uuid => [...new Set(steps.map(({ code }) => code))].map(each => codes.hash(uuid, each)),
   }
   const [first] = steps
-  if (steps.length === 1) return { ...first!.wish, code }
-  return { ...first!.wish, code, cascade: { step: 1, plan: planOf(steps, settings) } }
+  if (steps.length === 1) return { ...first!.request, code }
+  return { ...first!.request, code, cascade: { step: 1, plan: planOf(steps, settings) } }
 }
 
 /** How many digits a person types for a code of this channel. */
@@ -110,7 +119,7 @@ function channelsOf({ channels, fallbackSeconds }: VerifierSettings, first: Veri
   return fallbackSeconds === null ? [first] : channels.slice(channels.indexOf(first))
 }
 
-type Step = { code: string; wish: SingleWish }
+type Step = { code: string; request: MessageRequest }
 
 function stepOf(
   codes: CodeBox,
@@ -127,7 +136,7 @@ function stepOf(
   const refusal = refusalOfText(channelType, said.text)
   if (refusal) throw invalid(`substitutions: the text of ${channelType} ${refusal}`)
   const callbackUrl = request.callbackUrl ?? settings.callbackUrl
-  const wish: SingleWish = {
+  const message: MessageRequest = {
     ...shown,
     channelType,
     senderName: senderFor(settings, channelType)!,
@@ -142,7 +151,7 @@ function stepOf(
     callbackEvents: callbackUrl ? (request.callbackEvents ?? ['delivered']) : null,
     sealed: codes.seal(said).toString('hex'),
   }
-  return { code, wish }
+  return { code, request: message }
 }
 
 const LEAST_TTL_SECONDS = 60
@@ -154,8 +163,8 @@ function ttlOf({ lifetimeSeconds, fallbackSeconds, channels }: VerifierSettings,
 }
 
 function planOf(steps: Step[], { fallbackSeconds }: VerifierSettings): CascadePlan {
-  return steps.map(({ wish }, i) => ({
-    wish,
+  return steps.map(({ request }, i) => ({
+    request,
     condition: 'not_delivered',
     ttlSeconds: i < steps.length - 1 ? fallbackSeconds : null,
   }))

@@ -1,4 +1,5 @@
 import { AppError } from '../../base/errors.ts'
+import { mistakeText } from '../../base/field-mistake.ts'
 import { createTurnstile } from '../../base/turnstile.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import type { Acceptance, Refusal } from '../messages/single.ts'
@@ -63,15 +64,17 @@ async function orRefusal(sending: Promise<Acceptance>): Promise<Acceptance> {
     return await sending
   } catch (error) {
     if (!(error instanceof AppError) || error.kind !== 'invalid') throw error
-    return { kind: 'refused', why: 'invalid', code: BAD_REQUEST, reason: error.message }
+    return { kind: 'refused', why: 'invalid', reason: error.message }
   }
 }
+
+const reasonOf = ({ field, reason }: { field?: string; reason: string }) =>
+  field === undefined ? reason : mistakeText({ field, reason })
 
 function shownFor(refusal: Refusal): WidgetRefusal {
   if (refusal.why === 'too many') return refusedBy(widgetErrors.tooMany, refusal.reason, refusal.retryAfterSeconds)
   if (refusal.why === 'no funds') return refusedBy(widgetErrors.noFunds, refusal.reason)
-  const isName = /(^|\.)senderName\b/.test(refusal.reason)
-  return refusedBy(isName ? widgetErrors.noSender : BAD_REQUEST, refusal.reason)
+  return refusedBy(refusal.field === 'senderName' ? widgetErrors.noSender : BAD_REQUEST, reasonOf(refusal))
 }
 
 /** What the widget shows of a session. */

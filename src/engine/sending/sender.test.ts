@@ -7,14 +7,14 @@ import { addRecipients, createClientDispatch } from '../../domain/dispatches/cli
 import type { CascadeStep } from '../../domain/dispatches/dispatch.ts'
 import { startCreatedDispatch } from '../../domain/dispatches/lifecycle.ts'
 import type { Gateway } from '../../domain/gateways/gateway.ts'
-import type { CascadePlan, SingleWish } from '../../domain/messages/single.ts'
+import type { CascadePlan, MessageRequest } from '../../domain/messages/single.ts'
 import { loadNumbering, type Numbering } from '../../domain/numbering/numbering.ts'
-import { createIntake } from '../../domain/singles/intake.ts'
+import { Intake } from '../../domain/singles/intake.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aChannel, aClock, aGateway, expectBooksInOrder, useEngines } from '../../testing/engines.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { anApprovedSender } from '../../testing/factories.ts'
-import { aWish } from '../../testing/wishes.ts'
+import { aMessageRequest } from '../../testing/message-requests.ts'
 import { aWorld, billingZone, type World } from '../../testing/world.ts'
 
 /** What a gateway is handed, and what its answer makes of a message. */
@@ -40,11 +40,11 @@ const HOUR_MS = 60 * MINUTE_MS
 const later = (ms: number) => new Date(clock().getTime() + ms)
 const move = (ms: number) => clock.set(later(ms).toISOString())
 
-const wish = (given: Partial<SingleWish> = {}) => aWish({ destination: '79160000077', ...given })
+const request = (given: Partial<MessageRequest> = {}) => aMessageRequest({ destination: '79160000077', ...given })
 
-async function accept(...wishes: SingleWish[]): Promise<string[]> {
-  const intake = createIntake({ sql: db.sql, clock, numbering: () => numbering, billingZone, linkBase })
-  const outcomes = await intake.accept(world.companyId, wishes)
+async function accept(...requests: MessageRequest[]): Promise<string[]> {
+  const intake = new Intake({ sql: db.sql, clock, numbering: () => numbering, billingZone, linkBase })
+  const outcomes = await intake.accept(world.companyId, requests)
   return outcomes.map(outcome => {
     if (outcome.kind === 'refused') throw new Error(outcome.reason)
     return outcome.uuid
@@ -62,7 +62,7 @@ const taking = () => aChannel(({ uuid }) => ({ kind: 'accepted', providerIds: [`
 
 test('a message whose operator says at once that it is delivered is sent and delivered in one step', async () => {
   await aGateway(db.sql)
-  const [uuid] = await accept(wish())
+  const [uuid] = await accept(request())
   const operator = aChannel(() => ({ kind: 'accepted', providerIds: ['m1'], delivered: true }))
   await anEngine({ connect: operator.connect, clock })
   await eventually(async () =>
@@ -74,7 +74,7 @@ test('a message whose operator says at once that it is delivered is sent and del
 
 test('a gateway that lost all its connections after it was chosen gives its messages back', async () => {
   await aGateway(db.sql)
-  const [uuid] = await accept(wish())
+  const [uuid] = await accept(request())
   const operator = taking()
   let isConnected = false
   const asked = Promise.withResolvers<void>()
@@ -100,7 +100,7 @@ test('a gateway that lost all its connections after it was chosen gives its mess
 
 test('a message that has waited for longer than the common lifetime is not handed over', async () => {
   await aGateway(db.sql)
-  const [uuid] = await accept(wish())
+  const [uuid] = await accept(request())
   move(25 * HOUR_MS)
   const operator = taking()
   await anEngine({ connect: operator.connect, clock })
@@ -110,7 +110,7 @@ test('a message that has waited for longer than the common lifetime is not hande
 
 test('of a message in the hands of an engine that was killed, the parts whose ids are known are not sent again', async () => {
   await aGateway(db.sql)
-  const [long, other] = await accept(wish({ text: 'a'.repeat(400) }), wish())
+  const [long, other] = await accept(request({ text: 'a'.repeat(400) }), request())
   const killed = await anEngineThatTakesTheFirstPart()
   await eventually(async () => expect(await db.sql`select from submissions where uuid = ${long!}`).toHaveLength(1))
   killed.kill('SIGKILL')
@@ -164,7 +164,7 @@ describe('until when a message is of use is told to the operator:', () => {
 
   test('of a single message, what is left of its time when it goes', async () => {
     await aGateway(db.sql)
-    await accept(wish({ options: { ttl: 3600 } }), wish())
+    await accept(request({ options: { ttl: 3600 } }), request())
     move(5 * MINUTE_MS)
     const operator = taking()
     await anEngine({ connect: operator.connect, clock })
@@ -176,12 +176,12 @@ describe('until when a message is of use is told to the operator:', () => {
     await aGateway(db.sql)
     await anApprovedSender(db.sql, world.companyId, { channelType: 'VIBER', brand: 'MTS' })
     const step = (channelType: 'VIBER' | 'SMS', ttlSeconds: number | null): CascadePlan[number] => ({
-      wish: wish({ channelType, options: { ttl: ttlSeconds } }),
+      request: request({ channelType, options: { ttl: ttlSeconds } }),
       condition: 'not_delivered',
       ttlSeconds,
     })
     const plan = [step('VIBER', 3600), step('SMS', 120), step('SMS', null)]
-    await accept({ ...plan[0]!.wish, cascade: { step: 1, plan } })
+    await accept({ ...plan[0]!.request, cascade: { step: 1, plan } })
     move(5 * MINUTE_MS)
     const operator = aChannel(() => ({ kind: 'refused', errorCode: 456, reason: 'no' }))
     await anEngine({ connect: operator.connect, clock })
@@ -234,8 +234,8 @@ describe('a free text by WhatsApp', () => {
     const free = { channelType: 'WHATSAPP', senderName, content: { contentType: 'text', text: 'Hello' } } as const
     const template = { contentType: 'template', templateId: 'order_ready' } as const
     const uuids = await accept(
-      ...[wroteLately, wroteLongAgo, neverWrote].map(destination => wish({ ...free, destination })),
-      wish({ ...free, destination: neverWrote, content: template }),
+      ...[wroteLately, wroteLongAgo, neverWrote].map(destination => request({ ...free, destination })),
+      request({ ...free, destination: neverWrote, content: template }),
     )
     await eventually(async () => {
       const fates = await Promise.all(uuids.map(async uuid => ({ ...(await rowOf(uuid)) })))
@@ -262,7 +262,7 @@ test('of two Telegram bots each carries what is sent under its own name, and not
     await anApprovedSender(db.sql, world.companyId, { channelType: 'TELEGRAM', senderName, brand: 'MTS' })
   const content = { contentType: 'text', text: 'Hello' } as const
   const uuids = await accept(
-    ...[...names, ...names].map(senderName => wish({ channelType: 'TELEGRAM', senderName, content })),
+    ...[...names, ...names].map(senderName => request({ channelType: 'TELEGRAM', senderName, content })),
   )
   await eventually(async () => {
     const rows = await db.sql`select from messages where uuid = any(${uuids}::uuid[]) and status = 'SENT'`
@@ -273,7 +273,7 @@ test('of two Telegram bots each carries what is sent under its own name, and not
 
 test('a name whose gateway lists other companies by then fails with 456, and nothing goes out', async () => {
   const content = { contentType: 'text', text: 'Hello' } as const
-  const uuids = await accept(wish({ channelType: 'TELEGRAM', senderName: 'harbour_bot', content })) // free, as yet
+  const uuids = await accept(request({ channelType: 'TELEGRAM', senderName: 'harbour_bot', content })) // free, as yet
   const settings = { botName: 'harbour_bot' }
   const bot = { name: 'harbour', channelType: 'TELEGRAM', connector: 'telegram', settings } as const
   const { gatewayId } = await aGateway(db.sql, { ...bot, companies: [world.companyId + 1_000_000] })
@@ -282,6 +282,6 @@ test('a name whose gateway lists other companies by then fails with 456, and not
   await eventually(async () => expect(await rowOf(uuids[0]!)).toMatchObject({ status: 'FAILED', errorCode: 456 }))
   expect(operator.handed).toEqual([])
   await db.sql`update gateways set companies = ${[world.companyId]}::bigint[] where gateway_id = ${gatewayId}`
-  const [allowed] = await accept(wish({ channelType: 'TELEGRAM', senderName: 'harbour_bot', content }))
+  const [allowed] = await accept(request({ channelType: 'TELEGRAM', senderName: 'harbour_bot', content }))
   await eventually(async () => expect(await rowOf(allowed!)).toMatchObject({ status: 'SENT' }))
 })

@@ -95,10 +95,10 @@ export const keyRoutes =
       { config: { needs: 'developers.change' }, schema: { querystring: OfCompany, body: NewKey } },
       async ({ viewer, actor, query, body }, reply): Promise<ShownKeyAnswer> => {
         const { companyId } = await companyOf(sql, viewer, query)
-        const { type, ...wishes } = body
+        const { type, ...options } = body
         const shown = await sql.begin(async tx => {
           if ((await countKeys(tx, companyId)) >= MOST_KEYS) throw invalid(`There are ${MOST_KEYS} keys already`)
-          const made = await createKey(tx, companyId, type, wishes)
+          const made = await createKey(tx, companyId, type, options)
           const after = fieldsOf(await lockKey(tx, companyId, made.keyId))
           await recordChange(tx, actor, { what: 'key.created', ...subjectOf(companyId, made.keyId, after.name), after })
           return made

@@ -7,11 +7,12 @@ import type { Transaction } from '../../db/sql.ts'
 import { recordChange } from '../../domain/audit-log/audit-log.ts'
 import type { Actor } from '../../domain/audit-log/entry.ts'
 import { blacklistedAmong } from '../../domain/blacklist/blacklist.ts'
-import type { Acceptance, NewSingle, Refusal, SingleWish } from '../../domain/messages/single.ts'
+import type { Acceptance, MessageRequest, NewSingle, Refusal } from '../../domain/messages/single.ts'
 import { type Brand, brandOf } from '../../domain/numbering/brand.ts'
-import { createIntake } from '../../domain/singles/intake.ts'
+import { Intake } from '../../domain/singles/intake.ts'
 import { readCascade, Step } from '../messaging/cascades.ts'
-import { Destination, Maybe, readWish, scheduleFields, tellingFields } from '../messaging/wish.ts'
+import { Destination, Maybe, readMessageRequest, scheduleFields, tellingFields } from '../messaging/message-request.ts'
+import { answerOf, refusalText } from '../messaging/refusals.ts'
 import type { CabinetContext } from './cabinet-context.ts'
 import { KeyHeader, onceOf } from './once.ts'
 import { companyOf, OfCompany } from './whose.ts'
@@ -39,7 +40,7 @@ export type PriceAnswer = { steps: PricedStep[]; currency: string }
 export const sendRoutes =
   ({ sql, clock, numbering, billingZone, publicUrl }: CabinetContext): FastifyPluginAsyncTypebox =>
   async api => {
-    const intake = createIntake({ sql, clock, numbering, billingZone, linkBase: `${publicUrl}/s` })
+    const intake = new Intake({ sql, clock, numbering, billingZone, linkBase: `${publicUrl}/s` })
     const needs = { needs: 'traffic.send' } as const
 
     api.post(
@@ -58,9 +59,10 @@ export const sendRoutes =
       { config: needs, schema: { querystring: OfCompany, headers: KeyHeader, body: Form } },
       async (request): Promise<SendAnswer> => {
         const { companyId } = await companyOf(sql, request.viewer, request.query)
-        const wish = wishOf(request.body)
-        const note = (tx: Transaction, answers: Acceptance[]) => record(tx, request.actor, companyId, wish, answers)
-        const [outcome] = await intake.accept(companyId, [wish], onceOf(request, companyId), note)
+        const messageRequest = messageRequestOf(request.body)
+        const note = (tx: Transaction, answers: Acceptance[]) =>
+          record(tx, request.actor, companyId, messageRequest, answers)
+        const [outcome] = await intake.accept(companyId, [messageRequest], onceOf(request, companyId), note)
         if (outcome!.kind === 'refused') throw errorOf(outcome!)
         return { messageUuid: outcome!.uuid }
       },
@@ -69,24 +71,28 @@ export const sendRoutes =
 
 const FROM_CABINET = { trafficCenterId: null, method: 'UI' as const }
 
-function wishOf({ steps, ...form }: SendForm): SingleWish {
+function messageRequestOf({ steps, ...form }: SendForm): MessageRequest {
   const [first, ...others] = steps
   const { condition, ...message } = first!
-  const wish =
+  const messageRequest =
     others.length === 0
-      ? readWish({ ...form, ...message }, FROM_CABINET)
+      ? readMessageRequest({ ...form, ...message }, FROM_CABINET)
       : readCascade({ ...form, cascade: steps }, FROM_CABINET)
-  if (typeof wish === 'string') throw invalid(wish)
-  return wish
+  if (typeof messageRequest === 'string') throw invalid(messageRequest)
+  return messageRequest
 }
 
 /** Each step as a message of its own, to be priced. */
-const stepsOf = ({ steps, ...form }: SendForm): SingleWish[] => steps.map(step => wishOf({ ...form, steps: [step] }))
+const stepsOf = ({ steps, ...form }: SendForm): MessageRequest[] =>
+  steps.map(step => messageRequestOf({ ...form, steps: [step] }))
 
 const numberOf = (draft: NewSingle | Refusal) => ('kind' in draft ? [] : [draft.destination])
 
 function presentStep(draft: NewSingle | Refusal, blacklisted: Set<string>): PricedStep {
-  if ('kind' in draft) return { refusal: draft.reason, errorCode: draft.code }
+  if ('kind' in draft) {
+    const { text, code } = answerOf(draft)
+    return { refusal: text, errorCode: code }
+  }
   if (blacklisted.has(draft.destination))
     return { refusal: 'destination: is on the blacklist', errorCode: errorCodes.blacklisted }
   const { brandId, parts, price } = draft
@@ -94,9 +100,15 @@ function presentStep(draft: NewSingle | Refusal, blacklisted: Set<string>): Pric
 }
 
 /** The text may be a secret between two people: the log has the number and the way. */
-async function record(tx: Transaction, actor: Actor, companyId: number, wish: SingleWish, [outcome]: Acceptance[]) {
+async function record(
+  tx: Transaction,
+  actor: Actor,
+  companyId: number,
+  messageRequest: MessageRequest,
+  [outcome]: Acceptance[],
+) {
   if (outcome!.kind === 'refused') return
-  const { destination, channelType, senderName } = wish
+  const { destination, channelType, senderName } = messageRequest
   const subject = { kind: 'message', id: outcome!.uuid }
   await recordChange(tx, actor, {
     what: 'message.sent',
@@ -107,4 +119,4 @@ async function record(tx: Transaction, actor: Actor, companyId: number, wish: Si
 }
 
 const errorOf = (refusal: Refusal) =>
-  refusal.why === 'no funds' ? new AppError('insufficient_funds', refusal.reason) : invalid(refusal.reason)
+  refusal.why === 'no funds' ? new AppError('insufficient_funds', refusal.reason) : invalid(refusalText(refusal))

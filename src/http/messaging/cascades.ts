@@ -1,25 +1,25 @@
 import type { FastifyPluginAsync } from 'fastify'
 import Type from 'typebox'
 import { channelTypes } from '../../base/channel-types.ts'
-import { type CascadePlan, cascadeConditions, type SingleWish } from '../../domain/messages/single.ts'
+import { type CascadePlan, cascadeConditions, type MessageRequest } from '../../domain/messages/single.ts'
 import type { Intake } from '../../domain/singles/intake.ts'
 import { bodyLimits } from '../body.ts'
 import { IdempotencyHeader, onceOf } from '../idempotency.ts'
 import { answers, OneOf } from '../schemas.ts'
 import { checkerOf } from './check.ts'
 import { ContentSchema } from './content.ts'
-import { AcceptanceAnswer, answerItems, listOf, outcomesOf, validateHeadersAlone } from './messages.ts'
 import {
   Destination,
   type From,
   Maybe,
   type MessageForm,
-  readWish,
+  readMessageRequest,
   SenderName,
   scheduleFields,
   Ttl,
   tellingFields,
-} from './wish.ts'
+} from './message-request.ts'
+import { AcceptanceAnswer, answerItems, listOf, outcomesOf, validateHeadersAlone } from './messages.ts'
 
 const MOST_CASCADES = 1000
 const DEFAULT_TTL_SECONDS = 3600
@@ -59,10 +59,10 @@ export const cascadeRoutes =
       { schema, bodyLimit: bodyLimits.messages, validatorCompiler: validateHeadersAlone },
       async (request, reply) => {
         const forms = listOf(request.body, MOST_CASCADES)
-        const wishes = forms.map(form => readCascade(form, request.caller))
-        const right = wishes.filter(wish => typeof wish !== 'string')
+        const messageRequests = forms.map(form => readCascade(form, request.caller))
+        const right = messageRequests.filter(messageRequest => typeof messageRequest !== 'string')
         const accepted = right.length > 0 ? await intake.accept(request.caller.companyId, right, onceOf(request)) : []
-        return answerItems(reply, forms, outcomesOf(wishes, accepted))
+        return answerItems(reply, forms, outcomesOf(messageRequests, accepted))
       },
     )
   }
@@ -70,7 +70,7 @@ export const cascadeRoutes =
 const check = checkerOf(Cascade, '')
 
 /** The first step, with the plan of all of them; or what is wrong, by its path. */
-export function readCascade(value: unknown, caller: From): SingleWish | string {
+export function readCascade(value: unknown, caller: From): MessageRequest | string {
   const wrong = check(value)
   if (wrong) return wrong
   const form = value as CascadeForm
@@ -80,7 +80,7 @@ export function readCascade(value: unknown, caller: From): SingleWish | string {
     if (typeof planned === 'string') return `cascade[${i}].${planned}`
     plan.push(planned)
   }
-  return { ...plan[0]!.wish, cascade: { step: 1, plan } }
+  return { ...plan[0]!.request, cascade: { step: 1, plan } }
 }
 
 /** The time it was to go at is meant for the first step; hours, days and the end are for all. */
@@ -90,7 +90,7 @@ function readStep({ cascade, ...form }: CascadeForm, step: Type.Static<typeof St
   if (isLast && (condition ?? ttl ?? null) !== null) return `${condition ? 'condition' : 'ttl'}: the last step has none`
   const ttlSeconds = isLast ? null : (ttl ?? DEFAULT_TTL_SECONDS)
   const message = { ...form, ...said, ttl: ttlSeconds } satisfies MessageForm
-  const wish = readWish(index === 0 ? message : { ...message, localSendTime: null }, caller)
-  if (typeof wish === 'string') return wish
-  return { wish, condition: condition ?? 'not_delivered', ttlSeconds }
+  const messageRequest = readMessageRequest(index === 0 ? message : { ...message, localSendTime: null }, caller)
+  if (typeof messageRequest === 'string') return messageRequest
+  return { request: messageRequest, condition: condition ?? 'not_delivered', ttlSeconds }
 }

@@ -33,9 +33,9 @@ import { Answer, answers, ById, DateTime, ErrorAnswer, Id, NoBody, Nullable, One
 import type { Caller } from './auth.ts'
 import { Step } from './cascades.ts'
 import { checkerOf } from './check.ts'
+import { eventsOf, Maybe, onlySet, refusalOf, SenderName, scheduleFields, tellingFields } from './message-request.ts'
 import { validateHeadersAlone } from './messages.ts'
 import { hasPlaceholders, readStepContent } from './step-content.ts'
-import { eventsOf, Maybe, onlySet, refusalOf, SenderName, scheduleFields, tellingFields } from './wish.ts'
 
 /** The most that may be asked for in each term. */
 const MOST_BY_TERM = { second: 10_000, minute: 600_000, hour: 36_000_000, day: 864_000_000 } as const

@@ -6,7 +6,7 @@ import { once } from '../../domain/idempotency/idempotency.ts'
 import type { Context } from '../context.ts'
 import { IdempotencyHeader, onceOf } from '../idempotency.ts'
 import { Answer, answers, OneOf } from '../schemas.ts'
-import { Maybe } from './wish.ts'
+import { Maybe } from './message-request.ts'
 
 /** What clients may say. One of the words has always been misspelt, and many of them say it so. */
 const results = {

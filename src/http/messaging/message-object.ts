@@ -10,12 +10,12 @@ import {
   type DispatchHours,
   directions,
   type FoundMessage,
+  type MessageOptions,
   readingOf,
   sendingMethods,
   statusTimeOf,
   statusWordOf,
   statusWords,
-  type Wishes,
 } from '../../domain/message-search/found-message.ts'
 import { brandOf } from '../../domain/numbering/brand.ts'
 import type { Numbering } from '../../domain/numbering/numbering.ts'
@@ -94,7 +94,7 @@ export function presentMessage(message: FoundMessage, numbering: Numbering, now:
     ...placeOf(message, numbering),
     content: message.text,
     specialContent: specialContentOf(message),
-    ...presentWishes(message),
+    ...presentOptions(message),
     callbackEvents: message.callbackEvents,
     callbackUrl: message.callbackUrl && withoutPassword(message.callbackUrl),
     totalParts: message.parts ?? 1,
@@ -128,22 +128,22 @@ function specialContentOf({ direction, content, text }: FoundMessage) {
   return said
 }
 
-function presentWishes(message: FoundMessage) {
-  const wishes: Wishes = message.wishes ?? (message.dispatchId === null ? {} : dispatchWishes(message))
+function presentOptions(message: FoundMessage) {
+  const options: MessageOptions = message.options ?? (message.dispatchId === null ? {} : dispatchOptions(message))
   return {
-    tags: wishes.tags ?? null,
-    ttl: wishes.ttl ?? null,
-    hours: wishes.hours ?? null,
-    days: wishes.days ?? null,
-    localSendTime: wishes.localSendTime ?? null,
-    localCompletionTime: wishes.localCompletionTime ?? null,
-    useLocalTime: message.direction === 'inbound' ? null : (wishes.useLocalTime ?? true),
-    shortUrl: message.direction === 'inbound' ? null : (wishes.shortUrl ?? false),
+    tags: options.tags ?? null,
+    ttl: options.ttl ?? null,
+    hours: options.hours ?? null,
+    days: options.days ?? null,
+    localSendTime: options.localSendTime ?? null,
+    localCompletionTime: options.localCompletionTime ?? null,
+    useLocalTime: message.direction === 'inbound' ? null : (options.useLocalTime ?? true),
+    shortUrl: message.direction === 'inbound' ? null : (options.shortUrl ?? false),
   }
 }
 
 /** A partner's dispatch shows its start by the clock of Moscow, as `useLocalTime: false` says and GET /dispatch does. */
-const dispatchWishes = ({ startAt, hours, days }: DispatchHours): Wishes => ({
+const dispatchOptions = ({ startAt, hours, days }: DispatchHours): MessageOptions => ({
   hours,
   days,
   useLocalTime: false,

@@ -1,17 +1,17 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { invalid } from '../../base/errors.ts'
-import type { Acceptance, Refusal } from '../../domain/messages/single.ts'
+import type { Acceptance } from '../../domain/messages/single.ts'
 import type { Intake } from '../../domain/singles/intake.ts'
 import { bodyLimits } from '../body.ts'
 import { errorBody, sendError } from '../error-handler.ts'
 import { IdempotencyHeader, onceOf } from '../idempotency.ts'
 import { Answer, answers } from '../schemas.ts'
 import { compileValidator } from '../validation.ts'
-import { Message, readWish } from './wish.ts'
+import { Message, readMessageRequest } from './message-request.ts'
+import { answerOf } from './refusals.ts'
 
 const MOST_MESSAGES = 1000
-const INVALID = 4000
 
 const Accepted = Answer({
   messageUuid: Type.String({ format: 'uuid' }),
@@ -47,11 +47,11 @@ export const messageRoutes =
       { schema, bodyLimit: bodyLimits.messages, validatorCompiler: validateHeadersAlone },
       async (request, reply) => {
         const forms = listOf(request.body, MOST_MESSAGES)
-        const wishes = forms.map(form => readWish(form, request.caller))
-        const right = wishes.filter(wish => typeof wish !== 'string')
+        const messageRequests = forms.map(form => readMessageRequest(form, request.caller))
+        const right = messageRequests.filter(messageRequest => typeof messageRequest !== 'string')
         const once = onceOf(request)
         const accepted = right.length > 0 ? await intake.accept(request.caller.companyId, right, once) : []
-        return answerItems(reply, forms, outcomesOf(wishes, accepted))
+        return answerItems(reply, forms, outcomesOf(messageRequests, accepted))
       },
     )
   }
@@ -70,10 +70,12 @@ export function listOf(body: unknown, most: number): unknown[] {
   return list
 }
 
-export function outcomesOf(wishes: (object | string)[], accepted: Acceptance[]): Acceptance[] {
+export function outcomesOf(messageRequests: (object | string)[], accepted: Acceptance[]): Acceptance[] {
   const next = accepted.values()
-  return wishes.map(wish =>
-    typeof wish === 'string' ? { kind: 'refused', why: 'invalid', code: INVALID, reason: wish } : next.next().value!,
+  return messageRequests.map(messageRequest =>
+    typeof messageRequest === 'string'
+      ? { kind: 'refused', why: 'invalid', reason: messageRequest }
+      : next.next().value!,
   )
 }
 
@@ -81,18 +83,17 @@ export function outcomesOf(wishes: (object | string)[], accepted: Acceptance[]):
 export function answerItems(reply: FastifyReply, forms: unknown[], outcomes: Acceptance[]) {
   const refusals = outcomes.filter(outcome => outcome.kind === 'refused')
   if (refusals.length === outcomes.length) {
-    const first = refusals[0]!
-    return sendError(reply, statusOf(first), first.code, first.reason)
+    const { status, code, text } = answerOf(refusals[0]!)
+    return sendError(reply, status, code, text)
   }
   return { errors: refusals.length > 0, items: outcomes.map((outcome, i) => itemOf(outcome, idIn(forms[i]))) }
 }
 
-const statusOf = ({ why }: Refusal) => (why === 'no funds' ? 402 : 400)
-
 function itemOf(outcome: Acceptance, externalMessageId: string | undefined) {
   const echo = externalMessageId === undefined ? {} : { externalMessageId }
   if (outcome.kind === 'accepted') return { messageUuid: outcome.uuid, code: 201, ...echo }
-  return { code: statusOf(outcome), ...errorBody(outcome.code, outcome.reason), ...echo }
+  const { status, code, text } = answerOf(outcome)
+  return { code: status, ...errorBody(code, text), ...echo }
 }
 
 function idIn(form: unknown): string | undefined {

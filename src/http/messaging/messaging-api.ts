@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { type KeyType, keyTypes } from '../../domain/keys/key.ts'
-import { createIntake, type Intake } from '../../domain/singles/intake.ts'
+import { Intake } from '../../domain/singles/intake.ts'
 import { CodeChecker } from '../../domain/verifications/checker.ts'
 import { CodeBox } from '../../domain/verifications/code-box.ts'
 import type { GuardWatch } from '../../domain/verifications/guard.ts'
@@ -38,7 +38,7 @@ export function createMessagingContext(
   given: Context & { guard?: GuardWatch; strangerBytes: StrangerBytes },
 ): MessagingContext {
   const codes = new CodeBox(given.secret)
-  const intake = createIntake({ ...given, linkBase: `${given.publicUrl}/s` })
+  const intake = new Intake({ ...given, linkBase: `${given.publicUrl}/s` })
   return { ...given, intake, codes, checker: new CodeChecker(given.sql, codes) }
 }
 

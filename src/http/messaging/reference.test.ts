@@ -13,7 +13,7 @@ import { useMessagingApi } from '../../testing/messaging-api.ts'
 import { compileValidator } from '../validation.ts'
 import type { Caller } from './auth.ts'
 import { readCascade } from './cascades.ts'
-import { readWish } from './wish.ts'
+import { readMessageRequest } from './message-request.ts'
 
 /** What the served document says of inputs that are read by hand, and of callbacks, held against the code. */
 
@@ -48,7 +48,7 @@ describe('a message', () => {
   })
 
   function expectSameMind(body: unknown) {
-    const read = readWish(body, caller)
+    const read = readMessageRequest(body, caller)
     if (typeof read === 'string' && isBeyondSchemas(read)) return
     const words = typeof read === 'string' ? read : 'it is taken'
     expect(isDescribed(body), `${JSON.stringify(body).slice(0, 500)}: ${words}`).toBe(typeof read !== 'string')
@@ -108,7 +108,7 @@ describe('what is absent', () => {
   const sms = { channelType: 'SMS', senderName: 'ROMASHKA', content: 'Hello' }
 
   test('in a message is taken as the document says', () => {
-    const read = readWish({ ...sms, destination: '79160000001', callbackUrl }, caller)
+    const read = readMessageRequest({ ...sms, destination: '79160000001', callbackUrl }, caller)
     const { options, callbackEvents } = read as Exclude<typeof read, string>
     const { useLocalTime, shortUrl } = options
     expect(defaultsOf(named('NewMessage_SMS'))).toEqual(inWords({ useLocalTime, shortUrl, callbackEvents }))

@@ -328,8 +328,8 @@ describe('a slow model, minute by minute', () => {
         const found = classify(numbering, number) as Exclude<Classified, { kind: 'refused' }>
         const schedule = scheduleOf(options, found, new Date(now))
         const zone = useLocalTime ? zones[number]! : 'Europe/Moscow'
-        if (typeof schedule === 'string') {
-          expect(schedule).toBe('localCompletionTime: must not be in the past')
+        if ('field' in schedule) {
+          expect(schedule).toEqual({ field: 'localCompletionTime', reason: 'must not be in the past' })
           expect(instantOf(options.localCompletionTime!, zone)).toBeLessThanOrEqual(now)
           return
         }

@@ -26,7 +26,7 @@ import {
   SenderChangeBody,
 } from '../senders.ts'
 import { compileValidator, validationMessage } from '../validation.ts'
-import { Maybe } from './wish.ts'
+import { Maybe } from './message-request.ts'
 
 const NewSenderName = Type.Object({
   ...newSenderFields,

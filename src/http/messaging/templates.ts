@@ -22,7 +22,7 @@ import {
 import type { Context } from '../context.ts'
 import { IdempotencyHeader, onceOf } from '../idempotency.ts'
 import { Answer, answers, ById, DateTime, Id, Nullable, OneOf, Page, PerPage, SomeOf } from '../schemas.ts'
-import { Maybe } from './wish.ts'
+import { Maybe } from './message-request.ts'
 
 const Pattern = Type.String({
   minLength: 1,

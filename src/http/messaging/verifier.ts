@@ -11,7 +11,8 @@ import { verifierFinder } from '../../domain/verifiers/verifiers.ts'
 import { sendError } from '../error-handler.ts'
 import { IdempotencyHeader, onceOf } from '../idempotency.ts'
 import { Answer, answers, OneOf } from '../schemas.ts'
-import { Destination, eventsOf, Maybe, tellingFields } from './wish.ts'
+import { Destination, eventsOf, Maybe, tellingFields } from './message-request.ts'
+import { answerOf } from './refusals.ts'
 
 const MOST_GUESS_CHARACTERS = 20
 
@@ -97,5 +98,6 @@ export const verifierRoutes =
 export function answerRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply {
   if (refusal.why === 'too many')
     throw new AppError('too_many_requests', refusal.reason, { retryAfterSeconds: refusal.retryAfterSeconds })
-  return sendError(reply, refusal.why === 'no funds' ? 402 : 400, refusal.code, refusal.reason)
+  const { status, code, text } = answerOf(refusal)
+  return sendError(reply, status, code, text)
 }

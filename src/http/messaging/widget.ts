@@ -29,8 +29,8 @@ import { sendError } from '../error-handler.ts'
 import { Answer, answers, OneOf } from '../schemas.ts'
 import type { StrangerBytes } from '../server/stranger-bytes.ts'
 import { type Caller, callerFinder, describeKeys } from './auth.ts'
+import { Maybe } from './message-request.ts'
 import { answerRefusal } from './verifier.ts'
-import { Maybe } from './wish.ts'
 
 const KEY_TYPES = ['VERIFIER', 'BUILDER_WIDGET'] as const
 const BODY_LIMIT = 16 * KIB

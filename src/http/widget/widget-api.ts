@@ -130,7 +130,7 @@ const routes =
         return answerRefusal(reply, destination)
       }
       const address = addressOf(request)
-      const wish = {
+      const asked = {
         widgetId: widget.verifierId,
         destination,
         clientAddress: address,
@@ -140,12 +140,12 @@ const routes =
         channelType,
       }
       const begun =
-        attempts.refuseCaptcha(widget, wish.network, clock()) ??
+        attempts.refuseCaptcha(widget, asked.network, clock()) ??
         (await refuseRobot(context, captchas, widget, body.captcha, address)) ??
         attempts.refuseSession(widget, clock()) ??
-        (await beginSession(sql, widget, wish))
+        (await beginSession(sql, widget, asked))
       if (isRefusal(begun)) {
-        await logError(sql, { ...wish, companyId: widget.companyId }, begun)
+        await logError(sql, { ...asked, companyId: widget.companyId }, begun)
         return answerRefusal(reply, begun)
       }
       const session = await requireSession(sql, widget.companyId, begun)
@@ -218,10 +218,10 @@ async function widgetFor({ sql }: Context, request: FastifyRequest, widgetId: st
 function servedNumber(
   numbering: Numbering,
   { settings }: Widget,
-  wish: Parameters<typeof requireServed>[2],
+  asked: Parameters<typeof requireServed>[2],
 ): string | WidgetRefusal {
   try {
-    return requireServed(numbering, settings, wish).digits
+    return requireServed(numbering, settings, asked).digits
   } catch (error) {
     if (!(error instanceof AppError) || error.kind !== 'invalid') throw error
     return refusedBy(BAD_REQUEST, error.message)

@@ -4,12 +4,13 @@ import { AppError, invalid } from '../../../base/errors.ts'
 import { recordChange } from '../../../domain/audit-log/audit-log.ts'
 import type { Viewer } from '../../../domain/people/person.ts'
 import { may } from '../../../domain/people/rights.ts'
-import { createIntake } from '../../../domain/singles/intake.ts'
+import { Intake } from '../../../domain/singles/intake.ts'
 import { codeLengthOf, sendCode } from '../../../domain/verification/sends.ts'
 import { CodeChecker } from '../../../domain/verifications/checker.ts'
 import { CodeBox } from '../../../domain/verifications/code-box.ts'
 import type { CheckStatus } from '../../../domain/verifications/verification.ts'
 import { verifierChannels } from '../../../domain/verifiers/verifier.ts'
+import { refusalText } from '../../messaging/refusals.ts'
 import { OneOf } from '../../schemas.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
 import { ById, verifierFor } from './find-verifier.ts'
@@ -36,7 +37,7 @@ export const trialRoutes =
   async api => {
     const codes = new CodeBox(secret)
     const checker = new CodeChecker(sql, codes)
-    const intake = createIntake({ sql, clock, numbering, billingZone, linkBase: `${publicUrl}/s` })
+    const intake = new Intake({ sql, clock, numbering, billingZone, linkBase: `${publicUrl}/s` })
 
     /** A code to the own telephone: a real one, which costs what codes cost. */
     api.post(
@@ -51,7 +52,7 @@ export const trialRoutes =
         if (outcome.kind === 'refused') {
           if (outcome.why === 'too many')
             throw new AppError('too_many_requests', outcome.reason, { retryAfterSeconds: outcome.retryAfterSeconds })
-          throw invalid(outcome.reason)
+          throw invalid(refusalText(outcome))
         }
         const subject = { kind: 'message', id: outcome.uuid }
         const after = { verifier: verifier.verifierId }

@@ -1,8 +1,8 @@
-import type { SingleWish } from '../domain/messages/single.ts'
+import type { MessageRequest } from '../domain/messages/single.ts'
 import { numberOf } from './factories.ts'
 
 /** A single message as its client wants it: plain, and at once. */
-export const aWish = (given: Partial<SingleWish> = {}): SingleWish => ({
+export const aMessageRequest = (given: Partial<MessageRequest> = {}): MessageRequest => ({
   channelType: 'SMS',
   senderName: 'ROMASHKA',
   destination: numberOf.MTS,

@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox'
 import { type ChannelType, channelTypes, trafficTypes } from '../../base/channel-types.ts'
-import { type SingleWish, singleEvents } from '../../domain/messages/single.ts'
+import { type MessageRequest, singleEvents } from '../../domain/messages/single.ts'
 import { OneOf } from '../schemas.ts'
 import type { Caller } from './auth.ts'
 import { checkerOf } from './check.ts'
@@ -63,7 +63,7 @@ export type MessageForm = Type.Static<typeof MessageSchema>
 export const Message = MessageSchema
 
 /** Whose message it is. */
-export type From = Pick<Caller, 'trafficCenterId'> & Pick<Partial<SingleWish>, 'method' | 'keyId'>
+export type From = Pick<Caller, 'trafficCenterId'> & Pick<Partial<MessageRequest>, 'method' | 'keyId'>
 
 const check = checkerOf(MessageSchema, '')
 const LEAST_TTL: Partial<Record<ChannelType, number>> = { VOICECODE: 30, FLASHCALL: 30 }
@@ -71,11 +71,11 @@ const USUAL_LEAST_TTL = 60
 const MOST_TTL = 86_400
 
 /** What a client asks for, or what is wrong with it. */
-export function readWish(value: unknown, caller: From): SingleWish | string {
+export function readMessageRequest(value: unknown, caller: From): MessageRequest | string {
   const wrong = check(value)
   if (wrong) return wrong
   const form = value as MessageForm
-  return refusalOf(form) ?? wishOf(form, caller)
+  return refusalOf(form) ?? messageRequestOf(form, caller)
 }
 
 export function refusalOf({ channelType, senderName, ttl }: Pick<MessageForm, 'channelType' | 'senderName' | 'ttl'>) {
@@ -86,7 +86,7 @@ export function refusalOf({ channelType, senderName, ttl }: Pick<MessageForm, 'c
     return 'senderName: must be a number of 11 digits'
 }
 
-function wishOf(form: MessageForm, caller: From): SingleWish | string {
+function messageRequestOf(form: MessageForm, caller: From): MessageRequest | string {
   const said = readContent(form.channelType, form.content)
   if (typeof said === 'string') return said
   return {
@@ -110,7 +110,7 @@ export const eventsOf = <T extends string>(events: T[] | null | undefined): (T |
   events && events.length > 0 ? [...new Set(events)] : ['delivered']
 
 /** Kept as said; what was not said is left out. */
-export function optionsOf(form: Partial<MessageForm>): SingleWish['options'] {
+export function optionsOf(form: Partial<MessageForm>): MessageRequest['options'] {
   const { tags, ttl, hours, days, localSendTime, localCompletionTime } = form
   const given = onlySet({ tags, ttl, hours, days, localSendTime, localCompletionTime })
   return { ...given, useLocalTime: form.useLocalTime ?? true, shortUrl: form.shortUrl ?? false }
