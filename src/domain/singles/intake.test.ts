@@ -45,7 +45,8 @@ describe('requests that come together', () => {
         intake.accept(world.companyId, [aMessageRequest({ text: `${i}` }), aMessageRequest({ destination: 'nobody' })]),
       ),
     )
-    for (const answer of answers) expect(answer).toMatchObject([{ kind: 'accepted' }, { kind: 'refused', code: 7401 }])
+    for (const answer of answers)
+      expect(answer).toMatchObject([{ kind: 'accepted' }, { kind: 'refused', errorCode: 7401 }])
     const rows = await kept()
     expect(rows).toHaveLength(20)
     expect(new Set(rows.map(({ transaction }) => transaction)).size).toBe(1)

@@ -56,22 +56,15 @@ export class Intake {
   }
 
   /**
-   * Accepts the messages of a request. A request with an Idempotency-Key is written alone, together with its key and with the
-   * rows of `alongside`. Other requests of a company are written in groups.
+   * Accepts the messages of a request, or throws at once when too many wait. A request with an Idempotency-Key is written alone,
+   * together with its key and with the rows of `alongside`. Other requests of a company are written in groups.
    */
-  async accept(
-    companyId: number,
-    requests: MessageRequest[],
-    key?: Once,
-    alongside?: Alongside,
-  ): Promise<Acceptance[]> {
+  accept(companyId: number, requests: MessageRequest[], key?: Once, alongside?: Alongside): Promise<Acceptance[]> {
     const release = this.#reserve(sizeOf(requests))
-    try {
-      if (!key) return await this.#groups.write(companyId, requests)
-      return await this.#withFreshTemplates(companyId, () => this.#acceptOnce(companyId, requests, key, alongside))
-    } finally {
-      release()
-    }
+    const answers = key
+      ? this.#withFreshTemplates(companyId, () => this.#acceptOnce(companyId, requests, key, alongside))
+      : this.#groups.write(companyId, requests)
+    return answers.finally(release)
   }
 
   /** Drafts the messages as they would be accepted, or refuses them. Nothing is stored. */
