@@ -156,7 +156,7 @@ describe('the first step', () => {
       steps: [
         { condition: 'not_read', ttlSeconds: 60 },
         { condition: 'not_delivered', ttlSeconds: 3600 },
-        { ttlSeconds: null, messageRequest: { channelType: 'SMS', destination: numberOf.MTS, text: 'Hello' } },
+        { ttlSeconds: null, request: { channelType: 'SMS', destination: numberOf.MTS, text: 'Hello' } },
       ],
     })
   })
