@@ -28,7 +28,6 @@ const unfinished: string[] = [
   'bench/',
   'docs/',
   'e2e/',
-  'migrations/',
   'src/base/',
   'src/channels/',
   'src/commands/',

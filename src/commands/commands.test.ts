@@ -475,7 +475,9 @@ describe('without a service', () => {
   })
 
   test('a command starts the embedded server for its own time', async () => {
-    expect(await answerOf(['migrate'], env)).toEqual({ applied: expect.arrayContaining(['1 foundation']) })
+    expect(await answerOf(['migrate'], env)).toEqual({
+      applied: expect.arrayContaining(['1 partners-companies-and-people']),
+    })
     await expectNothingRunning(folder)
     expect(await answerOf(['migrate'], env)).toEqual({ applied: [] })
     await expectNothingRunning(folder)

@@ -3,7 +3,7 @@ import { afterEach, expect, inject, test } from 'vitest'
 import { UsageError } from '../base/errors.ts'
 import { eventually } from '../testing/eventually.ts'
 import { databaseUrl } from '../testing/global-setup.ts'
-import { migrate, readMigrations } from './migrate.ts'
+import { type Migration, migrate, readMigrations } from './migrate.ts'
 import { connect, type Pool } from './sql.ts'
 
 const cleanups: (() => Promise<unknown>)[] = []
@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-/** A database with nothing in it; every pool to it is closed after the test. */
+/** A database without tables. Every pool to it is closed after the test. */
 async function anEmptyDatabase(): Promise<() => Pool> {
   const name = `test_${randomBytes(6).toString('hex')}`
   const admin = connect(inject('serverUrl'), { max: 1 })
@@ -33,12 +33,20 @@ const versionsIn = async (sql: Pool) =>
 
 const tablesIn = async (sql: Pool) =>
   (
-    await sql`select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')`
+    await sql<
+      { name: string }[]
+    >`select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')`
   )
-    .map(row => row.name as string)
+    .map(({ name }) => name)
     .sort()
 
 const allVersions = async () => (await readMigrations()).map(migration => migration.version)
+
+/** The migrations with another one after them, which no release has. */
+async function withNext(text: string): Promise<Migration[]> {
+  const migrations = await readMigrations()
+  return [...migrations, { version: migrations.length + 1, name: 'pretended', text }]
+}
 
 test('the migrations are numbered from 1 without a gap, each with a name', async () => {
   const migrations = await readMigrations()
@@ -46,7 +54,7 @@ test('the migrations are numbered from 1 without a gap, each with a name', async
   expect(migrations.every(({ name, text }) => /^[a-z0-9-]+$/.test(name) && text.length > 0)).toBe(true)
 })
 
-test('an empty database is brought to the newest version, and the second time nothing is left to do', async () => {
+test('an empty database is brought to the newest version, and a second run has nothing left to do', async () => {
   const sql = (await anEmptyDatabase())()
   expect((await migrate(sql)).map(migration => migration.version)).toEqual(await allVersions())
   expect(await versionsIn(sql)).toEqual(await allVersions())
@@ -57,26 +65,29 @@ test('an empty database is brought to the newest version, and the second time no
   expect(await sql`select * from schema_migrations order by version`).toEqual(before)
 })
 
-test('a database some versions behind gets the rest, in order', async () => {
+test('a database that is some versions behind gets the rest, in order', async () => {
   const sql = (await anEmptyDatabase())()
   const versions = await allVersions()
-  const migrations = await readMigrations()
-  await sql`create table schema_migrations (version integer primary key, name text not null, applied_at timestamptz default now())`
-  for (const { version, name, text } of migrations.slice(0, 2)) {
+  await sql`
+    create table schema_migrations (
+      version integer primary key, name text not null, applied_at timestamptz not null default now())`
+  await sql`create table schema_compatibility (only_row boolean primary key default true, minimum_version integer not null)`
+  await sql`insert into schema_compatibility (minimum_version) values (0)`
+  for (const { version, name, text } of (await readMigrations()).slice(0, 2)) {
     await sql.unsafe(text)
     await sql`insert into schema_migrations (version, name) values (${version}, ${name})`
   }
   expect((await migrate(sql)).map(migration => migration.version)).toEqual(versions.slice(2))
 })
 
-test('processes that start at once migrate once: the others wait and find it done', async () => {
+test('of several processes that start at once, one migrates; the others wait and find the schema up to date', async () => {
   const open = await anEmptyDatabase()
   const applied = await Promise.all(Array.from({ length: 4 }, () => migrate(open())))
   expect(applied.map(migrations => migrations.length).sort()).toEqual([0, 0, 0, (await allVersions()).length])
   expect(await versionsIn(open())).toEqual(await allVersions())
 })
 
-test('the lock is given back: by who succeeded, and by who failed', async () => {
+test('the lock is released after a success and after a failure', async () => {
   const open = await anEmptyDatabase()
   const sql = open()
   await sql`create table operators (in_the_way int)`
@@ -86,13 +97,13 @@ test('the lock is given back: by who succeeded, and by who failed', async () => 
   const [row] = await sql<{ locks: number }[]>`
     select count(*) as locks from pg_locks where locktype = 'advisory' and database = (
       select oid from pg_database where datname = current_database())`
-  expect(row!.locks).toBe(0)
+  expect(row?.locks).toBe(0)
 })
 
-test('a schema that needs a newer program is refused in one sentence, and nothing is touched', async () => {
+test('a schema that needs a newer program is refused in one sentence, and nothing is changed', async () => {
   const sql = (await anEmptyDatabase())()
   await migrate(sql)
-  const ours = (await allVersions()).at(-1)!
+  const ours = (await allVersions()).length
   await sql`update schema_compatibility set minimum_version = ${ours + 1}`
   await sql`delete from schema_migrations where version = ${ours}`
 
@@ -104,34 +115,46 @@ test('a schema that needs a newer program is refused in one sentence, and nothin
   expect(await versionsIn(sql)).toEqual((await allVersions()).slice(0, -1))
 })
 
-test('a schema with newer, compatible versions is taken as it is', async () => {
+test('a schema with newer, compatible versions is used unchanged', async () => {
   const sql = (await anEmptyDatabase())()
   await migrate(sql)
-  const ours = (await allVersions()).at(-1)!
+  const ours = (await allVersions()).length
   await sql`update schema_compatibility set minimum_version = ${ours}`
   await sql`insert into schema_migrations (version, name) values (${ours + 1}, 'of a newer program')`
   expect(await migrate(sql)).toEqual([])
 })
 
-test('a migration that fails leaves nothing half done: those before it stay, and the next try goes on from there', async () => {
+test('a database from before the first release is refused in one sentence, and nothing is changed', async () => {
   const sql = (await anEmptyDatabase())()
-  // The second migration makes `numbering_version` before it meets the table in its way.
+  await sql`create table schema_migrations (version integer primary key, name text not null)`
+  await sql`insert into schema_migrations values (1, 'foundation'), (2, 'numbering')`
+
+  const refusal = await migrate(sql).catch(error => error)
+  expect(refusal).toBeInstanceOf(UsageError)
+  expect(refusal.message).toBe(
+    'The database was made by a Tidings from before the first release (its migration 1 is "foundation"), and this Tidings cannot bring it up to date. Use an empty database, or go on with the former Tidings.',
+  )
+  expect(await versionsIn(sql)).toEqual([1, 2])
+  expect(await tablesIn(sql)).toEqual(['schema_migrations'])
+})
+
+test('a migration that fails leaves nothing half done: the earlier ones stay, and the next run continues after them', async () => {
+  const sql = (await anEmptyDatabase())()
+  // The migration `numbering` creates `numbering_version` before it fails at `operators`.
   await sql`create table operators (in_the_way int)`
   await expect(migrate(sql)).rejects.toThrow('relation "operators" already exists')
-  expect(await versionsIn(sql)).toEqual([1])
+  expect(await versionsIn(sql)).toEqual([1, 2, 3])
   expect(await tablesIn(sql)).toContain('companies')
   expect(await tablesIn(sql)).not.toContain('numbering_version')
 
   await sql`drop table operators`
-  expect((await migrate(sql)).map(migration => migration.version)).toEqual((await allVersions()).slice(1))
+  expect((await migrate(sql)).map(migration => migration.version)).toEqual((await allVersions()).slice(3))
 })
 
-test('a step that has to wait for a long reader keeps nobody else waiting, and is taken when the reader is done', async () => {
+test('a migration that waits for a long reader blocks no other statement, and is applied when the reader is done', async () => {
   const open = await anEmptyDatabase()
   const sql = open()
   await migrate(sql)
-  await sql.unsafe('alter table messages drop column waits_until')
-  await sql`delete from schema_migrations where name = 'waiting'`
 
   const reader = Promise.withResolvers<void>()
   const isReading = Promise.withResolvers<void>()
@@ -141,13 +164,13 @@ test('a step that has to wait for a long reader keeps nobody else waiting, and i
     await reader.promise
   })
   await isReading.promise
-  const migrated = migrate(sql)
+  const migrated = migrate(sql, { migrations: await withNext('alter table messages add column pretended int') })
   await eventually(async () => {
     const [row] = await open()<{ count: number }[]>`select count(*) from pg_locks where not granted`
-    expect(row!.count).toBeGreaterThan(0)
+    expect(row?.count).toBeGreaterThan(0)
   })
   expect(await open()`select from messages limit 1`).toHaveLength(0)
   reader.resolve()
   await reading
-  expect((await migrated).map(({ name }) => name)).toEqual(['waiting'])
+  expect((await migrated).map(({ name }) => name)).toEqual(['pretended'])
 })

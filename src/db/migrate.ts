@@ -6,49 +6,52 @@ import type { Pool, Sql, Transaction } from './sql.ts'
 
 export type Migration = { version: number; name: string; text: string }
 
+export type MigrateOptions = {
+  /** The last version to apply. An import needs the schema of the version from which its file was exported. */
+  upTo?: number
+  /** Tests give migrations of their own. */
+  migrations?: Migration[]
+}
+
 const folder = new URL('../../migrations/', import.meta.url)
 const MIGRATION_LOCK = 7_461_001
 
 /**
- * Brings the schema up to this program's version: once, under a lock, each step in a transaction of its own.
- * Steps only expand or contract, so old and new programs run side by side; a contracting step raises
- * `minimum_version`, and a program older than that refuses to start. `upTo` is for an import, which needs the schema of
- * the version that it was exported from.
+ * Brings the schema up to the version of this program. A lock lets one process migrate at a time; each migration has a
+ * transaction of its own. A migration only expands or only contracts the schema, so old and new programs run side by
+ * side. A contracting migration raises `minimum_version`, and a program older than that refuses to start.
  */
-export async function migrate(pool: Pool, upTo = Number.POSITIVE_INFINITY): Promise<Migration[]> {
-  const migrations = await readMigrations()
+export async function migrate(pool: Pool, options: MigrateOptions = {}): Promise<Migration[]> {
+  const { upTo = Number.POSITIVE_INFINITY, migrations = await readMigrations() } = options
   const applied: Migration[] = []
   await pool.begin(async lock => {
-    await waitWithoutEnd(lock) // another process may be migrating, and our own steps run beside this transaction
+    await waitWithoutEnd(lock) // another process may be migrating, and our own migrations run beside this transaction
     await lock`select pg_advisory_xact_lock(${MIGRATION_LOCK})`
+    await refuseFormerSchema(pool, migrations)
     await createVersionTables(pool)
-    await refuseNewerSchema(pool, migrations.at(-1)!.version)
+    await refuseNewerSchema(pool, newestOf(migrations))
     for (const migration of await pendingOf(pool, migrations)) {
       if (migration.version > upTo) break
       await apply(pool, migration)
       applied.push(migration)
     }
-    // Whoever was away for long finds this month's and this day's partitions made.
+    // After a long time without a running engine, the partitions of this month and this day are missing.
     await pool`select ensure_message_months(), ensure_submission_days()`
   })
   return applied
 }
 
-/** Whether Tidings has ever made its tables here. */
+/** Whether Tidings has ever created its tables here. */
 export const isMigrated = async (sql: Sql): Promise<boolean> => (await versionOf(sql)) > 0
 
 /** The version of the schema; 0 where there is none. */
-export async function versionOf(sql: Sql): Promise<number> {
-  const [table] = await sql<{ exists: boolean }[]>`select to_regclass('schema_migrations') is not null as exists`
-  if (!table!.exists) return 0
-  const [newest] = await sql<
-    { version: number }[]
-  >`select coalesce(max(version), 0)::int as version from schema_migrations`
-  return newest!.version
-}
+export const versionOf = async (sql: Sql): Promise<number> =>
+  Math.max(0, ...(await appliedIn(sql)).map(({ version }) => version))
 
 /** The version of the schema that this program brings. */
-export const newestVersion = async (): Promise<number> => (await readMigrations()).at(-1)!.version
+export const newestVersion = async (): Promise<number> => newestOf(await readMigrations())
+
+const newestOf = (migrations: Migration[]): number => Math.max(...migrations.map(({ version }) => version))
 
 export async function readMigrations(): Promise<Migration[]> {
   const names = (await readdir(folder)).filter(name => /^\d{4}-.*\.sql$/.test(name)).sort()
@@ -59,6 +62,26 @@ export async function readMigrations(): Promise<Migration[]> {
       text: await readFile(new URL(name, folder), 'utf8'),
     })),
   )
+}
+
+/**
+ * The migrations were written anew before the first release. A database of the former migrations has the same version
+ * numbers under other names. It must not get a mixture of both.
+ */
+export async function refuseFormerSchema(sql: Sql, migrations?: Migration[]): Promise<void> {
+  const names = new Map((migrations ?? (await readMigrations())).map(({ version, name }) => [version, name]))
+  const other = (await appliedIn(sql)).find(({ version, name }) => (names.get(version) ?? name) !== name)
+  if (!other) return
+  throw new UsageError(
+    `The database was made by a Tidings from before the first release (its migration ${other.version} is "${other.name}"), and this Tidings cannot bring it up to date. Use an empty database, or go on with the former Tidings.`,
+  )
+}
+
+type Applied = Pick<Migration, 'version' | 'name'>
+
+async function appliedIn(sql: Sql): Promise<Applied[]> {
+  const [table] = await sql`select from pg_class where oid = to_regclass('schema_migrations')`
+  return table ? sql<Applied[]>`select version, name from schema_migrations order by version` : []
 }
 
 async function createVersionTables(sql: Sql) {
@@ -78,21 +101,22 @@ async function createVersionTables(sql: Sql) {
 
 async function refuseNewerSchema(sql: Sql, ours: number) {
   const [row] = await sql<{ minimumVersion: number }[]>`
-    select minimum_version as "minimumVersion" from schema_compatibility`
-  if (row!.minimumVersion > ours) {
-    throw new UsageError(
-      `The database needs a program of schema version ${row!.minimumVersion} or newer; this one is ${ours}. Update tidings.`,
-    )
-  }
+    select minimum_version as "minimumVersion" from schema_compatibility where minimum_version > ${ours}`
+  if (!row) return
+  throw new UsageError(
+    `The database needs a program of schema version ${row.minimumVersion} or newer; this one is ${ours}. Update tidings.`,
+  )
 }
 
 async function pendingOf(sql: Sql, migrations: Migration[]): Promise<Migration[]> {
-  const rows = await sql<{ version: number }[]>`select version from schema_migrations`
-  const known = new Set(rows.map(row => row.version))
-  return migrations.filter(migration => !known.has(migration.version))
+  const known = new Set((await appliedIn(sql)).map(({ version }) => version))
+  return migrations.filter(({ version }) => !known.has(version))
 }
 
-/** A step that needs a lock behind a long reader would keep everyone else waiting: it tries for a moment, and again. */
+/**
+ * A migration may need a lock that a long reader holds. While it waited, all other statements would queue behind it. So
+ * it waits a second, lets the others pass, and tries again.
+ */
 const LOCK_MS = 1000
 const AGAIN_AFTER_MS = 500
 const MOST_TRIES = 200
@@ -103,11 +127,14 @@ async function apply(pool: Pool, migration: Migration) {
     try {
       return await applyOnce(pool, migration)
     } catch (error) {
-      if ((error as { code?: string }).code !== LOCK_NOT_AVAILABLE || tries === MOST_TRIES) throw error
+      if (!isLockTimeout(error) || tries === MOST_TRIES) throw error
       await pause(AGAIN_AFTER_MS)
     }
   }
 }
+
+const isLockTimeout = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE
 
 async function applyOnce(pool: Pool, migration: Migration) {
   await pool.begin(async (sql: Transaction) => {

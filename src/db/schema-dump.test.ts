@@ -6,18 +6,39 @@ import { dumpSchema } from './schema-dump.ts'
 const db = useDatabase()
 const STALE = 'schema.sql is stale: `npm run db:dump` writes it'
 
-test('schema.sql is what the migrations make', async () => {
+test('schema.sql is up to date', async () => {
   const committed = await readFile(new URL('../../schema.sql', import.meta.url), 'utf8')
   expect(await dumpSchema(db.sql), STALE).toBe(committed)
 })
 
-test('the months of messages, which depend on the date, are not in it', async () => {
+test('the schema stands in the order of the migrations, each with its heading', async () => {
   const dump = await dumpSchema(db.sql)
-  expect(dump).toMatch(/create table messages \([^;]+\) partition by RANGE \(uuid\);/)
+  const places = [
+    '-- Partners, their companies',
+    'create table companies',
+    '-- Sender names and',
+    'create table senders',
+    '-- Phone verification',
+  ].map(text => dump.indexOf(text))
+  expect(places).toEqual(places.toSorted((a, b) => a - b))
+  expect(places[0]).toBeGreaterThan(0)
+})
+
+test('every table has a comment', async () => {
+  const bare = await db.sql`
+    select relname from pg_class
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
+      and obj_description(oid, 'pg_class') is null`
+  expect(bare).toEqual([])
+})
+
+test('the partitions of messages, which depend on the date, are not in it', async () => {
+  const dump = await dumpSchema(db.sql)
+  expect(dump).toMatch(/^create table messages \((?:\n {2}.*)+\n\) partition by RANGE \(uuid\);$/m)
   expect(dump).not.toMatch(/messages_\d{4}_\d\d/)
 })
 
-/** What a change of each kind looks like, and that it is seen at all. */
+/** A change of each kind, and the line that shows it. */
 test.each([
   ['a type', 'create type season as enum ($$spring$$, $$autumn$$)', "create type season as enum ('spring', 'autumn');"],
   ['a value of a type', "alter type company_status add value 'ASLEEP'", "as enum ('ACTIVE', 'DISABLED', 'ASLEEP');"],
@@ -50,6 +71,26 @@ test.each([
     'alter table companies alter column name set storage external;',
   ],
   [
+    'an option',
+    'alter table companies set (fillfactor = 80, autovacuum_enabled = off)',
+    ') with (fillfactor=80, autovacuum_enabled=off);\nCREATE INDEX companies_of_partner',
+  ],
+  [
+    'an unlogged table',
+    'create unlogged table leaf (leaf_id bigint)',
+    'create unlogged table leaf (\n  leaf_id bigint\n);',
+  ],
+  [
+    'a comment',
+    `comment on column companies.name is '${'word '.repeat(30).trim()}'`,
+    `  -- ${'word '.repeat(23).trim()}\n  -- ${'word '.repeat(7).trim()}\n  name  `,
+  ],
+  [
+    'a comment on an index',
+    `comment on index companies_by_name is 'For the list.'`,
+    '-- For the list.\nCREATE INDEX companies_by_name',
+  ],
+  [
     'a trigger',
     `create trigger names_stay before update on companies
       for each row execute function suppress_redundant_updates_trigger()`,
@@ -60,7 +101,7 @@ test.each([
     'create function one() returns int language sql as $$ select 1 $$',
     'CREATE OR REPLACE FUNCTION one()\n RETURNS integer',
   ],
-])('%s that a migration adds is seen', async (_, change, seen) => {
+])('%s that a migration adds is printed', async (_, change, seen) => {
   expect(await dumpSchema(db.sql)).not.toContain(seen)
   const rolledBack = new Error('only tried')
   let dump = ''

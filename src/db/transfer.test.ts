@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { PassThrough, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { money } from '../base/money.ts'
 import { uuid7Batch } from '../base/uuid7.ts'
@@ -179,7 +180,7 @@ describe('a file that does not fit', () => {
 test('a file of an older schema is brought to the newest one', async () => {
   const former = await anEmptyDatabase()
   const newest = await newestVersion()
-  await migrate(former, newest - 1)
+  await migrate(former, { upTo: newest - 1 })
   const copy = await anEmptyDatabase()
   await into(copy, await exported(former))
   expect(await versionOf(copy)).toBe(newest)
@@ -187,6 +188,40 @@ test('a file of an older schema is brought to the newest one', async () => {
   const ahead = await anEmptyDatabase()
   await migrate(ahead)
   await expect(into(ahead, await exported(former))).rejects.toThrow('import it into a database without tables')
+})
+
+describe('data from before the first release', () => {
+  const formerDatabase = async () => {
+    const former = await anEmptyDatabase()
+    await former`create table schema_migrations (version integer primary key, name text not null)`
+    await former`insert into schema_migrations values (1, 'foundation'), (2, 'numbering')`
+    return former
+  }
+
+  test('a database is not exported', async () => {
+    await expect(exported(await formerDatabase())).rejects.toThrow(
+      'The database was made by a Tidings from before the first release (its migration 1 is "foundation")',
+    )
+  })
+
+  test('a database takes no import, and nothing in it changes', async () => {
+    const former = await formerDatabase()
+    await expect(into(former, file)).rejects.toThrow('The database was made by a Tidings from before the first release')
+    expect(
+      await former`select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`,
+    ).toEqual([{ relname: 'schema_migrations' }])
+  })
+
+  test('a file is not imported', async () => {
+    const begin = JSON.stringify({ kind: 'begin', format: 1, schemaVersion: 1, secret: 'f00dcafe' })
+    const lengths = Buffer.alloc(8)
+    lengths.writeUInt32BE(begin.length)
+    const target = await anEmptyDatabase()
+    await expect(into(target, gzipSync(Buffer.concat([lengths, Buffer.from(begin)])))).rejects.toThrow(
+      'The file was written by a Tidings from before the first release: this one cannot import it.',
+    )
+    expect(await versionOf(target)).toBe(0)
+  })
 })
 
 async function onServer(work: (admin: Pool) => Promise<unknown>) {

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { UsageError } from '../base/errors.ts'
 import { copyInto } from './copy.ts'
-import { migrate, newestVersion, versionOf } from './migrate.ts'
+import { migrate, newestVersion, refuseFormerSchema, versionOf } from './migrate.ts'
 import { waitWithoutEnd } from './patience.ts'
 import { dumpTable } from './schema-dump.ts'
 import type { Pool, Sql, Transaction } from './sql.ts'
@@ -18,7 +18,7 @@ import type { Pool, Sql, Transaction } from './sql.ts'
  * bytes of COPY in its text form, which every version of PostgreSQL reads.
  */
 type Meta =
-  | { kind: 'begin'; format: 1; schemaVersion: number; secret: string }
+  | { kind: 'begin'; format: number; schemaVersion: number; secret: string }
   | { kind: 'partition'; name: string; parent: string; bound: string; options: string[] }
   /** A table that no migration makes: a month that was detached. */
   | { kind: 'definition'; name: string; text: string }
@@ -33,7 +33,13 @@ export type Transferred = { tables: number; rows: number }
 
 // Export ----------------------------------------------------------------------------------------------------------
 
-/** Writes all data as of one moment; others may go on working meanwhile. */
+/**
+ * The format of the file. Files of format 1 were written before the first release: their schema versions count the
+ * former migrations, and this program cannot create those tables.
+ */
+const FORMAT = 2
+
+/** Writes all data as of one moment. The service may go on working meanwhile. */
 export async function exportDatabase(
   pool: Pool,
   secret: string,
@@ -43,7 +49,7 @@ export async function exportDatabase(
   let done: Transferred | undefined
   async function* records(sql: Transaction) {
     const counts: Record<string, number> = {}
-    yield record({ kind: 'begin', format: 1, schemaVersion: await versionOf(sql), secret: markOf(secret) })
+    yield record({ kind: 'begin', format: FORMAT, schemaVersion: await versionOf(sql), secret: markOf(secret) })
     for (const meta of await partitionsIn(sql)) yield record(meta)
     for (const { name, columns, text } of await tablesIn(sql)) {
       if (text) yield record({ kind: 'definition', name, text })
@@ -59,6 +65,7 @@ export async function exportDatabase(
     yield record({ kind: 'end', counts })
     done = { tables: Object.keys(counts).length, rows: sumOf(counts) }
   }
+  await refuseFormerSchema(pool)
   await pool.begin('isolation level repeatable read read only', async sql => {
     await waitWithoutEnd(sql as Transaction) // for a disk that is slow to write
     await pipeline(() => records(sql as Transaction), createGzip({ level: 1 }), to)
@@ -180,7 +187,7 @@ export async function importDatabase(
   if (begin.meta.kind !== 'begin') throw damaged()
   const { schemaVersion } = begin.meta
   await refuseUnfit(pool, begin.meta, secret)
-  await migrate(pool, schemaVersion)
+  await migrate(pool, { upTo: schemaVersion })
   const done = await pool.begin(sql => load(sql as Transaction, source, progress))
   await migrate(pool)
   await pool`analyze`
@@ -189,7 +196,10 @@ export async function importDatabase(
 
 async function refuseUnfit(sql: Pool, begin: Meta & { kind: 'begin' }, secret: string) {
   const [ours, theirs] = [await newestVersion(), begin.schemaVersion]
-  if (begin.format !== 1 || theirs > ours) {
+  if (begin.format < FORMAT) {
+    throw new UsageError('The file was written by a Tidings from before the first release: this one cannot import it.')
+  }
+  if (begin.format > FORMAT || theirs > ours) {
     throw new UsageError('The file was written by a newer Tidings than this one: update Tidings first.')
   }
   if (begin.secret !== markOf(secret)) {
@@ -197,6 +207,7 @@ async function refuseUnfit(sql: Pool, begin: Meta & { kind: 'begin' }, secret: s
       'The file was written under another secret, and what is encrypted in it could not be opened: put the `secret` file of the former data folder into the new one, or set TIDINGS_SECRET to it.',
     )
   }
+  await refuseFormerSchema(sql)
   const here = await versionOf(sql)
   if (here === 0) return
   const [row] = await sql<{ used: boolean }[]>`select exists (select from partners) as used`

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { readMigrations } from '../../db/migrate.ts'
 import { useDatabase } from '../../testing/database.ts'
 import { aCompany, aPartner, type TestPartner } from '../../testing/factories.ts'
 import { aKey } from '../../testing/messaging-api.ts'
@@ -212,24 +211,4 @@ describe('the list of keys', () => {
     expect(await companyOfKey(db.sql, mine.keyId)).toBe(companyId)
     await expect(companyOfKey(db.sql, 987_654)).rejects.toMatchObject({ kind: 'not_found' })
   })
-})
-
-test('keys from before there were centers are moved to the default one, if they are of the type MESSAGE', async () => {
-  const [message, entity] = [await aKey(db.sql, companyId), await aKey(db.sql, companyId, 'ENTITY')]
-  const migration = (await readMigrations()).find(({ name }) => name === 'keys')!
-  const rollback = new Error('only tried')
-  await expect(
-    db.sql.begin(async tx => {
-      await tx`alter table api_keys drop column center_id, drop column addresses`
-      await tx`drop table traffic_centers cascade`
-      await tx.unsafe(migration.text)
-      const [moved, other] = [await findKey(tx, message.key), await findKey(tx, entity.key)]
-      expect(await listCenters(tx, companyId)).toMatchObject([
-        { name: 'Default', isDefault: true, centerId: moved!.trafficCenterId },
-      ])
-      expect(moved).toMatchObject({ addresses: [], companyId })
-      expect(other).toMatchObject({ addresses: [], trafficCenterId: null })
-      throw rollback
-    }),
-  ).rejects.toBe(rollback)
 })

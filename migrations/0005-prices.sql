@@ -1,6 +1,42 @@
--- The prices a new installation starts with, in roubles without VAT. They are data: staff change them at any time.
+-- Prices, in roubles without VAT for a new installation. The inserted prices are a start: staff change them at any time.
 
--- general names ------------------------------------------------------------------------------------------------
+create table tariffs (
+  tariff_id     bigint generated always as identity primary key,
+  partner_id    bigint references partners,
+  sender_type   text not null check (sender_type in ('COMMON', 'START', 'PRO')),
+  brand         text,
+  traffic_type  text check (traffic_type in ('PROMO', 'SERVICE', 'TRANSACT', 'AUTHORIZE')),
+  pricing_model text not null check (pricing_model in ('FIXED', 'SCALED', 'MAU')),
+  currency      text not null,
+  valid_from    timestamptz,
+  superseded_at timestamptz,
+  check (superseded_at >= valid_from)
+);
+create unique index tariffs_current on tariffs (partner_id, sender_type, brand, traffic_type) nulls not distinct
+  where superseded_at is null;
+comment on table tariffs is
+  'The price of SMS to Russian numbers for a sender type. The most specific tariff wins: a null in partner_id, brand '
+  'or traffic_type means "any". Messages keep the tariff under which they were accepted, so a tariff never changes: a '
+  'new tariff replaces it.';
+comment on column tariffs.valid_from is
+  'The start of the tariff; null: it was always valid. The moment may lie in the future.';
+comment on column tariffs.superseded_at is
+  'The end of the tariff; null: no end is known. A tariff that was withdrawn before its start ends at its start.';
+
+create table tariff_steps (
+  tariff_id       bigint not null references tariffs on delete cascade,
+  from_count      bigint not null check (from_count >= 0),
+  price           numeric(18, 4) not null check (price >= 0),
+  price_mau_batch numeric(18, 4) check (price_mau_batch >= 0),
+  primary key (tariff_id, from_count)
+);
+comment on table tariff_steps is
+  'A price of a tariff, valid from a count of the month on. The count is the number of messages (SCALED) or of unique '
+  'recipients (MAU).';
+comment on column tariff_steps.price_mau_batch is
+  'The price of the package that is charged when the step is reached. Only MAU tariffs have it.';
+
+-- General names: one price for each operator.
 insert into tariffs (sender_type, brand, traffic_type, pricing_model, currency) values
   ('COMMON', null,      null, 'FIXED', 'RUB'),
   ('COMMON', 'MTS',     null, 'FIXED', 'RUB'),
@@ -14,8 +50,7 @@ select tariff_id, 0, price from tariffs join (values
 ) as p (brand, price) on tariffs.brand is not distinct from p.brand
 where sender_type = 'COMMON';
 
--- registered names ---------------------------------------------------------------------------------------------
--- fixed, but by unique recipients at one operator for advertising
+-- Registered names: fixed prices. Advertising at MEGAFON is priced by unique recipients.
 insert into tariffs (sender_type, brand, traffic_type, pricing_model, currency)
 select 'START', brand, traffic_type, case when brand = 'MEGAFON' and traffic_type = 'PROMO' then 'MAU' else 'FIXED' end, 'RUB'
 from (values ('MTS'), ('BEELINE'), ('MEGAFON'), ('TELE2')) as b (brand),
@@ -39,8 +74,8 @@ select tariff_id, from_count, price, price_mau_batch from tariffs, (values
 ) as s (from_count, price, price_mau_batch)
 where sender_type = 'START' and pricing_model = 'MAU';
 
--- paid names ---------------------------------------------------------------------------------------------------
--- the more messages a month, the cheaper; by unique recipients at one operator
+-- Paid names: the price of a message falls with the number of messages in the month. Advertising at MEGAFON is priced
+-- by unique recipients.
 insert into tariffs (sender_type, brand, traffic_type, pricing_model, currency)
 select 'PRO', brand, traffic_type, case when brand = 'MEGAFON' and traffic_type = 'PROMO' then 'MAU' else 'SCALED' end, 'RUB'
 from (values ('MTS'), ('BEELINE'), ('MEGAFON'), ('TELE2')) as b (brand),
@@ -66,17 +101,45 @@ select tariff_id, from_count, price, price_mau_batch from tariffs, (values
 ) as s (from_count, price, price_mau_batch)
 where sender_type = 'PRO' and pricing_model = 'MAU';
 
--- monthly fees of paid names -----------------------------------------------------------------------------------
+create table sender_fees (
+  brand    text primary key,
+  value    numeric(18, 4) not null check (value >= 0),
+  currency text not null
+);
 insert into sender_fees (brand, value, currency) values
   ('MTS', 2500.00, 'RUB'), ('BEELINE', 2200.00, 'RUB'), ('MEGAFON', 2750.00, 'RUB'), ('TELE2', 1900.00, 'RUB');
+comment on table sender_fees is
+  'The monthly fee of a paid sender name at one operator.';
 
--- other channels, and SMS to other countries -------------------------------------------------------------------
+create table channel_prices (
+  channel_type text not null,
+  price        numeric(18, 4) not null check (price >= 0),
+  currency     text not null,
+  valid_from   timestamptz not null default 'epoch',
+  primary key (channel_type, valid_from)
+);
 insert into channel_prices (channel_type, price, currency) values
   ('VIBER', 3.90, 'RUB'), ('WHATSAPP', 6.50, 'RUB'), ('VK', 2.30, 'RUB'), ('TELEGRAM', 1.50, 'RUB'),
   ('FLASHCALL', 0.95, 'RUB'), ('VOICECODE', 1.80, 'RUB'), ('TEXT_TO_SPEECH', 3.20, 'RUB'), ('WEASY', 2.10, 'RUB'),
-  ('PUSH', 0.15, 'RUB');
+  ('PUSH', 0.15, 'RUB'), ('TELEGRAM_GATEWAY', 1.20, 'RUB');
+comment on table channel_prices is
+  'The price of a message of a channel other than SMS. The row with the newest valid_from in the past holds.';
 
+create table country_prices (
+  country_code text not null,
+  price        numeric(18, 4) check (price >= 0),
+  currency     text not null,
+  valid_from   timestamptz not null default 'epoch',
+  primary key (country_code, valid_from),
+  constraint elsewhere_has_a_price check (country_code <> '*' or price is not null)
+);
 insert into country_prices (country_code, price, currency) values
   ('KZ', 14.50, 'RUB'), ('BY', 16.90, 'RUB'), ('AM', 19.50, 'RUB'), ('KG', 18.20, 'RUB'), ('UZ', 22.40, 'RUB'),
   ('TJ', 24.00, 'RUB'), ('AZ', 25.60, 'RUB'), ('GE', 12.80, 'RUB'), ('RS', 9.70, 'RUB'), ('TR', 5.40, 'RUB'),
   ('DE', 11.90, 'RUB'), ('*', 28.00, 'RUB');
+comment on table country_prices is
+  'The price of an SMS part to another country. The row with the newest valid_from in the past holds.';
+comment on column country_prices.country_code is
+  'Two letters of ISO 3166; "*": all countries without a price of their own.';
+comment on column country_prices.price is
+  'Null: from then on the country has no price of its own, and the price of "*" holds.';

@@ -1,0 +1,161 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { databaseUrl } from '../testing/global-setup.ts'
+import { type Migration, migrate, newestVersion, readMigrations, versionOf } from './migrate.ts'
+import { connect, type Pool } from './sql.ts'
+
+/**
+ * The baseline: the migrations with which the first release starts. Databases of that release have them. Later versions
+ * only add migrations.
+ */
+const baseline: Record<string, string> = {
+  'partners-companies-and-people': 'b2288de00d407991296c88856bf72bb61ec5fa6277937897bee98b38df550614',
+  'keys-and-requests': 'b2d1067335d90f74188c94892841c53cbeb80a968bc6bb32ce191b77b77eca95',
+  'senders-and-templates': '8741f1d46dc524bdfd1698dc0ee623d79b2ad071560e4dff069abe50baecee4c',
+  numbering: 'a9afec00e3f61849631d6a52896d282f6dd01d253ecb9e7e0451cf502234650c',
+  prices: 'a2d8395622a0c7f078b4b9ad53af9b26339edab5bed71b975e7ce288de253bac',
+  'dispatches-and-messages': '9dbccf3991c5387ea36402d7c59c2e85df9b970804ade484af8abf2ec4107060',
+  engine: '4c237d9a8a7e0be0d846c6828ff7bcfcb347061bc45d71b287a5becf311c6a09',
+  'gateways-and-receipts': '6effb7fa82c33f00149647cf3bb2417d3757aaa409a7aa44415ee2e2ee4607f8',
+  money: '22a85536158950f23e093ba5dfd6df64655525e825715abd539dd5564ab12807',
+  callbacks: '2e1a3ada153924eab21f277e552b4ba4f01154be9e529de1e30efa43e25b4aeb',
+  'inbound-and-subscribers': '583f711ee81f7d269e43770b36fbec5c7b31bbfcfd144368c0b4b2d6b8f60691',
+  'short-links': 'e0aa3a2295f609207f26fc273e5ff671cf87cd0370b79ac190e205174389ffcd',
+  verification: 'd23d1c3d234b7b4597af4f99391fce0a315ac8c1d3faee30a2c11da75a7824d0',
+  'statistics-and-audit': '749635b824d7aefa53921c2f61becf7b5ba7dc17cf92bc0c08b381c4c8603b86',
+}
+
+const baselineMigrations = async () => (await readMigrations()).filter(({ version }) => version <= BASELINE_VERSION)
+const BASELINE_VERSION = Object.keys(baseline).length
+
+test('the migrations of the baseline do not change', async () => {
+  const found = (await baselineMigrations()).map(({ name, text }) => [name, hashOf(text)])
+  expect(Object.fromEntries(found), 'migrations are forward only: add the next number').toEqual(baseline)
+})
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
+
+describe('a database at the baseline, with rows in every table', () => {
+  test('has rows in every table', async () => {
+    const rows = await readRows(await aBaselineDatabase())
+    expect([...rows].filter(([, table]) => table.rows.length === 0).map(([name]) => name)).toEqual([])
+    expect(rows.size).toBeGreaterThan(90)
+  })
+
+  /** A migration that changes rows on purpose is named here with the change that it makes. */
+  test('reaches the newest version with its rows unchanged', async () => {
+    const { applied, changes } = await upgraded(await readMigrations())
+    expect(changes).toEqual([])
+    expect(applied).toBe((await newestVersion()) - BASELINE_VERSION)
+  })
+
+  test('gets a new column and a new table, and keeps its rows', async () => {
+    const { applied, changes } = await upgraded(
+      await withNext(
+        'alter table messages add column pretended int default 7; create table pretended (id int primary key)',
+      ),
+    )
+    expect(changes).toEqual([])
+    expect(applied).toBe((await newestVersion()) - BASELINE_VERSION + 1)
+  })
+
+  test.each([
+    ['deletes a row', "delete from blacklist where msisdn = '79160000003'", 'blacklist: 1 of 2 rows changed'],
+    ['changes a value', 'update accounts set balance = 0', 'accounts: 1 of 2 rows changed'],
+    ['adds a row', "insert into blacklist (company_id, msisdn) values (2, '79160000004')", 'blacklist: rows added: 1'],
+    ['drops a column', 'alter table companies drop column budget', 'companies: columns gone: budget'],
+    ['drops a table', 'drop table late_receipts', 'late_receipts: the table is gone'],
+  ])('notices a migration that %s', async (_, text, change) => {
+    expect((await upgraded(await withNext(text))).changes).toEqual([change])
+  })
+})
+
+async function withNext(text: string): Promise<Migration[]> {
+  const migrations = await readMigrations()
+  return [...migrations, { version: migrations.length + 1, name: 'pretended', text }]
+}
+
+async function upgraded(migrations: Migration[]) {
+  const sql = await aBaselineDatabase()
+  const before = await readRows(sql)
+  const applied = await migrate(sql, { migrations })
+  expect(await versionOf(sql)).toBe(migrations.length)
+  const after = await readRows(sql, before)
+  return {
+    applied: applied.length,
+    changes: [...before].flatMap(([name, rows]) => changesOf(name, rows, after.get(name))),
+  }
+}
+
+type Rows = { columns: string[]; rows: string[] }
+
+/** Only the tables and columns of `like`, if it is given. */
+async function readRows(sql: Pool, like?: Map<string, Rows>): Promise<Map<string, Rows>> {
+  const tables = await sql<{ name: string; columns: string[] }[]>`
+    select c.relname as name, array_agg(a.attname::text order by a.attname) as columns
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+      and c.relname <> 'schema_migrations'
+    group by c.oid`
+  const found = new Map<string, Rows>()
+  for (const { name, columns } of tables) {
+    const wanted = columns.filter(column => !like || like.get(name)?.columns.includes(column))
+    if (like && !like.has(name)) continue
+    const rows = await sql<{ row: string }[]>`
+      select to_json(t)::text as row from (select ${sql(wanted)} from ${sql(name)}) t`
+    found.set(name, { columns: wanted, rows: rows.map(({ row }) => row).sort() })
+  }
+  return found
+}
+
+function changesOf(name: string, before: Rows, after: Rows | undefined): string[] {
+  if (!after) return [`${name}: the table is gone`]
+  const gone = before.columns.filter(column => !after.columns.includes(column))
+  if (gone.length > 0) return [`${name}: columns gone: ${gone.join(', ')}`]
+  const changed = before.rows.filter(row => !after.rows.includes(row)).length
+  if (changed > 0) return [`${name}: ${changed} of ${before.rows.length} rows changed`]
+  const added = after.rows.length - before.rows.length
+  return added === 0 ? [] : [`${name}: rows added: ${added}`]
+}
+
+const names: string[] = []
+const pools: Pool[] = []
+let template: string
+
+beforeAll(async () => {
+  template = await aDatabase()
+  const sql = open(template)
+  await migrate(sql, { migrations: await baselineMigrations() })
+  await sql.unsafe(await readFile(new URL('../testing/baseline-rows.sql', import.meta.url), 'utf8'))
+  await sql.end() // a database with connections cannot be a template
+})
+
+afterAll(async () => {
+  for (const sql of pools) await sql.end({ timeout: 1 })
+  for (const name of names) await onServer(admin => admin`drop database if exists ${admin(name)} with (force)`)
+})
+
+const aBaselineDatabase = async (): Promise<Pool> => open(await aDatabase(template))
+
+async function aDatabase(from = 'template1'): Promise<string> {
+  const name = `upgrade_${randomBytes(6).toString('hex')}`
+  await onServer(admin => admin`create database ${admin(name)} template ${admin(from)} strategy file_copy`)
+  names.push(name)
+  return name
+}
+
+function open(name: string): Pool {
+  const sql = connect(databaseUrl(inject('serverUrl'), name), { max: 2 })
+  pools.push(sql)
+  return sql
+}
+
+async function onServer(work: (admin: Pool) => Promise<unknown>) {
+  const admin = connect(inject('serverUrl'), { max: 1 })
+  try {
+    await work(admin)
+  } finally {
+    await admin.end()
+  }
+}
