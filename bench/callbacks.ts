@@ -7,7 +7,7 @@ import { uuid7Batch } from '../src/base/uuid7.ts'
 import { partnerBody } from '../src/domain/callbacks/callback.ts'
 import { enqueueCallbacks, type StatusEvent } from '../src/domain/callbacks/callbacks.ts'
 import { makeSecret, signerOf } from '../src/domain/callbacks/signature.ts'
-import { startCallbackSender } from '../src/engine/callbacks/sender.ts'
+import { CallbackSender } from '../src/engine/callbacks/sender.ts'
 import { startChild } from './child.ts'
 import { type Figure, inTurn, median, type Round } from './figures.ts'
 import { onStage, type Stage } from './stage.ts'
@@ -87,7 +87,7 @@ async function deliver({ sql, companyId }: Stage, ports: number[], hanging?: num
   await sql`vacuum analyze callbacks`
 
   const begun = performance.now()
-  const sender = startCallbackSender({
+  const sender = new CallbackSender({
     sql,
     clock: () => new Date(),
     log: pino({ level: 'error' }),

@@ -10,7 +10,7 @@ import { uuid7 } from '../src/base/uuid7.ts'
 import { enqueueCallbacks } from '../src/domain/callbacks/callbacks.ts'
 import { callbackKey } from '../src/domain/callbacks/secrets.ts'
 import { createKey } from '../src/domain/keys/keys.ts'
-import { startCallbackSender } from '../src/engine/callbacks/sender.ts'
+import { CallbackSender } from '../src/engine/callbacks/sender.ts'
 import { aPerson, ofCompany, ofPartner } from '../src/testing/cabinet.ts'
 import { aCompany } from '../src/testing/factories.ts'
 import { aWorld, type World } from '../src/testing/world.ts'
@@ -29,7 +29,7 @@ let world: World
 let server: Server
 let hook: string
 let answer = { status: 500, body: NASTY }
-let sender: ReturnType<typeof startCallbackSender>
+let sender: CallbackSender
 
 beforeAll(async () => {
   world = await aWorld(cabinet.sql)
@@ -38,7 +38,7 @@ beforeAll(async () => {
   hook = `http://127.0.0.1:${(server.address() as AddressInfo).port}/tidings`
   const key = callbackKey('a secret of the tests, 32 or longer')
   const settings = { allow: ['127.0.0.0/8'] }
-  sender = startCallbackSender({ sql: cabinet.sql, clock, log: pino({ level: 'silent' }), settings, key })
+  sender = new CallbackSender({ sql: cabinet.sql, clock, log: pino({ level: 'silent' }), settings, key })
 })
 
 afterAll(async () => {

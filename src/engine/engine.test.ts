@@ -44,7 +44,7 @@ async function anEngine(moderation: Moderation = 'manual') {
   return engine
 }
 
-test('automatic moderation leaves a name that belongs to a gateway to staff', async () => {
+test('automatic moderation does not approve a sender name that belongs to a gateway: staff decide', async () => {
   const { companyId } = await aWorld(db.sql)
   const channelType = 'VK' as const
   const settings = { senderNames: 'shop' }
@@ -67,7 +67,7 @@ test('automatic moderation leaves a name that belongs to a gateway to staff', as
   expect(await statusOf(theirs)).toBe('DRAFT')
 })
 
-test('a started dispatch goes out, is delivered, settled and completed', async () => {
+test('a started dispatch is sent, delivered, charged and completed', async () => {
   const world = await aWorld(db.sql, { budget: '100000.00' })
   const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(5000))
   await start(db.sql, world, dispatchId)
@@ -85,7 +85,7 @@ test('a started dispatch goes out, is delivered, settled and completed', async (
   expect(dispatch.createdPrice).toBe(0n)
 })
 
-test('a step of the housekeeping that fails keeps no other from its work', async () => {
+test('a housekeeping step that fails does not stop the other steps', async () => {
   await db.sql`alter function ensure_message_months() rename to ensure_message_months_later`
   await db.sql`insert into engines (worker, seen_at) values (gen_random_uuid(), now() - interval '2 days')`
   try {
@@ -98,7 +98,7 @@ test('a step of the housekeeping that fails keeps no other from its work', async
   }
 })
 
-test('an engine is seen while it is at work, and sends what is started meanwhile', async () => {
+test('an engine is listed while it runs, and sends dispatches that are started meanwhile', async () => {
   const engine = await anEngine()
   const seen = () => db.sql`select seen_at as at from engines where worker = ${engine.worker}`
   const [first] = await eventually(async () => {

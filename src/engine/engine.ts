@@ -16,7 +16,7 @@ import { moveDueSenders } from '../domain/senders/moderation.ts'
 import { endStopped } from '../domain/stopping/stopping.ts'
 import { moveDueTemplates } from '../domain/templates/moderation.ts'
 import { CodeBox } from '../domain/verifications/code-box.ts'
-import { startCallbackSender } from './callbacks/sender.ts'
+import { CallbackSender } from './callbacks/sender.ts'
 import type { EngineContext, EngineOptions } from './context.ts'
 import { connectGateway } from './gateways/connectors.ts'
 import { feedOf, lookAtKeptReceipts } from './gateways/feed.ts'
@@ -98,7 +98,7 @@ async function startParts(options: EngineOptions) {
 async function startCallbacks({ sql, clock, log, callbacks: settings, secret }: EngineContext) {
   const key = secret === undefined ? undefined : callbackKey(secret)
   if (key) await sealPlainSecrets(sql, key)
-  return startCallbackSender({ sql, clock, log, settings, key })
+  return new CallbackSender({ sql, clock, log, settings, key })
 }
 
 /** The work that the engine repeats, each with its interval. */

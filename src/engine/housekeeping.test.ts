@@ -9,7 +9,7 @@ import { aGateway } from '../testing/engines.ts'
 import { aSingle } from '../testing/factories.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, type World } from '../testing/world.ts'
 
-/** What is thrown away when nobody needs it any more, and what is not. */
+/** Which rows housekeeping deletes, and which it keeps. */
 
 const db = useDatabase()
 const DAY_MS = 24 * 3600_000
@@ -19,12 +19,12 @@ beforeEach(async () => {
   world = await aWorld(db.sql)
 })
 
-test('cascades go with the months of their messages, however many', async () => {
+test('all cascades are deleted with the months of their messages, also when there are many', async () => {
   const { companyId } = world
   const other = await aWorld(db.sql)
   const uuids = [
     ...uuid7Batch(new Date(Date.now() - 400 * DAY_MS), 5001),
-    ...uuid7Batch(new Date(Date.now() - 40 * DAY_MS), 1), // its month is gone, and a step of it may still be to come
+    ...uuid7Batch(new Date(Date.now() - 40 * DAY_MS), 1), // its month is detached, but a later step may still be sent
     ...uuid7Batch(new Date(), 1),
   ]
   const write = (company: number, list: string[]) => db.sql`
@@ -39,10 +39,10 @@ test('cascades go with the months of their messages, however many', async () => 
   await db.sql`select ensure_message_month((now() - interval '400 days')::date)`
   await write(companyId, uuids.slice(0, 1))
   await forgetOldCascades(db.sql)
-  expect(await db.sql`select from cascades`).toHaveLength(3) // as long as its month is there
+  expect(await db.sql`select from cascades`).toHaveLength(3) // its month is still attached
 })
 
-test('a cascade stays as long as a later step of it is in a month that is there', async () => {
+test('a cascade is kept as long as one of its later steps is in an attached month', async () => {
   const { companyId } = world
   const [first, other] = uuid7Batch(new Date(Date.now() - 800 * DAY_MS), 2)
   const [later] = uuid7Batch(new Date(), 1)
@@ -59,24 +59,27 @@ test('a cascade stays as long as a later step of it is in a month that is there'
 })
 
 test.each([
-  ['waits', 'STARTED', null, 1],
+  ['is started', 'STARTED', null, 1],
   ['was completed not long ago', 'COMPLETED', 99, 1],
   ['has been completed for long', 'COMPLETED', 101, 0],
-])('cascades of a dispatch that %s are kept for its later steps, or go', async (_, status, completedDays, left) => {
-  const { companyId } = world
-  const dispatchId = await aDispatch(db.sql, await loadNumbering(db.sql), world, someRecipients(1))
-  const completedAt = completedDays === null ? null : new Date(Date.now() - completedDays * DAY_MS)
-  await db.sql`
+])(
+  'cascades of a dispatch that %s are kept only as long as later steps are possible',
+  async (_, status, completedDays, left) => {
+    const { companyId } = world
+    const dispatchId = await aDispatch(db.sql, await loadNumbering(db.sql), world, someRecipients(1))
+    const completedAt = completedDays === null ? null : new Date(Date.now() - completedDays * DAY_MS)
+    await db.sql`
     update dispatches set status = ${status}, completed_at = ${completedAt} where dispatch_id = ${dispatchId}`
-  const [uuid] = uuid7Batch(new Date(Date.now() - 800 * DAY_MS), 1)
-  await db.sql`
+    const [uuid] = uuid7Batch(new Date(Date.now() - 800 * DAY_MS), 1)
+    await db.sql`
     insert into cascades (company_id, cascade_uuid, dispatch_id, steps, next_step)
     values (${companyId}, ${uuid!}, ${dispatchId}, '[]', 3)`
-  await forgetOldCascades(db.sql)
-  expect(await db.sql`select from cascades where company_id = ${companyId}`).toHaveLength(left)
-})
+    await forgetOldCascades(db.sql)
+    expect(await db.sql`select from cascades where company_id = ${companyId}`).toHaveLength(left)
+  },
+)
 
-test('lanes of names without registration do not stay: those in which nothing is left, and no others', async () => {
+test('idle empty lanes of unregistered sender names are deleted, and no other lanes', async () => {
   const { companyId } = world
   const free = (senderName: string) =>
     aSingle({ senderId: null as never, senderName }, { channelType: 'VK', priority: 3, trafficType: 'PROMO' })
@@ -105,7 +108,7 @@ test('lanes of names without registration do not stay: those in which nothing is
   await db.sql`delete from gateways where gateway_id = ${gatewayId}`
 })
 
-test('many idle lanes go in one housekeeping', async () => {
+test('one housekeeping run deletes many idle lanes', async () => {
   await db.sql`
     insert into lanes (company_id, channel_type, brand_id, priority, sender_name, tail, cursor, open, served_at)
     select ${world.companyId}, 'VK', 1, 3, 'name ' || i, 1, 1, true, now() - interval '3 days'

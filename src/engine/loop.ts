@@ -2,14 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 
 export type Loop = {
-  /** The next turn comes at once. */
+  /** Starts the next run at once. */
   hurry(): void
   stop(): Promise<void>
 }
 
 /**
- * Does a piece of work again and again, never twice at once. A failure is logged and the next turn comes as usual,
- * so that a database that was away is found again. `stop` waits for the turn in hand.
+ * Repeats a piece of work with a pause in between. Two runs never overlap. A run that fails is logged and the next run
+ * comes as usual, so that the loop survives a database that cannot be reached. `stop` waits until the current run ends.
  */
 export function repeat(name: string, everyMs: number, log: Logger, work: () => Promise<unknown>): Loop {
   let isStopping = false

@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { listCallbackAttempts, listCallbacks } from '../domain/callbacks/callbacks.ts'
 import { callbackKey } from '../domain/callbacks/secrets.ts'
-import { type CallbackSettings, startCallbackSender } from '../engine/callbacks/sender.ts'
+import { CallbackSender, type CallbackSettings } from '../engine/callbacks/sender.ts'
 import { type TestDatabase, useDatabase } from './database.ts'
 import { eventually } from './eventually.ts'
 import { aCompany, aPartner, type TestPartner } from './factories.ts'
@@ -76,7 +76,7 @@ export function useCallbackSender() {
   function startSender(settings: Partial<CallbackSettings> = {}) {
     const log = pino({ level: 'debug' }, { write: line => void world.logged.push(line) })
     const { clock, key } = world
-    const sender = startCallbackSender({ sql: db.sql, clock, log, settings: { ...local, ...settings }, key })
+    const sender = new CallbackSender({ sql: db.sql, clock, log, settings: { ...local, ...settings }, key })
     cleanups.unshift(() => sender.stop())
     return sender
   }

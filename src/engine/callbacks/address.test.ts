@@ -44,13 +44,13 @@ test.each([
   expect(isAllowed(address)).toBe(false)
 })
 
-test('a network of the settings is allowed and nothing beside it, in whatever clothes', () => {
+test('a network of the settings is allowed and its neighbours are not, also when written as IPv6', () => {
   const check = createAddressCheck(['10.0.0.0/8', '192.168.7.7', 'fd00::/8'])
   for (const address of ['10.255.0.1', '192.168.7.7', 'fd00::1', '::ffff:10.0.0.1']) expect(check(address)).toBe(true)
   for (const address of ['11.0.0.0.1', '192.168.7.8', 'fc00::1', '127.0.0.1']) expect(check(address)).toBe(false)
 })
 
-test('a public IPv4 address is public when mapped into IPv6, and a private one is not', () => {
+test('a public IPv4 address mapped into IPv6 is allowed, and a private one is not', () => {
   fc.assert(
     fc.property(fc.ipV4(), address => {
       expect(isAllowed(`::ffff:${address}`)).toBe(isAllowed(address))
@@ -72,7 +72,7 @@ const lookUp = (resolve: Resolve, family?: 4 | 6) =>
     )
   })
 
-test('a name gives the addresses that passed', async () => {
+test('the lookup of a name returns only the allowed addresses', async () => {
   const both: Resolve = async () => [
     { address: '10.0.0.1', family: 4 },
     { address: '8.8.8.8', family: 4 },
@@ -80,13 +80,13 @@ test('a name gives the addresses that passed', async () => {
   expect(await lookUp(both)).toEqual([{ address: '8.8.8.8', family: 4 }])
 })
 
-test('a name with private addresses alone is refused, and the refusal names none', async () => {
+test('a name that has only private addresses is refused, and the error contains no address', async () => {
   const refusal = (await lookUp(async () => [{ address: '10.0.0.1', family: 4 }]).catch(error => error)) as Error
   expect(refusal).toMatchObject({ code: 'ERR_ADDRESS_REFUSED' })
   expect(refusal.message).not.toContain('10.0.0.1')
 })
 
-test('with a source address only addresses of its family are dialled', async () => {
+test('with a source address the lookup returns only addresses of its family', async () => {
   const both: Resolve = async () => [
     { address: '8.8.8.8', family: 4 },
     { address: '2606:4700::1111', family: 6 },

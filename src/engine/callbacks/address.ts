@@ -4,19 +4,19 @@ import { promisify } from 'node:util'
 import { UsageError } from '../../base/errors.ts'
 
 /**
- * Where callbacks may go. Whoever makes a dispatch chooses the address we dial, so a request must not reach what only
- * we can reach: ourselves, our neighbours, the cloud's metadata. The check is made on the address that is dialled,
- * not on the name: a name may say one thing when asked and another when used.
+ * Says whether callbacks may be sent to an IP address. A customer chooses the URL of a callback, so a request must not reach
+ * servers inside our network: this service, its neighbours, the metadata of the cloud. The check is made on the address of
+ * the connection and not on the name, because a name can resolve to another address between check and connection.
  */
 export type AddressCheck = (address: string) => boolean
 
 export type Resolved = { address: string; family: 4 | 6 }
 export type Resolve = (hostname: string) => Promise<Resolved[]>
 
-/** The error code of an address that is refused; its text names no address, for it may be seen by strangers. */
+/** The error code of a refused address. The text of the error does not contain the address, because customers may see it. */
 export const ADDRESS_REFUSED = 'ERR_ADDRESS_REFUSED'
 
-/** Everything that is not the public internet (IANA special-purpose registries). */
+/** Networks that are not part of the public internet (IANA special-purpose registries). */
 const specialNetworks = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -42,7 +42,7 @@ const specialNetworks = [
 const special = networkList(specialNetworks)
 const globalUnicast = networkList(['2000::/3'])
 
-/** Public addresses, and those of the networks allowed by the settings. */
+/** Allows public addresses, and addresses of the networks in the settings. */
 export function createAddressCheck(allow: string[]): AddressCheck {
   const allowed = networkList(allow)
   return address => {
@@ -56,7 +56,7 @@ export function createAddressCheck(allow: string[]): AddressCheck {
 const isPublic = (address: string, family: 'ipv4' | 'ipv6') =>
   !special.check(address, family) && (family === 'ipv4' || globalUnicast.check(address, 'ipv6'))
 
-/** Single addresses and networks such as `10.0.0.0/8`; anything else is a mistake in the settings. */
+/** Reads single addresses and networks such as `10.0.0.0/8`. Any other text is a mistake in the settings. */
 export function networkList(networks: string[]): BlockList {
   const list = new BlockList()
   for (const network of networks) addNetwork(list, network)
@@ -77,15 +77,15 @@ function addressBits(version: number): number {
   return version === 4 ? 32 : 128
 }
 
-/** An IPv4 address in the clothes of IPv6 (mapped, NAT64) is judged as what it is; a zone says nothing. */
+/** Turns an IPv4 address that is written as IPv6 (mapped, NAT64) into its IPv4 form, and removes a zone. */
 function plainAddress(address: string): string {
   const bare = address.replace(/%.*$/, '')
   if (isIP(bare) !== 6) return bare
   const full = new SocketAddress({ address: bare, family: 'ipv6' }).address
-  const dotted = /^(?:::ffff:|64:ff9b::)(\d+\.\d+\.\d+\.\d+)$/.exec(full)
-  if (dotted) return dotted[1]!
-  const hex = /^(?:::ffff:|64:ff9b::)(?:([0-9a-f]{1,4}):)?([0-9a-f]{1,4})$/.exec(full)
-  return hex ? dottedOf(hex[1] ?? '0', hex[2]!) : full
+  const [, dotted] = /^(?:::ffff:|64:ff9b::)(\d+\.\d+\.\d+\.\d+)$/.exec(full) ?? []
+  if (dotted) return dotted
+  const [, high = '0', low] = /^(?:::ffff:|64:ff9b::)(?:([0-9a-f]{1,4}):)?([0-9a-f]{1,4})$/.exec(full) ?? []
+  return low ? dottedOf(high, low) : full
 }
 
 function dottedOf(high: string, low: string): string {
@@ -94,15 +94,16 @@ function dottedOf(high: string, low: string): string {
 }
 
 /**
- * A lookup for sockets: resolves the name and gives out the addresses that passed, and the socket connects to one of
- * them and nothing else. With a source address, only those of its family.
+ * The lookup that sockets use. It resolves a name and returns only the allowed addresses, so that the socket can connect to no
+ * other. With `family` it returns only addresses of that family, because the source address has it.
  */
 export function createLookup(check: AddressCheck, resolve: Resolve, family?: 4 | 6): LookupFunction {
   return (hostname, options, callback) => {
     checkedAddresses(hostname, check, resolve, family).then(
       addresses => {
-        if (options.all) callback(null, addresses)
-        else callback(null, addresses[0]!.address, addresses[0]!.family)
+        const [first] = addresses
+        if (options.all || !first) callback(null, addresses)
+        else callback(null, first.address, first.family)
       },
       error => callback(error, []),
     )
@@ -126,9 +127,9 @@ const lookupBySystem = promisify(systemLookup)
 const resolver = new dns.Resolver({ timeout: 2000, tries: 2 })
 
 /**
- * Asks the name servers directly: the system's own lookup blocks one of four threads while a name server is silent,
- * and a few dead names would hold up every other receiver. The system is asked where that finds nothing (names in
- * the hosts file, search domains).
+ * Asks the name servers directly. The lookup of the operating system blocks one of four threads while a name server does not
+ * answer, so that a few such names would delay every other receiver. The operating system is asked only when the name
+ * servers do not know the name (names in the hosts file, search domains).
  */
 export async function resolveName(hostname: string): Promise<Resolved[]> {
   if (/(^|\.)localhost$/i.test(hostname)) return askSystem(hostname)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { FAILURES_UNTIL_PROBE } from '../../domain/callbacks/callback.ts'
 import { chainsOf } from './chains.ts'
-import { newSession, noteRefused, noteTaken, type OpenBatch, openBatch } from './session.ts'
+import { type CallbackRequest, newSession, noteRefused, noteTaken, type OpenBatch, openBatch } from './session.ts'
 
 const newcomer = () => newSession({ companyId: 1, receiver: 'http://hooks.example', failures: 0 }, 0, 0)
 
@@ -20,11 +20,9 @@ function aBatch(format: OpenBatch['format'], messageUuids: string[], url = 'http
   return openBatch(batch, newcomer(), () => '')
 }
 
-/** Chains as lists of requests, a request as its messages. */
+/** Each chain as a list of requests, each request as the ids of its messages. */
 const shown = (batches: OpenBatch[], holders = new Map<string, number>()) =>
-  chainsOf(batches, holders).map(chain =>
-    chain.map(parcel => parcel.map(({ batch, index }) => batch.events[index]!.messageUuid).join(' ')),
-  )
+  chainsOf(batches, holders).map(chain => chain.map(request => request.map(({ messageUuid }) => messageUuid).join(' ')))
 
 const numbered = (count: number) => Array.from({ length: count }, (_, i) => `m${i}`)
 
@@ -32,7 +30,7 @@ test('the partner API has a chain for each message and a request for each event'
   expect(shown([aBatch('partner', ['a', 'b']), aBatch('partner', ['a'])])).toEqual([['a', 'a'], ['b']])
 })
 
-test('the messaging API has an array for each address, all of a message in one, however many batches it comes from', () => {
+test('the messaging API has an array for each address, and all events of a message from several batches are in one array', () => {
   const other = 'http://hooks.example/b'
   const batches = [
     aBatch('messaging', ['a', 'b']),
@@ -43,7 +41,7 @@ test('the messaging API has an array for each address, all of a message in one, 
   expect(shown(batches)).toEqual([['a a b d'], ['c c']])
 })
 
-test('an array has at most 100 events, and a message is not divided', () => {
+test('an array has at most 100 events, and the events of a message are not divided', () => {
   const batches = [aBatch('messaging', numbered(150)), aBatch('messaging', numbered(150))]
   const arrays = shown(batches).map(([array]) => array!.split(' '))
   expect(arrays.map(array => array.length)).toEqual([100, 100, 100])
@@ -51,18 +49,18 @@ test('an array has at most 100 events, and a message is not divided', () => {
   expect(places).toHaveLength(150)
 })
 
-test('a message with more events than an array takes goes event by event', () => {
+test('a message with more events than fit into an array is sent event by event', () => {
   const chains = shown([aBatch('messaging', ['b', ...Array(101).fill('a'), 'c'])])
   expect(chains).toEqual([['b c'], Array(101).fill('a')])
 })
 
-test('a message that was refused before goes by itself, event by event', () => {
+test('a message that was refused before is sent alone, event by event', () => {
   const first = aBatch('messaging', ['a', 'b', 'c'])
   first.held.add('a')
   expect(shown([first, aBatch('messaging', ['a', 'd'])])).toEqual([['a', 'a'], ['b c d']])
 })
 
-test('a message with events of both formats, or for two addresses, keeps their order', () => {
+test('the events of a message keep their order, also with both formats or two addresses', () => {
   const batches = [
     aBatch('messaging', ['a', 'x']),
     aBatch('partner', ['a']),
@@ -72,21 +70,21 @@ test('a message with events of both formats, or for two addresses, keeps their o
   expect(shown(batches)).toEqual([['a', 'a'], ['x'], ['b', 'b']])
 })
 
-test('what was taken is left out, and what an earlier batch holds stays behind', () => {
+test('accepted events are left out, and messages postponed in an earlier batch are postponed', () => {
   const batch = aBatch('messaging', ['a', 'b', 'c'])
   batch.done[2] = true
   expect(shown([batch], new Map([['a', batch.callbackId - 1]]))).toEqual([['b']])
   expect(batch).toMatchObject({ refused: true, held: new Set(['a']) })
 })
 
-test('a receiver is paused by 20 refusals in a row, and not while one of its requests is still taken', () => {
+test('a receiver is paused after 20 refusals in a row, and one accepted request ends the pause', () => {
   const session = newcomer()
-  const parcel = [{ batch: aBatch('messaging', ['a']), index: 0 }]
-  const refuse = () => noteRefused(session, parcel, { kind: 'answered', statusCode: 503, answer: '' }, 1)
+  const request: CallbackRequest = [{ batch: aBatch('messaging', ['a']), index: 0, messageUuid: 'a' }]
+  const refuse = () => noteRefused(session, request, { kind: 'answered', statusCode: 503, answer: '' }, 1)
   for (let i = 1; i < FAILURES_UNTIL_PROBE; i++) refuse()
   expect(session.paused).toBe(false)
   refuse()
   expect(session.paused).toBe(true)
-  noteTaken(session, parcel, { kind: 'answered', statusCode: 200, answer: '' }, 1)
+  noteTaken(session, request, { kind: 'answered', statusCode: 200, answer: '' }, 1)
   expect(session).toMatchObject({ paused: false, failures: 0 })
 })

@@ -37,7 +37,7 @@ type Told = { message_uuid: string; status: string }
 const arraysOf = (receiver: TestReceiver) => receiver.requests.map(({ body }) => JSON.parse(body) as Told[])
 const idsOf = (receiver: TestReceiver) => receiver.requests.map(({ headers }) => headers['webhook-id'])
 
-describe('bodies, to the byte', () => {
+describe('the exact body of a callback', () => {
   const [uuid, first] = ['0195a1b2-0000-7000-8000-000000000001', '0195a1b2-0000-7000-8000-000000000000'] as const
   const cascade = { messageUuid: first, step: 2 }
   const message = `"message_uuid":"${uuid}","channel_type":"VIBER"`
@@ -60,13 +60,13 @@ describe('bodies, to the byte', () => {
     ['unsent', 'delivered'],
     ['read', 'read'],
     ['unread', 'read'],
-  ] as const)('status %s is told as event %s, and what is not known is absent', async (status, event) => {
+  ] as const)('status %s becomes event %s, and fields without a value are absent', async (status, event) => {
     expect(await bodyOf({ kind: 'status', messageUuid: uuid, channelType: 'VIBER', status, at })).toBe(
       `[{${message},"callback_event":"${event}","status":"${status}","status_time":${time}}]`,
     )
   })
 
-  test('a status with everything', async () => {
+  test('contains every field of a status that has them all', async () => {
     const body = await bodyOf({
       kind: 'status',
       messageUuid: uuid,
@@ -83,14 +83,14 @@ describe('bodies, to the byte', () => {
     )
   })
 
-  test('null is absent too', async () => {
+  test('has no field for null', async () => {
     const unknown = { cascade: null, externalMessageId: null, errorCode: null }
     expect(
       await bodyOf({ kind: 'status', messageUuid: uuid, channelType: 'VIBER', status: 'sent', at, ...unknown }),
     ).toBe(`[{${message},"callback_event":"sent","status":"sent","status_time":${time}}]`)
   })
 
-  test('a price, exact as a number', async () => {
+  test('has the exact price as a number', async () => {
     const price = { kind: 'price', parts: 3, price: money('7.4001'), currency: 'RUB', at } as const
     expect(await bodyOf({ ...price, messageUuid: uuid, channelType: 'VIBER', externalMessageId: 'x' })).toBe(
       `[{${message},"callback_event":"price","external_message_id":"x",` +
@@ -98,7 +98,7 @@ describe('bodies, to the byte', () => {
     )
   })
 
-  test('a click', async () => {
+  test('describes a click', async () => {
     const links = { url: 'https://shop.example/?a=1&b=ü', shortUrl: 'https://s.example/s/Ab3' }
     expect(await bodyOf({ kind: 'click', messageUuid: uuid, channelType: 'VIBER', cascade, ...links, at })).toBe(
       `[{${message},${cascadeFields},"callback_event":"click",` +
@@ -106,7 +106,7 @@ describe('bodies, to the byte', () => {
     )
   })
 
-  test('an inbound message, with the message object as it is given', async () => {
+  test('contains the message object of an inbound message unchanged', async () => {
     const item = {
       createdTime: at,
       sentTime: '2026-03-01T10:00:00.500Z',
@@ -132,7 +132,7 @@ describe('bodies, to the byte', () => {
 })
 
 describe('arrays', () => {
-  test('have up to 100 events, each event once, signed as they are', async () => {
+  test('have up to 100 events, each event once, with a signature over the exact body', async () => {
     const receiver = await aReceiver()
     const sent = messages(250)
     await enqueue(
@@ -156,7 +156,7 @@ describe('arrays', () => {
     expect(await attempts()).toMatchObject([{ triedEvents: 250, deliveredEvents: 250, statusCode: 200 }])
   })
 
-  test('are for one exact address, and collect what was written at different times', async () => {
+  test('are sent to one exact address, and contain events that were written at different times', async () => {
     const receiver = await aReceiver()
     const other = `${receiver.url}?other`
     const [a, b, c] = messages(3)
@@ -180,7 +180,7 @@ describe('arrays', () => {
     expect(receiver.requests).toHaveLength(2)
   })
 
-  test('are written as one row for an address, whoever gives it twice', async () => {
+  test('are written as one row when the address is given twice', async () => {
     const [a, b] = messages(2)
     const url = 'http://hooks.example/'
     const batches = [statusOf(a!), statusOf(b!)].map(event => ({ url, events: [event] }))
@@ -191,7 +191,7 @@ describe('arrays', () => {
 })
 
 describe('failures', () => {
-  test('500, then 200: the event comes again after the pause, under the same id', async () => {
+  test('after a 500 the event is sent again after the pause, with the same id, until a 200', async () => {
     const receiver = await aReceiver((_, response, place) => response.writeHead(place ? 200 : 500).end())
     await enqueue(receiver.url, [statusOf(messages(1)[0]!)])
     startSender()
@@ -206,7 +206,7 @@ describe('failures', () => {
     expect(await attempts()).toMatchObject([{ statusCode: 200 }, { statusCode: 500 }])
   })
 
-  test('a refused array is refused as a whole; its messages come again one by one, each under an id that stays', async () => {
+  test('a refused array is refused as a whole; its messages are sent again one by one, each with a constant id', async () => {
     const receiver = await aReceiver((_, response) => response.writeHead(500).end())
     const sent = messages(3)
     await enqueue(
@@ -229,7 +229,7 @@ describe('failures', () => {
     expect(new Set(ids).size).toBe(4)
   })
 
-  test('a message that is refused again and again holds up nobody but itself', async () => {
+  test('a message that is refused again and again delays no other message', async () => {
     const sent = messages(40)
     const poison = sent[7]!
     const receiver = await aReceiver(({ body }, response) =>
@@ -253,7 +253,7 @@ describe('failures', () => {
     expect(arraysOf(receiver).at(-1)).toHaveLength(39)
   })
 
-  test('the order of each message holds with a receiver that is slow and refuses at random', async () => {
+  test('the events of each message keep their order at a receiver that is slow and refuses at random', async () => {
     const taken = new Map<string, string[]>()
     const receiver = await aReceiver(({ body }, response, place) => {
       const isRefused = place % 3 === 1
@@ -278,7 +278,7 @@ describe('failures', () => {
     for (const told of taken.values()) expect(told).toEqual(['sent', 'delivered', 'read'])
   })
 
-  test('20 refused arrays in a row pause a receiver, and the rest follows a probe that is taken', async () => {
+  test('20 refused arrays in a row pause a receiver, and an accepted probe is followed by the rest', async () => {
     const receiver = await aReceiver((_, response) => response.writeHead(503).end())
     const sent = messages(30)
     for (const [i, uuid] of sent.entries()) await enqueue(`${receiver.url}?${i}`, [statusOf(uuid)])
@@ -295,7 +295,7 @@ describe('failures', () => {
     expect(receiver.requests).toHaveLength(asked + 30)
   })
 
-  test('one that was given up is sent again as a whole when somebody asks', async () => {
+  test('a replay sends an expired batch again as a whole', async () => {
     const receiver = await aReceiver((_, response, place) => response.writeHead(place === 0 ? 500 : 200).end())
     const sent = messages(2)
     await enqueue(
@@ -317,7 +317,7 @@ describe('failures', () => {
   })
 })
 
-test('both formats go to one receiver, each in its own clothes, and a refusal of one leaves the other alone', async () => {
+test('one receiver gets both formats, each with its own body, and a refusal of one does not affect the other', async () => {
   const receiver = await aReceiver(({ body }, response) => {
     response.writeHead(body.startsWith('[') && world.travelledMs === 0 ? 500 : 200).end()
   })

@@ -3,6 +3,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
 import {
   ADDRESS_REFUSED,
+  type AddressCheck,
   addressRefused,
   createAddressCheck,
   createLookup,
@@ -11,15 +12,15 @@ import {
 } from './address.ts'
 
 export type RequestSettings = {
-  /** Networks that may be dialled although they are not public. */
+  /** Networks that callbacks may reach although they are not public. */
   allow: string[]
   sourceIp?: string
-  /** For a whole request: name, connection, TLS and answer. */
+  /** For a whole request: lookup of the name, connection, TLS and response. */
   timeoutMs?: number
   resolve?: Resolve
 }
 
-/** An address taken apart once for all requests to it. */
+/** The parts of an address, parsed once for all requests to it. */
 export type Target = {
   secure: boolean
   hostname: string
@@ -28,23 +29,21 @@ export type Target = {
   authorization: string | undefined
 }
 
-export type Answer =
-  /** `answer` is the beginning of its body. */
-  { kind: 'answered'; statusCode: number; answer: string } | { kind: 'failed'; error: string } | { kind: 'abandoned' } // we stopped: as if it had never been asked
+/** `answered`: the receiver answered; `answer` is the beginning of the body. `abandoned`: the engine stopped meanwhile. */
+export type PostResult =
+  | { kind: 'answered'; statusCode: number; answer: string }
+  | { kind: 'failed'; error: string }
+  | { kind: 'abandoned' }
 
-export type Poster = {
-  post(target: Target, headers: Record<string, string | number>, body: string): Promise<Answer>
-  /** Breaks off what is under way and closes every connection. */
-  close(): void
-}
+type Headers = Record<string, string | number>
 
 const TIMEOUT_MS = 15_000
 const MOST_ANSWER_BYTES = 64 * 1024
-/** So much of an answer is kept for the log. */
+/** The beginning of a response that is stored with the attempt. */
 const KEPT_ANSWER_BYTES = 512
-/** Several companies may share a host. */
+/** All companies that use a host share these connections. */
 const MOST_CONNECTIONS_TO_A_HOST = 16
-/** Shorter than what common servers keep an idle connection: one that they close under our request costs a repeat. */
+/** Shorter than the idle timeout of common servers. A connection that the server closes first makes us send again. */
 const IDLE_CONNECTION_MS = 4000
 
 export function targetOf(url: string): Target | undefined {
@@ -69,100 +68,141 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    return text // a percent sign that means itself
+    return text // a percent sign that is no encoding
   }
 }
 
-/** POSTs with kept connections, a pool for every host. */
-export function createPoster(settings: RequestSettings): Poster {
-  const check = createAddressCheck(settings.allow)
-  const family = settings.sourceIp ? (isIP(settings.sourceIp) as 4 | 6) : undefined
-  const timeoutMs = settings.timeoutMs ?? TIMEOUT_MS
-  const options = {
-    keepAlive: true,
-    maxSockets: MOST_CONNECTIONS_TO_A_HOST,
-    timeout: IDLE_CONNECTION_MS,
-    lookup: createLookup(check, settings.resolve ?? resolveName, family),
-    localAddress: settings.sourceIp,
-    autoSelectFamilyAttemptTimeout: 2000,
-  }
-  const agents = { plain: new Agent(options), secure: new HttpsAgent(options) }
-  const underWay = new Set<ClientRequest>()
-  let closed = false
+/** Sends POST requests. It keeps connections open, in a pool for each host. */
+export class Poster {
+  readonly #isAllowed: AddressCheck
+  readonly #timeoutMs: number
+  readonly #agents: { plain: Agent; secure: HttpsAgent }
+  readonly #open = new Set<Exchange>()
+  #isClosed = false
 
-  async function post(target: Target, headers: Record<string, string | number>, body: string): Promise<Answer> {
-    // A socket looks no address up when it is given one.
-    if (isIP(target.hostname) && !check(target.hostname)) return failed(addressRefused())
-    const first = await ask(target, headers, body)
-    return first === 'stale' ? ((await ask(target, headers, body)) as Answer) : first
+  constructor(settings: RequestSettings) {
+    this.#isAllowed = createAddressCheck(settings.allow)
+    this.#timeoutMs = settings.timeoutMs ?? TIMEOUT_MS
+    const options = {
+      keepAlive: true,
+      maxSockets: MOST_CONNECTIONS_TO_A_HOST,
+      timeout: IDLE_CONNECTION_MS,
+      lookup: createLookup(this.#isAllowed, settings.resolve ?? resolveName, familyOf(settings.sourceIp ?? '')),
+      localAddress: settings.sourceIp,
+      autoSelectFamilyAttemptTimeout: 2000,
+    }
+    this.#agents = { plain: new Agent(options), secure: new HttpsAgent(options) }
   }
 
-  /** `stale`: a kept connection turned out to be closed already, the receiver has seen nothing. */
-  function ask(target: Target, headers: Record<string, string | number>, body: string): Promise<Answer | 'stale'> {
-    return new Promise(resolve => {
-      if (closed) return resolve({ kind: 'abandoned' })
-      const request = (target.secure ? httpsRequest : httpRequest)({
-        agent: target.secure ? agents.secure : agents.plain,
-        method: 'POST',
-        host: target.hostname,
-        port: target.port,
-        path: target.path,
-        headers: {
-          'content-type': 'application/json',
-          'content-length': Buffer.byteLength(body),
-          'user-agent': 'Tidings',
-          ...(target.authorization ? { authorization: target.authorization } : {}),
-          ...headers,
-        },
-      })
-      let timer: NodeJS.Timeout | undefined
-      let answer: IncomingMessage | undefined
-      let beginning = () => ''
-      let failure: Error | undefined
+  async post(target: Target, headers: Headers, body: string): Promise<PostResult> {
+    // The lookup checks the addresses of names. For an address in the URL the socket makes no lookup.
+    if (isIP(target.hostname) && !this.#isAllowed(target.hostname)) return failed(addressRefused())
+    const first = await this.#exchange(target, headers, body)
+    const last = first === 'stale' ? await this.#exchange(target, headers, body) : first
+    return last === 'stale' ? failed(coded('ECONNRESET')) : last
+  }
 
-      underWay.add(request)
-      // From when a connection is found or begun: waiting for a free one is not the receiver's fault.
-      request.once('socket', () => {
-        timer = setTimeout(() => request.destroy(coded('ETIMEDOUT')), timeoutMs)
-      })
-      request.once('response', response => {
-        answer = response
-        beginning = skimBody(response)
-      })
-      request.on('error', error => {
-        failure ??= error
-      })
-      request.once('close', () => {
-        clearTimeout(timer)
-        underWay.delete(request)
-        resolve(outcome())
-      })
-      request.end(body)
+  /** Ends the open requests, which become `abandoned`, and closes every connection. */
+  close(): void {
+    this.#isClosed = true
+    for (const exchange of this.#open) exchange.breakOff()
+    this.#agents.plain.destroy()
+    this.#agents.secure.destroy()
+  }
 
-      // Whatever happens to the rest of an answer, its status counts.
-      function outcome(): Answer | 'stale' {
-        if (answer) return { kind: 'answered', statusCode: answer.statusCode!, answer: beginning() }
-        if (closed) return { kind: 'abandoned' }
-        const wasClosed = !failure || codeOf(failure) === 'ECONNRESET' || codeOf(failure) === 'EPIPE'
-        if (wasClosed && request.reusedSocket) return 'stale'
-        return failed(failure ?? coded('ECONNRESET'))
-      }
+  async #exchange(target: Target, headers: Headers, body: string): Promise<PostResult | 'stale'> {
+    if (this.#isClosed) return { kind: 'abandoned' }
+    const exchange = new Exchange(this.#requestTo(target, headers, body), this.#timeoutMs)
+    this.#open.add(exchange)
+    await exchange.run(body)
+    this.#open.delete(exchange)
+    return exchange.answer() ?? (this.#isClosed ? { kind: 'abandoned' } : exchange.failure())
+  }
+
+  #requestTo(target: Target, headers: Headers, body: string): ClientRequest {
+    return (target.secure ? httpsRequest : httpRequest)({
+      agent: target.secure ? this.#agents.secure : this.#agents.plain,
+      method: 'POST',
+      host: target.hostname,
+      port: target.port,
+      path: target.path,
+      headers: {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+        'user-agent': 'Tidings',
+        ...(target.authorization ? { authorization: target.authorization } : {}),
+        ...headers,
+      },
     })
   }
+}
 
-  return {
-    post,
-    close() {
-      closed = true
-      for (const request of underWay) request.destroy()
-      agents.plain.destroy()
-      agents.secure.destroy()
-    },
+function familyOf(address: string): 4 | 6 | undefined {
+  const version = isIP(address)
+  return version === 4 || version === 6 ? version : undefined
+}
+
+/** One request and its response. */
+class Exchange {
+  readonly #request: ClientRequest
+  readonly #timeoutMs: number
+  #timer: NodeJS.Timeout | undefined
+  #response: IncomingMessage | undefined
+  #beginning = () => ''
+  #error: Error | undefined
+
+  constructor(request: ClientRequest, timeoutMs: number) {
+    this.#request = request
+    this.#timeoutMs = timeoutMs
+  }
+
+  /** Resolves when the exchange is over, with or without a response. */
+  run(body: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#request.once('socket', () => this.#startTimer())
+    this.#request.once('response', response => {
+      this.#response = response
+      this.#beginning = readBeginning(response)
+    })
+    this.#request.on('error', error => {
+      this.#error ??= error
+    })
+    this.#request.once('close', () => {
+      clearTimeout(this.#timer)
+      resolve()
+    })
+    this.#request.end(body)
+    return promise
+  }
+
+  /** The time runs from when the request has a connection: the receiver does not cause the wait for a free one. */
+  #startTimer() {
+    this.#timer = setTimeout(() => this.#request.destroy(coded('ETIMEDOUT')), this.#timeoutMs)
+  }
+
+  breakOff(): void {
+    this.#request.destroy()
+  }
+
+  /** The status counts, also when the rest of the response could not be read. */
+  answer(): PostResult | undefined {
+    if (!this.#response) return undefined
+    return { kind: 'answered', statusCode: this.#response.statusCode ?? 0, answer: this.#beginning() }
+  }
+
+  /** `stale`: the receiver had closed a kept connection before the request, so it has seen nothing of the request. */
+  failure(): PostResult | 'stale' {
+    const error = this.#error ?? coded('ECONNRESET')
+    const wasClosed = ['ECONNRESET', 'EPIPE'].includes(codeOf(error))
+    return wasClosed && this.#request.reusedSocket ? 'stale' : failed(error)
   }
 }
 
-/** Reads an answer to its end, to keep the connection; too long a one costs it. Returns what tells its beginning. */
-function skimBody(response: IncomingMessage): () => string {
+/**
+ * Reads a response to its end, so that the connection can be used again. A response that is too long closes the connection.
+ * The function that it returns gives the beginning of the text.
+ */
+function readBeginning(response: IncomingMessage): () => string {
   let bytes = 0
   const kept: Buffer[] = []
   response.on('data', (chunk: Buffer) => {
@@ -174,16 +214,16 @@ function skimBody(response: IncomingMessage): () => string {
   return () => printable(wholeCharacters(Buffer.concat(kept)))
 }
 
-/** Without the last character where only its first bytes are there. */
+/** Leaves out the last character when some of its bytes are missing. */
 const wholeCharacters = (bytes: Buffer) => new TextDecoder().decode(bytes, { stream: true })
 
-/** The database takes no zero byte, and a page shows no other control character. */
+/** PostgreSQL cannot store a zero byte, and the cabinet cannot show other control characters. */
 const printable = (text: string) => text.replace(/[^\P{Cc}\n\t]/gu, '')
 
 const coded = (code: string) => Object.assign(new Error(code), { code })
-const codeOf = (error: Error) => (error as NodeJS.ErrnoException).code ?? ''
+const codeOf = (error: Error) => ('code' in error && typeof error.code === 'string' ? error.code : '')
 
-const failed = (error: Error): Answer => ({ kind: 'failed', error: reasonOf(codeOf(error)) })
+const failed = (error: Error): PostResult => ({ kind: 'failed', error: reasonOf(codeOf(error)) })
 
 const reasons: Record<string, string> = {
   [ADDRESS_REFUSED]: 'the address is in a network that is not allowed',
@@ -196,7 +236,7 @@ const reasons: Record<string, string> = {
   EAI_AGAIN: 'host not found for now',
 }
 
-/** Words for a log that strangers read: from the code alone, a message could quote the address. */
+/** Customers read this text. It is made from the error code alone, because the message of an error may contain the address. */
 function reasonOf(code: string): string {
   if (reasons[code]) return reasons[code]
   if (/CERT|TLS|SSL|SIGNATURE|ISSUER|ALTNAME/.test(code)) return `secure connection failed: ${code}`

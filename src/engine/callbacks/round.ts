@@ -7,23 +7,25 @@ import { holdersOf, nextBatches, savePasses } from '../../domain/callbacks/callb
 import { callbackSecretOf } from '../../domain/callbacks/secrets.ts'
 import { signedHeaders, signerOf } from '../../domain/callbacks/signature.ts'
 import { type Chain, chainsOf } from './chains.ts'
-import type { Answer, Poster } from './request.ts'
+import type { Poster, PostResult } from './request.ts'
 import {
+  type CallbackRequest,
   FIRST_ROUND_EVENTS,
-  hold,
   noteRefused,
   noteTaken,
   openBatch,
-  type Parcel,
   passOf,
+  postpone,
   type Session,
   shownOf,
 } from './session.ts'
 
-/** Requests at once to one receiver, each message's events one after another. */
-const LANES = 4
-/** A round ends with its slowest request, and only then is it known what to try again and when: one who is slow gets
- * small rounds. */
+/** Requests that one receiver gets at the same time. */
+const REQUESTS_AT_ONCE = 4
+/**
+ * A round ends when its slowest request ends, and only then the database learns what to try again. So a slow receiver
+ * gets small rounds.
+ */
 const MOST_ROUND_EVENTS = 1000
 const SLOW_ROUND_REQUESTS = 20
 const FAST_ROUND_MS = 1000
@@ -36,18 +38,18 @@ export type RoundContext = {
   clock: () => Date
   log: Logger
   poster: Poster
-  /** Opens the signing secrets of companies. */
+  /** Decrypts the signing secrets of companies. */
   key: BoxKey | undefined
   worker: string
   retryMs: number
-  /** Asked before every request. */
-  mayGoOn(session: Session): boolean
+  /** Checked before every request. */
+  mayContinue(session: Session): boolean
   isStopping(): boolean
-  /** Resolves when progress that is being noted is written. */
-  progressNoted(): Promise<unknown>
+  /** Resolves when the progress that is being saved is written. */
+  progressSaved(): Promise<unknown>
 }
 
-/** Reads a receiver's next batches, sends them and writes the results. Says whether there was anything to send. */
+/** Reads the next batches of a receiver, sends them and writes the results. Returns false when there was none to send. */
 export async function sendRound(context: RoundContext, session: Session): Promise<boolean> {
   const { sql, clock } = context
   const probe = session.failures >= FAILURES_UNTIL_PROBE
@@ -64,48 +66,54 @@ export async function sendRound(context: RoundContext, session: Session): Promis
   return true
 }
 
-/** A probe goes alone; the rest follows when it was taken. */
+/** A probe is sent alone. The other chains follow when the receiver accepted it. */
 async function sendChains(context: RoundContext, session: Session, chains: Chain[], probe: boolean) {
-  let next = 0
-  const lane = async () => {
-    while (next < chains.length && context.mayGoOn(session)) await sendChain(context, session, chains[next++]!)
+  const [first, ...others] = chains
+  if (!first) return
+  const waiting = probe ? others : chains.slice()
+  const sendWaiting = async () => {
+    while (context.mayContinue(session)) {
+      const chain = waiting.shift()
+      if (!chain) return
+      await sendChain(context, session, chain)
+    }
   }
-  if (probe && chains.length > 0) await sendChain(context, session, chains[next++]!)
-  await Promise.all(Array.from({ length: LANES }, lane))
+  if (probe) await sendChain(context, session, first)
+  await Promise.all(Array.from({ length: REQUESTS_AT_ONCE }, sendWaiting))
 }
 
-/** One request after another: behind one that was refused the others stay. */
+/** Sends the requests one after another. After a refused request the rest of the chain is postponed. */
 async function sendChain(context: RoundContext, session: Session, chain: Chain) {
-  for (const [place, parcel] of chain.entries()) {
-    if (place > 0 && !context.mayGoOn(session)) return
+  for (const [place, request] of chain.entries()) {
+    if (place > 0 && !context.mayContinue(session)) return
     const now = context.clock()
-    if (parcel.some(({ batch }) => batch.expiresAt <= now)) return // the others of it go in the next round
+    if (request.some(({ batch }) => batch.expiresAt <= now)) return // the events that have not expired are sent in the next round
     const begun = performance.now()
-    const answer = await send(context, parcel, now)
-    if (answer.kind === 'abandoned') return
+    const result = await send(context, request, now)
+    if (result.kind === 'abandoned') return
     const tookMs = Math.round(performance.now() - begun)
-    if (isTaken(answer)) {
-      if (session.cameToUsPaused) context.log.info(shownOf(session), 'receiver.recovered')
-      noteTaken(session, parcel, answer, tookMs)
+    if (isTaken(result)) {
+      if (session.beganPaused) context.log.info(shownOf(session), 'receiver.recovered')
+      noteTaken(session, request, result, tookMs)
     } else {
-      noteRefused(session, parcel, answer, tookMs)
-      for (const { batch, index } of chain.slice(place).flat()) hold(batch, batch.events[index]!.messageUuid)
+      noteRefused(session, request, result, tookMs)
+      for (const { batch, messageUuid } of chain.slice(place).flat()) postpone(batch, messageUuid)
       return
     }
   }
 }
 
-async function send({ poster }: RoundContext, parcel: Parcel, now: Date): Promise<Answer> {
-  const { target, sign } = parcel[0]!.batch
+async function send({ poster }: RoundContext, request: CallbackRequest, now: Date): Promise<PostResult> {
+  const { target, sign } = request[0].batch
   if (!target) return { kind: 'failed', error: 'no http or https address' }
-  const body = requestBodyOf(parcel)
-  return poster.post(target, signedHeaders(sign, requestIdOf(parcel), body, now), body)
+  const body = requestBodyOf(request)
+  return poster.post(target, signedHeaders(sign, requestIdOf(request), body, now), body)
 }
 
-const isTaken = (answer: Answer): answer is Extract<Answer, { kind: 'answered' }> =>
-  answer.kind === 'answered' && answer.statusCode >= 200 && answer.statusCode < 300
+const isTaken = (result: PostResult): result is Extract<PostResult, { kind: 'answered' }> =>
+  result.kind === 'answered' && result.statusCode >= 200 && result.statusCode < 300
 
-/** What takes long is the number of requests; an array counts as one. */
+/** The number of requests decides how long a round takes. An array is one request. */
 function nextRoundEvents(lastMs: number, chains: Chain[]): number {
   if (lastMs < FAST_ROUND_MS || chains.length === 0) return MOST_ROUND_EVENTS
   const requests = chains.flat()
@@ -119,12 +127,12 @@ async function endRound(context: RoundContext, session: Session) {
   const retryAt = new Date(now.getTime() + context.retryMs)
   const passes = session.batches.map(batch => passOf(batch, now, retryAt))
   session.batches = []
-  await context.progressNoted() // what it had collected is older than this
+  await context.progressSaved() // it is older than these results and must not be written after them
   await persistently(context, () => savePasses(context.sql, context.worker, session, passes))
   for (const pass of passes) logAttempt(context, session, pass)
 }
 
-/** A database that is away for a moment must not make us repeat what was taken. */
+/** Tries again when the database cannot be reached, because events whose result is not written are sent twice. */
 async function persistently({ isStopping }: RoundContext, write: () => Promise<void>) {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -78,7 +78,7 @@ describe('a receiver that answers', () => {
     expect(await attempts()).toMatchObject([{ triedEvents: 2, deliveredEvents: 2, statusCode: 200, error: null }])
   })
 
-  test('gets login and password of the address decoded, and neither is seen anywhere else', async () => {
+  test('gets login and password of the address decoded, and neither appears anywhere else', async () => {
     const receiver = await aReceiver((_, response) => response.writeHead(500).end())
     const url = receiver.url.replace('http://', 'http://us%40er:p%3Ass%20w%C3%B6rd@')
     await enqueue(`${url}?a=b%20c`, [eventOf(messages(1)[0]!)])
@@ -99,7 +99,7 @@ describe('a receiver that answers', () => {
     expect(seen).not.toMatch(/p%3Ass|p:ss|w%C3%B6rd|wörd|cDpzcy/)
   })
 
-  test('slowly still gets everything, four at a time', async () => {
+  test('slowly gets every event, four requests at a time', async () => {
     let now = 0
     let most = 0
     const receiver = await aReceiver((_, response) => {
@@ -119,7 +119,7 @@ describe('a receiver that answers', () => {
     expect(most).toBe(4)
   })
 
-  test('with a huge body is not read to its end, and its status counts', async () => {
+  test('with a huge body is not read to the end, and its status counts', async () => {
     let written = 0
     const receiver = await aReceiver((_, response) => {
       const chunk = randomBytes(16_384)
@@ -136,7 +136,7 @@ describe('a receiver that answers', () => {
     expect(await attempts()).toMatchObject([{ statusCode: 200 }])
   })
 
-  test('and closes idle connections loses nothing by it', async () => {
+  test('and closes idle connections gets every event', async () => {
     const receiver = await aReceiver((_, response) => {
       response.end()
       setImmediate(() => response.socket?.destroy())
@@ -150,7 +150,7 @@ describe('a receiver that answers', () => {
   })
 })
 
-describe('a receiver that does not', () => {
+describe('an attempt fails, and the event waits, when the receiver', () => {
   const refuseTo = async (answer: Answer, settings: Partial<CallbackSettings> = {}) => {
     const receiver = await aReceiver(answer)
     await enqueue(receiver.url, [eventOf(messages(1)[0]!)])
@@ -160,13 +160,13 @@ describe('a receiver that does not', () => {
     return { receiver, attempt }
   }
 
-  test('500, then 200: the event comes again after the pause, under the same id, and not before', async () => {
+  test('answers 500: the event is sent again after the pause, not earlier, and with the same id', async () => {
     const { receiver, attempt } = await refuseTo((_, response, place) => response.writeHead(place ? 200 : 500).end())
     expect(attempt).toMatchObject({ statusCode: 500, error: null, triedEvents: 1, deliveredEvents: 0 })
     travel(298)
     const other = await aReceiver()
     await enqueue(other.url, [eventOf(messages(1)[0]!)])
-    await eventually(() => expect(other.requests).toHaveLength(1)) // it has looked since
+    await eventually(() => expect(other.requests).toHaveLength(1)) // by then the engine has read the due receivers again
     expect(receiver.requests).toHaveLength(1)
     travel(3)
     await allDelivered()
@@ -177,37 +177,37 @@ describe('a receiver that does not', () => {
     expect(tries).toMatchObject([{ statusCode: 200 }, { statusCode: 500 }])
   })
 
-  test('redirects: nobody follows', async () => {
+  test('redirects: the redirect is not followed', async () => {
     const elsewhere = await aReceiver()
     const { attempt } = await refuseTo((_, response) => response.writeHead(307, { location: elsewhere.url }).end())
     expect(attempt.statusCode).toBe(307)
     expect(elsewhere.requests).toEqual([])
   })
 
-  test('closes early', async () => {
+  test('closes the connection without an answer', async () => {
     const { attempt } = await refuseTo((_, response) => response.socket!.destroy())
     expect(attempt).toMatchObject({ statusCode: null, error: 'connection closed without an answer' })
   })
 
-  test('hangs: the time is limited', async () => {
+  test('does not answer in time', async () => {
     const { attempt } = await refuseTo(hang, { timeoutMs: 100 })
     expect(attempt.error).toBe('no answer in time')
   })
 
-  test('drips an answer for ever: its status counts, and the time is limited', async () => {
+  test('sends an endless body: its status counts, and the time is limited', async () => {
     const receiver = await aReceiver((_, response) => void response.writeHead(200).write('a'))
     await enqueue(receiver.url, [eventOf(messages(1)[0]!)])
-    startSender({ timeoutMs: 2000, retrySeconds: 1 }) // again where a busy machine took too long for the status
+    startSender({ timeoutMs: 2000, retrySeconds: 1 }) // on a busy machine the status may come too late: then the event is sent again
     await allDelivered()
   })
 
-  test('is not there', async () => {
+  test('refuses the connection', async () => {
     await enqueue(`http://127.0.0.1:${await aDeadPort()}/`, [eventOf(messages(1)[0]!)])
     startSender()
     expect((await firstAttempt()).error).toBe('connection refused')
   })
 
-  test('has no name that anyone knows', async () => {
+  test('has a host name that does not exist', async () => {
     const resolve = async () => {
       throw Object.assign(new Error('unknown'), { code: 'ENOTFOUND' })
     }
@@ -216,13 +216,13 @@ describe('a receiver that does not', () => {
     expect((await firstAttempt()).error).toBe('host not found')
   })
 
-  test('is no http address at all', async () => {
+  test('has no http address', async () => {
     await enqueue('no address', [eventOf(messages(1)[0]!)])
     startSender()
     expect((await firstAttempt()).error).toBe('no http or https address')
   })
 
-  test('speaks TLS with a certificate of its own making, or none', async () => {
+  test('has a self-signed certificate or no TLS', async () => {
     const secure = await aReceiver(ok, listener => createSecureServer(selfSigned('127.0.0.1'), listener))
     const plain = await aReceiver()
     await enqueue(secure.url.replace('http:', 'https:'), [eventOf(messages(1)[0]!)])
@@ -239,7 +239,7 @@ describe('addresses', () => {
   const REFUSED = 'the address is in a network that is not allowed'
 
   test.each(['127.0.0.1', '[::ffff:127.0.0.1]', '0x7f.1', '2130706433', 'localhost'])(
-    '%s is not dialled unless the settings allow it',
+    'no connection is made to %s unless the settings allow it',
     async host => {
       const receiver = await aReceiver()
       await enqueue(`http://${host}:${receiver.port}/`, [eventOf(messages(1)[0]!)])
@@ -249,7 +249,7 @@ describe('addresses', () => {
     },
   )
 
-  test('a name is judged by where it leads when it is dialled', async () => {
+  test('a host name is checked by the address that it has when the connection is made', async () => {
     const receiver = await aReceiver()
     const resolve = async () => [{ address: '127.0.0.1', family: 4 as const }]
     await enqueue(`http://innocent.example:${receiver.port}/`, [eventOf(messages(1)[0]!)])
@@ -262,7 +262,7 @@ describe('addresses', () => {
     expect(receiver.requests[0]!.headers.host).toBe(`innocent.example:${receiver.port}`)
   })
 
-  test('requests leave from the source address', async () => {
+  test('requests come from the source address of the settings', async () => {
     const sources: (string | undefined)[] = []
     const receiver = await aReceiver((_, response) => {
       sources.push(response.socket!.remoteAddress)
@@ -275,10 +275,10 @@ describe('addresses', () => {
   })
 })
 
-describe('isolation', () => {
+describe('receivers do not disturb each other:', () => {
   const resolve = async () => [{ address: '127.0.0.1', family: 4 as const }]
 
-  test('while one hangs the others get everything', async () => {
+  test('while one receiver does not answer, the others get every event', async () => {
     const hanging = await aReceiver(hang)
     const others = await Promise.all([aReceiver(), aReceiver(), aReceiver()])
     await enqueue(
@@ -297,7 +297,7 @@ describe('isolation', () => {
     expect(hanging.requests).toHaveLength(4)
   })
 
-  test('more hanging receivers than there is room for do not keep the others out', async () => {
+  test('more hanging receivers than sessions do not stop the others', async () => {
     const hanging = await aReceiver(hang)
     const other = await aReceiver()
     for (let i = 0; i < 200; i++) {
@@ -310,12 +310,12 @@ describe('isolation', () => {
       other.url,
       messages(300).map(uuid => eventOf(uuid)),
     )
-    // On a busy machine requests to the other receiver may take too long as well: they are sent again.
+    // On a busy machine requests to the other receiver may time out as well. They are sent again.
     startSender({ resolve, timeoutMs: 2000, retrySeconds: 1 })
     await eventually(() => expect(new Set(other.requests.map(({ body }) => body)).size).toBe(300))
   })
 
-  test('a wrong address of one company does not stop another at the same host', async () => {
+  test('a wrong address of one company does not stop another company at the same host', async () => {
     const receiver = await aReceiver(({ path }, response) => response.writeHead(path === '/wrong' ? 404 : 200).end())
     const neighbour = await aCompany(db.sql, world.partner)
     await enqueue(
@@ -331,7 +331,7 @@ describe('isolation', () => {
     await allDelivered()
   })
 
-  test('one that fails 20 times in a row is probed with one event, and the rest follows on success', async () => {
+  test('a receiver that fails 20 times in a row is probed with one event, and the rest follows on success', async () => {
     const receiver = await aReceiver((_, response) => response.writeHead(503).end())
     await enqueue(
       receiver.url,
@@ -379,13 +379,13 @@ describe('the log', () => {
     await paused()
   }
 
-  test('tells once that a receiver is paused, however often it is probed, and once that it is back', async () => {
+  test('has one line when a receiver is paused, also after many probes, and one line when it recovers', async () => {
     const receiver = await aPausedReceiver()
     const sender = startSender()
     await paused()
     await failedProbe(receiver)
     await sender.stop()
-    startSender() // a pause is remembered by whoever comes next
+    startSender() // the pause is stored, so the next engine knows it
     await failedProbe(receiver)
     expect(lines('receiver.paused')).toMatchObject([
       { companyId: world.companyId, receiver: new URL(receiver.url).origin, probeAt: expect.any(String) },
@@ -400,7 +400,7 @@ describe('the log', () => {
     ])
   })
 
-  test('tells of every pause anew', async () => {
+  test('has a new line for every new pause', async () => {
     const receiver = await aPausedReceiver()
     const refuse = receiver.answer
     startSender()
@@ -419,8 +419,8 @@ describe('the log', () => {
   })
 })
 
-describe('order', () => {
-  test('a later event of a message stays behind a refused one, and nobody else does', async () => {
+describe('the order of events', () => {
+  test('is kept behind a refused event of the same message, and other messages are not delayed', async () => {
     const [stuck, free] = messages(2)
     const receiver = await aReceiver((request, response) => {
       const refuse = request.event.messageUuid === stuck && world.travelledMs === 0
@@ -447,7 +447,7 @@ describe('order', () => {
     expect(await db.sql`select from callbacks where held is not null`).toHaveLength(0)
   })
 
-  test('holds with a receiver that is slow and refuses at random', async () => {
+  test('is kept at a receiver that is slow and refuses at random', async () => {
     const taken = new Map<string, string[]>()
     const receiver = await aReceiver(({ event }, response, place) => {
       const isRefused = place % 7 === 3
@@ -479,8 +479,8 @@ describe('order', () => {
   })
 })
 
-describe('ends', () => {
-  test('a day after it happened an event is given up, and is not sent any more', async () => {
+describe('expired and replayed batches:', () => {
+  test('a batch expires a day after its events, and is not sent any more', async () => {
     const receiver = await aReceiver((_, response) => response.writeHead(500).end())
     await enqueue(receiver.url, [eventOf(messages(1)[0]!)])
     startSender()
@@ -492,7 +492,7 @@ describe('ends', () => {
     expect(receiver.requests).toHaveLength(2)
   })
 
-  test('one that was given up is sent again as a whole when somebody asks', async () => {
+  test('a replay sends an expired batch again as a whole', async () => {
     const receiver = await aReceiver((_, response, place) => response.writeHead(place === 0 ? 500 : 200).end())
     await enqueue(
       receiver.url,
@@ -508,7 +508,7 @@ describe('ends', () => {
     expect(receiver.requests).toHaveLength(4)
   })
 
-  test('one that waits goes on at once when somebody asks, with what is left of it', async () => {
+  test('a replay sends the events that are left of a waiting batch at once', async () => {
     const receiver = await aReceiver((_, response, place) => response.writeHead(place === 0 ? 500 : 200).end())
     await enqueue(
       receiver.url,
@@ -523,8 +523,8 @@ describe('ends', () => {
   })
 })
 
-describe('engines', () => {
-  test('two at once send each event once', async () => {
+describe('several engines:', () => {
+  test('two engines send each event once', async () => {
     const receivers = await Promise.all([aReceiver(), aReceiver(), aReceiver()])
     startSender()
     startSender()
@@ -540,7 +540,7 @@ describe('engines', () => {
     expect(got.toSorted()).toEqual(sent.toSorted())
   })
 
-  test('what a killed one had delivered is not sent again, the rest is', async () => {
+  test('after one is killed, only the events that it had not delivered are sent', async () => {
     const [answered, silent] = [new Set<unknown>(), hang]
     const receiver = await aReceiver((request, response, place) => {
       if (place >= 6) return silent(request, response, place)
@@ -567,7 +567,7 @@ describe('engines', () => {
     expect(receiver.requests.length).toBeLessThanOrEqual(20 + 4)
   })
 
-  test('however many companies share a host it gets 16 requests at once, and a stop does not wait for those in line', async () => {
+  test('companies that share a host send it 16 requests at once together, and a stop does not wait for queued requests', async () => {
     const receiver = await aReceiver(hang)
     for (let i = 0; i < 6; i++) {
       await enqueue(
@@ -583,7 +583,7 @@ describe('engines', () => {
     expect(receiver.requests).toHaveLength(16)
   })
 
-  test('one that is stopped breaks off what hangs, and counts it as no failure', async () => {
+  test('an engine that is stopped ends its hanging requests, and does not count them as failures', async () => {
     const receiver = await aReceiver(hang)
     await enqueue(
       receiver.url,
@@ -603,8 +603,8 @@ function startEngineProcess(settings: Partial<CallbackSettings>): ChildProcess {
   const program = `
     import { pino } from 'pino'
     import { connect } from ${JSON.stringify(new URL('../../db/sql.ts', import.meta.url).href)}
-    import { startCallbackSender } from ${JSON.stringify(new URL('./sender.ts', import.meta.url).href)}
-    startCallbackSender({
+    import { CallbackSender } from ${JSON.stringify(new URL('./sender.ts', import.meta.url).href)}
+    new CallbackSender({
       sql: connect(${JSON.stringify(db.url)}), clock: () => new Date(), log: pino({ level: 'error' }),
       settings: ${JSON.stringify({ ...local, ...settings })} })`
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'inherit' })
@@ -612,7 +612,7 @@ function startEngineProcess(settings: Partial<CallbackSettings>): ChildProcess {
   return child
 }
 
-/** A certificate that nobody vouches for, as short as X.509 lets it be. */
+/** A self-signed certificate with as few X.509 fields as possible. */
 function selfSigned(name: string): { key: string; cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
   const der = (tag: number, ...parts: Buffer[]): Buffer => {

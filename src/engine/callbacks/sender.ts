@@ -12,16 +12,16 @@ import {
   renewReceivers,
   saveProgress,
 } from '../../domain/callbacks/callbacks.ts'
-import { repeat } from '../loop.ts'
-import { createPoster, type RequestSettings } from './request.ts'
+import { type Loop, repeat } from '../loop.ts'
+import { Poster, type RequestSettings } from './request.ts'
 import { type RoundContext, sendRound } from './round.ts'
 import { keyOf, newSession, type Session, shownOf } from './session.ts'
 import { TestCalls } from './test-calls.ts'
 
 export type CallbackSettings = RequestSettings & {
-  /** The pause between two tries. */
+  /** The pause between two attempts. */
   retrySeconds?: number
-  /** How long a receiver stays ours without being renewed; who holds it stops asking when three quarters are over. */
+  /** How long the lease of a receiver is valid. An engine that cannot renew it stops sending after three quarters of it. */
   leaseSeconds?: number
 }
 
@@ -30,7 +30,7 @@ export type CallbackSenderContext = {
   clock: () => Date
   log: Logger
   settings: CallbackSettings
-  /** Opens the signing secrets of companies. */
+  /** Decrypts the signing secrets of companies. */
   key?: BoxKey | undefined
 }
 
@@ -42,147 +42,166 @@ const EXPIRE_EVERY_MS = 1000
 const TESTS_EVERY_MS = 500
 const STOP_GRACE_MS = 3000
 
-/** Receivers served at once by one process, and of these so many whose last request failed. */
+/** Most receivers that one engine serves at once, and how many of them may be failing receivers. */
 const MOST_SESSIONS = 128
-const MOST_DOUBTFUL = 64
-/** How long one that others wait for may go on. */
+const MOST_FAILING = 64
+/** After this time a session ends if other receivers wait for a session. */
 const SLICE_MS = 5000
 
 /**
- * Delivers callbacks. A receiver is served by one engine at a time, in rounds: its next batches are read, sent over a
- * few lanes and written back with one statement. Any number of engines may run on one database.
+ * Delivers callbacks, from its construction until `stop`. One engine at a time serves a receiver, in rounds: it reads the
+ * next batches, sends a few requests at once, and writes the results with one statement. Any number of engines may run on
+ * one database.
  *
- * Nobody waits for a bad receiver: each has lanes of its own, and the receivers that fail may take no more than half
- * of the sessions. Those that are merely slow give theirs up after a while when others wait, and the one served
- * longest ago is next.
+ * A bad receiver does not delay the others. Each receiver has its own concurrent requests, and receivers that fail get at
+ * most half of the sessions. The session of a slow receiver ends after a while if other receivers wait. The receiver that
+ * was served longest ago is next.
  */
-export function startCallbackSender({ sql, clock, log, settings, key }: CallbackSenderContext): {
-  stop(): Promise<void>
-} {
-  const worker = randomUUID()
-  const retryMs = (settings.retrySeconds ?? RETRY_SECONDS) * 1000
-  const leaseSeconds = settings.leaseSeconds ?? LEASE_SECONDS
-  const poster = createPoster(settings)
-  const tests = new TestCalls({ sql, clock, log, poster, key })
-  const sessions = new Map<string, Session>()
-  const ended = new Set<Promise<void>>()
-  let stopping = false
-  let crowded = false
-  let savingProgress: Promise<unknown> = Promise.resolve()
-  let wake = () => {}
+export class CallbackSender {
+  readonly #context: CallbackSenderContext
+  readonly #worker = randomUUID()
+  readonly #retryMs: number
+  readonly #leaseSeconds: number
+  readonly #poster: Poster
+  readonly #tests: TestCalls
+  readonly #rounds: RoundContext
+  readonly #sessions = new Map<string, Session>()
+  readonly #running = new Set<Promise<void>>()
+  readonly #scheduling: Promise<void>
+  readonly #loops: Loop[]
+  #isStopping = false
+  /** More receivers are due than this engine has free sessions. */
+  #isCrowded = false
+  #savingProgress: Promise<unknown> = Promise.resolve()
+  #sessionEnded = Promise.withResolvers<void>()
 
-  const rounds: RoundContext = {
-    sql,
-    clock,
-    log,
-    poster,
-    key,
-    worker,
-    retryMs,
-    mayGoOn,
-    isStopping: () => stopping,
-    progressNoted: () => savingProgress,
+  constructor(context: CallbackSenderContext) {
+    const { sql, clock, log, settings, key } = context
+    this.#context = context
+    this.#retryMs = (settings.retrySeconds ?? RETRY_SECONDS) * 1000
+    this.#leaseSeconds = settings.leaseSeconds ?? LEASE_SECONDS
+    this.#poster = new Poster(settings)
+    this.#tests = new TestCalls({ sql, clock, log, poster: this.#poster, key })
+    this.#rounds = this.#roundContext()
+    this.#scheduling = this.#schedule()
+    this.#loops = [
+      repeat('callback leases', this.#leaseSeconds * 250, log, () => this.#renewLeases()),
+      repeat('callback progress', SAVE_PROGRESS_EVERY_MS, log, () => this.#saveProgress()),
+      repeat('callback expiry', EXPIRE_EVERY_MS, log, () => expireCallbacks(sql, clock())),
+      repeat('callback tests', TESTS_EVERY_MS, log, () => this.#tests.sendNext()),
+    ]
   }
-  const scheduling = schedule()
-  const loops = [
-    repeat('callback leases', leaseSeconds * 250, log, renewLeases),
-    repeat('callback progress', SAVE_PROGRESS_EVERY_MS, log, noteProgress),
-    repeat('callback expiry', EXPIRE_EVERY_MS, log, () => expireCallbacks(sql, clock())),
-    repeat('callback tests', TESTS_EVERY_MS, log, () => tests.sendNext()),
-  ]
 
-  async function schedule() {
-    while (!stopping) {
-      const woken = new Promise<void>(resolve => {
-        wake = resolve
-      })
-      await takeReceivers().catch(err => log.error({ err, loop: 'callbacks' }, 'loop.failed'))
+  /** Waits a few seconds for open requests. Then it breaks them off, and the next engine sends their events again. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    this.#sessionEnded.resolve()
+    const grace = setTimeout(() => this.#poster.close(), STOP_GRACE_MS)
+    await this.#scheduling
+    await Promise.all(this.#running)
+    clearTimeout(grace)
+    this.#poster.close()
+    await Promise.all(this.#loops.map(loop => loop.stop()))
+    await this.#tests.ended()
+  }
+
+  #roundContext(): RoundContext {
+    const { sql, clock, log, key } = this.#context
+    return {
+      sql,
+      clock,
+      log,
+      poster: this.#poster,
+      key,
+      worker: this.#worker,
+      retryMs: this.#retryMs,
+      mayContinue: session => this.#mayContinue(session),
+      isStopping: () => this.#isStopping,
+      progressSaved: () => this.#savingProgress,
+    }
+  }
+
+  async #schedule() {
+    const { log } = this.#context
+    while (!this.#isStopping) {
+      this.#sessionEnded = Promise.withResolvers()
+      await this.#claimReceivers().catch(err => log.error({ err, loop: 'callbacks' }, 'loop.failed'))
       const timer = new AbortController()
-      // Somebody waits: the next session that ends makes room. Nobody does: it is enough to look now and then.
+      // When receivers wait for a session, the end of a session is the moment to look again. Otherwise polling is enough.
       await Promise.race([
         pause(POLL_MS, undefined, { signal: timer.signal }).catch(() => {}),
-        ...(crowded ? [woken] : []),
+        ...(this.#isCrowded ? [this.#sessionEnded.promise] : []),
       ])
       timer.abort()
     }
   }
 
-  async function takeReceivers() {
-    const room = MOST_SESSIONS - sessions.size
-    const found = await findDueReceivers(sql, clock(), room + 1, Math.max(0, MOST_DOUBTFUL - doubtful()))
-    const free = found.filter(key => !sessions.has(keyOf(key)))
-    crowded = free.length > room
-    if (room === 0 || free.length === 0 || stopping) return
+  async #claimReceivers() {
+    const { sql, clock } = this.#context
+    const room = MOST_SESSIONS - this.#sessions.size
+    const roomForFailing = Math.max(0, MOST_FAILING - this.#countFailing())
+    const found = await findDueReceivers(sql, clock(), room + 1, roomForFailing)
+    const due = found.filter(key => !this.#sessions.has(keyOf(key)))
+    this.#isCrowded = due.length > room
+    if (room === 0 || due.length === 0 || this.#isStopping) return
     const askedAt = performance.now()
-    const claimed = await claimReceivers(sql, free.slice(0, room), worker, leaseSeconds, clock())
-    for (const receiver of claimed) begin(receiver, askedAt)
+    const claimed = await claimReceivers(sql, due.slice(0, room), this.#worker, this.#leaseSeconds, clock())
+    for (const receiver of claimed) this.#begin(receiver, askedAt)
   }
 
-  function doubtful(): number {
-    return [...sessions.values()].filter(session => session.failures > 0).length
+  #countFailing(): number {
+    return [...this.#sessions.values()].filter(session => session.failures > 0).length
   }
 
-  function begin(receiver: Receiver, askedAt: number) {
-    const session = newSession(receiver, safeFrom(askedAt), performance.now() + SLICE_MS)
-    sessions.set(keyOf(session), session)
-    const end = serve(session).finally(() => {
-      sessions.delete(keyOf(session))
-      ended.delete(end)
-      wake()
+  #begin(receiver: Receiver, askedAt: number) {
+    const session = newSession(receiver, this.#safeUntil(askedAt), performance.now() + SLICE_MS)
+    this.#sessions.set(keyOf(session), session)
+    const end = this.#serve(session).finally(() => {
+      this.#sessions.delete(keyOf(session))
+      this.#running.delete(end)
+      this.#sessionEnded.resolve()
     })
-    ended.add(end)
+    this.#running.add(end)
   }
 
-  function safeFrom(askedAt: number): number {
-    return askedAt + leaseSeconds * 750
+  /** The lease counts from the moment it was requested: the process may have been frozen before it got the answer. */
+  #safeUntil(askedAt: number): number {
+    return askedAt + this.#leaseSeconds * 750
   }
 
-  async function serve(session: Session) {
+  async #serve(session: Session) {
+    const { sql, clock, log } = this.#context
     try {
-      while (mayGoOn(session) && (await sendRound(rounds, session)));
+      while (this.#mayContinue(session) && (await sendRound(this.#rounds, session)));
     } catch (err) {
       log.error({ err, companyId: session.companyId, receiver: session.receiver }, 'callback.failed')
     }
-    const probeAt = session.paused ? new Date(clock().getTime() + retryMs) : undefined
-    if (probeAt && !session.cameToUsPaused) log.warn({ ...shownOf(session), probeAt }, 'receiver.paused')
-    await releaseReceiver(sql, session, worker, probeAt).catch(err => log.error({ err }, 'callback.failed'))
+    const probeAt = session.paused ? new Date(clock().getTime() + this.#retryMs) : undefined
+    if (probeAt && !session.beganPaused) log.warn({ ...shownOf(session), probeAt }, 'receiver.paused')
+    await releaseReceiver(sql, session, this.#worker, probeAt).catch(err => log.error({ err }, 'callback.failed'))
   }
 
-  function mayGoOn(session: Session): boolean {
-    if (stopping || session.paused || performance.now() >= session.safeUntil) return false
-    if (session.failures > 0 && doubtful() > MOST_DOUBTFUL) return false
-    return !(crowded && performance.now() >= session.sliceEnd)
+  #mayContinue(session: Session): boolean {
+    if (this.#isStopping || session.paused || performance.now() >= session.safeUntil) return false
+    if (session.failures > 0 && this.#countFailing() > MOST_FAILING) return false
+    return !(this.#isCrowded && performance.now() >= session.sliceEnd)
   }
 
-  async function renewLeases() {
-    if (sessions.size === 0) return
-    const held = [...sessions.values()]
+  async #renewLeases() {
+    if (this.#sessions.size === 0) return
+    const sessions = [...this.#sessions.values()]
     const askedAt = performance.now()
-    const renewed = new Set((await renewReceivers(sql, held, worker, leaseSeconds)).map(keyOf))
-    for (const session of held) session.safeUntil = renewed.has(keyOf(session)) ? safeFrom(askedAt) : 0
+    const answered = await renewReceivers(this.#context.sql, sessions, this.#worker, this.#leaseSeconds)
+    const renewed = new Set(answered.map(keyOf))
+    for (const session of sessions) session.safeUntil = renewed.has(keyOf(session)) ? this.#safeUntil(askedAt) : 0
   }
 
-  /** Between the ends of rounds, so that a crash repeats little. */
-  function noteProgress() {
-    const unsaved = [...sessions.values()].flatMap(session => session.batches.filter(batch => batch.unsaved))
-    for (const batch of unsaved) batch.unsaved = false
-    const saving = saveProgress(sql, worker, unsaved)
-    savingProgress = saving.catch(() => {})
+  /** Saves which events were accepted also during a round, so that few events are sent twice after a crash. */
+  #saveProgress() {
+    const batches = [...this.#sessions.values()].flatMap(session => session.batches.filter(batch => batch.unsaved))
+    for (const batch of batches) batch.unsaved = false
+    const saving = saveProgress(this.#context.sql, this.#worker, batches)
+    this.#savingProgress = saving.catch(() => {})
     return saving
-  }
-
-  return {
-    /** Requests under way may end; after a while they are broken off, and are sent again by the next engine. */
-    async stop() {
-      stopping = true
-      wake()
-      const patience = setTimeout(() => poster.close(), STOP_GRACE_MS)
-      await scheduling
-      await Promise.all(ended)
-      clearTimeout(patience)
-      poster.close()
-      await Promise.all(loops.map(loop => loop.stop()))
-      await tests.ended()
-    },
   }
 }

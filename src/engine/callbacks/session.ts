@@ -6,17 +6,19 @@ import {
   type ReceiverKey,
 } from '../../domain/callbacks/callback.ts'
 import type { Signer } from '../../domain/callbacks/signature.ts'
-import { type Answer, type Target, targetOf } from './request.ts'
+import { type PostResult, type Target, targetOf } from './request.ts'
 
-/** A receiver in our hands. */
+/** A receiver that this engine serves now, because it has the lease of the receiver. */
 export type Session = Receiver & {
-  /** By performance.now(): until when nobody else can have taken it over. */
+  /** On the clock of `performance.now()`: until then no other engine can have taken the receiver over. */
   safeUntil: number
+  /** On the same clock: after it the session ends if other receivers wait. */
   sliceEnd: number
-  /** It was paused when it came to us, and has taken nothing since. */
-  cameToUsPaused: boolean
-  /** It failed too often: a probe later, nothing now. */
+  /** The receiver was paused when the session began, and has accepted no request since. */
+  beganPaused: boolean
+  /** Too many requests failed in a row: the next request is a probe, some time later. */
   paused: boolean
+  /** How many events the next round reads. */
   roundEvents: number
   batches: OpenBatch[]
 }
@@ -25,9 +27,9 @@ export type OpenBatch = CallbackBatch & {
   receiver: string
   target: Target | undefined
   sign: Signer
-  /** Something was taken that the database does not know yet. */
+  /** The receiver accepted events of this batch that the database does not show as accepted yet. */
   unsaved: boolean
-  /** A message is left behind in this pass. */
+  /** Events of a message were postponed in this round. */
   refused: boolean
   tried: number
   taken: number
@@ -36,13 +38,13 @@ export type OpenBatch = CallbackBatch & {
   failure?: { statusCode?: number; answer?: string; error?: string; tookMs: number }
 }
 
-/** An event on its way: a place in a batch. */
-export type Item = { batch: OpenBatch; index: number }
+/** An event that is to be sent. `index` is its place in the batch. */
+export type PendingEvent = { batch: OpenBatch; index: number; messageUuid: string }
 
-/** What one request carries: one event of the partner API, or an array of the messaging API for one address. */
-export type Parcel = Item[]
+/** The events of one request: one event of the partner API, or an array of the messaging API for one address. */
+export type CallbackRequest = [PendingEvent, ...PendingEvent[]]
 
-/** Events of one receiver in memory at once, until it is known how quickly it takes them. */
+/** Events that the first round of a session reads. Later rounds depend on how fast the receiver is. */
 export const FIRST_ROUND_EVENTS = 250
 
 export function newSession(receiver: Receiver, safeUntil: number, sliceEnd: number): Session {
@@ -50,7 +52,7 @@ export function newSession(receiver: Receiver, safeUntil: number, sliceEnd: numb
     ...receiver,
     safeUntil,
     sliceEnd,
-    cameToUsPaused: receiver.failures >= FAILURES_UNTIL_PROBE,
+    beganPaused: receiver.failures >= FAILURES_UNTIL_PROBE,
     paused: false,
     roundEvents: FIRST_ROUND_EVENTS,
     batches: [],
@@ -72,14 +74,19 @@ export const openBatch = (batch: CallbackBatch, { receiver }: Session, sign: Sig
   slowestMs: 0,
 })
 
-type Answered = Extract<Answer, { kind: 'answered' }>
+type Answered = Extract<PostResult, { kind: 'answered' }>
 
-/** The receiver is well again, whatever else failed meanwhile. */
-export function noteTaken(session: Session, parcel: Parcel, { statusCode, answer }: Answered, tookMs: number) {
+/** One accepted request is enough: the receiver counts as reachable again, also if other requests failed meanwhile. */
+export function noteTaken(
+  session: Session,
+  request: CallbackRequest,
+  { statusCode, answer }: Answered,
+  tookMs: number,
+) {
   session.failures = 0
   session.paused = false
-  session.cameToUsPaused = false
-  for (const { batch, index } of parcel) {
+  session.beganPaused = false
+  for (const { batch, index } of request) {
     batch.done[index] = true
     batch.unsaved = true
     batch.tried += 1
@@ -89,26 +96,26 @@ export function noteTaken(session: Session, parcel: Parcel, { statusCode, answer
   }
 }
 
-export function noteRefused(session: Session, parcel: Parcel, answer: Answer, tookMs: number) {
+export function noteRefused(session: Session, request: CallbackRequest, result: PostResult, tookMs: number) {
   session.failures += 1
   session.paused ||= session.failures >= FAILURES_UNTIL_PROBE
-  for (const { batch } of parcel) {
+  for (const { batch } of request) {
     batch.tried += 1
     batch.failure ??= {
       tookMs,
-      ...(answer.kind === 'answered' && { statusCode: answer.statusCode, answer: answer.answer }),
-      ...(answer.kind === 'failed' && { error: answer.error }),
+      ...(result.kind === 'answered' && { statusCode: result.statusCode, answer: result.answer }),
+      ...(result.kind === 'failed' && { error: result.error }),
     }
   }
 }
 
-/** Leaves a message's events behind until the next try. */
-export function hold(batch: OpenBatch, messageUuid: string) {
+/** Leaves the events of a message for the next attempt of the batch. */
+export function postpone(batch: OpenBatch, messageUuid: string) {
   batch.held.add(messageUuid)
   batch.refused = true
 }
 
-/** What became of a batch, for the database. */
+/** The result of the round for one batch, as the database stores it. */
 export function passOf(batch: OpenBatch, now: Date, retryAt: Date): CallbackPass {
   return {
     batch,

@@ -18,7 +18,7 @@ async function finished(testId: number) {
   })
 }
 
-test('a test call is signed as callbacks are, and the beginning of its answer is kept in whole, printable characters', async () => {
+test('a test call is signed like a callback, and the beginning of the response is stored in whole, printable characters', async () => {
   const receiver = await aReceiver((_, response) =>
     response.writeHead(503).end(`busy\0\r\n, come again${'я'.repeat(300)}`),
   )
@@ -28,7 +28,7 @@ test('a test call is signed as callbacks are, and the beginning of its answer is
   const { statusCode, answer, error, body } = await finished(testId)
   const kept = `busy\n, come again${'я'.repeat(246)}`
   expect({ statusCode, answer, error }).toEqual({ statusCode: 503, answer: kept, error: null })
-  expect(receiver.requests).toHaveLength(1) // once, whatever the answer
+  expect(receiver.requests).toHaveLength(1) // sent once, although it was refused
   const [{ headers, body: received }] = receiver.requests as [(typeof receiver.requests)[number]]
   expect(received).toBe(body)
   expect(JSON.parse(body!)).toMatchObject([{ callback_event: 'test', message_uuid: expect.stringMatching(/^[0-]+$/) }])
@@ -41,7 +41,7 @@ test('a test call is signed as callbacks are, and the beginning of its answer is
   })
 })
 
-test('a test call goes to no private address', async () => {
+test('a test call is not sent to a private address', async () => {
   const receiver = await aReceiver()
   startSender({ allow: [] })
   const { testId } = await ask(receiver.url)
@@ -49,7 +49,7 @@ test('a test call goes to no private address', async () => {
   expect(receiver.requests).toEqual([])
 })
 
-test('a receiver that never answers ends in a time-out, and delays no other test', async () => {
+test('a test call without an answer times out, and delays no other test call', async () => {
   const silent = await aReceiver(() => {})
   const quick = await aReceiver()
   startSender({ timeoutMs: 1500 })
@@ -60,7 +60,7 @@ test('a receiver that never answers ends in a time-out, and delays no other test
   expect(await finished(slow.testId)).toMatchObject({ statusCode: null, error: 'no answer in time' })
 })
 
-test('a test call that no engine took in time is lost, and ten a minute are enough', async () => {
+test('a test call that no engine sent in time is lost, and a company may request ten a minute', async () => {
   const receiver = await aReceiver()
   const { testId } = await ask(receiver.url)
   travel(31)
@@ -69,5 +69,5 @@ test('a test call that no engine took in time is lost, and ten a minute are enou
   await expect(ask(receiver.url)).rejects.toThrow('Too many test calls')
   await expect(ask('ftp://example.com')).rejects.toThrow('http or https')
   startSender()
-  await eventually(async () => expect(receiver.requests).toHaveLength(9)) // not the one that was lost
+  await eventually(async () => expect(receiver.requests).toHaveLength(9)) // all except the lost test call
 })

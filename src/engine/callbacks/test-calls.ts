@@ -10,7 +10,7 @@ const AT_ONCE = 16
 
 type TestContext = { sql: Pool; clock: () => Date; log: Logger; poster: Poster; key: BoxKey | undefined }
 
-/** Sends the test calls that somebody asked for, each once, and writes what came of it. A slow receiver delays no other. */
+/** Sends each requested test call once and stores its result. A slow receiver does not delay the test calls of others. */
 export class TestCalls {
   readonly #context: TestContext
   readonly #underWay = new Set<Promise<void>>()
@@ -41,16 +41,16 @@ async function sendTest({ sql, clock, poster, key }: TestContext, test: AskedTes
   const body = bodyOfTest(test.format, now)
   const sign = signerOf(await callbackSecretOf(sql, test.companyId, key))
   const begun = performance.now()
-  const answer = target
+  const result = target
     ? await poster.post(target, signedHeaders(sign, idOfTest(test), body, now), body)
     : { kind: 'failed' as const, error: 'no http or https address' }
-  if (answer.kind === 'abandoned') return
-  const result = {
+  if (result.kind === 'abandoned') return
+  const stored = {
     body,
-    statusCode: answer.kind === 'answered' ? answer.statusCode : null,
-    answer: answer.kind === 'answered' ? answer.answer : null,
-    error: answer.kind === 'failed' ? answer.error : null,
+    statusCode: result.kind === 'answered' ? result.statusCode : null,
+    answer: result.kind === 'answered' ? result.answer : null,
+    error: result.kind === 'failed' ? result.error : null,
     tookMs: Math.round(performance.now() - begun),
   }
-  await finishTest(sql, test, result, clock())
+  await finishTest(sql, test, stored, clock())
 }

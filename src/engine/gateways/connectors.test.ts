@@ -54,7 +54,7 @@ describe.each(connectorNames)('%s', connector => {
     version: 1,
   })
 
-  test('what its check takes can be connected, and let go of', async () => {
+  test('connects and stops with settings that pass its check', async () => {
     expect(() => catalogue[connector].check(settings[connector]!)).not.toThrow()
     const { gatewayId } = await aGateway(db.sql)
     const worker = crypto.randomUUID()
@@ -67,7 +67,7 @@ describe.each(connectorNames)('%s', connector => {
   })
 })
 
-test('a connector of another version is told by its name', () => {
+test('the error of an unknown connector contains its name', () => {
   const gateway = { connector: 'pigeon', settings: {} } as Gateway
   expect(() => connectGateway({ sql: db.sql, log, worker: '' }, gateway, deaf)).toThrow(
     'the connector "pigeon" is not known to this version',
@@ -84,7 +84,7 @@ describe('the feed', () => {
 
   beforeEach(() => void noted.splice(0))
 
-  test('knows a message that was read to be delivered, by our id and by the operator’s', async () => {
+  test('records a read message as delivered, by our id and by the operator’s id', async () => {
     const { gatewayId } = await aGateway(db.sql)
     const feed = feedOf({ sql: db.sql, log, recorder }, gatewayId)
     await feed.receipts([
@@ -95,7 +95,7 @@ describe('the feed', () => {
     expect(await takeKeptReceipts(db.sql, 10)).toMatchObject([{ providerId: 'p-1', status: 'READ' }])
   })
 
-  test('passes on the operator’s own word for a failure', async () => {
+  test('passes on the error text of the operator', async () => {
     const { gatewayId } = await aGateway(db.sql)
     const feed = feedOf({ sql: db.sql, log, recorder }, gatewayId)
     const failure = { status: 'FAILED', errorCode: 601, operatorError: '00d', happenedAt: at } as const
@@ -103,7 +103,7 @@ describe('the feed', () => {
     expect(noted).toMatchObject([{ final: { status: 'FAILED', errorCode: 601, operatorError: '00d' } }])
   })
 
-  test('forgets an address that leads nowhere', async () => {
+  test('deletes an address that does not exist any more', async () => {
     const { gatewayId } = await aGateway(db.sql, { channelType: 'PUSH' })
     const companyId = await aCompany(db.sql, await aPartner(db.sql))
     const whose = { channelType: 'PUSH', senderName: 'Shop' } as const

@@ -19,7 +19,7 @@ beforeAll(async () => {
     create trigger refuse before update on messages for each row when (old.text = 'Cursed') execute function refuse()`
 })
 
-/** Four messages that were sent, of which the database takes no further word about the first. */
+/** Four sent messages. The database refuses every further change of the first. */
 async function sentMessages() {
   const world = await aWorld(db.sql)
   const { gatewayId } = await aGateway(db.sql, { name: `sim ${world.companyId}` })
@@ -49,14 +49,14 @@ test.each<[string, (sent: Sent) => Promise<void>]>([
   ["the operator's ids", sent => tell(sent, byTheirId(sent))],
   ['our own ids', sent => tell(sent, byOurId(sent))],
   [
-    'ids that were not known when they came',
+    'ids that were unknown when the receipts came',
     async sent => {
       await keepReceipts(db.sql, sent.gatewayId, byTheirId(sent).map(byProviderId))
       await lookAtKeptReceipts({ sql: db.sql, recorder: sent.recorder })
       expect(await db.sql`select from receipt_inbox`).toHaveLength(0)
     },
   ],
-])('of receipts by %s one that can never be written is left, and the others are taken once', async (_, take) => {
+])('of receipts by %s one can never be written, and the others are recorded once', async (_, take) => {
   const sent = await sentMessages()
   await take(sent)
   expect(await fatesOf(db.sql, sent.dispatchId)).toEqual({ SENT: 1, DELIVERED: 3 })

@@ -55,7 +55,7 @@ const keeping = (connector: string, sealedWith = secret) => {
   return { key: gatewayKey(sealedWith), secretNames: secrets, check }
 }
 
-/** As `tidings gateway add` adds it, its password sealed. */
+/** Adds a gateway as `tidings gateway add` does, with an encrypted password. */
 async function anSmppGateway(
   { port }: Pick<Smsc, 'port'>,
   given: Partial<NewGateway> = {},
@@ -91,7 +91,7 @@ async function send(count: number) {
 const stateOf = async ({ gatewayId }: Gateway) => (await gatewayStates(db.sql)).get(gatewayId)
 const isUp = (gateway: Gateway) => eventually(async () => expect((await stateOf(gateway))?.up).toBe(true))
 
-test('a gateway that is added while the engine runs is used at once, with the password that was sealed', async () => {
+test('a gateway that is added while the engine runs is used at once, with its decrypted password', async () => {
   const smsc = await anSmsc()
   await anEngine({ secret })
   const gateway = await anSmppGateway(smsc)
@@ -103,7 +103,7 @@ test('a gateway that is added while the engine runs is used at once, with the pa
   await expectBooksInOrder(db.sql, world)
 })
 
-test('settings are changed in the middle of a dispatch: nothing is lost, and nothing goes out twice', async () => {
+test('a change of settings during a dispatch loses no message and sends none twice', async () => {
   const smsc = await anSmsc({ answerMs: 20 })
   const gateway = await anSmppGateway(smsc, { settings: { window: 5 } })
   await anEngine({ secret })
@@ -120,14 +120,14 @@ test('settings are changed in the middle of a dispatch: nothing is lost, and not
   await expectBooksInOrder(db.sql, world)
 })
 
-test('a gateway is led to another SMSC in the middle of a dispatch: the rest goes there, each message once', async () => {
+test('when a gateway gets another SMSC during a dispatch, the rest is sent there, each message once', async () => {
   const [first, second] = [await anSmsc({ answerMs: 20 }), await anSmsc()]
   const gateway = await anSmppGateway(first, { settings: { window: 5 } })
   await anEngine({ secret })
   const dispatchId = await send(400)
   await eventually(() => expect(first.taken.size).toBeGreaterThan(20))
   await change(gateway, { port: second.port, window: 50 })
-  // A receipt that the first SMSC had not sent by then never comes: its message stays SENT.
+  // Receipts that the first SMSC had not sent before the change never come. Their messages stay SENT.
   await eventually(async () => {
     const { DELIVERED, SENT = 0, ...others } = await fatesOf(db.sql, dispatchId)
     expect({ known: DELIVERED! + SENT, others }).toEqual({ known: 400, others: {} })
@@ -139,7 +139,7 @@ test('a gateway is led to another SMSC in the middle of a dispatch: the rest goe
   await expectBooksInOrder(db.sql, world)
 })
 
-test('a paused gateway takes nothing, another takes over; when its pause ends it takes its part again', async () => {
+test('a paused gateway sends nothing and another one takes over; after the pause both share the work', async () => {
   const [first, second] = [await anSmsc(), await anSmsc()]
   const [paused, other] = [await anSmppGateway(first), await anSmppGateway(second, { name: 'other' })]
   await anEngine({ secret })
@@ -158,7 +158,7 @@ test('a paused gateway takes nothing, another takes over; when its pause ends it
   }
 })
 
-test('an engine that does not follow a change is counted', async () => {
+test('an engine that has not applied a change yet is counted', async () => {
   const gateway = await aGateway(db.sql)
   await anEngine()
   await isUp(gateway)
@@ -179,7 +179,7 @@ test('an engine that does not follow a change is counted', async () => {
   expect(await waitForRelease(db.sql, gateway.gatewayId)).toBe(0)
 })
 
-test('with its only gateway paused, messages wait', async () => {
+test('messages wait while their only gateway is paused', async () => {
   const smsc = await anSmsc()
   const gateway = await anSmppGateway(smsc)
   await pause(gateway, true)
@@ -197,7 +197,7 @@ test('with its only gateway paused, messages wait', async () => {
   expect(await fatesOf(db.sql, dispatchId)).toEqual({ DELIVERED: 4 })
 })
 
-test('a gateway that is removed is let go of, and its connections are closed', async () => {
+test('a gateway that is removed is stopped, and its connections are closed', async () => {
   const smsc = await anSmsc()
   const gateway = await anSmppGateway(smsc)
   await anEngine({ secret })
@@ -211,7 +211,7 @@ test('a gateway that is removed is let go of, and its connections are closed', a
   expect(smsc.taken.size).toBe(0)
 })
 
-test('a wrong password is told as the last error, and other gateways take over', async () => {
+test('a wrong password is shown as the last error, and other gateways take over', async () => {
   const [strict, open] = [await anSmsc(), await anSmsc()]
   const wrong = await anSmppGateway(strict, { settings: { password: 'open-barley' } })
   const right = await anSmppGateway(open, { name: 'right' })
@@ -237,7 +237,7 @@ test('a wrong password is told as the last error, and other gateways take over',
   await eventually(async () => expect(await stateOf(wrong)).toMatchObject({ up: true, bound: 1, lastError: null }))
 })
 
-test('a gateway whose secrets cannot be opened says so, and hinders no other', async () => {
+test('a gateway whose secrets cannot be decrypted shows that as its error, and the others work', async () => {
   const smsc = await anSmsc()
   const closed = await anSmppGateway(smsc, {}, 'another secret, also 32 or longer')
   const simulated = await aGateway(db.sql)
@@ -253,7 +253,7 @@ test('a gateway whose secrets cannot be opened says so, and hinders no other', a
   await isUp(closed)
 })
 
-describe('whose messages a gateway carries', () => {
+describe('the sender names that a gateway carries:', () => {
   const token = `123:${'a'.repeat(35)}`
   const kept: Gateways[] = []
 
@@ -303,7 +303,7 @@ describe('whose messages a gateway carries', () => {
   const aCodeGateway = (settings: Record<string, unknown> = {}) =>
     aRoute('codes', 'telegram-gateway', { token: 'abc', ...settings }, { channelType: 'TELEGRAM' })
 
-  test('of two bots each has its own, with the sign before the name or without it', async () => {
+  test('each of two bots carries its own name, with or without the @ before it', async () => {
     await aBot('first', { botName: '@shop_bot' })
     await aBot('second', { botName: 'bank_bot' })
     const { names, serving } = await routes()
@@ -312,7 +312,7 @@ describe('whose messages a gateway carries', () => {
     expect(serving('TELEGRAM', 'other_bot').up).toEqual([])
   })
 
-  test('of two WhatsApp numbers each has its own', async () => {
+  test('each of two WhatsApp numbers carries its own name', async () => {
     const account = { accessToken: 'EAAG', appSecret: 'x', verifyToken: 'y' }
     await aRoute('first', 'whatsapp', { ...account, phoneNumberId: '1', senderName: 'ROMASHKA' })
     await aRoute('second', 'whatsapp', { ...account, phoneNumberId: '2', senderNames: 'LANDYSH, 79160000001' })
@@ -322,7 +322,7 @@ describe('whose messages a gateway carries', () => {
     expect(names('WHATSAPP', '79160000001')).toEqual(['second'])
   })
 
-  test('codes of Telegram carry what is sent under their names, and bots never get it, nor they the rest', async () => {
+  test('a Telegram code gateway carries its own names, bots never get these, and it gets no other names', async () => {
     await aBot('bot')
     await aCodeGateway({ senderNames: ['CODES'] })
     const { names } = await routes()
@@ -330,7 +330,7 @@ describe('whose messages a gateway carries', () => {
     expect(names('TELEGRAM', 'shop_bot')).toEqual(['bot'])
   })
 
-  test('codes of Telegram without a name carry nothing', async () => {
+  test('a Telegram code gateway without a name carries nothing', async () => {
     await aCodeGateway()
     const { serving, look } = await routes()
     expect(serving('TELEGRAM', 'shop_bot')).toEqual({ known: true, up: [], isElsewhere: false })
@@ -340,13 +340,13 @@ describe('whose messages a gateway carries', () => {
     })
   })
 
-  test('in the channel of verification codes a gateway for codes carries every name', async () => {
+  test('in the channel of verification codes a Telegram code gateway carries every name', async () => {
     await aRoute('codes', 'telegram-gateway', { token: 'abc' }, { channelType: 'TELEGRAM_GATEWAY' })
     const { names } = await routes()
     expect(names('TELEGRAM_GATEWAY', 'telegram')).toEqual(['codes'])
   })
 
-  test('one without names carries all that has no gateway of its own, among the operators that each serves', async () => {
+  test('a gateway without names carries every name that no other gateway of the same operator carries', async () => {
     const smpp = { host: '127.0.0.1', systemId: 'tidings' }
     await aRoute('any', 'smpp', smpp)
     await aRoute('own', 'smpp', { ...smpp, senderNames: 'ROMASHKA,LANDYSH' }, { brands: [1] })
@@ -357,7 +357,7 @@ describe('whose messages a gateway carries', () => {
     expect(names('SMS')).toEqual(['any', 'own'])
   })
 
-  test('messages wait for their own gateway while it is paused: no other takes them', async () => {
+  test('messages wait for the gateway of their name while it is paused: no other gateway sends them', async () => {
     await aBot('any')
     const own = await aBot('own', { botName: 'shop_bot' })
     await pause(own, true)
@@ -370,7 +370,7 @@ describe('whose messages a gateway carries', () => {
     })
   })
 
-  test('that nobody carries a name is said of that name alone', async () => {
+  test('a name without a gateway does not affect other names', async () => {
     await aBot('own', { botName: 'shop_bot' })
     const { serving, look } = await routes()
     serving('TELEGRAM', 'bank_bot')
@@ -378,21 +378,21 @@ describe('whose messages a gateway carries', () => {
       await look()
       expect(serving('TELEGRAM', 'bank_bot').known).toBe(false)
     })
-    expect(serving('TELEGRAM', 'news_bot').known).toBe(true) // asked for the first time: there may be one since
+    expect(serving('TELEGRAM', 'news_bot').known).toBe(true) // the first question: a gateway may have been added a moment ago
     expect(serving('TELEGRAM', 'shop_bot').known).toBe(true)
   })
 
   test.each([
-    ['no names', { one: 'ROMASHKA' }],
-    ['no name in a list', [['ROMASHKA']]],
-    ['a name without end', 'x'.repeat(101)],
+    ['an object', { one: 'ROMASHKA' }],
+    ['a list in a list', [['ROMASHKA']]],
+    ['a name that is too long', 'x'.repeat(101)],
     ['a line break', ['ROMA\nSHKA']],
-    ['more names than anyone has', Array(1001).fill('ROMASHKA')],
-  ])('%s in the setting is refused by its name', async (_, senderNames) => {
+    ['a list with too many names', Array(1001).fill('ROMASHKA')],
+  ])('%s is refused, and the error names the setting', async (_, senderNames) => {
     await expect(aBot('bot', { senderNames })).rejects.toThrow(/^setting "senderNames"/)
   })
 
-  test.each([[undefined], [null], [''], [' , '], [[]]])('the setting %j is as good as none', senderNames => {
+  test.each([[undefined], [null], [''], [' , '], [[]]])('the setting %j counts as not set', senderNames => {
     const bot = { connector: 'telegram', channelType: 'TELEGRAM' } as const
     expect(carriedNames({ connector: 'smpp', channelType: 'SMS', settings: { senderNames } })).toBeUndefined()
     expect(carriedNames({ ...bot, settings: { senderNames, botName: 'shop_bot' } })).toEqual(new Set(['shop_bot']))
@@ -400,8 +400,8 @@ describe('whose messages a gateway carries', () => {
   })
 })
 
-describe('how gateways are doing', () => {
-  test('is summed over the engines, which share the binds of the contract; those that stop count no more', async () => {
+describe('the state of gateways', () => {
+  test('is the sum over all engines, which share the binds of the contract; engines that stop are left out', async () => {
     const smsc = await anSmsc()
     const gateway = await anSmppGateway(smsc, { settings: { binds: 2, window: 30 } })
     const engines = [await anEngine({ secret }), await anEngine({ secret })]
@@ -416,7 +416,7 @@ describe('how gateways are doing', () => {
     expect(await stateOf(gateway)).toBeUndefined()
   })
 
-  test('an engine that was killed is left out', async () => {
+  test('does not include an engine that was killed', async () => {
     const gateway = await aGateway(db.sql)
     await db.sql`
       insert into gateway_states select ${gateway.gatewayId}, gen_random_uuid(), true, 5, 5, 1, 1, 9, 'old', now(),
@@ -425,7 +425,7 @@ describe('how gateways are doing', () => {
   })
 })
 
-test('no log line has the password in it, whatever happens to the gateway', async () => {
+test('no log line contains the password, also when the gateway fails', async () => {
   const lines: string[] = []
   const log = pino({ level: 'trace' }, { write: line => void lines.push(line) })
   const smsc = await anSmsc()

@@ -31,7 +31,7 @@ function aMeter(result: SendResult = { kind: 'accepted' }) {
   return { meter, health, send, reported }
 }
 
-test('counts the parts that were taken within the last minute, and passes every result on', async () => {
+test('counts the parts that were submitted within the last minute, and passes every result on', async () => {
   const { meter, send, reported } = aMeter()
   await send(1, 3)
   vi.advanceTimersByTime(30_000)
@@ -58,7 +58,7 @@ test.each<[SendResult, number]>([
   expect(meter.partsLastMinute()).toBe(parts)
 })
 
-test('passes on when a channel says that it had its error, the same words again as well', () => {
+test('takes the time of an error from the channel, also when the same error happens again', () => {
   const { meter, health } = aMeter()
   for (const lastErrorAt of [new Date('2026-03-01T09:00:00Z'), new Date('2026-03-01T09:30:00Z')]) {
     health.now = { up: true, lastError: 'cut', lastErrorAt }
@@ -66,7 +66,7 @@ test('passes on when a channel says that it had its error, the same words again 
   }
 })
 
-test('keeps the last error with its time when it is over, until there is another', () => {
+test('keeps the last error with its time after it is over, until there is a new error', () => {
   const { meter, health } = aMeter()
   expect(meter.lastTrouble()).toBeUndefined()
   health.now = { up: false, lastError: 'cut' }

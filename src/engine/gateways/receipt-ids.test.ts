@@ -29,14 +29,14 @@ async function anSmsc(settings: SmscSettings = {}) {
   return smsc
 }
 
-/** A gateway whose operator writes ids in two ways, and nothing says in which. */
+/** A gateway whose operator may write ids in two ways. The settings do not say in which. */
 const aSmppGateway = (port: number, binds = 1) =>
   aGateway(db.sql, {
     connector: 'smpp',
     settings: { host: '127.0.0.1', port, systemId: 'tidings', password: 'secret', binds, drainMs: 500 },
   })
 
-/** A connection to it, and the ids by which it names the messages of its receipts. */
+/** A connection to this gateway, and the ids that it reads from receipts. */
 function connected(connect: (feed: Feed) => Channel) {
   const receipts: Receipt[] = []
   const channel = connect({
@@ -56,7 +56,7 @@ function anEnginesConnection(gateway: Gateway) {
   return { worker, ...connected(feed => connectSmpp({ sql: db.sql, log, worker }, gateway, feed)) }
 }
 
-/** Their numbers differ in the digits by which a receipt is told to be theirs. */
+/** The numbers differ in the digits that are compared with a receipt. */
 const someMessages = (count: number, from = 0): Outgoing[] =>
   Array.from({ length: count }, (_, i) => ({
     companyId: 1,
@@ -69,7 +69,7 @@ const someMessages = (count: number, from = 0): Outgoing[] =>
     attempts: 0,
   }))
 
-/** The ids under which the operator took them. */
+/** The ids that the operator gave to the messages. */
 async function send(channel: Channel, messages: Outgoing[]): Promise<string[]> {
   const ids: string[] = []
   const take = (_: number, result: SendResult) =>
@@ -79,7 +79,7 @@ async function send(channel: Channel, messages: Outgoing[]): Promise<string[]> {
   return ids.sort()
 }
 
-/** An engine has looked twice: the first time may have begun before. */
+/** Waits until an engine has looked twice: the first look may have begun before the call. */
 async function looksAround(worker: string) {
   for (let look = 0; look < 2; look++) {
     const before = await leaseOf(worker)
@@ -90,11 +90,11 @@ async function looksAround(worker: string) {
 const leaseOf = async (worker: string) =>
   (await db.sql<{ until: string }[]>`select until::text from gateway_binds where worker = ${worker}`)[0]?.until
 
-test('what one engine learns while others are at work, they know as well', async () => {
+test('engines that already run learn the form of the ids from another engine', async () => {
   const smsc = await anSmsc()
   const gateway = await aSmppGateway(smsc.port, 2)
   const learner = anEnginesConnection(gateway)
-  await learner.up() // who is there first gets the receipts, as long as it is there
+  await learner.up() // the operator sends receipts to the connection that came first
   const other = anEnginesConnection(gateway)
   await other.up()
   await send(learner.channel, someMessages(1))
@@ -111,7 +111,7 @@ test('what one engine learns while others are at work, they know as well', async
   expect(ids).toEqual(expect.arrayContaining(other.idsReceipted()))
 })
 
-test('a connection for one message names those of the engines as they do', async () => {
+test('a connection for one message reads the ids in receipts like the engines do', async () => {
   const smsc = await anSmsc({ receiptMs: 1000 })
   const gateway = await aSmppGateway(smsc.port)
   await keepReceiptIds(db.sql, gateway.gatewayId, { relation: 'hex-decimal', byAddress: true })
@@ -139,7 +139,7 @@ describe('ids that count from 1', () => {
   const connect = (gateway: Gateway, feed: Feed) =>
     connectSmpp({ sql: db.sql, log, worker: randomUUID() }, gateway, feed)
 
-  /** What each message must become, by its number or its text, and what the operator reports of it. */
+  /** How each message must end, by its number or its text. The operator reports the same. */
   async function aStartedDispatch(recipients: { destination: string; customText?: string }[]) {
     const dispatchId = await aDispatch(db.sql, numbering, world, recipients)
     await start(db.sql, world, dispatchId)
@@ -158,7 +158,7 @@ describe('ids that count from 1', () => {
     ['decimal, then hexadecimal', { answerIds: 'decimal', receiptIds: 'HEX' }],
   ]
 
-  /** Every third message is not delivered: whether a receipt found its own message shows in its end. */
+  /** Every third message fails, so that a receipt that found the wrong message is noticed. */
   const failsAt = (text: string) => Number(/\d+$/.exec(text)) % 3 === 0
 
   async function anOperator(settings: SmscSettings) {
@@ -171,7 +171,7 @@ describe('ids that count from 1', () => {
     expect(rows.filter(({ text, status }) => (status === 'FAILED') !== failsAt(text))).toEqual([])
 
   test.each(forms)(
-    'receipts long before the answers, to two engines, end no other message, and all find theirs: %s',
+    'receipts that come to two engines long before the answers all find their own message: %s',
     async (_, form) => {
       await anOperator({ ...form, earlyReceiptRate: 1, answerMs: 2500 })
       const dispatchId = await aStartedDispatch(
@@ -182,7 +182,7 @@ describe('ids that count from 1', () => {
     },
   )
 
-  test('sixty messages to one number, with ids used again after a restart of the operator', async () => {
+  test('receipts of sixty messages to one number find their messages, although the operator reuses ids after a restart', async () => {
     const smsc = await anOperator({ answerIds: 'hex', receiptIds: 'decimal', receiptMs: 500 })
     const toOne = (from: number) =>
       Array.from({ length: 60 }, (_, i) => ({ destination: '79161000000', customText: `Code ${from + i}` }))
@@ -194,7 +194,7 @@ describe('ids that count from 1', () => {
     isRight(await eventually(() => ended(second)))
   })
 
-  test('a receipt before its answer ends no older message to the same number that had its id before a restart', async () => {
+  test('a receipt that comes before its answer does not end an older message to the same number that had the same id before a restart', async () => {
     const smsc = await anSmsc({ firstId: 1, answerIds: 'decimal', receiptIds: 'decimal', missingReceiptRate: 1 })
     const { gatewayId } = await aSmppGateway(smsc.port)
     await keepReceiptIds(db.sql, gatewayId, { relation: 'same', byAddress: true })
@@ -219,7 +219,7 @@ describe('ids that count from 1', () => {
       { id: '1' },
     ])
 
-    // Looked at again, it could be for either, and waits until one of them has its end.
+    // When it is read again, it fits both messages, and waits until one of them has ended.
     await db.sql`update receipt_inbox set claimed_until = '-infinity' where gateway_id = ${gatewayId}`
     await eventually(async () =>
       expect(

@@ -11,7 +11,7 @@ function aTally() {
   return { clock, tally, send }
 }
 
-test('counts receipts that are to come and those that came; one that is told twice counts once', () => {
+test('counts expected and received receipts, and a repeated receipt counts once', () => {
   const { tally, send } = aTally()
   send({ kind: 'accepted', providerIds: ['a', 'b'] })
   send({ kind: 'accepted' })
@@ -22,7 +22,7 @@ test('counts receipts that are to come and those that came; one that is told twi
   expect(tally.changed()).toMatchObject([{ gatewayId: 7, parts: 6, taken: 3, ended: 2, failed: 1, errors: [] }])
 })
 
-test('counts errors that are alike together, and no more than twenty different ones in a minute', () => {
+test('counts equal errors together, and keeps at most twenty different errors a minute', () => {
   const { tally, send } = aTally()
   send({ kind: 'refused', errorCode: 3, operatorError: '0x45', reason: 'spam' })
   send({ kind: 'refused', errorCode: 3, operatorError: '0x45', reason: 'spam' })
@@ -33,7 +33,7 @@ test('counts errors that are alike together, and no more than twenty different o
   expect(errors.at(-1)).toMatchObject({ kind: 'busy', reason: '', count: 11 })
 })
 
-test('a minute is written again while it changes, and forgotten when it is over and written', () => {
+test('a minute is written again when it changes, and is forgotten after it is over and written', () => {
   const { clock, tally, send } = aTally()
   send({ kind: 'accepted' })
   const first = tally.changed()
@@ -47,7 +47,7 @@ test('a minute is written again while it changes, and forgotten when it is over 
   expect(tally.changed()).toEqual([])
 })
 
-test('tells within which time 95 of 100 answers came', () => {
+test('reports the time within which 95 of 100 answers came', () => {
   const { tally, send } = aTally()
   expect(tally.answerMs()).toBeNull()
   for (let ms = 1; ms <= 100; ms++) send({ kind: 'accepted' }, ms)

@@ -42,7 +42,7 @@ async function someMessages(count: number) {
 
 const sent = (uuid: string): StatusReport => ({ uuid, sentAt: new Date() })
 
-test('one status report that cannot be written is set aside, told once and without texts, and stops nobody', async () => {
+test('a status report that cannot be written is set aside, logged once without texts, and delays no other report', async () => {
   const { dispatchId, uuids } = await someMessages(20)
   const { recorder, note, told } = aRecorder()
   const bad: StatusReport = { uuid: 'nonsense', refused: { at: new Date(), errorCode: 601, operatorError: 'a word' } }
@@ -70,7 +70,7 @@ test('one status report that cannot be written is set aside, told once and witho
 })
 
 test.each(['CONNECTION_CLOSED', 'ECONNREFUSED', '40P01', '53100'])(
-  'while the database cannot take anything (%s) nothing is set aside, and all of it is written later',
+  'while the database cannot write (%s) no report is set aside, and all are written later',
   async code => {
     const { dispatchId, uuids } = await someMessages(2)
     let failures = 5
@@ -90,14 +90,14 @@ test.each(['CONNECTION_CLOSED', 'ECONNREFUSED', '40P01', '53100'])(
   },
 )
 
-test('what is set aside while nobody listens disturbs nobody', async () => {
+test('a report that is set aside causes no unhandled rejection when no caller waits for it', async () => {
   const { recorder, note, told } = aRecorder()
   void note(sent('nonsense'))
   await recorder.stop()
   expect(told('status_report.set_aside')).toHaveLength(1)
 })
 
-test('a NUL or an endless id that slipped through a channel is kept out of the database, and nothing else is', async () => {
+test('a NUL character or an endless id from a channel is not written, and everything else is', async () => {
   const { gatewayId } = await aGateway(db.sql)
   const { dispatchId, uuids } = await someMessages(3)
   const [controls, endless, failed] = uuids as [string, string, string]
@@ -122,7 +122,7 @@ test('a NUL or an endless id that slipped through a channel is kept out of the d
   await recorder.stop()
 })
 
-test('receipts with such ids are matched or left out, and keep none of the others back', async () => {
+test('receipts with such ids are matched or left out, and do not delay the other receipts', async () => {
   const { gatewayId } = await aGateway(db.sql, { name: 'another' })
   const { uuids } = await someMessages(2)
   const { recorder, note } = aRecorder()

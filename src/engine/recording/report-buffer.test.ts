@@ -21,7 +21,7 @@ test('an empty buffer is never ready', () => {
   expect(aBuffer().readyInMs()).toBeUndefined()
 })
 
-test('status reports wait until nothing more comes for a moment, and no longer than their time', () => {
+test('status reports wait for a short pause without new reports, and never longer than the time limit', () => {
   const buffer = aBuffer()
   buffer.add(sent('a'))
   expect(buffer.readyInMs()).toBe(5)
@@ -38,13 +38,13 @@ test('status reports wait until nothing more comes for a moment, and no longer t
   }
 })
 
-test('many status reports wait for nothing', () => {
+test('many status reports are ready at once', () => {
   const buffer = aBuffer()
   for (const uuid of named('m', 2000)) buffer.add(sent(uuid))
   expect(buffer.readyInMs()).toBe(0)
 })
 
-test('a receipt joins the submission that still waits: one status report for two', () => {
+test('a receipt joins the waiting report of its submission: one status report instead of two', () => {
   const buffer = aBuffer()
   const first = buffer.add(sent('a'))
   const second = buffer.add(delivered('a'))
@@ -54,7 +54,7 @@ test('a receipt joins the submission that still waits: one status report for two
   expect(buffer.readyInMs()).toBeUndefined()
 })
 
-test('what operators reported goes first, and takes along only submissions that have waited long', () => {
+test('final statuses are taken first, together with only the submissions that have waited long', () => {
   const buffer = aBuffer()
   for (const uuid of named('old', 3)) buffer.add(sent(uuid))
   buffer.passMs(40)
@@ -64,7 +64,7 @@ test('what operators reported goes first, and takes along only submissions that 
   expect(buffer.taken().map(({ uuid }) => uuid)).toEqual(['new0', 'new2'])
 })
 
-test('no more than a thousand are taken at once, each of them once, and none is left behind', () => {
+test('at most a thousand reports are taken at once, each exactly once', () => {
   const buffer = aBuffer()
   for (const uuid of named('s', 1500)) buffer.add(sent(uuid))
   for (const uuid of named('r', 1200)) buffer.add(delivered(uuid))
@@ -75,7 +75,7 @@ test('no more than a thousand are taken at once, each of them once, and none is 
   expect(buffer.readyInMs()).toBeUndefined()
 })
 
-test('however many receipts come, submissions are written too', () => {
+test('submissions are taken too, for any number of receipts', () => {
   const buffer = aBuffer()
   for (const uuid of named('s', 900)) buffer.add(sent(uuid))
   const written: string[] = []

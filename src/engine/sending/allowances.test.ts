@@ -15,7 +15,7 @@ const aLane = (given: Partial<RunnableLane> = {}) =>
 
 const refill = () => db.sql`update rate_buckets set filled_at = filled_at - interval '1 hour'`
 
-test('what a limit refills during a turn is kept for the next turn, once the limit has given all it had', async () => {
+test('parts that a used-up limit regains during a turn are only given out in the next turn', async () => {
   const { draw } = allowances()
   const turn: UsedUp = new Map()
   expect((await draw(aLane(), undefined, 1000, turn)).parts).toBe(100)
@@ -23,12 +23,12 @@ test('what a limit refills during a turn is kept for the next turn, once the lim
   const before = new Date()
   const { parts, retryAt } = await draw(aLane({ priority: 1 }), undefined, 1000, turn)
   expect(parts).toBe(0)
-  expect(retryAt.getTime()).toBeGreaterThan(before.getTime() - 10_000) // a moment to draw again, not a day away
+  expect(retryAt.getTime()).toBeGreaterThan(before.getTime() - 10_000) // the lane may draw again soon, not a day later
   expect(retryAt.getTime()).toBeLessThan(before.getTime() + 1000)
   expect((await draw(aLane({ priority: 1 }), undefined, 1000, new Map())).parts).toBe(100)
 })
 
-test('a limit that gave as much as was wanted has more for the next lane of the turn', async () => {
+test('a limit that had enough for one lane can serve the next lane of the same turn', async () => {
   const { draw } = allowances()
   const turn: UsedUp = new Map()
   expect((await draw(aLane({ waiting: 60 }), undefined, 1000, turn)).parts).toBe(60)

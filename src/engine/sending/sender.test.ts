@@ -17,7 +17,7 @@ import { anApprovedSender } from '../../testing/factories.ts'
 import { aMessageRequest } from '../../testing/message-requests.ts'
 import { aWorld, billingZone, type World } from '../../testing/world.ts'
 
-/** What a gateway is handed, and what its answer makes of a message. */
+/** Which messages a gateway gets, and how its result changes their status. */
 
 const db = useDatabase()
 const { anEngine } = useEngines(db)
@@ -60,7 +60,7 @@ const rowOf = async (uuid: string) =>
 
 const taking = () => aChannel(({ uuid }) => ({ kind: 'accepted', providerIds: [`id ${uuid}`] }))
 
-test('a message whose operator says at once that it is delivered is sent and delivered in one step', async () => {
+test('a message that the operator reports as delivered at once becomes SENT and DELIVERED in one step', async () => {
   await aGateway(db.sql)
   const [uuid] = await accept(request())
   const operator = aChannel(() => ({ kind: 'accepted', providerIds: ['m1'], delivered: true }))
@@ -72,7 +72,7 @@ test('a message whose operator says at once that it is delivered is sent and del
   await expectBooksInOrder(db.sql, world)
 })
 
-test('a gateway that lost all its connections after it was chosen gives its messages back', async () => {
+test('messages return to their lane when the chosen gateway has lost all its connections', async () => {
   await aGateway(db.sql)
   const [uuid] = await accept(request())
   const operator = taking()
@@ -98,7 +98,7 @@ test('a gateway that lost all its connections after it was chosen gives its mess
   await eventually(async () => expect(await rowOf(uuid!)).toMatchObject({ status: 'SENT' }))
 })
 
-test('a message that has waited for longer than the common lifetime is not handed over', async () => {
+test('a message that waited longer than the common lifetime is not submitted', async () => {
   await aGateway(db.sql)
   const [uuid] = await accept(request())
   move(25 * HOUR_MS)
@@ -108,14 +108,14 @@ test('a message that has waited for longer than the common lifetime is not hande
   expect(operator.handed).toEqual([])
 })
 
-test('of a message in the hands of an engine that was killed, the parts whose ids are known are not sent again', async () => {
+test('after an engine is killed, the parts of its message that have an operator id are not sent again', async () => {
   await aGateway(db.sql)
   const [long, other] = await accept(request({ text: 'a'.repeat(400) }), request())
   const killed = await anEngineThatTakesTheFirstPart()
   await eventually(async () => expect(await db.sql`select from submissions where uuid = ${long!}`).toHaveLength(1))
   killed.kill('SIGKILL')
   await once(killed, 'exit')
-  await db.sql`update leases set until = '-infinity'` // as it would run out by itself
+  await db.sql`update leases set until = '-infinity'` // as if the lease had run out
 
   const operator = aChannel(({ uuid, parts }) => ({
     kind: 'accepted',
@@ -130,7 +130,7 @@ test('of a message in the hands of an engine that was killed, the parts whose id
   ])
 })
 
-/** In a process of its own. Its operator takes the first part of a long message, and never answers the others. */
+/** An engine in its own process. Its operator accepts the first part of a long message and does not answer the other parts. */
 async function anEngineThatTakesTheFirstPart() {
   const module = (path: string) => JSON.stringify(new URL(path, import.meta.url).href)
   const script = `
@@ -159,10 +159,10 @@ async function anEngineThatTakesTheFirstPart() {
   return child
 }
 
-describe('until when a message is of use is told to the operator:', () => {
+describe('the expiry that the operator is told:', () => {
   const expiryOf = ({ expiresAt }: Outgoing) => expiresAt && (expiresAt.getTime() - clock().getTime()) / MINUTE_MS
 
-  test('of a single message, what is left of its time when it goes', async () => {
+  test('for a single message, the rest of its ttl at the time of sending', async () => {
     await aGateway(db.sql)
     await accept(request({ options: { ttl: 3600 } }), request())
     move(5 * MINUTE_MS)
@@ -171,7 +171,7 @@ describe('until when a message is of use is told to the operator:', () => {
     await eventually(() => expect(operator.handed.map(expiryOf)).toEqual([55, undefined]))
   })
 
-  test('of the steps of a cascade, the time of each from when it goes', async () => {
+  test('for the steps of a cascade, the ttl of each step from the time it is sent', async () => {
     await aGateway(db.sql, { name: 'viber', channelType: 'VIBER' })
     await aGateway(db.sql)
     await anApprovedSender(db.sql, world.companyId, { channelType: 'VIBER', brand: 'MTS' })
@@ -194,9 +194,9 @@ describe('until when a message is of use is told to the operator:', () => {
   ]
 
   test.each([
-    ['without a cascade, none', null, undefined],
-    ['by cascade, the time of the first step from when it goes', aCascade, 15],
-  ])('of a dispatch %s', async (_, cascade, minutes) => {
+    ['without a cascade, no expiry', null, undefined],
+    ['by cascade, the ttl of the first step from the time it is sent', aCascade, 15],
+  ])('for a dispatch %s', async (_, cascade, minutes) => {
     await aGateway(db.sql)
     const { companyId } = world
     const dispatch = {
@@ -219,7 +219,7 @@ describe('a free text by WhatsApp', () => {
   const [wroteLately, wroteLongAgo, neverWrote] = ['79160000071', '79160000072', '79160000073']
   const senderName = 'LANDYSH'
 
-  test('goes to whom the subscriber wrote within 24 hours, and is unsent 456 to others', async () => {
+  test('is sent to a subscriber who wrote to us within 24 hours, and is unsent 456 for others', async () => {
     await setSwitches(db.sql, world.companyId, { inbound: true })
     await anApprovedSender(db.sql, world.companyId, { channelType: 'WHATSAPP', senderName })
     const gateway = { name: 'whatsapp', channelType: 'WHATSAPP', connector: 'whatsapp' } as const
@@ -250,7 +250,7 @@ describe('a free text by WhatsApp', () => {
   })
 })
 
-test('of two Telegram bots each carries what is sent under its own name, and nothing else', async () => {
+test('each of two Telegram bots sends the messages under its own name, and no others', async () => {
   const names = ['shop_bot', 'bank_bot']
   const bots = new Map<string, ReturnType<typeof aChannel>>()
   for (const botName of names) {
@@ -271,9 +271,9 @@ test('of two Telegram bots each carries what is sent under its own name, and not
   for (const [name, { handed }] of bots) expect(handed.map(({ senderName }) => senderName)).toEqual([name, name])
 })
 
-test('a name whose gateway lists other companies by then fails with 456, and nothing goes out', async () => {
+test('a message fails with 456 and is not sent when the gateway of its name meanwhile lists only other companies', async () => {
   const content = { contentType: 'text', text: 'Hello' } as const
-  const uuids = await accept(request({ channelType: 'TELEGRAM', senderName: 'harbour_bot', content })) // free, as yet
+  const uuids = await accept(request({ channelType: 'TELEGRAM', senderName: 'harbour_bot', content })) // at this time the name belongs to no gateway
   const settings = { botName: 'harbour_bot' }
   const bot = { name: 'harbour', channelType: 'TELEGRAM', connector: 'telegram', settings } as const
   const { gatewayId } = await aGateway(db.sql, { ...bot, companies: [world.companyId + 1_000_000] })

@@ -10,7 +10,7 @@ import { aDispatch, aWorld, billingZone, someRecipients, start } from '../../tes
 import { SubmissionWindow } from './submission-window.ts'
 
 describe('the window', () => {
-  test('lets in what was reserved, and no more', async () => {
+  test('admits as many messages as were reserved, and no more', async () => {
     const window = new SubmissionWindow(10)
     const first = await window.reserve(6)
     const second = await window.reserve(3)
@@ -18,7 +18,7 @@ describe('the window', () => {
     expect(Array.from({ length: 4 }, () => window.enter(second))).toEqual([true, true, true, false])
   })
 
-  test('serves those that wait in the order in which they asked, the large ones too', async () => {
+  test('serves waiting reservations in the order of their requests, large ones too', async () => {
     const window = new SubmissionWindow(10)
     const first = await window.reserve(8)
     const order: string[] = []
@@ -30,7 +30,7 @@ describe('the window', () => {
     expect(order).toEqual(['large', 'small'])
   })
 
-  test('makes those wait that find no room, until others leave or give back what they reserved', async () => {
+  test('makes a reservation wait until others leave or give back their places', async () => {
     const window = new SubmissionWindow(10)
     const reservation = await window.reserve(10)
     let isIn = false
@@ -51,7 +51,7 @@ describe('the window', () => {
     expect(await window.reserve(1000)).toEqual({ left: 10 })
   })
 
-  test('codes are let in at once, though slices wait for room, and count', async () => {
+  test('codes enter at once although slices wait for room, and they occupy places', async () => {
     const window = new SubmissionWindow(10)
     const slice = await window.reserve(10)
     let isIn = false
@@ -61,7 +61,7 @@ describe('the window', () => {
     const codes = window.reserveAtOnce(2)
     expect([window.enter(codes), window.enter(codes), window.enter(codes)]).toEqual([true, true, false])
     while (window.enter(slice));
-    window.leave(6) // of twelve: with the two codes six are open, and five more are too many
+    window.leave(6) // twelve places: six are open, two of them codes, so five more do not fit
     await Promise.resolve()
     expect(isIn).toBe(false)
     window.leave(2)
@@ -78,7 +78,7 @@ describe('an engine whose results cannot be recorded', () => {
     numbering = await loadNumbering(db.sql)
   })
 
-  test('hands over 6,000 messages and no more, and goes on when they are recorded', async () => {
+  test('submits at most 6,000 messages, and continues when they are recorded', async () => {
     const world = await aWorld(db.sql)
     await aGateway(db.sql)
     const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(8000))
@@ -89,7 +89,7 @@ describe('an engine whose results cannot be recorded', () => {
       await sql`select from accounts where company_id = ${world.companyId} for update`
       await anEngine({ connect: operator.connect })
       await eventually(() => expect(operator.handed).toHaveLength(6000))
-      for (let i = 0; i < 50; i++) await sql`select pg_sleep(0.01)` // what comes too much comes now
+      for (let i = 0; i < 50; i++) await sql`select pg_sleep(0.01)` // messages beyond the limit would arrive now
       expect(operator.handed).toHaveLength(6000)
     })
     await blocker.end({ timeout: 1 })
@@ -98,7 +98,7 @@ describe('an engine whose results cannot be recorded', () => {
     expect(operator.handed).toHaveLength(8000)
   })
 
-  test('hands over codes of other companies while slices of bulk messages wait for room', async () => {
+  test('submits codes of other companies while slices of bulk messages wait for room', async () => {
     const [stuck, other] = [await aWorld(db.sql), await aWorld(db.sql)]
     await aGateway(db.sql)
     const dispatchId = await aDispatch(db.sql, numbering, stuck, someRecipients(8000))

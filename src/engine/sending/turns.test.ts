@@ -5,7 +5,7 @@ import { CompanyTurns, createTurns } from './turns.ts'
 const CODES = 0
 const weights = [Number.POSITIVE_INFINITY, 8, 4, 1]
 
-/** Serves a chunk at a time while the given kinds have work without end, and counts what each got. */
+/** Serves chunks while the given kinds always have work. Returns how many messages each kind got. */
 function serve(kinds: number[], chunks: number, turns = createTurns(weights), size = 2000) {
   const messages = weights.map(() => 0)
   for (let i = 0; i < chunks; i++) {
@@ -17,31 +17,31 @@ function serve(kinds: number[], chunks: number, turns = createTurns(weights), si
 }
 
 describe('turns', () => {
-  test('kinds that all have work share by their weights', () => {
+  test('kinds of work that all wait are served in proportion to their weights', () => {
     const [, transact, service, promo] = serve([1, 2, 3], 1300)
     expect(transact! / promo!).toBeCloseTo(8, 1)
     expect(service! / promo!).toBeCloseTo(4, 1)
   })
 
-  test('a code goes before everything else, whatever went before', () => {
+  test('a code is always served first, also after much other work', () => {
     const turns = createTurns(weights)
     serve([CODES, 1, 2, 3], 500, turns)
     expect(turns.next(() => true)).toBe(CODES)
   })
 
-  test('whoever is alone gets everything', () => {
+  test('a kind of work that waits alone gets every turn', () => {
     expect(serve([3], 10)[3]).toBe(20_000)
     expect(createTurns(weights).next(() => false)).toBeUndefined()
   })
 
-  test('who had nothing to send for long does not take it all when work comes', () => {
+  test('a kind of work that was idle for long does not take every turn when it has work again', () => {
     const turns = createTurns(weights)
     serve([1], 10_000, turns)
     const [, transact, , promo] = serve([1, 3], 100, turns)
     expect(transact).toBeGreaterThan(promo!)
   })
 
-  test('nobody waits for ever, in whatever chunks the others go', () => {
+  test('every kind of work gets a turn, for any sizes of the chunks', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 2000 }), { minLength: 500, maxLength: 500 }), sizes => {
         const turns = createTurns(weights)
@@ -58,7 +58,7 @@ describe('turns', () => {
 })
 
 describe('turns of companies', () => {
-  /** Serves so many chunks while these companies have work without end, each in chunks of its own size. */
+  /** Serves chunks while these companies always have work, each company in chunks of its own size. */
   function serveCompanies(chunkSizes: number[], chunks: number, turns = new CompanyTurns()) {
     const served = chunkSizes.map(() => 0)
     for (let i = 0; i < chunks; i++) {
@@ -69,7 +69,7 @@ describe('turns of companies', () => {
     return served
   }
 
-  test('companies with equal chunks get as many each', () => {
+  test('companies with chunks of equal size get equally many turns', () => {
     expect(serveCompanies([1000, 1000, 1000], 300)).toEqual([100, 100, 100])
   })
 
@@ -78,18 +78,18 @@ describe('turns of companies', () => {
     expect(many! / one!).toBeLessThanOrEqual(4)
   })
 
-  test('attempts without a message count little, but they count', () => {
+  test('an attempt that sends no message counts, but less than a chunk', () => {
     const [attempts, one] = serveCompanies([0, 1000], 1000)
     expect(attempts! / one!).toBeLessThanOrEqual(50)
   })
 
-  test('a company that had nothing to send has no claim to the time it left', () => {
+  test('a company that was idle gets no extra turns for that time', () => {
     const turns = new CompanyTurns()
     serveCompanies([1000], 500, turns)
     expect(serveCompanies([1000, 1000], 100, turns)).toEqual([50, 50])
   })
 
-  test('thousands of companies that came and went are forgotten without a change of turns', () => {
+  test('forgetting thousands of idle companies does not change the turns of the others', () => {
     const turns = new CompanyTurns()
     for (let id = 0; id < 5000; id++) turns.served(id, 1000)
     expect(turns.placeOf(6000)).toBeLessThanOrEqual(turns.placeOf(4999))

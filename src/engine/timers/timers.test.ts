@@ -12,7 +12,7 @@ import type { Recorder } from '../recording/recorder.ts'
 import { SetAside } from '../recording/set-aside.ts'
 import { endWaiting, seeToTimers } from './timers.ts'
 
-/** Timers that are due together: the trouble of one is none of the others'. */
+/** Timers that are due at the same time. A timer that fails does not stop the others. */
 
 const db = useDatabase()
 const now = new Date()
@@ -30,7 +30,7 @@ beforeEach(async () => {
   await db.sql`delete from message_timers`
 })
 
-/** Writes at once; what is said of some messages it does not take. */
+/** Writes every report at once, but rejects the reports of some messages with the given error. */
 function aRecorder(refused: Map<string, Error> = new Map()): Pick<Recorder, 'note'> & { noted: StatusReport[] } {
   const noted: StatusReport[] = []
   return {
@@ -73,7 +73,7 @@ const fatesOf = async (uuids: string[]) =>
 const timersLeft = async () =>
   (await db.sql`select uuid, kind from message_timers order by kind, uuid`).map(({ uuid, kind }) => [kind, uuid])
 
-/** A message in VIBER that was delivered, and whose reading is waited for until now. */
+/** A delivered VIBER message whose time to be read ends now. */
 async function anUnread() {
   const [uuid] = await accept(1, { channelType: 'VIBER', callbackUrl, callbackEvents: ['read'] })
   await recordStatusReports(
@@ -91,7 +91,7 @@ const unreadTold = async () =>
     .filter(({ status }) => status === 'unread').length
 
 test.each(['complete', 'expire'] as const)(
-  'a %s timer that can never be written is dropped, and all others are seen to',
+  'a %s timer whose message can never be written is deleted, and all other timers are processed',
   async kind => {
     const uuids = await accept(3)
     await setDue(kind, uuids)
@@ -104,7 +104,7 @@ test.each(['complete', 'expire'] as const)(
   },
 )
 
-test('a message that waits for its hours ends with its ttl, and is not sent when they begin', async () => {
+test('a message that waits for its sending hours fails when its ttl ends, and is not sent when the hours begin', async () => {
   const tomorrow = new Date(now.getTime() + 24 * 3_600_000)
   const uuids = await accept(1, { sendAt: tomorrow, expiresAt: hourAgo, endsEarly: true })
   await seeToTimers(context(aRecorder()))
@@ -114,7 +114,7 @@ test('a message that waits for its hours ends with its ttl, and is not sent when
   expect((await db.sql`select lane_id from messages where uuid = ${uuids[0]!}`)[0]).toEqual({ lane_id: null })
 })
 
-test('one that cannot be seen to now stays, and the others do not wait for it', async () => {
+test('a timer that cannot be processed now stays, and does not delay the others', async () => {
   const uuids = await accept(3)
   await setDue('expire', uuids)
   await anUnread()
@@ -125,9 +125,9 @@ test('one that cannot be seen to now stays, and the others do not wait for it', 
   expect(await timersLeft()).toEqual([['expire', uuids[1]]])
 })
 
-test('an unread message is told once, though two engines took its timer', async () => {
+test('an unread message causes one callback, although two engines took its timer', async () => {
   const uuid = await anUnread()
-  const take = () => db.sql`update message_timers set until = '-infinity'` // its holder was frozen for long
+  const take = () => db.sql`update message_timers set until = '-infinity'` // the engine that claimed it was frozen until the claim ran out
   await Promise.all([seeToTimers(context(aRecorder())), take().then(() => seeToTimers(context(aRecorder())))])
   await take()
   await seeToTimers(context(aRecorder()))
@@ -136,7 +136,7 @@ test('an unread message is told once, though two engines took its timer', async 
   expect(await fatesOf([uuid])).toEqual(['DELIVERED'])
 })
 
-test('what waited too long ends, though one of them can never be written', async () => {
+test('messages that waited too long fail, although one of them can never be written', async () => {
   const uuids = await accept(3, { expiresAt: hourAgo })
   const recorder = aRecorder(new Map([[uuids[0]!, new SetAside('no')]]))
   await endWaiting(context(recorder))
