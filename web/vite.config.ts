@@ -11,7 +11,7 @@ const DEV_BASE = '/cabinet/'
  */
 const chunks = [
   { name: 'start', tags: ['$initial' as const], priority: 3 },
-  { name: 'common', minShareCount: 12, priority: 2 },
+  { name: 'common', minShareCount: 6, priority: 2 },
   { name: 'shared', minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 12_000, priority: 1 },
 ]
 

@@ -24,6 +24,23 @@ type Props = BalanceDialogProps & {
   children?: ReactNode
 }
 
+const texts = {
+  topUp: {
+    title: 'money.topUp.title',
+    text: 'money.topUp.text',
+    note: 'money.topUp.note',
+    noteHint: 'money.topUp.noteHint',
+    submit: 'money.topUp.submit',
+  },
+  correction: {
+    title: 'money.correction.title',
+    text: 'money.correction.text',
+    note: 'money.correction.note',
+    noteHint: 'money.correction.noteHint',
+    submit: 'money.correction.submit',
+  },
+} as const
+
 /** Records a change of the balance. The key belongs to the dialog: a second click or a repeated request counts once. */
 export function BalanceDialog(props: Props) {
   const { money, kind, isTaken = false, mostTaken, isNoteNeeded = false, formOf, children, onClose } = props
@@ -46,9 +63,9 @@ export function BalanceDialog(props: Props) {
   }
   return (
     <Dialog
-      title={say(`money.${kind}.title`, { company: company.name })}
-      text={say(`money.${kind}.text`, { balance: formats.money(balance, currency) })}
-      submit={say(`money.${kind}.submit`)}
+      title={say(texts[kind].title, { company: company.name })}
+      text={say(texts[kind].text, { balance: formats.money(balance, currency) })}
+      submit={say(texts[kind].submit)}
       isBusy={record.isPending}
       onSubmit={submit}
       onClose={onClose}
@@ -68,8 +85,8 @@ export function BalanceDialog(props: Props) {
         onChange={({ currentTarget }) => setAmount(currentTarget.value)}
       />
       <TextInput
-        label={say(`money.${kind}.note`)}
-        description={say(`money.${kind}.noteHint`)}
+        label={say(texts[kind].note)}
+        description={say(texts[kind].noteHint)}
         autoComplete="off"
         maxLength={200}
         error={isAsked && isNoteMissing && say('money.correction.noNote')}

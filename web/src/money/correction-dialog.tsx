@@ -6,8 +6,11 @@ import { useWords } from '../words/words.ts'
 import { BalanceDialog, type BalanceDialogProps } from './balance-dialog.tsx'
 import type { Money } from './money.ts'
 
-const directions = ['take', 'add'] as const
-type Direction = (typeof directions)[number]
+const directions = [
+  ['take', 'money.correction.take'],
+  ['add', 'money.correction.add'],
+] as const
+type Direction = (typeof directions)[number][0]
 
 /** Mends a wrong top-up. A prepaid company keeps what its messages hold. */
 export function CorrectionDialog(props: BalanceDialogProps) {
@@ -29,8 +32,8 @@ export function CorrectionDialog(props: BalanceDialogProps) {
         value={direction}
         onChange={value => setDirection(value as Direction)}
       >
-        {directions.map(value => (
-          <Radio key={value} size="xs" value={value} classNames={radio} label={say(`money.correction.${value}`)} />
+        {directions.map(([value, label]) => (
+          <Radio key={value} size="xs" value={value} classNames={radio} label={say(label)} />
         ))}
       </Radio.Group>
     </BalanceDialog>

@@ -9,7 +9,7 @@ const reviewRoute = createRoute({
   path: '/review',
   validateSearch: reviewSearchOf,
   beforeLoad: needs('review'),
-  ...pageOf(() => withWords('service', withWords('company', import('./review-page.tsx'))), 'ReviewPage'),
+  ...pageOf(() => withWords('company', import('./review-page.tsx')), 'ReviewPage'),
 })
 
 export const reviewRoutes = [reviewRoute] as const

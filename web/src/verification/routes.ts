@@ -9,7 +9,7 @@ const verificationRoute = createRoute({
   path: '/verification',
   validateSearch: readVerification,
   beforeLoad: needs('settings.see'),
-  ...pageOf(() => withWords('company', import('./verification-page.tsx')), 'VerificationPage'),
+  ...pageOf(() => withWords('verification', import('./verification-page.tsx')), 'VerificationPage'),
 })
 
 /** The id `new` stands for one that is to be made. */
@@ -18,7 +18,7 @@ const verifierRoute = createRoute({
   path: '/verification/verifiers/$id',
   beforeLoad: ({ context, params }) =>
     requireRight(context.me, params.id === 'new' ? 'settings.change' : 'settings.see'),
-  ...pageOf(() => withWords('company', import('./editor-page.tsx')), 'VerifierPage'),
+  ...pageOf(() => withWords('verification', import('./editor-page.tsx')), 'VerifierPage'),
 })
 
 const widgetRoute = createRoute({
@@ -26,7 +26,7 @@ const widgetRoute = createRoute({
   path: '/verification/widgets/$id',
   beforeLoad: ({ context, params }) =>
     requireRight(context.me, params.id === 'new' ? 'settings.change' : 'settings.see'),
-  ...pageOf(() => withWords('company', import('./editor-page.tsx')), 'WidgetPage'),
+  ...pageOf(() => withWords('verification', import('./editor-page.tsx')), 'WidgetPage'),
 })
 
 export const verificationRoutes = [verificationRoute, verifierRoute, widgetRoute] as const

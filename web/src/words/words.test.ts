@@ -4,14 +4,16 @@ import { expect, test } from 'vitest'
 import { errorDescriptions } from '../../../src/base/error-codes.ts'
 import { company as companyEnglish } from './en/of-company.ts'
 import { service as serviceEnglish } from './en/of-service.ts'
+import { verification as verificationEnglish } from './en/verification.ts'
 import { en as firstEnglish } from './en.ts'
 import { company as companyRussian } from './ru/of-company.ts'
 import { service as serviceRussian } from './ru/of-service.ts'
+import { verification as verificationRussian } from './ru/verification.ts'
 import { ru as firstRussian } from './ru.ts'
 import { type Dictionary, type Text, wordsOf } from './words.ts'
 
-const en = { ...firstEnglish, ...companyEnglish, ...serviceEnglish }
-const ru = { ...firstRussian, ...companyRussian, ...serviceRussian }
+const en = { ...firstEnglish, ...companyEnglish, ...serviceEnglish, ...verificationEnglish }
+const ru = { ...firstRussian, ...companyRussian, ...serviceRussian, ...verificationRussian }
 const dictionaries: Record<'en' | 'ru', Dictionary> = { en, ru }
 const formsOf = (text: Text): string[] => (typeof text === 'string' ? [text] : Object.values(text))
 const placesIn = (text: Text) => [

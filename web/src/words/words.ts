@@ -2,6 +2,7 @@ import { useSyncExternalStore } from 'react'
 import type { Language } from '../../../src/domain/people/person.ts'
 import type { company } from './en/of-company.ts'
 import type { service } from './en/of-service.ts'
+import type { verification } from './en/verification.ts'
 import type { en } from './en.ts'
 import { numberFormat, pluralOf } from './intl.ts'
 
@@ -9,7 +10,7 @@ import { numberFormat, pluralOf } from './intl.ts'
  * The texts of the pages. `en.ts` says which there are; TypeScript finds those that another language lacks. A text has
  * places, `{name}`, and one that depends on a number has a form for each plural of its language, chosen by `{count}`.
  */
-type English = typeof en & typeof company & typeof service
+type English = typeof en & typeof company & typeof service & typeof verification
 export type Key = keyof English
 export type Text = string | Partial<Record<Intl.LDMLPluralRule, string>>
 export type FirstWords = Record<keyof typeof en, Text>
@@ -17,9 +18,11 @@ export type FirstWords = Record<keyof typeof en, Text>
 export type FurtherWords = {
   company: Record<keyof typeof company, Text>
   service: Record<keyof typeof service, Text>
+  verification: Record<keyof typeof verification, Text>
 }
 export type Further = keyof FurtherWords
-export type Dictionary = FirstWords & Partial<FurtherWords['company'] & FurtherWords['service']>
+export type Dictionary = FirstWords &
+  Partial<FurtherWords['company'] & FurtherWords['service'] & FurtherWords['verification']>
 
 type PlacesIn<T> = T extends `${string}{${infer Place}}${infer Rest}` ? Place | PlacesIn<Rest> : never
 type FormsOf<T> = T extends string ? T : T[keyof T]
@@ -42,6 +45,10 @@ const furtherWords: { [Part in Further]: Record<Language, () => Promise<FurtherW
   service: {
     en: async () => (await import('./en/of-service.ts')).service,
     ru: async () => (await import('./ru/of-service.ts')).service,
+  },
+  verification: {
+    en: async () => (await import('./en/of-verification.ts')).verification,
+    ru: async () => (await import('./ru/of-verification.ts')).verification,
   },
 }
 

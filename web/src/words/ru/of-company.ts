@@ -6,9 +6,9 @@ import { documents } from './documents.ts'
 import { inbound } from './inbound.ts'
 import { links } from './links.ts'
 import { money } from './money.ts'
+import { review } from './review.ts'
 import { senders } from './senders.ts'
 import { templates } from './templates.ts'
-import { verification } from './verification.ts'
 
 /** Words of pages with which a company is set up and looked after. Loaded with the first of them. */
 export const company: FurtherWords['company'] = {
@@ -19,7 +19,7 @@ export const company: FurtherWords['company'] = {
   ...inbound,
   ...links,
   ...money,
+  ...review,
   ...senders,
   ...templates,
-  ...verification,
 }

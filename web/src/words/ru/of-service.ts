@@ -4,7 +4,6 @@ import { fileMistakes } from './file-mistakes.ts'
 import { gateways } from './gateways.ts'
 import { health } from './health.ts'
 import { numbering } from './numbering.ts'
-import { review } from './review.ts'
 import { tariffs } from './tariffs.ts'
 
 /** Words of pages with which staff run the service. Loaded with the first of them. */
@@ -14,6 +13,5 @@ export const service: FurtherWords['service'] = {
   ...gateways,
   ...health,
   ...numbering,
-  ...review,
   ...tariffs,
 }

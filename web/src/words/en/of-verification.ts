@@ -1,0 +1,4 @@
+import { verification as texts } from './verification.ts'
+
+/** Words of the pages of verification. Loaded with the first of them. */
+export const verification = texts
