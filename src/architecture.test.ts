@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { tablesWrittenBy, writersOfTables } from './testing/table-writers.ts'
@@ -360,3 +360,55 @@ describe('the rules', () => {
     file => expect(badName(file)).toBe(true),
   )
 })
+
+describe('the documents', () => {
+  const documentOf = (name: string) => readFileSync(join(src, '../docs', name), 'utf8')
+
+  test.each(['architecture.md', 'walkthrough.md'])('docs/%s names files and functions that exist', name => {
+    const named = functionsNamedIn(documentOf(name))
+    expect(named.length).toBeGreaterThan(10)
+    expect(named.filter(one => !isDefined(one)).map(({ file, name }) => `${file} has no ${name}`)).toEqual([])
+  })
+
+  test('docs/walkthrough.md names at most 40 functions', () => {
+    expect(functionsNamedIn(documentOf('walkthrough.md')).length).toBeLessThanOrEqual(40)
+  })
+
+  test('docs/architecture.md names every slice of the domain', () => {
+    const text = documentOf('architecture.md')
+    expect(slices.filter(slice => !text.includes(`\`${slice}\``))).toEqual([])
+  })
+
+  test.each([
+    ['export async function takeChunk(', 'takeChunk', true],
+    ['export const openLanes = (sql', 'openLanes', true],
+    ['export class Recorder {\n  note(companyId', 'Recorder.note', true],
+    ['export class ChunkStarter {\n  async #takeLease(lane', 'ChunkStarter.#takeLease', true],
+    ['export class ChunkStarter {\n  start(lane', 'ChunkStarter.#takeLease', false],
+    ['  await takeChunk(sql)', 'takeChunk', false],
+  ])('a definition is found: %s', (text, name, isFound) => {
+    expect(defines(text, name)).toBe(isFound)
+  })
+})
+
+type NamedFunction = { file: string; name: string }
+
+/** The rows of tables that name a file and a function of it. */
+function functionsNamedIn(document: string): NamedFunction[] {
+  return [...document.matchAll(/\| `(src\/\S+\.ts)` \| `([\w.#]+)` \|/g)].map(([, file = '', name = '']) => ({
+    file,
+    name,
+  }))
+}
+
+function isDefined({ file, name }: NamedFunction): boolean {
+  const path = join(src, '..', file)
+  return existsSync(path) && defines(readFileSync(path, 'utf8'), name)
+}
+
+/** `name` is a function, or a class and its method: `Recorder.note`. */
+function defines(text: string, name: string): boolean {
+  const [first = '', method] = name.split('.')
+  if (!new RegExp(`^(?:export )?(?:async )?(?:function\\*?|const|class) ${first}\\b`, 'm').test(text)) return false
+  return method === undefined || new RegExp(`^  (?:static )?(?:async )?\\*?${method}[<(]`, 'm').test(text)
+}
