@@ -268,6 +268,7 @@ create table idempotency_keys (
   -- The caller: "partner:", "company:" or "cabinet:" with an id. All keys of a company share their idempotency keys.
   owner        text not null,
   key          text not null,
+  -- The hash of the request. The same key with another request is an error.
   request_hash bytea not null,
   -- The answer that a repeated request gets. The list of the messages of a dispatch is not in it: it is read from the
   -- messages again.
@@ -694,6 +695,7 @@ create table dispatches (
   -- The start of the schedule of the partner API. Its hours and days are read at the fixed offset in offset_minutes.
   start_at         timestamp with time zone,
   offset_minutes   smallint,
+  -- The hours in which messages may be sent, 0 to 23. days are weekdays, 1 (Monday) to 7. Null: always.
   hours            smallint[],
   days             smallint[],
   -- The options of the messaging API, in the form in which the client sent them.
@@ -812,7 +814,7 @@ create table messages (
   waits_until     timestamp with time zone,
   -- The text with the verification code, encrypted. Recording that the message was sent removes it.
   sealed          bytea,
-  -- The API key of a single message; null: it came from the cabinet or a widget.
+  -- The API key of a single message. Messages of dispatches, of the cabinet and of widgets have none.
   key_id          bigint,
   constraint messages_pkey PRIMARY KEY (company_id, uuid)
 ) partition by RANGE (uuid);
@@ -964,6 +966,7 @@ create table lanes (
   -- The name of a lane without a registered sender. Null: the sender is registered, or the lane is shared by all names
   -- without registration that no gateway carries.
   sender_name  text,
+  -- When the lane may start, by the clock of its zone; null: the start_at of the dispatch holds.
   start_at     timestamp with time zone,
   -- When the messages that are left fail with end_code; null: the lane has no end, or its end is done.
   end_at       timestamp with time zone,
@@ -993,7 +996,9 @@ create table leases (
   worker     uuid,
   -- Changes whenever the lease is taken. A worker with an old token can no longer change the lease.
   token      uuid,
+  -- The end of the lease. The worker stops sending two seconds earlier.
   until      timestamp with time zone not null,
+  -- How often the messages were tried before.
   attempts   integer default 0 not null,
   due_at     timestamp with time zone default '-infinity'::timestamp with time zone not null,
   -- The gateway that may have accepted some of the messages. It is tried first.
@@ -1217,11 +1222,14 @@ create table gateway_answers (
 -- longer than any lifetime.
 create table submissions (
   gateway_id  bigint not null,
+  -- The id of the part at the operator.
   provider_id text not null,
+  -- The day of sending (UTC).
   day         date not null,
   company_id  bigint not null,
   uuid        uuid not null,
   part        smallint not null,
+  -- The number of parts of the message.
   parts       smallint not null,
   status      text default 'SENT'::text not null,
   constraint submissions_pkey PRIMARY KEY (gateway_id, provider_id, day, uuid, part)
@@ -1587,7 +1595,9 @@ create table receivers (
   company_id bigint not null,
   -- Scheme, host and port.
   receiver   text not null,
+  -- Failures in a row.
   failures   integer default 0 not null,
+  -- The next probe of a receiver that keeps failing.
   probe_at   timestamp with time zone default '-infinity'::timestamp with time zone not null,
   served_at  timestamp with time zone default '-infinity'::timestamp with time zone not null,
   worker     uuid,

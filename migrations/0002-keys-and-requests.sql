@@ -64,6 +64,8 @@ comment on table idempotency_keys is
   'Housekeeping deletes it after 24 hours.';
 comment on column idempotency_keys.owner is
   'The caller: "partner:", "company:" or "cabinet:" with an id. All keys of a company share their idempotency keys.';
+comment on column idempotency_keys.request_hash is
+  'The hash of the request. The same key with another request is an error.';
 comment on column idempotency_keys.answer is
   'The answer that a repeated request gets. The list of the messages of a dispatch is not in it: it is read from the '
   'messages again.';

@@ -63,6 +63,8 @@ comment on column dispatches.again_of is
   'The dispatch whose failed messages this dispatch sends again. A dispatch is sent again once.';
 comment on column dispatches.start_at is
   'The start of the schedule of the partner API. Its hours and days are read at the fixed offset in offset_minutes.';
+comment on column dispatches.hours is
+  'The hours in which messages may be sent, 0 to 23. days are weekdays, 1 (Monday) to 7. Null: always.';
 comment on column dispatches.options is
   'The options of the messaging API, in the form in which the client sent them.';
 comment on column dispatches.message_count is
@@ -202,7 +204,7 @@ comment on column messages.waits_until is
 comment on column messages.sealed is
   'The text with the verification code, encrypted. Recording that the message was sent removes it.';
 comment on column messages.key_id is
-  'The API key of a single message; null: it came from the cabinet or a widget.';
+  'The API key of a single message. Messages of dispatches, of the cabinet and of widgets have none.';
 
 create function uuid7_floor(moment timestamptz) returns uuid language sql immutable as $$
   select (lpad(to_hex(floor(extract(epoch from moment) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid

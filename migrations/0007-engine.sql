@@ -52,6 +52,8 @@ comment on column lanes.served_at is
   'When an engine last took a chunk. Of the lanes of a company, the lane with the oldest value is next.';
 comment on column lanes.not_before is
   'The lane is skipped until this moment, because its hours are closed or its rate limit is used up.';
+comment on column lanes.start_at is
+  'When the lane may start, by the clock of its zone; null: the start_at of the dispatch holds.';
 comment on column lanes.end_at is
   'When the messages that are left fail with end_code; null: the lane has no end, or its end is done.';
 comment on column lanes.ending_until is
@@ -89,6 +91,10 @@ comment on column leases.worker is
   'The engine that sends; null: the lease waits to be taken, not before due_at.';
 comment on column leases.token is
   'Changes whenever the lease is taken. A worker with an old token can no longer change the lease.';
+comment on column leases.until is
+  'The end of the lease. The worker stops sending two seconds earlier.';
+comment on column leases.attempts is
+  'How often the messages were tried before.';
 comment on column leases.gateway_id is
   'The gateway that may have accepted some of the messages. It is tried first.';
 comment on index leases_in_turn is

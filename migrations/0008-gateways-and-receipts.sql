@@ -150,6 +150,12 @@ comment on table submissions is
   'Finds the message of a part by the id that the operator gave to the part. Operators use ids again: the newest '
   'submission that is not final counts. The partitions are days; housekeeping drops them after three days, which is '
   'longer than any lifetime.';
+comment on column submissions.provider_id is
+  'The id of the part at the operator.';
+comment on column submissions.day is
+  'The day of sending (UTC).';
+comment on column submissions.parts is
+  'The number of parts of the message.';
 comment on index submissions_of_message is
   'Only messages of several parts are found by their own key: to combine the results of their parts, and to send only '
   'the missing parts.';

@@ -76,6 +76,10 @@ comment on table receivers is
   'shared host does not stop the others. Housekeeping deletes receivers that had no callback for 30 days.';
 comment on column receivers.receiver is
   'Scheme, host and port.';
+comment on column receivers.failures is
+  'Failures in a row.';
+comment on column receivers.probe_at is
+  'The next probe of a receiver that keeps failing.';
 comment on column receivers.until is
   'Until when the engine in worker has claimed the receiver.';
 

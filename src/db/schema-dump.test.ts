@@ -114,7 +114,7 @@ test.each([
   expect(dump).toContain(seen)
 })
 
-test('nothing in the schema is of a kind that the dump leaves out', async () => {
+test('the schema has no objects of a kind that the dump leaves out', async () => {
   const others = await db.sql`
     select relname from pg_class
     where relnamespace = 'public'::regnamespace and relkind not in ('r', 'p', 'i', 'I', 'S')

@@ -5,18 +5,18 @@ import { useDatabase } from '../testing/database.ts'
 
 const db = useDatabase()
 
-/** Tables whose keys do not begin with the company, each with its reason. Everything else can be sharded by company. */
+/** Tables whose keys do not begin with the company, each with its reason. All other tables can be sharded by company. */
 const exceptions: Record<string, string> = {
-  partners: 'a partner stands above its companies',
-  partner_tokens: 'a token is known before its company is',
-  partner_networks: 'a partner stands above its companies',
-  people: 'a person signs in before the company is known; staff and partners stand above companies',
-  person_sessions: 'a session is known before its person is',
-  person_invitations: 'an invitation is known before its person is',
-  person_recovery_codes: 'belong to a person',
-  person_networks: 'belong to a person',
+  partners: 'a partner has many companies',
+  partner_tokens: 'a token is read before its company is known',
+  partner_networks: 'a partner has many companies',
+  people: 'a person signs in before the company is known; staff and partners belong to no company',
+  person_sessions: 'a session is read before its person is known',
+  person_invitations: 'an invitation is read before its person is known',
+  person_recovery_codes: 'the codes belong to a person',
+  person_networks: 'the networks belong to a person',
   audit_entries: 'changes of partners, staff and the service belong to no company',
-  login_failures: 'counted by login and address, before anyone is known',
+  login_failures: 'counted by login and address, before the person is known',
   tariffs: 'reference: prices are shared by all companies',
   tariff_steps: 'reference: prices are shared by all companies',
   sender_fees: 'reference: prices are shared by all companies',
@@ -27,34 +27,34 @@ const exceptions: Record<string, string> = {
   template_ids: 'resolver from a bare id to its company',
   api_key_ids: 'resolver from a key to its company',
   verifier_ids: 'resolver from a verifier or widget to its company',
-  idempotency_keys: 'belongs to whoever sent the request, before its company is known',
-  requests: 'of the company of a key, or of the partner of a token',
-  request_minutes: 'of the company of a key, or of the partner of a token',
+  idempotency_keys: 'a key belongs to the caller, before its company is known',
+  requests: 'the owner is the company of a key or the partner of a token',
+  request_minutes: 'the owner is the company of a key or the partner of a token',
   numbering_version: 'reference: the numbering plan',
   numbering_sources: 'reference: the numbering plan',
-  numbering_uploads: 'files of the numbering plan that wait to be applied',
-  numbering_upload_pieces: 'files of the numbering plan that wait to be applied',
+  numbering_uploads: 'files for the numbering plan',
+  numbering_upload_pieces: 'files for the numbering plan',
   numbering_ranges: 'reference: the numbering plan',
   operators: 'reference: the numbering plan',
   ported_numbers: 'reference: the numbering plan',
   virtual_operators: 'reference: the numbering plan',
-  gateways: 'reference: the ways out serve every company',
-  gateway_states: 'how the ways out are doing; they serve every company',
-  gateway_minutes: 'what happened at the ways out; they serve every company',
+  gateways: 'reference: a gateway serves all companies',
+  gateway_states: 'a gateway serves all companies',
+  gateway_minutes: 'a gateway serves all companies',
   api_processes: 'processes, not companies',
-  gateway_binds: 'connections of the ways out, shared by the engines',
-  gateway_bind_seekers: 'connections of the ways out, shared by the engines',
-  gateway_receipt_ids: 'how an operator writes its ids; the ways out serve every company',
-  gateway_answers: 'how far engines have the answers of an operator; the ways out serve every company',
-  gateway_chats: 'what a bot was told of its chats, before any company is known',
-  inbound_stops: 'keyed by what the messenger knows: its own id',
+  gateway_binds: 'connections of gateways, shared by the engines',
+  gateway_bind_seekers: 'connections of gateways, shared by the engines',
+  gateway_receipt_ids: 'a gateway serves all companies',
+  gateway_answers: 'a gateway serves all companies',
+  gateway_chats: 'a chat of a bot is read before its company is known',
+  inbound_stops: 'the key is the id of the messenger',
   engines: 'processes, not companies',
-  rate_buckets: 'keyed by what is limited: a gateway, a sender, a company or a dispatch',
-  submissions: 'keyed by what the operator knows: its own id',
-  receipt_inbox: 'keyed by what the operator knows: its own id',
-  short_links: 'keyed by what a browser knows: the code',
-  simulator_messages: 'the memory of operators, who stand outside',
-  simulator_inbound: 'the memory of operators, who stand outside',
+  rate_buckets: 'the key is the limited object: a gateway, a sender, a company or a dispatch',
+  submissions: 'the key is the id of the operator',
+  receipt_inbox: 'a receipt has the id of the operator',
+  short_links: 'the key is the code in the link',
+  simulator_messages: 'the memory of the simulated operators',
+  simulator_inbound: 'the memory of the simulated operators',
   schema_migrations: 'about the schema itself',
   schema_compatibility: 'about the schema itself',
 }
@@ -84,7 +84,7 @@ describe('keys', () => {
     tables = await readTables()
   })
 
-  test('the catalogue is read as it is', () => {
+  test('the test reads tables and keys from the catalogue', () => {
     expect(tables.find(table => table.name === 'blacklist')).toEqual({
       name: 'blacklist',
       tenant: true,
@@ -108,7 +108,7 @@ describe('keys', () => {
     expect(keys.filter(({ key }) => key[0] !== 'company_id')).toEqual([])
   })
 
-  test('whatever else there is stands in the list of exceptions, and the list has nothing that need not be there', () => {
+  test('the list of exceptions names exactly the other tables', () => {
     const apart = tables.filter(({ primaryKey, uniqueKeys }) =>
       [primaryKey, ...uniqueKeys].some(key => key[0] !== 'company_id'),
     )
@@ -139,7 +139,7 @@ async function readMonths(): Promise<Month[]> {
     where i.inhparent = 'messages'::regclass order by c.relname`
 }
 
-/** The smallest key of the month that many months from this one, in UTC. */
+/** The smallest key of the month that is `ahead` months from this one, in UTC. */
 function floorOfMonth(ahead: number): string {
   const now = new Date()
   return floorOf(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead, 1)))
@@ -168,7 +168,7 @@ describe('the months of messages', () => {
     expect(row!.key).toBe('RANGE (uuid)')
   })
 
-  test('this month and three ahead exist, whole months in UTC without a gap, and no default', async () => {
+  test('this month and three ahead exist, as whole months in UTC without a gap and without a default partition', async () => {
     expect(await readMonths()).toEqual(thisMonthAndThreeAhead())
   })
 
@@ -199,7 +199,7 @@ describe('the months of messages', () => {
     await expect(insertMessage(floorOfMonth(ahead))).rejects.toThrow(/no partition of relation "messages"/)
   })
 
-  test('the smallest key of a moment in SQL is the one of our keys', async () => {
+  test('uuid7_floor in SQL gives the smallest key of a moment', async () => {
     const moments = fc.date({ min: new Date('2020-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })
     await fc.assert(
       fc.asyncProperty(moments, async moment => {
@@ -212,19 +212,19 @@ describe('the months of messages', () => {
   })
 })
 
-describe('making months', () => {
+describe('creating months', () => {
   const forgetAllMonths = async () => {
     for (const { name } of await readMonths()) await db.sql`drop table ${db.sql(name)}`
   }
 
-  test('making them again changes nothing', async () => {
+  test('creating the months again changes nothing', async () => {
     const before = await db.sql`select inhrelid from pg_inherits where inhparent = 'messages'::regclass order by 1`
     await db.sql`select ensure_message_months()`
     const after = await db.sql`select inhrelid from pg_inherits where inhparent = 'messages'::regclass order by 1`
     expect(after).toEqual(before)
   })
 
-  test('the bounds are those of UTC, whatever the zone of the session', async () => {
+  test('the bounds are months of UTC in every time zone of the session', async () => {
     for (const zone of ['Pacific/Auckland', 'America/Los_Angeles']) {
       await forgetAllMonths()
       await db.sql.begin(async tx => {
@@ -235,7 +235,7 @@ describe('making months', () => {
     }
   })
 
-  test('any number of processes may make them at once', async () => {
+  test('several processes may create the months at once', async () => {
     for (let round = 0; round < 5; round++) {
       await forgetAllMonths()
       await Promise.all(Array.from({ length: 8 }, () => db.sql`select ensure_message_months()`))
