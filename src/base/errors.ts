@@ -1,6 +1,8 @@
+import { mistakeText } from './field-mistake.ts'
+
 /**
- * What a caller did wrong, in the words of the domain. `http/error-handler.ts` alone knows which status each kind
- * becomes; anything that is not an AppError is our own bug.
+ * The kinds of refusals. `http/error-handler.ts` gives each kind its HTTP status and code. An error that is no AppError is a
+ * bug of the service.
  */
 export type AppErrorKind =
   | 'invalid' // the request, or the state it meets, forbids the action
@@ -12,29 +14,43 @@ export type AppErrorKind =
   | 'dispatch_status' // the messaging API's "Inappropriate dispatch status"
   | 'not_found'
   | 'method_not_allowed'
-  | 'in_flight' // the same Idempotency-Key is being processed
+  | 'in_flight' // a request with the same idempotency key is being processed
   | 'too_large'
-  | 'unsupported_encoding' // a Content-Encoding that we do not unpack
-  | 'key_reused' // the same Idempotency-Key with another body
+  | 'unsupported_encoding' // the service does not decompress bodies with this Content-Encoding
+  | 'key_reused' // the same idempotency key with another body
+  | 'search_too_wide' // the search takes too long
   | 'too_many_requests'
   | 'not_ready'
 
+type Details = { field?: string; step?: number | undefined; retryAfterSeconds?: number; limit?: number }
+
+/** A refusal of a request: its kind, the field that is wrong, and the reason. The message has the field before the reason. */
 export class AppError extends Error {
   readonly kind: AppErrorKind
+  readonly reason: string
+  /** The field as the domain calls it. */
+  readonly field: string | undefined
+  /** The step of a cascade that has the field, from 0 on. */
+  readonly step: number | undefined
   readonly retryAfterSeconds: number | undefined
-  /** With too_many_requests: how many were allowed. */
+  /** Of too_many_requests: the number of requests that are allowed. */
   readonly limit: number | undefined
 
-  constructor(kind: AppErrorKind, message: string, options: { retryAfterSeconds?: number; limit?: number } = {}) {
-    super(message)
+  constructor(kind: AppErrorKind, reason: string, { field, step, retryAfterSeconds, limit }: Details = {}) {
+    super(field === undefined ? reason : mistakeText({ field, reason }))
     this.kind = kind
-    this.retryAfterSeconds = options.retryAfterSeconds
-    this.limit = options.limit
+    this.reason = reason
+    this.field = field
+    this.step = step
+    this.retryAfterSeconds = retryAfterSeconds
+    this.limit = limit
   }
 }
 
-export const invalid = (message: string) => new AppError('invalid', message)
+export const invalid = (reason: string) => new AppError('invalid', reason)
+export const invalidField = (field: string, reason: string, step?: number) =>
+  new AppError('invalid', reason, { field, step })
 export const notFound = (what: string) => new AppError('not_found', `${what} not found`)
 
-/** A mistake in how the program was started or asked: one clear sentence on stderr and a non-zero exit, no stack. */
+/** A mistake in a command or a setting. The program prints the sentence without a stack and exits with a non-zero status. */
 export class UsageError extends Error {}

@@ -1,8 +1,9 @@
 import { pino } from 'pino'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { AppError, invalid, invalidField } from '../base/errors.ts'
 import { buildApp } from './app.ts'
 
-/** The service over a database that answers every question with this error. */
+/** The service with a database that fails every statement with this error. */
 async function appOver(error: Error) {
   const sql = Object.assign(() => Promise.reject(error), { options: { max: 10 } })
   return buildApp({
@@ -18,20 +19,41 @@ async function appOver(error: Error) {
   })
 }
 
-const ask = async (code: string) => {
-  const app = await appOver(Object.assign(new Error('from inside'), { code }))
+async function answerTo(error: Error) {
+  const app = await appOver(error)
   const answer = await app.inject({ url: '/partner/v1/company', headers: { authorization: 'Bearer token' } })
   await app.close()
-  return { status: answer.statusCode, code: answer.json().error.code, retry: answer.headers['retry-after'] }
+  const retry = answer.headers['retry-after']
+  return { status: answer.statusCode, ...answer.json<{ error: { code: number; msg: string } }>().error, retry }
+}
+
+async function ask(databaseError: string) {
+  const { status, code, retry } = await answerTo(Object.assign(new Error('from inside'), { code: databaseError }))
+  return { status, code, retry }
 }
 
 test.each(['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'CONNECTION_CLOSED', '57P03', '53300'])(
-  'a database that is away by %s is 503, to be asked again',
+  'a lost database connection (%s) gets 503 with Retry-After',
   async code => {
     expect(await ask(code)).toEqual({ status: 503, code: 5030, retry: '2' })
   },
 )
 
-test('a statement that the database refuses is our fault', async () => {
+test('a statement that the database refuses is an internal error', async () => {
   expect(await ask('42601')).toEqual({ status: 500, code: 5000, retry: undefined })
+})
+
+describe('a refusal by the domain', () => {
+  test.each([
+    [invalid('The dispatch is COMPLETED'), 'The dispatch is COMPLETED'],
+    [invalidField('pattern', 'must not be empty'), 'pattern: must not be empty'],
+    [invalidField('senderId', 'is a name of VIBER'), 'senderNameId: is a name of VIBER'],
+    [invalidField('senderName', 'is suspended', 1), 'cascade[1].senderName: is suspended'],
+    [
+      new AppError('search_too_wide', 'The search takes too long'),
+      'The search takes too long: narrow it by time_from and time_to, or by destination',
+    ],
+  ])('%s is answered in the names of the API', async (refusal, msg) => {
+    expect(await answerTo(refusal)).toMatchObject({ status: 400, code: 4000, msg })
+  })
 })

@@ -22,6 +22,7 @@ export const codeOfKind: Record<AppErrorKind, Answer> = {
   too_large: { status: 413, code: 4130 },
   unsupported_encoding: { status: 415, code: 4150 },
   key_reused: { status: 422, code: 4220 },
+  search_too_wide: { status: 400, code: 4000 },
   too_many_requests: { status: 429, code: 4290 },
   not_ready: { status: 503, code: 5030 },
 }
@@ -60,7 +61,23 @@ export function answerError(error: FastifyError, request: FastifyRequest, reply:
   if (known.kind === 'not_ready') logUnready(error, request)
   const { status, code } = codeOfKind[known.kind]
   if (known.retryAfterSeconds !== undefined) addRetryHeaders(reply, known)
-  return sendError(reply, status, code, known.message)
+  return sendError(reply, status, code, textOf(known))
+}
+
+/** Texts of refusals that name a header or parameters of the request. */
+const textOfKind: Partial<Record<AppErrorKind, string>> = {
+  in_flight: 'A request with this Idempotency-Key is still being processed',
+  key_reused: 'This Idempotency-Key was used with another request',
+  search_too_wide: 'The search takes too long: narrow it by time_from and time_to, or by destination',
+}
+
+/** Fields that the APIs call otherwise than the domain. */
+const wireNames: Record<string, string> = { senderId: 'senderNameId' }
+
+function textOf({ kind, field, step, reason }: AppError): string {
+  if (field === undefined) return textOfKind[kind] ?? reason
+  const path = step === undefined ? '' : `cascade[${step}].`
+  return `${path}${wireNames[field] ?? field}: ${reason}`
 }
 
 /** Nothing sent now would arrive; what failed is only that its body or its answer was cut off. */

@@ -1,15 +1,16 @@
 import { UsageError } from '../../base/errors.ts'
+import { NOT_SERVED, type WidgetErrorCode } from '../../base/widget-errors.ts'
 import { requireAnyCompany } from '../../domain/companies/companies.ts'
 import { hadVerifier } from '../../domain/verifiers/verifiers.ts'
 import { listErrors } from '../../domain/widgets/errors.ts'
-import { BAD_REQUEST, type WidgetError, type WidgetErrorCode } from '../../domain/widgets/widget.ts'
+import type { WidgetError } from '../../domain/widgets/widget.ts'
 import { noCompany, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { idOption } from '../command-line.ts'
 import { limitOption, optionalId } from '../options.ts'
 import { table } from '../table.ts'
 
-const meanings: Record<WidgetErrorCode | typeof BAD_REQUEST, string> = {
+const meanings: Record<WidgetErrorCode, string> = {
   110: 'captcha not passed',
   130: 'too many requests',
   210: 'balance too small',
@@ -22,7 +23,7 @@ const meanings: Record<WidgetErrorCode | typeof BAD_REQUEST, string> = {
   340: 'captcha could not be checked',
   341: 'captcha did not load',
   350: 'sendAuthKey failed',
-  [BAD_REQUEST]: 'number or channel not served',
+  [NOT_SERVED]: 'number or channel not served',
 }
 
 export async function listSome(call: Call) {

@@ -1,4 +1,4 @@
-import { AppError, invalid, notFound } from '../../base/errors.ts'
+import { AppError, invalidField, notFound } from '../../base/errors.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import { type CallbackFormat, withoutPassword } from './callback.ts'
 import * as store from './store.ts'
@@ -31,7 +31,7 @@ export async function askForTest(sql: Transaction, companyId: number, url: strin
 function checkedUrl(url: string | undefined): string {
   const parsed = url === undefined ? undefined : URL.parse(url)
   if (url === undefined || !parsed || !/^https?:$/.test(parsed.protocol) || url.length > MOST_URL)
-    throw invalid('url: must be an http or https address')
+    throw invalidField('url', 'must be an http or https address')
   return url
 }
 

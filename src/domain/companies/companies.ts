@@ -1,4 +1,4 @@
-import { invalid, notFound } from '../../base/errors.ts'
+import { invalid, invalidField, notFound } from '../../base/errors.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import type { Partner } from '../partners/partner.ts'
 import type {
@@ -64,7 +64,7 @@ const MOST_SORTED = 50_000
 async function refuseTooMany(sql: Sql, scope: CompanyScope, { partnerId }: CompanyFilter, most: number): Promise<void> {
   const [row] = await store.countUpTo(sql, scope, partnerId, most + 1)
   if (row!.total > most)
-    throw invalid(`order: more than ${most} companies cannot be sorted by what they spent: choose a partner`)
+    throw invalidField('order', `more than ${most} companies cannot be sorted by what they spent: choose a partner`)
 }
 
 /** A company that a person of this scope may look at. Any other is as unknown as one that does not exist. */
@@ -96,7 +96,7 @@ export async function requireCompany(sql: Sql, partner: Partner, companyId: numb
 
 export async function requireActiveCompany(sql: Sql, partner: Partner, companyId: number): Promise<Company> {
   const company = await requireCompany(sql, partner, companyId)
-  if (company.status !== 'ACTIVE') throw invalid('companyId: the company is disabled')
+  if (company.status !== 'ACTIVE') throw invalidField('companyId', 'the company is disabled')
   return company
 }
 

@@ -1,5 +1,4 @@
-import { invalid, notFound } from '../../base/errors.ts'
-import { mistakeText } from '../../base/field-mistake.ts'
+import { invalid, invalidField, notFound } from '../../base/errors.ts'
 import { allowLongWork } from '../../db/patience.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
@@ -40,7 +39,7 @@ export async function createClientDispatch(
     const budget = budgetOf(pool, companyId)
     const { dispatch, about } = await withNamedTemplates(sql, companyId, templates, request.dispatch, budget)
     const mistake = refusalOfDispatchTimes(dispatch.options, request.now)
-    if (mistake) throw invalid(mistakeText(mistake))
+    if (mistake) throw invalidField(mistake.field, mistake.reason)
     const senderIds = await registrationsOf(sql, companyId, dispatch)
     const [id] = await store.insertDispatchId(sql, companyId)
     const { dispatchId } = id!
@@ -61,11 +60,11 @@ async function registrationsOf(sql: Sql, companyId: number, dispatch: ClientDisp
   const steps = dispatch.cascade ?? []
   const names = [dispatch, ...steps].map(({ senderName }) => senderName)
   await refuseForeignNames(sql, companyId, [
-    ...(dispatch.cascade ? [] : [{ ...dispatch, path: 'senderName' }]),
-    ...steps.map((step, i) => ({ ...step, path: `cascade[${i}].senderName` })),
+    ...(dispatch.cascade ? [] : [dispatch]),
+    ...steps.map((step, i) => ({ ...step, step: i })),
   ])
   const found = await sendersCalled(sql, companyId, [...new Set(names)])
-  steps.forEach((step, i) => void requireUsableName(found, step, `cascade[${i}].senderName`))
+  steps.forEach((step, i) => void requireUsableName(found, step, i))
   return requireUsableName(found, dispatch).map(({ senderId }) => senderId)
 }
 
@@ -86,14 +85,14 @@ export async function addRecipients(
     const [dispatch] = await store.lockDispatch(sql, home.companyId, home.dispatchId)
     if (dispatch!.status !== 'CREATED') throw inappropriateStatus()
     if (request.from !== undefined && request.from !== dispatch!.messageCount) {
-      throw invalid(`from: the dispatch has ${dispatch!.messageCount} recipients`)
+      throw invalidField('from', `the dispatch has ${dispatch!.messageCount} recipients`)
     }
     const company = await requireActive(sql, home.companyId)
     await addTo(sql, numbering, { dispatch: dispatch!, company, recipients, linkBase, answers })
     await request.alongside?.(sql, home.dispatchId)
     return { from: dispatch!.messageCount }
   })
-  // Said before to the same Idempotency-Key: the messages themselves know it.
+  // The same request came before: its answers are read from the messages.
   return answers.length > 0 ? answers : answersAgain(pool, home, from, recipients.length)
 }
 

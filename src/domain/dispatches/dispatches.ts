@@ -239,7 +239,7 @@ async function routingOf(sql: Sql, companyId: number, dispatch: Named): Promise<
     const found = await sendersByIds(sql, companyId, senderIds)
     return routeBy(channelType, requireUsableSenders(found, senderIds, channelType))
   }
-  await refuseForeignNames(sql, companyId, [{ channelType, senderName, path: 'senderName' }])
+  await refuseForeignNames(sql, companyId, [{ channelType, senderName }])
   const ofName = await sendersCalled(sql, companyId, [senderName])
   const senders = requireUsableName(ofName, { channelType, senderName })
   return senders.length > 0 ? routeBy(channelType, senders) : routeFreely()

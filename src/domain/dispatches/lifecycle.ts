@@ -1,5 +1,5 @@
 import { errorCodes } from '../../base/error-codes.ts'
-import { AppError, invalid } from '../../base/errors.ts'
+import { AppError, invalid, invalidField } from '../../base/errors.ts'
 import type { Money } from '../../base/money.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
@@ -65,7 +65,7 @@ export function startCreatedDispatch(
   return underLocks(pool, home, billing, async (sql, dispatch, account) => {
     if (dispatch.status !== 'CREATED') throw inappropriateStatus()
     if (price !== undefined && price !== (await priceToStart(sql, dispatch, billing))) {
-      throw invalid('price: the dispatch costs another amount now')
+      throw invalidField('price', 'the dispatch costs another amount now')
     }
     await start(sql, dispatch, account, billing, refusal => new AppError('insufficient_funds', refusal))
     await alongside?.(sql)
@@ -139,7 +139,7 @@ async function start(
 ) {
   const { companyId, dispatchId } = dispatch
   const { status } = await requireAnyCompany(sql, companyId)
-  if (status !== 'ACTIVE') throw invalid('companyId: the company is disabled')
+  if (status !== 'ACTIVE') throw invalidField('companyId', 'the company is disabled')
   await refuseUnapproved(sql, dispatch)
 
   const packages = await packagesWithinReach(sql, dispatch, billing)
@@ -172,14 +172,17 @@ async function stop(sql: Transaction, dispatch: Dispatch, close: typeof lanes.cl
 async function refuseUnapproved(sql: Sql, dispatch: Dispatch) {
   const { companyId, channelType, senderName } = dispatch
   if (senderName) {
-    await refuseForeignNames(sql, companyId, [{ channelType, senderName, path: 'senderName' }])
+    await refuseForeignNames(sql, companyId, [{ channelType, senderName }])
     requireUsableName(await sendersCalled(sql, companyId, [senderName]), { channelType, senderName })
     return
   }
   const senders = await sendersByIds(sql, dispatch.companyId, dispatch.senderIds)
   const waiting = senders.find(sender => sender.status !== 'APPROVED')
   if (waiting) {
-    throw invalid(`senderIds: sender ${waiting.senderId} (${waiting.senderName}) is ${waiting.status}, not APPROVED`)
+    throw invalidField(
+      'senderIds',
+      `sender ${waiting.senderId} (${waiting.senderName}) is ${waiting.status}, not APPROVED`,
+    )
   }
 }
 

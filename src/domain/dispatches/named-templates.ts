@@ -1,6 +1,6 @@
 import type { Content, TemplateContent } from '../../base/content.ts'
-import { invalid } from '../../base/errors.ts'
-import { type FieldMistake, mistakeText } from '../../base/field-mistake.ts'
+import { invalidField } from '../../base/errors.ts'
+import type { FieldMistake } from '../../base/field-mistake.ts'
 import { compileTemplate } from '../../base/text-template.ts'
 import type { Sql } from '../../db/sql.ts'
 import { templatesAgain } from '../templates/approved.ts'
@@ -55,7 +55,8 @@ function namedIn(
   if (content?.contentType !== 'template') return undefined
   const filled = fillNamed(templates, withStandIns(content), senderName)
   if (!filled || !('field' in filled)) return filled
-  throw invalid(`cascade[${index}].${mistakeText(unusable.get(idIn(content) ?? 0) ?? filled)}`)
+  const { field, reason } = unusable.get(idIn(content) ?? 0) ?? filled
+  throw invalidField(field, reason, index)
 }
 
 /** Fits every kind of place. */

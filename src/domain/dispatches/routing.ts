@@ -1,5 +1,5 @@
 import type { ChannelType } from '../../base/channel-types.ts'
-import { invalid } from '../../base/errors.ts'
+import { invalidField } from '../../base/errors.ts'
 import { brandIds, brandOf } from '../numbering/brand.ts'
 import type { Classified } from '../numbering/numbering.ts'
 import { isInternational, type Sender, type SenderType, senderTypeOf } from '../senders/sender.ts'
@@ -78,17 +78,17 @@ export function routeFreely(): Routing {
 
 /**
  * The registrations of a name that may be used, the oldest of each operator; none for a name that needs no
- * registration. Refuses a name that cannot be used.
+ * registration. Refuses a name that cannot be used. `step`: the step of a cascade that has the name, from 0 on.
  */
 export function requireUsableName(
   ofName: Sender[],
   { channelType, senderName }: { channelType: ChannelType; senderName: string },
-  path = 'senderName',
+  step?: number,
 ): Sender[] {
   if (needsNoRegistration(channelType, senderName)) return []
   const ofChannel = ofName.filter(sender => sender.channelType === channelType && sender.senderName === senderName)
   const usable = ofChannel.filter(({ status, suspended }) => status === 'APPROVED' && !suspended)
-  if (usable.length === 0) throw invalid(`${path}: ${whyUnusable({ channelType, senderName }, ofChannel)}`)
+  if (usable.length === 0) throw invalidField('senderName', whyUnusable({ channelType, senderName }, ofChannel), step)
   return [...Map.groupBy(usable, placeOf).values()].map(([oldest]) => oldest!)
 }
 
@@ -108,7 +108,7 @@ export function requireUsableSenders(found: Sender[], senderIds: number[], chann
   const byId = new Map(found.map(sender => [sender.senderId, sender]))
   const senders = senderIds.map((senderId, i) => {
     const sender = byId.get(senderId)
-    if (!sender) throw invalid(`senderIds[${i}]: there is no sender ${senderId} in this company`)
+    if (!sender) throw invalidField(`senderIds[${i}]`, `there is no sender ${senderId} in this company`)
     refuseUnusable(sender, channelType, i)
     return sender
   })
@@ -118,7 +118,7 @@ export function requireUsableSenders(found: Sender[], senderIds: number[], chann
 
 function refuseUnusable(sender: Sender, channelType: ChannelType, index: number) {
   const refuse = (why: string) =>
-    invalid(`senderIds[${index}]: sender ${sender.senderId} (${sender.senderName}) ${why}`)
+    invalidField(`senderIds[${index}]`, `sender ${sender.senderId} (${sender.senderName}) ${why}`)
   if (sender.channelType !== channelType) throw refuse(`is for ${sender.channelType}, not ${channelType}`)
   if (['REJECTED', 'DENIED', 'CLOSED'].includes(sender.status)) throw refuse(`is ${sender.status}`)
   if (sender.suspended) throw refuse('is suspended')
@@ -128,7 +128,7 @@ function refuseTwoOfABrand(senders: Sender[]) {
   const seen = new Set<string>()
   senders.forEach((sender, i) => {
     const place = placeOf(sender)
-    if (seen.has(place)) throw invalid(`senderIds[${i}]: a second sender for ${place}`)
+    if (seen.has(place)) throw invalidField(`senderIds[${i}]`, `a second sender for ${place}`)
     seen.add(place)
   })
 }

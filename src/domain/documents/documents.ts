@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { invalid, notFound } from '../../base/errors.ts'
+import { invalid, invalidField, notFound } from '../../base/errors.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import {
   type CompanyDocument,
@@ -18,10 +18,10 @@ export async function storeDocument(
   file: { filename: string; content: Buffer },
   quota: DocumentQuota = usualDocumentQuota,
 ): Promise<CompanyDocument> {
-  if (file.content.length === 0) throw invalid('file: is empty')
-  if (file.content.length > DOCUMENT_LIMIT_BYTES) throw invalid('file: must be at most 10 MB')
+  if (file.content.length === 0) throw invalidField('file', 'is empty')
+  if (file.content.length > DOCUMENT_LIMIT_BYTES) throw invalidField('file', 'must be at most 10 MB')
   const kind = kindOf(file.content)
-  if (!kind) throw invalid('file: must be a PDF, JPG or PNG')
+  if (!kind) throw invalidField('file', 'must be a PDF, JPG or PNG')
 
   await refuseBeyondQuota(sql, companyId, file.content.length, quota)
   const [document] = await store.insertDocument(sql, companyId, { ...file, id: randomUUID(), kind })
@@ -32,7 +32,7 @@ async function refuseBeyondQuota(sql: Sql, companyId: number, sizeBytes: number,
   await store.lockDocumentsOfPartner(sql, companyId)
   const [usage] = await store.selectUsage(sql, companyId)
   const refusal = refusalOfRoom(usage!, sizeBytes, quota)
-  if (refusal) throw invalid(`file: ${refusal}`)
+  if (refusal) throw invalidField('file', refusal)
 }
 
 export const listDocuments = (sql: Sql, companyId: number): Promise<CompanyDocument[]> =>
@@ -62,5 +62,5 @@ export async function requireDocuments(sql: Sql, companyId: number, ids: string[
   const wanted = [...new Set(ids.map(id => id.toLowerCase()))]
   if (wanted.length === 0) return
   const [row] = await store.countDocuments(sql, companyId, wanted)
-  if (row!.found !== wanted.length) throw invalid('documentIds: must name documents of the company')
+  if (row!.found !== wanted.length) throw invalidField('documentIds', 'must name documents of the company')
 }

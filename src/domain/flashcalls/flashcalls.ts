@@ -1,4 +1,4 @@
-import { invalid, notFound } from '../../base/errors.ts'
+import { invalidField, notFound } from '../../base/errors.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { FlashcallReport } from './flashcall.ts'
 import * as store from './store.ts'
@@ -7,7 +7,7 @@ import * as store from './store.ts'
 export async function reportFlashcall(sql: Sql, companyId: number, report: FlashcallReport, now: Date): Promise<void> {
   const [message] = await store.selectChannel(sql, companyId, report.uuid)
   if (!message) throw notFound('Message')
-  if (message.channelType !== 'FLASHCALL') throw invalid('messageUuid: must be a message of FLASHCALL')
+  if (message.channelType !== 'FLASHCALL') throw invalidField('messageUuid', 'must be a message of FLASHCALL')
 
   await store.upsertResult(sql, companyId, report, now)
 }

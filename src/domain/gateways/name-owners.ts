@@ -1,7 +1,7 @@
 import { plainName, spellingsOf } from '../../base/bot-names.ts'
 import { carriedNames } from '../../base/carried-names.ts'
 import type { ChannelType } from '../../base/channel-types.ts'
-import { invalid } from '../../base/errors.ts'
+import { invalidField } from '../../base/errors.ts'
 import type { Sql } from '../../db/sql.ts'
 import type { Gateway } from './gateway.ts'
 import * as store from './store.ts'
@@ -36,11 +36,11 @@ export async function foreignNames(sql: Sql, companyId: number, asked: readonly 
   return new Set(closed.map(keyOf).filter(key => !registered.has(key)))
 }
 
-/** Refuses a request that names what is not the company's own; `path` names the field. */
-export async function refuseForeignNames(sql: Sql, companyId: number, asked: (Name & { path: string })[]) {
+/** Refuses a request with a sender name of another company. `step`: the step of a cascade that has the name, from 0 on. */
+export async function refuseForeignNames(sql: Sql, companyId: number, asked: (Name & { step?: number })[]) {
   const names = await foreignNames(sql, companyId, asked)
   const wrong = asked.find(name => isForeign(names, name))
-  if (wrong) throw invalid(`${wrong.path}: ${FOREIGN_NAME}`)
+  if (wrong) throw invalidField('senderName', FOREIGN_NAME, wrong.step)
 }
 
 /** Whether a name in the gateway's channel is one of its own, which not everyone may use. */

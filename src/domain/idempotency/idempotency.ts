@@ -37,11 +37,11 @@ export async function answerBefore<T>(sql: Sql, request: NonNullable<Once>): Pro
 
 async function earlierAnswer<T>(sql: Sql, request: NonNullable<Once>): Promise<{ answer: T } | undefined> {
   const [lock] = await store.tryLock(sql, request)
-  if (!lock!.taken) throw new AppError('in_flight', 'A request with this Idempotency-Key is still being processed')
+  if (!lock!.taken) throw new AppError('in_flight', 'A request with this idempotency key is still being processed')
   const [row] = await store.selectKey(sql, request, KEY_LIFETIME_HOURS)
   if (!row) return undefined
   if (!row.requestHash.equals(hashOf(request))) {
-    throw new AppError('key_reused', 'This Idempotency-Key was used with another request')
+    throw new AppError('key_reused', 'This idempotency key was used with another request')
   }
   return { answer: JSON.parse(row.answer) as T }
 }

@@ -1,4 +1,4 @@
-import { invalid, notFound } from '../../base/errors.ts'
+import { invalid, invalidField, notFound } from '../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
 import { sendersCalled } from '../senders/senders.ts'
@@ -45,7 +45,7 @@ async function refuseTooMany(sql: Sql, companyId: number) {
 
 function refuseBadUrl(url: string) {
   const refusal = refusalOfUrl(url)
-  if (refusal) throw invalid(`callbackUrl: ${refusal}`)
+  if (refusal) throw invalidField('callbackUrl', refusal)
 }
 
 /** Locks the rule until the transaction ends. */
@@ -79,7 +79,7 @@ export async function changeRule(
 
 /** A name that is misspelt would never be written to, and nobody would notice. It may still be under review. */
 async function refuseForeignNames(sql: Transaction, companyId: number, channelType: string, names: string[]) {
-  if (names.length > MOST_NAMES) throw invalid(`senderNames: at most ${MOST_NAMES}`)
+  if (names.length > MOST_NAMES) throw invalidField('senderNames', `at most ${MOST_NAMES}`)
   const known = (await sendersCalled(sql, companyId, names)).filter(sender => sender.channelType === channelType)
   const foreign = names.find(name => !known.some(({ senderName }) => senderName === name))
   if (foreign !== undefined) throw invalid(`The company has no sender name "${foreign}" for ${channelType}`)

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { invalid, notFound } from '../../base/errors.ts'
+import { invalidField, notFound } from '../../base/errors.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import { requireAnyCompany } from '../companies/companies.ts'
 import { centerCalled, defaultCenter } from '../traffic-centers/traffic-centers.ts'
@@ -38,19 +38,19 @@ export async function createKey(
 
 function checkedAddresses(entries: string[]): string[] {
   const refusal = refusalOfAddresses(entries)
-  if (refusal) throw invalid(`addresses: ${refusal}`)
+  if (refusal) throw invalidField('addresses', refusal)
   return [...new Set(entries)]
 }
 
 function checkedName(name: string): string {
   const refusal = refusalOfKeyName(name.trim())
-  if (refusal) throw invalid(`name: ${refusal}`)
+  if (refusal) throw invalidField('name', refusal)
   return name.trim()
 }
 
 async function centerOf(sql: Transaction, companyId: number, type: KeyType, name: string | undefined) {
   if (type !== 'MESSAGE') {
-    if (name !== undefined) throw invalid('center: only a MESSAGE key belongs to a traffic center')
+    if (name !== undefined) throw invalidField('center', 'only a MESSAGE key belongs to a traffic center')
     return null
   }
   const center = name === undefined ? defaultCenter(sql, companyId) : centerCalled(sql, companyId, name)

@@ -1,4 +1,4 @@
-import { invalid, notFound, UsageError } from '../../base/errors.ts'
+import { invalid, invalidField, notFound, UsageError } from '../../base/errors.ts'
 import { formatMoney, type Money } from '../../base/money.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import * as accounts from '../accounts/accounts.ts'
@@ -119,7 +119,7 @@ export async function correctBalance(
   billing: Billing,
 ): Promise<Money> {
   const refusal = refusalOfCorrection(amount)
-  if (refusal) throw invalid(`amount: ${refusal}`)
+  if (refusal) throw invalidField('amount', refusal)
   const month = monthOf(billing.now, billing.billingZone)
   const account = await lockAccount(sql, companyId, month)
   const { balance, currency } = account

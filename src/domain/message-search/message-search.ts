@@ -1,4 +1,4 @@
-import { invalid, notFound } from '../../base/errors.ts'
+import { AppError, notFound } from '../../base/errors.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import type { FoundMessage } from './found-message.ts'
 import {
@@ -83,7 +83,7 @@ async function bridled(pool: Pool, search: Search): Promise<Found> {
 }
 
 const QUERY_CANCELED = '57014'
-const tooWide = () => invalid('The search takes too long: narrow it by time_from and time_to, or by destination')
+const tooWide = () => new AppError('search_too_wide', 'The search takes too long')
 
 /** One message by its key, else the newest with that id of the client's own. */
 export async function requireMessage(sql: Sql, companyId: number, id: string): Promise<FoundMessage> {

@@ -1,4 +1,4 @@
-import { invalid, notFound } from '../../base/errors.ts'
+import { invalidField, notFound } from '../../base/errors.ts'
 import { foreignCountryOf, isRussian, normaliseNumber } from '../../base/phone-number.ts'
 import type { Sql } from '../../db/sql.ts'
 import { brandFinder, type Carrier, type Operator } from './brand.ts'
@@ -76,7 +76,7 @@ export type FoundNumber =
 /** Who has a number, asked of the database: processes know it a few seconds after a change. */
 export async function lookUpNumber(sql: Sql, raw: string): Promise<FoundNumber> {
   const digits = normaliseNumber(raw)
-  if (digits === undefined) throw invalid('number: is not a telephone number')
+  if (digits === undefined) throw invalidField('number', 'is not a telephone number')
   if (!isRussian(digits)) {
     const country = foreignCountryOf(digits)
     if (!country) throw notFound('Number')

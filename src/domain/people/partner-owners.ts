@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { invalid } from '../../base/errors.ts'
+import { invalidField } from '../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { refusalOfLogin } from '../partners/partner.ts'
 import { createPartner, usePasswordHash } from '../partners/partners.ts'
@@ -15,10 +15,10 @@ export async function createPartnerWithOwner(
   password: string,
 ): Promise<{ partnerId: number }> {
   const refusal = refusalOfLogin(login)
-  if (refusal) throw invalid(`login: ${refusal}`)
-  if (await personWithLogin(sql, login)) throw invalid(`login: "${login}" is taken`)
+  if (refusal) throw invalidField('login', refusal)
+  if (await personWithLogin(sql, login)) throw invalidField('login', `"${login}" is taken`)
   const made = await createPartner(sql, login, password).catch(error => {
-    throw /exists already/.test(error.message) ? invalid(`login: "${login}" is taken`) : error
+    throw /exists already/.test(error.message) ? invalidField('login', `"${login}" is taken`) : error
   })
   await letOwnerIn(sql, login)
   return made

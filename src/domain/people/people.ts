@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { AppError, invalid, notFound } from '../../base/errors.ts'
+import { AppError, invalid, invalidField, notFound } from '../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { refusalOfLogin, refusalOfPassword } from '../partners/partner.ts'
 import { partnerWithLogin, usePasswordHash } from '../partners/partners.ts'
@@ -25,7 +25,7 @@ export async function invitePerson(
   const { login, name = '' } = given
   const role = checkedRole(place, given.role)
   refuseBadLogin(login)
-  if (name.length > MOST_NAME) throw invalid(`name: must have at most ${MOST_NAME} characters`)
+  if (name.length > MOST_NAME) throw invalidField('name', `must have at most ${MOST_NAME} characters`)
   await refuseTaken(sql, login)
   await refuseTooMany(sql, place)
   const [made] = await store.insertPerson(sql, { ...place, role, login, name, passwordHash: null })
@@ -35,12 +35,12 @@ export async function invitePerson(
 
 function checkedRole({ kind }: Place, role: string): Role {
   if (isRoleOf(kind, role)) return role
-  throw invalid(`role: must be one of ${roles[kind].join(', ')}`)
+  throw invalidField('role', `must be one of ${roles[kind].join(', ')}`)
 }
 
 function refuseBadLogin(login: string) {
   const refusal = refusalOfLogin(login)
-  if (refusal) throw invalid(`login: ${refusal}`)
+  if (refusal) throw invalidField('login', refusal)
 }
 
 /** People and partners sign in with the same kind of login. */
@@ -53,7 +53,7 @@ async function refuseTooMany(sql: Sql, place: Place) {
   if (row!.count >= MOST_PEOPLE) throw invalid(`There can be at most ${MOST_PEOPLE} people`)
 }
 
-const taken = (login: string) => invalid(`login: "${login}" is taken`)
+const taken = (login: string) => invalidField('login', `"${login}" is taken`)
 
 /** A new link in place of the one before. */
 export async function renewInvitation(sql: Sql, personId: number, now: Date) {
@@ -99,7 +99,7 @@ const noInvitation = () => new AppError('not_found', 'The invitation was used be
 
 function refuseBadPassword(password: string) {
   const refusal = refusalOfPassword(password)
-  if (refusal) throw invalid(`password: ${refusal}`)
+  if (refusal) throw invalidField('password', refusal)
 }
 
 /**
@@ -132,7 +132,8 @@ async function replacePassword(sql: Transaction, person: Person, passwordHash: s
 }
 
 export const changePreferences = (sql: Sql, { personId }: Viewer, preferences: store.Preferences) => {
-  if ((preferences.name?.length ?? 0) > MOST_NAME) throw invalid(`name: must have at most ${MOST_NAME} characters`)
+  if ((preferences.name?.length ?? 0) > MOST_NAME)
+    throw invalidField('name', `must have at most ${MOST_NAME} characters`)
   return store.updatePreferences(sql, personId, preferences)
 }
 

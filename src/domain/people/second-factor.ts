@@ -1,5 +1,5 @@
 import { createHash, randomInt } from 'node:crypto'
-import { AppError, invalid } from '../../base/errors.ts'
+import { AppError, invalid, invalidField } from '../../base/errors.ts'
 import { type BoxKey, boxKey, open, seal } from '../../base/secret-box.ts'
 import type { Pool, Transaction } from '../../db/sql.ts'
 import { countAttempt } from '../partners/login-limits.ts'
@@ -40,9 +40,9 @@ export class SecondFactors {
    */
   async switchOn(viewer: Viewer, given: GivenKey, now: Date, also: Also): Promise<string[]> {
     const { secret, code, password, address } = given
-    if (!/^[A-Z2-7]{32}$/.test(secret)) throw invalid('secret: is not one that was proposed')
+    if (!/^[A-Z2-7]{32}$/.test(secret)) throw invalidField('secret', 'is not one that was proposed')
     const step = stepOfCode(secret, code, null, now)
-    if (step === undefined) throw invalid('code: is wrong; look at the clock of your telephone')
+    if (step === undefined) throw invalidField('code', 'is wrong; look at the clock of your telephone')
     await checkOwnPassword(this.#pool, { login: viewer.login, password, address }, now)
     return this.#pool.begin(async sql => {
       const [before] = await store.selectSecondFactor(sql, viewer.personId)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { trafficTypes } from '../../base/channel-types.ts'
-import { invalid, notFound } from '../../base/errors.ts'
+import { invalid, invalidField, notFound } from '../../base/errors.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import { brands } from '../numbering/brand.ts'
 import { senderTypes } from '../senders/sender.ts'
@@ -84,7 +84,7 @@ export async function changeBook(sql: Transaction, owner: BookOwner, change: Boo
   await store.lockTariffs(sql)
   const now = await store.databaseNow(sql)
   const from = change.from ?? now
-  if (from < now) throw invalid('from: must not be in the past')
+  if (from < now) throw invalidField('from', 'must not be in the past')
   const book = groupSteps(await store.selectBook(sql, owner.partnerId, now))
   refuseStale(book, change)
   const difference = differenceOf(book, change, from)

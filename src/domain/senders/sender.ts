@@ -1,5 +1,5 @@
 import type { ClientChannel } from '../../base/channel-types.ts'
-import { invalid } from '../../base/errors.ts'
+import { invalidField } from '../../base/errors.ts'
 import type { Money } from '../../base/money.ts'
 import type { Brand } from '../numbering/brand.ts'
 
@@ -90,7 +90,7 @@ const changeableIn: Record<keyof SenderChange, readonly SenderStatus[]> = {
 export function refuseForbiddenChange(sender: Sender, change: SenderChange) {
   for (const field of Object.keys(changeableIn) as (keyof SenderChange)[]) {
     if (change[field] !== undefined && !changeableIn[field].includes(sender.status)) {
-      throw invalid(`${field}: cannot be changed while the sender is ${sender.status}`)
+      throw invalidField(field, `cannot be changed while the sender is ${sender.status}`)
     }
   }
 }
@@ -104,12 +104,14 @@ const SMS_NAME = /^(?! +$)[A-Za-z0-9 !"#$%&'()*+,\-./:;<=>?@_]{1,11}$/
 export function refuseBadName(name: string, channelType: ClientChannel, brand: Brand) {
   const length = [...name].length
   if (channelType === 'SMS' && !SMS_NAME.test(name)) {
-    throw invalid(
-      'senderName: must be 1 to 11 Latin letters, digits, spaces or !"#$%&\'()*+,-./:;<=>?@_ for SMS, not spaces alone',
+    throw invalidField(
+      'senderName',
+      'must be 1 to 11 Latin letters, digits, spaces or !"#$%&\'()*+,-./:;<=>?@_ for SMS, not spaces alone',
     )
   }
-  if (length < 1 || length > 64) throw invalid('senderName: must be 1 to 64 characters')
-  if (brand === 'MEGAFON' && /[+ ]/.test(name)) throw invalid('senderName: must not contain + or a space for MEGAFON')
+  if (length < 1 || length > 64) throw invalidField('senderName', 'must be 1 to 64 characters')
+  if (brand === 'MEGAFON' && /[+ ]/.test(name))
+    throw invalidField('senderName', 'must not contain + or a space for MEGAFON')
 }
 
 /** Letters and digits of any script, and the punctuation of names of shops and services. */
@@ -120,15 +122,16 @@ const MOST_VIBER_CHARACTERS = 28
 /** What VIBER takes as a service name; clients register such names themselves, partners answer for theirs. */
 export function refuseBadViberName(name: string) {
   if (VIBER_NAME.test(name) && [...name].length <= MOST_VIBER_CHARACTERS) return
-  throw invalid(
-    `senderName: must be 1 to ${MOST_VIBER_CHARACTERS} letters, digits, .,:;!?&'"«»()+-–—_/@#№%* or single spaces between them for VIBER, not signs alone`,
+  throw invalidField(
+    'senderName',
+    `must be 1 to ${MOST_VIBER_CHARACTERS} letters, digits, .,:;!?&'"«»()+-–—_/@#№%* or single spaces between them for VIBER, not signs alone`,
   )
 }
 
 export function refuseBadDates(dates: { dateFrom: Date; dateTo: Date | null | undefined }, now: Date) {
   if (!dates.dateTo) return
-  if (dates.dateTo < dates.dateFrom) throw invalid('dateTo: must not be before dateFrom')
-  if (dates.dateTo < now) throw invalid('dateTo: must not be in the past')
+  if (dates.dateTo < dates.dateFrom) throw invalidField('dateTo', 'must not be before dateFrom')
+  if (dates.dateTo < now) throw invalidField('dateTo', 'must not be in the past')
 }
 
 export const isInternational = (sender: Pick<Sender, 'commonType'>) => sender.commonType.startsWith('INTERNATIONAL_')

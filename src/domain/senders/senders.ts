@@ -1,4 +1,4 @@
-import { invalid, notFound } from '../../base/errors.ts'
+import { invalidField, notFound } from '../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { requireDocuments } from '../documents/documents.ts'
 import type { Partner } from '../partners/partner.ts'
@@ -39,7 +39,7 @@ export async function createSenders(
   const made: Sender[] = []
   for (const brand of brands) {
     if (existing.some(one => one.brand === brand && one.commonType === sender.commonType)) {
-      throw invalid(`senderName: ${sender.senderName} is registered for ${brand} already`)
+      throw invalidField('senderName', `${sender.senderName} is registered for ${brand} already`)
     }
     made.push(await createSender(sql, companyId, { ...sender, brand }))
   }
@@ -104,7 +104,8 @@ export async function requireUnchanged(
 ): Promise<SenderRequest> {
   await store.selectSenderForUpdate(sql, companyId, senderId)
   const sender = await requireSenderRequest(sql, companyId, senderId)
-  if (versionOf(sender) !== version) throw invalid(`version: the sender name was changed, it is ${sender.status} now`)
+  if (versionOf(sender) !== version)
+    throw invalidField('version', `the sender name was changed, it is ${sender.status} now`)
   return sender
 }
 

@@ -1,5 +1,5 @@
 import type { ChannelType } from '../../base/channel-types.ts'
-import { invalid } from '../../base/errors.ts'
+import { invalidField } from '../../base/errors.ts'
 import { normaliseNumber } from '../../base/phone-number.ts'
 import type { Sql } from '../../db/sql.ts'
 import { refuseForeignNames } from '../gateways/name-owners.ts'
@@ -17,8 +17,8 @@ export async function saveSubscribers(
   given: { channelType: ChannelType; senderName: string; subscribers: Subscriber[] },
 ): Promise<{ accepted: number; rejected: number }> {
   const { channelType, senderName, subscribers } = given
-  if (subscribers.length > MOST_AT_ONCE) throw invalid(`subscribers: at most ${MOST_AT_ONCE} at once`)
-  await refuseForeignNames(sql, companyId, [{ channelType, senderName, path: 'senderName' }])
+  if (subscribers.length > MOST_AT_ONCE) throw invalidField('subscribers', `at most ${MOST_AT_ONCE} at once`)
+  await refuseForeignNames(sql, companyId, [{ channelType, senderName }])
   const accepted = subscribers.flatMap(normalised)
   if (accepted.length > 0) await store.insertSubscribers(sql, { companyId, channelType, senderName }, accepted)
   return { accepted: accepted.length, rejected: subscribers.length - accepted.length }

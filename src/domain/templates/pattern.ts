@@ -1,4 +1,4 @@
-import { invalid } from '../../base/errors.ts'
+import { invalidField } from '../../base/errors.ts'
 import { mostOf, type Place, PlaceRules, placeKinds } from './places.ts'
 
 /**
@@ -34,16 +34,16 @@ export function refuseBadPattern(pattern: string) {
   const places = compilePattern(pattern).pieces.filter(piece => piece.kind === 'words')
   const words = places.reduce((sum, { most }) => sum + most, 0)
   if (words > MOST_WORDS) {
-    throw invalid(`pattern: its places must stand for at most ${MOST_WORDS} words in all, not ${words}`)
+    throw invalidField('pattern', `its places must stand for at most ${MOST_WORDS} words in all, not ${words}`)
   }
 }
 
 export function compilePattern(pattern: string): Pattern {
   if (pattern.length > MOST_PATTERN_CHARACTERS) {
-    throw invalid(`pattern: must have at most ${MOST_PATTERN_CHARACTERS} characters`)
+    throw invalidField('pattern', `must have at most ${MOST_PATTERN_CHARACTERS} characters`)
   }
   const plain = plainText(pattern)
-  if (plain === '') throw invalid('pattern: must not be empty')
+  if (plain === '') throw invalidField('pattern', 'must not be empty')
 
   const pieces: Piece[] = []
   let end = 0
@@ -52,14 +52,14 @@ export function compilePattern(pattern: string): Pattern {
     end = place.index + place[0].length
   }
   pieces.push(literal(plain.slice(end)))
-  if (pieces.length > 2 * MOST_PLACES + 1) throw invalid(`pattern: must have at most ${MOST_PLACES} places`)
+  if (pieces.length > 2 * MOST_PLACES + 1) throw invalidField('pattern', `must have at most ${MOST_PLACES} places`)
   return { pieces: pieces.filter(piece => piece.kind !== 'literal' || piece.units.length > 0) }
 }
 
 function placeOf(letter: string, bounds: string | undefined): Place {
   const most = bounds === undefined ? 1 : Number(BOUNDS.exec(bounds)?.[1] ?? 0)
   if (most < 1 || most > MOST_REPEATS) {
-    throw invalid(`pattern: %${letter}${bounds} must be %${letter}{1,n} with n from 1 to ${MOST_REPEATS}`)
+    throw invalidField('pattern', `%${letter}${bounds} must be %${letter}{1,n} with n from 1 to ${MOST_REPEATS}`)
   }
   if (letter === 'w') return { kind: 'words', most }
   return bounds === undefined ? { kind: 'number' } : { kind: 'digits', most }

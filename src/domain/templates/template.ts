@@ -1,5 +1,5 @@
 import type { ClientChannel, TrafficType } from '../../base/channel-types.ts'
-import { invalid } from '../../base/errors.ts'
+import { invalidField } from '../../base/errors.ts'
 import type { Brand } from '../numbering/brand.ts'
 import { reviewStates, type SenderStatus, senderStatuses } from '../senders/sender.ts'
 
@@ -57,13 +57,10 @@ const changeableIn: Record<keyof TemplateChange, readonly TemplateStatus[]> = {
 export const changeableFields = ({ status }: Pick<Template, 'status'>) =>
   (Object.keys(changeableIn) as (keyof TemplateChange)[]).filter(field => changeableIn[field].includes(status))
 
-/** By the names that clients know. */
-const fieldNames: Partial<Record<keyof TemplateChange, string>> = { senderId: 'senderNameId' }
-
 export function refuseForbiddenChange(template: Pick<Template, 'status'>, change: TemplateChange) {
   for (const field of Object.keys(changeableIn) as (keyof TemplateChange)[]) {
     if (change[field] !== undefined && !changeableIn[field].includes(template.status)) {
-      throw invalid(`${fieldNames[field] ?? field}: cannot be changed while the template is ${template.status}`)
+      throw invalidField(field, `cannot be changed while the template is ${template.status}`)
     }
   }
 }
@@ -73,9 +70,9 @@ const LANGUAGE = /^[a-z]{2,3}(_[A-Z]{2,4})?$/
 
 export function refuseBadContent(content: MessengerTemplate | null, channelType: ClientChannel) {
   if (!content) return
-  if (channelType !== 'WHATSAPP') throw invalid('content: only templates of WHATSAPP have it')
+  if (channelType !== 'WHATSAPP') throw invalidField('content', 'only templates of WHATSAPP have it')
   if (!MESSENGER_NAME.test(content.name)) {
-    throw invalid('content.name: must be 1 to 512 small Latin letters, digits or _')
+    throw invalidField('content.name', 'must be 1 to 512 small Latin letters, digits or _')
   }
-  if (!LANGUAGE.test(content.language)) throw invalid('content.language: must be a code such as ru or en_US')
+  if (!LANGUAGE.test(content.language)) throw invalidField('content.language', 'must be a code such as ru or en_US')
 }

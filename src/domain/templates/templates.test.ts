@@ -107,7 +107,7 @@ describe('a new template', () => {
     ['content that SMS has not', { content: { name: 'x', language: 'ru' } }, 'content: only templates of WHATSAPP'],
     ['a bad name', { channelType: 'WHATSAPP', content: { name: 'Код', language: 'ru' } }, 'content.name: must be'],
     ['a bad language', { channelType: 'WHATSAPP', content: { name: 'x', language: 'r' } }, 'content.language: must be'],
-    ['a name that is not there', { senderId: 987_654 }, 'senderNameId: there is no sender name 987654'],
+    ['a name that is not there', { senderId: 987_654 }, 'senderId: there is no sender name 987654'],
   ])('is refused with %s', async (_, given, why) => {
     await expect(aTemplate(given)).rejects.toMatchObject({ kind: 'invalid', message: expect.stringContaining(why) })
     expect(await db.sql`select from templates`).toHaveLength(0)
@@ -119,9 +119,9 @@ describe('a new template', () => {
     const closed = await aSender(db.sql, companyId)
     await db.sql`update senders set status = 'CLOSED' where sender_id = ${closed.senderId}`
     const refusal = (senderId: number) => aTemplate({ senderId }).catch(error => error.message)
-    expect(await refusal(foreign.senderId)).toBe(`senderNameId: there is no sender name ${foreign.senderId}`)
-    expect(await refusal(viber.senderId)).toBe('senderNameId: is a name of VIBER')
-    expect(await refusal(closed.senderId)).toBe('senderNameId: the sender name is CLOSED')
+    expect(await refusal(foreign.senderId)).toBe(`senderId: there is no sender name ${foreign.senderId}`)
+    expect(await refusal(viber.senderId)).toBe('senderId: is a name of VIBER')
+    expect(await refusal(closed.senderId)).toBe('senderId: the sender name is CLOSED')
   })
 
   test('is one of at most 500 that are not over, however many are made at once', async () => {
@@ -290,7 +290,7 @@ describe('a change', () => {
   const fields: [string, () => object, readonly TemplateStatus[]][] = [
     ['templateType', () => ({ templateType: 'SERVICE' }), early],
     ['pattern', () => ({ pattern: 'Новый %w' }), early],
-    ['senderNameId', () => ({ senderId: sender.senderId }), early],
+    ['senderId', () => ({ senderId: sender.senderId }), early],
     ['content', () => ({ content: null }), early],
     ['dateFrom', () => ({ dateFrom: inDays(2) }), untilApproved],
     ['dateTo', () => ({ dateTo: inDays(20) }), [...untilApproved, 'APPROVED']],

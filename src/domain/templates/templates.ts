@@ -1,5 +1,5 @@
 import type { ChannelType } from '../../base/channel-types.ts'
-import { invalid, notFound } from '../../base/errors.ts'
+import { invalid, invalidField, notFound } from '../../base/errors.ts'
 import type { FieldMistake } from '../../base/field-mistake.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import { type Move, type Mover, refuseBadDates, type Sender } from '../senders/sender.ts'
@@ -58,10 +58,11 @@ async function senderIdOf(
       ? await senderWithId(sql, companyId, senderId, channelType)
       : givenName && (await senderCalled(sql, companyId, channelType, givenName))
   if (!sender) return null
-  if (isOver(sender)) throw invalid(`${senderId ? 'senderNameId' : 'senderName'}: the sender name is ${sender.status}`)
+  if (isOver(sender)) throw invalidField(senderId ? 'senderId' : 'senderName', `the sender name is ${sender.status}`)
   if (givenName && givenName.senderName !== sender.senderName) {
-    throw invalid(
-      `senderName: sender name ${senderId} is ${sender.senderName}; give one of senderName and senderNameId`,
+    throw invalidField(
+      'senderName',
+      `sender name ${senderId} is ${sender.senderName}; give one of senderName and senderNameId`,
     )
   }
   return sender.senderId
@@ -69,8 +70,8 @@ async function senderIdOf(
 
 async function senderWithId(sql: Sql, companyId: number, senderId: number, channelType: ChannelType): Promise<Sender> {
   const [sender] = await sendersByIds(sql, companyId, [senderId])
-  if (!sender) throw invalid(`senderNameId: there is no sender name ${senderId}`)
-  if (sender.channelType !== channelType) throw invalid(`senderNameId: is a name of ${sender.channelType}`)
+  if (!sender) throw invalidField('senderId', `there is no sender name ${senderId}`)
+  if (sender.channelType !== channelType) throw invalidField('senderId', `is a name of ${sender.channelType}`)
   return sender
 }
 
@@ -85,8 +86,9 @@ async function senderCalled(sql: Sql, companyId: number, channelType: ChannelTyp
   const [first] = called.toSorted((a, b) => usefulness(a) - usefulness(b) || a.senderId - b.senderId)
   if (first) return first
   const where = [given.brand, given.countryCode].filter(Boolean).join(', ')
-  throw invalid(
-    `senderName: the company has no sender name ${given.senderName} for ${channelType}${where && ` (${where})`}: ` +
+  throw invalidField(
+    'senderName',
+    `the company has no sender name ${given.senderName} for ${channelType}${where && ` (${where})`}: ` +
       'register it first, or leave senderName out to serve every name',
   )
 }
@@ -179,7 +181,8 @@ export async function requireUnchanged(
 ): Promise<Template> {
   await store.selectTemplateForUpdate(sql, companyId, templateId)
   const template = await requireTemplate(sql, companyId, templateId)
-  if (versionOf(template) !== version) throw invalid(`version: the template was changed, it is ${template.status} now`)
+  if (versionOf(template) !== version)
+    throw invalidField('version', `the template was changed, it is ${template.status} now`)
   return template
 }
 

@@ -1,4 +1,4 @@
-import { invalid, notFound } from '../../base/errors.ts'
+import { invalid, invalidField, notFound } from '../../base/errors.ts'
 import type { Pool, Sql, Transaction } from '../../db/sql.ts'
 import * as store from './store.ts'
 import { DEFAULT_CENTER_NAME, MOST_CENTERS, refusalOfCenterName, type TrafficCenter } from './traffic-center.ts'
@@ -18,7 +18,7 @@ export async function defaultCenter(sql: Sql, companyId: number): Promise<Traffi
  */
 export async function centerCalled(sql: Sql, companyId: number, name: string): Promise<TrafficCenter> {
   const refusal = refusalOfCenterName(name)
-  if (refusal) throw invalid(`center: ${refusal}`)
+  if (refusal) throw invalidField('center', refusal)
   await defaultCenter(sql, companyId)
   const find = () => store.selectCenterByName(sql, companyId, name)
   return findOrInsert(find, async () => {

@@ -1,5 +1,5 @@
 import { refusalOfText } from '../../base/channel-text.ts'
-import { invalid } from '../../base/errors.ts'
+import { invalidField } from '../../base/errors.ts'
 import type { Substitutions } from '../../base/text-template.ts'
 import type { Once } from '../idempotency/idempotency.ts'
 import type { Acceptance, CascadePlan, MessageRequest, SendingMethod, SingleEvent } from '../messages/single.ts'
@@ -102,15 +102,16 @@ export function requireServed(
 }
 
 function refuseChannel({ channels }: VerifierSettings, channel: VerifierChannel) {
-  if (!channels.includes(channel)) throw invalid(`channelType: the verifier sends by ${channels.join(', ')} only`)
+  if (!channels.includes(channel))
+    throw invalidField('channelType', `the verifier sends by ${channels.join(', ')} only`)
 }
 
 function requireMobile(numbering: Numbering, { countries }: VerifierSettings, destination: string) {
   const number = classify(numbering, destination)
-  if (number.kind === 'refused') throw invalid('destination: is no valid number')
+  if (number.kind === 'refused') throw invalidField('destination', 'is no valid number')
   if (countries.length > 0 && !countries.includes(countryOf(number)))
-    throw invalid(`destination: numbers of ${countryOf(number)} are not served`)
-  if (!canBeMobile(number)) throw invalid('destination: is no mobile number')
+    throw invalidField('destination', `numbers of ${countryOf(number)} are not served`)
+  if (!canBeMobile(number)) throw invalidField('destination', 'is no mobile number')
   return number
 }
 
@@ -132,9 +133,9 @@ function stepOf(
   const template = textIn(settings, request.language)
   const said = codeTextOf(channelType, settings, template, code, request.substitutions)
   const shown = codeTextOf(channelType, settings, template, maskOf(code), request.substitutions)
-  if (!said || !shown) throw invalid('substitutions: a placeholder of the text has no value')
+  if (!said || !shown) throw invalidField('substitutions', 'a placeholder of the text has no value')
   const refusal = refusalOfText(channelType, said.text)
-  if (refusal) throw invalid(`substitutions: the text of ${channelType} ${refusal}`)
+  if (refusal) throw invalidField('substitutions', `the text of ${channelType} ${refusal}`)
   const callbackUrl = request.callbackUrl ?? settings.callbackUrl
   const message: MessageRequest = {
     ...shown,

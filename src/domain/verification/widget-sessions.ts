@@ -1,6 +1,7 @@
 import { AppError } from '../../base/errors.ts'
 import { mistakeText } from '../../base/field-mistake.ts'
 import { createTurnstile } from '../../base/turnstile.ts'
+import { NOT_SERVED, widgetErrors } from '../../base/widget-errors.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import type { Acceptance, Refusal } from '../messages/single.ts'
 import type { CodeChecker } from '../verifications/checker.ts'
@@ -8,7 +9,7 @@ import type { CheckStatus } from '../verifications/verification.ts'
 import { findVerification, secondsToNextCode, type VerificationState } from '../verifications/verifications.ts'
 import type { VerifierChannel, VerifierSettings, Widget } from '../verifiers/verifier.ts'
 import { askAgain, failSession, isLate, SEND_WITHIN_SECONDS } from '../widgets/sessions.ts'
-import { BAD_REQUEST, refusedBy, type Session, type WidgetRefusal, widgetErrors } from '../widgets/widget.ts'
+import { refusedBy, type Session, type WidgetRefusal } from '../widgets/widget.ts'
 import { codeLengthOf, type SendContext, sendCode } from './sends.ts'
 
 export type SessionContext = SendContext & { sql: Pool; checker: CodeChecker }
@@ -74,7 +75,7 @@ const reasonOf = ({ field, reason }: { field?: string; reason: string }) =>
 function shownFor(refusal: Refusal): WidgetRefusal {
   if (refusal.why === 'too many') return refusedBy(widgetErrors.tooMany, refusal.reason, refusal.retryAfterSeconds)
   if (refusal.why === 'no funds') return refusedBy(widgetErrors.noFunds, refusal.reason)
-  return refusedBy(refusal.field === 'senderName' ? widgetErrors.noSender : BAD_REQUEST, reasonOf(refusal))
+  return refusedBy(refusal.field === 'senderName' ? widgetErrors.noSender : NOT_SERVED, reasonOf(refusal))
 }
 
 /** What the widget shows of a session. */
@@ -148,9 +149,8 @@ export async function askForAnother(
   channelType: VerifierChannel,
 ): Promise<WidgetRefusal | undefined> {
   if (!settings.channels.includes(channelType))
-    return refusedBy(BAD_REQUEST, `channelType: the widget sends by ${settings.channels.join(', ')} only`)
-  if ((await verificationOf(sql, session))?.confirmedAt)
-    return refusedBy(BAD_REQUEST, 'The number is confirmed already')
+    return refusedBy(NOT_SERVED, `channelType: the widget sends by ${settings.channels.join(', ')} only`)
+  if ((await verificationOf(sql, session))?.confirmedAt) return refusedBy(NOT_SERVED, 'The number is confirmed already')
   const seconds = await secondsToAnother(sql, settings, session)
   if (seconds > 0) return refusedBy(widgetErrors.tooMany, `The next code may be sent in ${seconds} s`, seconds)
   await askAgain(sql, session, channelType)

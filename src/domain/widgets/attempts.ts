@@ -1,6 +1,7 @@
+import { widgetErrors } from '../../base/widget-errors.ts'
 import type { Verifier } from '../verifiers/verifier.ts'
 import { SESSIONS_PER_CODE } from './sessions.ts'
-import { refusedBy, type WidgetRefusal, widgetErrors } from './widget.ts'
+import { refusedBy, type WidgetRefusal } from './widget.ts'
 
 const HOUR_MS = 3600_000
 const MOST_SUBJECTS = 50_000

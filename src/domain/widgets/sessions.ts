@@ -1,17 +1,11 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { notFound } from '../../base/errors.ts'
+import { widgetErrors } from '../../base/widget-errors.ts'
 import type { Sql, Transaction } from '../../db/sql.ts'
 import type { Verifier, VerifierChannel } from '../verifiers/verifier.ts'
 import { logError } from './errors.ts'
 import * as store from './store.ts'
-import {
-  type NewSession,
-  refusedBy,
-  type Session,
-  type SessionKeys,
-  type WidgetRefusal,
-  widgetErrors,
-} from './widget.ts'
+import { type NewSession, refusedBy, type Session, type SessionKeys, type WidgetRefusal } from './widget.ts'
 
 /** So long a visitor may take for one code, and the site's server to ask for the outcome. */
 const LASTS_MINUTES = 30

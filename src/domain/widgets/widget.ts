@@ -1,30 +1,10 @@
+import type { WidgetErrorCode } from '../../base/widget-errors.ts'
 import type { VerifierChannel } from '../verifiers/verifier.ts'
 
-/** Errors of the specification that a widget shows. 1xx: the visitor can do something; 2xx: settings; 3xx: integration. */
-export const widgetErrors = {
-  captchaFailed: 110,
-  tooMany: 130,
-  noFunds: 210,
-  noSender: 230,
-  unknownWidget: 310,
-  noKey: 320,
-  notAsked: 321,
-  badApiKey: 330,
-  wrongKeyType: 331,
-  captchaBroken: 340,
-  captchaNotLoaded: 341,
-  sendAuthKeyFailed: 350,
-} as const
-
-export type WidgetErrorCode = (typeof widgetErrors)[keyof typeof widgetErrors]
-
-/** A number that cannot be served has no number of its own in the specification: it is a bad request. */
-export const BAD_REQUEST = 4000
-
-/** Why something is refused. The page shows the code; the reason is for the company's log. */
+/** Why the widget refuses a request. The page shows the code; the reason is for the company's log. */
 export type WidgetRefusal = {
   kind: 'refused'
-  code: WidgetErrorCode | typeof BAD_REQUEST
+  code: WidgetErrorCode
   reason: string
   retryAfterSeconds?: number
 }
@@ -74,7 +54,7 @@ export type NewSession = Pick<
   'widgetId' | 'destination' | 'clientAddress' | 'origin' | 'language' | 'channelType'
 > & { network: string }
 
-/** What the browser gets: the key is for the site's server, the secret for nobody else. */
+/** What the browser gets: the key is for the site's server, the secret for the browser alone. */
 export type SessionKeys = { key: string; secret: string }
 
 /** A line of the company's log of widget errors. */

@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { AppError } from '../../base/errors.ts'
 import { createTurnstile } from '../../base/turnstile.ts'
+import { type WidgetErrorCode, widgetErrors } from '../../base/widget-errors.ts'
 import type { Acceptance } from '../../domain/messages/single.ts'
 import { isOld, Results } from '../../domain/verification/results.ts'
 import {
@@ -16,13 +17,7 @@ import { networkOf } from '../../domain/verifications/network.ts'
 import type { Widget } from '../../domain/verifiers/verifier.ts'
 import { findWidget, hadVerifier } from '../../domain/verifiers/verifiers.ts'
 import { failSession, findSession, onlyWaitingSession, widgetIdIn } from '../../domain/widgets/sessions.ts'
-import {
-  refusedBy,
-  type Session,
-  type WidgetErrorCode,
-  type WidgetRefusal,
-  widgetErrors,
-} from '../../domain/widgets/widget.ts'
+import { refusedBy, type Session, type WidgetRefusal } from '../../domain/widgets/widget.ts'
 import { KIB } from '../body.ts'
 import type { Context } from '../context.ts'
 import { sendError } from '../error-handler.ts'

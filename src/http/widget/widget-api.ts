@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { AppError } from '../../base/errors.ts'
 import { createTurnstile } from '../../base/turnstile.ts'
+import { NOT_SERVED, widgetErrors } from '../../base/widget-errors.ts'
 import type { Numbering } from '../../domain/numbering/numbering.ts'
 import { Results } from '../../domain/verification/results.ts'
 import { requireServed } from '../../domain/verification/sends.ts'
@@ -21,7 +22,7 @@ import { findWidget } from '../../domain/verifiers/verifiers.ts'
 import { Attempts } from '../../domain/widgets/attempts.ts'
 import { logError } from '../../domain/widgets/errors.ts'
 import { beginSession, requireSession, takeCaptchaUse, widgetIdIn } from '../../domain/widgets/sessions.ts'
-import { BAD_REQUEST, refusedBy, type Session, type WidgetRefusal, widgetErrors } from '../../domain/widgets/widget.ts'
+import { refusedBy, type Session, type WidgetRefusal } from '../../domain/widgets/widget.ts'
 import { KIB } from '../body.ts'
 import type { Context } from '../context.ts'
 import { OneOf } from '../schemas.ts'
@@ -224,7 +225,7 @@ function servedNumber(
     return requireServed(numbering, settings, asked).digits
   } catch (error) {
     if (!(error instanceof AppError) || error.kind !== 'invalid') throw error
-    return refusedBy(BAD_REQUEST, error.message)
+    return refusedBy(NOT_SERVED, error.message)
   }
 }
 
@@ -301,7 +302,7 @@ const statuses: Record<number, number> = {
 /** The page learns the number alone; the reason is in the company's log. */
 function answerRefusal(reply: FastifyReply, { code, reason, retryAfterSeconds }: WidgetRefusal) {
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
-  const msg = code === BAD_REQUEST ? reason : messageOf(code)
+  const msg = code === NOT_SERVED ? reason : messageOf(code)
   const error = { code, msg, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) }
   return reply.code(statuses[code] ?? 400).send({ error })
 }
