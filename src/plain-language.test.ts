@@ -29,7 +29,6 @@ const unfinished: string[] = [
   'docs/',
   'e2e/',
   'src/base/',
-  'src/channels/',
   'src/commands/',
   'src/db/',
   'src/domain/',

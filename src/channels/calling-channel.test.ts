@@ -6,7 +6,7 @@ import type { Channel, Outgoing, SendResult } from './channel.ts'
 const accepted: Sent = { kind: 'accepted', providerIds: ['1'] }
 const busy: Sent = { kind: 'busy', reason: 'not now', retryAfterMs: 100 }
 
-test('never more calls than the window are under way, over all batches', async () => {
+test('all batches together never make more calls at once than the window', async () => {
   const provider = aProvider()
   const channel = createCallingChannel({ window: 3, send: provider.send })
   const submitted = [submit(channel, 'a', 5), submit(channel, 'b', 5)]
@@ -23,7 +23,7 @@ test('never more calls than the window are under way, over all batches', async (
   expect(channel.health().open).toBe(0)
 })
 
-test('batches take turns, in the order they came', async () => {
+test('batches take turns in the order of their arrival', async () => {
   const provider = aProvider()
   const channel = createCallingChannel({ window: 1, send: provider.send })
   const submitted = [submit(channel, 'a', 4), submit(channel, 'b', 1), submit(channel, 'c', 2), submit(channel, 'd', 2)]
@@ -32,7 +32,7 @@ test('batches take turns, in the order they came', async () => {
   expect(provider.seen).toEqual(['a0', 'b0', 'c0', 'd0', 'a1', 'c1', 'd1', 'a2', 'a3'])
 })
 
-test('a single message waits for one call, not for the bulk before it', async () => {
+test('a single message waits for one call, not for the large batch before it', async () => {
   const provider = aProvider()
   const channel = createCallingChannel({ window: 1, send: provider.send })
   const bulk = submit(channel, 'bulk', 100)
@@ -46,7 +46,7 @@ test('a single message waits for one call, not for the bulk before it', async ()
   await bulk
 })
 
-test('each result is reported at its place, as soon as it is known', async () => {
+test('each result is reported with its index, as soon as it is known', async () => {
   const provider = aProvider()
   const channel = createCallingChannel({ window: 10, send: provider.send })
   const reports: [number, string][] = []
@@ -67,7 +67,7 @@ test('each result is reported at its place, as soon as it is known', async () =>
   ])
 })
 
-test('a provider that says "too fast" is left alone, and whatever waits is sent away', async () => {
+test('a provider that throttles is not called, and waiting messages are reported as busy', async () => {
   const provider = aProvider()
   const channel = createCallingChannel({ window: 2, send: provider.send })
   const submitted = submit(channel, 'a', 10)
@@ -88,7 +88,7 @@ test('a provider that says "too fast" is left alone, and whatever waits is sent 
   expect(provider.seen).toHaveLength(2)
 })
 
-test('a provider that says "too fast" is not up until its pause is over, so that others are preferred', async () => {
+test('a channel is not up during the pause of a provider that throttles, so that other gateways are preferred', async () => {
   const sent: Sent[] = [{ kind: 'throttled', reason: 'too fast', retryAfterMs: 300 }]
   const channel = createCallingChannel({ window: 1, send: async () => sent.shift() ?? accepted })
   await submit(channel, 'a', 1)
@@ -97,7 +97,7 @@ test('a provider that says "too fast" is not up until its pause is over, so that
   expect((await submit(channel, 'b', 1)).map(({ kind }) => kind)).toEqual(['accepted'])
 })
 
-test('after the pause it is called again; a shorter word does not shorten a longer pause', async () => {
+test('after the pause the provider is called again; a shorter pause does not replace a longer one', async () => {
   const sent: Sent[] = [
     { kind: 'throttled', reason: 'a while', retryAfterMs: 300 },
     { kind: 'throttled', reason: 'a moment', retryAfterMs: 1 },
@@ -111,7 +111,7 @@ test('after the pause it is called again; a shorter word does not shorten a long
   await eventually(async () => expect((await submit(channel, 'c', 1))[0]!.kind).toBe('accepted'))
 })
 
-test('it is down after five failures in a row, and tried again after a while', async () => {
+test('the channel is down after five failures in a row, and tries again after a while', async () => {
   const provider = aProvider()
   const channel = createCallingChannel({ window: 1, send: provider.send })
   const fail = async (sent: Sent) => {
@@ -137,7 +137,7 @@ test('it is down after five failures in a row, and tried again after a while', a
   expect(channel.health().up).toBe(false)
 })
 
-test('what was not called for is busy, and neither a failure nor the end of a row of them', async () => {
+test('a message without a call is busy, and neither counts as a failure nor ends a row of failures', async () => {
   const notCalled: Sent = { kind: 'not called', reason: 'left alone', retryAfterMs: 700 }
   const sent: Sent[] = [busy, busy, busy, busy, ...Array<Sent>(5).fill(notCalled)]
   const channel = createCallingChannel({ window: 1, send: async () => sent.shift() ?? busy })
@@ -149,7 +149,7 @@ test('what was not called for is busy, and neither a failure nor the end of a ro
 })
 
 test.each<Sent>([accepted, { kind: 'refused', errorCode: 456, reason: 'no' }])(
-  'a provider that answers is not down: $kind breaks the row',
+  'a provider that answers is not down: $kind ends a row of failures',
   async answer => {
     const sent = [busy, busy, busy, busy, answer, busy, busy, busy, busy]
     const channel = createCallingChannel({ window: 1, send: async () => sent.shift()! })
@@ -159,7 +159,7 @@ test.each<Sent>([accepted, { kind: 'refused', errorCode: 456, reason: 'no' }])(
   },
 )
 
-test('the last trouble is told with its time, which a recovery leaves as it is', async () => {
+test('the last error has its time, and both stay after a recovery', async () => {
   const sent: Sent[] = [busy, accepted, { kind: 'unknown', reason: 'no answer' }]
   const channel = createCallingChannel({ window: 1, send: async () => sent.shift()! })
   expect(channel.health()).not.toHaveProperty('lastErrorAt')
@@ -182,14 +182,14 @@ test.each([
   ],
   ['later', () => Promise.reject(new TypeError('tok3n'))],
   ['with no error at all', () => Promise.reject('tok3n')],
-])('a connector that throws %s leaves an unknown result without its words', async (_, send) => {
+])('a connector that throws %s has an unknown result, without the message of the error', async (_, send) => {
   const channel = createCallingChannel({ window: 1, send })
   const [report] = await submit(channel, 'a', 1)
   expect(report).toMatchObject({ kind: 'unknown', reason: expect.stringContaining('the connector failed') })
   expect(JSON.stringify([report, channel.health()])).not.toContain('tok3n')
 })
 
-test('a stop waits for the calls under way and drops what waits', async () => {
+test('a stop waits for running calls and drops waiting messages', async () => {
   const provider = aProvider()
   const order: string[] = []
   const channel = createCallingChannel({ window: 2, send: provider.send })
@@ -228,7 +228,7 @@ test('a second stop waits for the first', async () => {
 
 // The other side ----------------------------------------------------------------------------------------------------
 
-/** A provider that answers when it is told to: the oldest call, or the one named. */
+/** A provider that answers on demand: the oldest call, or the given call. */
 function aProvider() {
   const waiting: { text: string; resolve: (sent: Sent) => void }[] = []
   const seen: string[] = []
@@ -250,7 +250,7 @@ function aProvider() {
   }
 }
 
-/** Answers until so many calls have been answered since the beginning. */
+/** Answers calls until so many are answered in total. */
 async function answerAll(provider: ReturnType<typeof aProvider>, count: number) {
   while (provider.answered() < count) {
     await eventually(() => expect(provider.open()).toBeGreaterThan(0))

@@ -1,20 +1,20 @@
 import type { Channel, Health, Outgoing, SendResult } from './channel.ts'
 
 /**
- * `throttled`: the provider wants nobody's messages for a while, not only this one. `not called`: busy, but known
- * without a call, which says nothing of how the provider is doing.
+ * `throttled`: the provider takes no messages at all for a while. `not called`: the message must wait, and the provider
+ * was not called, so the result says nothing about the state of the provider.
  */
 export type Sent = SendResult | PutOff<'throttled'> | PutOff<'not called'>
 type PutOff<K> = { kind: K; reason: string; retryAfterMs: number }
 
-/** For providers that repeat our uuid in their receipts: a message whose submission was not answered is known by it. */
+/** For providers that repeat our uuid in their receipts: the receipt finds a message even if its call had no answer. */
 export const underOwnId = (sent: Sent, { uuid }: Outgoing): Sent =>
   sent.kind === 'unknown' ? { ...sent, taken: { 0: uuid } } : sent
 
 export type CallingOptions = {
-  /** Most calls under way at once. */
+  /** The most calls at once. */
   window: number
-  /** Hands one message over. It does not throw. */
+  /** Sends one message. It does not throw. */
   send(message: Outgoing): Promise<Sent>
 }
 
@@ -27,14 +27,14 @@ type Job = {
   resolve: () => void
 }
 
-/** So many busy answers in a row, and other gateways are preferred for a while; then it is tried again. */
+/** After so many failures in a row the channel is down for a while, so that other gateways are preferred. */
 const DOWN_AFTER = 5
 const DOWN_MS = 2000
 
 /**
- * A channel that calls its provider once for every message, so many at once. Batches take turns, so that a single
- * code does not wait behind a bulk. A provider that says "too fast" is left alone for as long as it asks: whatever
- * waits is sent away to come back then, and until then it is not up, so that other gateways get what there is.
+ * A channel that calls its provider once for every message, with a limit of calls at once. Batches take turns, so that a
+ * single code does not wait behind a large dispatch. When the provider throttles, the channel makes no calls for as long
+ * as the provider asks: waiting messages are reported as busy, and the channel is down, so that other gateways are used.
  */
 export function createCallingChannel({ window, send }: CallingOptions): Channel {
   const jobs: Job[] = []
@@ -44,7 +44,7 @@ export function createCallingChannel({ window, send }: CallingOptions): Channel 
   let pauseReason = ''
   let failures = 0
   let downUntil = 0
-  /** The last trouble, kept when it is over: whoever looks sees by its time that it is. */
+  /** The last error. It stays after the provider has recovered; `lastErrorAt` shows its age. */
   let last: Pick<Health, 'lastError' | 'lastErrorAt'> = {}
   let stopping: Promise<void> | undefined
 
@@ -87,7 +87,7 @@ export function createCallingChannel({ window, send }: CallingOptions): Channel 
     calls.add(called)
   }
 
-  /** Only the kind of a surprise is told: its words could quote an address with a token in it. */
+  /** Only the name of the error is reported: its message could contain an address with a token. */
   async function sendSafely(message: Outgoing): Promise<Sent> {
     try {
       return await send(message)

@@ -17,7 +17,7 @@ const account = {
   private_key: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }),
 }
 
-/** The least that each connector needs, and one mistake. */
+/** The required settings of each connector, and one mistake. */
 const examples: Record<string, { right: Record<string, unknown>; wrong: Record<string, unknown>; named: string }> = {
   simulator: { right: { receiptMs: 5, note: 'any' }, wrong: { failRate: 2 }, named: 'failRate' },
   smpp: {
@@ -65,7 +65,7 @@ describe.each(descriptions)('the form of $name', ({ name, fields, secrets }) => 
     expect(fields.map(field => field.name)).toEqual(expect.arrayContaining([...secrets]))
   })
 
-  test('offers what the connector takes, and asks for what it needs', () => {
+  test('offers values that the connector accepts, and requires the settings that it requires', () => {
     const wrong = fields.flatMap(field => {
       const { name } = field
       const without = Object.fromEntries(Object.entries(right).filter(([setting]) => setting !== name))
@@ -97,24 +97,24 @@ describe.each(connectorNames)('%s', name => {
   const { check, secrets, hasWebhook } = entryOf(name)
   const { right, wrong, named } = examples[name]!
 
-  test('names the setting that is wrong, and repeats no value', () => {
+  test('names the wrong setting, and repeats no value', () => {
     expect(() => check(wrong)).toThrow(new RegExp(`"${named}"`))
     expect(() => check(wrong)).not.toThrow(/sesame|wide|EAAG|nobody/)
   })
 
-  test('takes what is right', () => {
+  test('accepts right settings', () => {
     expect(() => check(right)).not.toThrow()
   })
 
-  test.skipIf(name === 'simulator')('does not take a misspelt setting', () => {
+  test.skipIf(name === 'simulator')('refuses a misspelt setting', () => {
     expect(() => check({ ...right, pasword: 'sesame' })).toThrow(/^setting "pasword" is not known to this connector$/)
   })
 
-  test('has a reader of webhooks exactly when it says so', () => {
+  test('has a reader of webhooks exactly if `hasWebhook` is true', () => {
     expect(Object.hasOwn(readers, name)).toBe(hasWebhook)
   })
 
-  test('asks for every secret that it names, and the manual has every setting that it asks for', () => {
+  test('reads every secret that it lists, and the manual has every setting that it reads', () => {
     const asked = [...namesAsked(check, right)]
     expect(asked).toEqual(expect.arrayContaining([...secrets]))
     expect(asked.filter(setting => !manual.includes(`\`${setting}\``))).toEqual([])
@@ -127,11 +127,11 @@ function namesAsked(check: (settings: Record<string, unknown>) => void, settings
   return asked
 }
 
-test('a push gateway needs browsers or apps', () => {
+test('a push gateway needs settings for browsers or for apps', () => {
   expect(() => catalogue.push.check({})).toThrow(/"vapidPublicKey".*"fcmServiceAccount"/)
 })
 
-test('an unknown connector is told by its name', () => {
+test('the error for an unknown connector contains its name', () => {
   expect(() => entryOf('pigeon')).toThrow('There is no connector "pigeon"')
   expect(() => entryOf('toString')).toThrow('There is no connector "toString"')
 })

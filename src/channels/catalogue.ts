@@ -10,52 +10,52 @@ import { readSettings as readSmpp, secretSettings as smppSecrets } from './smpp/
 import { botSecrets, gatewaySecrets, readBotSettings, readGatewaySettings } from './telegram/settings.ts'
 import { readSettings as readWhatsapp, secretSettings as whatsappSecrets } from './whatsapp/settings.ts'
 
-/** What is to be known of a connector before it is connected. */
+/** A connector, as far as it is known without a connection. */
 export type ConnectorEntry = {
-  /** Channels that it can serve. */
+  /** The channels that it can serve. */
   channels: readonly ChannelType[]
-  /** Settings that are kept sealed and never shown. */
+  /** The settings that are stored encrypted and never shown. */
   secrets: readonly string[]
-  /** Throws an error that names the setting that is wrong; values are not repeated. */
+  /** Throws an error with the name of the wrong setting. The error never contains a value. */
   check(settings: RawSettings): void
-  /** Receipts and inbound messages come to the service by webhook. */
+  /** The provider sends receipts and inbound messages to a webhook. */
   hasWebhook: boolean
 }
 
 export const catalogue = {
   simulator: { channels: allChannelTypes, secrets: [], check: checkSimulator, hasWebhook: false },
-  smpp: { channels: ['SMS'], secrets: smppSecrets, check: strictly(readSmpp), hasWebhook: false },
+  smpp: { channels: ['SMS'], secrets: smppSecrets, check: strictly('smpp', readSmpp), hasWebhook: false },
   whatsapp: {
     channels: ['WHATSAPP'],
     secrets: whatsappSecrets,
-    check: strictly(readWhatsapp),
+    check: strictly('whatsapp', readWhatsapp),
     hasWebhook: true,
   },
   telegram: {
     channels: ['TELEGRAM'],
     secrets: botSecrets,
-    check: strictly(readBotSettings),
+    check: strictly('telegram', readBotSettings),
     hasWebhook: true,
   },
   'telegram-gateway': {
     channels: ['TELEGRAM_GATEWAY', 'TELEGRAM'],
     secrets: gatewaySecrets,
-    check: strictly(readGatewaySettings),
+    check: strictly('telegram-gateway', readGatewaySettings),
     hasWebhook: true,
   },
-  http: { channels: allChannelTypes, secrets: httpSecrets, check: strictly(readHttp), hasWebhook: true },
-  push: { channels: ['PUSH'], secrets: pushSecrets, check: strictly(readPush), hasWebhook: false },
+  http: { channels: allChannelTypes, secrets: httpSecrets, check: strictly('http', readHttp), hasWebhook: true },
+  push: { channels: ['PUSH'], secrets: pushSecrets, check: strictly('push', readPush), hasWebhook: false },
 } satisfies Record<ConnectorName, ConnectorEntry>
 
 export const isConnector = (name: string): name is ConnectorName => Object.hasOwn(catalogue, name)
 
-/** A connector of a gateway's row; a row may have been written by a version that knows others. */
+/** The connector of a stored gateway. Another version may have stored a connector that this version does not have. */
 export function entryOf(connector: string): ConnectorEntry {
   if (!isConnector(connector)) throw new Error(`There is no connector "${connector}"`)
   return catalogue[connector]
 }
 
-/** What a form offers: every connector with its settings. */
+/** Every connector with its settings, for forms. */
 export const descriptions: readonly ConnectorDescription<ChannelType>[] = connectorNames.map(name => {
   const { channels, secrets, hasWebhook }: ConnectorEntry = catalogue[name]
   return { name, channels, secrets, hasWebhook, fields: fieldsOf[name] }
@@ -76,21 +76,20 @@ function checkSenderNames(settings: RawSettings) {
 }
 
 /**
- * A setting that the connector never asks for is a slip of the pen. It must not be stored: a misspelt password would
- * lie in the open.
+ * Refuses settings that the connector does not have. A misspelt setting must not be stored: a misspelt password would be
+ * stored without encryption.
  */
-function strictly(read: (raw: RawSettings) => unknown): ConnectorEntry['check'] {
+function strictly(name: ConnectorName, read: (raw: RawSettings) => unknown): ConnectorEntry['check'] {
+  const known = new Set(fieldsOf[name].map(field => field.name))
   return settings => {
-    const asked = new Set<string | symbol>()
-    const watched = new Proxy(settings, { get: (raw, name) => asked.add(name) && raw[name as string] })
-    read(watched)
-    checkSenderNames(watched)
-    const unknown = Object.keys(settings).find(name => !asked.has(name))
+    read(settings)
+    checkSenderNames(settings)
+    const unknown = Object.keys(settings).find(setting => !known.has(setting))
     if (unknown !== undefined) throw wrongSetting(unknown, 'is not known to this connector')
   }
 }
 
-/** Simulated operators have no secrets, and whoever plays with them may leave notes. */
+/** Simulated operators have no secrets, so unknown settings are allowed as notes. */
 function checkSimulator(settings: RawSettings) {
   for (const name of ['submitMs', 'receiptMs']) whole(settings, name, 0, 0, 3_600_000)
   for (const name of ['refuseRate', 'failRate', 'busyRate']) share(settings, name)

@@ -3,28 +3,28 @@ import { afterEach, expect, test } from 'vitest'
 import { eventually } from '../testing/eventually.ts'
 import type { Channel, Feed, Outgoing, Receipt, SendResult } from './channel.ts'
 
-/** What the other side of a channel under test does, and what it saw. */
+/** A channel under test, and the messages that reached its provider. */
 export type Subject = {
   channel: Channel
-  /** Uuids that reached the other side, in order, repeats included. */
+  /** The uuids that reached the provider, in order, with repeats. */
   handed(): string[] | Promise<string[]>
 }
 
 export type SubjectOptions = {
   feed: Feed
-  /** Time until a submission is answered. */
+  /** The time until a submission is answered. */
   answerMs?: number
 }
 
 /**
- * What every channel promises. `open` makes one with its other side; `destinations` are numbers for which that side
- * does what they are named after. A channel without `undelivered` is one whose other side tells nothing after it has
- * taken a message: there, taken is delivered, every time. Of any other, the end of a message comes by receipt.
+ * The promises of every channel. `open` starts a channel and its provider. `destinations` are numbers for which the
+ * provider behaves as their names say. A channel without `undelivered` has no receipts: there, an accepted message is
+ * always delivered. In other channels a receipt brings the final status of a message.
  */
 export function channelContract(
   open: (options: SubjectOptions) => Promise<Subject>,
   destinations: { delivered: string; undelivered?: string; refused: string; busy: string },
-  /** What every message of this channel has beside what all have. */
+  /** The fields that every message of this channel needs. */
   given: (destination: string) => Partial<Outgoing> = () => ({}),
 ) {
   const { undelivered } = destinations
@@ -42,7 +42,7 @@ export function channelContract(
     return subject
   }
 
-  test('every message of a batch is handed over once and reported once', async () => {
+  test('every message of a batch is submitted once and reported once', async () => {
     const { channel, handed } = await aSubject()
     const batch = messages(50, destinations.delivered)
     const reports = await submit(channel, batch)
@@ -51,7 +51,7 @@ export function channelContract(
     expect((await handed()).toSorted()).toEqual(batch.map(({ uuid }) => uuid).toSorted())
   })
 
-  test('batches at once do not mix up their reports', async () => {
+  test('concurrent batches do not mix up their reports', async () => {
     const { channel } = await aSubject()
     const kinds = await Promise.all(
       [destinations.delivered, destinations.refused, destinations.delivered].map(async destination =>
@@ -61,12 +61,12 @@ export function channelContract(
     expect(kinds).toEqual([Array(10).fill('accepted'), Array(10).fill('refused'), Array(10).fill('accepted')])
   })
 
-  test('an empty batch is done at once', async () => {
+  test('an empty batch resolves at once', async () => {
     const { channel } = await aSubject()
     expect(await submit(channel, [])).toEqual([])
   })
 
-  test('what may no longer go is neither handed over nor reported', async () => {
+  test('a message that may no longer go is neither submitted nor reported', async () => {
     const { channel, handed } = await aSubject()
     const batch = messages(10, destinations.delivered)
     const reports = await submit(channel, batch, index => index % 2 === 0)
@@ -75,7 +75,7 @@ export function channelContract(
     expect(await handed()).toHaveLength(5)
   })
 
-  test('what may go is asked when its turn comes, not when the batch is given', async () => {
+  test('`mayGo` is called at the turn of a message, not when the batch is given', async () => {
     const { channel, handed } = await aSubject({ answerMs: 50 })
     let isAllowed = true
     const submitted = submit(channel, messages(channel.window + 1, destinations.delivered), () => isAllowed)
@@ -100,7 +100,7 @@ export function channelContract(
     expect(report!.result).toMatchObject({ kind: 'refused', errorCode: expect.any(Number), reason: expect.any(String) })
   })
 
-  test('a busy operator says when to ask again, and takes it then', async () => {
+  test('a busy operator gives a time to retry, and accepts the message then', async () => {
     const { channel } = await aSubject()
     const busy = message(destinations.busy)
     const [first] = await submit(channel, [busy])
@@ -110,7 +110,7 @@ export function channelContract(
   })
 
   if (undelivered === undefined) {
-    test('what is accepted is delivered in the same word, and no receipt comes', async () => {
+    test('an accepted message is delivered in the same result, and no receipt comes', async () => {
       const feed = aFeed()
       const { channel } = await aSubject({ feed })
       const reports = await submit(channel, messages(5, destinations.delivered))
@@ -119,7 +119,7 @@ export function channelContract(
       expect(feed.taken).toEqual([])
     })
   } else {
-    test('receipts name what was accepted, and nothing is delivered before', async () => {
+    test('receipts name the accepted messages, and no message is delivered before', async () => {
       const feed = aFeed()
       const { channel } = await aSubject({ feed })
       const [arriving, failing] = [message(destinations.delivered), message(undelivered)]
@@ -135,7 +135,7 @@ export function channelContract(
       })
     })
 
-    test('receipts that were not taken are told again', async () => {
+    test('receipts that the feed rejected come again', async () => {
       const feed = aFeed({ refuses: 2 })
       const { channel } = await aSubject({ feed })
       await submit(channel, messages(5, destinations.delivered))
@@ -143,7 +143,7 @@ export function channelContract(
     })
   }
 
-  test('a stop waits for what is under way and for receipts being taken; afterwards nothing goes out', async () => {
+  test('a stop waits for submitted messages and for receipts in the feed; afterwards nothing is submitted', async () => {
     const feed = aFeed({ takesMs: 100 })
     const { channel, handed } = await aSubject({ feed, answerMs: 100 })
     let isReported = false
@@ -162,13 +162,13 @@ export function channelContract(
     expect(channel.health().up).toBe(false)
   })
 
-  test('a stop of a stopped channel is nothing', async () => {
+  test('a stopped channel can be stopped again', async () => {
     const { channel } = await aSubject()
     await channel.stop()
     await channel.stop()
   })
 
-  test('it is up and has a window', async () => {
+  test('the channel is up and has a window', async () => {
     const { channel } = await aSubject()
     await eventually(() => expect(channel.health().up).toBe(true))
     expect(channel.window).toBeGreaterThan(0)
@@ -204,7 +204,7 @@ function names({ of }: Receipt, { uuid }: Outgoing, result: SendResult): boolean
   return result.kind === 'accepted' && (result.providerIds ?? []).includes(of.providerId)
 }
 
-/** Keeps the receipts it takes; slow or unwilling when told. */
+/** Keeps the receipts; slow or failing on demand. */
 export function aFeed({ refuses = 0, takesMs = 0 } = {}) {
   const taken: Receipt[] = []
   let refusals = refuses

@@ -1,7 +1,7 @@
 import type { ChannelType } from '../base/channel-types.ts'
 import type { Content } from '../base/content.ts'
 
-/** One message to hand over. */
+/** One message to submit. */
 export type Outgoing = {
   companyId: number
   uuid: string
@@ -10,37 +10,37 @@ export type Outgoing = {
   destination: string
   text: string
   parts: number
-  /** How often it was tried before. */
+  /** How many attempts were made before. */
   attempts: number
-  /** What is to be shown beyond the plain text; absent for a plain text. */
+  /** Content beyond the plain text; absent for a plain text. */
   content?: Content
-  /** When it is of no use any more; told to an operator that asks for it. */
+  /** The end of the lifetime of the message. Operators get it as the validity period. */
   expiresAt?: Date
-  /** Where a channel finds the subscriber when a number is not enough: the chat with a bot, push subscriptions. */
+  /** Addresses of the subscriber in channels without numbers: the chat with a bot, push subscriptions. */
   addresses?: string[]
-  /** Ids of the parts that were taken at an earlier attempt, by their place: only the others are to go. */
+  /** The ids of the parts that earlier attempts submitted, by part number. Only the other parts are to be submitted. */
   taken?: Record<number, string>
 }
 
-/** What the operator said to it. `operatorError` is the operator's own word for it, kept beside our code. */
+/** The result of one submission. `operatorError` is the operator's own error, stored beside our code. */
 export type SendResult =
   /**
-   * Taken. The ids by which its receipts will name it, one per part; none when they will name our own uuid.
-   * `delivered`: there is nothing more to come, taken is delivered.
+   * `providerIds` are the ids that receipts will name, one per part; absent if receipts will name our own uuid.
+   * `delivered`: the channel has no receipts, so an accepted message counts as delivered.
    */
   | { kind: 'accepted'; providerIds?: string[]; delivered?: true }
-  | { kind: 'refused'; errorCode: number; reason: string; operatorError?: string } // for ever
-  | { kind: 'busy'; reason: string; retryAfterMs: number; taken?: Record<number, string> } // ask again later
-  /** Handed over, no answer: never sent again. `taken` when some parts have an id; an empty one had no answer. */
+  | { kind: 'refused'; errorCode: number; reason: string; operatorError?: string } // final: no further attempt
+  | { kind: 'busy'; reason: string; retryAfterMs: number; taken?: Record<number, string> } // another attempt later
+  /** Submitted without an answer: never submitted again. `taken` has the ids of the parts; an empty id had no answer. */
   | { kind: 'unknown'; reason: string; taken?: Record<number, string> }
-  /** The other side may have it: sent again, by the same gateway, possibly twice. */
+  /** The provider may have the message. It is submitted again, to the same gateway, and may arrive twice. */
   | { kind: 'lost'; reason: string; retryAfterMs?: number; taken?: Record<number, string> }
 
-/** What became of a message, or of one part of it, after it was taken. */
+/** The status of an accepted message, or of one part of it, as the operator reports it. */
 export type Receipt = {
-  /** By the operator's id of a part, or by our own. Unread: as the operator wrote it, and it can be read in two ways. */
+  /** The operator's id of a part, or our own ids. `isUnread`: the id as the operator wrote it, with two possible readings. */
   of: { providerId: string; isUnread?: boolean } | { companyId: number; uuid: string }
-  /** The number that it is about: the receipt is for no message to another. */
+  /** The number of the subscriber. The receipt applies only to a message to this number. */
   subscriber?: string
   unsure?: Unsure
   status: 'DELIVERED' | 'FAILED' | 'READ'
@@ -50,52 +50,54 @@ export type Receipt = {
 }
 
 /**
- * Another message to the same number may be meant, whose answer is not recorded yet. If the receipt names a message now,
- * other than `unless`, it is looked up again after this time.
+ * The receipt may belong to another message to the same number, whose answer is not recorded yet. If the id finds a
+ * message other than `unless` now, the receipt is looked up again after this time.
  */
 export type Unsure = { forMs: number; unless?: string }
 
-/** What a subscriber wrote. A channel that may tell it twice gives the id by which it tells. */
+/** A message of a subscriber. `providerId` is there if the channel may deliver it twice. */
 export type Inbound = { from: string; to: string; text: string; receivedAt: Date; providerId?: string }
 
-/** An address of a subscriber that leads nowhere any more. */
+/** An address of a subscriber that no longer exists. */
 export type Gone = Pick<Outgoing, 'companyId' | 'channelType' | 'senderName'> & { address: string }
 
-/** The id under which an operator took a part of a message, told after the message was reported as `unknown`. */
+/** The id of a part whose answer came after the message was reported as `unknown`. */
 export type LateAnswer = { companyId: number; uuid: string; part: number; parts: number; providerId: string }
 
-/** Where a channel tells what comes in. Each resolves when it is safe in the database: then it may be acknowledged. */
+/** Takes the input of a channel. Each promise resolves when the input is stored: then the channel may acknowledge it. */
 export type Feed = {
   receipts(batch: Receipt[]): Promise<void>
   inbound(message: Inbound): Promise<void>
   gone(address: Gone): Promise<void>
-  /** Lets receipts find a message whose answer came too late. */
+  /** Stores the id, so that receipts find the message. */
   late?(answer: LateAnswer): Promise<void>
-  /** The time by which messages end: the clock of this machine may be wrong. */
+  /** The time of the database: the clock of this machine may be wrong. */
   now?(): Date
 }
 
-/** The time that counts for a channel; this machine's where nobody knows better. */
+/** The time of the feed, or of this machine if the feed has none. */
 export const timeOf = (feed: Pick<Feed, 'now'>): Date => feed.now?.() ?? new Date()
 
-/** How a way out is doing, for people: `binds` where there are connections that can be up one by one. */
+/** The state of a channel, for people. `binds` is there if the channel keeps several connections. */
 export type Health = {
   up: boolean
-  /** The last thing that went wrong, also when it is over, and when that was. */
+  /** The last error and its time; they stay after the channel has recovered. */
   lastError?: string
   lastErrorAt?: Date
-  /** Messages under way just now. */
+  /** Submitted messages without a result. */
   open?: number
   binds?: { bound: number; wanted: number }
 }
 
 /**
- * A way out of the building. `submit` hands a batch over and reports each message's result as soon as it is known,
- * by its place in the batch, once; it resolves when every one has been reported, and before each message asks `mayGo`:
- * one that may no longer go is not handed over and gets no report. It does not throw: a lost connection is a result.
+ * A connection to an operator or a messenger. `submit` submits a batch. It calls `mayGo` right before each message: if
+ * `mayGo` returns false, the message is not submitted and has no report. It reports each result once, by its index in the
+ * batch, as soon as the result is known, and resolves when all are reported. It does not throw: a lost connection is a
+ * result.
  *
- * `stop` waits until what is under way has been reported and acknowledged. Afterwards nothing is handed over, and
- * `health` says so. Receipts that the feed does not take (it rejects) are not acknowledged, and are told again.
+ * `stop` waits until the submitted messages are reported and their receipts are acknowledged. After that the channel
+ * submits nothing, and `health` says so. If the feed rejects receipts, the channel does not acknowledge them, and the
+ * provider sends them again.
  */
 export type Channel = {
   submit(
@@ -103,7 +105,7 @@ export type Channel = {
     report: (index: number, result: SendResult) => void,
     mayGo: (index: number) => boolean,
   ): Promise<void>
-  /** Most messages that may be under way at once. */
+  /** The most submitted messages without a result. */
   readonly window: number
   health(): Health
   stop(): Promise<void>

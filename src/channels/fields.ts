@@ -13,7 +13,7 @@ const whole = (name: string, otherwise: number | undefined, least: number, most:
   otherwise === undefined
     ? { name, kind: 'whole', least, most }
     : { name, kind: 'whole', default: otherwise, least, most }
-/** The first is the one that holds without a word. */
+/** The first choice is the default. */
 const choice = (name: string, ...choices: [string, ...string[]]): SettingField => ({
   name,
   kind: 'choice',
@@ -26,7 +26,7 @@ const rare = (...fields: SettingField[]): SettingField[] => fields.map(field => 
 
 const senderNames: SettingField = { name: SENDER_NAMES, kind: 'names' }
 
-/** The settings of each connector, for forms; a test holds them to what the connectors read. */
+/** The settings of each connector, for forms and for the check of names. A test compares them with the readers. */
 export const fieldsOf: Record<ConnectorName, readonly SettingField[]> = {
   simulator: [
     whole('receiptMs', 500, 0, 3_600_000),

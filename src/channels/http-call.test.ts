@@ -12,7 +12,7 @@ afterEach(async () => {
 })
 
 describe('a call', () => {
-  test('brings method, headers and body as they are, and the answer back', async () => {
+  test('sends method, headers and body unchanged, and returns the answer', async () => {
     const seen: unknown[] = []
     const url = await serveHttp(async (request, response) => {
       const body = Buffer.concat(await request.toArray()).toString('utf8')
@@ -57,7 +57,7 @@ describe('a call', () => {
     expect(paths).toEqual(['/here'])
   })
 
-  test('cuts an answer that does not end, and lets go of the connection', async () => {
+  test('cuts an endless answer, and closes the connection', async () => {
     let closed = false
     const url = await serveHttp((_, response) => {
       response.on('close', () => {
@@ -86,16 +86,16 @@ describe('not sent is', () => {
     await notSent({ url: `http://localhost:${port}` })
   })
 
-  test('a name that leads nowhere', () => notSent({ url: 'http://nowhere.invalid' }))
+  test('a name that does not exist', () => notSent({ url: 'http://nowhere.invalid' }))
 
-  test('an address or a header that cannot be', async () => {
+  test('an impossible address or header', async () => {
     await notSent({ url: 'nonsense' })
     await notSent({ url: 'ftp://127.0.0.1/' })
     const url = await serveHttp((_, response) => response.end())
     await notSent({ url, headers: { 'x-token': 'two\r\nlines' } })
   })
 
-  test.each(['1', '0'])('a certificate that nobody vouches for, with NODE_TLS_REJECT_UNAUTHORIZED=%s', async checks => {
+  test.each(['1', '0'])('a certificate of an unknown authority, with NODE_TLS_REJECT_UNAUTHORIZED=%s', async checks => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', checks)
     atEnd.push(() => vi.unstubAllEnvs())
     let requests = 0
@@ -108,22 +108,22 @@ describe('not sent is', () => {
     expect(requests).toBe(0)
   })
 
-  test('a port that speaks no TLS', async () => {
+  test('a port without TLS', async () => {
     const url = await serveHttp((_, response) => response.end())
     await notSent({ url: url.replace('http:', 'https:') })
   })
 
-  test('a port that says nothing before the time is over', async () => {
+  test('a port that is silent until the time-out', async () => {
     const { url } = await serveTcp(() => {})
     await notSent({ url: url.replace('http:', 'https:'), timeoutMs: 200 })
   })
 
-  test('a port that hangs up in the middle of the TLS handshake', async () => {
+  test('a port that closes the connection during the TLS handshake', async () => {
     const { url } = await serveTcp(socket => socket.once('data', () => socket.resetAndDestroy()))
     await notSent({ url: url.replace('http:', 'https:') })
   })
 
-  test('a port that browsers avoid, as long as nobody is there', () => notSent({ url: 'http://127.0.0.1:6000' }))
+  test('a port that browsers block, if no server listens there', () => notSent({ url: 'http://127.0.0.1:6000' }))
 })
 
 describe('maybe sent is', () => {
@@ -157,7 +157,7 @@ describe('maybe sent is', () => {
     expect({ requests, connections: connections() }).toEqual({ requests: 2, connections: 1 })
   })
 
-  test('silence until the time is over', async () => {
+  test('silence until the time-out', async () => {
     const url = await serveHttp(() => {})
     expect(await maybeSent({ url, timeoutMs: 200 })).toMatchObject({ reason: 'no answer in time' })
   })
@@ -184,7 +184,7 @@ describe('maybe sent is', () => {
   })
 })
 
-test('a reason names neither the address nor a header', async () => {
+test('a reason contains neither the address nor a header', async () => {
   const { url } = await serveTcp(socket => socket.resetAndDestroy())
   for (const at of [`${url}/bot-tok3n`, 'http://tok3n.invalid/', 'tok3n', `${url.replace('http:', 'https:')}/tok3n`]) {
     const result = await call(aCall({ url: at, headers: { authorization: 'tok3n' } }))
@@ -192,7 +192,7 @@ test('a reason names neither the address nor a header', async () => {
   }
 })
 
-test('a body is read as an object, or as an empty one', () => {
+test('a body is read as an object, or as an empty object', () => {
   expect(objectOf('{"id":"1"}')).toEqual({ id: '1' })
   for (const body of ['', 'null', '[]', '[{"id":1}]', '"text"', '7', '{"id":', '<html>'])
     expect(objectOf(body)).toEqual({})
@@ -249,7 +249,7 @@ async function listen(server: Server): Promise<Server> {
   return server
 }
 
-// A certificate that nobody vouches for, as short as X.509 lets it be ----------------------------------------------
+// A certificate of an unknown authority, as short as X.509 allows --------------------------------------------------
 
 function selfSigned(): { key: string; cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })

@@ -9,26 +9,26 @@ export type Call = {
   timeoutMs: number
 }
 
-/** `not sent`: the other side has seen nothing of it. `maybe sent`: it may have, and we do not know what it did. */
+/** `not sent`: the provider has not seen the request. `maybe sent`: it may have, and the effect is not known. */
 export type CallResult =
   | { kind: 'answered'; status: number; headers: Headers; body: string }
   | { kind: 'not sent'; reason: string }
   | { kind: 'maybe sent'; reason: string }
 
-/** An answer longer than this is cut: no provider has that much to say. */
+/** A longer answer is cut off. */
 const MOST_ANSWER_BYTES = 256 * 1024
 const MOST_RETRY_AFTER_MS = 3600_000
 
-/** Shorter than what common servers keep an idle connection: one that they close under our request is a message lost. */
+/** Common servers keep idle connections longer than this. If a server closes one under a request, a message is lost. */
 const IDLE_CONNECTION_MS = 4000
 
 const agents = {
   'http:': new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS }),
-  // Said here, certificates are checked even where NODE_TLS_REJECT_UNAUTHORIZED=0 switches the default off.
+  // Explicit, because NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would switch the verification off.
   'https:': new HttpsAgent({ keepAlive: true, timeout: IDLE_CONNECTION_MS, rejectUnauthorized: true }),
 }
 
-/** Calls a provider once. Never throws, never follows a redirect, and tells a failure before sending from one after. */
+/** Calls a provider once. It never throws and follows no redirects. The result says whether the request was sent. */
 export function call(given: Call): Promise<CallResult> {
   return new Promise(resolve => {
     try {
@@ -40,8 +40,9 @@ export function call(given: Call): Promise<CallResult> {
 }
 
 /**
- * Nothing leaves before the connection stands, with TLS its handshake and the certificate included: whatever fails
- * until then was not sent. What fails afterwards may have been, even on a connection that turns out to be closed.
+ * Node sends nothing before the connection is established (with TLS, before the certificate is verified). After an error
+ * before that moment the request was not sent. After a later error it may have been sent, even if the connection was
+ * already closed.
  */
 function ask({ url, method = 'POST', headers, body, timeoutMs }: Call, resolve: (result: CallResult) => void) {
   const secure = url.startsWith('https:')
@@ -98,13 +99,13 @@ async function textOf(response: IncomingMessage): Promise<string> {
 
 const codeOf = (error: unknown) => (error as { code?: string }).code ?? ''
 
-/** From the code alone: the words of an error could quote an address with a token in it. */
+/** Only the code of the error is used: its message could contain an address with a token. */
 function reasonOf(code: string, isConnected = false): string {
   if (code === TIMEOUT) return isConnected ? 'no answer in time' : 'no connection in time'
   return code ? `the call failed: ${code}` : 'the call failed'
 }
 
-/** The body as an object; an empty one when it is nothing of the kind. */
+/** The body as a JSON object; an empty object if it is none. */
 export function objectOf(body: string): Record<string, unknown> {
   try {
     const value = JSON.parse(body)
@@ -114,7 +115,7 @@ export function objectOf(body: string): Record<string, unknown> {
   }
 }
 
-/** What `Retry-After` asks for, in seconds or as a date; nothing when it is absent or unreadable. */
+/** The wait in `Retry-After`, which has seconds or a date; undefined if it is absent or unreadable. */
 export function retryAfterMs(headers: Headers, now: Date): number | undefined {
   const value = headers.get('retry-after')
   if (!value) return undefined

@@ -1,18 +1,18 @@
-/** When so many different subscribers are refused in a row, the limit is not theirs but everyone's. */
+/** If so many different subscribers are limited in a row, the limit is not for one of them but for all. */
 const LIMITED_FOR_ALL = 3
 
 export type Limits = ReturnType<typeof createLimits>
 
 /**
- * Limits of one subscriber and limits of everyone look alike. So one refusal is the subscriber's own; refusals of
- * several subscribers in a row, with nobody let through between them, are everyone's.
+ * Tells limits for one subscriber from limits for all, although the provider answers the same to both. One limited
+ * subscriber is a limit for this subscriber. Several in a row, without a sent message between them, are a limit for all.
  */
 export function createLimits() {
   const limited = new Set<string>()
   return {
     passed: () => limited.clear(),
 
-    /** Whether everyone is meant by the refusal that this subscriber's message met. */
+    /** Notes that this subscriber was limited. Returns whether the limit is for all. */
     areForAll(subscriber: string): boolean {
       if (limited.size < LIMITED_FOR_ALL) limited.add(subscriber)
       return limited.size >= LIMITED_FOR_ALL

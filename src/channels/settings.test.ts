@@ -14,7 +14,7 @@ test.each([undefined, null, true, {}, ['a'], 'a\0b'])('%j is no text', value => 
   failing(() => text({ it: value }, 'it'))
 })
 
-test('a number may be written as a text, and keeps to its bounds', () => {
+test('a number may be written as a text, and must be within its bounds', () => {
   expect(whole({ it: 5 }, 'it', 1, 0, 9)).toBe(5)
   expect(whole({ it: '5' }, 'it', 1, 0, 9)).toBe(5)
   expect(whole({}, 'it', 1, 0, 9)).toBe(1)
@@ -22,19 +22,19 @@ test('a number may be written as a text, and keeps to its bounds', () => {
     failing(() => whole({ it }, 'it', 1, 0, 9))
 })
 
-test('a flag is true or false, also in words, and false when absent', () => {
+test('a flag is true or false, also as a text, and false if it is absent', () => {
   expect([{}, { it: false }, { it: 'false' }].map(raw => flag(raw, 'it'))).toEqual([false, false, false])
   expect([{ it: true }, { it: 'true' }].map(raw => flag(raw, 'it'))).toEqual([true, true])
   for (const it of [1, 'yes', {}, []]) failing(() => flag({ it }, 'it'))
 })
 
-test('one of several is the first when absent', () => {
+test('a choice is the first one if it is absent', () => {
   expect(oneOf({}, 'it', ['a', 'b'])).toBe('a')
   expect(oneOf({ it: 'b' }, 'it', ['a', 'b'])).toBe('b')
   failing(() => oneOf({ it: 'c' }, 'it', ['a', 'b']))
 })
 
-test('what is optional may be absent, null or empty, but not wrong', () => {
+test('an optional setting may be absent, null or empty, but not wrong', () => {
   for (const raw of [{}, { it: null }, { it: '' }] as RawSettings[]) expect(optional(raw, 'it', text)).toBeUndefined()
   expect(optional({ it: 'a' }, 'it', text)).toBe('a')
   failing(() => optional({ it: {} }, 'it', text))
@@ -52,7 +52,7 @@ test.each(['', 'provider.example', 'ftp://provider.example', 'file:///etc/passwd
   it => failing(() => address({ it }, 'it')),
 )
 
-test('an address carries no password, and no value is repeated in what is wrong with it', () => {
+test('an address contains no password, and no error contains the value', () => {
   failing(() => address({ it: 'https://user:hunter2@provider.example' }, 'it'))
   const wrong: (() => unknown)[] = [
     () => address({ it: 'https://user:hunter2@provider.example' }, 'it'),

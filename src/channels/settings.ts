@@ -1,11 +1,11 @@
 import { namesIn, SENDER_NAMES } from '../base/carried-names.ts'
 
-/** The settings of a gateway's row as they are stored: from a form or a command line. */
+/** The settings of a gateway as they are stored: from a form or a command line. */
 export type RawSettings = Record<string, unknown>
 
 /**
- * Readers of settings. A number may be written as text and a text as a number. They throw with the name of the
- * setting that is wrong; values are not repeated, some of them are passwords.
+ * The error for a wrong setting. It has the name of the setting and never its value, because some values are passwords.
+ * The readers below accept a number as text, and a text as a number.
  */
 export const wrongSetting = (name: string, what: string) => new Error(`setting "${name}" ${what}`)
 
@@ -17,7 +17,7 @@ export function optional<T>(
   return raw[name] === undefined || raw[name] === null || raw[name] === '' ? undefined : read(raw, name)
 }
 
-/** A number where a text is asked for is one that was written without quotes: a password of digits. */
+/** Accepts a number too: on the command line, a password of digits arrives as a number. */
 export function text(raw: RawSettings, name: string, otherwise?: string): string {
   const value = raw[name] ?? otherwise
   if (typeof value !== 'string' && typeof value !== 'number') throw wrongSetting(name, 'is missing or no text')
@@ -43,7 +43,7 @@ export function oneOf<T extends string>(raw: RawSettings, name: string, allowed:
   return value
 }
 
-/** An http or https address without a slash at its end; in it, no user and no password. */
+/** An http or https address, without a user and a password. A slash at the end is removed. */
 export function address(raw: RawSettings, name: string, otherwise?: string): string {
   const url = URL.parse(text(raw, name, otherwise))
   if (!url || !/^https?:$/.test(url.protocol)) throw wrongSetting(name, 'must be an http or https address')
@@ -51,7 +51,7 @@ export function address(raw: RawSettings, name: string, otherwise?: string): str
   return url.href.replace(/\/+$/, '')
 }
 
-/** The name that a gateway carries messages of, when there is exactly one: what comes in is for that name, too. */
+/** The sender name of a gateway that has exactly one. Inbound messages are for that name too. */
 export function onlyName(raw: RawSettings): string | undefined {
   const names = new Set(namesIn(raw[SENDER_NAMES]))
   return names.size === 1 ? [...names][0] : undefined

@@ -1,7 +1,7 @@
 import type { Inbound, Receipt } from './channel.ts'
 import type { RawSettings } from './settings.ts'
 
-/** What a messenger tells us over HTTP, as it arrived. Names of headers are lower case. */
+/** A webhook request as it arrived. The names of headers are in lower case. */
 export type WebhookRequest = {
   method: 'GET' | 'POST'
   headers: Record<string, string | undefined>
@@ -9,25 +9,25 @@ export type WebhookRequest = {
   body: Buffer
 }
 
-/** A subscriber of a bot who came, or whose chat is closed; `destination` when the number is known. */
+/** A subscriber opened or closed the chat with a bot. `destination` is there if the number is known. */
 export type ChatChange = { address: string; destination?: string; gone: boolean }
 
-/** `ownId`: our uuid, where the provider repeats it. A message whose submission was not answered is known by it alone. */
+/** `ownId`: our uuid, if the provider repeats it. A message whose call had no answer is found only by it. */
 export type ToldReceipt = Receipt & { ownId?: string }
 
 export type WebhookResult =
-  /** What was told; it is acknowledged when it is safe in the database. */
+  /** The content of the webhook. It is acknowledged when it is stored. */
   | { kind: 'told'; receipts: ToldReceipt[]; inbound: Inbound[]; chats: ChatChange[] }
-  /** A question about ourselves, e.g. whether this address is ours: answered as it is. */
+  /** The provider checks that the address is ours. `answer` is the body of the response. */
   | { kind: 'asked'; answer: string }
-  /** Not from whom it says it is from. */
+  /** The signature or the secret is wrong. */
   | { kind: 'forged'; reason: string }
-  /** From the right one, but nothing we can read. */
+  /** The sender is right, but the body cannot be read. */
   | { kind: 'unreadable'; reason: string }
 
-/** Verifies and reads a webhook with the settings of the gateway it came for. Pure: it neither stores nor calls. */
+/** Verifies and reads a webhook with the settings of its gateway. It stores nothing and calls no service. */
 export type ReadWebhook = (settings: RawSettings, request: WebhookRequest, now: Date) => WebhookResult
 
-/** Our uuid as a provider repeats it; nothing when it is none. */
+/** Our uuid, if the value is one. */
 export const readOwnId = (value: unknown): { ownId?: string } =>
   typeof value === 'string' && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(value) ? { ownId: value } : {}

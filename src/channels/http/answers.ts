@@ -5,15 +5,15 @@ import { readError, refusalCodeOf } from './failures.ts'
 
 type Answer = Extract<CallResult, { kind: 'answered' }>
 
-/** The gateway is set up wrongly: its messages wait for somebody to look. */
+/** The settings of the gateway are wrong: its messages wait until a person corrects them. */
 const MISCONFIGURED_RETRY_MS = 60_000
 const NOT_REACHED_RETRY_MS = 5000
 const BROKEN_RETRY_MS = 10_000
-/** For a 429 that does not say when to come back, or asks for this message alone to come again. */
+/** The wait after a 429 without a time, or with a time of zero. */
 const TOO_FAST_RETRY_MS = 1000
 const MOST_PARTS = 255
 
-/** What became of the message by what the call brought; docs/gateway-protocol.md has the same as a table. */
+/** The result of a call. docs/gateway-protocol.md has the same rules as a table. */
 export function resultOf(called: CallResult, idempotent: boolean, now: Date): Sent {
   switch (called.kind) {
     case 'not sent':
@@ -29,7 +29,8 @@ function answered(answer: Answer, idempotent: boolean, now: Date): Sent {
   const { status } = answer
   if (status >= 200 && status < 300) return accepted(answer) ?? broken('an answer without an id', idempotent)
   if (status === 429) return later(answer, retryAfterMs(answer.headers, now) ?? TOO_FAST_RETRY_MS)
-  if (status === 409) return { kind: 'lost', reason: 'answer 409: still at it', retryAfterMs: TOO_FAST_RETRY_MS }
+  if (status === 409)
+    return { kind: 'lost', reason: 'answer 409: the provider still works on it', retryAfterMs: TOO_FAST_RETRY_MS }
   if (status >= 500) return unavailable(answer, now) ?? broken(`answer ${status}`, idempotent)
   return refused(answer) ?? misconfigured(status)
 }
@@ -42,23 +43,23 @@ function accepted({ body }: Answer): Sent | undefined {
   return isReadable ? { kind: 'accepted', providerIds } : undefined
 }
 
-/** A wait of nothing is about this message alone; any other is about everybody's. */
+/** A wait of zero is for this message alone; any other wait is for all messages. */
 const later = ({ status }: Answer, waitMs: number): Sent =>
   waitMs > 0
-    ? { kind: 'throttled', reason: `answer ${status}: not so fast`, retryAfterMs: waitMs }
+    ? { kind: 'throttled', reason: `answer ${status}: throttled`, retryAfterMs: waitMs }
     : { kind: 'busy', reason: `answer ${status}`, retryAfterMs: TOO_FAST_RETRY_MS }
 
-/** Only a provider that says when to come back has surely not taken it: a proxy answers 503 for a server that may have. */
+/** Only with `Retry-After` the message was certainly not accepted: a proxy also answers 503 after the server accepted it. */
 function unavailable(answer: Answer, now: Date): Sent | undefined {
   const waitMs = answer.status === 503 ? retryAfterMs(answer.headers, now) : undefined
   return waitMs === undefined ? undefined : later(answer, waitMs)
 }
 
-/** It may have gone out. A provider that takes it once is asked again, and no other, with patience: it is in trouble. */
+/** The message may have been sent. An idempotent provider gets it again, after a long pause because it has a failure. */
 const broken = (reason: string, idempotent: boolean): Sent =>
   idempotent ? { kind: 'lost', reason, retryAfterMs: BROKEN_RETRY_MS } : { kind: 'unknown', reason }
 
-/** These are never about a message, whatever their body says. */
+/** These statuses are about the gateway and never about one message, even if the body has an error of a message. */
 const ABOUT_THE_GATEWAY = [401, 403, 404, 405, 410]
 
 function refused({ status, body }: Answer): Sent | undefined {
@@ -67,7 +68,7 @@ function refused({ status, body }: Answer): Sent | undefined {
   return { kind: 'refused', errorCode: refusalCodeOf(code), reason: message ?? code, operatorError: code }
 }
 
-/** A redirect, no right to come in, nobody at the address, or a refusal that is none of the protocol's. */
+/** A redirect, missing rights, a wrong address, or an error that the protocol does not have. */
 const misconfigured = (status: number): Sent => ({
   kind: 'busy',
   reason: `answer ${status}: the gateway's address or its right to send is wrong`,

@@ -1,7 +1,7 @@
 import { errorCodes } from '../../base/error-codes.ts'
 import { plainWords } from '../../base/plain-words.ts'
 
-/** Words of the protocol for why a message was not taken, or not delivered. Any other is the provider's own. */
+/** The errors of the protocol. Any other error is the provider's own. */
 const known: Record<string, number> = {
   bad_number: errorCodes.badNumber,
   no_route: errorCodes.noRoute,
@@ -22,7 +22,7 @@ const codeOf = (code: string | undefined) => (code && Object.hasOwn(known, code)
 const MOST_CODE_CHARS = 100
 const MOST_MESSAGE_CHARS = 300
 
-/** The `error` of an answer or an event, as far as it can be read. */
+/** The `error` of an answer or an event, if it can be read. */
 export function readError(error: unknown): { code?: string; message?: string } {
   if (typeof error !== 'object' || error === null) return {}
   const { code, message } = error as Record<string, unknown>

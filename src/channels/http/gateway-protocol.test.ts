@@ -11,7 +11,7 @@ import { createHttpGateway } from './http.ts'
 import { signedHeaders } from './signature.ts'
 import { readWebhook } from './webhook.ts'
 
-/** What docs/gateway-protocol.md says to providers is what we do. */
+/** Our code does what docs/gateway-protocol.md says. */
 const document = readFileSync(new URL('../../../docs/gateway-protocol.md', import.meta.url), 'utf8')
 
 const key = Buffer.alloc(32, 7)
@@ -72,7 +72,7 @@ test('there is an example for every kind of content', () => {
 })
 
 test.each(submissions.map((example, index) => ({ channel: example.channel, example, message: messages[index]! })))(
-  'the example of $channel is what is sent',
+  'the example of $channel equals the request that we send',
   async ({ example, message }) => {
     const provider = await startFakeProvider({ secret })
     atEnd.push(() => provider.stop())
@@ -83,7 +83,7 @@ test.each(submissions.map((example, index) => ({ channel: example.channel, examp
   },
 )
 
-test('the examples of what a provider tells are read', () => {
+test('the examples of webhooks are read', () => {
   const now = new Date('2026-11-15T02:30:00Z')
   const told = examples.filter(example => !('version' in example))
   const read = told.map(example => {
@@ -104,14 +104,14 @@ test('the examples of what a provider tells are read', () => {
   ])
 })
 
-test('the table of error codes is the one we use', () => {
+test('the table of error codes equals ours', () => {
   const rows = [...document.matchAll(/^\| (`(\w+)`|any other) \|[^|]*\| (\d+) \| (\d+) \|$/gm)]
   expect(rows).toHaveLength(8)
   for (const [, , code = 'of_their_own', refusal, failure] of rows)
     expect([code, refusalCodeOf(code), failureCodeOf(code)]).toEqual([code, Number(refusal), Number(failure)])
 })
 
-test('the provider in the document takes a message once, and what it tells is understood', async () => {
+test('the provider in the document accepts a message once, and its webhooks are read', async () => {
   const feed = aFeed()
   const receiver = await startReceiver({ secret }, feed)
   atEnd.push(() => receiver.close())

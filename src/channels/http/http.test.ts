@@ -33,7 +33,7 @@ describe('an answer', () => {
     ...(headers ? { headers } : {}),
   })
 
-  test.each([200, 202])('%i with an id is taken', async status => {
+  test.each([200, 202])('%i with an id is accepted', async status => {
     expect(await after(json(status, { id: 'abc' }))).toEqual({ kind: 'accepted', providerIds: ['abc'] })
     expect(await after(json(status, { id: 42, note: 'x' }))).toEqual({ kind: 'accepted', providerIds: ['42'] })
   })
@@ -62,7 +62,7 @@ describe('an answer', () => {
     expect(await after(json(status, { error }))).toEqual({ kind: 'refused', errorCode, reason, operatorError })
   })
 
-  test('refuses in one short line, whatever the provider wrote', async () => {
+  test('refuses with one short line, for any text of the provider', async () => {
     const error = { code: `a\0b${'c'.repeat(500)}`, message: `\x1b[31m${'d'.repeat(5000)}` }
     const refused = (await after(json(400, { error }))) as { reason: string; operatorError: string }
     expect(refused.operatorError).toBe(`a b${'c'.repeat(97)}`)
@@ -81,22 +81,22 @@ describe('an answer', () => {
     ['a 4xx without an error code', { status: 400, body: '<h1>Bad Request</h1>' }],
     ['a 4xx with an empty one', json(400, { error: { code: ' ' } })],
     ['a redirect', { status: 307, headers: { location: 'http://127.0.0.1:1/' } }],
-  ])('that is %s makes messages wait for a minute', async (_, reply) => {
+  ])('with %s makes messages wait for a minute', async (_, reply) => {
     expect(await after(reply)).toMatchObject({ kind: 'busy', retryAfterMs: 60_000 })
   })
 
-  test.each([429, 503])('%i with Retry-After leaves the provider alone for so long', async status => {
+  test.each([429, 503])('%i with Retry-After pauses the provider for that time', async status => {
     const fake = await aGateway({ reply: () => ({ status, headers: { 'retry-after': '7' } }) })
     expect(await submitOne(fake.channel)).toMatchObject({ kind: 'busy', retryAfterMs: 7000 })
     expect(await submitOne(fake.channel)).toMatchObject({ kind: 'busy' })
     expect(fake.provider.bodies).toHaveLength(1)
   })
 
-  test('429 without Retry-After leaves it alone for a second', async () => {
+  test('429 without Retry-After pauses the provider for a second', async () => {
     expect(await after({ status: 429 })).toMatchObject({ kind: 'busy', retryAfterMs: 1000 })
   })
 
-  test('429 with Retry-After 0 is about this message alone', async () => {
+  test('429 with Retry-After 0 delays this message alone', async () => {
     const fake = await aGateway({
       reply: ({ text }) => (text === 'not me' ? { status: 429, headers: { 'retry-after': '0' } } : undefined),
     })
@@ -104,7 +104,7 @@ describe('an answer', () => {
     expect(await submitOne(fake.channel)).toMatchObject({ kind: 'accepted' })
   })
 
-  test('409 means still at it: the message comes again, and to nobody else', async () => {
+  test('409 means that the provider still works on the message: it is sent again, to the same provider only', async () => {
     expect(await after(json(409, { error: { code: 'in_progress' } }))).toMatchObject({
       kind: 'lost',
       retryAfterMs: 1000,
@@ -126,30 +126,30 @@ describe('an answer', () => {
     ['an answer without end', 'take and flood'],
   ]
 
-  test.each(troubles)('that is %s may have gone out and is not sent again', async (_, reply) => {
+  test.each(troubles)('with %s: the message may have been sent and is not sent again', async (_, reply) => {
     expect(await after(reply)).toMatchObject({ kind: 'unknown', reason: expect.any(String) })
   })
 
-  test.each(troubles)('that is %s from an idempotent provider is asked for again', async (_, reply) => {
+  test.each(troubles)('with %s from an idempotent provider: the message is sent again', async (_, reply) => {
     expect(await after(reply, { idempotent: true })).toMatchObject({ kind: 'lost', retryAfterMs: 10_000 })
   })
 
   const losses: Reply[] = ['reset', 'take and reset', 'take in silence', 'take and drip', 'take and break off']
 
-  test.each(losses)('that does not come (%s) may have gone out and is not sent again', async reply => {
+  test.each(losses)('that does not come (%s): the message may have been sent and is not sent again', async reply => {
     expect(await after(reply, { timeoutMs: 300 })).toMatchObject({ kind: 'unknown', reason: expect.any(String) })
   })
 
-  test.each(losses)('that does not come (%s) from an idempotent provider is lost', async reply => {
+  test.each(losses)('that does not come (%s) from an idempotent provider: the message is lost', async reply => {
     expect(await after(reply, { timeoutMs: 300, idempotent: true })).toMatchObject({ kind: 'lost' })
   })
 
-  test('from a provider that hangs up before it reads is unknown too: we cannot know', async () => {
+  test('from a provider that closes the connection before it reads is unknown too', async () => {
     const { channel } = await aGateway({ hangsUp: () => true })
     expect(await submitOne(channel)).toMatchObject({ kind: 'unknown' })
   })
 
-  test('from nobody is busy: nothing was sent', async () => {
+  test('without a connection is busy: nothing was sent', async () => {
     const server = createServer()
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
@@ -161,7 +161,7 @@ describe('an answer', () => {
   })
 })
 
-test('an idempotent provider takes a message once, however its answers get lost', async () => {
+test('an idempotent provider accepts a message once, even if its answers are lost', async () => {
   const { channel, provider } = await aGateway(
     { idempotent: true, reply: (_, before) => (before < 2 ? 'take and reset' : undefined) },
     { idempotent: true },
@@ -180,7 +180,7 @@ test('an idempotent provider takes a message once, however its answers get lost'
   expect({ taken: provider.taken.length, times: provider.times(message.uuid) }).toEqual({ taken: 1, times: 3 })
 })
 
-test('a gateway without the right to send goes down and says why, without its secrets', async () => {
+test('a gateway without the right to send goes down and gives the reason, without its secrets', async () => {
   const { channel } = await aGateway({ reply: () => ({ status: 401 }) }, { authorization: 'Bearer hunter2' })
   for (let i = 0; i < 5; i++) await submitOne(channel)
   expect(channel.health()).toMatchObject({ up: false, lastError: expect.stringContaining('401') })
@@ -195,7 +195,7 @@ describe('a message', () => {
   }
   const contentOf = async (message: Partial<Outgoing>) => (await handedOver(message)).body?.content
 
-  test('has these members and no others', async () => {
+  test('has exactly these members', async () => {
     const expiresAt = new Date('2026-11-16T03:00:00.000Z')
     const message = aMessage({ parts: 2, text: 'Привет 👋', expiresAt })
     const { body } = await handedOver(message, { statusUrl: 'https://tidings.example/webhooks/7' })
@@ -212,7 +212,7 @@ describe('a message', () => {
     })
   })
 
-  test('goes to the address with the authorization as it is', async () => {
+  test('is sent to the address with the authorization unchanged', async () => {
     const { channel, provider } = await aGateway(
       { authorization: 'Basic dXNlcjpodW50ZXIy' },
       { authorization: ' Basic dXNlcjpodW50ZXIy ' },
@@ -296,7 +296,7 @@ describe('a message', () => {
     ).toEqual({ code: '1234' })
   })
 
-  test('of PUSH has its title, link, image and data, and where the subscriber is found', async () => {
+  test('of PUSH has its title, link, image and data, and the addresses of the subscriber', async () => {
     const shown = {
       title: 'Shop',
       url: 'https://shop.example/',
@@ -309,8 +309,8 @@ describe('a message', () => {
   })
 })
 
-describe('what the provider tells', () => {
-  test('arrives as receipts and as messages of subscribers; a repeat changes nothing of it', async () => {
+describe('webhooks of the provider', () => {
+  test('arrive as receipts and as messages of subscribers; a repeated webhook has the same content', async () => {
     const { feed, inbound, provider, receiver } = await aConversation()
     const at = '2026-11-15T02:24:09.304Z'
     const written = { id: 'in-1', from: '+79160000001', to: 'ROMASHKA', text: 'STOP', at }
@@ -321,14 +321,14 @@ describe('what the provider tells', () => {
     expect(inbound).toEqual([message, message])
   })
 
-  test('is told again until the feed takes it', async () => {
+  test('are repeated until the feed accepts them', async () => {
     const { feed, provider, receiver } = await aConversation({ refuses: 2 })
     await provider.tell(receiver.url, { events: [{ id: 'p-1', status: 'delivered' }] })
     expect(receiver.statuses).toEqual([500, 500, 204])
     expect(feed.taken).toHaveLength(1)
   })
 
-  test('with another secret is not let in', async () => {
+  test('with another secret are rejected', async () => {
     const { feed, receiver } = await aConversation()
     const stranger = await startFakeProvider({ secret: `whsec_${Buffer.alloc(32, 8).toString('base64')}` })
     const told = stranger.tell(receiver.url, { events: [{ id: 'p-1', status: 'delivered' }] })
@@ -355,7 +355,7 @@ describe('what the provider tells', () => {
 describe('settings', () => {
   const least = { url: 'https://provider.example/messages', secret }
 
-  test('have defaults for everything but the address and the secret', () => {
+  test('have defaults for all settings but the address and the secret', () => {
     expect(readSettings(least)).toEqual({
       url: 'https://provider.example/messages',
       key: Buffer.alloc(32, 7),
@@ -387,7 +387,7 @@ describe('settings', () => {
     expect(() => createHttpGateway({ ...least, [name]: value }, aFeed())).toThrow(`setting "${name}"`)
   })
 
-  test('that are secret are named', () => {
+  test('list the secret ones', () => {
     expect(secretSettings).toEqual(['secret', 'authorization'])
   })
 })

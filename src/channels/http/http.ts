@@ -9,8 +9,8 @@ import { signedHeaders } from './signature.ts'
 import { type Submission, submissionOf } from './submission.ts'
 
 /**
- * A provider that speaks our own JSON protocol. What becomes of its messages it tells by webhook: `webhook.ts`. Throws
- * when a setting is wrong.
+ * A provider that uses our own JSON protocol. It sends receipts to the webhook (`webhook.ts`). Throws if a setting is
+ * wrong.
  */
 export function createHttpGateway(raw: RawSettings, _feed: Feed): Channel {
   const settings = readSettings(raw)

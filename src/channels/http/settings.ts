@@ -1,25 +1,25 @@
 import { address, flag, optional, type RawSettings, text, whole, wrongSetting } from '../settings.ts'
 
-/** How a gateway speaks our JSON protocol (docs/gateway-protocol.md), complete. */
+/** The settings of a gateway with our JSON protocol (docs/gateway-protocol.md), with all defaults. */
 export type HttpSettings = {
-  /** Where messages are handed over. */
+  /** The address for messages. */
   url: string
-  /** The key both sides sign with. */
+  /** Both sides sign with this key. */
   key: Buffer
-  /** Sent as it is in the header of that name. */
+  /** The value of the header `authorization`. */
   authorization: string | undefined
-  /** Where the provider is to tell what became of a message; told with every message. */
+  /** The address for receipts. Every message carries it. */
   statusUrl: string | undefined
-  /** The provider takes a message once, however often it is handed over. */
+  /** The provider accepts a message once, even if it is sent several times. */
   idempotent: boolean
   window: number
   timeoutMs: number
 }
 
-/** Settings that are kept encrypted and never shown. */
+/** These settings are stored encrypted and never shown. */
 export const secretSettings = ['secret', 'authorization']
 
-/** Reads the settings of a gateway's row; throws with the name of the setting that is wrong. */
+/** Reads the settings of a gateway. Throws with the name of the wrong setting. */
 export function readSettings(raw: RawSettings): HttpSettings {
   return {
     url: address(raw, 'url'),
@@ -32,7 +32,7 @@ export function readSettings(raw: RawSettings): HttpSettings {
   }
 }
 
-/** What Standard Webhooks asks of a secret: 24 to 64 bytes, in Base64 after the prefix. */
+/** The secret of Standard Webhooks: 24 to 64 bytes, in Base64 after the prefix. */
 export function readKey(raw: RawSettings): Buffer {
   const [, base64] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text(raw, 'secret')) ?? []
   const key = Buffer.from(base64 ?? '', 'base64')

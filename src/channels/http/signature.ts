@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** Standard Webhooks (standardwebhooks.com), version 1, for both ways: HMAC-SHA256 with a key that both sides know. */
+/** Standard Webhooks (standardwebhooks.com), version 1, in both directions: HMAC-SHA256 with a shared key. */
 export type SignedHeaders = 'webhook-id' | 'webhook-timestamp' | 'webhook-signature'
 
-/** How far the clocks of both sides may be apart, and how long a signature is good for. */
+/** The largest difference of both clocks, and the lifetime of a signature. */
 const FRESH_SECONDS = 300
 
 export function signedHeaders(key: Buffer, id: string, body: string, now: Date): Record<SignedHeaders, string> {
@@ -15,7 +15,7 @@ export function signedHeaders(key: Buffer, id: string, body: string, now: Date):
   }
 }
 
-/** Why a request is not from whom it says it is from; nothing when it is. */
+/** Why the signature of a request is wrong; undefined if it is right. */
 export function forgeryOf(
   key: Buffer,
   headers: Partial<Record<string, string>>,
@@ -37,5 +37,5 @@ export function forgeryOf(
 const signatureOf = (key: Buffer, id: string, timestamp: string, body: Buffer) =>
   createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')
 
-/** As text and not decoded: Base64 has several ways to write the same bytes. */
+/** Compares the texts without decoding them: in Base64 the same bytes have several forms. */
 const isSame = (given: Buffer, expected: Buffer) => given.length === expected.length && timingSafeEqual(given, expected)

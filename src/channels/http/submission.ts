@@ -2,7 +2,7 @@ import { type Content, messengerTemplateOf } from '../../base/content.ts'
 import { spokenCode } from '../../base/spoken-code.ts'
 import type { Outgoing } from '../channel.ts'
 
-/** One message as the provider gets it; `content` has what its channel shows or says beyond the text. */
+/** One message in the form of the protocol. `content` has the content of the channel beyond the text. */
 export type Submission = {
   version: 1
   id: string
@@ -17,7 +17,7 @@ export type Submission = {
   statusUrl?: string
 }
 
-/** What is to be handed over, or why it cannot be. */
+/** The body to send, or the reason why the message cannot be sent. */
 export function submissionOf(message: Outgoing, statusUrl: string | undefined): Submission | { impossible: string } {
   const content = contentOf(message)
   if (typeof content === 'string') return { impossible: content }
@@ -36,7 +36,7 @@ export function submissionOf(message: Outgoing, statusUrl: string | undefined): 
   }
 }
 
-/** A text says why there can be none. */
+/** A string is the reason why there is no content. */
 type Members = Record<string, unknown> | string
 
 function contentOf({ channelType, text, content }: Outgoing): Members {
@@ -66,13 +66,13 @@ function contentOf({ channelType, text, content }: Outgoing): Members {
 
 const whatsappMembers = ['templateId', 'parameters', 'code', 'header', 'footer', 'buttons']
 
-/** The provider knows a template by its name with the messenger; one without a name goes as its text. */
+/** The provider needs the name that the template has at the messenger. A template without a name is sent as a text. */
 const withMessengerTemplate = (content: Content | undefined) =>
   content?.contentType === 'template' ? messengerTemplateOf(content) : content
 
 const withCode = (code: string, form: RegExp, impossible: string): Members => (form.test(code) ? { code } : impossible)
 
-/** Those that are there, in this order; members that are null are as good as absent. */
+/** The members that are present, in this order. Null counts as absent. */
 function membersOf(content: object | undefined, names: string[]): Record<string, unknown> {
   const given = new Map(Object.entries(content ?? {}))
   return Object.fromEntries(

@@ -23,7 +23,7 @@ const written = (given: object) => ({
   inbound: [{ id: 'in-1', from: '79160000001', to: 'SHOP', text: 'Hi', at, ...given }],
 })
 
-describe('what is told', () => {
+describe('an event', () => {
   test.each([
     ['delivered', 'DELIVERED'],
     ['read', 'READ'],
@@ -54,7 +54,7 @@ describe('what is told', () => {
     })
   })
 
-  test('a stage of the provider that we do not know is skipped, and the rest is taken', () => {
+  test('with an unknown status is skipped, and the other events are read', () => {
     const events = [
       { id: '1', status: 'queued' },
       { id: 2, status: 'delivered', whatever: true },
@@ -63,14 +63,14 @@ describe('what is told', () => {
     expect(read({ events, more: 1 })).toMatchObject({ kind: 'told', receipts: [{ of: { providerId: '2' } }] })
   })
 
-  test('happened when it says so, at the latest now', () => {
+  test('has its own time, at the latest now', () => {
     const happenedAt = (at: unknown) =>
       (read(event({ at })) as { receipts: { happenedAt: Date }[] }).receipts[0]!.happenedAt
     expect(happenedAt('2026-11-15T05:24:09+03:00')).toEqual(new Date('2026-11-15T02:24:09Z'))
     expect([happenedAt(undefined), happenedAt(null), happenedAt('2030-01-01T00:00:00Z')]).toEqual([now, now, now])
   })
 
-  test('what a subscriber wrote has the number as the provider wrote it, and nothing that a database cannot keep', () => {
+  test('a message of a subscriber has the number unchanged, and no characters that the database cannot store', () => {
     expect(read(written({ from: ' +79160000001 ', text: 'a\0b\ud800c' }))).toMatchObject({
       inbound: [{ from: '+79160000001', to: 'SHOP', text: 'ab\ufffdc', receivedAt: new Date(at), providerId: 'in-1' }],
     })
@@ -78,7 +78,7 @@ describe('what is told', () => {
     expect(read(written({ text: 'x'.repeat(20_000) }))).toMatchObject({ inbound: [{ text: 'x'.repeat(10_000) }] })
   })
 
-  test('nothing at all is something to acknowledge', () => {
+  test('an empty webhook is acknowledged', () => {
     expect(read({ events: [] })).toEqual({ kind: 'told', receipts: [], inbound: [], chats: [] })
   })
 })
@@ -107,11 +107,11 @@ test.each<unknown>([
   written({ to: 5 }),
   written({ to: 'a\nb' }),
   written({ text: null }),
-])('genuine nonsense %# is unreadable as a whole', body => {
+])('a signed but wrong body %# is unreadable as a whole', body => {
   expect(read(body)).toMatchObject({ kind: 'unreadable', reason: expect.any(String) })
 })
 
-test('no JSON, and no POST, are unreadable', () => {
+test('a body without JSON, and a request other than POST, are unreadable', () => {
   expect(readWebhook(settings, requestOf('{"events": ['), now)).toMatchObject({ kind: 'unreadable' })
   expect(readWebhook(settings, { ...requestOf('{"events":[]}'), method: 'GET' }, now)).toMatchObject({
     kind: 'unreadable',
@@ -124,7 +124,7 @@ describe('a signature', () => {
     readWebhook({ ...using }, requestOf(body, headers), now).kind
   const shifted = (seconds: number) => new Date(now.getTime() + seconds * 1000)
 
-  test('of a known value is what Standard Webhooks makes of it', () => {
+  test('of a known value equals the example of Standard Webhooks', () => {
     // The example of the specification's libraries.
     const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
     const request = requestOf('{"test": 2432232314}', {
@@ -136,7 +136,7 @@ describe('a signature', () => {
     expect(readWebhook({ secret }, request, then).kind).toBe('unreadable') // genuine, and not of our protocol
   })
 
-  test('may be one of several, of which we need to know one', () => {
+  test('may be one of several, of which one must be right', () => {
     const good = signed(key, 'w-1', body, now)
     const other = signed(otherKey, 'w-1', body, now)
     const both = `v1a,AAAA ${other['webhook-signature']} ${good['webhook-signature']}`
@@ -144,39 +144,39 @@ describe('a signature', () => {
     expect(kindWith(other)).toBe('forged')
   })
 
-  test('is good for five minutes, before and after', () => {
+  test('is valid for five minutes, before and after', () => {
     const kinds = [-299, 299, -302, 302].map(seconds => kindWith(signed(key, 'w-1', body, shifted(seconds))))
     expect(kinds).toEqual(['told', 'told', 'forged', 'forged'])
   })
 
-  test.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])('without %s is none', name => {
+  test.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])('without %s is invalid', name => {
     const { [name]: _, ...headers } = signed(key, 'w-1', body, now)
     expect(kindWith(headers)).toBe('forged')
   })
 
-  test.each(['v2', 'V1', 'v1a', ''])('of version "%s" is none', version => {
+  test.each(['v2', 'V1', 'v1a', ''])('of version "%s" is invalid', version => {
     const good = signed(key, 'w-1', body, now)
     expect(kindWith({ ...good, 'webhook-signature': good['webhook-signature']!.replace('v1', version) })).toBe('forged')
   })
 
   test.each([{}, { secret: '' }, { secret: 'whsec_' }, { secret: null }])(
-    'is worth nothing to a gateway with the settings %j',
+    'is invalid for a gateway with the settings %j',
     using => {
       expect(kindWith(signed(Buffer.alloc(0), 'w-1', body, now), using)).toBe('forged')
     },
   )
 
-  test('of a message that we handed over is no word of the provider', () => {
+  test('of a message that we sent is no valid webhook', () => {
     const submission = JSON.stringify({ version: 1, id: 'x', text: '{"events":[]}', content: { data: { events: [] } } })
     expect(readWebhook(settings, requestOf(submission), now).kind).toBe('unreadable')
   })
 })
 
-describe('whatever comes', () => {
+describe('any input', () => {
   const body = JSON.stringify({ ...event({ status: 'failed', error: { code: 'no_answer' } }), ...written({}) })
   const genuine = requestOf(body)
 
-  test('a changed byte anywhere makes it forged', () => {
+  test('with one changed byte is forged', () => {
     const places = [
       ...Array.from(genuine.body, (_, index) => ({ of: 'body', index })),
       ...['webhook-id', 'webhook-timestamp', 'webhook-signature'].flatMap(of =>
@@ -192,7 +192,7 @@ describe('whatever comes', () => {
     )
   })
 
-  test('it is read or refused, and never throws', () => {
+  test('is read or refused, and never throws', () => {
     const kinds = ['told', 'forged', 'unreadable']
     const header = fc.option(fc.string({ unit: 'binary' }), { nil: undefined })
     const headers = fc.record({ 'webhook-id': header, 'webhook-timestamp': header, 'webhook-signature': header })
@@ -209,7 +209,7 @@ describe('whatever comes', () => {
     )
   })
 
-  test('a genuine one of any form is read or called unreadable, and never throws', () => {
+  test('with a right signature is read or unreadable, and never throws', () => {
     const member = fc.oneof(fc.jsonValue(), fc.constantFrom('p-1', 'delivered', 'failed', at, '79160000001'))
     const one = fc.record(
       { id: member, status: member, at: member, error: member, from: member, to: member, text: member },

@@ -8,12 +8,12 @@ import { failureCodeOf, readError } from './failures.ts'
 import { readKey } from './settings.ts'
 import { forgeryOf } from './signature.ts'
 
-/** So many events, and so many messages of subscribers, in one request. */
+/** The most events, and the most messages of subscribers, in one request. */
 const MOST_AT_ONCE = 1000
 const MOST_ADDRESS_CHARS = 100
 const MOST_TEXT_CHARS = 10_000
 
-/** What a provider tells: what became of messages, and what subscribers wrote. */
+/** Reads the status changes of messages and the messages of subscribers. */
 export const readWebhook: ReadWebhook = (settings, { method, headers, body }, now) => {
   const key = keyOf(settings)
   if (!key) return { kind: 'forged', reason: 'the gateway has no secret to check it with' }
@@ -42,7 +42,7 @@ function readBody(body: string, now: Date): WebhookResult {
 
 const unreadable = (reason: string): WebhookResult => ({ kind: 'unreadable', reason })
 
-/** All of them, less those to be skipped; nothing when one cannot be read. */
+/** All items, without skipped items; undefined if one item cannot be read. */
 function readAll<T>(list: unknown, read: (one: Record<string, unknown>) => T | 'skip' | undefined): T[] | undefined {
   if (!Array.isArray(list) || list.length > MOST_AT_ONCE) return undefined
   const all: T[] = []
@@ -61,7 +61,7 @@ const statuses = new Map<unknown, Receipt['status']>([
   ['read', 'READ'],
 ])
 
-/** Stages that a provider knows and we do not are no fault of the request. */
+/** An event of an unknown kind is skipped: a provider may have more stages than we do. */
 function readEvent(event: Record<string, unknown>, now: Date): Receipt | 'skip' | undefined {
   const providerId = readId(event.id)
   const happenedAt = readTime(event.at, now)
@@ -85,14 +85,14 @@ function readInbound(message: Record<string, unknown>, now: Date): Inbound | und
   return { from, to: to.replace(/^\+(?=\d+$)/, ''), text, receivedAt, providerId }
 }
 
-/** A number or a name. A number may be written with a plus, which tells foreign numbers from Russian ones. */
+/** A number or a name. A plus before a number distinguishes foreign numbers from Russian ones. */
 function readAddress(value: unknown): string | undefined {
   if (typeof value !== 'string' || /\p{Cc}/u.test(value)) return undefined
   const address = value.trim().toWellFormed()
   return address !== '' && address.length <= MOST_ADDRESS_CHARS ? address : undefined
 }
 
-/** Absent it is now, and nothing has happened later than now, whatever the provider's clock says. */
+/** The time of the event; now if it is absent or in the future, because the clock of the provider may be wrong. */
 function readTime(at: unknown, now: Date): Date | undefined {
   if (at === undefined || at === null) return now
   const time = typeof at === 'string' ? readTimestamp(at)?.time : undefined

@@ -10,14 +10,14 @@ type Granted = { token: string; lifetimeMs: number }
 const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging'
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 const ASSERTION_SECONDS = 3600
-/** A token is renewed so long before its end, or at half of its life where it has less. */
+/** A token is renewed so long before its end, or after half of its lifetime if that is shorter. */
 const RENEW_BEFORE_MS = 300_000
-/** Where a token as fresh as this is not honoured, another one will not be either. */
+/** If the server rejects a token of this age, it would reject a new token too. */
 const FRESH_MS = 10_000
 
 /**
- * The access token of a service account: fetched when it is needed first, kept until shortly before its end. However
- * many ask at once, one fetches; after a failure nobody asks again until its time has come.
+ * The access token of a service account. It is fetched when it is needed first, and kept until shortly before its end.
+ * Concurrent requests share one fetch. After a failure there is no fetch before the time to retry.
  */
 export function createAccessTokens(account: Omit<FcmSettings, 'baseUrl' | 'projectId'>, timeoutMs: number) {
   let held: { token: string; since: number; renewAt: number; endsAt: number } | undefined
@@ -33,7 +33,7 @@ export function createAccessTokens(account: Omit<FcmSettings, 'baseUrl' | 'proje
     return fetching
   }
 
-  /** One that should be renewed but cannot be is good to its end. */
+  /** A token that cannot be renewed is used until its end. */
   const heldBefore = (now: Date): TokenResult | undefined =>
     held && now.getTime() < held.endsAt ? { kind: 'token', token: held.token } : undefined
 
@@ -67,14 +67,14 @@ export function createAccessTokens(account: Omit<FcmSettings, 'baseUrl' | 'proje
 
   return {
     take,
-    /** It was not honoured: the next one who asks gets a new one. */
+    /** The server rejected the token: the next request fetches a new one. */
     forget(token: string, now: Date) {
       if (held?.token === token && now.getTime() - held.since >= FRESH_MS) held = undefined
     },
   }
 }
 
-/** Nothing of a message has left yet: whatever went wrong here, it may go later. */
+/** The message was not sent yet, so it can be sent later after any error here. */
 function grantedOf(result: CallResult, now: Date): Granted | TokenFailure {
   if (result.kind !== 'answered') return failure(result.reason, NOT_SENT_MS)
   const { access_token, expires_in, error } = objectOf(result.body)

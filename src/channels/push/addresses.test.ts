@@ -9,7 +9,7 @@ const auth = Buffer.alloc(16, 7).toString('base64url')
 const endpoint = 'https://push.example/a?b=c'
 const json = (given: Record<string, unknown>) => JSON.stringify({ endpoint, keys: { p256dh, auth }, ...given })
 
-test("a browser's subscription is read from its JSON, whatever else is in it", () => {
+test("a browser's subscription is read from its JSON, with any other members", () => {
   expect(readAddress(` ${json({ expirationTime: null })} `)).toEqual({
     kind: 'browser',
     endpoint: new URL(endpoint),
@@ -17,7 +17,7 @@ test("a browser's subscription is read from its JSON, whatever else is in it", (
   })
 })
 
-test('anything else is a token of FCM, with or without its prefix', () => {
+test('any other text is a token of FCM, with or without its prefix', () => {
   expect(readAddress('abc:APA91b-x_y')).toEqual({ kind: 'app', token: 'abc:APA91b-x_y' })
   expect(readAddress('fcm:abc:APA91b-x_y')).toEqual({ kind: 'app', token: 'abc:APA91b-x_y' })
 })

@@ -1,7 +1,7 @@
 import { ECDH } from 'node:crypto'
 import { objectOf } from '../http-call.ts'
 
-/** Where a subscriber is reached: a browser by its subscription, an app by its registration token. */
+/** An address of a subscriber: the subscription of a browser, or the registration token of an app. */
 export type PushAddress =
   | ({ kind: 'browser' } & Subscription)
   | { kind: 'app'; token: string }
@@ -9,14 +9,14 @@ export type PushAddress =
 
 export type Subscription = { endpoint: URL; keys: SubscriptionKeys }
 
-/** The browser's public key, an uncompressed point of P-256, and the secret it shares with us. */
+/** The public key of the browser (an uncompressed point of P-256), and its shared secret. */
 export type SubscriptionKeys = { p256dh: Buffer; auth: Buffer }
 
 const POINT_BYTES = 65
 const AUTH_BYTES = 16
 const APP_PREFIX = 'fcm:'
 
-/** Reads an address as it was uploaded: the JSON of a browser's PushSubscription, or else a token of FCM. */
+/** Reads an uploaded address: the JSON of a browser's PushSubscription, or otherwise a token of FCM. */
 export function readAddress(address: string): PushAddress {
   const trimmed = address.trim()
   if (trimmed.startsWith('{')) return readSubscription(objectOf(trimmed))
@@ -40,7 +40,7 @@ const unreadable = (reason: string): PushAddress => ({ kind: 'unreadable', reaso
 
 const bytesOf = (value: unknown) => (typeof value === 'string' ? Buffer.from(value, 'base64url') : Buffer.alloc(0))
 
-/** A point off the curve would make the encryption throw, or worse, tell something about our key. */
+/** With a point off the curve the encryption would throw, or even reveal a part of our key. */
 function isPoint(key: Buffer): boolean {
   if (key.length !== POINT_BYTES || key[0] !== 4) return false
   try {

@@ -19,7 +19,7 @@ const example = {
 
 const bytes = (base64url: string) => Buffer.from(base64url, 'base64url')
 
-test('the example of RFC 8291 comes out byte for byte', () => {
+test('the encryption gives the example of RFC 8291 byte for byte', () => {
   const own = createECDH('prime256v1')
   own.setPrivateKey(bytes(example.ownPrivate))
   const keys = { p256dh: bytes(example.browserPublic), auth: bytes(example.auth) }
@@ -31,7 +31,7 @@ test('the browser of our tests reads the example of RFC 8291', async () => {
   expect((await decrypt(bytes(example.body), await theExampleBrowser())).toString()).toBe(example.plain)
 })
 
-test('a browser reads what was encrypted for it, from nothing to the most there may be', async () => {
+test('a browser reads messages that were encrypted for it, from empty to the longest', async () => {
   const browser = await aBrowser()
   for (const plain of ['', 'Привет, мир', 'a'.repeat(MOST_PLAIN_BYTES)]) {
     const body = encrypt(Buffer.from(plain), { p256dh: browser.point, auth: browser.auth })

@@ -1,18 +1,18 @@
 import { createCipheriv, createECDH, type ECDH, hkdfSync, randomBytes } from 'node:crypto'
 import type { SubscriptionKeys } from './addresses.ts'
 
-/** Push services must take 4096 bytes; the header takes 86 of them, the delimiter 1 and the tag 16. */
+/** Push services must accept 4096 bytes; the header needs 86 of them, the delimiter 1 and the tag 16. */
 export const MOST_PLAIN_BYTES = 3993
 
 const RECORD_BYTES = 4096
 const LAST_RECORD = Buffer.from([2])
 
-/** What is fresh for every message: the same key and salt twice would give the text away. */
+/** New for every message: the same key and salt for two messages would reveal their texts. */
 export type Fresh = { own: ECDH; salt: Buffer }
 
 /**
- * Encrypts for one browser (RFC 8291): the content coding aes128gcm (RFC 8188) in one record, its key from a key pair
- * of our own for this message, the browser's public key and the secret it shares with us.
+ * Encrypts for one browser (RFC 8291): the content coding aes128gcm (RFC 8188) in one record. The key is derived from a
+ * new key pair of ours, the public key of the browser and its shared secret.
  */
 export function encrypt(plain: Buffer, { p256dh, auth }: SubscriptionKeys, { own, salt } = fresh()) {
   const ownPoint = own.getPublicKey()

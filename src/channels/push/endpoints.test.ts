@@ -53,12 +53,12 @@ test('a name that is not found now may be later', async () => {
   expect(await aCheck(false)('https://nowhere.example/a')).toBe('unknown')
 })
 
-test('a name server that is silent does not hold a message up', async () => {
+test('a silent name server does not delay a message for long', async () => {
   const check = createEndpointCheck({ allowInsecure: false, timeoutMs: 10 }, () => new Promise(() => {}))
   expect(await check(new URL('https://push.example/a'))).toBe('unknown')
 })
 
-test('a name is looked up once for many messages, and again where it was not found', async () => {
+test('a name is looked up once for many messages, and again if it was not found', async () => {
   const looked: string[] = []
   const check = aCheck(false, name => {
     looked.push(name)
@@ -69,7 +69,7 @@ test('a name is looked up once for many messages, and again where it was not fou
   expect(looked).toEqual(['push.example', 'nowhere.example', 'nowhere.example'])
 })
 
-test('for tests, plain http goes to this machine and nowhere else', async () => {
+test('for tests, plain http is allowed to this machine only', async () => {
   const check = aCheck(true)
   for (const url of ['http://127.0.0.1:8080/a', 'http://localhost/a', 'http://[::1]/a', 'https://10.0.0.1/a'])
     expect(await check(url)).toBe('allowed')

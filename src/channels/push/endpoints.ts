@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** `refused`: we never dial it. `unknown`: its name could not be looked up just now. */
+/** `refused`: we never connect to it. `unknown`: the lookup of its name failed. */
 export type Verdict = 'allowed' | 'refused' | 'unknown'
 
 export type EndpointSettings = { allowInsecure: boolean; timeoutMs: number }
@@ -13,10 +13,10 @@ const REMEMBER_MS = 60_000
 const MOST_HOSTS = 1000
 
 /**
- * Endpoints come from strangers, and we dial them: they must not reach what only we can reach. Only https is dialled,
- * and no name or address of a private network. The name is looked up here and once more by the call itself; one that
- * changes in between meets https, where a neighbour of ours has no certificate for it. Whoever wants to be certain
- * lets the firewall forbid what the sending machine may not reach.
+ * Endpoints come from browsers of strangers. A call to an endpoint must not reach our private network, so only https
+ * addresses outside of private networks are allowed. The name is looked up here and again by the call itself. If the
+ * answer changes in between, the call still needs https, and a server of our network has no certificate for that name.
+ * For more safety, block private addresses in the firewall of the sending machine.
  */
 export function createEndpointCheck({ allowInsecure, timeoutMs }: EndpointSettings, look: Lookup = lookUp) {
   const known = new Map<string, { verdict: Verdict; until: number }>()
@@ -51,7 +51,7 @@ const lookUp: Lookup = async hostname => (await lookup(hostname, { all: true }))
 
 const silence = (ms: number): Promise<Verdict> => pause(ms, 'unknown' as const, { ref: false })
 
-/** The call may dial any of them: one that is private is one too many. */
+/** The call may use any of the addresses, so all of them must be public. */
 const verdictOn = (addresses: string[]): Verdict =>
   addresses.length > 0 && addresses.every(isPublic) ? 'allowed' : 'refused'
 
@@ -71,13 +71,13 @@ const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8, 'ipv4')
 loopback.addAddress('::1', 'ipv6')
 
-/** Global unicast, and the public IPv4 as networks that have only IPv6 see it (NAT64). */
+/** Global unicast, and public IPv4 addresses in networks with IPv6 only (NAT64). */
 const NAT64 = '64:ff9b::'
 const reachable = new BlockList()
 reachable.addSubnet('2000::', 3, 'ipv6')
 reachable.addSubnet(NAT64, 96, 'ipv6')
 
-/** Everything that is not the public internet (IANA special-purpose registries). */
+/** All addresses outside of the public internet (IANA special-purpose registries). */
 const specialV4: [string, number][] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],

@@ -24,7 +24,7 @@ async function aWorld(options: FakeFcmOptions = {}, raw: Record<string, unknown>
   return { fcm, feed, channel, settings }
 }
 
-/** The sender alone, with its time in our hands. */
+/** The sender alone, with a controlled clock. */
 async function aSender(options: FakeFcmOptions = {}) {
   const { fcm, settings } = await aWorld(options)
   const pauses = createPauses()
@@ -34,7 +34,7 @@ async function aSender(options: FakeFcmOptions = {}) {
   return { fcm, pauses, sendAt }
 }
 
-test('the app gets what the message shows, and FCM nothing it complains about', async () => {
+test('the app gets the content of the message, and FCM finds no error', async () => {
   const { fcm, channel } = await aWorld()
   const expiresAt = new Date(Date.now() + 3600_500)
   const data = { order: 7, note: 'by hand', list: [1, 2], none: null }
@@ -171,7 +171,7 @@ test('an access token that cannot be renewed is used to its end', async () => {
   expect(await sendAt(3600)).toMatchObject({ kind: 'busy' })
 })
 
-test('a withdrawn access token is replaced, once for all, and the messages go', async () => {
+test('a revoked access token is replaced once for all messages, and they are sent', async () => {
   const { fcm, sendAt } = await aSender()
   await sendAt(0)
   fcm.revoke()
@@ -180,7 +180,7 @@ test('a withdrawn access token is replaced, once for all, and the messages go', 
   expect(fcm.tokenCalls()).toBe(2)
 })
 
-test('where even a fresh access token is not honoured, no further ones are fetched for it', async () => {
+test('if even a fresh access token is rejected, no further tokens are fetched', async () => {
   const { fcm, sendAt } = await aSender()
   fcm.answers.set('app-1', () => fcmError('UNAUTHENTICATED'))
   for (const seconds of [0, 1, 2]) expect(await sendAt(seconds)).toMatchObject(misconfigured)
@@ -200,16 +200,19 @@ test.each<[string, FakeAnswer, number, string]>([
   ['an answer without a token', { status: 200, body: '{"access_token":7}' }, 300_000, 'HTTP 200'],
   ['a token of many lines', { status: 200, body: '{"access_token":"a\\nb"}' }, 300_000, 'HTTP 200'],
   ['a silent token service', 'silence', 5000, 'no answer in time'],
-])('%s: nothing is sent, it may go later, and nobody asks again before', async (_, answer, retryAfterMs, word) => {
-  const { fcm, channel } = await aWorld({}, { timeoutMs: answer === 'silence' ? 300 : 5000 })
-  fcm.tokenAnswer = () => answer
-  const reason = `no access token for FCM: ${word}`
-  expect(await sendOne(channel, aPush(['app-1']))).toEqual({ kind: 'busy', reason, retryAfterMs })
-  expect((await sendOne(channel, aPush(['app-2']))).kind).toBe('busy')
-  expect({ tokens: fcm.tokenCalls(), sends: fcm.sendCalls() }).toEqual({ tokens: 1, sends: 0 })
-})
+])(
+  '%s: nothing is sent, the message can be sent later, and no token is fetched before',
+  async (_, answer, retryAfterMs, word) => {
+    const { fcm, channel } = await aWorld({}, { timeoutMs: answer === 'silence' ? 300 : 5000 })
+    fcm.tokenAnswer = () => answer
+    const reason = `no access token for FCM: ${word}`
+    expect(await sendOne(channel, aPush(['app-1']))).toEqual({ kind: 'busy', reason, retryAfterMs })
+    expect((await sendOne(channel, aPush(['app-2']))).kind).toBe('busy')
+    expect({ tokens: fcm.tokenCalls(), sends: fcm.sendCalls() }).toEqual({ tokens: 1, sends: 0 })
+  },
+)
 
-test('after a failure an access token is fetched again when its time has come', async () => {
+test('after a failure an access token is fetched again at the time to retry', async () => {
   const { fcm, sendAt } = await aSender()
   fcm.tokenAnswer = call => (call === 0 ? { status: 503 } : undefined)
   expect((await sendAt(0)).kind).toBe('busy')
@@ -217,14 +220,14 @@ test('after a failure an access token is fetched again when its time has come', 
   expect((await sendAt(60)).kind).toBe('accepted')
 })
 
-test('one device that gets too much pauses nobody else', async () => {
+test('a limit of one device does not pause other devices', async () => {
   const { fcm, channel } = await aWorld()
   fcm.answers.set('app-1', () => fcmError('QUOTA_EXCEEDED'))
   for (let n = 0; n < 4; n++) await sendOne(channel, aPush(['app-1']))
   expect((await sendOne(channel, aPush(['app-2']))).kind).toBe('accepted')
 })
 
-test('when FCM says too fast to several devices in a row, no app is sent anything until the time it asks for', async () => {
+test('when FCM throttles several devices in a row, no app gets a message until the time to retry', async () => {
   const { fcm, channel } = await aWorld()
   for (const app of ['app-1', 'app-2', 'app-3']) {
     fcm.answers.set(app, () => fcmError('QUOTA_EXCEEDED', '', { headers: { 'retry-after': '600' } }))

@@ -14,7 +14,7 @@ import {
 } from './push-result.ts'
 import type { FcmSettings } from './settings.ts'
 
-/** FCM's own codes, and the general ones of Google where it gives none. */
+/** The codes of FCM, or the general codes of Google if FCM gives none. */
 const meaningsOfCodes: Record<string, Meaning> = {
   UNREGISTERED: 'gone',
   SENDER_ID_MISMATCH: 'refused',
@@ -26,7 +26,7 @@ const meaningsOfCodes: Record<string, Meaning> = {
   THIRD_PARTY_AUTH_ERROR: 'misconfigured',
   UNAUTHENTICATED: 'misconfigured',
   PERMISSION_DENIED: 'misconfigured',
-  /** Without UNREGISTERED it is the project that is not there, and no reason to forget a subscriber. */
+  /** Without UNREGISTERED the project is missing, and the address of the subscriber stays. */
   NOT_FOUND: 'misconfigured',
 }
 
@@ -66,7 +66,7 @@ export function createFcm(settings: FcmSettings, timeoutMs: number, pauses: Paus
   return { send }
 }
 
-/** A token withdrawn before its end: a new one may do. */
+/** The access token was revoked before its end: a new token may work. */
 const isNotHonoured = (result: CallResult | TokenFailure) =>
   result.kind === 'answered' && result.status === 401 && errorOf(result.body).code !== 'THIRD_PARTY_AUTH_ERROR'
 
@@ -83,7 +83,7 @@ function messageOf(token: string, message: Outgoing, now: Date) {
   }
 }
 
-/** FCM carries texts alone; what is none goes as JSON. */
+/** FCM accepts only texts as values; other values are sent as JSON. */
 function stringsOf(data: Record<string, unknown>): Record<string, string> {
   const given = Object.entries(data).filter(([, value]) => value !== null && value !== undefined)
   return Object.fromEntries(
@@ -114,8 +114,8 @@ type FcmError = {
 }
 
 /**
- * What FCM complains about. One code says that the token is malformed and that anything else is, and only a field or
- * the text tells which: a customer's wrong data must not cost a subscriber.
+ * The error of FCM. One code stands for a malformed token and for any other malformed field. Only the name of the field
+ * or the text tells them apart. Wrong data of a customer must not remove the address of a subscriber.
  */
 function errorOf(body: string): { code: string | undefined; isAboutToken: boolean } {
   const { status, message, details } = (objectOf(body).error ?? {}) as FcmError

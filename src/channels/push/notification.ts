@@ -1,6 +1,6 @@
 import type { Outgoing } from '../channel.ts'
 
-/** What a message shows, in the words both ways of pushing share. Absent members are not there at all. */
+/** The visible content of a message, for Web Push and FCM. Absent members are left out. */
 export type Notification = {
   title?: string
   text: string
@@ -26,7 +26,7 @@ export function notificationOf({ content, text }: Outgoing): Notification {
   }
 }
 
-/** For how long the push service is to try. */
+/** How long the push service tries to deliver. */
 export function lifetimeSecondsOf({ expiresAt }: Outgoing, now: Date): number {
   if (!expiresAt) return LIFETIME_SECONDS
   const seconds = Math.floor((expiresAt.getTime() - now.getTime()) / 1000)

@@ -5,17 +5,17 @@ export type Pauses = ReturnType<typeof createPauses>
 type Later = Extract<PushResult, { kind: 'later' }>
 type Service = { limits: Limits; until: number; reason: string }
 
-/** Endpoints are written by strangers: so many services are remembered, those that spoke last. */
+/** Endpoints come from strangers, so the memory is bounded: only the last services are remembered. */
 const MOST_SERVICES = 1000
 
 /**
- * Push services that asked to be left alone, by their origin. One that says "too fast" may mean one device or all of
- * ours; one that means all gets nothing before its time is over, and the others are served meanwhile.
+ * Paused push services, by origin. A service that throttles may mean one device or all messages. If it means all, it
+ * gets no messages during the pause, while other services do.
  */
 export function createPauses() {
   const services = new Map<string, Service>()
 
-  /** Takes note of what a service said to a message for a subscriber, and passes it on. */
+  /** Notes the answer of a service to a message for a subscriber, and returns it. */
   function heard(origin: string, subscriber: string, result: PushResult, now: Date): PushResult {
     if (result.kind === 'later') refused(origin, subscriber, result, now)
     else services.get(origin)?.limits.passed()
@@ -35,7 +35,7 @@ export function createPauses() {
   return {
     heard,
 
-    /** What a service that is to be left alone would say; nothing when it may be called. */
+    /** The result for a message to a paused service; undefined if the service may be called. */
     answerOf(origin: string, now: Date): PushResult | undefined {
       const { until = 0, reason = '' } = services.get(origin) ?? {}
       return until > now.getTime() ? { kind: 'paused', reason, retryAfterMs: until - now.getTime() } : undefined

@@ -4,7 +4,7 @@ import { fcmSettings, startBrowsers, vapidSettings } from '../../testing/provide
 import { channelContract, type SubjectOptions } from '../channel.contract.ts'
 import { createPush } from './push.ts'
 
-/** No push service ever tells that a message it took has failed. */
+/** Push services never report the failure of an accepted message. */
 const destinations = {
   delivered: '79160000001',
   refused: '79160000004',
@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const end of atEnd.splice(0)) await end()
 })
 
-/** Where the subscribers of the subject that was opened last are. */
+/** The addresses of the subscribers of the last channel. */
 let addresses: Record<string, string> = {}
 const given = (destination: string) => ({ channelType: 'PUSH' as const, addresses: [addresses[destination]!] })
 

@@ -1,29 +1,29 @@
 import type { CallResult } from '../http-call.ts'
 import { retryAfterMs } from '../http-call.ts'
 
-/** What became of a message at one address. */
+/** The result of a message at one address. */
 export type PushResult =
   | { kind: 'accepted' }
-  /** Refused, and so will be every other message to this address. */
+  /** Refused, as every other message to this address will be. */
   | { kind: 'gone'; reason: string; operatorError: string }
   | { kind: 'refused'; reason: string; operatorError?: string }
   | { kind: 'busy'; reason: string; retryAfterMs: number }
-  /** Too fast, or not now: for this address, or for all of the service. */
+  /** Throttled or unavailable: this address, or the whole service. */
   | { kind: 'later'; reason: string; retryAfterMs: number }
-  /** The service was not called: it had asked to be left alone. */
+  /** The service was not called, because it is paused. */
   | { kind: 'paused'; reason: string; retryAfterMs: number }
   | { kind: 'unknown'; reason: string }
 
-/** What an answer means, whoever gave it. */
+/** The result of an answer, for all services. */
 export type Meaning = 'gone' | 'refused' | 'later' | 'misconfigured' | 'unknown'
 
-/** Nothing mends itself in our settings: somebody has to come and look. */
+/** The wait when our settings are wrong: a person must correct them. */
 export const MISCONFIGURED_MS = 300_000
-/** A call that reached nobody. */
+/** The wait after a call that did not reach the service. */
 export const NOT_SENT_MS = 5000
-/** What FCM asks for where it does not say how long. */
+/** The wait that FCM asks for if its answer has none. */
 const LATER_MS = 60_000
-/** "At once" is no answer to "too fast". */
+/** The least wait after a throttled message. */
 const LEAST_LATER_MS = 1000
 
 export type Answered = Extract<CallResult, { kind: 'answered' }>
@@ -33,15 +33,15 @@ export const ofUnanswered = ({ kind, reason }: Unanswered): PushResult =>
   kind === 'not sent' ? { kind: 'busy', reason, retryAfterMs: NOT_SENT_MS } : { kind: 'unknown', reason }
 
 /**
- * A server in trouble has surely not taken a message only when it says when to come back with it: 503 with
- * `Retry-After`. After any other failure of it, the message may be on its way.
+ * Only 503 with `Retry-After` means that the server has certainly not accepted the message. After any other error of the
+ * server the message may be delivered.
  */
 export function meaningOfTrouble({ status, headers }: Answered, now: Date): Meaning | undefined {
   if (status < 500) return undefined
   return status === 503 && retryAfterMs(headers, now) !== undefined ? 'later' : 'unknown'
 }
 
-/** `word` is the other side's own word for it. Its texts are not repeated: they may quote addresses and tokens. */
+/** `word` is the error code of the service. Its texts are left out, because they may contain addresses and tokens. */
 export function ofMeaning(meaning: Meaning, service: string, word: string, headers: Headers, now: Date): PushResult {
   switch (meaning) {
     case 'gone':

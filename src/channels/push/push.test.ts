@@ -40,7 +40,7 @@ test('without an address the message is refused', async () => {
   expect(await sendOne(channel, { ...aPush([]), addresses: undefined })).toEqual(noSubscription)
 })
 
-test('a message goes to every address of the subscriber, and is one message', async () => {
+test('a message is sent to every address of the subscriber, and counts once', async () => {
   const { service, fcm, channel, browser } = await aWorld()
   const message = aPush([browser.address, 'app-1', 'fcm:app-2'])
   const result = await sendOne(channel, message)
@@ -49,13 +49,13 @@ test('a message goes to every address of the subscriber, and is one message', as
   expect(fcm.taken.map(({ token }) => token).toSorted()).toEqual(['app-1', 'app-2'])
 })
 
-test('an address that is there twice gets the message once', async () => {
+test('an address that is listed twice gets the message once', async () => {
   const { fcm, channel } = await aWorld()
   await sendOne(channel, aPush(['app-1', 'app-1']))
   expect(fcm.taken).toHaveLength(1)
 })
 
-test('more addresses than anybody has are all served', async () => {
+test('a very long list of addresses is sent completely', async () => {
   const { fcm, channel } = await aWorld()
   const addresses = Array.from({ length: 35 }, (_, i) => `app-${i}`)
   expect((await sendOne(channel, aPush(addresses))).kind).toBe('accepted')
@@ -75,7 +75,7 @@ test.each<[string[], Partial<SendResult>]>([
   expect(await sendOne(channel, aPush(addresses))).toMatchObject(expected)
 })
 
-test('of several that may take it later, the first to be ready says when', async () => {
+test('of several busy addresses, the earliest time to retry counts', async () => {
   const { service, channel } = await aWorld()
   const soon = await service.subscribe(() => ({ status: 429, headers: { 'retry-after': '5' } }))
   expect(await sendOne(channel, aPush(['busy', soon.address]))).toMatchObject({ kind: 'busy', retryAfterMs: 5000 })
@@ -94,13 +94,13 @@ test('a gateway without keys for browsers refuses them, one without an account r
   expect((await sendOne(forApps, aPush([browser.address, 'app-1']))).kind).toBe('accepted')
 })
 
-test('an address that is gone is told before the result is', async () => {
+test('an address that no longer exists is reported before the result', async () => {
   const { channel, feed } = await aWorld()
   await sendOne(channel, aPush(['gone', 'fcm:gone']))
   expect(feed.toldGone.map(({ address }) => address).toSorted()).toEqual(['fcm:gone', 'gone'])
 })
 
-test('the same address is told for each company and application it was used by', async () => {
+test('the same address is reported for each company and application that used it', async () => {
   const { channel, feed } = await aWorld()
   await sendAll(channel, [
     aPush(['gone']),
@@ -111,7 +111,7 @@ test('the same address is told for each company and application it was used by',
   expect(feed.toldGone).toHaveLength(3)
 })
 
-test('an address that could not be told as gone is told by the next message, and hinders none', async () => {
+test('an address whose end could not be stored is reported by the next message, and delays no message', async () => {
   const { channel, feed } = await aWorld(aListener({ refusals: 1 }))
   expect(await sendOne(channel, aPush(['app-1', 'gone']))).toEqual({ kind: 'accepted', delivered: true })
   expect(feed.toldGone).toEqual([])
@@ -119,7 +119,7 @@ test('an address that could not be told as gone is told by the next message, and
   expect(feed.toldGone).toMatchObject([{ address: 'gone' }])
 })
 
-test('neither keys, tokens nor addresses appear in what is told about failures', async () => {
+test('reasons of failures contain no keys, tokens or addresses', async () => {
   const { service, fcm, channel, browser } = await aWorld()
   const quoting = (status: number) => () => ({ status, body: `${vapidSettings.vapidPrivateKey} ${browser.address}` })
   const browsers = await Promise.all(

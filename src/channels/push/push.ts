@@ -9,12 +9,12 @@ import type { PushResult } from './push-result.ts'
 import { readSettings } from './settings.ts'
 import { createWebPush } from './web-push.ts'
 
-/** Nobody has so many devices; a list that long is a mistake, and is worked through a few at a time. */
+/** The most calls at once for one subscriber: a long list of addresses is a mistake, and is worked through slowly. */
 const ADDRESSES_AT_ONCE = 10
 
 /**
- * Push messages to browsers (Web Push) and apps (FCM). A subscriber may have several addresses: the message goes to
- * all of them, and is accepted when one took it. Push services tell the sender nothing further: taken is delivered.
+ * Push messages to browsers (Web Push) and apps (FCM). A subscriber may have several addresses: the message is sent to
+ * all of them, and is accepted if one accepts it. Push services send no receipts, so an accepted message is delivered.
  */
 export function createPush(raw: RawSettings, feed: Feed): Channel {
   const settings = readSettings(raw)
@@ -48,7 +48,7 @@ export function createPush(raw: RawSettings, feed: Feed): Channel {
     return fcm?.send(read.token, message, now) ?? notServed('apps')
   }
 
-  /** When this is not stored, the next message to that address tells it again. */
+  /** If this cannot be stored, the next message to that address reports it again. */
   const tellGone = ({ companyId, channelType, senderName }: Outgoing, address: string) =>
     feed.gone({ companyId, channelType, senderName, address }).catch(() => {})
 
@@ -58,8 +58,8 @@ export function createPush(raw: RawSettings, feed: Feed): Channel {
 const notServed = (whom: string): PushResult => ({ kind: 'refused', reason: `the gateway does not push to ${whom}` })
 
 /**
- * One answer for all addresses. One that may have taken it outweighs those that would later: asking again could show
- * it there twice. Services that were not called have said nothing against the gateway, which serves others too.
+ * One result for all addresses. An address that may have the message matters more than addresses to try again: another
+ * attempt could show the message twice. A service that was not called says nothing about the state of the gateway.
  */
 function outcomeOf(results: PushResult[]): Sent {
   if (results.some(({ kind }) => kind === 'accepted')) return { kind: 'accepted', delivered: true }

@@ -8,7 +8,7 @@ const fcm = await startFcm()
 await fcm.stop()
 const account: Record<string, string> = { ...fcm.serviceAccount, token_uri: 'https://oauth2.googleapis.com/token' }
 
-test('VAPID keys alone do, for browsers', () => {
+test('VAPID keys alone are enough for browsers', () => {
   const { vapid, fcm, window, timeoutMs, allowInsecure } = readSettings(vapidSettings)
   expect(vapid).toMatchObject({ publicKey: vapidSettings.vapidPublicKey, subject: vapidSettings.vapidSubject })
   expect({ fcm, window, timeoutMs, allowInsecure }).toEqual({
@@ -26,7 +26,7 @@ test.each([
     'an object whose line ends were written out',
     { ...account, private_key: account.private_key!.replaceAll('\n', '\\n') },
   ],
-])('a service account alone does, for apps: as %s', (_, fcmServiceAccount) => {
+])('a service account alone is enough for apps: as %s', (_, fcmServiceAccount) => {
   const { vapid, fcm } = readSettings({ fcmServiceAccount })
   expect(vapid).toBeUndefined()
   expect(fcm).toMatchObject({
@@ -37,7 +37,7 @@ test.each([
   })
 })
 
-test('a service account without an address for tokens has that of Google', () => {
+test('a service account without an address for tokens uses the address of Google', () => {
   const { token_uri: _, ...rest } = account
   expect(readSettings({ fcmServiceAccount: rest }).fcm!.tokenUrl).toBe('https://oauth2.googleapis.com/token')
 })
@@ -47,7 +47,7 @@ test('keys in the other alphabet of base64 are the same keys', () => {
   expect(readSettings({ ...vapidSettings, vapidPublicKey }).vapid!.publicKey).toBe(vapidSettings.vapidPublicKey)
 })
 
-test('a private key that begins with zeros is read as any other', () => {
+test('a private key that begins with zeros is read too', () => {
   const own = createECDH('prime256v1')
   own.setPrivateKey(Buffer.from([123]))
   const vapidPrivateKey = Buffer.from([...Buffer.alloc(31), 123]).toString('base64url')
@@ -58,7 +58,7 @@ test('a private key that begins with zeros is read as any other', () => {
 const ecKey = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' })
 const other = 'BP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A8'
 
-describe('what is wrong is told by its name, never by its value', () => {
+describe('an error contains the name of the wrong setting, never its value', () => {
   test.each<[string, Record<string, unknown>, string]>([
     ['nothing', {}, 'vapidPublicKey'],
     ['empty fields', { vapidPublicKey: '', fcmServiceAccount: '' }, 'vapidPublicKey'],

@@ -1,24 +1,24 @@
 import { createECDH, createPrivateKey, type KeyObject } from 'node:crypto'
 import { address, flag, optional, type RawSettings, text, whole, wrongSetting } from '../settings.ts'
 
-/** How a gateway pushes, complete; `readSettings` fills in what its row does not say. */
+/** The settings of a push gateway, with all defaults. */
 export type PushSettings = {
-  /** For browsers; without it they are out of reach. */
+  /** For browsers; without it the gateway reaches no browsers. */
   vapid: VapidSettings | undefined
-  /** For apps; without it they are out of reach. */
+  /** For apps; without it the gateway reaches no apps. */
   fcm: FcmSettings | undefined
   /** For tests: endpoints in private networks, and plain http on this machine. */
   allowInsecure: boolean
-  /** Most messages under way at once. */
+  /** The most messages at once. */
   window: number
   timeoutMs: number
 }
 
 export type VapidSettings = {
-  /** As browsers were given it when they subscribed: the uncompressed point, base64url. */
+  /** The key that browsers got when they subscribed: the uncompressed point, in base64url. */
   publicKey: string
   privateKey: KeyObject
-  /** Where the push service finds a human being: mailto: or https:. */
+  /** The contact for push services: a mailto: or https: address. */
   subject: string
 }
 
@@ -30,10 +30,10 @@ export type FcmSettings = {
   tokenUrl: string
 }
 
-/** Settings that are kept encrypted and never shown. */
+/** These settings are stored encrypted and never shown. */
 export const secretSettings = ['vapidPrivateKey', 'fcmServiceAccount']
 
-/** Reads the settings of a gateway's row; throws with the name of the setting that is wrong. */
+/** Reads the settings of a gateway. Throws with the name of the wrong setting. */
 export function readSettings(raw: RawSettings): PushSettings {
   const settings = {
     vapid: isAnyGiven(raw, ['vapidPublicKey', 'vapidPrivateKey', 'vapidSubject']) ? vapid(raw) : undefined,
@@ -104,7 +104,7 @@ function fcm(raw: RawSettings): FcmSettings {
   }
 }
 
-/** The file that Google gives out, as text or already read; its members by their full names, for complaints. */
+/** The service account file of Google, as text or as an object. Its members get their full names, for errors. */
 function serviceAccount(raw: RawSettings): RawSettings {
   const account = typeof raw.fcmServiceAccount === 'string' ? parsed(raw.fcmServiceAccount) : raw.fcmServiceAccount
   if (typeof account !== 'object' || account === null || Array.isArray(account))
@@ -126,14 +126,14 @@ function filled(raw: RawSettings, name: string): string {
   return value
 }
 
-/** Tokens travel on these: never in the clear, unless told so. */
+/** These addresses get tokens, so they must be https unless the settings allow http. */
 function secureAddress(raw: RawSettings, from: RawSettings, name: string, otherwise: string): string {
   const value = optional(from, name, address) ?? otherwise
   if (!value.startsWith('https:') && !flag(raw, 'allowInsecure')) throw wrongSetting(name, 'must be an https address')
   return value
 }
 
-/** Line ends survive some ways of copying only as `\n` in two characters. */
+/** Some tools copy a line end as the two characters `\n`. */
 function rsaKey(raw: RawSettings, name: string): KeyObject {
   const key = pemKey(text(raw, name).replaceAll('\\n', '\n'))
   if (key?.asymmetricKeyType !== 'rsa') throw wrongSetting(name, 'is no RSA private key in PEM')

@@ -1,13 +1,13 @@
 import { jwt, secondsOf } from './jwt.ts'
 import type { VapidSettings } from './settings.ts'
 
-/** The standard allows a day; half of it leaves room for a clock that is wrong. */
+/** The standard allows a day. Half of it leaves room for a wrong clock. */
 const LIFETIME_SECONDS = 12 * 3600
 const RENEW_BEFORE_SECONDS = 3600
-/** Origins come from strangers: so many are remembered, the oldest is forgotten. */
+/** Origins come from strangers, so the memory is bounded: the oldest is forgotten. */
 const MOST_ORIGINS = 1000
 
-/** Says who we are to push services (RFC 8292): one token for each origin, signed again before its end. */
+/** Identifies us to push services (RFC 8292): one token for each origin, signed again before its end. */
 export function createVapid({ publicKey, privateKey, subject }: VapidSettings) {
   const signed = new Map<string, { header: string; renewAt: number }>()
 

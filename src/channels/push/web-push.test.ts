@@ -36,7 +36,7 @@ const content = {
   data: { order: 7, paid: true },
 }
 
-test('the browser gets what the message shows, and its push service nothing it complains about', async () => {
+test('the browser gets the content of the message, and its push service finds no error', async () => {
   const { service, channel } = await aWorld()
   const { address, endpoint } = await service.subscribe()
   const message = aPush([address], { content })
@@ -55,7 +55,7 @@ test('the browser gets what the message shows, and its push service nothing it c
   ])
 })
 
-test('a plain text, and content whose members are null, show the name of the application for a title', async () => {
+test('a plain text, and content with null members, have the name of the application as their title', async () => {
   const { service, channel } = await aWorld()
   const { address } = await service.subscribe()
   const empty = { contentType: 'push' as const, text: 'Hello', title: null, url: null, image: null, data: null }
@@ -67,7 +67,7 @@ test('a plain text, and content whose members are null, show the name of the app
   ])
 })
 
-test('the push service is told for how long the message is of use', async () => {
+test('the push service gets the lifetime of the message', async () => {
   const { service, channel } = await aWorld()
   const { address } = await service.subscribe()
   const inMs = (ms: number) => new Date(Date.now() + ms)
@@ -79,7 +79,7 @@ test('the push service is told for how long the message is of use', async () => 
   expect({ past, far }).toEqual({ past: 0, far: 28 * 86_400 })
 })
 
-test('what the push service took is delivered', async () => {
+test('a message that the push service accepted is delivered', async () => {
   const { service, channel } = await aWorld()
   const { address } = await service.subscribe()
   expect(await sendOne(channel, aPush([address]))).toEqual({ kind: 'accepted', delivered: true })
@@ -122,7 +122,7 @@ test.each<[number, Record<string, string>, Record<string, unknown>]>([
   expect(feed.toldGone).toEqual(isGone ? [{ companyId, channelType, senderName, address }] : [])
 })
 
-test.each([401, 403])('a stranger who answers %i each time is asked thrice more, and then left', async status => {
+test.each([401, 403])('an endpoint that always answers %i gets three more attempts', async status => {
   const { service, channel } = await aWorld()
   const { address } = await service.subscribe(() => ({ status }))
   for (const attempts of [0, 1, 2])
@@ -139,14 +139,14 @@ test.each<[FakeAnswer & string]>([['silence'], ['hangUp']])('%s after sending is
   expect(await sendOne(channel, aPush([address]))).toMatchObject({ kind: 'unknown' })
 })
 
-test('a push service that is not there has seen nothing: later', async () => {
+test('an unreachable push service has not got the message: it is sent later', async () => {
   const { service, channel } = await aWorld()
   const { address } = await service.subscribe()
   await service.stop()
   expect(await sendOne(channel, aPush([address]))).toMatchObject({ kind: 'busy', retryAfterMs: expect.any(Number) })
 })
 
-test('a key that the browser was not given is not taken for a subscriber who left', async () => {
+test('a wrong VAPID key is not mistaken for a lost subscription', async () => {
   const { service, channel, feed } = await aWorld({ applicationServerKey: 'another' })
   const { address } = await service.subscribe()
   expect(await sendOne(channel, aPush([address]))).toMatchObject(misconfigured)
@@ -155,7 +155,7 @@ test('a key that the browser was not given is not taken for a subscriber who lef
   expect(feed.toldGone).toEqual([])
 })
 
-test('a message that is too long is refused before it goes', async () => {
+test('a message that is too long is refused before it is sent', async () => {
   const { service, channel } = await aWorld()
   const { address, calls } = await service.subscribe()
   const overhead = JSON.stringify({ title: 'Camomile', text: '', messageUuid: aPush([]).uuid }).length
@@ -180,7 +180,7 @@ test('an endpoint on this machine is refused, and not called, unless it is a tes
   expect(calls()).toBe(0)
 })
 
-test('the channel is down while nothing gets through, and says why', async () => {
+test('the channel is down while every message fails, and gives the reason', async () => {
   const { service, channel } = await aWorld()
   const { address } = await service.subscribe(() => ({ status: 429 }))
   await sendAll(
@@ -191,7 +191,7 @@ test('the channel is down while nothing gets through, and says why', async () =>
   await eventually(() => expect(channel.health().up).toBe(true))
 })
 
-test('a push service that says too fast to several in a row is left alone; others are not', async () => {
+test('a push service that throttles several messages in a row is paused; others are not', async () => {
   const { service, channel } = await aWorld()
   const other = await startBrowsers()
   atEnd.push(() => other.stop())
@@ -204,7 +204,7 @@ test('a push service that says too fast to several in a row is left alone; other
   expect((await sendOne(channel, aPush([there.address]))).kind).toBe('accepted')
 })
 
-test('a push service that is left alone does not take the gateway down for the others', async () => {
+test('a paused push service does not take the gateway down for the others', async () => {
   const { service, channel } = await aWorld()
   const other = await startBrowsers()
   atEnd.push(() => other.stop())

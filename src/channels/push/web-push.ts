@@ -17,7 +17,7 @@ import {
 import type { PushSettings, VapidSettings } from './settings.ts'
 import { createVapid } from './vapid.ts'
 
-/** So often a refusal of our credentials may be a mistake of ours that somebody mends. */
+/** So often a message is tried again when the service rejects our credentials. */
 const MOST_UNAUTHORISED = 3
 
 const meanings: Record<number, Meaning> = {
@@ -28,7 +28,7 @@ const meanings: Record<number, Meaning> = {
   429: 'later',
 }
 
-/** Pushes to browsers by the push services of their makers (RFC 8030). */
+/** Pushes to browsers through the push services of their vendors (RFC 8030). */
 export function createWebPush(
   vapidSettings: VapidSettings,
   settings: Pick<PushSettings, 'allowInsecure' | 'timeoutMs'>,
@@ -67,7 +67,7 @@ export function createWebPush(
   return { send }
 }
 
-/** What the service worker of the site gets. A browser shows nothing without a title. */
+/** The payload for the service worker of the site. A browser shows no notification without a title. */
 const payloadOf = (message: Outgoing) => ({
   title: message.senderName,
   ...notificationOf(message),
@@ -82,8 +82,8 @@ function resultOf(answered: Answered, { attempts }: Outgoing, now: Date): PushRe
 }
 
 /**
- * Whoever refuses our credentials may be right, and somebody mends them; or it is the endpoint of one stranger, who
- * must not keep a message alive for ever.
+ * If a service rejects our credentials, they may be wrong until a person corrects them. But the endpoint may also belong
+ * to a stranger that rejects everything, so the number of attempts is bounded.
  */
 function meaningOf(status: number, attempts: number): Meaning {
   const meaning = meanings[status] ?? 'refused'

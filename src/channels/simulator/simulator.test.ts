@@ -69,7 +69,7 @@ async function resultsOf(channel: ReturnType<typeof createSimulator>, batch: Out
   return results
 }
 
-test('an operator that is connected to again gives no id a second time', async () => {
+test('after a new connection the operator gives no id a second time', async () => {
   const results = [aSimulator({ ownIds: true }), aSimulator({ ownIds: true })].map(({ channel }) =>
     resultsOf(channel, [aMessage()]),
   )
@@ -78,7 +78,7 @@ test('an operator that is connected to again gives no id a second time', async (
   expect(second).not.toEqual(first)
 })
 
-test('a message of three parts gets a receipt for each', async () => {
+test('a message of three parts has a receipt for each part', async () => {
   const { channel, feed } = aSimulator({ ownIds: true, receiptMs: 10 })
   const [result] = await resultsOf(channel, [aMessage({ parts: 3 })])
   await eventually(() => expect(feed.taken).toHaveLength(3))
@@ -87,7 +87,7 @@ test('a message of three parts gets a receipt for each', async () => {
   )
 })
 
-test('the number 0010 has not written: WhatsApp takes templates and codes for it, and no free text', async () => {
+test('the number 0010 has not written: WhatsApp accepts templates and codes for it, and no free text', async () => {
   const { channel } = aSimulator({})
   const to = (given: Partial<Outgoing>) => aMessage({ destination: '79160000010', ...given })
   const whatsapp = (content: NonNullable<Outgoing['content']>) => to({ channelType: 'WHATSAPP', content })
@@ -105,7 +105,7 @@ test('the number 0010 has not written: WhatsApp takes templates and codes for it
   await channel.stop()
 })
 
-test('rates decide by chance: all refused, all busy, all undelivered', async () => {
+test('rates decide at random: all refused, all busy, all undelivered', async () => {
   const batch = Array.from({ length: 20 }, () => aMessage())
   const kindsOf = async (settings: SimulatorSettings) =>
     new Set((await resultsOf(aSimulator(settings).channel, batch)).map(({ kind }) => kind))
@@ -117,7 +117,7 @@ test('rates decide by chance: all refused, all busy, all undelivered', async () 
   await eventually(() => expect(feed.taken.map(({ status }) => status)).toEqual(Array(20).fill('FAILED')))
 })
 
-test('an operator that was restarted reports what it had taken, by our id', async () => {
+test('a restarted operator sends receipts of messages that it accepted before, with our id', async () => {
   const { channel, feed } = aSimulator({ ownIds: true, receiptMs: 0 })
   const { companyId, uuid } = aMessage()
   channel.reportAgain(aMessage())

@@ -4,49 +4,49 @@ import { isFreeText } from '../../base/content.ts'
 import { errorCodes } from '../../base/error-codes.ts'
 import { type Channel, type Feed, type Outgoing, type Receipt, type SendResult, timeOf } from '../channel.ts'
 
-/** How simulated operators behave, beside the numbers that always answer the same way. */
+/** The behaviour of simulated operators, except for the test numbers with a fixed behaviour. */
 export type SimulatorSettings = {
-  /** Time until a submission is answered. */
+  /** The time until a submission is answered. */
   submitMs?: number
-  /** Time until the receipt of an ordinary number; it arrives anywhere up to this. */
+  /** The receipt of an ordinary number comes after a random time up to this. */
   receiptMs?: number
-  /** Share of messages refused, undelivered, or answered "busy", from 0 to 1. */
+  /** The share of refused, undelivered and busy messages, from 0 to 1. */
   refuseRate?: number
   failRate?: number
   busyRate?: number
-  /** Operators of their own ids: receipts then name these, as real operators do. */
+  /** The operators give ids to messages, and receipts contain them, as with real operators. */
   ownIds?: boolean
   window?: number
 }
 
-/** The simulated operators' own memory: what they were handed, kept outside of us. */
+/** The store of the simulated operators for accepted messages, outside of our own tables. */
 export type Outbox = {
   keep(messages: Outgoing[]): Promise<void>
 }
 
 const DEFAULT_RECEIPT_MS = 500
 const RECEIPTS_AT_ONCE = 2000
-/** Like an operator's window: so many receipts may wait for their acknowledgement. */
+/** The most batches of receipts without an acknowledgement, like the window of an operator. */
 const BATCHES_UNDER_WAY = 8
-/** An operator whose receipts are not acknowledged tells them again after this. */
+/** Receipts without an acknowledgement are sent again after this time. */
 const TELL_AGAIN_MS = 500
 
 /**
- * Simulated operators: they take what they are given, keep it in their outbox, and report. The last four digits of
- * a number decide what happens to it.
+ * Simulated operators: they accept messages, store them in their outbox, and send receipts. The last four digits of a
+ * number decide how its message ends.
  */
 export function createSimulator(
   settings: SimulatorSettings,
   outbox: Outbox,
   feed: Feed,
 ): Channel & {
-  /** Reports on a message taken earlier, by an operator that has been restarted since. */
+  /** Sends the receipts of a message that was accepted before a restart. */
   reportAgain(message: Pick<Outgoing, 'companyId' | 'uuid' | 'destination'>): void
 } {
   const reporter = createReporter(settings, feed)
   const submitting = new Set<Promise<void>>()
   let stopped = false
-  // Operators do not reuse ids when they are connected to again.
+  // The ids differ from the ids of earlier connections.
   const connection = randomBytes(6).toString('hex')
   let counter = 0
   const idsOf = (message: Outgoing) =>
@@ -107,7 +107,7 @@ function answerTo(message: Outgoing, settings: SimulatorSettings): SendResult {
   return { kind: 'accepted' }
 }
 
-/** As WhatsApp does with a subscriber who has not written within 24 hours; other channels know nothing of it. */
+/** WhatsApp refuses free texts to a subscriber who has not written within 24 hours; other channels have no such rule. */
 const hasNotWritten = ({ channelType, content }: Outgoing) => channelType === 'WHATSAPP' && isFreeText(content)
 const notWritten = { errorCode: errorCodes.refusedByChannel, reason: 'test number: has not written within 24 hours' }
 
@@ -116,7 +116,7 @@ const happens = (rate: number | undefined) => rate !== undefined && rate > 0 && 
 
 type Fate = { status: Receipt['status']; afterMs: number }[]
 
-/** What an accepted message will be reported as, and when. */
+/** The receipts of an accepted message, with their delays. */
 function fateOf(destination: string, settings: SimulatorSettings): Fate {
   switch (endingOf(destination)) {
     case '0001':
@@ -146,7 +146,7 @@ function fateOf(destination: string, settings: SimulatorSettings): Fate {
   }
 }
 
-/** Reports in batches, when their time has come; those that are due at once wait only for the turn to end. */
+/** Sends due receipts in batches. Receipts without a delay wait only for the end of the turn of the event loop. */
 function createReporter(settings: SimulatorSettings, feed: Feed) {
   const due: Receipt[] = []
   let later: { at: number; receipt: Receipt }[] = []

@@ -8,7 +8,7 @@ const INTERNATIONAL = { ton: 1, npi: 1 }
 
 const MOST_SHORT_DIGITS = 6
 
-/** An address with the kind of number it is: a name, a short number of the network, or a number of the world. */
+/** An address with its type of number: a name, a short number of the network, or an international number. */
 function addressOf(address: string, ton: number | undefined, npi: number | undefined): Address {
   const digits = /^\+?(\d+)$/.exec(address)?.[1]
   const kind = !digits ? ALPHANUMERIC : digits.length <= MOST_SHORT_DIGITS ? SHORT_NUMBER : INTERNATIONAL

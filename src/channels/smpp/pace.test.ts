@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Pace } from './pace.ts'
 
-test('a bind that is throttled pauses, halves its window, and grows again', () => {
+test('a throttled bind pauses, halves its window, and grows again', () => {
   const pace = new Pace(100)
   expect(pace.room(40, 0)).toBe(60)
   expect(pace.throttled(0)).toBe(250)
@@ -12,7 +12,7 @@ test('a bind that is throttled pauses, halves its window, and grows again', () =
   expect(pace.window).toBe(51)
 })
 
-test('answers to what was sent before the pause count as one', () => {
+test('throttled answers to messages from before the pause count as one', () => {
   const pace = new Pace(100)
   pace.throttled(0)
   for (let now = 1; now < 100; now++) pace.throttled(now)
@@ -20,7 +20,7 @@ test('answers to what was sent before the pause count as one', () => {
   expect(pace.pausedMs(100)).toBe(150)
 })
 
-test('a pause that does not help doubles, up to a bound, and is forgiven', () => {
+test('a pause that does not help doubles, up to a bound, and is short again after success', () => {
   const pace = new Pace(100)
   let now = 0
   const pauses = Array.from({ length: 8 }, () => {

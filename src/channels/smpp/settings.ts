@@ -3,24 +3,24 @@ import { flag, oneOf, optional, type RawSettings, text, whole, wrongSetting } fr
 import type { LongMessages } from './protocol/text.ts'
 import { type ReceiptIds, receiptIdSettings } from './receipts/message-ids.ts'
 
-/** How a gateway speaks SMPP, complete; `readSettings` fills in what its row does not say. */
+/** The settings of an SMPP gateway, with all defaults. */
 export type SmppSettings = {
   host: string
   port: number
   systemId: string
   password: string
   systemType: string
-  /** One connection for both ways, or one for each. */
+  /** One connection for both directions, or one for each. */
   mode: 'transceiver' | 'pair'
-  /** How many connections; in `pair` mode, of each kind. */
+  /** The number of connections; in `pair` mode, of each kind. */
   binds: number
-  /** Most submissions under way on a connection. */
+  /** The most submissions without an answer on a connection. */
   window: number
   tls: boolean
-  /** The authority to trust instead of the system's, as PEM. */
+  /** The trusted authority in PEM, instead of the authorities of the system. */
   tlsCa: string | undefined
   tlsServerName: string | undefined
-  /** Kinds of numbers; without them, by the look of the address. */
+  /** Types of numbers; without them, the form of the address decides. */
   sourceTon: number | undefined
   sourceNpi: number | undefined
   destTon: number | undefined
@@ -30,14 +30,14 @@ export type SmppSettings = {
   latin1: boolean
   serviceType: string
   registeredDelivery: number
-  /** What was open when a connection was lost is sent again, possibly twice; otherwise it counts as sent. */
+  /** If the connection ends before the answer, the message is sent again and may arrive twice; if false, it counts as sent. */
   resendLost: boolean
-  /** Told to the operator as the time to try for, unless the message has an end of its own; 0 leaves it to the operator. */
+  /** The validity period of messages without their own end; with 0 the operator decides. */
   validitySeconds: number
-  /** As a time from now on, or as a moment. */
+  /** The form of the validity period: a duration, or a point in time. */
   validityForm: 'relative' | 'absolute'
   receiptIds: ReceiptIds
-  /** The zone of the operator's "done date", as minutes east of UTC; without it, receipts happen when they arrive. */
+  /** The zone of the "done date" in receipts, in minutes east of UTC; without it the time of arrival counts. */
   receiptZoneMinutes: number | undefined
   connectMs: number
   requestMs: number
@@ -50,10 +50,10 @@ export type SmppSettings = {
 /** The common lifetime of a message. */
 const LIFETIME_SECONDS = 25 * 3600
 
-/** Settings that are kept encrypted and never shown. */
+/** These settings are stored encrypted and never shown. */
 export const secretSettings = ['password']
 
-/** Reads the settings of a gateway's row; throws with the name of the setting that is wrong. */
+/** Reads the settings of a gateway. Throws with the name of the wrong setting. */
 export function readSettings(raw: RawSettings): SmppSettings {
   return {
     host: text(raw, 'host'),
@@ -90,14 +90,15 @@ export function readSettings(raw: RawSettings): SmppSettings {
   }
 }
 
-/** What goes to the operator letter by letter: SMPP has one octet for each. */
+/** A text of SMPP has one octet for each character. */
 function latin1(raw: RawSettings, name: string, otherwise?: string): string {
   const value = text(raw, name, otherwise)
-  if (/[\u0100-\uffff]/.test(value)) throw wrongSetting(name, 'has a letter that SMPP cannot carry: only Latin ones go')
+  if (/[\u0100-\uffff]/.test(value))
+    throw wrongSetting(name, 'has a character that SMPP cannot carry: only Latin-1 is allowed')
   return value
 }
 
-/** The two lowest bits say which receipts: 1 is the only way to hear both of success and of failure. */
+/** The two lowest bits choose the receipts: only 1 asks for receipts of deliveries and of failures. */
 function receipts(raw: RawSettings, name: string): number {
   const value = whole(raw, name, 1, 0, 255)
   if ((value & 3) !== 1)

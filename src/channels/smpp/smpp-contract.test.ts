@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const end of atEnd.splice(0)) await end()
 })
 
-/** SMPP carries no uuid, so the other side knows a message by its text: short ones are sent with their uuid for one. */
+/** SMPP carries no uuid, so the SMSC identifies a message by its text: the text "Hello" is replaced by the uuid. */
 async function aSubject(port: number, { feed }: SubjectOptions, texts: string[]) {
   const inner = new Smpp({ host: '127.0.0.1', port, systemId: 'tidings', password: 'secret', window: 20 }, feed)
   const channel: Channel = {
@@ -92,7 +92,7 @@ async function startPackageServer(texts: string[], answerMs: number): Promise<nu
   return (server.address() as AddressInfo).port
 }
 
-/** Again until it is acknowledged, as operators do. */
+/** Repeats a receipt until it is acknowledged, as operators do. */
 function report(session: PackageSession, destination: string, id: string) {
   const stat = destination === destinations.undelivered ? 'UNDELIV' : 'DELIVRD'
   const short_message = `id:${id} sub:001 dlvrd:001 submit date:2601011200 done date:2601011201 stat:${stat} err:000 text:`

@@ -1,11 +1,11 @@
 import type { Outgoing } from '../channel.ts'
 import type { SmppSettings } from './settings.ts'
 
-const MOST_SECONDS = 99 * 86_400 // what two digits of days can say
+const MOST_SECONDS = 99 * 86_400 // the days have two digits
 
 /**
- * Until when the operator is to try: until the message is of no use any more, or for as long as the gateway says. A
- * message that is about to end gets its last second: nothing said would mean the operator's own days.
+ * The validity period of a message: until its end, or as long as the settings of the gateway say. A message at its end
+ * gets one second, because an empty period would mean the default of the operator, often days.
  */
 export function validityOf(
   { expiresAt }: Pick<Outgoing, 'expiresAt'>,
@@ -25,5 +25,5 @@ function relative(seconds: number): string {
   return `${fields.map(field => String(field).padStart(2, '0')).join('')}000R`
 }
 
-/** YYMMDDhhmmss, tenths of a second, quarters of an hour from UTC, and "+": in UTC there are none of either. */
+/** YYMMDDhhmmss, tenths of a second (0), the distance from UTC in quarters of an hour (00), and "+". */
 const absolute = (at: Date) => `${at.toISOString().replace(/\D/g, '').slice(2, 14)}000+`

@@ -6,22 +6,22 @@ import type { Limits } from '../limits.ts'
 
 export type Answered = Extract<CallResult, { kind: 'answered' }>
 
-/** A wrong token, an empty purse: someone has to do something about it, so there is no hurry. */
+/** The wait when the token is wrong or the account has no money: a person must correct it. */
 const MISCONFIGURED_RETRY_MS = 5 * 60_000
 const UNREACHABLE_RETRY_MS = 5000
 const FOREIGN_RETRY_MS = 60_000
 const LIMIT_RETRY_MS = 30_000
-/** A limit that asks for more than this is no matter of waiting. */
+/** If Telegram asks for a longer wait than this, the message is refused. */
 const MOST_LIMIT_MS = 3600_000
 
-/** The result when nobody answered. */
+/** The result of a call without an answer. */
 export function unanswered({ kind, reason }: Exclude<CallResult, Answered>): Sent {
   return kind === 'not sent'
     ? { kind: 'busy', reason, retryAfterMs: UNREACHABLE_RETRY_MS }
     : { kind: 'unknown', reason }
 }
 
-/** The result when a server is in trouble: what it did with the message is not known, unless it says when to return. */
+/** The result of a server error: the message may have been sent, unless the answer has a time to retry. */
 export function inTrouble({ status, headers }: Answered, now: Date): Sent | undefined {
   if (status < 500) return undefined
   const reason = `Telegram answered ${status}`
@@ -30,8 +30,8 @@ export function inTrouble({ status, headers }: Answered, now: Date): Sent | unde
 }
 
 /**
- * The result of an answer that does not speak the API's language. A success may have been one; anything else comes
- * from someone between us and Telegram (a proxy, a firewall), who has not passed the message on.
+ * The result of an answer that is not in the format of the API. With a status of success the message may have been sent.
+ * Any other answer comes from a proxy or a firewall, which has not forwarded the message.
  */
 export function foreign({ status }: Answered): Sent {
   const reason = `an answer ${status} that is not Telegram's`
@@ -39,7 +39,7 @@ export function foreign({ status }: Answered): Sent {
   return { kind: 'busy', reason, retryAfterMs: FOREIGN_RETRY_MS }
 }
 
-/** No message can go before the gateway's settings, or its purse, are put right. */
+/** No message can be sent before the settings or the balance of the gateway are corrected. */
 export const misconfigured = (reason: string): Sent => ({
   kind: 'throttled',
   reason,
@@ -53,19 +53,19 @@ export const refused = (errorCode: number, operatorError: string): Sent => ({
   operatorError,
 })
 
-/** What Telegram said, without the secrets that its words, or those of someone between us, could repeat; cut. */
+/** The text of the answer, shortened and without secrets, which Telegram or a proxy could repeat. */
 export function quoted(words: string, secrets: string[]): string {
   const clean = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), words)
   return plainWords(clean)
 }
 
-/** The result when a subscriber, or everyone, is written to too fast. */
+/** The result when Telegram limits a subscriber or the whole bot. */
 export function limited(limits: Limits, subscriber: string, askedMs = LIMIT_RETRY_MS): Sent {
   const reason = `Telegram asks to wait ${Math.ceil(askedMs / 1000)} s`
   if (askedMs > MOST_LIMIT_MS) return { kind: 'refused', errorCode: errorCodes.telegramLimit, reason }
   return { kind: limits.areForAll(subscriber) ? 'throttled' : 'busy', reason, retryAfterMs: askedMs }
 }
 
-/** A number of seconds in an answer, as milliseconds; nothing when it is no such number. */
+/** The seconds in an answer, as milliseconds; undefined if the value is no number of seconds. */
 export const secondsAsMs = (value: unknown) =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value * 1000 : undefined

@@ -44,15 +44,15 @@ const aMessage = (given: Partial<Outgoing> = {}): Outgoing => ({
   ...given,
 })
 
-describe('what is sent', () => {
-  test('a text goes to the chat as it is, in whatever script', async () => {
+describe('a request', () => {
+  test('a text is sent to the chat unchanged, in any script', async () => {
     const { telegram, bot } = await aBot()
     const text = 'Доброе утро, Вера! <b>5 < 6</b> _и_ *так далее* 🌼'
     await submitTo(bot, aMessage({ text }))
     expect(telegram.taken).toEqual([{ chat, text }])
   })
 
-  test('buttons with an address stand one below the other; those that dial are left out', async () => {
+  test('buttons with an address have one row each; buttons with a phone number are left out', async () => {
     const { telegram, bot } = await aBot()
     const content = {
       contentType: 'text' as const,
@@ -83,14 +83,14 @@ describe('what is sent', () => {
     expect(telegram.taken.map(({ keyboard }) => keyboard)).toEqual([undefined, undefined])
   })
 
-  test('4096 characters are taken however many bytes they have, and 4097 are refused without asking', async () => {
+  test('4096 characters are accepted with any number of bytes, and 4097 are refused without a call', async () => {
     const { telegram, bot } = await aBot()
     const results = await submitTo(bot, aMessage({ text: '🌼'.repeat(4096) }), aMessage({ text: 'a'.repeat(4097) }))
     expect(results).toMatchObject([{ kind: 'accepted' }, { kind: 'refused', errorCode: 152 }])
     expect(telegram.requests()).toBe(1)
   })
 
-  test('what Telegram took is delivered, in the same word; what it did not take is not', async () => {
+  test('an accepted message is delivered in the same result; a refused message is not', async () => {
     const feed = aFeed()
     const { telegram, bot } = await aBot({}, feed)
     telegram.plan('2', failure(400, 'Bad Request: chat not found'))
@@ -114,7 +114,7 @@ describe('chats', () => {
     expect(telegram.requests()).toBe(0)
   })
 
-  test('a closed chat gives way to the next one', async () => {
+  test('after a closed chat the next one is tried', async () => {
     const { telegram, bot, gone } = await aBot()
     telegram.plan('1', failure(403, 'Forbidden: bot was blocked by the user'))
     telegram.plan('2', failure(403, 'Forbidden: user is deactivated'))
@@ -124,7 +124,7 @@ describe('chats', () => {
     expect(gone).toEqual([{ companyId: 7, channelType: 'TELEGRAM', senderName: 'romashka_bot', address: '2' }])
   })
 
-  test('a chat that may have the message ends it: no other gets it', async () => {
+  test('if a chat may have the message, no other chat gets it', async () => {
     const { telegram, bot } = await aBot()
     telegram.plan('1', failure(500, 'Internal Server Error'))
     expect(await submitTo(bot, aMessage({ addresses: ['1', '2'] }))).toMatchObject([{ kind: 'unknown' }])
@@ -144,7 +144,7 @@ describe('chats', () => {
     expect(gone).toEqual([])
   })
 
-  test('that a chat is gone may fail to be stored: the message has its result all the same', async () => {
+  test('if the end of a chat cannot be stored, the message still has its result', async () => {
     const feed = { ...aFeed(), gone: () => Promise.reject(new Error('not now')) }
     const telegram = await startFakeTelegram({ token })
     const bot = createTelegramBot({ token, baseUrl: telegram.url }, feed)
@@ -193,21 +193,21 @@ describe('refusals', () => {
 })
 
 describe('limits', () => {
-  test('a limit asks to come back when it says', async () => {
+  test('a limited message is busy for the time of the limit', async () => {
     const { telegram, bot } = await aBot()
     telegram.plan(chat, tooMany(17))
     const results = [...(await submitTo(bot, aMessage())), ...(await submitTo(bot, aMessage()))]
     expect(results).toMatchObject([{ kind: 'busy', retryAfterMs: 17_000 }, { kind: 'accepted' }])
   })
 
-  test('one chat that is limited again and again holds up nobody else', async () => {
+  test('a repeatedly limited chat does not delay other chats', async () => {
     const { telegram, bot } = await aBot()
     telegram.plan(chat, tooMany(60), tooMany(60), tooMany(60), tooMany(60))
     for (let n = 0; n < 4; n++) expect(await submitTo(bot, aMessage())).toMatchObject([{ kind: 'busy' }])
     expect(await submitTo(bot, aMessage({ addresses: ['2'] }))).toMatchObject([{ kind: 'accepted' }])
   })
 
-  test('three chats limited in a row pause everyone', async () => {
+  test('three limited chats in a row pause all messages', async () => {
     const { telegram, bot } = await aBot()
     for (const limited of ['1', '2', '3']) {
       telegram.plan(limited, tooMany(60))
@@ -218,7 +218,7 @@ describe('limits', () => {
     expect(telegram.requests()).toBe(3)
   })
 
-  test('chats limited with one let through between them pause nobody', async () => {
+  test('limited chats with a sent message between them pause no other chat', async () => {
     const { telegram, bot } = await aBot()
     for (const limited of ['1', '2', '3', '4']) {
       telegram.plan(limited, tooMany(60))
@@ -228,7 +228,7 @@ describe('limits', () => {
     expect(telegram.taken).toHaveLength(4)
   })
 
-  test('a limit of an hour is waited for; a longer one refuses: 151', async () => {
+  test('a limit of an hour makes a message wait; a longer limit refuses it: 151', async () => {
     const { telegram, bot } = await aBot()
     telegram.plan(chat, tooMany(3600), tooMany(3601))
     expect(await submitTo(bot, aMessage())).toMatchObject([{ kind: 'busy', retryAfterMs: 3600_000 }])
@@ -271,7 +271,7 @@ describe('trouble', () => {
     expect(gone).toEqual([])
   })
 
-  test('503 with a time pauses everyone until then', async () => {
+  test('503 with a time pauses all messages until then', async () => {
     const { telegram, bot } = await aBot()
     telegram.plan(chat, unavailable(503, { 'retry-after': '60' }))
     await submitTo(bot, aMessage())
@@ -282,7 +282,7 @@ describe('trouble', () => {
     expect(telegram.requests()).toBe(1)
   })
 
-  test('nobody there is busy', async () => {
+  test('an unreachable server is busy', async () => {
     const { telegram, bot } = await aBot()
     await telegram.stop()
     expect(await submitTo(bot, aMessage())).toMatchObject([{ kind: 'busy', reason: 'the call failed: ECONNREFUSED' }])
@@ -291,7 +291,7 @@ describe('trouble', () => {
   test.each([
     ['7000000001:AAWrongWrongWrongWrongWrongWrongWron', ''],
     [token, '/elsewhere'],
-  ])('a wrong token or address is asked once, and everyone waits', async (wrong, path) => {
+  ])('a wrong token or address is tried once, and all messages wait', async (wrong, path) => {
     const { telegram } = await aBot()
     const bot = createTelegramBot({ token: wrong, baseUrl: telegram.url + path }, aFeed())
     atEnd.push(() => bot.stop())
@@ -317,7 +317,7 @@ describe('secrets', () => {
     ['silence', 'silence'],
     ['reset', 'reset'],
     ['half an answer', 'half an answer'],
-  ])('the token is in no word about %s', async (_, deed) => {
+  ])('no reason contains the token: %s', async (_, deed) => {
     const { telegram, bot } = await aBot({ timeoutMs: 300 })
     telegram.plan(chat, deed)
     const results = await submitTo(bot, aMessage())
@@ -326,20 +326,20 @@ describe('secrets', () => {
     for (const part of [token, secret, secret.slice(0, 12)]) expect(words).not.toContain(part)
   })
 
-  test('nor when nobody is there', async () => {
+  test('no reason contains the token: an unreachable server', async () => {
     const { telegram, bot } = await aBot()
     await telegram.stop()
     expect(JSON.stringify([await submitTo(bot, aMessage()), bot.health()])).not.toContain(secret)
   })
 
-  test('what Telegram says is cut', async () => {
+  test('the text of Telegram is cut', async () => {
     const { telegram, bot } = await aBot()
     telegram.plan(chat, failure(400, 'y'.repeat(10_000)))
     const [result] = await submitTo(bot, aMessage())
     expect(JSON.stringify(result).length).toBeLessThan(1000)
   })
 
-  test('and has no control characters in it', async () => {
+  test('the text of Telegram has no control characters', async () => {
     const { telegram, bot } = await aBot()
     telegram.plan(chat, failure(400, 'Bad\nRequest:\u001b[2J\0odd'))
     expect(await submitTo(bot, aMessage())).toMatchObject([{ operatorError: 'Bad Request: [2J odd' }])

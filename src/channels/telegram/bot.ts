@@ -20,18 +20,17 @@ import { readBotSettings } from './settings.ts'
 
 const MOST_CHARACTERS = 4096
 
-/** Private chats have positive numbers, groups negative ones; below 52 bits. */
+/** Private chats have positive ids, groups negative ones, all below 52 bits. */
 const chatId = /^-?\d{1,16}$/
 
 /**
- * What the Bot API says no with, and what it means for the subscriber. Statuses and numbers of errors "are subject to
- * change", its words are what stays. `isGone`: the chat leads nowhere any more. A bot that is blocked may be let in
- * again, so that chat is kept.
+ * The errors of the Bot API. They are recognised by their texts, because statuses and error numbers "are subject to
+ * change". `isGone`: the chat no longer exists. The chat of a blocked bot is kept, because the subscriber may unblock it.
  */
 const refusals: { words: RegExp; errorCode: number; isGone?: boolean }[] = [
   { words: /bot was blocked by the user|bot was kicked/i, errorCode: errorCodes.botBlocked },
   { words: /user is deactivated|chat was deleted/i, errorCode: errorCodes.noTelegramAccount, isGone: true },
-  // A bot knows the chats of those who started it: one that is not found is one that never was.
+  // A bot finds every chat that a subscriber opened with it: a chat that is not found never existed.
   { words: /chat not found|user not found/i, errorCode: errorCodes.botNotStarted, isGone: true },
   { words: /can't initiate conversation|PEER_ID_INVALID/i, errorCode: errorCodes.botNotStarted },
   {
@@ -43,8 +42,8 @@ const refusals: { words: RegExp; errorCode: number; isGone?: boolean }[] = [
 ]
 
 /**
- * A bot of Telegram. It writes to chats that subscribers have opened with it; the engine knows them by number. The
- * Bot API tells nothing after it has taken a message, so taken is delivered.
+ * A Telegram bot. It writes to chats that subscribers have opened; the engine finds the chat of a number. The Bot API
+ * sends no receipts, so an accepted message is delivered.
  */
 export function createTelegramBot(raw: RawSettings, feed: Feed): Channel {
   const settings = readBotSettings(raw)
@@ -56,7 +55,7 @@ export function createTelegramBot(raw: RawSettings, feed: Feed): Channel {
     return refuseTooLong(message) ?? (await sendToChats(message))
   }
 
-  /** Into the first chat that can be written to. */
+  /** Sends to the first chat that accepts the message. */
   async function sendToChats(message: Outgoing): Promise<Sent> {
     let sent: Sent = {
       kind: 'refused',
@@ -102,31 +101,31 @@ export function createTelegramBot(raw: RawSettings, feed: Feed): Channel {
     return refused(meaningOf(description)?.errorCode ?? errorCodes.refusedByChannel, quoted(description, secrets))
   }
 
-  /** When this is not stored, the next message to that chat tells it again. */
+  /** If this cannot be stored, the next message to that chat reports it again. */
   const tellGone = ({ companyId, channelType, senderName }: Outgoing, address: string) =>
     feed.gone({ companyId, channelType, senderName, address }).catch(() => {})
 
   return createCallingChannel({ window: settings.window, send })
 }
 
-/** The token is part of the address, so that a wrong one may also be "not found". */
+/** The token is part of the address, so a wrong token may also be "not found". */
 const wrongToken = ({ status }: Answered) =>
   [401, 404, 421].includes(status) ? misconfigured(`Telegram does not know the bot (${status})`) : undefined
 
-/** No receipt will come, so nobody asks for its id. */
+/** There are no receipts, so the id of the message is not needed. */
 function taken({ body }: Answered): Sent | undefined {
   const { ok, result } = objectOf(body) as { ok?: unknown; result?: { message_id?: unknown } | null }
   return ok === true && Number.isSafeInteger(result?.message_id) ? { kind: 'accepted', delivered: true } : undefined
 }
 
-/** Telegram counts characters, not the units of JavaScript; every character is at least one of these. */
+/** Telegram counts characters. A string of JavaScript has at least one unit for each. */
 function refuseTooLong({ text }: Outgoing): Sent | undefined {
   if (text.length <= MOST_CHARACTERS || [...text].length <= MOST_CHARACTERS) return undefined
   const reason = `the text is longer than ${MOST_CHARACTERS} characters`
   return { kind: 'refused', errorCode: errorCodes.telegramContent, reason }
 }
 
-/** Buttons that open a page, one below the other. Telegram has none that dial a number. */
+/** Buttons that open a page, one per row. Telegram has no buttons that call a number. */
 function keyboardOf(content: Content | undefined) {
   if (content?.contentType !== 'text') return {}
   const buttons = [content.button, ...(content.buttons ?? [])]
@@ -134,7 +133,7 @@ function keyboardOf(content: Content | undefined) {
   return rows.length > 0 ? { reply_markup: { inline_keyboard: rows } } : {}
 }
 
-/** A group that has become a supergroup has a new number; the message was not sent yet, and goes there. */
+/** A group that became a supergroup has a new id. The message was not sent yet, and is sent to the new id. */
 function movedChatOf(called: CallResult): string | undefined {
   if (called.kind !== 'answered' || called.status !== 400) return undefined
   const movedTo = parametersOf(called).migrate_to_chat_id

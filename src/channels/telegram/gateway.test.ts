@@ -36,21 +36,21 @@ const aMessage = (given: Partial<Outgoing> = {}): Outgoing => ({
   channelType: 'TELEGRAM',
   senderName: 'ROMASHKA',
   destination,
-  text: 'Your code is 271828. Tell it to nobody.',
+  text: 'Your code is 271828. Do not share it.',
   parts: 1,
   attempts: 0,
   ...given,
 })
 
-describe('what is sent', () => {
-  test('the number with a plus, the code and our uuid', async () => {
+describe('a request', () => {
+  test('has the number with a plus, the code and our uuid', async () => {
     const { telegram, gateway } = await aGateway()
     const message = aMessage()
     expect(await submitTo(gateway, message)).toEqual([{ kind: 'accepted', providerIds: ['request1'] }])
     expect(telegram.taken).toEqual([{ phone_number: number, code: '271828', payload: message.uuid }])
   })
 
-  test('what the settings say', async () => {
+  test('has the values of the settings', async () => {
     const { telegram, gateway } = await aGateway({
       callbackUrl: 'http://127.0.0.1:9/hooks/1',
       senderUsername: '@romashka',
@@ -62,7 +62,7 @@ describe('what is sent', () => {
     ])
   })
 
-  test('a time to live within what Telegram takes, from the end of the message', async () => {
+  test('has a time to live within the limits of Telegram, from the end of the message', async () => {
     const { telegram, gateway } = await aGateway({ ttlSeconds: 120 })
     const inSeconds = (seconds: number) => ({ expiresAt: new Date(Date.now() + seconds * 1000) })
     for (const seconds of [-5, 10, 100_000, 600]) await submitTo(gateway, aMessage(inSeconds(seconds)))
@@ -76,21 +76,21 @@ describe('what is sent', () => {
 describe('whether Telegram reaches a number', () => {
   const aCode = (given: Partial<Outgoing> = {}) => aMessage({ channelType: 'TELEGRAM_GATEWAY', ...given })
 
-  test('is asked before a code, which then goes out under the same request for the same fee', async () => {
+  test('is checked before a code, which is then sent under the same request for the same fee', async () => {
     const { telegram, gateway } = await aGateway()
     expect(await submitTo(gateway, aCode())).toEqual([{ kind: 'accepted', providerIds: ['request1'] }])
     expect(telegram.taken).toMatchObject([{ phone_number: number, request_id: 'request1', code: '271828' }])
     expect([telegram.checked, telegram.charged]).toEqual([[number], [number]])
   })
 
-  test('and does not: it is refused without a fee, and no code goes out', async () => {
+  test('and does not: the message is refused without a fee, and no code is sent', async () => {
     const { telegram, gateway } = await aGateway()
     telegram.lose(number)
     expect(await submitTo(gateway, aCode())).toMatchObject([{ kind: 'refused', errorCode: 149 }])
     expect([telegram.checked, telegram.taken, telegram.charged]).toEqual([[number], [], []])
   })
 
-  test('is asked once for a code that is put off: there is one fee', async () => {
+  test('is checked once for a delayed code: there is one fee', async () => {
     const { telegram, gateway } = await aGateway()
     telegram.plan(number, failure('FLOOD_WAIT_5'))
     const code = aCode()
@@ -109,7 +109,7 @@ describe('whether Telegram reaches a number', () => {
     ['a server in trouble', { status: 500, body: '' }],
     ['no JSON', { status: 200, body: 'fine' }],
     ['no id', json(200, { ok: true })],
-  ])('is asked again after %s: no code was handed over', async (_, deed) => {
+  ])('is checked again after %s: no code was sent', async (_, deed) => {
     const { telegram, gateway } = await aGateway({ timeoutMs: 300 })
     telegram.planCheck(number, deed)
     const code = aCode()
@@ -118,7 +118,7 @@ describe('whether Telegram reaches a number', () => {
     expect(await submitTo(gateway, code)).toMatchObject([{ kind: 'accepted' }])
   })
 
-  test('is not asked for other messages, or when the settings say so', async () => {
+  test('is not checked for other messages, or if the settings say so', async () => {
     const { telegram, gateway } = await aGateway()
     await submitTo(gateway, aMessage())
     const { telegram: other, gateway: unasking } = await aGateway({ abilityCheck: 'false' })
@@ -151,7 +151,7 @@ describe('the code', () => {
     expect(telegram.taken.map(taken => taken.code)).toEqual(code ? [code] : [])
   })
 
-  test('an authentication has it on its own', async () => {
+  test('an authentication has a field for it', async () => {
     const { telegram, gateway } = await aGateway()
     const content = { contentType: 'authentication' as const, code: '5566' }
     await submitTo(gateway, aMessage({ text: 'In 2026 your code is 5566', content }))
@@ -172,7 +172,7 @@ describe('refusals', () => {
     ['PAYLOAD_INVALID', 456],
     ['TTL_INVALID', 456],
     ['SOMETHING_NEW', 456],
-  ])('%s is %i, whatever the status', async (error, errorCode) => {
+  ])('%s is %i, with any status', async (error, errorCode) => {
     const { telegram, gateway } = await aGateway()
     telegram.plan(number, failure(error), failure(error, 400))
     const expected = { kind: 'refused', errorCode, reason: `Telegram: ${error}`, operatorError: error }
@@ -180,7 +180,7 @@ describe('refusals', () => {
     expect(await submitTo(gateway, aMessage())).toEqual([expected])
   })
 
-  test('a message that was sent already is not sent again', async () => {
+  test('a message that was already sent is not sent again', async () => {
     const { telegram, gateway } = await aGateway()
     telegram.plan(number, failure('MESSAGE_ALREADY_SENT'))
     const message = aMessage()
@@ -196,7 +196,7 @@ describe('refusals', () => {
     'SENDER_NOT_OWNED',
     'CALLBACK_URL_INVALID',
     'UNKNOWN_METHOD',
-  ])('%s is for us to put right: everyone waits', async error => {
+  ])('%s is a mistake of our settings: all messages wait', async error => {
     const { telegram, gateway } = await aGateway()
     telegram.plan(number, failure(error))
     expect(await submitTo(gateway, aMessage())).toMatchObject([{ kind: 'busy', retryAfterMs: 300_000 }])
@@ -205,7 +205,7 @@ describe('refusals', () => {
     expect(gateway.health().lastError).toContain(error)
   })
 
-  test('a wrong token is told apart from a wrong number', async () => {
+  test('a wrong token is distinguished from a wrong number', async () => {
     const { telegram } = await aGateway()
     const gateway = createTelegramGateway({ token: 'AAWrong', baseUrl: telegram.url }, aFeed())
     atEnd.push(() => gateway.stop())
@@ -216,7 +216,7 @@ describe('refusals', () => {
 })
 
 describe('limits', () => {
-  test('a flood is waited out as long as it says', async () => {
+  test('a FLOOD_WAIT makes messages wait for its time', async () => {
     const { telegram, gateway } = await aGateway()
     telegram.plan(number, failure('FLOOD_WAIT_42'), failure('FLOOD_WAIT'), failure('FLOOD_WAIT_9', 429))
     const waits = []
@@ -229,7 +229,7 @@ describe('limits', () => {
     expect(await submitTo(gateway, aMessage())).toMatchObject([{ kind: 'accepted' }])
   })
 
-  test('three numbers in a row pause everyone; more than an hour refuses: 151', async () => {
+  test('three limited numbers in a row pause all messages; a limit of more than an hour refuses: 151', async () => {
     const { telegram, gateway } = await aGateway()
     telegram.plan(number, failure('FLOOD_WAIT_3601'))
     expect(await submitTo(gateway, aMessage())).toMatchObject([{ kind: 'refused', errorCode: 151 }])
@@ -275,7 +275,7 @@ describe('trouble', () => {
     expect(await submitTo(gateway, aMessage())).toMatchObject([expected])
   })
 
-  test('nobody there is busy', async () => {
+  test('an unreachable server is busy', async () => {
     const { telegram, gateway } = await aGateway()
     await telegram.stop()
     expect(await submitTo(gateway, aMessage())).toMatchObject([{ kind: 'busy' }])
@@ -287,7 +287,7 @@ describe('trouble', () => {
     ['a sent one', failure(`FLOOD_WAIT_5 ${token}`)],
     ['no JSON', { status: 400, body: token }],
     ['a server in trouble', { status: 500, body: token }],
-  ])('the token is in no word about %s', async (_, deed) => {
+  ])('no reason contains the token: %s', async (_, deed) => {
     const { telegram, gateway } = await aGateway()
     telegram.plan(number, deed)
     const results = await submitTo(gateway, aMessage())
@@ -296,7 +296,7 @@ describe('trouble', () => {
   })
 })
 
-test('reports come to the callback address as receipts, told again until they are taken', async () => {
+test('reports arrive at the callback address as receipts, and are repeated until they are accepted', async () => {
   const receipts: Receipt[] = []
   let refusals = 3
   const receiver = await startReceiver(readGatewayWebhook, { token }, async batch => {

@@ -8,18 +8,17 @@ import type { RawSettings } from '../settings.ts'
 import { type Answered, foreign, inTrouble, limited, misconfigured, quoted, refused, unanswered } from './answers.ts'
 import { type GatewaySettings, LEAST_TTL_SECONDS, MOST_TTL_SECONDS, readGatewaySettings } from './settings.ts'
 
-/** What the Gateway API says no with. What is not here is refused by the channel. */
+/** The errors of the Gateway API. Other errors mean that the channel refuses the message. */
 const noAccount = /^PHONE_NUMBER_(INVALID|NOT_FOUND|NOT_AVAILABLE)$/
 const badContent = /^CODE_/
-/** Of our account or of the gateway's settings: every message would meet the same answer. */
+/** Errors of our account or of the settings: every message would get the same answer. */
 const ours = /^(ACCESS_TOKEN_|BALANCE_NOT_ENOUGH|SENDER_|CALLBACK_URL_|UNKNOWN_METHOD)/
 const floodWait = /FLOOD_WAIT(?:_(\d+))?/
 
 /**
- * The Gateway API of Telegram: it brings verification codes to a telephone number, whoever has started a bot or not.
- * Only the code goes out, in Telegram's own words. Before a code of a verification Telegram is asked whether it reaches
- * the number: the fee for that answer is the fee for the code, which then goes out under the same request. What became
- * of it is told to `callbackUrl`: see `webhook.ts`.
+ * The Gateway API of Telegram: it sends verification codes to a phone number, without a bot. Only the code is ours; the
+ * text is Telegram's. Before a code of a verification the channel checks whether Telegram reaches the number. The fee of
+ * the check includes the code, which is sent under the same request. Receipts go to `callbackUrl`: see `webhook.ts`.
  */
 export function createTelegramGateway(raw: RawSettings, feed: Feed): Channel {
   const settings = readGatewaySettings(raw)
@@ -38,10 +37,10 @@ export function createTelegramGateway(raw: RawSettings, feed: Feed): Channel {
     return underOwnId(sent, message)
   }
 
-  /** Codes of verifiers can go by another channel. */
+  /** Only codes of verifiers are checked: they can use another channel. */
   const isChecked = ({ channelType }: Outgoing) => settings.abilityCheck && channelType === 'TELEGRAM_GATEWAY'
 
-  /** A number that Telegram does not reach is refused here, without a fee; the next channel can be tried at once. */
+  /** A number that Telegram does not reach is refused without a fee, so that the next channel can be tried at once. */
   async function check(message: Outgoing): Promise<Able | Sent> {
     const known = abilities.of(message)
     if (known) return { kind: 'able', requestId: known }
@@ -87,13 +86,13 @@ export function createTelegramGateway(raw: RawSettings, feed: Feed): Channel {
   return createCallingChannel({ window: settings.window, send })
 }
 
-/** The request of a successful check, under which the code goes out; none when the number was not checked. */
+/** The request id of a successful check, which the code uses too; absent if the number was not checked. */
 type Able = { kind: 'able'; requestId?: string }
 
 const NOT_CHECKED: Able = { kind: 'able' }
 const CHECK_RETRY_MS = 5000
 
-/** A check hands nothing over: without a clear answer it is made again. */
+/** A check sends no code: without a clear answer it is repeated. */
 const notHandedOver = (checked: Sent): Sent =>
   checked.kind === 'unknown' ? { kind: 'busy', reason: checked.reason, retryAfterMs: CHECK_RETRY_MS } : checked
 
@@ -102,8 +101,8 @@ const isPutOff = ({ kind }: Sent) => kind === 'busy' || kind === 'throttled' || 
 const MOST_ABILITIES = 10_000
 
 /**
- * Requests of successful checks whose codes were put off: sent later under the same request, they cost one fee. Beyond the bound the
- * oldest is forgotten, and its number checked again.
+ * The request ids of successful checks whose codes are delayed. A code that is sent later under the same request costs no
+ * second fee. Beyond the bound the oldest request is forgotten, and its number is checked again.
  */
 function createAbilities() {
   const requests = new Map<string, string>()
@@ -118,7 +117,7 @@ function createAbilities() {
   }
 }
 
-/** The only run of 4 to 8 digits in the text, or of as many as our codes have. */
+/** The only group of 4 to 8 digits in the text, or of `codeLength` digits. */
 function codeOf({ text, content }: Outgoing, length: number | undefined): string | undefined {
   const shown = content?.contentType === 'authentication' ? content.code : text
   const runs = (shown.match(/\d+/g) ?? []).filter(({ length: digits }) =>

@@ -41,7 +41,7 @@ describe('settings', () => {
     [{ token: botToken, botName: 'a b' }, 'botName'],
     [{ token: botToken, window: 0 }, 'window'],
     [{ token: botToken, timeoutMs: 'soon' }, 'timeoutMs'],
-  ])('of a bot, what is wrong in %j is "%s"', (raw, name) => {
+  ])('of a bot: the error for %j names "%s"', (raw, name) => {
     expect(() => readBotSettings(raw)).toThrow(`setting "${name}"`)
   })
 
@@ -54,11 +54,11 @@ describe('settings', () => {
     [{ token: 'AAFake', codeLength: 9 }, 'codeLength'],
     [{ token: 'AAFake', ttlSeconds: 29 }, 'ttlSeconds'],
     [{ token: 'AAFake', ttlSeconds: 3601 }, 'ttlSeconds'],
-  ])('of the Gateway API, what is wrong in %j is "%s"', (raw, name) => {
+  ])('of the Gateway API: the error for %j names "%s"', (raw, name) => {
     expect(() => readGatewaySettings(raw)).toThrow(`setting "${name}"`)
   })
 
-  test('a secret that is wrong is not repeated', () => {
+  test('no error contains a wrong secret', () => {
     const wrong = 'AAWrongWrongWrong!'
     for (const read of [
       () => readBotSettings({ token: wrong }),
@@ -70,7 +70,7 @@ describe('settings', () => {
     }
   })
 
-  test('tokens and secrets are kept secret', () => {
+  test('tokens and secrets are listed as secret', () => {
     expect(botSecrets).toEqual(['token', 'webhookSecret'])
     expect(gatewaySecrets).toEqual(['token'])
   })

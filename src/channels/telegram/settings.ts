@@ -1,47 +1,47 @@
 import { plainName } from '../../base/bot-names.ts'
 import { address, flag, onlyName, optional, type RawSettings, text, whole, wrongSetting } from '../settings.ts'
 
-/** How a gateway speaks to the Bot API, complete; `readBotSettings` fills in what its row does not say. */
+/** The settings of a gateway to the Bot API, with all defaults. */
 export type BotSettings = {
   token: string
-  /** What subscribers write to, without the `@`: as it is set, else the only one of `senderNames`, else the bot's number. */
+  /** The name of the bot, without the `@`: the setting, or the only one of `senderNames`, or the id of the bot. */
   botName: string
-  /** What Telegram repeats in every webhook; without it, no webhook is believed. */
+  /** Telegram repeats it in every webhook. Without it, every webhook is rejected. */
   webhookSecret: string | undefined
   baseUrl: string
-  /** Most calls under way. */
+  /** The most calls at once. */
   window: number
   timeoutMs: number
 }
 
-/** How a gateway speaks to the Gateway API, which brings codes to a telephone number. */
+/** The settings of a gateway to the Gateway API, which sends codes to a phone number. */
 export type GatewaySettings = {
   token: string
   baseUrl: string
-  /** Where Telegram tells what became of a code; without it, nothing is told. */
+  /** The address for receipts; without it Telegram sends none. */
   callbackUrl: string | undefined
-  /** The verified channel that codes come from; without it, Telegram's own. */
+  /** The verified channel that sends the codes; without it, Telegram's own. */
   senderUsername: string | undefined
-  /** How long our codes are; without it, 4 to 8 digits. */
+  /** The number of digits of our codes; without it, 4 to 8. */
   codeLength: number | undefined
-  /** How long a message is of use that does not say so itself. */
+  /** The lifetime of a message without its own. */
   ttlSeconds: number | undefined
-  /** Asks before each code of a verification whether Telegram reaches its number. */
+  /** Checks before each code of a verification whether Telegram reaches the number. */
   abilityCheck: boolean
   window: number
   timeoutMs: number
 }
 
-/** Settings that are kept encrypted and never shown. */
+/** These settings are stored encrypted and never shown. */
 export const botSecrets = ['token', 'webhookSecret']
 export const gatewaySecrets = ['token']
 
-/** What the Gateway API takes. */
+/** The limits of the Gateway API. */
 export const LEAST_TTL_SECONDS = 30
 export const MOST_TTL_SECONDS = 3600
 const MOST_CALLBACK_URL_BYTES = 256
 
-/** Reads the settings of a gateway's row; throws with the name of the setting that is wrong. */
+/** Reads the settings of a gateway. Throws with the name of the wrong setting. */
 export function readBotSettings(raw: RawSettings): BotSettings {
   const token = matching(raw, 'token', /^\d{1,16}:[\w-]{20,100}$/, 'is no token of a bot')
   return {
@@ -68,7 +68,7 @@ export function readGatewaySettings(raw: RawSettings): GatewaySettings {
   }
 }
 
-/** Telegram takes about 30 messages a second from a bot: more at once only meet its limit. */
+/** Telegram accepts about 30 messages a second from a bot, so more calls at once would only be throttled. */
 const pace = (raw: RawSettings) => ({
   window: whole(raw, 'window', 30, 1, 1000),
   timeoutMs: whole(raw, 'timeoutMs', 30_000, 1, 300_000),

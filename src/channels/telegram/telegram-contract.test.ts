@@ -41,7 +41,7 @@ describe('a bot', () => {
   }))
 })
 
-/** The Bot API carries no uuid, so the other side knows a message by its text. */
+/** The Bot API carries no uuid, so the fake identifies a message by its text. */
 const writingUuids = (channel: Channel): Channel => ({
   ...channel,
   submit: (batch, report, mayGo) =>

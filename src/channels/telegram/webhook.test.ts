@@ -50,7 +50,7 @@ describe('an update of the bot', () => {
   const read = (update: unknown, given: RawSettings = settings) =>
     ask(readWebhook, given, { 'x-telegram-bot-api-secret-token': webhookSecret }, JSON.stringify(update))
 
-  test('a text is inbound, from the chat', () => {
+  test('a text is an inbound message from the chat', () => {
     expect(read(message({ text: 'СТОП' }))).toEqual({
       ...nothing,
       inbound: [
@@ -65,7 +65,7 @@ describe('an update of the bot', () => {
     })
   })
 
-  test("a bot without a name is known by its token's number", () => {
+  test('a bot without a name has the number of its token', () => {
     expect(read(message({ text: 'hi' }), { token, webhookSecret })).toMatchObject({ inbound: [{ to: '7000000001' }] })
   })
 
@@ -73,22 +73,25 @@ describe('an update of the bot', () => {
     ['romashka_bot', 'romashka_bot'],
     [['@romashka_bot'], 'romashka_bot'],
     ['romashka_bot, @tulip_bot', '7000000001'],
-  ])('or by the only name it carries messages of: of %j, %s', (senderNames, to) => {
+  ])('or the only one of its sender names: of %j, %s', (senderNames, to) => {
     const given = { token, webhookSecret, senderNames }
     expect(read(message({ text: 'STOP' }), given)).toMatchObject({ inbound: [{ to }] })
   })
 
-  test('a text without a date is of now, and has no NUL', () => {
+  test('a text without a date has the present time, and no NUL', () => {
     expect(read(message({ text: 'a\0b', date: 'x' }))).toMatchObject({ inbound: [{ text: 'ab', receivedAt: now }] })
   })
 
-  test('a text from the future is of now', () => {
+  test('a text from the future has the present time', () => {
     expect(read(message({ text: 'a', date: nowSeconds + 60 }))).toMatchObject({ inbound: [{ receivedAt: now }] })
   })
 
-  test.each(['/start', '/start ref_42', '/start@romashka_bot'])('%s opens the chat, and is no inbound', text => {
-    expect(read(message({ text }))).toEqual({ ...nothing, chats: [{ address: '5550001', gone: false }] })
-  })
+  test.each(['/start', '/start ref_42', '/start@romashka_bot'])(
+    '%s opens the chat, and is no inbound message',
+    text => {
+      expect(read(message({ text }))).toEqual({ ...nothing, chats: [{ address: '5550001', gone: false }] })
+    },
+  )
 
   test('/started is a text like any other', () => {
     expect(read(message({ text: '/started' }))).toMatchObject({ inbound: [{ text: '/started' }], chats: [] })
@@ -99,7 +102,7 @@ describe('an update of the bot', () => {
     ['+79160000001', '79160000001'],
     ['+7 916 000-00-01', '79160000001'],
     ['84912345678', '84912345678'],
-  ])("one's own card %s tells whose chat it is", (phone_number, destination) => {
+  ])("the subscriber's own contact %s gives the number of the chat", (phone_number, destination) => {
     const contact = { phone_number, first_name: 'Vera', user_id: vera.id }
     expect(read(message({ contact }))).toEqual({
       ...nothing,
@@ -111,12 +114,12 @@ describe('an update of the bot', () => {
     ["someone else's", { phone_number: '79160000002', user_id: 5550002 }],
     ['one without an owner', { phone_number: '79160000002' }],
     ['one without a number', { user_id: vera.id }],
-    ['one that is no number', { phone_number: 'none', user_id: vera.id }],
-  ])('a card tells nothing: %s', (_, contact) => {
+    ['a contact without a number', { phone_number: 'none', user_id: vera.id }],
+  ])('a contact is ignored: %s', (_, contact) => {
     expect(read(message({ contact }))).toEqual(nothing)
   })
 
-  test('a card of nobody, sent by nobody, tells nothing', () => {
+  test('a contact without a user, from a message without a sender, is ignored', () => {
     expect(read(message({ from: undefined, contact: { phone_number: '79160000001' } }))).toEqual(nothing)
   })
 
@@ -134,7 +137,7 @@ describe('an update of the bot', () => {
     { id: 777, type: 'group', title: 'Flowers' },
     { id: -777, type: 'private' },
     { id: '777', type: 'private' },
-  ])('what happens in %j is nothing to us', elsewhere => {
+  ])('an update in %j is ignored', elsewhere => {
     const contact = { phone_number: '79160000001', user_id: vera.id }
     expect(read(message({ chat: elsewhere, text: 'hi' }))).toEqual(nothing)
     expect(read(message({ chat: elsewhere, contact }))).toEqual(nothing)
@@ -146,7 +149,7 @@ describe('an update of the bot', () => {
     { update_id: 1, callback_query: {} },
     { update_id: 1 },
     message({ sticker: {} }),
-  ])('an update of another kind is taken as nothing: %j', update => {
+  ])('an update of another kind is acknowledged without effect: %j', update => {
     expect(read(update)).toEqual(nothing)
   })
 
@@ -169,7 +172,7 @@ describe('an update of the bot', () => {
     expect(ask(readWebhook, given, headers, JSON.stringify(message({ text: 'hi' })))).toMatchObject({ kind: 'forged' })
   })
 
-  test('any body at all is told or unreadable with the secret, and forged without it', () => {
+  test('any body is read or unreadable with the secret, and forged without it', () => {
     fc.assert(
       fc.property(anyBody(message({ text: 'x' })), fc.string(), (body, wrong) => {
         fc.pre(wrong !== webhookSecret)
@@ -229,19 +232,19 @@ describe('a report of the Gateway API', () => {
     expect(read(report(status))).toEqual({ ...nothing, receipts })
   })
 
-  test('repeats our uuid, if that is what it was given', () => {
+  test('repeats our uuid, if the request had one', () => {
     const payload = '01980000-0000-7000-8000-000000000001'
     expect(read(report('delivered', { payload }))).toMatchObject({ receipts: [{ ownId: payload }] })
     for (const other of ['order 17', `${payload}0`, 7, null])
       expect(read(report('delivered', { payload: other }))).toEqual({ ...nothing, receipts: [receipt('DELIVERED')] })
   })
 
-  test('whether a code was entered rightly is not asked', () => {
+  test('whether the subscriber entered the right code is not read', () => {
     const verification_status = { status: 'code_invalid', updated_at: nowSeconds, code_entered: '1111' }
     expect(read(report('x', { delivery_status: undefined, verification_status }))).toEqual(nothing)
   })
 
-  test.each([1e300, nowSeconds + 60])('a time that is none, or is to come, is now: %d', updated_at => {
+  test.each([1e300, nowSeconds + 60])('an impossible or a future time becomes now: %d', updated_at => {
     const delivery_status = { status: 'delivered', updated_at }
     expect(read(report('x', { delivery_status }))).toMatchObject({ receipts: [{ happenedAt: now }] })
   })
@@ -260,13 +263,13 @@ describe('a report of the Gateway API', () => {
   })
 
   test('the signature is the documented one', () => {
-    // HMAC-SHA256 of "1772366400\n{}" with SHA256("AAFakeGatewayToken"), worked out by another program
+    // HMAC-SHA256 of "1772366400\n{}" with SHA256("AAFakeGatewayToken"), computed with another program
     expect(signed(token, '{}', '1772366400')['x-request-signature']).toBe(
       '2d8ebe3559ffe0f95650346462c01fb05e1fc8be7f08da06875626ea7c8ba6a0',
     )
   })
 
-  test('five minutes old is fresh; older, or from the future, is forged', () => {
+  test('a report of five minutes ago is accepted; an older report, or one from the future, is forged', () => {
     for (const seconds of [-300, 0, 300])
       expect(read(report('delivered'), String(nowSeconds + seconds)).kind).toBe('told')
     for (const seconds of [-301, 301, -86_400, 1e9])
@@ -280,7 +283,7 @@ describe('a report of the Gateway API', () => {
     },
   )
 
-  test('forged: any other token, timestamp, body or signature, and none', () => {
+  test('forged: any other token, timestamp, body or signature, and a missing signature', () => {
     const body = report('delivered')
     const right = signed(token, body, String(nowSeconds))
     const wrong: [RawSettings, Record<string, string | undefined>, string][] = [
@@ -299,7 +302,7 @@ describe('a report of the Gateway API', () => {
       expect(ask(readGatewayWebhook, given, headers, text)).toMatchObject({ kind: 'forged' })
   })
 
-  test('any body at all is told or unreadable when signed, and forged otherwise', () => {
+  test('any body is read or unreadable with a signature, and forged otherwise', () => {
     fc.assert(
       fc.property(anyBody(JSON.parse(report('read'))), fc.string(), (body, wrong) => {
         const headers = signed(token, body, String(nowSeconds))
@@ -311,7 +314,7 @@ describe('a report of the Gateway API', () => {
   })
 })
 
-/** Bytes, JSON, and readable bodies in which something is not what it should be. */
+/** Random bytes, random JSON, and readable bodies with one wrong value. */
 function anyBody(sound: object): fc.Arbitrary<string | Uint8Array> {
   const paths = pathsOf(sound)
   const spoiled = fc

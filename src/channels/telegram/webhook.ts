@@ -10,7 +10,7 @@ import { readBotSettings, readGatewaySettings } from './settings.ts'
 
 type Fields = Record<string, unknown>
 
-/** A report that is older, or from a clock further ahead, could be one that someone has kept. */
+/** An older report, or a report from the future, could be an old request that an attacker sends again. */
 const FRESH_MS = 5 * 60_000
 
 const forged = (reason: string): WebhookResult => ({ kind: 'forged', reason })
@@ -25,7 +25,7 @@ const told = (what: { receipts?: ToldReceipt[]; inbound?: Inbound[]; chats?: Cha
 
 // The bot ---------------------------------------------------------------------------------------------------------
 
-/** An update of the Bot API. Kinds of updates that are nothing to us are told as nothing, so that they do not return. */
+/** An update of the Bot API. Updates of other kinds are acknowledged without effect, so that Telegram does not repeat them. */
 export const readWebhook: ReadWebhook = (raw, { headers, body }, now) => {
   const settings = readable(readBotSettings, raw)
   if (!settings?.webhookSecret) return forged('the gateway has no secret to know Telegram by')
@@ -38,8 +38,8 @@ export const readWebhook: ReadWebhook = (raw, { headers, body }, now) => {
 }
 
 /**
- * What a subscriber wrote. The number of a chat is not in it: `from` is the chat, with `chat:` before it, and whoever
- * stores it looks the number up.
+ * A message of a subscriber. Telegram does not send the number: `from` is the chat with the prefix `chat:`, and the domain
+ * looks up the number when it stores the message.
  */
 function readMessage(message: Fields, botName: string, now: Date): { inbound?: Inbound[]; chats?: ChatChange[] } {
   const address = privateChatOf(message)
@@ -57,7 +57,7 @@ function readMessage(message: Fields, botName: string, now: Date): { inbound?: I
   return { inbound: [inbound] }
 }
 
-/** Anyone can send anyone's card: only one's own tells whose number it is. */
+/** A subscriber can send the contact of another person: only their own contact proves the number. */
 function readContact(contact: Fields, from: unknown, address: string): ChatChange[] {
   const isOwn = isFields(from) && Number.isSafeInteger(from.id) && contact.user_id === from.id
   if (!isOwn || typeof contact.phone_number !== 'string') return []
@@ -66,7 +66,7 @@ function readContact(contact: Fields, from: unknown, address: string): ChatChang
   return destination === undefined ? [] : [{ address, destination, gone: false }]
 }
 
-/** A subscriber has blocked the bot, or let it in again. */
+/** A subscriber has blocked or unblocked the bot. */
 function readMembership(change: Fields): { chats?: ChatChange[] } {
   const address = privateChatOf(change)
   const status = isFields(change.new_chat_member) ? change.new_chat_member.status : undefined
@@ -75,7 +75,7 @@ function readMembership(change: Fields): { chats?: ChatChange[] } {
   return status === 'member' ? { chats: [{ address, gone: false }] } : {}
 }
 
-/** A group is nobody's chat: what is meant for one number would be read by all. */
+/** Groups are ignored: all members would read a message for one number. */
 function privateChatOf({ chat }: Fields): string | undefined {
   if (!isFields(chat) || chat.type !== 'private') return undefined
   return Number.isSafeInteger(chat.id) && Number(chat.id) > 0 ? String(chat.id) : undefined
@@ -83,7 +83,7 @@ function privateChatOf({ chat }: Fields): string | undefined {
 
 // The Gateway API -------------------------------------------------------------------------------------------------
 
-/** A report of the Gateway API: what became of a code. Whether it was entered rightly is not asked. */
+/** A receipt of the Gateway API. Whether the subscriber entered the right code is not read. */
 export const readGatewayWebhook: ReadWebhook = (raw, { headers, body }, now) => {
   const settings = readable(readGatewaySettings, raw)
   if (!settings) return forged('the gateway has no token to know Telegram by')
@@ -109,7 +109,7 @@ function readReport({ request_id: requestId, delivery_status: delivery, payload 
   switch (delivery.status) {
     case 'delivered':
       return told({ receipts: [{ ...of, status: 'DELIVERED' }] })
-    case 'read': // the report before it may have been lost
+    case 'read': // the report of the delivery may have been lost
       return told({
         receipts: [
           { ...of, status: 'DELIVERED' },
@@ -120,7 +120,7 @@ function readReport({ request_id: requestId, delivery_status: delivery, payload 
       return told({ receipts: [failed(of, errorCodes.lifetimeOver, 'expired')] })
     case 'revoked':
       return told({ receipts: [failed(of, errorCodes.undelivered, 'revoked')] })
-    default: // `sent` ends nothing
+    default: // `sent` is not final
       return told({})
   }
 }
@@ -146,7 +146,7 @@ function readable<T>(read: (raw: RawSettings) => T, raw: RawSettings): T | undef
   }
 }
 
-/** In a time that does not depend on where they differ. */
+/** Compares in constant time. */
 const isSame = (given: string | undefined, expected: string) =>
   given !== undefined && timingSafeEqual(digestOf(given), digestOf(expected))
 
@@ -155,6 +155,6 @@ const digestOf = (text: string) => createHash('sha256').update(text).digest()
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Seconds since 1970; now when it is nothing of the kind, or lies ahead. */
+/** Reads seconds since 1970; now if the value is no time or is in the future. */
 const instantOf = (seconds: unknown, now: Date) =>
   Number.isSafeInteger(seconds) && Number(seconds) > 0 ? new Date(Math.min(Number(seconds) * 1000, now.getTime())) : now

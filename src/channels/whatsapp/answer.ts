@@ -6,7 +6,7 @@ import { type CallResult, objectOf, retryAfterMs } from '../http-call.ts'
 type Answer = Extract<CallResult, { kind: 'answered' }>
 type CloudError = { code: number; subcode: unknown; isTransient: boolean }
 
-/** The number, the account or all of Meta wants nobody's messages: by error code, for how long unless it says so. */
+/** Errors for all messages of the number or the account, with the wait in ms if the answer has none. */
 const THROTTLED_MS: Record<number, number> = {
   2: 10_000, // temporarily unavailable
   4: 60_000, // too many calls of the application in this hour
@@ -17,11 +17,11 @@ const THROTTLED_MS: Record<number, number> = {
   131057: 60_000, // the account is being maintained
 }
 
-/** One subscriber was written to too often; a message every six seconds is fine. */
+/** One subscriber got too many messages; Meta allows one every six seconds. */
 const PAIR_TOO_FAST = 131056
 const PAIR_RETRY_MS = 6000
 
-/** The gateway is at fault, not the message: somebody has to mend the token, a permission, the account or the number. */
+/** Errors of the gateway: a person must correct the token, a permission, the account or the number. */
 const MISCONFIGURED = new Set([
   0, // the token
   3, // a capability or permission
@@ -38,7 +38,7 @@ const MISCONFIGURED = new Set([
 ])
 const MISCONFIGURED_RETRY_MS = 60_000
 
-/** Comes as 403, but is about the subscriber: we may not write to this country. */
+/** Comes with 403, but is about the subscriber: messages to this country are not allowed. */
 const COUNTRY_NOT_ALLOWED = 130497
 
 const NOT_REACHED_RETRY_MS = 5000
@@ -46,8 +46,8 @@ const TRANSIENT_RETRY_MS = 10_000
 const LEAST_RETRY_MS = 1000
 
 /**
- * What a call says about its message. Meta asks to go by the code of an error; the status counts where there is none.
- * Its words are not repeated: they can quote the token.
+ * The result of a call. Meta asks clients to use the code of an error; without a code the status decides. The text of an
+ * error is left out, because it can contain the token.
  */
 export function resultOf(result: CallResult, now: Date): Sent {
   if (result.kind === 'not sent') return busy(result.reason, NOT_REACHED_RETRY_MS)
@@ -85,7 +85,7 @@ function taken({ status, body }: Answer): Sent | undefined {
     : { kind: 'unknown', reason: 'taken without an id' }
 }
 
-/** A failure in the middle of it may have sent the message, whatever its code: unless it says when to come back. */
+/** After a server error the message may have been sent, with any error code, unless the answer has a time to retry. */
 function inTrouble({ status }: Answer, error: CloudError | undefined, askedMs: number | undefined): Sent | undefined {
   if (status < 500) return undefined
   const reason = wordsFor(status, error)
@@ -112,16 +112,16 @@ function misconfigured({ status }: Answer, error: CloudError | undefined): Sent 
   if (isOurs) return busy(wordsFor(status, error), MISCONFIGURED_RETRY_MS)
 }
 
-/** 100 with 33 is how a wrong id of the number really looks: "object does not exist". */
+/** Meta answers a wrong id of the number with code 100 and subcode 33: "object does not exist". */
 const isAboutUs = ({ code, subcode }: CloudError) =>
   MISCONFIGURED.has(code) || (code >= 200 && code <= 299) || (code === 100 && subcode === 33)
 
-/** Nobody knows how much of it was read. */
+/** It is not known how much of the request was read. */
 function maybeTaken({ status }: Answer, error: CloudError | undefined): Sent | undefined {
   if (status === 408) return { kind: 'unknown', reason: wordsFor(status, error) }
 }
 
-/** A redirect or somebody's error page: nobody has looked at the message, and the address is probably wrong. */
+/** A redirect, or an error page that is not from Meta: the message was not read, and the address is probably wrong. */
 function notMetasWord({ status }: Answer, error: CloudError | undefined): Sent | undefined {
   if (!error) return busy(wordsFor(status, error), MISCONFIGURED_RETRY_MS)
 }
@@ -142,9 +142,9 @@ const wordsFor = (status: number, error: CloudError | undefined) =>
 
 const wordsOf = ({ code }: CloudError) => `WhatsApp error ${code}`
 
-/** Not on WhatsApp, or with a client too old for it. */
+/** The subscriber has no WhatsApp, or a version that is too old. */
 const UNDELIVERABLE = '131026'
 
-/** Our code for a failure told after the message was taken. */
+/** Our error code for a failure after the message was accepted. */
 export const errorCodeOf = (operatorError: string | undefined): number =>
   operatorError === UNDELIVERABLE ? errorCodes.undelivered : errorCodes.refusedByChannel

@@ -8,7 +8,7 @@ import {
 import type { Outgoing } from '../channel.ts'
 import type { WhatsappSettings } from './settings.ts'
 
-/** A message in the words of the Cloud API, without the recipient. */
+/** A message in the format of the Cloud API, without the recipient. */
 type Payload =
   | { type: 'text'; text: { body: string } }
   | { type: 'interactive'; interactive: object }
@@ -16,20 +16,20 @@ type Payload =
 
 type UrlButton = Extract<Button, { url: string }>
 
-/** What the Cloud API takes in an interactive message. */
+/** The limits of the Cloud API for an interactive message. */
 const MOST_BODY = 1024
 const MOST_HEADER = 60
 const MOST_FOOTER = 60
 const MOST_LABEL = 20
 
-/** The body of `POST /{phoneNumberId}/messages`; nothing for a code when the gateway has no template for codes. */
+/** The body of `POST /{phoneNumberId}/messages`; undefined for a code if the gateway has no template for codes. */
 export function bodyOf(message: Outgoing, settings: WhatsappSettings): string | undefined {
   const payload = payloadOf(message, settings)
   if (!payload) return undefined
   return JSON.stringify({
     messaging_product: 'whatsapp',
     recipient_type: 'individual',
-    // Without the plus, Meta puts the country code of the business number before it.
+    // Without the plus, Meta adds the country code of the business number.
     to: `+${message.destination}`,
     ...payload,
     biz_opaque_callback_data: message.uuid,
@@ -53,9 +53,9 @@ function payloadOf(message: Outgoing, settings: WhatsappSettings): Payload | und
 const plain = (body: string): Payload => ({ type: 'text', text: { body } })
 
 /**
- * Header, text, footer and one button that opens an address: the Cloud API shows no more outside of templates, and
- * header and footer only together with a button. Further addresses, and phone numbers, become lines of the text. When
- * even so it does not fit, everything becomes lines, rather than being refused.
+ * Outside of templates the Cloud API shows a text and one button that opens an address, and with a button also a header
+ * and a footer. Further addresses and phone numbers become lines of the text. If the content is still too long, all of it
+ * becomes lines of a text message, so that the message is not refused.
  */
 function interactiveOf(text: string, { header, footer, buttons }: TextContent): Payload | undefined {
   const button = buttons?.find(isShown)
@@ -77,7 +77,7 @@ function interactiveOf(text: string, { header, footer, buttons }: TextContent): 
 
 const isShown = (button: Button): button is UrlButton => 'url' in button && fits(button.text, MOST_LABEL)
 
-/** By UTF-16 units: never fewer than Meta counts. */
+/** Counts UTF-16 units: these are never fewer than the characters that Meta counts. */
 const fits = (text: string | undefined, most: number) => text === undefined || text.length <= most
 
 function linesOf(text: string, { header, footer, buttons }: TextContent): string {
@@ -86,7 +86,7 @@ function linesOf(text: string, { header, footer, buttons }: TextContent): string
 
 const lineOf = (button: Button) => `${button.text}: ${'url' in button ? button.url : button.phone}`
 
-/** `name`, or `name:language`: names have no colon. */
+/** `name` or `name:language`: a name contains no colon. */
 function templateOf(
   { templateId, parameters }: MessengerTemplateCall,
   { templateLanguage }: WhatsappSettings,
@@ -99,7 +99,7 @@ function templateOf(
   }
 }
 
-/** The code is told twice: in the text, and for the button that copies it (to Meta, a button of kind "url"). */
+/** The code is sent twice: in the text, and for the button that copies it (for Meta, a button of type "url"). */
 function authenticationOf({ code }: AuthenticationContent, settings: WhatsappSettings): Payload | undefined {
   if (!settings.authenticationTemplate) return undefined
   const parameters = [parameterOf(code)]

@@ -1,40 +1,40 @@
 import { address, onlyName, optional, type RawSettings, text, whole, wrongSetting } from '../settings.ts'
 
-/** How a gateway speaks to Meta's WhatsApp Cloud API, complete; `readSettings` fills in what its row does not say. */
+/** The settings of a gateway to Meta's WhatsApp Cloud API, with all defaults. */
 export type WhatsappSettings = {
-  /** Meta's id of our business phone number: not the number itself. */
+  /** Meta's id of our business phone number, not the number itself. */
   phoneNumberId: string
   accessToken: string
-  /** Signs what Meta tells us. */
+  /** Meta signs webhooks with it. */
   appSecret: string
-  /** Proves that a subscription of our webhook is ours. */
+  /** Meta repeats it when it subscribes to our webhook. */
   verifyToken: string
   baseUrl: string
   apiVersion: string
-  /** The language of templates that are named without one. */
+  /** The language of templates without a language. */
   templateLanguage: string
-  /** The template that carries codes; without it, none can be sent here. */
+  /** The template for codes; without it the gateway sends no codes. */
   authenticationTemplate: string | undefined
   authenticationLanguage: string
-  /** To whom subscribers write: as it is set, else the only one of `senderNames`; without both, the business phone number. */
+  /** The recipient of inbound messages: the setting, or the only one of `senderNames`, or the business phone number. */
   senderName: string | undefined
-  /** Most calls under way at once. */
+  /** The most calls at once. */
   window: number
   timeoutMs: number
 }
 
-/** Settings that are kept encrypted and never shown. */
+/** These settings are stored encrypted and never shown. */
 export const secretSettings = ['accessToken', 'appSecret', 'verifyToken']
 
-/** Of February 2026, served until July 2028. */
+/** Published in February 2026, supported until July 2028. */
 const API_VERSION = 'v25.0'
 
-/** Reads the settings of a gateway's row; throws with the name of the setting that is wrong. */
+/** Reads the settings of a gateway. Throws with the name of the wrong setting. */
 export function readSettings(raw: RawSettings): WhatsappSettings {
   const templateLanguage = language(raw, 'templateLanguage', 'ru')
   return {
     phoneNumberId: like(raw, 'phoneNumberId', /^\d{1,32}$/, 'must be digits: the id of the number, not the number'),
-    // It goes into a header: with a line break in it no call would leave the building.
+    // The token is sent in a header: a line break would make every call fail.
     accessToken: like(raw, 'accessToken', /^[\x21-\x7e]+$/, 'must be a token without blanks'),
     appSecret: filled(raw, 'appSecret'),
     verifyToken: filled(raw, 'verifyToken'),
@@ -44,7 +44,7 @@ export function readSettings(raw: RawSettings): WhatsappSettings {
     authenticationTemplate: optional(raw, 'authenticationTemplate', templateName),
     authenticationLanguage: language(raw, 'authenticationLanguage', templateLanguage),
     senderName: optional(raw, 'senderName', senderName) ?? onlyName(raw),
-    // The ordinary throughput of a number is 80 messages a second, and an answer takes about half of one.
+    // A number may send 80 messages a second, and an answer takes about half a second.
     window: whole(raw, 'window', 40, 1, 1000),
     timeoutMs: whole(raw, 'timeoutMs', 30_000, 1, 300_000),
   }
@@ -56,7 +56,7 @@ function like(raw: RawSettings, name: string, pattern: RegExp, what: string, oth
   return value
 }
 
-/** A secret that is empty would let everybody in. */
+/** With an empty secret every webhook would be accepted. */
 const filled = (raw: RawSettings, name: string) => like(raw, name, /./s, 'is empty')
 
 const language = (raw: RawSettings, name: string, otherwise: string) =>

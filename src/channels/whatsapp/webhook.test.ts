@@ -55,7 +55,7 @@ describe('a signature', () => {
   const body = JSON.stringify(noticeOf(number, []))
   const right = signatureOf(body, settings.appSecret)
 
-  test('of the application lets a notice in', () => {
+  test('of the application makes a webhook valid', () => {
     expect(readWebhook(settings, post(body, right), now)).toEqual(nothing)
     expect(
       readWebhook(
@@ -79,22 +79,22 @@ describe('a signature', () => {
     signatureOf(body, 'another'),
     signatureOf(`${body} `, settings.appSecret),
     signatureOf(body, ''),
-  ])('%j does not', signature => {
+  ])('%j is wrong', signature => {
     expect(readWebhook(settings, post(body, signature), now)).toEqual({ kind: 'forged', reason: 'wrong signature' })
   })
 
-  test('that is missing does not', () => {
+  test('that is missing is wrong', () => {
     const request = { ...post(body), headers: {} }
     expect(readWebhook(settings, request, now)).toEqual({ kind: 'forged', reason: 'wrong signature' })
   })
 
-  test('is of the bytes, not of what they mean', () => {
+  test('is computed from the bytes, not from their meaning', () => {
     const spaced = JSON.stringify(JSON.parse(body), null, 1)
     expect(readWebhook(settings, post(spaced, right), now)).toMatchObject({ kind: 'forged' })
     expect(readWebhook(settings, post(spaced), now)).toEqual(nothing)
   })
 
-  test('cannot be checked without a secret, so nothing is believed', () => {
+  test('cannot be checked without a secret, so every webhook is rejected', () => {
     expect(readWebhook({ ...settings, appSecret: '' }, post(body, signatureOf(body, '')), now)).toEqual({
       kind: 'forged',
       reason: 'setting "appSecret" is empty',
@@ -107,7 +107,7 @@ describe('receipts', () => {
   const status = (kind: string, change: object = {}) =>
     told({ statuses: [{ ...statusOf('wamid.1', '79161234567', kind), ...change }] })
 
-  test('that it was sent is no news', () => {
+  test('the status "sent" is ignored', () => {
     expect(status('sent')).toEqual(nothing)
   })
 
@@ -115,7 +115,7 @@ describe('receipts', () => {
     expect(status('delivered')).toEqual({ ...nothing, receipts: [{ of, status: 'DELIVERED', happenedAt: then }] })
   })
 
-  test('read means delivered, too', () => {
+  test('"read" means delivered too', () => {
     expect(status('read')).toEqual({
       ...nothing,
       receipts: [
@@ -150,7 +150,7 @@ describe('receipts', () => {
     },
   )
 
-  test('repeat our uuid, if that is what Meta was given', () => {
+  test('repeat our uuid, if our request had one', () => {
     const uuid = '01980000-0000-7000-8000-000000000001'
     expect(status('read', { biz_opaque_callback_data: uuid })).toMatchObject({
       receipts: [{ ownId: uuid }, { ownId: uuid }],
@@ -170,7 +170,7 @@ describe('receipts', () => {
   })
 })
 
-describe('what subscribers write', () => {
+describe('messages of subscribers', () => {
   const message = { from: '79161234567', id: 'wamid.7', timestamp: '1771200000' }
   const inbound = { from: '+79161234567', to: '74950000000', receivedAt: then, providerId: 'wamid.7' }
 
@@ -195,16 +195,16 @@ describe('what subscribers write', () => {
     { type: 'reaction', reaction: { message_id: 'wamid.1', emoji: '👍' } },
     { type: 'system', system: { body: 'changed the number', type: 'user_changed_number' } },
     { type: 'text', text: { body: 'Hi' }, from: undefined, from_user_id: 'RU.13491208655302741918' },
-  ])('%j is none', given => {
+  ])('%j is no message', given => {
     expect(told({ messages: [{ ...message, ...given }] })).toEqual(nothing)
   })
 
-  test('is written to our sender name when the gateway has one', () => {
+  test('go to our sender name if the gateway has one', () => {
     const notice = noticeOf(number, [{ messages: [{ ...message, type: 'text', text: { body: 'Hi' } }] }])
     expect(read(notice, { ...settings, senderName: 'Ромашка' })).toMatchObject({ inbound: [{ to: 'Ромашка' }] })
   })
 
-  test('or, when it carries the messages of one name alone, to that name', () => {
+  test('or, if the gateway has only one sender name, to that name', () => {
     const notice = noticeOf(number, [{ messages: [{ ...message, type: 'text', text: { body: 'Hi' } }] }])
     const toOf = (more: object) => read(notice, { ...settings, ...more })
     expect(toOf({ senderNames: 'ROMASHKA' })).toMatchObject({ inbound: [{ to: 'ROMASHKA' }] })
@@ -213,11 +213,11 @@ describe('what subscribers write', () => {
   })
 })
 
-describe('a notice', () => {
+describe('a webhook', () => {
   const message = { from: '79161234567', id: 'wamid.7', timestamp: '1771200000', type: 'text', text: { body: 'Hi' } }
   const delivered = (id: string) => statusOf(id, '79161234567', 'delivered')
 
-  test('may tell many things at once, of several entries', () => {
+  test('may have many statuses and messages in several entries', () => {
     const [first] = noticeOf(number, [
       { statuses: [delivered('a'), delivered('b')] },
       { messages: [message, message], statuses: [delivered('c')] },
@@ -249,7 +249,7 @@ describe('a notice', () => {
   )
 })
 
-describe('whatever comes', () => {
+describe('any input', () => {
   const whole = noticeOf(number, [
     {
       contacts: [{ profile: { name: 'Anna' }, wa_id: '79161234567' }],
@@ -259,7 +259,7 @@ describe('whatever comes', () => {
   ])
   const bytes = Buffer.from(JSON.stringify(whole))
 
-  test('bytes changed on their way are always forged', () => {
+  test('a webhook with changed bytes is always forged', () => {
     const changes = fc.array(fc.tuple(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 })), {
       minLength: 1,
       maxLength: 5,
@@ -274,7 +274,7 @@ describe('whatever comes', () => {
     )
   })
 
-  test('any signature but the right one is forged', () => {
+  test('any wrong signature is forged', () => {
     const signature = fc.oneof(fc.string(), fc.stringMatching(/^sha256=[0-9a-f]{64}$/))
     fc.assert(
       fc.property(signature, signature => {
@@ -283,7 +283,7 @@ describe('whatever comes', () => {
     )
   })
 
-  test('any bytes with the right signature are read or unreadable, never a surprise', () => {
+  test('any bytes with the right signature are read or unreadable, and never throw', () => {
     const changes = fc.array(fc.tuple(fc.nat(bytes.length - 1), fc.nat(255)), { maxLength: 5 })
     fc.assert(
       fc.property(changes, fc.nat(bytes.length), (changes, length) => {
@@ -296,7 +296,7 @@ describe('whatever comes', () => {
     )
   })
 
-  test('anything in any place of a notice gives whole receipts and messages, or none', () => {
+  test('any value in any place of a webhook gives complete receipts and messages, or none', () => {
     fc.assert(
       fc.property(fc.nat(), fc.jsonValue(), (place, value) => {
         const result = read(withSomethingElse(whole, place, value))
@@ -317,7 +317,7 @@ describe('whatever comes', () => {
     )
   })
 
-  /** A copy of the notice with another value at one of its places, counted from the outside in. */
+  /** A copy of the webhook with another value at one of its places, counted from the outside. */
   function withSomethingElse(notice: object, place: number, value: unknown): unknown {
     const copy = structuredClone(notice)
     const places: [Record<string, unknown>, string][] = []

@@ -7,10 +7,10 @@ import { type ReadWebhook, readOwnId, type ToldReceipt, type WebhookRequest, typ
 import { errorCodeOf } from './answer.ts'
 import { readSettings, type WhatsappSettings } from './settings.ts'
 
-/** What Meta tells about our number: what became of messages, and what subscribers wrote. */
+/** Reads the status changes of our messages and the messages of subscribers. */
 export const readWebhook: ReadWebhook = (raw, request, now) => {
   const settings = settingsOf(raw)
-  if (settings instanceof Error) return { kind: 'forged', reason: settings.message } // nothing to check it against
+  if (settings instanceof Error) return { kind: 'forged', reason: settings.message } // without settings the signature cannot be checked
   return request.method === 'GET' ? answerSubscription(settings, request) : readNotice(settings, request, now)
 }
 
@@ -22,7 +22,7 @@ function settingsOf(raw: RawSettings): WhatsappSettings | Error {
   }
 }
 
-/** Meta asks once, when our address is entered in its console. */
+/** Meta asks once, when the address of our webhook is entered in its console. */
 function answerSubscription({ verifyToken }: WhatsappSettings, { query }: WebhookRequest): WebhookResult {
   if (!isSameSecret(query['hub.verify_token'], verifyToken)) return { kind: 'forged', reason: 'wrong verify token' }
   const challenge = query['hub.challenge']
@@ -57,7 +57,7 @@ function isSigned(header: string | undefined, body: Buffer, appSecret: string): 
   return timingSafeEqual(Buffer.from(hex, 'hex'), createHmac('sha256', appSecret).update(body).digest())
 }
 
-/** What is about our number: an application may have several, with a gateway each, and all are told to all. */
+/** The changes for our number. An application may have several numbers with a gateway each, and every webhook gets all. */
 function valuesIn(notice: Notice, phoneNumberId: string): Notice[] {
   return objectsIn(notice.entry)
     .flatMap(entry => objectsIn(entry.changes))
@@ -67,8 +67,8 @@ function valuesIn(notice: Notice, phoneNumberId: string): Notice[] {
 }
 
 /**
- * A message that is read was delivered, and when both happen at once Meta tells of the reading alone: so a reading
- * tells of both. That it was sent is known from the answer to our call.
+ * If a message is delivered and read at the same time, Meta reports only the reading. So a reading gives two receipts. The
+ * status "sent" is ignored: the answer to our call already says it.
  */
 function receiptsOf(status: Notice, now: Date): ToldReceipt[] {
   const providerId = idIn(status.id)
@@ -97,19 +97,19 @@ function failureOf(status: Notice): Pick<Receipt, 'errorCode' | 'operatorError'>
 }
 
 /**
- * A subscriber who hides the number behind a user name comes without one; there is nobody to note it for. A reaction
- * is a mark on a message and `system` is Meta's own remark: neither is written to us.
+ * A message without a number is ignored: subscribers can hide the number behind a user name. Reactions and messages of
+ * the type `system` are ignored too, because no subscriber wrote them.
  */
 function inboundOf(message: Notice, to: string, now: Date): Inbound[] {
   const from = digitsIn(message.from)
   if (!from || message.type === 'reaction' || message.type === 'system') return []
   const providerId = idIn(message.id)
   const receivedAt = timeIn(message.timestamp, now)
-  // Meta writes every number with its country code and without the plus.
+  // Meta sends numbers with their country code and without the plus.
   return [{ from: `+${from}`, to, text: wordsIn(message), receivedAt, ...(providerId ? { providerId } : {}) }]
 }
 
-/** The words in it. A voice message, a place, a picture without a caption have none, and still are messages. */
+/** The text of a message. A voice message, a place or a picture without a caption has none, and is still a message. */
 function wordsIn(message: Notice): string {
   const type = textIn(message.type)
   const part = objectIn(Object.hasOwn(message, type) ? message[type] : undefined)
@@ -125,7 +125,7 @@ function wordsIn(message: Notice): string {
   }
 }
 
-// Reading what may be anything --------------------------------------------------------------------------------------
+// Reading unknown values --------------------------------------------------------------------------------------------
 
 type Notice = Record<string, unknown>
 
@@ -134,14 +134,14 @@ const objectIn = (value: unknown): Notice =>
 
 const objectsIn = (value: unknown): Notice[] => (Array.isArray(value) ? value.map(objectIn) : [])
 
-/** Without NULs: the database could not keep them, and the notice would be told again and again. */
+/** NULs are removed: the database cannot store them, and Meta would send the webhook again and again. */
 const textIn = (value: unknown): string => (typeof value === 'string' ? value.replaceAll('\0', '') : '')
 
 const idIn = (value: unknown) => (typeof value === 'string' ? readId(value) : undefined)
 
 const digitsIn = (value: unknown): string => textIn(value).replace(/\D/g, '')
 
-/** Seconds since 1970, as text; what is no such thing, or lies ahead, happened when we heard of it. */
+/** Reads seconds since 1970, as text; now if the value is no time or is in the future. */
 function timeIn(value: unknown, now: Date): Date {
   const isSeconds = (typeof value === 'string' || typeof value === 'number') && /^\d{1,10}$/.test(String(value))
   return isSeconds ? new Date(Math.min(Number(value) * 1000, now.getTime())) : now

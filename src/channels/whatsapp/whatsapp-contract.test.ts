@@ -45,7 +45,7 @@ function handedTo(cloud: Cloud): string[] {
   return cloud.messages.map(({ uuid }) => uuid)
 }
 
-/** The face that Meta calls: it acknowledges what the feed has taken, and nothing else. */
+/** The webhook that Meta calls: it acknowledges only input that the feed has accepted. */
 async function startReceiver(settings: Record<string, unknown>, feed: Feed) {
   const taking = new Set<Promise<number>>()
   let isPaused = false
@@ -70,7 +70,7 @@ async function startReceiver(settings: Record<string, unknown>, feed: Feed) {
   })
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks/1`,
-    /** Takes nothing more, and waits for what is being taken. */
+    /** Accepts no more webhooks, and waits for the running ones. */
     async pause() {
       isPaused = true
       await Promise.all(taking)
@@ -97,7 +97,7 @@ describe('WhatsApp', () => {
   )
 })
 
-describe('what Meta tells', () => {
+describe('webhooks of Meta', () => {
   const aMessage = (destination: string) => ({
     companyId: 1,
     uuid: '01980000-0000-7000-8000-000000000001',
@@ -129,14 +129,14 @@ describe('what Meta tells', () => {
     await eventually(() => expect(feed.taken).toMatchObject([receipt, receipt]))
   })
 
-  test('a message of which only the reading is told is delivered and read', async () => {
+  test('a message with a report of the reading alone is delivered and read', async () => {
     const feed = aFeed()
     const { channel } = await aSubject({ feed })
     await sendTo(channel, '79160000008')
     await eventually(() => expect(feed.taken.map(({ status }) => status)).toEqual(['DELIVERED', 'READ']))
   })
 
-  test('what a subscriber writes arrives, and again until it is taken', async () => {
+  test('a message of a subscriber arrives, and is repeated until it is accepted', async () => {
     const inbound: Inbound[] = []
     let refusals = 2
     const feed = {
@@ -162,7 +162,7 @@ describe('what Meta tells', () => {
     ])
   })
 
-  test('a subscription with another token is turned away', async () => {
+  test('a subscription with another token is rejected', async () => {
     const { cloud, receiver } = await aSubject({ feed: aFeed() })
     expect(await cloud.subscribe(receiver.url, 'another')).toEqual({ status: 403, answer: '' })
   })

@@ -138,7 +138,7 @@ describe('a message on the wire', () => {
     expect(wire).toContain(`: ${url.url}`)
   })
 
-  test('what just fits is shown with its button', async () => {
+  test('content of the longest length is shown with its button', async () => {
     const content = {
       contentType: 'text' as const,
       text: '',
@@ -149,7 +149,7 @@ describe('a message on the wire', () => {
     expect(await showing(content, 'x'.repeat(1024))).toMatch(/^"type":"interactive"/)
   })
 
-  test('a template goes by its name in the language of the gateway, with its parameters in order', async () => {
+  test('a template is sent by its name in the language of the gateway, with its parameters in order', async () => {
     expect(await showing({ contentType: 'template', templateId: 'order_ready', parameters: ['Анна', '42'] })).toBe(
       '"type":"template","template":{"name":"order_ready","language":{"code":"ru"},"components":[{"type":"body",' +
         '"parameters":[{"type":"text","text":"Анна"},{"type":"text","text":"42"}]}]}',
@@ -167,7 +167,7 @@ describe('a message on the wire', () => {
     }
   })
 
-  test('a code goes in the template for codes, in the text and in its button', async () => {
+  test('a code is sent in the template for codes, in the text and in its button', async () => {
     const content = { contentType: 'authentication' as const, code: '0429' }
     expect(await sent({ content }, { authenticationTemplate: 'code', authenticationLanguage: 'en' })).toBe(
       '"type":"template","template":{"name":"code","language":{"code":"en"},"components":[' +
@@ -184,8 +184,8 @@ describe('a message on the wire', () => {
 })
 
 /**
- * What becomes of a message for every documented error, by hand: everything else is refused. Those that come with a
- * status of 500 and more may have sent it.
+ * The expected results of the documented errors, written by hand. All other errors are refused. With a status of 500 and
+ * more the message may have been sent.
  */
 const busyAfterMs: Record<number, number> = {
   0: 60_000,
@@ -236,7 +236,7 @@ describe('an error of the Cloud API', () => {
     },
   )
 
-  test.each([2, 131016, 131057, 190])('%i with 503 and a time to come back has sent nothing', async code => {
+  test.each([2, 131016, 131057, 190])('%i with 503 and a time to retry: nothing was sent', async code => {
     const channel = aChannel()
     cloud.play({ do: 'error', code, status: 503, headers: { 'retry-after': '21' } })
     const reason = `WhatsApp error ${code}`
@@ -245,37 +245,40 @@ describe('an error of the Cloud API', () => {
     expect(cloud.requests).toHaveLength(1)
   })
 
-  test.each([2, 131016, 130429, 190])('%i with 500 may have sent it, whatever else it says', async code => {
-    cloud.play({ do: 'error', code, status: 500, headers: { 'retry-after': '21' }, with: { is_transient: true } })
-    expect(await submitTo(aChannel(), aMessage())).toMatchObject([
-      { kind: 'unknown', reason: `WhatsApp error ${code}` },
-    ])
-  })
+  test.each([2, 131016, 130429, 190])(
+    '%i with 500: the message may have been sent, with any other content of the answer',
+    async code => {
+      cloud.play({ do: 'error', code, status: 500, headers: { 'retry-after': '21' }, with: { is_transient: true } })
+      expect(await submitTo(aChannel(), aMessage())).toMatchObject([
+        { kind: 'unknown', reason: `WhatsApp error ${code}` },
+      ])
+    },
+  )
 
-  test('one that nobody has heard of is a refusal', async () => {
+  test('with an unknown code is a refusal', async () => {
     cloud.play({ do: 'error', code: 139999 })
     expect(await submitTo(aChannel(), aMessage())).toMatchObject([{ kind: 'refused', operatorError: '139999' }])
   })
 
-  test('one that calls itself transient is asked again', async () => {
+  test('with "is_transient" makes the message wait', async () => {
     cloud.play({ do: 'error', code: 1, with: { is_transient: true } })
     expect(await submitTo(aChannel(), aMessage())).toMatchObject([{ kind: 'busy', retryAfterMs: 10_000 }])
   })
 
-  test('an unknown template is refused although it is a 404', async () => {
+  test('with an unknown template is a refusal although it is a 404', async () => {
     const content = { contentType: 'template' as const, templateId: 'nothing' }
     expect(await submitTo(aChannel(), aMessage({ content }))).toMatchObject([
       { kind: 'refused', operatorError: '132001' },
     ])
   })
 
-  test('a wrong id of the number lets messages wait', async () => {
+  test('with a wrong id of the number makes messages wait', async () => {
     expect(await submitTo(aChannel({ phoneNumberId: '1' }), aMessage())).toMatchObject([
       { kind: 'busy', reason: 'WhatsApp error 100', retryAfterMs: 60_000 },
     ])
   })
 
-  test('a wrong token lets messages wait, makes the channel be down, and is told to nobody', async () => {
+  test('with a wrong token makes messages wait and the channel go down, and no reason contains the token', async () => {
     const channel = aChannel({ accessToken: 'EAAJB-wrong' })
     const results = await submitTo(channel, ...Array.from({ length: 10 }, () => aMessage()))
     expect(new Set(results.map(({ kind }) => kind))).toEqual(new Set(['busy']))
@@ -284,7 +287,7 @@ describe('an error of the Cloud API', () => {
   })
 })
 
-describe('an answer that is none of the documented', () => {
+describe('an undocumented answer', () => {
   const page = { 'content-type': 'text/html' }
 
   test.each([
@@ -321,20 +324,20 @@ describe('an answer that is none of the documented', () => {
     '{"messages":[{"id":"wamid.\\u0000"}]}',
     '{"messages":[{"id":"wamid.\\u001b[2J"}]}',
     `{"messages":[{"id":"${'w'.repeat(201)}"}]}`,
-  ])('a success that says %j was taken, but cannot be followed', async body => {
+  ])('a success with %j was accepted, but its receipts cannot be matched', async body => {
     cloud.play({ do: 'answer', status: 200, body })
     expect(await submitTo(aChannel(), aMessage())).toMatchObject([{ kind: 'unknown', reason: 'taken without an id' }])
   })
 
   test.each(['{"error":null}', '{"error":"no"}', '{"error":{"code":"190"}}', '{"error":[]}'])(
-    'an error that says %j is nobody’s word on the message',
+    'an error with %j says nothing about the message',
     async body => {
       cloud.play({ do: 'answer', status: 400, body })
       expect(await submitTo(aChannel(), aMessage())).toMatchObject([{ kind: 'busy' }])
     },
   )
 
-  test('Retry-After wins over what the code would wait, for one subscriber as for all', async () => {
+  test('Retry-After replaces the wait of the code, for one subscriber and for all', async () => {
     const headers = { 'retry-after': '21' }
     cloud.play({ do: 'error', code: 131056, status: 429, headers }, { do: 'error', code: 130429, status: 429, headers })
     const channel = aChannel()
@@ -345,7 +348,7 @@ describe('an answer that is none of the documented', () => {
 })
 
 describe('a connection that fails', () => {
-  test('no answer in time: it may have gone out, so it is not sent again, and its receipts will name our uuid', async () => {
+  test('no answer in time: the message may have been sent, so it is not sent again, and its receipts will have our uuid', async () => {
     cloud.play({ do: 'silence' })
     const message = aMessage()
     expect(await submitTo(aChannel({ timeoutMs: 50 }), message)).toEqual([
@@ -360,14 +363,14 @@ describe('a connection that fails', () => {
     expect(cloud.requests).toHaveLength(1)
   })
 
-  test('a reset before anything was read is no refusal: the message waits or counts as sent, by what we saw of it', async () => {
+  test('a reset before the request was read is no refusal: the message waits or counts as sent, depending on the moment', async () => {
     cloud.resetConnections(1)
     const [result] = await submitTo(aChannel(), aMessage())
     expect(['busy', 'unknown']).toContain(result!.kind)
     expect(cloud.requests).toHaveLength(0)
   })
 
-  test('nobody listens: it has not been sent, and is asked again', async () => {
+  test('an unreachable server: the message was not sent, and is tried again', async () => {
     const channel = aChannel()
     await cloud.stop()
     expect(await submitTo(channel, aMessage())).toEqual([
@@ -388,7 +391,7 @@ describe('a connection that fails', () => {
 describe('settings', () => {
   const least = { phoneNumberId: 106540352242922, accessToken: 'EAAJB', appSecret: 'secret', verifyToken: 'token' }
 
-  test('the least are completed', () => {
+  test('the required settings get all defaults', () => {
     expect(readSettings(least)).toEqual({
       phoneNumberId: '106540352242922',
       accessToken: 'EAAJB',
@@ -405,7 +408,7 @@ describe('settings', () => {
     })
   })
 
-  test('codes are in the language of templates unless told', () => {
+  test('codes use the language of templates unless the settings say otherwise', () => {
     expect(readSettings({ ...least, templateLanguage: 'en_US' }).authenticationLanguage).toBe('en_US')
   })
 
@@ -432,7 +435,7 @@ describe('settings', () => {
     expect(() => readSettings(raw)).not.toThrow(repeated)
   })
 
-  test('what lets somebody in is kept secret', () => {
+  test('tokens and the application secret are listed as secret', () => {
     expect(secretSettings).toEqual(['accessToken', 'appSecret', 'verifyToken'])
   })
 })

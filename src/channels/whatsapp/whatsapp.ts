@@ -8,8 +8,8 @@ import { bodyOf } from './message.ts'
 import { readSettings, type WhatsappSettings } from './settings.ts'
 
 /**
- * WhatsApp through Meta's Cloud API. Throws when a setting is wrong. What comes in does not come through the feed:
- * Meta calls our webhook, see `webhook.ts`.
+ * WhatsApp through Meta's Cloud API. Throws if a setting is wrong. Receipts and inbound messages do not use the feed: Meta
+ * calls our webhook, see `webhook.ts`.
  */
 export function createWhatsapp(raw: RawSettings, _feed: Feed): Channel {
   const settings = readSettings(raw)
@@ -29,7 +29,7 @@ async function send(message: Outgoing, settings: WhatsappSettings): Promise<Sent
   return underOwnId(resultOf(result, new Date()), message)
 }
 
-/** A code is of no use later: whoever asked for it should hear at once that it does not come this way. */
+/** A code is useless later, so the message fails at once and another channel can be tried. */
 const NO_TEMPLATE: Sent = {
   kind: 'refused',
   errorCode: errorCodes.refusedByChannel,

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { bodyOf, claimsOf, type FakeAnswer } from './push-service.ts'
 
-/** Google's token service and FCM HTTP v1, for tests, over real sockets. They refuse whatever they do not know. */
+/** Google's token service and FCM HTTP v1, for tests, over real sockets. They refuse every unknown field. */
 export type FakeFcm = {
   url: string
   /** As Google gives it out. */
@@ -193,7 +193,7 @@ const general = new Set(['UNAUTHENTICATED', 'PERMISSION_DENIED', 'NOT_FOUND'])
 const FCM_ERROR = 'type.googleapis.com/google.firebase.fcm.v1.FcmError'
 const BAD_REQUEST = 'type.googleapis.com/google.rpc.BadRequest'
 
-/** An error as FCM writes it; `field` names what is wrong with the request. */
+/** An error in the format of FCM; `field` is the wrong field of the request. */
 export function fcmError(
   errorCode: string,
   message = 'Invented.',

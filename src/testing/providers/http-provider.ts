@@ -231,7 +231,7 @@ const isExactly =
   value =>
     typeof value === 'object' && value !== null && !mismatchOf(value as Record<string, unknown>, members, [])
 
-/** Members in the order of the document; `?` marks those that may be absent. */
+/** The members in the order of the document; `?` marks optional members. */
 const members: Record<string, Check> = {
   version: value => value === 1,
   id: matches(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),

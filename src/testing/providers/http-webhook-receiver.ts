@@ -4,7 +4,7 @@ import type { Feed } from '../../channels/channel.ts'
 import { readWebhook } from '../../channels/http/webhook.ts'
 import type { RawSettings } from '../../channels/settings.ts'
 
-/** For tests: takes webhooks as the service does, and acknowledges what the feed took. */
+/** For tests: reads webhooks as the service does, and acknowledges input that the feed has accepted. */
 export async function startReceiver(settings: RawSettings, feed: Feed) {
   const taking = new Set<Promise<number>>()
   const statuses: number[] = []
@@ -47,7 +47,7 @@ export async function startReceiver(settings: RawSettings, feed: Feed) {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks/7`,
     statuses,
-    /** Takes nothing more, and waits for what is being taken. */
+    /** Accepts no more webhooks, and waits for the running ones. */
     async stop() {
       stopped = true
       await Promise.all(taking)

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * A push service and its browsers, for tests, over real sockets. It checks whatever a real one may check, and its
- * browsers decrypt what they get: with the Web Crypto of browsers, written apart from our own encryption.
+ * A push service and its browsers, for tests, over real sockets. It checks all that a real push service may check. Its
+ * browsers decrypt messages with Web Crypto, in code that is independent of our own encryption.
  */
 export type FakePushService = {
   origin: string
@@ -13,7 +13,7 @@ export type FakePushService = {
   subscribe(answer?: (call: number) => FakeAnswer | undefined): Promise<Browser>
   /** What reached a browser, in order. */
   deliveries: Delivery[]
-  /** What was wrong with calls. */
+  /** The errors in calls. */
   problems: string[]
   stop(): Promise<void>
 }

@@ -16,7 +16,7 @@ export type CloudSettings = {
   answerMs?: number
 }
 
-/** What is done with a request instead of looking at it. */
+/** How the next request is handled, instead of the usual way. */
 export type Trick =
   | { do: 'answer'; status: number; body: string; headers?: Record<string, string> }
   /** One of the documented errors; `with` goes into the error beside what it always has. */
@@ -32,9 +32,9 @@ export type Cloud = {
   readonly url: string
   /** What it took, in order. */
   readonly messages: CloudMessage[]
-  /** What was wrong with requests, in words. */
+  /** The errors in requests, in words. */
   readonly complaints: string[]
-  /** Every request that it read to its end, whatever became of it. */
+  /** Every request that was read to its end, with any result. */
   readonly requests: string[]
   /** Plays these with the next requests, one each. */
   play(...tricks: Trick[]): void
@@ -221,7 +221,7 @@ function jsonIn(body: string): Given {
   }
 }
 
-/** The request as the documentation writes it, with what was given in its places. */
+/** The request in the form of the documentation, with the given values. */
 const asDocumented = (given: Given) => ({
   messaging_product: 'whatsapp',
   recipient_type: 'individual',

@@ -49,7 +49,7 @@ describe('the codec', () => {
     )
   })
 
-  test('fills what is not given with nothing', () => {
+  test('fills missing fields with 0 or an empty value', () => {
     expect(read(encode({ command: 'submit_sm', sequence: 7 }))).toMatchObject({
       sequence: 7,
       serviceType: '',
@@ -59,13 +59,13 @@ describe('the codec', () => {
     })
   })
 
-  test('leaves the body of a refusal out, and reads an answer without a body', () => {
+  test('writes an error without a body, and reads an answer without a body', () => {
     const refusal = encode({ command: 'submit_sm_resp', sequence: 7, status: 0x58, messageId: 'x' })
     expect(refusal.length).toBe(HEADER_BYTES)
     expect(read(refusal)).toMatchObject({ command: 'submit_sm_resp', status: 0x58, messageId: '' })
   })
 
-  test('keeps optional parameters it does not know, and repeats, as they came', () => {
+  test('keeps unknown and repeated optional parameters undecoded', () => {
     const others = [
       { tag: 0x1401, value: Buffer.from('of the vendor') },
       { tag: 0x0381, value: Buffer.from('another number') },
@@ -75,7 +75,7 @@ describe('the codec', () => {
     expect((pdu as Pdu<'deliver_sm'>).tlvs).toEqual({ callbackNum, others })
   })
 
-  test('takes numbers of unusual width and texts without their end in optional parameters', () => {
+  test('accepts numbers of unusual width and texts without a NUL in optional parameters', () => {
     const others = [
       { tag: 0x0427, value: Buffer.from([0, 2]) },
       { tag: 0x001e, value: Buffer.from('42') },
@@ -84,7 +84,7 @@ describe('the codec', () => {
     expect(pdu.tlvs).toEqual({ messageState: 2, receiptedMessageId: '42' })
   })
 
-  test('refuses to write what cannot be said', () => {
+  test('refuses to write values that cannot be encoded', () => {
     const draft = { command: 'submit_sm', sequence: 1 } as const
     expect(() => encode({ ...draft, sourceAddr: 'a\0b' })).toThrow(RangeError)
     expect(() => encode({ ...draft, sourceAddr: 'Вести' })).toThrow(RangeError)
@@ -93,7 +93,7 @@ describe('the codec', () => {
     expect(() => encode({ ...draft, tlvs: { sarMsgRefNum: 0x10000 } })).toThrow(RangeError)
   })
 
-  test('says what is wrong with a PDU that cannot be read, and which one it was', () => {
+  test('reports the error of an unreadable PDU with its sequence number', () => {
     const whole = encode({ command: 'deliver_sm', sequence: 9, tlvs: { messageState: 2 } })
     expect(decode(whole, 0, 20)).toMatchObject({ sequence: 9, status: status.ESME_RINVCMDLEN })
     expect(decode(whole, 0, whole.length - 1)).toMatchObject({ sequence: 9, status: status.ESME_RINVOPTPARSTREAM })
@@ -105,9 +105,9 @@ describe('the codec', () => {
 
 const snake = (name: string) => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
-/** Fields the package changes on the way: it reads times as dates, and short messages as texts. */
+/** Fields that the package changes: it reads times as dates, and short messages as texts. */
 const TIMES = ['scheduleDeliveryTime', 'validityPeriod', 'finalDate']
-/** The package repeats or restructures these, or has another width for them. */
+/** The package repeats or restructures these parameters, or has another width for them. */
 const ITS_OWN_WAY = [
   'callbackNumPresInd',
   'callbackNumAtag',
@@ -136,7 +136,7 @@ function asThePackageHasIt(draft: Draft) {
   return { sequence_number: sequence, ...Object.fromEntries(named) }
 }
 
-describe('beside the package smpp', () => {
+describe('compared with the package smpp', () => {
   test('both write the same octets', () => {
     fc.assert(
       fc.property(shared, draft => {
@@ -148,7 +148,7 @@ describe('beside the package smpp', () => {
     )
   })
 
-  test('it reads what we write', () => {
+  test('the package reads the PDUs that we write', () => {
     fc.assert(
       fc.property(shared, draft => {
         const theirs = new smpp.PDU(encode(draft))
@@ -163,7 +163,7 @@ describe('beside the package smpp', () => {
     )
   })
 
-  test('every command of the table was tried, and has its number', () => {
+  test('every command and parameter of our tables has the number of the package', () => {
     for (const command of commandNames) expect(smpp.commands[command]?.id, command).toBe(commands[command].id)
     for (const [name, [tag]] of Object.entries(tlvs)) expect(smpp.tlvs[snake(name)]?.id, name).toBe(tag)
   })
@@ -194,7 +194,7 @@ function* cut(stream: Buffer, sizes: number[]) {
 const cuts = fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 10 })
 
 describe('the framer', () => {
-  test('finds every PDU in a stream, however it is cut', () => {
+  test('finds every PDU in a stream, for any chunks', () => {
     fc.assert(
       fc.property(fc.array(drafts, { minLength: 1, maxLength: 5 }), cuts, (list, sizes) => {
         const { read, broken } = frame(cut(Buffer.concat(list.map(encode)), sizes))
@@ -205,7 +205,7 @@ describe('the framer', () => {
     )
   })
 
-  test('goes on behind a PDU that cannot be read', () => {
+  test('continues after an unreadable PDU', () => {
     const link = encode({ command: 'enquire_link', sequence: 2 })
     const unknown = Buffer.from(encode({ command: 'enquire_link', sequence: 1 }))
     unknown.writeUInt32BE(0x4242, 4)
@@ -222,7 +222,7 @@ describe('the framer', () => {
     ['shorter than a header', 15],
     ['nothing', 0],
   ])(
-    'a length that is %s breaks off at its fourth byte, once, and names the sequence when it is there',
+    'a length that is %s is reported at its fourth byte, once, with the sequence number if it has arrived',
     (_, length) => {
       const bytes = Buffer.from(encode({ command: 'enquire_link', sequence: 77 }))
       bytes.writeUInt32BE(length, 0)
@@ -244,11 +244,11 @@ describe('the framer', () => {
     ['TLS', '1503030002', 'the other side speaks TLS, and this connection does not: set tls=true'],
     ['HTTP', '485454502f', 'the other side speaks HTTP, not SMPP: check host and port'],
     ['SSH', '5353482d32', 'a PDU of 1397966893 octets'],
-  ])('a peer that speaks %s is told by its first bytes', (_, first, reason) => {
+  ])('a peer that speaks %s is recognised by its first bytes', (_, first, reason) => {
     expect(frame([Buffer.from(first, 'hex')]).broken).toMatchObject([{ reason }])
   })
 
-  test('says nothing after it was stopped, even in the middle of a chunk', () => {
+  test('calls no handler after it was stopped, even in the middle of a chunk', () => {
     const link = encode({ command: 'enquire_link', sequence: 2 })
     const read: unknown[] = []
     const framer = new Framer({
@@ -264,7 +264,7 @@ describe('the framer', () => {
     expect(read.length).toBe(1)
   })
 
-  test('random octets neither crash nor hang it, and it never holds more than a PDU', () => {
+  test('random octets neither crash nor hang it, and it never stores more than a PDU', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 500 }), { maxLength: 20 }), chunks => {
         const { mostHeld } = frame(chunks.map(chunk => Buffer.from(chunk)))
@@ -294,7 +294,7 @@ describe('the framer', () => {
     )
   })
 
-  test('a PDU cut off anywhere, with its length told truly, is read or malformed', () => {
+  test('a truncated PDU with a right length is read or malformed', () => {
     fc.assert(
       fc.property(drafts, fc.nat(), (draft, cutAt) => {
         const whole = encode(draft)

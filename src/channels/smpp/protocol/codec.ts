@@ -7,8 +7,8 @@ const TLV_HEADER_BYTES = 4
 const RESPONSE_BIT = 0x80000000
 
 /**
- * The tables as the loops below want them, for they run for every message: kinds as small numbers, which for numbers
- * are their width in octets.
+ * The tables in a form for the fast loops below, which run for every message. A kind is a small number; for the integer
+ * kinds it is their width in octets.
  */
 type Plan = { command: Command; id: number; isResponse: boolean; names: string[]; kinds: number[] }
 type TlvPlan = { name: string; tag: number; kind: number }
@@ -36,14 +36,14 @@ const tlvByTag = new Map(tlvPlans.map(plan => [plan.tag, plan]))
 const NO_TLVS: Tlvs = Object.freeze({})
 const NO_BYTES = Buffer.alloc(0)
 
-/** Fields are reached by the names in the tables; the types of `Pdu` and `Draft` are made from the same tables. */
+/** Fields by their names in the tables. The types `Pdu` and `Draft` come from the same tables. */
 type Bag = Record<string, number | string | Buffer | undefined>
 
 export const isResponse = (id: number): boolean => id >= RESPONSE_BIT
 
 /**
- * Writes a PDU. An answer other than "ok" goes out without a body, as the specification has it. Throws a RangeError
- * for what cannot be said in SMPP (a NUL or a character beyond Latin-1 in a text, a value too long for its length).
+ * Writes a PDU. An answer with an error has no body, as the specification asks. Throws a RangeError if a value cannot be
+ * encoded: a text with a NUL or a character beyond Latin-1, or a value that is too long.
  */
 export function encode(draft: Draft): Buffer {
   const plan = planOf.get(draft.command)!
@@ -128,7 +128,7 @@ function writeTlvHeader(buffer: Buffer, at: number, tag: number, length: number)
   return at + TLV_HEADER_BYTES
 }
 
-/** By hand: texts are a dozen characters, and a call into native code costs more than these. */
+/** A loop, because texts have about a dozen characters and a call of native code would cost more. */
 function writeText(buffer: Buffer, start: number, text: string): number {
   let at = start
   for (let i = 0; i < text.length; i++) {
@@ -162,9 +162,9 @@ export const readInt32 = (buffer: Buffer, at: number): number =>
   buffer[at]! * 0x1000000 + ((buffer[at + 1]! << 16) | (buffer[at + 2]! << 8) | buffer[at + 3]!)
 
 /**
- * Reads the PDU that lies from `start` to `end`, header included. Never throws: what cannot be read comes back as
- * `malformed`. Octet strings are views of the buffer, not copies. Lengths of texts are not held against the limits
- * of the specification: operators exceed them, and the PDU's own length bounds them.
+ * Reads the PDU from `start` to `end`, with its header. It never throws: an unreadable PDU is returned as `malformed`.
+ * Octet strings are views of the buffer, not copies. The limits of the specification for texts are not checked, because
+ * operators exceed them; the length of the PDU bounds the texts.
  */
 export function decode(buffer: Buffer, start: number, end: number): Pdu | Malformed {
   const id = readInt32(buffer, start + 4)
@@ -194,7 +194,7 @@ const malformed = (id: number, sequence: number, code: number, reason: string): 
   reason,
 })
 
-/** Where the fields end, or -1 when the PDU ends before them. An answer may leave its body out altogether. */
+/** Returns the end of the fields, or -1 if the PDU ends before them. An answer may have no body. */
 function readFields(buffer: Buffer, start: number, end: number, plan: Plan, into: Bag): number {
   const { names, kinds } = plan
   if (start === end && plan.isResponse) return leaveEmpty(plan, into, end)
@@ -251,7 +251,7 @@ function keepRaw(read: Tlvs, tag: number, value: Buffer) {
   read.others.push({ tag, value })
 }
 
-/** Numbers are taken in any width up to four octets, and texts with or without their NUL: operators send both. */
+/** Accepts numbers of any width up to four octets, and texts with or without a NUL: operators send both. */
 function readTlv(buffer: Buffer, from: number, end: number, { name, kind }: TlvPlan, into: Bag): boolean {
   if (kind === BYTES) into[name] = buffer.subarray(from, end)
   else if (kind === TEXT) {

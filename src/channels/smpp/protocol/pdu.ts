@@ -1,8 +1,8 @@
 /**
- * The vocabulary of SMPP 3.4 as tables: what each command carries, in order, and what each optional parameter (TLV)
- * holds. The codec reads these tables, and so do the types: a field added here is encoded, decoded and typed.
+ * SMPP 3.4 as tables: the fields of each command, in order, and the type of each optional parameter (TLV). The codec and
+ * the types use these tables: a field that is added here is encoded, decoded and typed.
  *
- * `text` is a C-octet string, `bytes` an octet string behind its own length octet (in a TLV: the whole value).
+ * `text` is a C-octet string. `bytes` is an octet string after a length octet (in a TLV, the whole value).
  */
 export type Kind = 'int8' | 'int16' | 'int32' | 'text' | 'bytes'
 
@@ -168,23 +168,23 @@ type FieldsOf<L extends Layout> = { [F in L[number] as F[0]]: Value<F[1]> }
 export type Command = keyof typeof commands
 export type TlvName = keyof typeof tlvs
 
-/** The optional parameters of a PDU. `others` keeps what the table does not know, and repeats, as they came. */
+/** The optional parameters of a PDU. `others` has unknown and repeated parameters, undecoded. */
 export type Tlvs = { [N in TlvName]?: Value<(typeof tlvs)[N][1]> } & { others?: { tag: number; value: Buffer }[] }
 
 type Fields<C extends Command> = FieldsOf<(typeof commands)[C]['fields']>
 
-/** A PDU as it was read: every field of its command is there. */
+/** A PDU that was read. It has every field of its command. */
 export type Pdu<C extends Command = Command> = C extends Command
   ? { command: C; status: number; sequence: number; tlvs: Tlvs } & Fields<C>
   : never
 
-/** A PDU to be written: what is not given is 0 or empty. */
+/** A PDU to write. Missing fields are 0 or empty. */
 export type Draft<C extends Command = Command> = C extends Command
   ? { command: C; status?: number; sequence: number; tlvs?: Tlvs } & Partial<Fields<C>>
   : never
 
-/** Bytes that are no PDU of ours, with what an answer needs: the sequence they named and the status to give. */
+/** An unreadable PDU, with its sequence number and the status for the answer. */
 export type Malformed = { command: 'malformed'; id: number; status: number; sequence: number; reason: string }
 
-/** The bits of esm_class that matter to us. */
+/** The bits of esm_class that we use. */
 export const esmClass = { receipt: 0x04, messageType: 0x3c, udh: 0x40 } as const

@@ -12,7 +12,7 @@ const NO_COMMON_CIPHER =
 const CLIENT_CERTIFICATE =
   'the other side asks for a certificate of the client, and Tidings has none to show: ask the operator to allow connections without it'
 
-/** What is wrong and what to do, by the code of Node.js or OpenSSL. The code is added for those who search for it. */
+/** The problem and the remedy, by the code of Node.js or OpenSSL. The message ends with the code, for searches. */
 const WORDS: Record<string, string> = {
   CERT_HAS_EXPIRED:
     'the certificate of the other side has expired: the operator must renew it (and the clock of this machine must be right)',
@@ -40,7 +40,7 @@ const WORDS: Record<string, string> = {
   ERR_SSL_TLS_ALERT_CERTIFICATE_REQUIRED: CLIENT_CERTIFICATE,
 }
 
-/** Why a connection failed, in words for those who run Tidings. What is not about TLS stays as Node.js says it. */
+/** Why a connection failed, in words for operators of Tidings. Errors without TLS keep the message of Node.js. */
 export function socketErrorReason(error: SocketError): string {
   const { code = '' } = error
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return wrongName(error)

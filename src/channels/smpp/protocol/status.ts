@@ -1,4 +1,4 @@
-/** The answers of SMPP 3.4 (command_status), by their names in the specification. */
+/** The values of command_status in SMPP 3.4, by their names in the specification. */
 export const status = {
   ESME_ROK: 0x00,
   ESME_RINVMSGLEN: 0x01,
@@ -52,12 +52,12 @@ export const status = {
 
 const NAMES = new Map<number, string>(Object.entries(status).map(([name, code]) => [code, name]))
 
-/** As an operator's engineer would read it aloud: `ESME_RTHROTTLED (0x58)`; operators add codes of their own. */
+/** Name and code, as in `ESME_RTHROTTLED (0x58)`; only the code for codes that the specification does not have. */
 export function statusName(code: number): string {
   const hex = `0x${code.toString(16).padStart(2, '0')}`
   const name = NAMES.get(code)
   return name ? `${name} (${hex})` : hex
 }
 
-/** What an operator's refusal is kept as: its name where the specification has one, the bare number where not. */
+/** The stored form of an error: its name in the specification, or the bare number. */
 export const operatorErrorOf = (code: number): string => NAMES.get(code) ?? `0x${code.toString(16).padStart(2, '0')}`

@@ -21,7 +21,7 @@ const anyTexts = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 300 })
 
 const options: TextOptions = { longMessages: 'udh', gsmPacking: false, latin1: false }
 
-/** Reads the parts as a telephone would: each for itself, then joined in their order. */
+/** Reads the parts as a phone does: each alone, then joined in their order. */
 function readBack(text: string, chosen: TextOptions): string {
   const parts = encodeText(text, 0x1234, chosen).map(part => decodeInbound({ ...part, tlvs: part.tlvs ?? {} }, chosen))
   expectOneMessage(parts)
@@ -52,7 +52,7 @@ describe('a text in parts', () => {
     }
   }
 
-  test('has the parts it is billed for, and each fits on the air', () => {
+  test('has as many parts as are billed, and each fits into a message', () => {
     fc.assert(
       fc.property(fc.oneof(gsmTexts, anyTexts), text => {
         const parts = encodeText(text, 1, { ...options, gsmPacking: true })
@@ -62,7 +62,7 @@ describe('a text in parts', () => {
     )
   })
 
-  test('a part carries the header that joins it', () => {
+  test('a part has the header that joins the parts', () => {
     const [first, second] = encodeText('a'.repeat(161), 0x1f7, options)
     expect(first!.esmClass).toBe(esmClass.udh)
     expect(first!.shortMessage.subarray(0, 7)).toEqual(Buffer.from([5, 0, 3, 0xf7, 2, 1, 0x61]))
@@ -70,37 +70,37 @@ describe('a text in parts', () => {
     expect(second!.shortMessage.length).toBe(6 + 161 - 153)
   })
 
-  test('the coding says which alphabet it is', () => {
+  test('the data coding names the alphabet', () => {
     expect(encodeText('Hello', 1, options)[0]!.dataCoding).toBe(0)
     expect(encodeText('Привет', 1, options)[0]!.dataCoding).toBe(8)
     expect(encodeText('Hello', 1, { ...options, latin1: true })[0]!.dataCoding).toBe(3)
     expect(encodeText('Ω', 1, { ...options, latin1: true })[0]!.dataCoding).toBe(0)
   })
 
-  test('one that needs more than 255 parts is refused', () => {
+  test('a text of more than 255 parts is refused', () => {
     expect(() => encodeText('a'.repeat(153 * 256), 1, options)).toThrow(RangeError)
   })
 })
 
 describe('septets', () => {
-  test('pack as the standard shows', () => {
+  test('are packed as in the example of the standard', () => {
     const octets = packSeptets(encodeSeptets('hellohello'), 0)
     expect(octets.toString('hex')).toBe('e8329bfd4697d9ec37')
     expect(decodeSeptets(unpackSeptets(octets, 0))).toBe('hellohello')
   })
 
-  test('seven characters do not grow an "@"', () => {
+  test('seven characters get no "@" at the end', () => {
     expect(decodeSeptets(unpackSeptets(packSeptets(encodeSeptets('1234567'), 0), 0))).toBe('1234567')
     expect(decodeSeptets(unpackSeptets(packSeptets(encodeSeptets('1234567@'), 0), 0))).toBe('1234567@')
   })
 
-  test('an escape to nowhere shows the plain character', () => {
+  test('an escape without an extension character shows the default character', () => {
     expect(decodeSeptets(Buffer.from([0x1b, 0x41, 0x1b]))).toBe('A')
   })
 })
 
-describe('a text that comes in', () => {
-  test('is read by its coding', () => {
+describe('an inbound text', () => {
+  test('is read with its data coding', () => {
     expect(decodeText(0, Buffer.from([0x1b, 0x65, 0x00]))).toBe('€@')
     expect(decodeText(1, Buffer.from('plain'))).toBe('plain')
     expect(decodeText(3, Buffer.from([0xe9]))).toBe('é')
@@ -109,14 +109,14 @@ describe('a text that comes in', () => {
     expect(decodeText(0x18, Buffer.from('041f0440', 'hex'))).toBe('Пр')
   })
 
-  test('is joined by a reference of 16 bits too, behind other elements of the header', () => {
+  test('is joined by a reference of 16 bits too, after other elements of the header', () => {
     const header = Buffer.from([0x0b, 0x24, 0x01, 0x01, 0x01, 0x00, 0x08, 0x04, 0x12, 0x34, 0x03, 0x02])
     const shortMessage = Buffer.concat([header, Buffer.from('abc')])
     const read = decodeInbound({ esmClass: 0x40, dataCoding: 0, shortMessage, tlvs: {} }, options)
     expect(read).toEqual({ text: 'abc', joined: { reference: 'udh16:4660', part: 2, parts: 3 } })
   })
 
-  test('never stops us, whatever octets it is made of', () => {
+  test('never throws, for any octets', () => {
     fc.assert(
       fc.property(
         fc.nat(255),

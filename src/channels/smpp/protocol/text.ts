@@ -1,18 +1,18 @@
 import { GSM_DEFAULT, GSM_EXTENSION, splitSms } from '../../../base/sms-text.ts'
 import { esmClass, type Tlvs } from './pdu.ts'
 
-/** How a long text is told to be one: in a header of each part, in optional parameters, or by not cutting it. */
+/** How a long text is sent: in parts with a header, in parts with optional parameters, or as one payload. */
 export type LongMessages = 'udh' | 'sar' | 'payload'
 
 export type TextOptions = {
   longMessages: LongMessages
-  /** Eight septets in seven octets, as on the air; most operators want one septet an octet. */
+  /** Eight septets in seven octets, as on the air interface. Most operators expect one septet per octet. */
   gsmPacking: boolean
-  /** Texts of the GSM alphabet that are Latin-1 as well go out as Latin-1. Their parts are cut as before. */
+  /** Texts of the GSM alphabet that are also Latin-1 are sent as Latin-1. The parts stay the same. */
   latin1: boolean
 }
 
-/** What the fields of a submit_sm say of its text. */
+/** The fields of a submit_sm that carry the text. */
 export type TextPart = { esmClass: number; dataCoding: number; shortMessage: Buffer; tlvs?: Tlvs }
 
 export const dataCoding = { default: 0, ia5: 1, latin1: 3, cyrillic: 6, hebrew: 7, ucs2: 8 } as const
@@ -22,13 +22,13 @@ type Alphabet = 'gsm7' | 'packed' | 'latin1' | 'ucs2'
 const ESCAPE = 0x1b
 const CARRIAGE_RETURN = 0x0d
 const MOST_PARTS = 255
-/** The header that joins parts: its length, "concatenation", three octets: reference, parts, part. */
+/** The header that joins parts: its length, the element "concatenation", its length, then reference, parts, part. */
 const JOINING_HEADER_BYTES = 6
 const NO_BYTES = Buffer.alloc(0)
 
 /**
- * A text as the parts that are submitted, each cut where `smsParts` counted it, so that what is billed is what is
- * sent. `reference` tells the parts of one message from those of the next; an empty text is one empty part.
+ * Splits a text into the parts to submit. The split is the same as in `smsParts`, so that the billed and the submitted
+ * number of parts are equal. `reference` is the same in all parts of a message. An empty text is one empty part.
  */
 export function encodeText(text: string, reference: number, options: TextOptions): TextPart[] {
   const { alphabet: needed, parts } = splitSms(text)
@@ -94,7 +94,7 @@ function encodeAs(alphabet: Alphabet, text: string, headerBytes: number): Buffer
 
 const encodeUcs2 = (text: string) => Buffer.from(text, 'utf16le').swap16()
 
-/** Two octets by UTF-16 unit: the escape or 0, and the septet; 0xffff for what GSM cannot say. */
+/** For each UTF-16 unit two octets: the escape or 0, and the septet; 0xffff if the GSM alphabet has no such character. */
 const SEPTETS = septetsByUnit()
 
 function septetsByUnit(): Uint16Array {
@@ -118,8 +118,8 @@ export function encodeSeptets(text: string): Buffer {
 }
 
 /**
- * Eight septets into seven octets. Behind a header the first septet begins at a multiple of seven bits from the
- * beginning of the message. Seven bits left over at the end would read as "@": a carriage return goes there instead.
+ * Packs eight septets into seven octets. After a header the first septet starts at a multiple of seven bits from the
+ * beginning of the message. Seven unused bits at the end would be read as "@", so they get a carriage return.
  */
 export function packSeptets(septets: Buffer, headerBytes: number): Buffer {
   const fill = fillBits(headerBytes)
@@ -153,7 +153,7 @@ export function unpackSeptets(packed: Buffer, headerBytes: number): Buffer {
 
 const EXTENSION_CHARS = new Map(Object.entries(GSM_EXTENSION).map(([char, septet]) => [septet, char]))
 
-/** An escape before a septet the extension does not have shows the character of the default alphabet, as 23.038 asks. */
+/** After an escape, a septet without an extension character has its default character, as 3GPP TS 23.038 asks. */
 export function decodeSeptets(septets: Buffer): string {
   let text = ''
   for (let i = 0; i < septets.length; i++) {
@@ -167,12 +167,12 @@ export function decodeSeptets(septets: Buffer): string {
   return text
 }
 
-/** A text that came in: the whole of it, or a part with what joins it to the others. */
+/** An inbound text: a whole message, or a part with the data to join it with the other parts. */
 export type InboundText = { text: string; joined?: { reference: string; part: number; parts: number } }
 
 export type Incoming = { esmClass: number; dataCoding: number; shortMessage?: Buffer; tlvs: Tlvs }
 
-/** Reads what an SMSC delivers, in `short_message` or `message_payload`; never throws, whatever the octets are. */
+/** Reads the text in `short_message` or `message_payload`. It never throws, for any octets. */
 export function decodeInbound(incoming: Incoming, options: Pick<TextOptions, 'gsmPacking'>): InboundText {
   const octets = incoming.shortMessage?.length ? incoming.shortMessage : (incoming.tlvs.messagePayload ?? NO_BYTES)
   const header = readHeader(incoming.esmClass, octets)
@@ -205,7 +205,7 @@ export function decodeText(coding: number, octets: Buffer, gsmPacking = false, h
 const cyrillic = new TextDecoder('iso-8859-5')
 const hebrew = new TextDecoder('iso-8859-8')
 
-/** Above 0x0f the octet is a coding scheme of GSM 03.38, which some operators pass on as it is. */
+/** Above 0x0f the octet is a coding scheme of GSM 03.38, which some operators forward unchanged. */
 function alphabetOfCoding(coding: number): number {
   if (coding <= 0x0f) return coding
   const alphabet = coding & 0x0c
@@ -215,7 +215,7 @@ function alphabetOfCoding(coding: number): number {
 
 type Joined = NonNullable<InboundText['joined']>
 
-/** The elements of a user data header that join parts; a header longer than the message is none. */
+/** Reads the user data header with the data to join parts. A header longer than the message is ignored. */
 function readHeader(esm: number, octets: Buffer): { bytes: number; joined?: Joined } {
   if (!(esm & esmClass.udh) || octets.length === 0 || octets[0]! + 1 > octets.length) return { bytes: 0 }
   const bytes = octets[0]! + 1
@@ -238,6 +238,6 @@ function joinedBySar({ sarMsgRefNum, sarSegmentSeqnum, sarTotalSegments }: Tlvs)
   return joining(`sar:${sarMsgRefNum}`, sarSegmentSeqnum, sarTotalSegments)
 }
 
-/** "Part 1 of 1" needs no joining, and "part 5 of 3" allows none. */
+/** "Part 1 of 1" needs no joining, and "part 5 of 3" is impossible. */
 const joining = (reference: string, part: number, parts: number): Joined | undefined =>
   parts > 1 && parts <= MOST_PARTS && part >= 1 && part <= parts ? { reference, part, parts } : undefined

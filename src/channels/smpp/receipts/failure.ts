@@ -2,14 +2,14 @@ import { errorCodes } from '../../../base/error-codes.ts'
 import { status } from '../protocol/status.ts'
 
 /**
- * Why an operator did not deliver, as classes that mean the same at every operator: the message's error code is 600
- * and the class. Operators number their reasons as they like; their own value is kept beside it as they wrote it.
+ * The reasons for a failed delivery, as classes that are the same for all operators. The error code of the message is 600
+ * plus the class. Every operator has its own error numbers; its value is stored beside our code, unchanged.
  */
 export const failureClass = {
-  undelivered: 1, // and nothing more is known
+  undelivered: 1, // without a known reason
   unknownSubscriber: 2,
-  absent: 3, // switched off or out of reach for too long
-  barred: 4, // the subscriber or the service does not take messages
+  absent: 3, // switched off or without coverage for too long
+  barred: 4, // the subscriber or the service does not accept messages
   handset: 5, // busy, or its memory is full
   network: 6,
   expired: 7,
@@ -24,7 +24,7 @@ const FIRST_CODE = errorCodes.undelivered - failureClass.undelivered
 
 export const errorCodeOf = (kind: FailureClass): number => FIRST_CODE + kind
 
-/** The errors of MAP (3GPP TS 29.002) that come back for a message, as a GSM operator puts them into its receipts. */
+/** The errors of MAP (3GPP TS 29.002) for a message, as GSM operators put them into receipts. */
 const MAP_ERRORS: Record<number, FailureClass> = {
   1: failureClass.unknownSubscriber,
   5: failureClass.unknownSubscriber, // unidentified
@@ -37,7 +37,7 @@ const MAP_ERRORS: Record<number, FailureClass> = {
   27: failureClass.absent,
   31: failureClass.handset, // busy
   32: failureClass.handset, // delivery failure: memory, protocol, equipment
-  33: failureClass.absent, // and the list of those waiting is full
+  33: failureClass.absent, // and the list of waiting messages is full
   34: failureClass.network,
   35: failureClass.network,
   36: failureClass.network,
@@ -45,13 +45,13 @@ const MAP_ERRORS: Record<number, FailureClass> = {
 
 const GSM = 3
 
-/** From `network_error_code`: the kind of network in one octet, its error in two. */
+/** `network_error_code` has the type of the network in one octet, and its error in two. */
 export function classOfNetworkError(networkErrorCode: Buffer | undefined): FailureClass | undefined {
   if (networkErrorCode?.length !== 3 || networkErrorCode[0] !== GSM) return undefined
   return MAP_ERRORS[networkErrorCode.readUInt16BE(1)]
 }
 
-/** From the answer to a submission that will be no better the next time. */
+/** The class of a final error in the answer to a submission. */
 export function classOfRefusal(code: number): FailureClass {
   switch (code) {
     case status.ESME_RINVDSTADR:

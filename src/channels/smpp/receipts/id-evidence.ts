@@ -4,25 +4,25 @@ import { CANDIDATES, type IdRelation, type LearntIds, submittedId } from './mess
 export type UnreadReceipt = { id: string; subscriber: string | undefined }
 
 export type Evidence = {
-  /** The newest last. Of each, all that was submitted before it came has been answered, or never will be. */
+  /** The newest last. Every submission before a receipt has its answer, or will never have one. */
   receipts: UnreadReceipt[]
-  /** The numbers that went out under an id. */
+  /** The destinations that were submitted under an id. */
   destinationsOf: (keptId: string) => string[]
-  /** How many submissions have no answer: their receipts fit nothing, or by chance a wrong reading. */
+  /** The number of submissions without an answer: their receipts fit no reading, or by chance a wrong reading. */
   unanswered: number
 }
 
 export const MOST_JUDGED = 2000
-/** This share of receipts may fit nothing: those of submissions that nobody remembers. */
+/** This share of receipts may fit no reading: receipts of submissions that are already forgotten. */
 const MOST_MISFITS = 0.1
-/** Where receipts do not name the number, ids alone must speak so much more clearly. */
+/** If receipts do not contain the number, so many more receipts are needed. */
 const MORE_WITHOUT_ADDRESS = 10
 
 /**
- * How an operator writes ids, by all receipts together. A receipt fits a reading when there is a submission under that
- * id, to that number. A reading is right when nearly all receipts fit it, and when for each other reading there are more
- * receipts that speak against it than submissions without an answer could bring about. When all answers are in, every
- * receipt fits the right reading, so that no other can win. Otherwise there is no result, and the receipts wait.
+ * Finds out from all receipts together how an operator writes ids. A receipt fits a reading if there is a submission with
+ * that id to that number. A reading is right if nearly all receipts fit it, and if more receipts contradict each other
+ * reading than submissions without an answer could cause. When every submission has its answer, every receipt fits the
+ * right reading, so no other reading can win. Without a clear winner there is no result, and the receipts wait.
  */
 export function readingOf(evidence: Evidence): LearntIds | undefined {
   const receipts = distinct(evidence.receipts).slice(-MOST_JUDGED)
@@ -38,12 +38,12 @@ export function readingOf(evidence: Evidence): LearntIds | undefined {
   return alone && { relation: alone, byAddress: false }
 }
 
-/** Told twice, a receipt is one. */
+/** A repeated receipt counts once. */
 function distinct(receipts: UnreadReceipt[]): UnreadReceipt[] {
   return [...new Map(receipts.map(receipt => [`${receipt.id} ${receipt.subscriber ?? ''}`, receipt])).values()]
 }
 
-/** Of each receipt, the readings that it fits. */
+/** For each receipt, the readings that it fits. */
 function fitsOf(
   receipts: UnreadReceipt[],
   isThere: (kept: string, receipt: UnreadReceipt) => boolean,
@@ -65,7 +65,7 @@ function winnerOf(fits: Set<IdRelation>[], unanswered: number, needed: number): 
   })
 }
 
-/** How many more receipts fit the one and not the other than the other way round. */
+/** The receipts that fit only the first reading, minus the receipts that fit only the other. */
 function lead(fits: Set<IdRelation>[], one: IdRelation, other: IdRelation): number {
   const only = (a: IdRelation, b: IdRelation) => fits.filter(fitting => fitting.has(a) && !fitting.has(b)).length
   return only(one, other) - only(other, one)

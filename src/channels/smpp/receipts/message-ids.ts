@@ -1,33 +1,33 @@
 import { isSameNumber } from '../../../base/same-number.ts'
 
 /**
- * How the ids of an operator's answers relate to those of its receipts. The same number may stand there in
- * hexadecimal and here in decimal, in capitals, with leading zeros. What we keep and look up is the id of the answer
- * in its plainest form, so that a change of this setting does not orphan what was sent before it. Only `exact` keeps
- * it as it is: a change to or from it orphans those with capitals or leading zeros. To look for both forms would not
- * do, for where `exact` is needed the other form may be somebody else's.
+ * How the ids in an operator's answers relate to the ids in its receipts. The same number may be hexadecimal in one and
+ * decimal in the other, in capitals, or with leading zeros. We store the id of the answer in its plainest form, so that
+ * receipts of older messages are still matched after a change of this setting. Only `exact` stores the id unchanged: after
+ * a change to or from `exact`, receipts for ids with capitals or leading zeros are not matched. A search for both forms is
+ * no solution, because with `exact` the other form may be the id of another message.
  *
- * - `exact`: letter by letter
+ * - `exact`: character by character
  * - `same`: the same number system, but case and leading zeros may differ
  * - `hex-decimal`: hexadecimal in the answer, decimal in the receipt; `decimal-hex`: the other way round
- * - `auto`: found out from the receipts, and never guessed
+ * - `auto`: found out from the receipts, never guessed
  */
 export type IdRelation = 'exact' | 'same' | 'hex-decimal' | 'decimal-hex'
 export type ReceiptIds = IdRelation | 'auto'
 
 export const receiptIdSettings: readonly ReceiptIds[] = ['exact', 'same', 'hex-decimal', 'decimal-hex', 'auto']
 
-/** The id of an answer, in the form that is kept. */
+/** The stored form of the id of an answer. */
 export const keptId = (id: string, setting: ReceiptIds): string => (setting === 'exact' ? id : plain(id))
 
-/** Only what can be a number is made plain: in other ids, case and zeros may be all that tells two apart. */
+/** Only ids that can be numbers are made plain: other ids may differ in case and zeros alone. */
 const plain = (id: string) => (isHex(id) ? id.toLowerCase().replace(/^0+(?=.)/, '') : id)
 
-/** As long as the specification lets ids be: turning a number of thousands of digits around takes its time. */
+/** The longest id of the specification. The bound matters, because converting thousands of digits is slow. */
 const isHex = (id: string) => /^[0-9a-f]{1,64}$/i.test(id)
 const isDecimal = (id: string) => /^[0-9]{1,64}$/.test(id)
 
-/** The id of a receipt, as the answer to its submission would have had it; nothing when it could not have. */
+/** The stored id of the submission that a receipt names; undefined if the id of the receipt cannot be read this way. */
 export function submittedId(id: string, relation: IdRelation): string | undefined {
   switch (relation) {
     case 'exact':
@@ -41,18 +41,18 @@ export function submittedId(id: string, relation: IdRelation): string | undefine
   }
 }
 
-/** How an operator writes ids in its receipts, and whether these name the number that the message went to. */
+/** How an operator writes ids in receipts. `byAddress`: its receipts contain the destination of the message. */
 export type LearntIds = { relation: IdRelation; byAddress: boolean }
 
-/** The submission that a receipt is about: its kept id and, where another may have the same, the number it went to. */
+/** The submission of a receipt: its stored id and, if another message may have the same id, its destination. */
 export type NamedSubmission = { providerId: string; subscriber?: string }
 
 export type MessageIds = {
-  /** An answer came: gives the id to keep. */
+  /** Notes the id of an answer. Returns the id to store. */
   submitted(id: string, destination: string): string
-  /** A receipt came: gives the submission it is about, or nothing as long as its id could be read in two ways. */
+  /** Returns the submission of a receipt; undefined as long as the id has two possible readings. */
   receipted(id: string, subscriber: string): NamedSubmission | undefined
-  /** Takes what another process has found out, or this one has by other means. */
+  /** Sets the reading that another process, or `id-evidence.ts`, has found out. */
   recall(learnt: LearntIds): void
   readonly isLearnt: boolean
 }
@@ -61,23 +61,23 @@ export const CANDIDATES: IdRelation[] = ['same', 'hex-decimal', 'decimal-hex']
 
 export const asCandidate = (relation: string): IdRelation | undefined => CANDIDATES.find(each => each === relation)
 
-/** The id of a receipt when every reading comes to the same; nothing when they differ. */
+/** The submission id of a receipt if all readings agree; undefined if they differ. */
 export function onlyReading(id: string): string | undefined {
   const readings = new Set(CANDIDATES.flatMap(relation => submittedId(id, relation) ?? []))
   return readings.size === 1 ? [...readings][0] : undefined
 }
 
-/** Whether the id of a receipt, in some reading, is that of a submission. */
+/** Whether the id of a receipt, in some reading, is the id of a submission. */
 export const couldName = (id: string, keptId: string): boolean =>
   CANDIDATES.some(relation => submittedId(id, relation) === keptId)
 
 /**
- * Operators count, and begin again: a short id comes back, and then the number decides whose receipt it is. A long one
- * is never used again in the time that we remember it.
+ * Operators count ids, and start again. So a short id may repeat, and the destination decides which message a receipt
+ * belongs to. A long id does not repeat as long as we store it.
  */
 const MOST_SHORT = 8
 
-/** The submission that a receipt names, once the reading is known; nothing when the id cannot be read so. */
+/** The submission of a receipt by a known reading; undefined if the id cannot be read this way. */
 export function namedBy(id: string, subscriber: string | undefined, learnt: LearntIds): NamedSubmission | undefined {
   const providerId = submittedId(id, learnt.relation)
   if (providerId === undefined) return undefined
@@ -85,11 +85,11 @@ export function namedBy(id: string, subscriber: string | undefined, learnt: Lear
   return { providerId, ...(learnt.byAddress && isShort && subscriber !== undefined ? { subscriber } : {}) }
 }
 
-/** After so many receipts that agree it is settled, and nothing is remembered any more. */
+/** After so many receipts that agree the reading is certain, and submissions are no longer remembered. */
 const CERTAIN_AFTER = 50
 const MOST_REMEMBERED = 20_000
 
-/** `onLearnt` is told, when it is to be found out, what is right from now on: once, or seldom. */
+/** With `auto`, `onLearnt` gets the reading when it is found: once, or seldom again. */
 export function createMessageIds(setting: ReceiptIds, onLearnt: (learnt: LearntIds) => void = () => {}): MessageIds {
   return setting === 'auto' ? findingOut(onLearnt) : settled(setting)
 }
@@ -102,9 +102,9 @@ const settled = (relation: IdRelation): MessageIds => ({
 })
 
 /**
- * Finds out by itself only where no chance could deceive it: ids so long that a wrong reading of one practically never
- * is the id of another submission. Remembers for that what was submitted lately, with its destination. Short ids, such as
- * those of an operator that counts from 1, are left unread here: `id-evidence.ts` decides over all receipts together.
+ * Finds out the reading only from long ids, because a wrong reading of a long id is practically never the id of another
+ * submission. For this it remembers the last submissions with their destinations. Short ids, for example of an operator
+ * that counts from 1, stay unread here: `id-evidence.ts` decides about all receipts together.
  */
 function findingOut(onLearnt: (learnt: LearntIds) => void): MessageIds {
   const remembered = new Map<string, string>()
@@ -151,7 +151,7 @@ function findingOut(onLearnt: (learnt: LearntIds) => void): MessageIds {
     else learn({ relation, byAddress })
   }
 
-  /** How likely an id of this length, taken at random, is one that was submitted. */
+  /** The probability that a random id of this length is the id of a submission. */
   const chanceOf = (kept: string) => (countByLength.get(kept.length) ?? 0) / 10 ** kept.length
 
   function agree() {
@@ -177,6 +177,6 @@ function findingOut(onLearnt: (learnt: LearntIds) => void): MessageIds {
   }
 }
 
-/** That a wrong reading hits an id by chance; and that it does, and the number is right as well. */
+/** The largest accepted probability of a wrong reading: by the id alone, and by the id together with the number. */
 const MOST_CHANCE = 1e-7
 const MOST_CHANCE_OF_BOTH = 1e-4

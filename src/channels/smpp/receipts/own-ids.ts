@@ -1,20 +1,21 @@
 import { comparableNumber, isSameNumber } from '../../../base/same-number.ts'
 import type { Channel, Feed, Outgoing, Receipt, SendResult, Unsure } from '../../channel.ts'
 
-/** `session`: the time between two connections to the operator in which it was submitted. */
+/** `session` counts the connections to the operator: it tells before which reconnect the message was submitted. */
 type Owner = { companyId: number; uuid: string; destination: string; isContested: boolean; session: number }
 
 const MOST_REMEMBERED = 200_000
-/** Unless told otherwise: longer than an operator takes to answer, and we take to record it. */
+/** The default: longer than an operator needs to answer and we need to record the answer. */
 const UNSURE_FOR_MS = 40_000
 
 /**
- * Remembers the ids under which messages of one part were taken here, so that a receipt that comes back to the same
- * process names our own message, and nobody has to be asked for it. Each is forgotten with its first receipt, and the
- * oldest when there are too many: what is not remembered goes by the operator's id, as does what others submitted.
+ * Remembers the ids of messages with one part that this process submitted. A receipt to the same process then gets our
+ * own message id, and the database needs no search by the operator's id. An id is forgotten with its first receipt; if
+ * there are too many, the oldest is forgotten. Other receipts keep the operator's id, also receipts for messages of other
+ * processes.
  *
- * An operator that was restarted may count its ids from 1 again. A receipt may then be for a message whose answer is not
- * in yet, and bear the id of an older message to the same number. Such a receipt is passed on as unsure.
+ * A restarted operator may count its ids from 1 again. Then a receipt may be for a message whose answer has not arrived
+ * yet, and have the id of an older message to the same number. Such a receipt is passed on as unsure.
  */
 export function rememberOwn(feed: Feed, { most = MOST_REMEMBERED, unsureForMs = UNSURE_FOR_MS } = {}) {
   const owners = new Map<string, Owner>()
@@ -24,7 +25,7 @@ export function rememberOwn(feed: Feed, { most = MOST_REMEMBERED, unsureForMs = 
   function remember({ companyId, uuid, destination }: Outgoing, result: SendResult) {
     const ids = idsOf(result)
     const before = owners.get(ids[0] ?? '')
-    for (const id of ids) owners.delete(id) // operators use their ids again: the old owner has nothing to come
+    for (const id of ids) owners.delete(id) // operators reuse ids: the old message has no receipt to come
     if (result.kind !== 'accepted' || ids.length !== 1) return
     const isContested = before !== undefined && isSameNumber(before.destination, destination)
     owners.set(ids[0]!, { companyId, uuid, destination, isContested, session })
@@ -42,17 +43,17 @@ export function rememberOwn(feed: Feed, { most = MOST_REMEMBERED, unsureForMs = 
     return { ...receipt, of: { companyId, uuid } }
   }
 
-  /** The operator gave this id twice for this number, or may just have done so. */
+  /** The operator used this id twice for this number, or may have done so just now. */
   function doubtOf(owner: Owner | undefined, { subscriber }: Receipt): Unsure | undefined {
     const number = comparableNumber(subscriber)
     if (number === undefined) return undefined
     if (owner?.session !== session && underWay.has(number)) return { forMs: unsureForMs }
-    // When the newest message is the only one without an end, it is meant.
+    // If only the newest message has no final status, the receipt is for the newest message.
     const isContested = owner?.isContested && isSameNumber(owner.destination, subscriber)
     return isContested ? { forMs: unsureForMs, unless: owner.uuid } : undefined
   }
 
-  /** Where the number counts: it is the owner's, and no other message to it waits for a receipt under the same id. */
+  /** If the receipt has a number, it must be the number of the message, and no other message may share id and number. */
   const isSurely = ({ destination, isContested }: Owner, { subscriber }: Receipt) =>
     subscriber === undefined || (!isContested && isSameNumber(destination, subscriber))
 
@@ -97,14 +98,14 @@ export function rememberOwn(feed: Feed, { most = MOST_REMEMBERED, unsureForMs = 
       (channel: Pick<Channel, 'submit'>): Channel['submit'] =>
       (...given) =>
         submit(channel, ...given),
-    /** There is a new connection to the operator: it may have been restarted since the last one. */
+    /** There is a new connection: the operator may have been restarted since the last one. */
     reconnected() {
       session += 1
     },
   }
 }
 
-/** Every id that a result names; of a message of several parts that went in part only, those of the parts taken. */
+/** All ids in a result; of an incomplete message, the ids of the submitted parts. */
 function idsOf(result: SendResult): string[] {
   if (result.kind === 'accepted') return result.providerIds ?? []
   return 'taken' in result ? Object.values(result.taken ?? {}) : []

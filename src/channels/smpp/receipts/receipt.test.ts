@@ -67,20 +67,20 @@ describe('a receipt', () => {
     expect(readReceipt(aReceipt('id:a_b@c stat:DELIVRD'))!.id).toBe('a_b@c')
   })
 
-  test('in the payload counts as well, and an intermediate one ends nothing', () => {
+  test('in the payload is read too, and an intermediate receipt is not final', () => {
     const messagePayload = Buffer.from(aText('DELIVRD'))
     expect(readReceipt({ esmClass: 4, dataCoding: 0, tlvs: { messagePayload } })!.status).toBe('DELIVERED')
     expect(readReceipt(aReceipt(aText('DELIVRD'), {}, 0x20))!.status).toBeUndefined()
   })
 
-  test('is what the SMSC marked as one, not what a subscriber wrote', () => {
+  test('is recognised by the marks of the SMSC, not by the text of a subscriber', () => {
     expect(isReceipt(aReceipt(aText('DELIVRD'), {}, 0))).toBe(false)
     expect(isReceipt(aReceipt(aText('DELIVRD'), {}, 0x40))).toBe(false)
     expect(isReceipt(aReceipt('', { receiptedMessageId: '1' }, 0))).toBe(true)
     expect(isReceipt(aReceipt('', {}, 4))).toBe(true)
   })
 
-  test('without an id is none, and no octets stop us', () => {
+  test('without an id is ignored, and no octets make the reader throw', () => {
     expect(readReceipt(aReceipt('stat:DELIVRD'))).toBeUndefined()
     fc.assert(
       fc.property(
@@ -95,7 +95,7 @@ describe('a receipt', () => {
     )
   })
 
-  test('has an id and an error that can be kept, whatever controls stand in them', () => {
+  test('has an id and an error without control characters', () => {
     expect(readReceipt(aReceipt('id:123\0 stat:UNDELIV err:027\0'))).toMatchObject({ id: '123', operatorError: '027' })
     expect(readReceipt(aReceipt('id:123 stat:DELIVRD err:000\0'))).toEqual({ id: '123', status: 'DELIVERED' })
     const told = { receiptedMessageId: '12\u00013', messageState: 2 }
@@ -104,20 +104,20 @@ describe('a receipt', () => {
     expect(operatorError).toBe('7'.repeat(200))
   })
 
-  test('whose id is endless, or nothing but controls, has the one of its text, or none', () => {
+  test('whose id is very long, or has only control characters, has the id of its text, or none', () => {
     const endless = { receiptedMessageId: '7'.repeat(201), messageState: 2 }
     expect(readReceipt(aReceipt('id:5', endless))).toMatchObject({ id: '5' })
     expect(readReceipt(aReceipt('', endless))).toBeUndefined()
     expect(readReceipt(aReceipt('id:\u0001 stat:DELIVRD'))).toBeUndefined()
   })
 
-  test('was done at a moment, when the zone is known', () => {
+  test('has a time if the zone is known', () => {
     expect(momentOf('2601021530', 180)).toEqual(new Date('2026-01-02T12:30:00Z'))
     expect(momentOf('260102153045', 0)).toEqual(new Date('2026-01-02T15:30:45Z'))
     expect(momentOf('nonsense', 0)).toBeUndefined()
   })
 
-  test('was not done in the future, though the zone be wrong', () => {
+  test('has no time in the future, even with a wrong zone', () => {
     const now = Date.UTC(2026, 0, 2, 12, 30)
     expect(momentOf('2601021530', 180, now)).toEqual(new Date(now))
     expect(momentOf('2601021530', 0, now)).toEqual(new Date(now))
@@ -134,12 +134,12 @@ describe('ids of answers and receipts', () => {
     ['hex-decimal', '499602D2', '1234567890'],
     ['hex-decimal', '00499602d2', '01234567890'],
     ['decimal-hex', '1234567890', '499602D2'],
-  ])('meet under "%s": %s and %s', (setting, answered, receipted) => {
+  ])('match with "%s": %s and %s', (setting, answered, receipted) => {
     const ids = createMessageIds(setting)
     expect(ids.receipted(receipted, '')).toEqual({ providerId: ids.submitted(answered, '') })
   })
 
-  test('a change of the setting finds what was sent before it, but to or from "exact" only ids that are plain', () => {
+  test('a change of the setting still matches older messages, but to or from "exact" only with plain ids', () => {
     const kept = createMessageIds('same').submitted('00AB', '')
     const receipted = (setting: ReceiptIds, id: string) => createMessageIds(setting).receipted(id, '')!.providerId
     expect(receipted('hex-decimal', '171')).toBe(kept)
@@ -147,7 +147,7 @@ describe('ids of answers and receipts', () => {
     expect(receipted('exact', '1234')).toBe(createMessageIds('same').submitted('1234', ''))
   })
 
-  test('every number meets itself, however both sides write it', () => {
+  test('every number matches itself, in all forms of both sides', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 64n }), fc.nat(5), (number, zeros) => {
         const [hex, decimal] = [number.toString(16), number.toString()]
@@ -167,7 +167,7 @@ describe('ids of answers and receipts', () => {
     ['hexadecimal, then decimal', n => n.toString(16).toUpperCase(), n => String(n)],
     ['decimal, then hexadecimal', n => String(n), n => n.toString(16)],
     ['hexadecimal in another case', n => n.toString(16), n => n.toString(16).toUpperCase()],
-  ])('"auto" finds out by itself where ids are long: %s', (_, answered, receipted) => {
+  ])('"auto" finds the reading from long ids: %s', (_, answered, receipted) => {
     const FIRST = 123_456_789_000
     const learnt: LearntIds[] = []
     const ids = createMessageIds('auto', found => learnt.push(found))
@@ -175,13 +175,13 @@ describe('ids of answers and receipts', () => {
     for (let i = 0; i < 200; i++) {
       expect(ids.receipted(receipted(FIRST + i), `+${numberOf(i)}`)).toEqual({ providerId: kept[i] })
     }
-    // And of messages it never saw, such as those of another process.
+    // Receipts of messages of another process are read too.
     const other = ids.receipted(receipted(FIRST + 99_999), '79990000000')
     expect(other).toEqual({ providerId: keptId(answered(FIRST + 99_999), 'auto') })
     expect(learnt).toHaveLength(1)
   })
 
-  test('"auto" reads nothing as long as it knows nothing, and short ids tell it nothing', () => {
+  test('"auto" reads no id before the reading is found, and learns nothing from short ids', () => {
     const ids = createMessageIds('auto')
     expect(ids.receipted('12', numberOf(1))).toBeUndefined()
     ids.submitted('c', numberOf(1))
@@ -189,7 +189,7 @@ describe('ids of answers and receipts', () => {
     expect(ids.receipted('x-12', numberOf(1))).toEqual({ providerId: 'x-12' })
   })
 
-  test('"auto" that is told reads what it never saw; of a short id, the number counts as well', () => {
+  test('"auto" with a given reading reads ids of unknown messages; with a short id, the number counts too', () => {
     const ids = createMessageIds('auto')
     ids.recall({ relation: 'hex-decimal', byAddress: true })
     expect(ids.receipted('99999', numberOf(9))).toEqual({ providerId: '1869f', subscriber: numberOf(9) })
@@ -197,7 +197,7 @@ describe('ids of answers and receipts', () => {
     expect(ids.receipted('1a', numberOf(9))).toBeUndefined()
   })
 
-  test('"auto" believes its own eyes more than what it was told', () => {
+  test('"auto" prefers its own evidence to a given reading', () => {
     const learnt: LearntIds[] = []
     const ids = createMessageIds('auto', found => learnt.push(found))
     ids.recall({ relation: 'hex-decimal', byAddress: true })
@@ -207,7 +207,7 @@ describe('ids of answers and receipts', () => {
   })
 })
 
-describe('what all receipts together tell of the ids', () => {
+describe('the reading from all receipts together', () => {
   const forms: Record<string, { relation: string; answered: (n: number) => string; receipted: (n: number) => string }> =
     {
       decimal: { relation: 'same', answered: String, receipted: String },
@@ -217,7 +217,7 @@ describe('what all receipts together tell of the ids', () => {
       'decimal-hex': { relation: 'decimal-hex', answered: String, receipted: n => n.toString(16) },
     }
 
-  /** An operator that counts, what it answered and what it reported. */
+  /** An operator that counts its ids, with its answers and receipts. */
   function evidenceOf(world: {
     form: string
     first: number
@@ -244,7 +244,7 @@ describe('what all receipts together tell of the ids', () => {
     expect(readingOf(evidence)).toEqual({ relation: evidence.relation, byAddress: true })
   })
 
-  test('nothing while receipts fit several readings, or speak of what is not known', () => {
+  test('no result while receipts fit several readings, or belong to unknown messages', () => {
     const nine = evidenceOf({ form: 'hex-decimal', first: 1, numbers: 1, messages: 9 })
     expect(readingOf(nine)).toBeUndefined()
     const others = evidenceOf({ form: 'hex-decimal', first: 1000, numbers: 1, messages: 10 })
@@ -253,14 +253,14 @@ describe('what all receipts together tell of the ids', () => {
     expect(readingOf({ ...ours, receipts: [] })).toBeUndefined()
   })
 
-  test('receipts that name no number, or another, tell by their ids, when there are many', () => {
+  test('many receipts without the number, or with another number, give a result by their ids', () => {
     const evidence = evidenceOf({ form: 'hex-decimal', first: 1, numbers: 60, messages: 60 })
     const unnamed = evidence.receipts.map(({ id }) => ({ id, subscriber: undefined }))
     expect(readingOf({ ...evidence, receipts: unnamed })).toEqual({ relation: 'hex-decimal', byAddress: false })
     expect(readingOf({ ...evidence, receipts: unnamed.slice(0, 12) })).toBeUndefined()
   })
 
-  test('whatever the operator does, no wrong reading comes out; and with enough receipts the right one does', () => {
+  test('no operator leads to a wrong reading, and enough receipts lead to the right one', () => {
     const worlds = fc.record({
       form: fc.constantFrom(...Object.keys(forms)),
       first: fc.constantFrom(0, 1, 2, 7, 90, 250, 4000, 99_990, 123_456_789),

@@ -6,13 +6,13 @@ import { classOfNetworkError, errorCodeOf, type FailureClass, failureClass } fro
 
 /** The content of a receipt. Without `status` the receipt is not final. */
 export type SmscReceipt = {
-  /** As the SMSC wrote it; `message-ids.ts` knows how it relates to the id of the submission. */
+  /** As the SMSC wrote it; `message-ids.ts` converts it to the id of the submission. */
   id: string
   status?: Extract<Receipt['status'], 'DELIVERED' | 'FAILED'>
   errorCode?: number
-  /** The operator's own value, for those who talk to the operator. */
+  /** The operator's own error, for questions to the operator. */
   operatorError?: string
-  /** The SMSC's "done date", YYMMDDhhmm or YYMMDDhhmmss, in the SMSC's own zone. */
+  /** The "done date", YYMMDDhhmm or YYMMDDhhmmss, in the zone of the SMSC. */
   doneDate?: string
 }
 
@@ -20,7 +20,7 @@ export type FinalReceipt = SmscReceipt & Required<Pick<SmscReceipt, 'status'>>
 
 type Ending = 'none' | 'delivered' | FailureClass
 
-/** `message_state` by its number; what is not here is no end: scheduled, en route, accepted, unknown. */
+/** The final values of `message_state`. Other values are not final: scheduled, en route, accepted, unknown. */
 const STATES: Record<number, Ending> = {
   2: 'delivered',
   3: failureClass.expired,
@@ -42,13 +42,13 @@ const STATS: Record<string, Ending> = {
 }
 
 /**
- * Whether a delivery is a receipt. Only what the SMSC itself marked counts: a subscriber may well send a text that
- * looks like one, and must not end messages by it.
+ * Whether a delivery is a receipt. Only the marks of the SMSC count: a subscriber can send a text that looks like a
+ * receipt, and must not change the status of messages with it.
  */
 export const isReceipt = ({ esmClass: esm, tlvs }: Pick<Incoming, 'esmClass' | 'tlvs'>): boolean =>
   (esm & esmClass.messageType) !== 0 || tlvs.receiptedMessageId !== undefined
 
-/** Reads a receipt from its optional parameters, and from its text where they are silent. */
+/** Reads a receipt from its optional parameters, and from its text if they are missing. */
 export function readReceipt(incoming: Incoming): SmscReceipt | undefined {
   const { receiptedMessageId, messageState, networkErrorCode, messagePayload } = incoming.tlvs
   const octets = incoming.shortMessage?.length ? incoming.shortMessage : messagePayload
@@ -64,7 +64,7 @@ export function readReceipt(incoming: Incoming): SmscReceipt | undefined {
   }
 }
 
-/** The default alphabet is unpacked here whatever messages are: receipts are plain ASCII, "_" and "@" included. */
+/** Receipts in the default alphabet are read as ASCII, because operators write "_" and "@" in ASCII. */
 const textCoding = (coding: number) => (coding === 0 ? 1 : coding)
 
 const INTERMEDIATE = 0x20
@@ -72,7 +72,7 @@ const isIntermediate = (esm: number) => (esm & INTERMEDIATE) !== 0
 
 export type ReceiptText = { id?: string; stat?: string; err?: string; doneDate?: string }
 
-/** `id:.. sub:.. dlvrd:.. submit date:.. done date:.. stat:.. err:.. text:..`, in any order and case, gaps allowed, a NUL at the end too. */
+/** `id:.. sub:.. dlvrd:.. submit date:.. done date:.. stat:.. err:.. text:..`, in any order and case, with gaps, or with a NUL at the end. */
 export function readReceiptText(text: string): ReceiptText {
   const head = text.split(/\btext:/i, 1)[0]!
   const find = (name: RegExp) => name.exec(head)?.[1]
@@ -89,7 +89,7 @@ const endingOfStat = (stat: string | undefined): Ending => (stat && STATS[stat.s
 function statusOf(ending: Ending, networkErrorCode: Buffer | undefined): Pick<SmscReceipt, 'status' | 'errorCode'> {
   if (ending === 'none') return {}
   if (ending === 'delivered') return { status: 'DELIVERED' }
-  // The network's own word says more than "undelivered", but an expired message is expired for whatever reason.
+  // The error of the network is more precise than "undelivered". An expired message stays "expired".
   const kind = ending === failureClass.undelivered ? (classOfNetworkError(networkErrorCode) ?? ending) : ending
   return { status: 'FAILED', errorCode: errorCodeOf(kind) }
 }
@@ -103,8 +103,8 @@ function operatorErrorOf(networkErrorCode: Buffer | undefined, err: string | und
 }
 
 /**
- * The moment of a "done date", when the SMSC's zone is known, as minutes east of UTC. Never one to come: the zone is
- * wrong then, or a clock.
+ * The time of a "done date", with the zone of the SMSC in minutes east of UTC. A time in the future becomes now, because
+ * the zone or a clock is wrong.
  */
 export function momentOf(doneDate: string, zoneMinutes: number, now = Date.now()): Date | undefined {
   const digits = /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)?/.exec(doneDate)?.slice(1).map(Number)
