@@ -59,7 +59,8 @@ export function createCallingChannel({ window, send }: CallingOptions): Channel 
   function pump() {
     while (calls.size < window && jobs.length > 0) {
       turn = (turn + 1) % jobs.length
-      const job = jobs[turn]!
+      const job = jobs[turn]
+      if (!job) return
       const index = job.next++
       if (job.next === job.batch.length) jobs.splice(turn--, 1)
       start(job, index)
@@ -76,8 +77,10 @@ export function createCallingChannel({ window, send }: CallingOptions): Channel 
   }
 
   function handOver(job: Job, index: number) {
+    const message = job.batch[index]
+    if (!message) throw new Error(`a batch of ${job.batch.length} messages has no message ${index}`)
     job.open++
-    const called = sendSafely(job.batch[index]!).then(sent => {
+    const called = sendSafely(message).then(sent => {
       calls.delete(called)
       job.open--
       job.report(index, note(sent))

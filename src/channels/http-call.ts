@@ -79,11 +79,11 @@ function ask({ url, method = 'POST', headers, body, timeoutMs }: Call, resolve: 
 
 const TIMEOUT = 'TIMEOUT'
 
-function headOf({ statusCode, headersDistinct }: IncomingMessage) {
+function headOf({ statusCode = 0, headersDistinct }: IncomingMessage) {
   const pairs = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
     values.map((value): [string, string] => [name, value]),
   )
-  return { status: statusCode!, headers: new Headers(pairs) }
+  return { status: statusCode, headers: new Headers(pairs) }
 }
 
 async function textOf(response: IncomingMessage): Promise<string> {
@@ -97,7 +97,8 @@ async function textOf(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8', 0, MOST_ANSWER_BYTES)
 }
 
-const codeOf = (error: unknown) => (error as { code?: string }).code ?? ''
+const codeOf = (error: unknown) =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 
 /** Only the code of the error is used: its message could contain an address with a token. */
 function reasonOf(code: string, isConnected = false): string {
@@ -108,12 +109,17 @@ function reasonOf(code: string, isConnected = false): string {
 /** The body as a JSON object; an empty object if it is none. */
 export function objectOf(body: string): Record<string, unknown> {
   try {
-    const value = JSON.parse(body)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
+    return objectIn(JSON.parse(body))
   } catch {
     return {}
   }
 }
+
+/** A value of JSON as an object; an empty object if it is none. */
+export const objectIn = (value: unknown): Record<string, unknown> => (isObject(value) ? value : {})
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The wait in `Retry-After`, which has seconds or a date; undefined if it is absent or unreadable. */
 export function retryAfterMs(headers: Headers, now: Date): number | undefined {

@@ -33,13 +33,15 @@ export function whole(raw: RawSettings, name: string, otherwise: number, least: 
 
 export function flag(raw: RawSettings, name: string, otherwise = false): boolean {
   const value = raw[name] ?? otherwise
-  if (![true, false, 'true', 'false'].includes(value as never)) throw wrongSetting(name, 'must be true or false')
-  return value === true || value === 'true'
+  if (value === true || value === 'true') return true
+  if (value === false || value === 'false') return false
+  throw wrongSetting(name, 'must be true or false')
 }
 
 export function oneOf<T extends string>(raw: RawSettings, name: string, allowed: readonly [T, ...T[]]): T {
-  const value = (raw[name] ?? allowed[0]) as T
-  if (!allowed.includes(value)) throw wrongSetting(name, `must be one of ${[...new Set(allowed)].join(', ')}`)
+  const given = raw[name] ?? allowed[0]
+  const value = allowed.find(choice => choice === given)
+  if (value === undefined) throw wrongSetting(name, `must be one of ${[...new Set(allowed)].join(', ')}`)
   return value
 }
 

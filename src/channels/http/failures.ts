@@ -1,5 +1,6 @@
 import { errorCodes } from '../../base/error-codes.ts'
 import { plainWords } from '../../base/plain-words.ts'
+import { objectIn } from '../http-call.ts'
 
 /** The errors of the protocol. Any other error is the provider's own. */
 const known: Record<string, number> = {
@@ -24,8 +25,7 @@ const MOST_MESSAGE_CHARS = 300
 
 /** The `error` of an answer or an event, if it can be read. */
 export function readError(error: unknown): { code?: string; message?: string } {
-  if (typeof error !== 'object' || error === null) return {}
-  const { code, message } = error as Record<string, unknown>
+  const { code, message } = objectIn(error)
   return {
     ...(isWord(code) ? { code: plainWords(String(code), MOST_CODE_CHARS) } : {}),
     ...(isWord(message) ? { message: plainWords(String(message), MOST_MESSAGE_CHARS) } : {}),

@@ -1,5 +1,5 @@
 import { ECDH } from 'node:crypto'
-import { objectOf } from '../http-call.ts'
+import { objectIn, objectOf } from '../http-call.ts'
 
 /** An address of a subscriber: the subscription of a browser, or the registration token of an app. */
 export type PushAddress =
@@ -29,7 +29,7 @@ function readSubscription({ endpoint, keys }: Record<string, unknown>): PushAddr
   if (!url) return unreadable('the subscription has no endpoint')
   if (url.username || url.password) return unreadable('the endpoint carries a user or a password')
 
-  const { p256dh, auth } = (keys ?? {}) as Record<string, unknown>
+  const { p256dh, auth } = objectIn(keys)
   const read = { p256dh: bytesOf(p256dh), auth: bytesOf(auth) }
   if (!isPoint(read.p256dh)) return unreadable('p256dh is no public key of P-256')
   if (read.auth.length !== AUTH_BYTES) return unreadable(`auth is not ${AUTH_BYTES} bytes`)

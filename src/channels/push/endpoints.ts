@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { forgetOldest } from '../forget-oldest.ts'
 
 /** `refused`: we never connect to it. `unknown`: the lookup of its name failed. */
 export type Verdict = 'allowed' | 'refused' | 'unknown'
@@ -40,7 +41,7 @@ export function createEndpointCheck({ allowInsecure, timeoutMs }: EndpointSettin
 
   function remember(host: string, verdict: Verdict) {
     known.delete(host)
-    if (known.size >= MOST_HOSTS) known.delete(known.keys().next().value!)
+    if (known.size >= MOST_HOSTS) forgetOldest(known)
     known.set(host, { verdict, until: performance.now() + REMEMBER_MS })
   }
 

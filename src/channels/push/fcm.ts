@@ -1,5 +1,5 @@
 import type { Outgoing } from '../channel.ts'
-import { type CallResult, call, objectOf } from '../http-call.ts'
+import { type CallResult, call, objectIn, objectOf } from '../http-call.ts'
 import { createAccessTokens, type TokenFailure } from './access-tokens.ts'
 import { secondsOf } from './jwt.ts'
 import { lifetimeSecondsOf, notificationOf } from './notification.ts'
@@ -107,24 +107,19 @@ function meaningOf(status: number, code: string | undefined, isAboutToken: boole
   return meaningsOfCodes[code ?? ''] ?? meaningsOfStatuses[status] ?? 'refused'
 }
 
-type FcmError = {
-  status?: unknown
-  message?: unknown
-  details?: { errorCode?: unknown; fieldViolations?: { field?: unknown }[] }[]
-}
-
 /**
  * The error of FCM. One code stands for a malformed token and for any other malformed field. Only the name of the field
  * or the text tells them apart. Wrong data of a customer must not remove the address of a subscriber.
  */
 function errorOf(body: string): { code: string | undefined; isAboutToken: boolean } {
-  const { status, message, details } = (objectOf(body).error ?? {}) as FcmError
-  const list = Array.isArray(details) ? details.filter(detail => detail !== null) : []
+  const { status, message, details } = objectIn(objectOf(body).error)
+  const list = objectsIn(details)
   const code = list.map(({ errorCode }) => errorCode).find(isCode) ?? (isCode(status) ? status : undefined)
-  const fields = list.flatMap(({ fieldViolations }) => (Array.isArray(fieldViolations) ? fieldViolations : []))
-  const isAboutToken =
-    fields.some(violation => violation?.field === 'message.token') || /registration token/i.test(String(message))
+  const fields = list.flatMap(({ fieldViolations }) => objectsIn(fieldViolations).map(({ field }) => field))
+  const isAboutToken = fields.includes('message.token') || /registration token/i.test(String(message))
   return { code, isAboutToken }
 }
+
+const objectsIn = (value: unknown) => (Array.isArray(value) ? value.map(objectIn) : [])
 
 const isCode = (value: unknown): value is string => typeof value === 'string' && /^[A-Z_]{1,60}$/.test(value)

@@ -1,3 +1,4 @@
+import { forgetOldest } from '../forget-oldest.ts'
 import { createLimits, type Limits } from '../limits.ts'
 import type { PushResult } from './push-result.ts'
 
@@ -26,7 +27,7 @@ export function createPauses() {
     const service = services.get(origin) ?? { limits: createLimits(), until: 0, reason }
     services.delete(origin)
     services.set(origin, service)
-    if (services.size > MOST_SERVICES) services.delete(services.keys().next().value!)
+    if (services.size > MOST_SERVICES) forgetOldest(services)
     if (!service.limits.areForAll(subscriber)) return
     service.until = Math.max(service.until, now.getTime() + retryAfterMs)
     service.reason = reason

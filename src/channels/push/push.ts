@@ -27,7 +27,7 @@ export function createPush(raw: RawSettings, feed: Feed): Channel {
     if (addresses.length === 0) return refused('no subscription')
 
     const results = await sendToAll(addresses, message)
-    const gone = addresses.filter((_, index) => results[index]!.kind === 'gone')
+    const gone = addresses.filter((_, index) => results[index]?.kind === 'gone')
     await Promise.all(gone.map(address => tellGone(message, address)))
     return outcomeOf(results)
   }
@@ -63,7 +63,7 @@ const notServed = (whom: string): PushResult => ({ kind: 'refused', reason: `the
  */
 function outcomeOf(results: PushResult[]): Sent {
   if (results.some(({ kind }) => kind === 'accepted')) return { kind: 'accepted', delivered: true }
-  const unknown = results.find(({ kind }) => kind === 'unknown') as Result<'unknown'> | undefined
+  const unknown = results.find(result => result.kind === 'unknown')
   if (unknown) return unknown
   const putOff = results.filter(isPutOff).toSorted((a, b) => a.retryAfterMs - b.retryAfterMs)
   const isUncalled = putOff.every(({ kind }) => kind === 'paused')

@@ -1,3 +1,4 @@
+import { forgetOldest } from '../forget-oldest.ts'
 import { jwt, secondsOf } from './jwt.ts'
 import type { VapidSettings } from './settings.ts'
 
@@ -21,7 +22,7 @@ export function createVapid({ publicKey, privateKey, subject }: VapidSettings) {
     const exp = seconds + LIFETIME_SECONDS
     const header = `vapid t=${jwt('ES256', { aud: origin, exp, sub: subject }, privateKey)}, k=${publicKey}`
     signed.delete(origin)
-    if (signed.size >= MOST_ORIGINS) signed.delete(signed.keys().next().value!)
+    if (signed.size >= MOST_ORIGINS) forgetOldest(signed)
     signed.set(origin, { header, renewAt: exp - RENEW_BEFORE_SECONDS })
     return header
   }

@@ -14,7 +14,7 @@ function aReassembly(most: number, passOn: (message: Inbound) => Promise<void>) 
       { reference: '1', part, parts: 2 },
       code => answers.push([number, code]),
     )
-  return { add, answers, stop: reassembly.stop }
+  return { add, answers, stop: () => reassembly.stop() }
 }
 
 test('while the database is away, only so many messages are started: further parts are sent again', async () => {

@@ -2,7 +2,7 @@ import type { Content } from '../../base/content.ts'
 import { errorCodes } from '../../base/error-codes.ts'
 import { createCallingChannel, type Sent } from '../calling-channel.ts'
 import type { Channel, Feed, Outgoing } from '../channel.ts'
-import { type CallResult, call, objectOf, retryAfterMs } from '../http-call.ts'
+import { type CallResult, call, objectIn, objectOf, retryAfterMs } from '../http-call.ts'
 import { createLimits } from '../limits.ts'
 import type { RawSettings } from '../settings.ts'
 import {
@@ -114,8 +114,10 @@ const wrongToken = ({ status }: Answered) =>
 
 /** There are no receipts, so the id of the message is not needed. */
 function taken({ body }: Answered): Sent | undefined {
-  const { ok, result } = objectOf(body) as { ok?: unknown; result?: { message_id?: unknown } | null }
-  return ok === true && Number.isSafeInteger(result?.message_id) ? { kind: 'accepted', delivered: true } : undefined
+  const { ok, result } = objectOf(body)
+  return ok === true && Number.isSafeInteger(objectIn(result).message_id)
+    ? { kind: 'accepted', delivered: true }
+    : undefined
 }
 
 /** Telegram counts characters. A string of JavaScript has at least one unit for each. */
@@ -143,7 +145,7 @@ function movedChatOf(called: CallResult): string | undefined {
 const askedWaitMs = (answered: Answered, now: Date) =>
   secondsAsMs(parametersOf(answered).retry_after) ?? retryAfterMs(answered.headers, now)
 
-const parametersOf = ({ body }: Answered) => (objectOf(body).parameters ?? {}) as Record<string, unknown>
+const parametersOf = ({ body }: Answered) => objectIn(objectOf(body).parameters)
 
 const meaningOf = (description: string) => refusals.find(({ words }) => words.test(description))
 

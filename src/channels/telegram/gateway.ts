@@ -2,7 +2,8 @@ import { errorCodes } from '../../base/error-codes.ts'
 import { readId } from '../../base/plain-words.ts'
 import { createCallingChannel, type Sent, underOwnId } from '../calling-channel.ts'
 import { type Channel, type Feed, type Outgoing, timeOf } from '../channel.ts'
-import { type CallResult, call, objectOf, retryAfterMs } from '../http-call.ts'
+import { forgetOldest } from '../forget-oldest.ts'
+import { type CallResult, call, objectIn, objectOf, retryAfterMs } from '../http-call.ts'
 import { createLimits } from '../limits.ts'
 import type { RawSettings } from '../settings.ts'
 import { type Answered, foreign, inTrouble, limited, misconfigured, quoted, refused, unanswered } from './answers.ts'
@@ -46,7 +47,8 @@ export function createTelegramGateway(raw: RawSettings, feed: Feed): Channel {
     if (known) return { kind: 'able', requestId: known }
     const checked = read(await post('checkSendAbility', { phone_number: `+${message.destination}` }), message)
     if (checked.kind !== 'accepted') return notHandedOver(checked)
-    const requestId = checked.providerIds![0]!
+    const [requestId] = checked.providerIds ?? []
+    if (requestId === undefined) throw new Error('an accepted check has no request id')
     abilities.note(message, requestId)
     return { kind: 'able', requestId }
   }
@@ -110,7 +112,7 @@ function createAbilities() {
   return {
     of: (message: Outgoing) => requests.get(keyOf(message)),
     note(message: Outgoing, requestId: string) {
-      if (requests.size >= MOST_ABILITIES) requests.delete(requests.keys().next().value!)
+      if (requests.size >= MOST_ABILITIES) forgetOldest(requests)
       requests.set(keyOf(message), requestId)
     },
     forget: (message: Outgoing) => requests.delete(keyOf(message)),
@@ -147,7 +149,7 @@ function ttlSecondsOf({ expiresAt }: Outgoing, { ttlSeconds }: GatewaySettings, 
 }
 
 function taken(result: unknown): Sent | undefined {
-  const requestId = (result as { request_id?: unknown } | null | undefined)?.request_id
+  const requestId = objectIn(result).request_id
   const providerId = typeof requestId === 'string' ? readId(requestId) : undefined
   return providerId ? { kind: 'accepted', providerIds: [providerId] } : undefined
 }

@@ -1,7 +1,7 @@
 import { errorCodes } from '../../base/error-codes.ts'
 import { readId } from '../../base/plain-words.ts'
 import type { Sent } from '../calling-channel.ts'
-import { type CallResult, objectOf, retryAfterMs } from '../http-call.ts'
+import { type CallResult, objectIn, objectOf, retryAfterMs } from '../http-call.ts'
 
 type Answer = Extract<CallResult, { kind: 'answered' }>
 type CloudError = { code: number; subcode: unknown; isTransient: boolean }
@@ -70,15 +70,15 @@ export function resultOf(result: CallResult, now: Date): Sent {
 const busy = (reason: string, retryAfterMs: number): Sent => ({ kind: 'busy', reason, retryAfterMs })
 
 function errorOf(body: string): CloudError | undefined {
-  const { error } = objectOf(body) as { error?: Record<string, unknown> | null }
-  if (typeof error?.code !== 'number') return undefined
+  const error = objectIn(objectOf(body).error)
+  if (typeof error.code !== 'number') return undefined
   return { code: error.code, subcode: error.error_subcode, isTransient: error.is_transient === true }
 }
 
 function taken({ status, body }: Answer): Sent | undefined {
   if (status < 200 || status > 299) return undefined
-  const { messages } = objectOf(body) as { messages?: { id?: unknown }[] }
-  const id = Array.isArray(messages) ? messages[0]?.id : undefined
+  const { messages } = objectOf(body)
+  const { id } = objectIn(Array.isArray(messages) ? messages[0] : undefined)
   const providerId = typeof id === 'string' ? readId(id) : undefined
   return providerId
     ? { kind: 'accepted', providerIds: [providerId] }

@@ -59,8 +59,8 @@ const plain = (body: string): Payload => ({ type: 'text', text: { body } })
  */
 function interactiveOf(text: string, { header, footer, buttons }: TextContent): Payload | undefined {
   const button = buttons?.find(isShown)
-  if (!button) return undefined
-  const others = buttons!.filter(other => other !== button)
+  if (!buttons || !button) return undefined
+  const others = buttons.filter(other => other !== button)
   const body = [text, ...others.map(lineOf)].join('\n')
   if (!fits(body, MOST_BODY) || !fits(header?.text, MOST_HEADER) || !fits(footer?.text, MOST_FOOTER)) return undefined
   return {

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { plainWords, readId } from '../../base/plain-words.ts'
 import type { Inbound, Receipt } from '../channel.ts'
-import { objectOf } from '../http-call.ts'
+import { objectIn, objectOf } from '../http-call.ts'
 import type { RawSettings } from '../settings.ts'
 import { type ReadWebhook, readOwnId, type ToldReceipt, type WebhookRequest, type WebhookResult } from '../webhook.ts'
 import { errorCodeOf } from './answer.ts'
@@ -10,7 +10,7 @@ import { readSettings, type WhatsappSettings } from './settings.ts'
 /** Reads the status changes of our messages and the messages of subscribers. */
 export const readWebhook: ReadWebhook = (raw, request, now) => {
   const settings = settingsOf(raw)
-  if (settings instanceof Error) return { kind: 'forged', reason: settings.message } // without settings the signature cannot be checked
+  if (settings instanceof Error) return { kind: 'forged', reason: settings.message } // no secret to check
   return request.method === 'GET' ? answerSubscription(settings, request) : readNotice(settings, request, now)
 }
 
@@ -18,7 +18,7 @@ function settingsOf(raw: RawSettings): WhatsappSettings | Error {
   try {
     return readSettings(raw)
   } catch (error) {
-    return error as Error
+    return error instanceof Error ? error : new Error('the settings cannot be read')
   }
 }
 
@@ -128,9 +128,6 @@ function wordsIn(message: Notice): string {
 // Reading unknown values --------------------------------------------------------------------------------------------
 
 type Notice = Record<string, unknown>
-
-const objectIn = (value: unknown): Notice =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Notice) : {}
 
 const objectsIn = (value: unknown): Notice[] => (Array.isArray(value) ? value.map(objectIn) : [])
 

@@ -6,7 +6,7 @@
  */
 export type Kind = 'int8' | 'int16' | 'int32' | 'text' | 'bytes'
 
-type Layout = readonly (readonly [name: string, kind: Kind])[]
+export type Layout = readonly (readonly [name: string, kind: Kind])[]
 
 const BIND = [
   ['systemId', 'text'],

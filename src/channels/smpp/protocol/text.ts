@@ -1,4 +1,5 @@
 import { GSM_DEFAULT, GSM_EXTENSION, splitSms } from '../../../base/sms-text.ts'
+import { octetAt } from './octets.ts'
 import { esmClass, type Tlvs } from './pdu.ts'
 
 /** How a long text is sent: in parts with a header, in parts with optional parameters, or as one payload. */
@@ -110,7 +111,7 @@ export function encodeSeptets(text: string): Buffer {
   const octets = Buffer.allocUnsafe(text.length * 2)
   let at = 0
   for (let i = 0; i < text.length; i++) {
-    const septet = SEPTETS[text.charCodeAt(i)]!
+    const septet = SEPTETS[text.charCodeAt(i)] ?? 0xffff
     if (septet > 0xff && septet !== 0xffff) octets[at++] = ESCAPE
     octets[at++] = septet === 0xffff ? QUESTION_MARK : septet
   }
@@ -125,7 +126,7 @@ export function packSeptets(septets: Buffer, headerBytes: number): Buffer {
   const fill = fillBits(headerBytes)
   const bits = fill + septets.length * 7
   const packed = Buffer.alloc(Math.ceil(bits / 8))
-  for (let i = 0; i < septets.length; i++) putSeptet(packed, fill + i * 7, septets[i]!)
+  for (let i = 0; i < septets.length; i++) putSeptet(packed, fill + i * 7, octetAt(septets, i))
   if (packed.length * 8 - bits === 7) putSeptet(packed, bits, CARRIAGE_RETURN)
   return packed
 }
@@ -135,8 +136,8 @@ const fillBits = (headerBytes: number) => (7 - ((headerBytes * 8) % 7)) % 7
 function putSeptet(packed: Buffer, bit: number, septet: number) {
   const at = bit >> 3
   const shifted = septet << (bit & 7)
-  packed[at]! |= shifted & 0xff
-  if (shifted > 0xff) packed[at + 1]! |= shifted >> 8
+  packed[at] = octetAt(packed, at) | (shifted & 0xff)
+  if (shifted > 0xff) packed[at + 1] = octetAt(packed, at + 1) | (shifted >> 8)
 }
 
 export function unpackSeptets(packed: Buffer, headerBytes: number): Buffer {
@@ -144,7 +145,7 @@ export function unpackSeptets(packed: Buffer, headerBytes: number): Buffer {
   const septets = Buffer.allocUnsafe(Math.max(0, Math.floor((packed.length * 8 - fill) / 7)))
   for (let i = 0; i < septets.length; i++) {
     const bit = fill + i * 7
-    const pair = packed[bit >> 3]! | ((packed[(bit >> 3) + 1] ?? 0) << 8)
+    const pair = octetAt(packed, bit >> 3) | (octetAt(packed, (bit >> 3) + 1) << 8)
     septets[i] = (pair >> (bit & 7)) & 0x7f
   }
   const isPadded = (packed.length * 8 - fill) % 7 === 0 && septets.at(-1) === CARRIAGE_RETURN
@@ -157,10 +158,10 @@ const EXTENSION_CHARS = new Map(Object.entries(GSM_EXTENSION).map(([char, septet
 export function decodeSeptets(septets: Buffer): string {
   let text = ''
   for (let i = 0; i < septets.length; i++) {
-    const septet = septets[i]! & 0x7f
+    const septet = octetAt(septets, i) & 0x7f
     if (septet !== ESCAPE) text += GSM_DEFAULT[septet]
     else if (i + 1 < septets.length) {
-      const next = septets[++i]! & 0x7f
+      const next = octetAt(septets, ++i) & 0x7f
       text += EXTENSION_CHARS.get(next) ?? (next === ESCAPE ? ' ' : GSM_DEFAULT[next])
     }
   }
@@ -217,9 +218,9 @@ type Joined = NonNullable<InboundText['joined']>
 
 /** Reads the user data header with the data to join parts. A header longer than the message is ignored. */
 function readHeader(esm: number, octets: Buffer): { bytes: number; joined?: Joined } {
-  if (!(esm & esmClass.udh) || octets.length === 0 || octets[0]! + 1 > octets.length) return { bytes: 0 }
-  const bytes = octets[0]! + 1
-  for (let at = 1; at + 2 <= bytes; at += 2 + octets[at + 1]!) {
+  const bytes = octetAt(octets, 0) + 1
+  if (!(esm & esmClass.udh) || bytes > octets.length) return { bytes: 0 }
+  for (let at = 1; at + 2 <= bytes; at += 2 + octetAt(octets, at + 1)) {
     const joined = readElement(octets.subarray(at, bytes))
     if (joined) return { bytes, joined }
   }
@@ -228,9 +229,10 @@ function readHeader(esm: number, octets: Buffer): { bytes: number; joined?: Join
 
 function readElement(element: Buffer): Joined | undefined {
   const [id, length] = element
-  if (id === 0x00 && length === 3 && element.length >= 5) return joining(`udh8:${element[2]}`, element[4]!, element[3]!)
+  if (id === 0x00 && length === 3 && element.length >= 5)
+    return joining(`udh8:${element[2]}`, octetAt(element, 4), octetAt(element, 3))
   if (id === 0x08 && length === 4 && element.length >= 6)
-    return joining(`udh16:${element.readUInt16BE(2)}`, element[5]!, element[4]!)
+    return joining(`udh16:${element.readUInt16BE(2)}`, octetAt(element, 5), octetAt(element, 4))
 }
 
 function joinedBySar({ sarMsgRefNum, sarSegmentSeqnum, sarTotalSegments }: Tlvs): Joined | undefined {

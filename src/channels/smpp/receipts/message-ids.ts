@@ -124,7 +124,8 @@ function findingOut(onLearnt: (learnt: LearntIds) => void): MessageIds {
     forget(id)
     remembered.set(id, destination)
     count(id, 1)
-    if (remembered.size > MOST_REMEMBERED) forget(remembered.keys().next().value!)
+    const [oldest] = remembered.keys()
+    if (oldest !== undefined && remembered.size > MOST_REMEMBERED) forget(oldest)
   }
 
   function forget(id: string) {
@@ -144,7 +145,7 @@ function findingOut(onLearnt: (learnt: LearntIds) => void): MessageIds {
     const fitting = CANDIDATES.filter(relation => remembered.has(submittedId(id, relation) ?? ''))
     const [relation] = fitting
     if (relation === undefined || fitting.length > 1) return
-    const kept = submittedId(id, relation)!
+    const kept = submittedId(id, relation) ?? ''
     const byAddress = isSameNumber(remembered.get(kept), subscriber)
     if (chanceOf(kept) > (byAddress ? MOST_CHANCE_OF_BOTH : MOST_CHANCE)) return
     if (learnt?.relation === relation) agree()

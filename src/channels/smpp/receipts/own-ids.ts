@@ -1,5 +1,6 @@
 import { comparableNumber, isSameNumber } from '../../../base/same-number.ts'
 import type { Channel, Feed, Outgoing, Receipt, SendResult, Unsure } from '../../channel.ts'
+import { forgetOldest } from '../../forget-oldest.ts'
 
 /** `session` counts the connections to the operator: it tells before which reconnect the message was submitted. */
 type Owner = { companyId: number; uuid: string; destination: string; isContested: boolean; session: number }
@@ -26,10 +27,11 @@ export function rememberOwn(feed: Feed, { most = MOST_REMEMBERED, unsureForMs = 
     const ids = idsOf(result)
     const before = owners.get(ids[0] ?? '')
     for (const id of ids) owners.delete(id) // operators reuse ids: the old message has no receipt to come
-    if (result.kind !== 'accepted' || ids.length !== 1) return
+    const [id, ...others] = ids
+    if (result.kind !== 'accepted' || id === undefined || others.length > 0) return
     const isContested = before !== undefined && isSameNumber(before.destination, destination)
-    owners.set(ids[0]!, { companyId, uuid, destination, isContested, session })
-    if (owners.size > most) owners.delete(owners.keys().next().value!)
+    owners.set(id, { companyId, uuid, destination, isContested, session })
+    if (owners.size > most) forgetOldest(owners)
   }
 
   function named(receipt: Receipt): Receipt {
@@ -66,17 +68,19 @@ export function rememberOwn(feed: Feed, { most = MOST_REMEMBERED, unsureForMs = 
   async function submit(channel: Pick<Channel, 'submit'>, ...[batch, report, mayGo]: Parameters<Channel['submit']>) {
     const started = new Map<number, string>()
     const start = (index: number) => {
-      const number = comparableNumber(batch[index]!.destination)
+      const number = comparableNumber(batch[index]?.destination)
       if (number === undefined || started.has(index)) return
       started.set(index, number)
       count(number, 1)
     }
     const end = (index: number) => {
-      if (started.has(index)) count(started.get(index)!, -1)
+      const number = started.get(index)
+      if (number !== undefined) count(number, -1)
       started.delete(index)
     }
     const result = (index: number, result: SendResult) => {
-      remember(batch[index]!, result)
+      const message = batch[index]
+      if (message) remember(message, result)
       end(index)
       report(index, result)
     }

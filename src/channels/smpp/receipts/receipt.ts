@@ -74,7 +74,7 @@ export type ReceiptText = { id?: string; stat?: string; err?: string; doneDate?:
 
 /** `id:.. sub:.. dlvrd:.. submit date:.. done date:.. stat:.. err:.. text:..`, in any order and case, with gaps, or with a NUL at the end. */
 export function readReceiptText(text: string): ReceiptText {
-  const head = text.split(/\btext:/i, 1)[0]!
+  const [head = ''] = text.split(/\btext:/i, 1)
   const find = (name: RegExp) => name.exec(head)?.[1]
   return {
     id: find(/\bid:\s?([^\s\p{Cc}]+)/iu),
