@@ -1320,11 +1320,14 @@ create table late_receipts (
   message_uuid   uuid not null,
   status         message_status not null,
   received_at    timestamp with time zone not null,
+  -- Null where the receipt names no gateway.
+  gateway_id     bigint,
   error_code     integer,
   operator_error text,
   constraint late_receipts_pkey PRIMARY KEY (company_id, message_uuid, status)
 );
 CREATE INDEX late_receipts_by_age ON late_receipts USING btree (received_at);
+CREATE INDEX late_receipts_of_gateway ON late_receipts USING btree (gateway_id, received_at);
 
 -- A message that a simulated operator accepted. After a crash the simulator reports again on messages that were not
 -- final. The newest 100,000 rows are kept.

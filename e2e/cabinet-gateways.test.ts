@@ -120,14 +120,16 @@ describe.skipIf(!hasBrowser)('gateways and health', () => {
   test.each(extremes)('look good at $width px, $locale, $colorScheme', async screen => {
     const { gatewayId } = await aGateway(cabinet.sql, { name: NASTY, partsPerSecond: 100 })
     await aGateway(cabinet.sql, { name: 'MTS direct', brands: [1, 2] })
+    await cabinet.sql`
+      insert into late_receipts (company_id, message_uuid, status, received_at, operator_error, gateway_id)
+      values (1, gen_random_uuid(), 'FAILED', now(), ${NASTY}, ${gatewayId})`
     const paths = { one: `gateways/${gatewayId}`, form: `gateways/${gatewayId}/settings` }
-    const heading = (page: Page) => page.getByRole('heading', { level: 1 }).waitFor()
     const cancel = (page: Page) => page.getByRole('button', { name: /^(Cancel|Отмена)$/ }).waitFor()
     await lookAt(browser, cabinet, screen, login, [
       { path: 'gateways', ready: page => page.getByRole('link', { name: 'MTS direct' }).waitFor() },
       {
         path: paths.one,
-        ready: heading,
+        ready: page => page.getByText(NASTY).nth(1).waitFor(),
         after: async page => {
           const open = (name: RegExp) => page.getByRole('button', { name }).first().click()
           await expectGoodDialog(page, 'test', () => open(/^(Test|Проверить)$/))

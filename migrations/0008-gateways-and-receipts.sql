@@ -240,14 +240,17 @@ create table late_receipts (
   message_uuid   uuid not null,
   status         message_status not null,
   received_at    timestamptz not null,
+  gateway_id     bigint,
   error_code     integer,
   operator_error text,
   primary key (company_id, message_uuid, status)
 );
 create index late_receipts_by_age on late_receipts (received_at);
+create index late_receipts_of_gateway on late_receipts (gateway_id, received_at);
 comment on table late_receipts is
   'A receipt that came after its message was final: after its lifetime, or against an earlier receipt. The message '
   'and its price do not change; the page of the message shows the receipt. Housekeeping deletes it after 30 days.';
+comment on column late_receipts.gateway_id is 'Null where the receipt names no gateway.';
 
 create table simulator_messages (
   simulator_id bigint generated always as identity primary key,

@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Receipt } from '../../src/channels/channel.ts'
 import { lifeOfMessage } from '../../src/domain/message-life/message-life.ts'
 import { loadNumbering, type Numbering } from '../../src/domain/numbering/numbering.ts'
+import { lateReceiptsOfGateway } from '../../src/domain/receipts/late-receipts.ts'
 import { useDatabase } from '../../src/testing/database.ts'
 import {
   aChannel,
@@ -76,6 +77,12 @@ test('one receipt twice in a batch, repeated and late: one step, one price, and 
   expect(await lateReceipts()).toEqual([
     { destination: first, late: ['FAILED 601'] },
     { destination: second, late: ['DELIVERED null'] },
+  ])
+  const [gateway] = await db.sql`select max(gateway_id) as id from gateways`
+  const { count, newest } = await lateReceiptsOfGateway(db.sql, gateway!.id)
+  expect([count, newest.map(({ destination, status }) => `${destination} ${status}`).sort()]).toEqual([
+    2,
+    [`${first} FAILED`, `${second} DELIVERED`].sort(),
   ])
 })
 

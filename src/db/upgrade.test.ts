@@ -17,7 +17,7 @@ const baseline: Record<string, string> = {
   prices: 'a2d8395622a0c7f078b4b9ad53af9b26339edab5bed71b975e7ce288de253bac',
   'dispatches-and-messages': '19b85505aaaabb318eb8802f463242bfbe9ef65646d4ced72b8510890de4e3e5',
   engine: 'bb0029f5e2e34215244b3864bfa3d68f77d826a279cc33af3d0e8d008ebf25ff',
-  'gateways-and-receipts': '3a27fe53d1424140f1ee0b5ff7bc6576856f3e28bdcc2741b15afddc42132c57',
+  'gateways-and-receipts': 'cc1be8654e25f775612601104fb01fd549fc5005840d4d54d75cd567edb57439',
   money: '22a85536158950f23e093ba5dfd6df64655525e825715abd539dd5564ab12807',
   callbacks: '3f52d75be368188f33625d6f50f224ab35d18469d5bbd487dbbe66f416bc207c',
   'inbound-and-subscribers': '583f711ee81f7d269e43770b36fbec5c7b31bbfcfd144368c0b4b2d6b8f60691',

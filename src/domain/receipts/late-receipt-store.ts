@@ -5,18 +5,21 @@ export type LateReceipt = {
   status: 'DELIVERED' | 'FAILED'
   errorCode: number | null
   operatorError: string | null
+  gatewayId: number | null
 }
 
 /** Adds those that say something else than the message does. A repeated receipt says the same. */
 export function insertLateReceipts(sql: Sql, companyId: number, receipts: LateReceipt[], now: Date) {
   const uuids = receipts.map(({ uuid }) => uuid).sort()
   return sql`
-    insert into late_receipts (company_id, message_uuid, status, received_at, error_code, operator_error)
-    select ${companyId}::bigint, q.uuid, q.status::message_status, ${now}::timestamptz, q.error_code, q.operator_error
+    insert into late_receipts (company_id, message_uuid, status, received_at, error_code, operator_error, gateway_id)
+    select ${companyId}::bigint, q.uuid, q.status::message_status, ${now}::timestamptz, q.error_code, q.operator_error,
+      q.gateway_id
     from unnest(
       ${receipts.map(({ uuid }) => uuid)}::uuid[], ${receipts.map(({ status }) => status)}::text[],
       ${receipts.map(({ errorCode }) => errorCode)}::integer[],
-      ${receipts.map(({ operatorError }) => operatorError)}::text[]) q (uuid, status, error_code, operator_error)
+      ${receipts.map(({ operatorError }) => operatorError)}::text[],
+      ${receipts.map(({ gatewayId }) => gatewayId)}::bigint[]) q (uuid, status, error_code, operator_error, gateway_id)
     cross join lateral (
       select m.status, m.operator_error from messages m
       where m.company_id = ${companyId} and m.uuid = q.uuid and m.uuid between ${uuids[0]!} and ${uuids.at(-1)!}
@@ -27,11 +30,29 @@ export function insertLateReceipts(sql: Sql, companyId: number, receipts: LateRe
 }
 
 export const selectLateReceipts = (sql: Sql, companyId: number, uuid: string) => sql<
-  (Omit<LateReceipt, 'uuid'> & { receivedAt: Date })[]
+  (Omit<LateReceipt, 'uuid' | 'gatewayId'> & { receivedAt: Date })[]
 >`
   select status, received_at as "receivedAt", error_code as "errorCode", operator_error as "operatorError"
   from late_receipts where company_id = ${companyId} and message_uuid = ${uuid}
   order by received_at, status`
+
+/** Counts up to a bound. */
+export const countOfGateway = (sql: Sql, gatewayId: number, most: number) => sql<{ count: number }[]>`
+  select count(*)::int as count from (
+    select from late_receipts where gateway_id = ${gatewayId} and received_at > now() - interval '1 day' limit ${most}) counted`
+
+/** The newest first, each with what its message says. Of a message that is stored no longer, nothing is known. */
+export const selectNewestOfGateway = (sql: Sql, gatewayId: number, limit: number) => sql<
+  (Omit<LateReceipt, 'gatewayId'> & { receivedAt: Date; destination: string | null })[]
+>`
+  select r.message_uuid as uuid, r.status, r.received_at as "receivedAt", r.error_code as "errorCode",
+    r.operator_error as "operatorError", m.destination
+  from (
+    select * from late_receipts where gateway_id = ${gatewayId} and received_at > now() - interval '1 day'
+    order by received_at desc limit ${limit}) r
+  left join lateral (
+    select destination from messages m where m.company_id = r.company_id and m.uuid = r.message_uuid offset 0) m on true
+  order by r.received_at desc`
 
 export const deleteOldLateReceipts = (sql: Sql, limit: number) => sql`
   with old as materialized (

@@ -31,7 +31,7 @@ export async function matchReceipts(sql: Sql, gatewayId: number, told: ProviderR
       : (byId.get(receipt.providerId) ?? byOwnId.get(receipt.ownId ?? ''))
     if (!submission) unmatched.push(withoutDelay(receipt))
     else if (receipt.unsure && receipt.unsure.unless !== submission.uuid) unmatched.push(receipt)
-    else if (submission.parts === 1) matched.push(matchOf(submission, receipt))
+    else if (submission.parts === 1) matched.push(matchOf(gatewayId, submission, receipt))
     else parts.push({ ...receipt, ...submission, status: receipt.status === 'FAILED' ? 'FAILED' : 'DELIVERED' })
   }
   if (parts.length > 0) matched.push(...(await endOfParts(sql, gatewayId, parts)))
@@ -95,21 +95,22 @@ async function unansweredOf(sql: Sql, gatewayId: number, unknown: ProviderReceip
 }
 
 const matchOf = (
+  gatewayId: number,
   { companyId, uuid }: { companyId: number; uuid: string },
-  { status, happenedAt, errorCode, operatorError }: Omit<ProviderReceipt, 'providerId'>,
-): MatchedReceipt => ({ companyId, statusReport: statusReportOf(uuid, status, happenedAt, errorCode, operatorError) })
+  receipt: ReceiptWords,
+): MatchedReceipt => ({ companyId, statusReport: statusReportOf(gatewayId, uuid, receipt) })
 
-/** What a receipt says of a message. */
-export function statusReportOf(
-  uuid: string,
-  status: ProviderReceipt['status'],
-  at: Date,
-  errorCode: number | null | undefined,
-  operatorError: string | null | undefined,
-): StatusReport {
+type ReceiptWords = Pick<ProviderReceipt, 'status' | 'happenedAt'> & {
+  errorCode?: number | null | undefined
+  operatorError?: string | null | undefined
+}
+
+/** What a receipt that came through a gateway says of a message. */
+export function statusReportOf(gatewayId: number, uuid: string, receipt: ReceiptWords): StatusReport {
+  const { status, happenedAt: at, errorCode, operatorError } = receipt
   const why = { ...(errorCode ? { errorCode } : {}), ...(operatorError ? { operatorError } : {}) }
-  if (status === 'READ') return { uuid, final: { status: 'DELIVERED', at }, read: { at } }
-  return { uuid, final: { status, at, ...why } }
+  if (status === 'READ') return { uuid, final: { status: 'DELIVERED', at, gatewayId }, read: { at } }
+  return { uuid, final: { status, at, gatewayId, ...why } }
 }
 
 async function endOfParts(sql: Sql, gatewayId: number, parts: (ProviderReceipt & store.Submission)[]) {
@@ -118,7 +119,7 @@ async function endOfParts(sql: Sql, gatewayId: number, parts: (ProviderReceipt &
   return ends.flatMap(end => {
     // None: the end was told by an earlier receipt, and this is a late word about another part.
     const told = parts.find(part => part.uuid === end.uuid && part.status === end.status)
-    return told ? matchOf(end, told) : []
+    return told ? matchOf(gatewayId, end, told) : []
   })
 }
 

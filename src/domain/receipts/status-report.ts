@@ -12,8 +12,8 @@ export type StatusReport = {
   ids?: { gatewayId: number; providerIds: (string | undefined)[] }
   /** The message was not sent: refused by the operator, expired, blacklisted or without a route. */
   refused?: { at: Date; errorCode: number; operatorError?: string }
-  /** The receipt of the operator. */
-  final?: { status: 'DELIVERED' | 'FAILED'; at: Date; errorCode?: number; operatorError?: string }
+  /** The receipt of the operator, and the gateway that it came through. */
+  final?: { status: 'DELIVERED' | 'FAILED'; at: Date; errorCode?: number; operatorError?: string; gatewayId?: number }
   read?: { at: Date }
 }
 

@@ -91,7 +91,7 @@ describe('the feed', () => {
       { of: { companyId: 7, uuid }, status: 'READ', happenedAt: at },
       { of: { providerId: 'p-1' }, status: 'READ', happenedAt: at },
     ])
-    expect(noted).toEqual([{ companyId: 7, uuid, final: { status: 'DELIVERED', at }, read: { at } }])
+    expect(noted).toEqual([{ companyId: 7, uuid, final: { status: 'DELIVERED', at, gatewayId }, read: { at } }])
     expect(await takeKeptReceipts(db.sql, 10)).toMatchObject([{ providerId: 'p-1', status: 'READ' }])
   })
 

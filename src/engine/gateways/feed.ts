@@ -36,7 +36,12 @@ export function feedOf(context: FeedContext, gatewayId: number): Feed {
     async receipts(batch) {
       const own = batch.filter(receipt => 'uuid' in receipt.of)
       const theirs = batch.filter(receipt => 'providerId' in receipt.of).map(byProviderId)
-      const noted = [noteAll(context.recorder, own.map(byOwnId))]
+      const noted = [
+        noteAll(
+          context.recorder,
+          own.map(receipt => byOwnId(gatewayId, receipt)),
+        ),
+      ]
       if (theirs.length > 0) noted.push(takeTheirs(context, gatewayId, theirs))
       await Promise.all(noted)
     },
@@ -59,9 +64,9 @@ async function takeAndTell({ sql, log, stopWords, numbering }: FeedContext, gate
   log.info({ gatewayId, to: message.to, from: message.from.slice(-4), outcome: kind, ...more }, 'inbound.taken')
 }
 
-function byOwnId({ of, status, happenedAt, errorCode, operatorError }: Receipt): MatchedReceipt {
-  const { companyId, uuid } = of as { companyId: number; uuid: string }
-  return { companyId, statusReport: statusReportOf(uuid, status, happenedAt, errorCode, operatorError) }
+function byOwnId(gatewayId: number, receipt: Receipt): MatchedReceipt {
+  const { companyId, uuid } = receipt.of as { companyId: number; uuid: string }
+  return { companyId, statusReport: statusReportOf(gatewayId, uuid, receipt) }
 }
 
 /** One that can never be written must not bring its neighbours back again and again. */

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Pool } from '../../db/sql.ts'
 import { writeGatewayMinutes } from '../../domain/gateways/minutes.ts'
 import { writeGatewayStates } from '../../domain/gateways/states.ts'
 import { waitingByRoute } from '../../domain/lanes/lanes.ts'
 import { loadNumbering } from '../../domain/numbering/numbering.ts'
+import { lateReceiptsOfGateway } from '../../domain/receipts/late-receipts.ts'
 import { useApp } from '../../testing/api.ts'
 import { aPerson, CabinetBrowser, ofCompany, ofPartner, staff } from '../../testing/cabinet.ts'
 import { eventually } from '../../testing/eventually.ts'
@@ -257,4 +259,31 @@ test.each(planModes)('messages that wait are summed over lanes with messages alo
   const lanes = reads.filter(({ table }) => table === 'lanes')
   expect(lanes.every(({ index, rows }) => index !== undefined && rows <= 10)).toBe(true)
   expect(lanes.map(({ index }) => index)).toContainEqual(expect.stringMatching(/^lanes_(ready|in_turn)$/))
+})
+
+test('late receipts of the last day are counted up to a bound, and the newest are shown with their messages', async () => {
+  const gatewayId = await aGateway()
+  expect((await shown(gatewayId)).late).toEqual({ count: 0, isMore: false, newest: [] })
+  await api.sql`
+    insert into late_receipts (company_id, message_uuid, status, received_at, gateway_id)
+    select ${companyId}, gen_random_uuid(), 'DELIVERED', now() - n * interval '1 minute', ${gatewayId} + n % 400
+    from generate_series(1, 40000) n`
+  const [{ uuid, destination }] = (await api.sql`
+    update late_receipts r set message_uuid = m.uuid from messages m
+    where m.company_id = ${companyId} and r.gateway_id = ${gatewayId} and received_at > now() - interval '401 minutes'
+    returning m.uuid, m.destination`) as [{ uuid: string; destination: string }]
+  await api.sql`analyze late_receipts`
+  const { late } = await shown(gatewayId)
+  expect(late).toMatchObject({ count: 3, isMore: false, newest: { length: 3, 0: { uuid, destination } } })
+
+  await api.sql`update late_receipts set gateway_id = ${gatewayId} where received_at > now() - interval '23 hours'`
+  expect((await shown(gatewayId)).late).toMatchObject({ count: 1000, isMore: true })
+  const work = (sql: Pool) => lateReceiptsOfGateway(sql, gatewayId + 1)
+  for (const about of [/count\(\*\)/, /left join lateral/])
+    for (const mode of planModes) {
+      const reads = await readsOf(api, mode, work, about)
+      expect(reads.filter(({ table }) => table === 'late_receipts')).toMatchObject([
+        { index: 'late_receipts_of_gateway' },
+      ])
+    }
 })

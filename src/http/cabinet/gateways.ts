@@ -22,6 +22,7 @@ import { partsPerSecondOf, waitForEngines } from '../../domain/gateways/states.t
 import { type GatewayView, gatewayViews } from '../../domain/health/gateway-views.ts'
 import { brandIds, brands, OTHER_BRAND_ID } from '../../domain/numbering/brand.ts'
 import { may } from '../../domain/people/rights.ts'
+import { lateReceiptsOfGateway } from '../../domain/receipts/late-receipts.ts'
 import { Defaulted, Id, Nullable, OneOf } from '../schemas.ts'
 import type { CabinetContext } from './cabinet-context.ts'
 import { SharedAnswer } from './shared-answer.ts'
@@ -318,6 +319,7 @@ async function detailsOf(sql: Sql, { gateway, day, engines }: GatewayView, { web
     webhook: webhooks.get(gateway.connector)?.(gateway.gatewayId) ?? null,
     errors: day.errors,
     endedLastMinute: day.endedLastMinute,
+    late: await lateReceiptsOfGateway(sql, gateway.gatewayId),
     engines: engines.map(({ gatewayId: _, ...engine }) => engine),
     /** Null for people who may not change them. */
     settings: keeping ? settingsOf(gateway, keeping) : null,

@@ -22,6 +22,7 @@ import { GatewayDialog, type GatewayTask } from './gateway-dialogs.tsx'
 import styles from './gateways.module.css'
 import { type GatewayDetails, gatewayQuery } from './gateways.ts'
 import { RateBar } from './gateways-page.tsx'
+import { LateReceipts } from './late-receipts.tsx'
 import { HourChart } from './minutes.tsx'
 import { StandingStatus } from './standing.tsx'
 import { Why } from './why.tsx'
@@ -62,6 +63,7 @@ function Shown({ gateway }: { gateway: GatewayDetails }) {
           <Section title={say('gateway.errors')}>
             <ErrorTable errors={gateway.errors} />
           </Section>
+          <LateReceipts late={gateway.late} />
         </div>
         <div className={columns.aside}>
           <Section title={say('gateway.engines')}>
