@@ -28,7 +28,6 @@ const unfinished: string[] = [
   'bench/',
   'docs/',
   'e2e/',
-  'src/base/',
   'src/commands/',
   'src/db/',
   'src/domain/',

@@ -1,7 +1,7 @@
-/** Bots of Telegram have names that are written with the sign or without it; this one is without. */
+/** The name of a Telegram bot without its @ sign: people write it with the sign or without it. */
 export const plainName = (name: string) => name.replace(/^@/, '')
 
-/** Every way to write a name in a channel, for a lookup. Where there are no bots, a name is as it is written. */
+/** All spellings of a name in a channel, for a lookup. In channels without bots a name has one spelling. */
 export function spellingsOf(channelType: string, name: string): string[] {
   return channelType === 'TELEGRAM' ? [plainName(name), `@${plainName(name)}`] : [name]
 }

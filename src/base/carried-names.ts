@@ -1,33 +1,36 @@
 import { plainName } from './bot-names.ts'
 import type { ChannelType } from './channel-types.ts'
 
-/** Whose messages a gateway carries: a setting that every connector has. */
+/** The setting of every connector that lists the sender names whose messages the gateway carries. */
 export const SENDER_NAMES = 'senderNames'
 
-/** The setting by which subscribers know a connector's gateway: it carries that name alone, unless `senderNames` says otherwise. */
+/**
+ * The setting with the gateway's own sender name. The gateway carries this name alone, unless `senderNames` lists
+ * others.
+ */
 const namedBy: Record<string, string> = { whatsapp: 'senderName', telegram: 'botName' }
 
-/** The settings by which gateways say whose messages they carry. */
+/** The settings that decide whose messages a gateway carries. */
 export const NAME_SETTINGS = [SENDER_NAMES, ...Object.values(namedBy)]
 
 /**
- * Connectors that can carry only some of the messages of a channel, so that they get none but those of the names in
- * `senderNames`: the Gateway API carries codes, and in TELEGRAM there is more than codes.
+ * Connectors that can carry only some messages of a channel. They get the messages of the names in `senderNames` and no
+ * others: the Gateway API carries verification codes, and the channel TELEGRAM has other messages, too.
  */
 const onlyNamed: Record<string, ChannelType> = { 'telegram-gateway': 'TELEGRAM' }
 
-/** A list, or texts with commas between them. */
+/** Reads a list, or a text with commas between the names. */
 export function namesIn(value: unknown): string[] {
   const list = Array.isArray(value) ? value : String(value ?? '').split(',')
   return list.map(name => String(name).trim()).filter(Boolean)
 }
 
-/** What says whose messages a gateway carries. */
+/** The properties of a gateway that decide whose messages it carries. */
 type Carrier = { connector: string; channelType: ChannelType; settings: Record<string, unknown> }
 
 /**
- * The sender names whose messages a gateway carries; nothing when it carries those of all. A bot reaches its own chats
- * and no other's, and a number of WhatsApp answers for itself: a message must not leave through somebody else's.
+ * The sender names whose messages a gateway carries; undefined when it carries all names. A bot reaches only its own
+ * chats, and a WhatsApp number sends only under its own name. So a message must not use the gateway of another name.
  */
 export function carriedNames({ connector, channelType, settings }: Carrier): ReadonlySet<string> | undefined {
   const named = Object.hasOwn(namedBy, connector) ? settings[namedBy[connector]!] : undefined

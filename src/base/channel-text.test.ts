@@ -17,10 +17,10 @@ test.each([
   expect(refusalOfText(channelType, bad)).toMatch(/^must /)
 })
 
-test.each(channelTypes)('no text at all is nothing for %s', channelType => {
+test.each(channelTypes)('%s refuses an empty text', channelType => {
   expect(refusalOfText(channelType, '')).toMatch(/^must /)
 })
 
-test('an SMS is not held to characters: its parts are counted', () => {
+test('an SMS has no limit of characters, because its parts are counted', () => {
   expect(refusalOfText('SMS', 'x'.repeat(10_000))).toBeUndefined()
 })

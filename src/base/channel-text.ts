@@ -4,11 +4,11 @@ import { spokenCode } from './spoken-code.ts'
 const MOST_CHARACTERS = 4096
 const fewer: Partial<Record<ChannelType, number>> = { FLASHCALL: 4, VK: 2048, VOICECODE: 1000, TEXT_TO_SPEECH: 1000 }
 
-/** How long a text may be in a channel. An SMS has parts instead. */
+/** The most characters of a text in a channel. An SMS is limited by its parts instead. */
 export const mostCharacters = (channelType: Exclude<ChannelType, 'SMS'>): number =>
   fewer[channelType] ?? MOST_CHARACTERS
 
-/** Why a text cannot go out in a channel, as it stands. The parts of an SMS are counted elsewhere. */
+/** The reason why a text cannot be sent in a channel; undefined when it can. `smsParts` counts the parts of an SMS. */
 export function refusalOfText(channelType: ChannelType, text: string): string | undefined {
   if (text === '') return 'must not be empty'
   if (channelType === 'SMS') return undefined

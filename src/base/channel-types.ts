@@ -14,12 +14,12 @@ export const channelTypes = [
 
 export type ClientChannel = (typeof channelTypes)[number]
 
-/** Every channel that a message can take. TELEGRAM_GATEWAY carries verification codes and nothing else. */
+/** All channels of messages. TELEGRAM_GATEWAY carries only verification codes. */
 export const allChannelTypes = [...channelTypes, 'TELEGRAM_GATEWAY'] as const
 
 export type ChannelType = (typeof allChannelTypes)[number]
 
-/** What a message is about: it decides the tariff and the place in the queue. Listed from the most urgent on. */
+/** The purposes of messages, the most urgent first. The traffic type decides the tariff and the priority. */
 export const trafficTypes = ['AUTHORIZE', 'TRANSACT', 'SERVICE', 'PROMO'] as const
 
 export type TrafficType = (typeof trafficTypes)[number]

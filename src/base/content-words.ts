@@ -1,17 +1,17 @@
 import { isHttpUrl } from './http-url.ts'
 
 /**
- * The words of a content: what its subscriber reads, and the addresses and numbers behind buttons. Pictures, kinds, the
- * names of templates and an app's own data are none.
+ * The words of a content are the texts that its subscriber reads, and the addresses and numbers behind buttons.
+ * Pictures, kinds, names of templates and data of an app are not words.
  */
 export type WordRule = { least: number; most: number; isAddress?: true }
 
 const word = (most: number): WordRule => ({ least: 1, most })
 const address: WordRule = { least: 1, most: 2048, isAddress: true }
 
-/** Where words stand in the contents of all channels, and how many characters each may have. */
+/** The places of words in the contents of all channels, with the most characters of each. */
 export const wordRules = {
-  text: word(Number.POSITIVE_INFINITY), // as many as its channel takes, see `channel-text.ts`
+  text: word(Number.POSITIVE_INFINITY), // limited by the channel, see `channel-text.ts`
   title: word(200),
   url: address,
   code: word(15),
@@ -24,12 +24,12 @@ export const wordRules = {
 
 type Change = (word: string, path: string, rule: WordRule) => string
 
-/** The same content with its words changed; their paths are like `buttons[0].url`. Takes anything that was submitted. */
+/** Returns the content with its words changed. Paths look like `buttons[0].url`. Accepts any value of a request. */
 export const changeWords = <T>(content: T, change: Change): T => changeAt(content, wordRules, '', change) as T
 
 type Place = WordRule | [Place] | { [name: string]: Place }
 
-/** Goes as deep as the rules do, however deep the value is. */
+/** Descends only as deep as the rules, because the value may be much deeper. */
 function changeAt(value: unknown, place: Place, path: string, change: Change): unknown {
   if (isRule(place)) return typeof value === 'string' ? change(value, path, place) : value
   if (Array.isArray(place)) {
@@ -47,12 +47,12 @@ function changeAt(value: unknown, place: Place, path: string, change: Change): u
 
 const isRule = (place: Place): place is WordRule => 'most' in place && typeof place.most === 'number'
 
-/** Whether a word may stand where the rule holds. Characters are counted as Unicode does. */
+/** Whether a word fulfils the rule of its place. Counts Unicode characters. */
 export function fitsRule(text: string, { least, most, isAddress }: WordRule): boolean {
   if (text.length < least || text.length > mostUnits(most)) return false
   if (text.length > most && [...text].length > most) return false
   return !isAddress || isHttpUrl(text)
 }
 
-/** In UTF-16, as the length of a string is counted. */
+/** In UTF-16 units, like the length of a string. */
 export const mostUnits = (characters: number) => characters * 2

@@ -1,4 +1,4 @@
-/** What a message shows beyond its plain text, in the form the messaging API takes it. Members may be null. */
+/** The content of a message beyond its plain text, in the form of the messaging API. Members may be null. */
 export type Content = TextContent | TemplateContent | AuthenticationContent | SpeechContent | PushContent
 
 /** `image` and `button` are VIBER's; `header`, `footer` and `buttons` WHATSAPP's. */
@@ -10,25 +10,28 @@ export type TextContent = {
   header?: { text: string } | null
   footer?: { text: string } | null
   buttons?: Button[] | null
-  /** The messenger's own template that says the same, found by us: it may go out at any time. */
+  /** A template of the messenger with the same text. Tidings found it, and it may be sent at any time. */
   template?: MessengerTemplateCall
 }
 
-/** A template as the messenger knows it, `name` or `name:language`, and the values of its places. */
+/** A template under its name at the messenger, `name` or `name:language`, with the values of its places. */
 export type MessengerTemplateCall = { templateId: string; parameters?: string[] | null }
 
-/** Whether WhatsApp takes it only within 24 hours of the subscriber's last message: no template, and no code. */
+/**
+ * Whether WhatsApp accepts it only within 24 hours of the subscriber's last message. Templates and codes are always
+ * accepted.
+ */
 export const isFreeText = (content: Content | undefined) =>
   content?.contentType !== 'authentication' && !messengerTemplateOf(content)
 
 export type Button = { text: string; url: string } | { text: string; phone: string }
 
-/** A template and the values of its places. A number is the id of a template registered here, a string its name at Meta. */
+/** A template and the values of its places. A number is the id of a registered template, a string its name at Meta. */
 export type TemplateContent = {
   contentType: 'template'
   templateId: string | number
   parameters?: string[] | null
-  /** The same template as the messenger knows it, where it is registered here with its name. */
+  /** The name of the same template at the messenger, if it is registered with that name. */
   template?: MessengerTemplateCall
 }
 

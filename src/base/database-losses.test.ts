@@ -4,14 +4,14 @@ import { isConnectionLost, isDatabaseAway } from './database-losses.ts'
 const withCode = (code: string) => Object.assign(new Error(), { code })
 
 test.each(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'CONNECTION_CLOSED', '57P01', '57P03'])(
-  '%s is a connection that was lost, and a database that is away',
+  '%s means that the connection was lost and the database cannot be reached',
   code => {
     expect([isConnectionLost(withCode(code)), isDatabaseAway(withCode(code))]).toEqual([true, true])
   },
 )
 
 test.each(['ECONNREFUSED', 'ENOTFOUND', 'CONNECT_TIMEOUT', '53300'])(
-  '%s is a database that is away, whatever becomes of the connections that are there',
+  '%s means that the database cannot be reached, and no open connection was lost',
   code => {
     expect([isConnectionLost(withCode(code)), isDatabaseAway(withCode(code))]).toEqual([false, true])
   },

@@ -1,6 +1,6 @@
-/** The ways in which a database goes away: one list for all who must tell them from a mistake. */
+/** The errors that mean that the database cannot be reached. All code that retries such errors uses this list. */
 
-/** An open connection ended without anyone here having asked for it. */
+/** An open connection ended, and this process had not closed it. */
 const LOST = [
   'CONNECTION_CLOSED',
   'CONNECTION_DESTROYED',
@@ -22,7 +22,7 @@ const LOST = [
   '25P04', // a transaction took too long
 ]
 
-/** No connection came about. */
+/** A new connection could not be opened. */
 const NOT_MADE = [
   'CONNECT_TIMEOUT',
   'ECONNREFUSED',
@@ -39,24 +39,25 @@ const away = new Set([...LOST, ...NOT_MADE])
 
 const codeOf = (error: unknown) => (error as { code?: string } | null | undefined)?.code ?? ''
 
-/** The connection was there and is gone. Not so when another one, asked for meanwhile, did not come about. */
+/** An open connection was lost. False when only a new connection could not be opened. */
 export const isConnectionLost = (error: unknown) => lost.has(codeOf(error))
 
-/** The database cannot be reached: nothing was said about the request itself. */
+/** The database cannot be reached. The error says nothing about the statement. */
 export const isDatabaseAway = (error: unknown) => away.has(codeOf(error))
 
-/** Somebody else was in the way, or it took too long: what was asked for is not done, and may be asked for again. */
+/** Another transaction blocked the statement, or it took too long. It has no effect and may be repeated. */
 const busy = new Set([
-  '55P03', // a lock was not to be had in time
-  '57014', // cancelled, or longer than it may take
+  '55P03', // the lock time-out
+  '57014', // cancelled, or the statement time-out
   '40P01', // a deadlock
-  '40001', // it could not be put in an order with others
+  '40001', // a serialization failure
 ])
 
 export const isDatabaseBusy = (error: unknown) => busy.has(codeOf(error))
 
 /**
- * Of the database's state, not of what we write, by the class of its SQLSTATE: read-only after a switch-over (25),
- * deadlocks and the like (40), out of disk or memory (53), locks (55), cancelled by somebody (57), broken disks (58).
+ * The error comes from the state of the database and not from the statement, by the class of its SQLSTATE: read-only
+ * after a switch-over (25), deadlocks (40), out of disk or memory (53), locks (55), cancelled by an administrator (57),
+ * disk errors (58).
  */
 export const isPassing = (error: unknown) => isDatabaseAway(error) || /^(25|40|53|55|57|58)/.test(codeOf(error))

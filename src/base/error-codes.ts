@@ -1,4 +1,7 @@
-/** Why a message failed. Stable numbers: clients know them; `GET /references/error-codes` lists them. */
+/**
+ * The reasons why messages fail. The numbers never change, because clients depend on them. `GET
+ * /references/error-codes` lists them.
+ */
 export const errorCodes = {
   botBlocked: 125,
   noTelegramAccount: 149,

@@ -1,4 +1,4 @@
-/** Weights of the digits before a check digit, aligned at their end. */
+/** The weights of the digits before a check digit; the last weight belongs to the last of these digits. */
 const WEIGHTS = [3, 7, 2, 4, 10, 3, 5, 9, 4, 6, 8]
 
 /** Whether a text is the tax number of a Russian company (10 digits) or person (12 digits), by its check digits. */

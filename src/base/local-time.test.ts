@@ -17,7 +17,7 @@ test.each([
   expect(refusal).toEqual({ field, reason: expect.stringMatching(/^must /) })
 })
 
-test('a completion is past by the clock of its zone, and never before the time to send', () => {
+test('a completion is in the past by the time of its zone, and must not be before the time to send', () => {
   const times = { localCompletionTime: '2026-07-01 14:30:00' }
   expect(refusalOfTimes(times, moscow, now)).toEqual({
     field: 'localCompletionTime',
@@ -30,10 +30,10 @@ test('a completion is past by the clock of its zone, and never before the time t
   })
 })
 
-test('nothing said is nothing wrong', () => {
+test('absent times are valid', () => {
   expect(refusalOfTimes({ localSendTime: null, localCompletionTime: null }, moscow, now)).toBeUndefined()
 })
 
-test('a moment is told by the clock of Moscow', () => {
+test('a moment is shown in Moscow time', () => {
   expect(moscowTime(new Date('2026-07-01T21:05:09Z'))).toBe('2026-07-02 00:05:09')
 })

@@ -1,7 +1,7 @@
 import type { FieldMistake } from './field-mistake.ts'
 import { localTimeToInstant, type Zone } from './sending-window.ts'
 
-/** Times as clients write them, `YYYY-MM-DD hh:mm:ss`: on the subscriber's clock, or on that of Moscow. */
+/** Times as clients write them, `YYYY-MM-DD hh:mm:ss`: in the subscriber's time zone, or in Moscow time. */
 export type LocalTimes = { localSendTime?: string | null; localCompletionTime?: string | null }
 
 export const MOSCOW = 'Europe/Moscow'
@@ -15,8 +15,8 @@ export const instantOf = (local: string | null | undefined, zone: Zone): Date | 
   local ? (localTimeToInstant(local, zone) ?? null) : null
 
 /**
- * What is wrong with the times. The bare values are held against UTC, as clients of such services know it; only whether
- * the completion is past is seen on the clock of a zone.
+ * Finds the first mistake in the times. It compares the values with UTC, because clients of such services expect it.
+ * Only the check that the completion is not in the past uses a time zone.
  */
 export function refusalOfTimes(
   { localSendTime, localCompletionTime }: LocalTimes,
@@ -39,13 +39,13 @@ export function refusalOfTimes(
     return { field: 'localCompletionTime', reason: 'must not be in the past' }
 }
 
-/** Null where none is said, undefined where it is no time. */
+/** Null when the field is absent, undefined when it is not a time. */
 function bareTime(local: string | null | undefined): number | null | undefined {
   if (local === null || local === undefined) return null
   return localTimeToInstant(local, { offsetMinutes: 0 })?.getTime()
 }
 
-/** The time that a clock in Moscow shows. */
+/** The present time in Moscow. */
 export const moscowTime = (moment: Date): string => moscowClock.format(moment)
 
 const moscowClock = new Intl.DateTimeFormat('sv-SE', { timeZone: MOSCOW, dateStyle: 'short', timeStyle: 'medium' })

@@ -15,7 +15,7 @@ test('amounts are read exactly and rounded half-up to four places', () => {
   expect(() => money(Number.NaN)).toThrow('is not an amount')
 })
 
-test('what is written can be read again', () => {
+test('a formatted amount is parsed to the same amount', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(10n ** 17n), max: 10n ** 17n }), units => {
       expect(money(formatMoney(units))).toBe(units)

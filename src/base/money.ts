@@ -6,7 +6,7 @@ export type Money = bigint
 
 const SCALE = 4
 const UNITS = 10_000n
-/** As the database writes them: most amounts we read, and no rounding to do. */
+/** The format of the database. Most amounts have it, and they need no rounding. */
 const asKept = /^-?\d+\.\d{4}$/
 const decimal = /^([+-]?)(\d+)(?:\.(\d*))?(?:e([+-]?\d+))?$/i
 
@@ -19,7 +19,7 @@ export function money(value: string | number): Money {
   return applySign(sign!, shiftedHalfUp(`${whole}${fraction}`, SCALE - fraction.length + Number(exponent)))
 }
 
-/** digits x 10^places as a whole number; what falls off the end is rounded half-up. */
+/** Returns digits x 10^places as a whole number, rounded half-up. */
 function shiftedHalfUp(digits: string, places: number): bigint {
   if (places >= 0) return BigInt(digits) * 10n ** BigInt(places)
   const divisor = 10n ** BigInt(-places)

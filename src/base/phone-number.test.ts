@@ -44,14 +44,14 @@ describe('normalising', () => {
     expect(normaliseNumber(raw)).toBeUndefined()
   })
 
-  test('what is longer than anyone writes a number is none, however few digits it has', () => {
+  test('a text of more than 64 characters is no number, even with few digits', () => {
     const written = (length: number) => '79161234567'.padEnd(length, ' ')
     expect(normaliseNumber(written(64))).toBe('79161234567')
     expect(normaliseNumber(written(65))).toBeUndefined()
     expect(normaliseNumber(written(32 * 1024 * 1024))).toBeUndefined()
   })
 
-  test('a normalised number stays as it is with a plus before it', () => {
+  test('a normalised number with a plus before it does not change', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[0-9 +()-]{0,20}$/), raw => {
         const digits = normaliseNumber(raw)
@@ -60,7 +60,7 @@ describe('normalising', () => {
     )
   })
 
-  test('decoration never matters', () => {
+  test('spaces, brackets and dashes do not change the number', () => {
     fc.assert(
       fc.property(
         fc.stringMatching(/^[0-9]{5,15}$/),
@@ -118,14 +118,14 @@ describe('the country of a foreign number', () => {
     ['770112345678901', 'a length that Kazakhstan does not have'],
     ['791612345678', 'a length that Russia does not have'],
     ['375291', 'a length that Belarus does not have'],
-    ['999123456789', 'a calling code of nobody'],
+    ['999123456789', 'an unassigned calling code'],
     ['88212345678', 'a calling code of no country'],
-    ['012345678', 'a calling code of nobody'],
+    ['012345678', 'an unassigned calling code'],
   ])('of %s is unknown: %s', digits => {
     expect(foreignCountryOf(digits)).toBeUndefined()
   })
 
-  test("agrees with the library's own parse wherever that one is sure", () => {
+  test('is the country of the parser of the library, if the parser finds one', () => {
     const foreign = Object.keys(metadata.country_calling_codes).filter(code => code !== '7')
     const shared = ['1', '44', '61', '212', '262', '290', '358', '39', '47', '599']
     const callingCode = fc.oneof(fc.constantFrom(...foreign), fc.constantFrom(...shared), fc.constantFrom('1', '44'))

@@ -3,7 +3,7 @@ import metadata from 'libphonenumber-js/min/metadata'
 
 const SHORTEST = 5
 const LONGEST = 15
-/** Nobody writes a number with more signs between its digits than this leaves room for. */
+/** The most characters of a written number, with spaces and signs between its digits. */
 const LONGEST_WRITTEN = 64
 const RUSSIAN_LENGTH = 11
 
@@ -11,11 +11,11 @@ const plain = /^[0-9]+$/
 const decoration = /[\s()[\]\-\u2010-\u2015\u2212]/g
 
 /**
- * The digits of a number as people write it, country code first, or nothing when it is no number. Some digits mean one
- * number with `+` and another without, so a number that was normalised is never normalised again: write `+` before it.
+ * Returns the digits of a written number, country code first, or undefined when the text is no number. Some digits are
+ * one number with `+` and another without it. So write `+` before a normalised number if it may be normalised again.
  */
 export function normaliseNumber(raw: string): string | undefined {
-  if (raw.length > LONGEST_WRITTEN) return undefined // before it is read through: it may be of any length
+  if (raw.length > LONGEST_WRITTEN) return undefined // checked first, because the text may be of any length
   const digits = plain.test(raw) ? raw : undecorated(raw)
   if (digits === undefined || digits.length < SHORTEST || digits.length > LONGEST) return undefined
   if (isWithoutCountryCode(digits, raw)) return `7${digits}`
@@ -25,16 +25,16 @@ export function normaliseNumber(raw: string): string | undefined {
 }
 
 /**
- * Ten digits that begin with 9 are a Russian mobile number without its country code, as Russian address books keep it.
- * Foreign numbers of that form (India, Pakistan, Myanmar) need their plus.
+ * Ten digits that begin with 9 are a Russian mobile number without its country code; Russian address books store it so.
+ * Foreign numbers of this form (India, Pakistan, Myanmar) need a plus.
  */
 const isWithoutCountryCode = (digits: string, raw: string) =>
   digits.length === RUSSIAN_LENGTH - 1 && digits[0] === '9' && !raw.includes('+')
 
-/** 8 is how Russians dial each other; their numbers go on with 3, 4, 8 or 9. What else begins with 8 is Asia. */
+/** Russians dial 8 instead of +7; their numbers continue with 3, 4, 8 or 9. Other numbers with 8 are Asian. */
 const dialledInRussia = /^8[3489]/
 
-/** +84 with nine digits has the same form as a Russian landline dialled with 8; the plus says which it is. */
+/** +84 with nine digits looks like a Russian landline that is dialled with 8. The plus distinguishes them. */
 const isVietnam = (raw: string) => raw.includes('+84')
 
 function undecorated(raw: string): string | undefined {
@@ -49,10 +49,10 @@ export function isRussian(digits: string): boolean {
 }
 
 /**
- * The country of a number that is not Russian, as an ISO code; nothing when no country has its code, or its country
- * has no number of that length.
+ * The country of a foreign number, as an ISO code; undefined when no country has its calling code, or its country has
+ * no numbers of this length.
  *
- * The library's own parse takes 6 to 26 microseconds; this table made from its metadata well under one.
+ * The parser of the library takes 6 to 26 microseconds. This table from its metadata takes less than one.
  */
 export function foreignCountryOf(digits: string): string | undefined {
   for (let codeLength = 1; codeLength <= 3; codeLength += 1) {
@@ -66,14 +66,14 @@ function countryOf(plans: Plan[], national: string): string | undefined {
   return plan?.lengths.includes(national.length) ? plan.country : undefined
 }
 
-/** How one country numbers its subscribers. Where several share a calling code, `starts` tells them apart. */
+/** The numbers of one country. `starts` distinguishes countries that share a calling code. */
 interface Plan {
   country: string
   lengths: number[]
   starts: RegExp | undefined
 }
 
-/** Beginnings that the library knows only as parts of full patterns; the test compares them with its parse. */
+/** Beginnings that the library has only inside full patterns. The test compares them with the parser of the library. */
 const ownStarts: Partial<Record<CountryCode, string>> = {
   CA:
     '204|226|236|249|25[07]|263|273|289|306|343|354|36[578]|382|403|41[68]|428|43[178]|450|468|474|506|51[49]|548|579|' +
@@ -83,7 +83,7 @@ const ownStarts: Partial<Record<CountryCode, string>> = {
   YT: '2689|269|639|7093[5-7]|9398[01]|9478[01]|9769',
 }
 
-/** Territories whose numbers have no beginning of their own count as the country they share them with. */
+/** Territories without a beginning of their own count as the country that shares their numbers. */
 const countedAs: Partial<Record<CountryCode, string>> = {
   AC: 'SH',
   TA: 'SH',
@@ -99,7 +99,10 @@ const plansByCallingCode = new Map(
 )
 plansByCallingCode.set('7', [{ country: 'KZ', lengths: [10], starts: /^[67]/ }])
 
-/** The main country of a calling code stands first in the metadata; here it is the one left when no other fits. */
+/**
+ * The main country of a calling code is first in the metadata. Here it is the last, for numbers that match no other
+ * country.
+ */
 function plansOf([main, ...others]: CountryCode[]): Plan[] {
   const separate = others.filter(country => !countedAs[country])
   return [...separate.map(country => planOf(country, startsOf(country))), planOf(main!, undefined)]

@@ -11,7 +11,7 @@ test.each([
   expect(plainWords(text)).toBe(expected)
 })
 
-test('words are cut to what can be kept, and never through a character', () => {
+test('words are cut to the length that can be stored, and never inside a character', () => {
   expect(plainWords('7'.repeat(220))).toBe('7'.repeat(200))
   expect(plainWords('abcdef', 3)).toBe('abc')
   expect(plainWords(`${'a'.repeat(199)}😀`)).toBe(`${'a'.repeat(199)}�`)
@@ -29,13 +29,13 @@ test.each([
   expect(plainId(id)).toBe(expected)
 })
 
-test('what is plain can be kept as it is', () => {
+test('plain words can be stored unchanged', () => {
   for (const plain of ['', null, undefined, 'ESME_RINVDSTADR', 'нет', 'x'.repeat(200)])
     expect(isPlain(plain)).toBe(true)
   for (const other of ['a\0b', 'a\nb', '\ud83d', 'x'.repeat(201)]) expect(isPlain(other)).toBe(false)
 })
 
-test('everything that is made plain is plain', () => {
+test('the result is always plain', () => {
   for (const text of ['\0', 'a\tb\ud83d', '\u009f', `${'😀'.repeat(150)}`, '\u0000'.repeat(500)]) {
     expect(isPlain(plainWords(text))).toBe(true)
     expect(isPlain(plainId(text))).toBe(true)

@@ -19,13 +19,13 @@ test.each(['Иван Петров', 'naïve café', '👍🏽 北京', 'a\\nb', 
   expect(printable(text)).toBe(text)
 })
 
-test('a log line has no raw control character, and says the same', () => {
+test('a log line has no raw control character and stays the same JSON', () => {
   const lines: string[] = []
   const log = pino({ base: null, timestamp: false }, { write: line => void lines.push(printableJsonLine(line)) })
   const name = 'a\u001b[31m\u009b2J\u007f\n\u202eИван 👍'
   log.info({ name }, 'sender.created')
   expect(lines).toHaveLength(1)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters
   expect(lines[0]!.slice(0, -1)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/)
   expect(JSON.parse(lines[0]!)).toMatchObject({ name, msg: 'sender.created' })
 })

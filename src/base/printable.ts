@@ -1,9 +1,10 @@
 /**
  * Characters that change how a terminal or a log viewer shows the text around them: control characters (an escape
- * sequence begins with one of them), line and paragraph separators, and the marks that reverse the direction of writing.
+ * sequence begins with one of them), line and paragraph separators, and the marks that reverse the direction of
+ * writing.
  */
 const UNPRINTABLE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters
   /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
 
 const SHORT: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }

@@ -1,4 +1,7 @@
 import { fileURLToPath } from 'node:url'
 
-/** The folder of this installation: its `.env` and, unless told otherwise, its data are here, wherever it is run from. */
+/**
+ * The folder of this installation, with its `.env` and by default its data. It does not depend on the working
+ * directory.
+ */
 export const projectDir = fileURLToPath(new URL('../..', import.meta.url))

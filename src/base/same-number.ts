@@ -1,8 +1,8 @@
 const COMPARED_DIGITS = 9
-/** With fewer, an address is no telephone number: a name, a short number, nothing. */
+/** An address with fewer digits is no telephone number, but a name or a short number. */
 const LEAST_DIGITS = 7
 
-/** An address as far as it can be compared: its last digits. Operators put "+", "8" or nothing in front of them. */
+/** The last digits of an address, for comparisons. Operators write "+", "8" or nothing before them. */
 export function comparableNumber(address: string | undefined): string | undefined {
   const digits = (address ?? '').replace(/\D/g, '')
   return digits.length >= LEAST_DIGITS ? digits.slice(-COMPARED_DIGITS) : undefined

@@ -8,8 +8,8 @@ import {
 } from 'node:crypto'
 
 /**
- * A key for one purpose. Keys of different purposes, made of the same secret, do not open each other's boxes. Node.js
- * uses a KeyObject several times faster than bytes, which it makes into a KeyObject again at each use.
+ * A key for one purpose. A key of another purpose, derived from the same secret, does not decrypt the texts of this
+ * one. A KeyObject is several times faster than bytes, because Node.js converts bytes at each use.
  */
 export type BoxKey = KeyObject
 
@@ -23,12 +23,12 @@ const HEAD_BYTES = 1 + NONCE_BYTES + TAG_BYTES
 export const boxKey = (secret: string, purpose: string): BoxKey =>
   createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', `tidings ${purpose}`, KEY_BYTES)))
 
-/** A version, a nonce, the tag of AES-256-GCM, and the text. The same text never looks the same twice. */
+/** A version, a nonce, the tag of AES-256-GCM and the encrypted text. Encrypting a text twice gives different bytes. */
 export function seal(key: BoxKey, text: string): Buffer {
   const nonce = nextNonce()
   const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(versionByte)
   const sealed = cipher.update(text, 'utf8')
-  cipher.final() // gives no bytes: GCM has no blocks to fill up
+  cipher.final() // returns no bytes, because GCM needs no padding
   return Buffer.concat([versionByte, nonce, cipher.getAuthTag(), sealed])
 }
 
@@ -36,7 +36,9 @@ const NONCES_AT_ONCE = 256
 const nonces = Buffer.alloc(NONCES_AT_ONCE * NONCE_BYTES)
 let nextAt = nonces.length
 
-/** Each random nonce is used once. Many are drawn together, because a draw takes as long as the encryption. */
+/**
+ * Each random nonce is used once. Many are generated together, because generating one takes as long as an encryption.
+ */
 function nextNonce(): Buffer {
   if (nextAt === nonces.length) {
     randomFillSync(nonces)
@@ -47,7 +49,7 @@ function nextNonce(): Buffer {
   return nonce
 }
 
-/** Throws when it was sealed with another key or is damaged: these cannot be told apart. */
+/** Throws when the text was encrypted with another key or is damaged. The two cases look the same. */
 export function open(key: BoxKey, box: Buffer): string {
   if (box.length < HEAD_BYTES || box[0] !== VERSION) throw new Error('it is no box of a version known here')
   const nonce = box.subarray(1, 1 + NONCE_BYTES)

@@ -1,16 +1,16 @@
 import { closesAt, nextOpening, type SendingWindow } from './sending-window.ts'
 
-/** Messages that wait for the same hours; without a window they may go at any time. */
+/** Messages with the same sending window. Without a window they may be sent at any time. */
 export type WaitingShare = { messages: number; window: SendingWindow | undefined }
 
-/** Longer is not foreseen. */
+/** Later ends are not estimated. */
 const MOST_MS = 60 * 24 * 3_600_000
 const MOST_STEPS = 1000
 
 /**
- * When the last of these messages is handed over at a speed that they share. It goes from one moment to the next at which
- * the hours of a share begin or end: outside of them its messages wait, and after its last hour they are not sent at all.
- * Undefined when that takes longer than 60 days.
+ * Estimates when the last of these messages is submitted. All messages share one speed. The loop advances to the next
+ * moment at which the hours of a share begin or end. Messages wait outside their hours, and are not sent after the last
+ * hour. Undefined when the end is more than 60 days away.
  */
 export function endOfSending(shares: WaitingShare[], perSecond: number, now: Date): Date | undefined {
   const lastMs = now.getTime() + MOST_MS
@@ -29,21 +29,21 @@ export function endOfSending(shares: WaitingShare[], perSecond: number, now: Dat
   return undefined
 }
 
-/** Shares that may still go, and from when on. */
+/** The shares that may still be sent, and the start of each. */
 const openingsOf = (shares: WaitingShare[], at: Date) =>
   shares.flatMap(share => {
     const opensAt = share.window ? nextOpening(share.window, at) : at
     return opensAt ? [{ share, opensAt }] : []
   })
 
-/** When the open ones are all handed over, or the hours of one of them end. */
+/** The moment when all open shares are submitted, or when the hours of one of them end. */
 function doneOrClosed(open: WaitingShare[], perSecond: number, at: Date): Date[] {
   if (open.length === 0) return []
   const doneAt = new Date(at.getTime() + (sumOf(open) / perSecond) * 1000)
   return [doneAt, ...open.flatMap(({ window }) => (window && closesAt(window, at)) ?? [])]
 }
 
-/** They go in proportion to what waits of each. Less than half a message is none. */
+/** The shares are sent in proportion to their waiting messages. A rest of less than half a message counts as zero. */
 function without(open: WaitingShare[], handed: number): WaitingShare[] {
   const rest = 1 - handed / sumOf(open)
   return open.map(share => ({ ...share, messages: share.messages * rest })).filter(({ messages }) => messages >= 0.5)

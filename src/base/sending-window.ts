@@ -1,6 +1,6 @@
 /**
- * When messages may go: from `startAt` until before `endAt`, in the allowed hours of the allowed days of a zone. Hours
- * and days left out allow all of them; an empty list allows none.
+ * The times at which messages may be sent: from `startAt` until before `endAt`, in the allowed hours of the allowed
+ * days of a zone. Absent hours or days allow all of them; an empty list allows none.
  *
  * An hour is allowed as a whole, 10:00:00 to 10:59:59.999 on the zone's own clock. Where the clock is put forward, an
  * hour that does not exist is passed over; where it is put back, both hours of the same name are allowed.
@@ -18,7 +18,7 @@ export type SendingWindow = {
 /** A fixed offset from UTC, or the IANA name of a zone. */
 export type Zone = { offsetMinutes: number } | { name: string }
 
-/** `now` when sending is allowed at `now`, else the first later moment it is; undefined when it never is again. */
+/** Returns `now` when sending is allowed now, else the next moment when it is; undefined when there is none. */
 export function nextOpening(window: SendingWindow, now: Date): Date | undefined {
   const earliestMs = Math.max(now.getTime(), window.startAt?.getTime() ?? Number.NEGATIVE_INFINITY)
   const openMs = firstMoment(window, earliestMs, true)
@@ -26,7 +26,9 @@ export function nextOpening(window: SendingWindow, now: Date): Date | undefined 
   return openMs === now.getTime() ? now : new Date(openMs)
 }
 
-/** Until when sending may go on from `now` without a pause: `now` when it may not, undefined when it never ends. */
+/**
+ * The end of the time from `now` on in which sending is allowed: `now` when it is not, undefined when it never ends.
+ */
 export function closesAt(window: SendingWindow, now: Date): Date | undefined {
   const nowMs = now.getTime()
   if (isOver(window, nowMs) || (window.startAt && nowMs < window.startAt.getTime())) return now
@@ -38,9 +40,9 @@ export function closesAt(window: SendingWindow, now: Date): Date | undefined {
 const isOver = (window: SendingWindow, ms: number) => !!window.endAt && ms >= window.endAt.getTime()
 
 /**
- * The instant at which a clock of the zone shows `YYYY-MM-DD hh:mm:ss`; undefined when the text is no such time.
- * A time that happens twice means the earlier one. A time that the clock leaps over is read with the offset before the
- * leap, so that 02:30 becomes 03:30: never earlier than asked for. (Temporal calls this rule "compatible".)
+ * The instant at which a clock of the zone shows `YYYY-MM-DD hh:mm:ss`; undefined when the text is no such time. Of a
+ * time that occurs twice, the earlier instant counts. A time that the clock skips is read with the offset before the
+ * change, so that 02:30 becomes 03:30 and is never too early. (Temporal calls this rule "compatible".)
  */
 export function localTimeToInstant(local: string, zone: Zone): Date | undefined {
   const localMs = readLocalTime(local)
@@ -51,7 +53,9 @@ export function localTimeToInstant(local: string, zone: Zone): Date | undefined 
   return new Date(localMs - (happensOnlyAfter ? after : before))
 }
 
-/** The time as if it were UTC. JavaScript takes 30 February for 2 March, so what was read is written out again. */
+/**
+ * The time as if it were UTC. JavaScript reads 30 February as 2 March, so the result is formatted again and compared.
+ */
 function readLocalTime(local: string): number | undefined {
   if (!/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/.test(local)) return undefined
   const iso = local.replace(' ', 'T')
@@ -64,12 +68,13 @@ const DAY_MS = 24 * HOUR_MS
 const ALL_HOURS = 2 ** 24 - 1
 const ALL_DAYS = 2 ** 7 - 1
 
-/** A week, and another when a leap of the clock (or a skipped date) swallowed the only hour of the first. */
+/** Two weeks: a change of the clock (or a skipped date) may remove the only allowed hour of the first week. */
 const SEARCH_MS = 21 * DAY_MS
 
 /**
  * The first moment, from `fromMs` on, whose hour is allowed (or is not). Goes from hour to hour of the local clock
- * while the offset stays the same, and looks again where it changes. `startAt` and `endAt` are the caller's concern.
+ * while the offset stays the same, and reads the offset again where it changes. The caller checks `startAt` and
+ * `endAt`.
  */
 function firstMoment(window: SendingWindow, fromMs: number, open: boolean): number | undefined {
   const hours = window.hours ? bits(window.hours, 0) : ALL_HOURS
@@ -116,8 +121,8 @@ const CHUNK_MS = 32 * DAY_MS
 const MOST_CHUNKS = 500
 
 /**
- * Asking Intl costs microseconds and this is asked for every lane several times a second, so the offsets of a zone
- * are learnt once for 32 days at a time.
+ * A call of Intl takes microseconds, and every lane needs an offset several times a second. So the offsets of a zone
+ * are cached, 32 days at a time.
  */
 function spanAt(zone: Zone, ms: number): Span {
   if ('offsetMinutes' in zone) {
@@ -151,7 +156,7 @@ function chunkOf(table: ZoneTable, chunk: number): Span[] {
   return spans
 }
 
-/** Looks once a day: no zone changes its clock and changes it back within one. */
+/** Reads one offset per day: no zone changes its clock twice within a day. */
 function learnSpans(format: Intl.DateTimeFormat, fromMs: number, untilMs: number): Span[] {
   const spans = [{ fromMs, untilMs, offsetMs: askOffset(format, fromMs) }]
   for (let ms = fromMs + DAY_MS; ms <= untilMs; ms += DAY_MS) {

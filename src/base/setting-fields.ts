@@ -1,6 +1,6 @@
 /**
- * What a form must know of a setting of a connector. `rare`: most gateways do without it. Values are checked by the
- * connector itself; the field only says what is worth offering.
+ * The description of a connector's setting for a form. `rare`: most gateways do not need it. The connector checks the
+ * values; the field only describes the input.
  */
 export type SettingField = {
   name: string
@@ -12,7 +12,7 @@ export type SettingField = {
   | { kind: 'file' }
   /** Names with commas between them. */
   | { kind: 'names' }
-  /** `default` is absent where the connector decides by itself. */
+  /** `default` is absent when the connector decides. */
   | { kind: 'whole'; least: number; most: number; default?: number }
   /** From 0 to 1. */
   | { kind: 'share'; default: number }
@@ -25,7 +25,7 @@ export type ConnectorDescription<Channel extends string = string> = {
   name: string
   channels: readonly Channel[]
   fields: readonly SettingField[]
-  /** The names of fields that are kept sealed and never shown. */
+  /** The names of fields that are stored encrypted and never shown. */
   secrets: readonly string[]
   hasWebhook: boolean
 }

@@ -158,14 +158,14 @@ describe('the parts', () => {
     expect(splitSms(text).parts.join('')).toBe(text)
   })
 
-  test('of the longest text that can fit are as many as asked, and one more of any longer one', () => {
+  test('of the longest text that fits are as many as requested, and a longer text has one more', () => {
     const most = mostSmsCharacters(10)
     expect(smsParts('a'.repeat(most))).toBe(10)
     expect(smsParts('a'.repeat(most + 1))).toBe(11)
     expect(smsParts('я'.repeat(most + 1))).toBeGreaterThan(10)
   })
 
-  test('of any text are those of the slow model', () => {
+  test('of any text equal the parts of the slow model', () => {
     fc.assert(
       fc.property(anyText, text => {
         const model = slowSplit(text)
@@ -178,7 +178,7 @@ describe('the parts', () => {
   })
 })
 
-/** The rules once more, as slow and plain as they can be said: whole characters dealt out one by one. */
+/** The same rules in the simplest form, for comparison: it adds character by character to the parts. */
 function slowSplit(text: string) {
   const chars = [...text]
   const isGsm = chars.every(char => SIMPLE.includes(char) || ESCAPED.includes(char))
@@ -199,7 +199,7 @@ function slowSplit(text: string) {
   return { alphabet: isGsm ? 'gsm7' : 'ucs2', parts: parts.map(part => part.chars.join('')) }
 }
 
-// Runs of one character, some as long as a part, so that something interesting often stands right at a boundary.
+// Runs of one character, some as long as a part, so that special characters are often at the boundary of a part.
 const gsmChar = fc.oneof(fc.constantFrom(...SIMPLE), fc.constantFrom(...ESCAPED))
 const otherChar = fc.oneof(
   fc.constantFrom('я', 'Ж', 'ç', '\t', '\x1b', '😀', '👩‍👧', '\ud83d', '\ude00'),

@@ -1,8 +1,8 @@
 /**
- * How a text travels as SMS: which alphabet it needs, and into how many parts it falls.
+ * The alphabet and the parts of a text as SMS.
  *
- * A single SMS carries 140 bytes: 160 septets of the GSM 03.38 alphabet, or 70 units of UCS-2. A longer text goes out
- * in parts that each give up 6 bytes to the header that joins them again: 153 septets, or 67 units.
+ * A single SMS carries 140 bytes: 160 septets of the GSM 03.38 alphabet, or 70 units of UCS-2. A longer text is sent in
+ * parts. Each part needs 6 bytes for the header that joins the parts: 153 septets or 67 units are left.
  */
 export type SmsAlphabet = 'gsm7' | 'ucs2'
 
@@ -42,7 +42,10 @@ export const GSM_EXTENSION: Readonly<Record<string, number>> = {
 
 const ESCAPE = '\x1b'
 
-/** Septets by UTF-16 unit, 0 for what GSM cannot say. Covers every unit, so that looking up needs no bounds. */
+/**
+ * Septets by UTF-16 unit; 0 for characters outside the GSM alphabet. It covers every unit, so a lookup needs no check
+ * of bounds.
+ */
 const SEPTETS = septetsByUnit()
 
 function septetsByUnit(): Uint8Array {
@@ -53,8 +56,8 @@ function septetsByUnit(): Uint8Array {
 }
 
 /**
- * The number of parts of a text, 0 for an empty one. Runs for every recipient of a bulk request, hence no allocation
- * and no look at the text that is not needed.
+ * The number of parts of a text, 0 for an empty text. It runs for every recipient of a dispatch, so it allocates
+ * nothing and reads no more of the text than necessary.
  */
 export function smsParts(text: string): number {
   const units = text.length
@@ -69,14 +72,14 @@ export function smsParts(text: string): number {
   return countParts(text, gsmPartEnd)
 }
 
-/** No longer text fits into so many parts, more than one, in either alphabet. */
+/** No text with more characters fits into `parts` parts (two or more), in either alphabet. */
 export const mostSmsCharacters = (parts: number) => parts * PART_SEPTETS
 
 export function smsAlphabet(text: string): SmsAlphabet {
   return septetsOf(text) < 0 ? 'ucs2' : 'gsm7'
 }
 
-/** The parts as they go out, in order; joined they are the text. */
+/** The parts in the order of sending. Joined they are the text. */
 export function splitSms(text: string): { alphabet: SmsAlphabet; parts: string[] } {
   const septets = septetsOf(text)
   if (septets < 0) return { alphabet: 'ucs2', parts: split(text, text.length <= SINGLE_UNITS, ucs2PartEnd) }
@@ -116,7 +119,7 @@ function split(text: string, isSingle: boolean, partEnd: PartEnd): string[] {
   return parts
 }
 
-/** Stops before the character that no longer fits whole: an escape pair with one septet left goes to the next part. */
+/** Stops before the first character that does not fit: an escape pair is not split between two parts. */
 function gsmPartEnd(text: string, start: number): number {
   let end = start
   let room = PART_SEPTETS
@@ -128,7 +131,7 @@ function gsmPartEnd(text: string, start: number): number {
   return end
 }
 
-/** Leaps to the end without reading on the way: all that matters is whether it would cut a surrogate pair in two. */
+/** Computes the end without reading the text; it only avoids splitting a surrogate pair. */
 function ucs2PartEnd(text: string, start: number): number {
   const end = start + PART_UNITS
   if (end >= text.length) return text.length

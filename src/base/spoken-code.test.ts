@@ -16,7 +16,7 @@ test.each([
   ['1, 2, 3, 4', '1234'],
   ['1. 2. 3. 4. 5', '12345'],
   ['1 2 3 4 5 6 7 8', '12345678'],
-])('%j tells the code %s', (text, code) => {
+])('%j contains the code %s', (text, code) => {
   expect(spokenCode(text)).toBe(code)
 })
 
@@ -31,7 +31,7 @@ test.each([
   ['В 5, 1-2-3-4', '1234'],
   ['За 99.90 и 99,90: код 4821', '4821'],
   ['Звонок 79160000001, код 4821', '4821'],
-])('of several numbers in %j the first that is a code counts', (text, code) => {
+])('of several numbers in %j the first code counts', (text, code) => {
   expect(spokenCode(text)).toBe(code)
 })
 
@@ -47,6 +47,6 @@ test.each([
   '1 ... 2 ... 3 ... 4',
   '12:34',
   '12 and 34',
-])('%j tells none', text => {
+])('%j contains no code', text => {
   expect(spokenCode(text)).toBeUndefined()
 })

@@ -2,8 +2,8 @@ const FEWEST = 4
 const MOST = 8
 
 /**
- * The code of four to eight digits that a text tells: in one piece ("1234"), digit by digit ("1-2-3-4", "1, 2, 3, 4")
- * or in groups of two or three ("12-34", "123 456"), with the same separator throughout. The first in the text counts.
+ * Finds the code of four to eight digits in a text: in one piece ("1234"), digit by digit ("1-2-3-4", "1, 2, 3, 4") or
+ * in groups of two or three ("12-34", "123 456") with one separator. The first code in the text counts.
  */
 export function spokenCode(text: string): string | undefined {
   const numbers = [...text.matchAll(/\d+/g)].map(({ 0: digits, index }) => ({ digits, index }))
@@ -11,13 +11,13 @@ export function spokenCode(text: string): string | undefined {
     const together = togetherFrom(numbers, at, text)
     const code = together.map(({ digits }) => digits).join('')
     if (code.length >= FEWEST && code.length <= MOST) return code
-    at += Math.max(together.length - 1, 1) // the last one may begin another, with a separator of its own
+    at += Math.max(together.length - 1, 1) // the last number may begin another code with another separator
   }
 }
 
 type Numeral = { digits: string; index: number }
 
-/** A number, and those after it that belong to it. */
+/** A number, and the numbers after it that belong to the same code. */
 function togetherFrom(numbers: Numeral[], at: number, text: string): Numeral[] {
   const together = [numbers[at]!]
   let separator: string | undefined
@@ -30,12 +30,12 @@ function togetherFrom(numbers: Numeral[], at: number, text: string): Numeral[] {
   return together
 }
 
-/** How digits and groups are set apart: 12.34 and 12,34 are more often dates and prices than codes. */
+/** The separators of digits and of groups. 12.34 and 12,34 are more often dates and prices than codes. */
 const BETWEEN_DIGITS = /^\s*[,.–—-]?\s*$/
 const BETWEEN_GROUPS = /^\s*[–—-]?\s*$/
 const LONGEST_BETWEEN = 3
 
-/** What stands between two numbers that belong together, but for the spaces around it. */
+/** The separator between two numbers of the same code, without the spaces around it. */
 function separatorOf(text: string, { digits, index }: Numeral, next: Numeral): string | undefined {
   const between = text.slice(index + digits.length, next.index)
   const areDigits = digits.length === 1 && next.digits.length === 1
@@ -44,5 +44,5 @@ function separatorOf(text: string, { digits, index }: Numeral, next: Numeral): s
   return isApart && between.length <= LONGEST_BETWEEN ? between.trim() : undefined
 }
 
-/** Longer ones are codes, or numbers, of their own. */
+/** A longer number is a code, or another number, by itself. */
 const isGroup = (digits: string) => digits.length === 2 || digits.length === 3

@@ -1,2 +1,2 @@
-/** By which a subscriber who writes nothing else asks for no more, unless the configuration says otherwise. */
+/** The default stop words. A message that consists of one of them puts its sender on the blacklist. */
 export const STOP_WORDS = ['STOP', 'СТОП', 'UNSUBSCRIBE'] as const

@@ -88,7 +88,7 @@ describe('a placeholder', () => {
     expect(compileTemplate('{b} {a} {b} {c} {a}').names).toEqual(['b', 'a', 'c'])
   })
 
-  test('is told from another by its case', () => {
+  test('is case-sensitive', () => {
     expect(render('{Name}', { name: 'x' })).toBeUndefined()
   })
 
@@ -98,7 +98,7 @@ describe('a placeholder', () => {
     expect(compileTemplate(`{${letters}}`).names).toEqual([letters])
   })
 
-  test('is looked for in one pass, however the braces are arranged to make it read again', () => {
+  test('is found in one pass, for any arrangement of braces', () => {
     const letters = 'я'.repeat(20_000)
     const closing = '}'.repeat(20_000)
     expect(compileTemplate(`{${letters}${closing}`).names).toEqual([letters])
@@ -109,7 +109,7 @@ describe('a placeholder', () => {
 })
 
 describe('a text that grows too long', () => {
-  test('is made no further than it takes to see that', () => {
+  test('is rendered only until it exceeds the limit', () => {
     const asked: string[] = []
     const value = new Proxy({} as Record<string, string>, {
       getOwnPropertyDescriptor: () => ({ configurable: true, enumerable: true, value: '' }),
@@ -123,7 +123,7 @@ describe('a text that grows too long', () => {
     expect(asked).toHaveLength(11)
   })
 
-  test('and one that just fits is made whole', () => {
+  test('is rendered completely when it just fits', () => {
     const template = compileTemplate('{a}-{a}!')
     expect(template.render({ a: 'xyz' }, 8)).toBe('xyz-xyz!')
     expect(template.render({ a: 'xyz' }, 7)!.length).toBeGreaterThan(7)
@@ -146,17 +146,17 @@ describe('a substitution', () => {
     expect(render('{a}{a}', { a: value })).toBe(expected + expected)
   })
 
-  test('that is null is as if absent', () => {
+  test('that is null counts as absent', () => {
     expect(render('{a}', { a: null })).toBeUndefined()
   })
 
-  test('that is absent leaves nothing to send, whichever placeholder it was', () => {
+  test('that is absent for any placeholder makes the text undefined', () => {
     expect(render('{a}{b}', { a: 'x' })).toBeUndefined()
     expect(render('{a}{b}', { b: 'x' })).toBeUndefined()
     expect(render('{a}', undefined)).toBeUndefined()
   })
 
-  test('that no placeholder asks for is ignored', () => {
+  test('without a placeholder is ignored', () => {
     expect(render('text', { a: 'x', b: null })).toBe('text')
   })
 
@@ -166,13 +166,13 @@ describe('a substitution', () => {
     expect(render('{a}{b}', { a: '{', b: 'a}' })).toBe('{a}')
   })
 
-  test('is written letter by letter, even where a pattern would mean something', () => {
+  test('is inserted unchanged, also when it contains signs of a replacement pattern', () => {
     expect(render('{a}', { a: "$& $1 $' $$" })).toBe("$& $1 $' $$")
   })
 
   const inherited = [...Object.getOwnPropertyNames(Object.prototype)]
 
-  test.each(inherited)('is never taken from what every object inherits: %s', name => {
+  test.each(inherited)('is never an inherited property: %s', name => {
     expect(render(`{${name}}`, {})).toBeUndefined()
     expect(render(`{${name}}`, undefined)).toBeUndefined()
   })
@@ -198,7 +198,9 @@ test('any template renders as the slow model does, any number of times', () => {
   )
 })
 
-/** The rules once more, by trying at each character whether a placeholder begins there. */
+/**
+ * The same rules in the simplest form, for comparison: it checks at each character whether a placeholder begins there.
+ */
 function slowRender(text: string, substitutions: Substitutions): string | undefined {
   const known = new Map(Object.entries(substitutions).filter(([, value]) => value !== null))
   const chars = [...text]
@@ -231,7 +233,7 @@ function nameAt(chars: string[], start: number): string | undefined {
   return undefined
 }
 
-// Few names and many braces, so that names are often hit, and often just missed.
+// Few names and many braces, so that texts often contain a placeholder, or nearly one.
 const anyPiece = fc.oneof(
   fc.constantFrom('{', '}', '{', '}', 'a', 'b', '1', '_', ' ', 'я', '\u0301', '😀', '\ud835', '𝒳'),
   fc.constantFrom('{a}', '{b}', '{_}', '{я}', '{a1}', '{ab}', '{__proto__}', '{constructor}', '{toString}'),

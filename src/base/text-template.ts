@@ -8,8 +8,8 @@ export interface TextTemplate {
   /** The placeholders, each once, in the order of their first appearance. */
   readonly names: string[]
   /**
-   * The text with every placeholder filled in; undefined when one of them has no substitution. Once it is longer than
-   * `most`, whoever asked will refuse it: it is given back as far as it was made.
+   * The text with every placeholder filled in; undefined when a placeholder has no substitution. When the text exceeds
+   * `most`, rendering stops and returns the longer text, because the caller refuses it.
    */
   render(substitutions: Substitutions | undefined, most?: number): string | undefined
 }
@@ -17,8 +17,8 @@ export interface TextTemplate {
 const BEGINS_LIKE_A_NAME = /^[\p{L}_]/u
 
 /**
- * Combining marks may follow the first letter: the vowel signs of हिन्दी and the accent of a decomposed é are marks to
- * Unicode, letters to whoever writes them. Names are compared as written, without normalisation.
+ * Combining marks may follow the first letter: the vowel signs of हिन्दी and the accent of a decomposed é are marks in
+ * Unicode and letters for people. Names are compared without normalisation.
  */
 const NOT_IN_A_NAME = /[^\p{L}\p{M}\p{Nd}_]/u
 
@@ -35,7 +35,7 @@ export function compileTemplate(text: string): TextTemplate {
   }
 }
 
-/** What stands around the placeholders: always one literal more than there are placeholders. */
+/** The literals around the placeholders. There is always one literal more than placeholders. */
 interface Pieces {
   literals: string[]
   placeholders: string[]
@@ -70,7 +70,10 @@ function isName(text: string): boolean {
   return BEGINS_LIKE_A_NAME.test(text) && !NOT_IN_A_NAME.test(text)
 }
 
-/** Values go in as they are: a brace inside one is text, or a recipient's name could pull in another's substitution. */
+/**
+ * Values are inserted unchanged: a brace inside a value is text. Otherwise a recipient's name could use another
+ * substitution.
+ */
 function fillIn(
   literals: string[],
   placeholders: string[],
@@ -86,7 +89,7 @@ function fillIn(
   return text
 }
 
-/** Own properties only: `{constructor}` must not find what every object inherits. Null is as if absent. */
+/** Own properties only: `{constructor}` must not find an inherited property. Null counts as absent. */
 function substitutionFor(name: string, substitutions: Substitutions): string | undefined {
   if (!Object.hasOwn(substitutions, name)) return undefined
   const value = substitutions[name]

@@ -1,11 +1,11 @@
 /**
- * ISO 8601 timestamps as the APIs take them: with `Z` or an offset, because a time without a zone is a guess.
+ * ISO 8601 timestamps of the APIs: with `Z` or an offset, because a time without a zone is ambiguous.
  */
 const pattern = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?(?:[Zz]|([+-])(\d{2}):?(\d{2}))$/
 
 export type Timestamp = { time: Date; offsetMinutes: number }
 
-/** Reads a timestamp; undefined when it is none, or names a day or an hour that does not exist. */
+/** Reads a timestamp; undefined when the text is no timestamp, or has a day or an hour that does not exist. */
 export function readTimestamp(text: string): Timestamp | undefined {
   const match = pattern.exec(text)
   if (!match) return undefined
@@ -22,7 +22,7 @@ const MOST_OFFSET_MINUTES = 14 * 60
 /** `+0300` is ISO 8601, but JavaScript reads only `+03:00`. */
 const withColon = (text: string) => text.replace(/([+-]\d{2})(\d{2})$/, '$1:$2')
 
-/** Years that mean something here; whatever the offset, every moment in them can be kept and shown again. */
+/** The years in which every moment, with any offset, can be stored and shown again. */
 const FIRST_YEAR = 1970
 const LAST_YEAR = 9998
 

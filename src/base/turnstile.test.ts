@@ -3,7 +3,7 @@ import { createTurnstile } from './turnstile.ts'
 
 const limits = { most: 3, mostOfOne: 2, mostWaiting: 4, mostWaitingOfOne: 2, patienceMs: 60_000, refusal: 'Too many' }
 
-/** Visits that last until they are ended, and who is inside. */
+/** Work that runs until the test ends it, and the names of the running work. */
 function visits(given: Partial<typeof limits> = {}) {
   const turnstile = createTurnstile({ ...limits, ...given })
   const inside: string[] = []
@@ -27,7 +27,7 @@ function visits(given: Partial<typeof limits> = {}) {
 const settled = () => new Promise(resolve => setImmediate(resolve))
 const tooMany = { kind: 'too_many_requests', retryAfterSeconds: 2, limit: 2 }
 
-test('one company takes no more than its share, and others find room beside it', async () => {
+test('one company gets at most its share, and other companies can run work beside it', async () => {
   const { visit, inside } = visits()
   for (const name of ['a1', 'a2', 'a3']) visit(1, name)
   visit(2, 'b1')
@@ -35,7 +35,7 @@ test('one company takes no more than its share, and others find room beside it',
   expect(inside).toEqual(['a1', 'a2', 'b1'])
 })
 
-test('whoever waits comes in when there is room, first those who came first', async () => {
+test('waiting work starts when there is room, the oldest first', async () => {
   const { visit, inside } = visits()
   const [a1] = [visit(1, 'a1'), visit(1, 'a2')]
   const b1 = visit(2, 'b1')
@@ -50,7 +50,7 @@ test('whoever waits comes in when there is room, first those who came first', as
   expect(inside).toEqual(['a2', 'b2', 'a3'])
 })
 
-test('one that fails makes room as well, and its failure is its own', async () => {
+test('failed work makes room, too, and does not affect other work', async () => {
   const { visit, inside } = visits({ mostOfOne: 1 })
   const first = visit(1, 'first')
   visit(1, 'second')
@@ -60,7 +60,7 @@ test('one that fails makes room as well, and its failure is its own', async () =
   expect(inside).toEqual(['second'])
 })
 
-test('companies that wait take turns, however many searches each has', async () => {
+test('waiting companies take turns, for any number of searches of each', async () => {
   const { visit, inside } = visits({ most: 2, mostOfOne: 1, mostWaitingOfOne: 10, mostWaiting: 100 })
   const running = [visit(1, 'a0'), visit(2, 'b0')]
   const later = ['a1', 'a2', 'b1', 'b2', 'c1'].map(name => [name, visit('abc'.indexOf(name[0]!) + 1, name)] as const)
@@ -75,7 +75,7 @@ test('companies that wait take turns, however many searches each has', async () 
   expect(inside).toEqual(['b1', 'c1']) // a2 and b2 came before it, and their companies have had a turn
 })
 
-test('more waiting searches than memory has room for are refused at once, and told when to come again', async () => {
+test('searches above the limit of waiting searches are refused at once, with the time of the next try', async () => {
   const { visit, inside } = visits()
   for (let i = 0; i < 4; i++) visit(1, `a${i}`)
   await expect(visit(1, 'a4').done).rejects.toMatchObject(tooMany)
@@ -84,7 +84,7 @@ test('more waiting searches than memory has room for are refused at once, and to
   expect(inside).toEqual(['a0', 'a1', 'b0'])
 })
 
-test('nobody waits longer than a moment, and who was sent away is not let in afterwards', async () => {
+test('waiting work is refused after `patienceMs` and does not start later', async () => {
   vi.useFakeTimers()
   const { visit, inside } = visits({ mostOfOne: 1, patienceMs: 3000 })
   const first = visit(1, 'first')

@@ -1,10 +1,10 @@
 import { AppError } from './errors.ts'
 
 export type TurnstileLimits = {
-  /** At once, of all callers and of one. */
+  /** The most running work of all callers, and of one. */
   most: number
   mostOfOne: number
-  /** Waiting, each for `patienceMs` at most. */
+  /** The most waiting work of all callers, and of one. Each waits for at most `patienceMs`. */
   mostWaiting: number
   mostWaitingOfOne: number
   patienceMs: number
@@ -22,9 +22,9 @@ type Waiting = { letIn: () => void }
 const RETRY_AFTER_SECONDS = 2
 
 /**
- * Runs a few pieces of work at a time, and of one caller fewer than of all. Work that finds no room waits for up to
- * `patienceMs`, then it is refused. Callers that wait take turns, so that a caller with much waiting work does not use up
- * the patience of the others. The bounds on waiting work are for memory alone.
+ * Limits concurrent work, in total and for each caller. Work above the limit waits for up to `patienceMs` and is then
+ * refused. Waiting callers take turns, so that a caller with much waiting work does not delay the others. The limits on
+ * waiting work only protect memory.
  */
 export function createTurnstile(limits: TurnstileLimits): Turnstile {
   return new FairTurnstile(limits)
@@ -82,7 +82,7 @@ class FairTurnstile implements Turnstile {
     }
   }
 
-  /** Lets the oldest work of the caller in; the caller's next turn comes after all others'. */
+  /** Starts the oldest work of the caller. The next turn of this caller is after all others. */
   #letIn(caller: Caller, own: Waiting[]) {
     const first = own.shift()!
     this.#waiting.delete(caller)

@@ -1,9 +1,9 @@
 import { randomBytes, randomInt } from 'node:crypto'
 
 /**
- * UUIDv7 keys: 48 bits of time, then a counter, then chance. A batch shares one moment; its counter starts at random
- * in the lower half of 26 bits and rises, so that the keys of one request stand in the order submitted, and two
- * processes writing in the same millisecond do not meet (48 random bits behind the counter).
+ * UUIDv7 keys: 48 bits of time, then a counter, then random bits. A batch shares one moment. Its counter starts at a
+ * random number in the lower half of 26 bits and rises, so that the keys of one request have the order of the request.
+ * 48 random bits behind the counter distinguish the keys of two processes in the same millisecond.
  */
 export function uuid7Batch(time: Date, count: number): string[] {
   if (count > COUNTER_HALF) throw new RangeError(`a batch holds at most ${COUNTER_HALF} keys`)
@@ -22,7 +22,7 @@ export function uuid7Batch(time: Date, count: number): string[] {
 
 export const uuid7 = (time: Date): string => uuid7Batch(time, 1)[0]!
 
-/** When a key was made, to the millisecond. */
+/** The time of a key, in milliseconds. */
 export const timeOfUuid7 = (uuid: string): Date => new Date(Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16))
 
 const COUNTER_HALF = 2 ** 25

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { projectDir } from './project.ts'
 
-/** What a process tells of itself, so that people see how it is doing. */
+/** The state of a process, for the pages and metrics that show it. */
 export type Vitals = { host: string; pid: number; version: string; memoryBytes: number; loopDelayMs: number }
 
 const RESOLUTION_MS = 20
 
-/** Reads how this process is doing. The delay is the longest since the last reading: timers came so much too late. */
+/** Measures the state of this process. The delay is the longest delay of a timer since the last reading. */
 export class VitalSigns {
   readonly #delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   readonly #fixed = { host: hostname(), pid: process.pid, version: versionOfProgram() }
@@ -19,7 +19,7 @@ export class VitalSigns {
   }
 
   read(): Vitals {
-    // What it measures is the time between two timers: the time that was asked for is no delay.
+    // It measures the time between two timers. The requested time is not part of the delay.
     const loopDelayMs = Math.max(0, Math.round(this.#delays.max / 1e6) - RESOLUTION_MS)
     this.#delays.reset()
     return { ...this.#fixed, memoryBytes: process.memoryUsage.rss(), loopDelayMs }
