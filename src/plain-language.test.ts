@@ -29,7 +29,6 @@ const unfinished: string[] = [
   'docs/',
   'e2e/',
   'src/commands/',
-  'src/db/',
   'src/domain/',
   'src/engine/',
   'src/http/',

@@ -11,7 +11,7 @@ const storable = texts.map(list => list.map(text => text.replaceAll('\0', '')))
 describe('arrays', () => {
   const db = useDatabase()
 
-  test('what is written is read back, whatever the texts', () => {
+  test('an array of any texts is parsed to the same array', () => {
     fc.assert(
       fc.property(texts, list => {
         expect(readArray(writeArray(list))).toEqual(list)
@@ -19,7 +19,7 @@ describe('arrays', () => {
     )
   })
 
-  test('PostgreSQL reads what we write, and we read what it writes', async () => {
+  test('PostgreSQL reads our arrays, and we read its arrays', async () => {
     await fc.assert(
       fc.asyncProperty(storable, async list => {
         const [row] = await db.sql`select ${list}::text[] as list, to_json(${list}::text[])::text as json`
@@ -30,7 +30,7 @@ describe('arrays', () => {
     )
   })
 
-  test('every type that our statements use goes there and back, nulls included', async () => {
+  test('arrays of every type in use, with nulls, are written and read back unchanged', async () => {
     const uuid = '01980000-0000-7000-8000-000000000001'
     const at = new Date('2026-11-15T10:00:00.123Z')
     const [row] = await db.sql`

@@ -1,6 +1,6 @@
 import type postgres from 'postgres'
 
-/** The array types of PostgreSQL that our statements use, by the type of their elements; these numbers never change. */
+/** The array types of PostgreSQL that our statements use, by the type of their elements. These numbers never change. */
 const arrayTypes = new Map([
   [16, 1000], // boolean
   [17, 1001], // bytea
@@ -26,8 +26,8 @@ type Options = {
 }
 
 /**
- * Teaches a pool the array types. The driver would ask the server for them on every new connection, and a connection
- * that is cut while it does ends our process: nobody awaits that question.
+ * Registers the array types at a pool. Otherwise the driver reads them from the server on every new connection. If this
+ * connection is lost meanwhile, the process ends, because the driver does not handle the rejected promise.
  */
 export function knowArrays(options: postgres.ParsedOptions): void {
   const { parsers, serializers, shared } = options as unknown as Options
@@ -40,7 +40,7 @@ export function knowArrays(options: postgres.ParsedOptions): void {
   }
 }
 
-/** `{1,2,NULL,"a \"quoted\" text"}`. Texts are always quoted: to look whether they need it took longer than the rest. */
+/** `{1,2,NULL,"a \"quoted\" text"}`. Texts are always quoted, because checking whether they need it takes longer. */
 export function writeArray(values: readonly unknown[], serialize: (value: Element) => string = String): string {
   let written = ''
   for (const value of values) written += `,${writeElement(value, serialize)}`
@@ -59,7 +59,7 @@ const escaped = (text: string) =>
 
 const ELEMENT = /"((?:[^"\\]|\\.)*)"|([^",{}]+)/gs
 
-/** The other way round, for arrays of one dimension. */
+/** Parses the text of an array with one dimension. */
 export function readArray<T>(text: string, parse?: (text: string) => T): (T | string | null)[] {
   return Array.from(text.matchAll(ELEMENT), ([, quoted, plain]) => {
     if (plain === 'NULL') return null

@@ -12,7 +12,7 @@ afterEach(async () => {
   await Promise.all(clocks.splice(0).map(clock => clock.stop()))
 })
 
-/** A process whose own clock is ahead by what the test says. */
+/** A process whose clock is ahead by `aheadMs`. */
 async function aProcess(given: { aheadMs: number }) {
   const lines: { msg: string; offMs: number }[] = []
   const log = pino({ level: 'info' }, { write: line => void lines.push(JSON.parse(line)) })
@@ -22,18 +22,21 @@ async function aProcess(given: { aheadMs: number }) {
   return { clock, lines }
 }
 
-test.each([0, 26 * HOUR, -26 * HOUR])('a clock that is %s ms ahead changes nothing', async aheadMs => {
-  const { clock } = await aProcess({ aheadMs })
-  const before = await databaseNow(db.sql)
-  const told = clock.now()
-  const after = await databaseNow(db.sql)
-  // The answer to a question is dated in the middle of its round trip, which is never longer than this.
-  const slackMs = 1000
-  expect(told.getTime()).toBeGreaterThan(before.getTime() - slackMs)
-  expect(told.getTime()).toBeLessThan(after.getTime() + slackMs)
-})
+test.each([0, 26 * HOUR, -26 * HOUR])(
+  'a machine whose clock is %s ms ahead has the time of the database',
+  async aheadMs => {
+    const { clock } = await aProcess({ aheadMs })
+    const before = await databaseNow(db.sql)
+    const told = clock.now()
+    const after = await databaseNow(db.sql)
+    // The time counts for the middle of the round trip, which is never longer than this.
+    const slackMs = 1000
+    expect(told.getTime()).toBeGreaterThan(before.getTime() - slackMs)
+    expect(told.getTime()).toBeLessThan(after.getTime() + slackMs)
+  },
+)
 
-test('a clock that goes wrong is told once, and once again when it is right', async () => {
+test('a wrong clock is logged once, and once more when it is right again', async () => {
   const own = { aheadMs: 0 }
   const { clock, lines } = await aProcess(own)
   expect([clock.offMs(), lines]).toEqual([0, []])

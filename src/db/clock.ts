@@ -3,28 +3,28 @@ import type { Logger } from 'pino'
 import type { Sql } from './sql.ts'
 
 const MEASURE_EVERY_MS = 1000
-/** An answer that took longer tells too little about the moment at which it was given. */
+/** The answer of a longer round trip is ignored, because its moment is not exact enough. */
 const MOST_ROUND_TRIP_MS = 500
-/** A clock that is off by more than this is wrong: an operator should know. */
+/** A clock that differs by more than this is wrong, and the process logs it. */
 export const MOST_OFF_MS = 5000
 
-/** The moment by the database's clock. For a command, which asks once. */
+/** The time of the database. For commands, which need it once. */
 export async function databaseNow(sql: Sql): Promise<Date> {
   const [row] = await sql<{ now: Date }[]>`select clock_timestamp() as now`
   return row!.now
 }
 
 /**
- * The database's clock, as this process knows it. Everything that opens, ends, charges or deletes goes by it: all
- * processes then agree on the time, and one whose own clock is wrong does no harm. It is asked once a second; in
- * between, and while the database is away, the time that has passed is added, which no change of our clock touches.
+ * The clock of the database in this process. Everything that opens, ends, charges or deletes uses it. So all processes
+ * have the same time, and a machine with a wrong clock does no harm. It reads the time once a second. In between, and
+ * while the database cannot be reached, it adds the elapsed time of the monotonic clock.
  */
 export class DatabaseClock {
   readonly #sql: Sql
   readonly #log: Logger
   readonly #ownClock: () => Date
   readonly #stopping = new AbortController()
-  /** What is added to the milliseconds since the process began. */
+  /** The time of the database is this plus `performance.now()`. */
   #sinceMs = 0
   #offMs = 0
   #isOff = false
@@ -45,7 +45,7 @@ export class DatabaseClock {
 
   readonly now = (): Date => new Date(this.#sinceMs + performance.now())
 
-  /** How far our own clock is ahead of the database's; 0 when it is right. */
+  /** How far the clock of this machine is ahead of the database; 0 when it is right. */
   readonly offMs = (): number => (this.#isOff ? this.#offMs : 0)
 
   async stop(): Promise<void> {
@@ -57,12 +57,12 @@ export class DatabaseClock {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       await pause(MEASURE_EVERY_MS, undefined, { signal }).catch(() => {})
-      // The other loops of the process say it when the database is away.
+      // Other loops of the process log that the database cannot be reached.
       if (!signal.aborted) await this.#measure(MOST_ROUND_TRIP_MS).catch(() => {})
     }
   }
 
-  /** The answer is taken to be given in the middle between question and answer. */
+  /** Assumes that the database read its clock in the middle of the round trip. */
   async #measure(mostRoundTripMs: number) {
     const asked = performance.now()
     const now = await databaseNow(this.#sql)
@@ -73,7 +73,7 @@ export class DatabaseClock {
     this.#tell()
   }
 
-  /** Told when it begins and when it is over. */
+  /** Logged when it begins and when it ends. */
   #tell() {
     const isOff = Math.abs(this.#offMs) > MOST_OFF_MS
     if (isOff === this.#isOff) return

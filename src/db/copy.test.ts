@@ -24,7 +24,7 @@ async function countRows() {
   return row!.count
 }
 
-/** Whatever happened to one copy, the next one works: on the same connections, as many times as there are some. */
+/** The next COPY works on each connection of the pool. */
 async function expectUsable() {
   const before = await countRows()
   await Promise.all(Array.from({ length: 10 }, (_, i) => db.sql.begin(tx => copyRows(tx, [[1_000_000 + i, 'after']]))))
@@ -57,7 +57,7 @@ describe('texts', () => {
     { freq: 8 },
   )
 
-  test('any text comes back as it was, and null stays apart from everything that looks like it', async () => {
+  test('any text is stored unchanged, and null differs from every text that looks like it', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(value, { maxLength: 30 }), async values => {
         await db.sql`truncate pile`
@@ -74,13 +74,13 @@ describe('texts', () => {
     )
   })
 
-  test('a copy of nothing is nothing', async () => {
+  test('a COPY without rows stores nothing', async () => {
     await db.sql.begin(tx => copyRows(tx, []))
     expect(await countRows()).toBe(0)
   })
 })
 
-test('a small copy does not wait for the network: no Nagle, no delayed acknowledgement', async () => {
+test('a small COPY does not wait for the network: no Nagle, no delayed acknowledgement', async () => {
   const shortest = { copy: Infinity, insert: Infinity }
   for (let i = 0; i < 40; i++) {
     await timed('copy', tx => copyRows(tx, [[i, 'small']]))
@@ -97,7 +97,7 @@ test('a small copy does not wait for the network: no Nagle, no delayed acknowled
 })
 
 describe('a large copy', () => {
-  test('waits for a slow server instead of piling up rows in memory', async () => {
+  test('waits for a slow server instead of collecting rows in memory', async () => {
     await db.sql.unsafe(`
       create or replace function wait_for_it() returns trigger language plpgsql as
         $$ begin perform pg_advisory_xact_lock_shared(42); return new; end $$;
@@ -117,7 +117,7 @@ describe('a large copy', () => {
     await gate.end()
     await copied
 
-    // About 100 KB a piece: what fits into the buffers of two sockets, not the whole of it.
+    // About 100 KB a piece: only as many pieces as fit into the buffers of two sockets.
     expect(stalledAt).toBeLessThan(pieces / 2)
     expect(await countRows()).toBe(pieces * PIECE_ROWS)
   })
@@ -171,7 +171,7 @@ describe('a row the server refuses', () => {
     await expectUsable()
   })
 
-  test('is heard after the last write too: by a constraint that is checked at the end', async () => {
+  test('rejects the COPY after the last write, too, for a constraint that is checked at the end', async () => {
     await db.sql`create table flock (id bigint references pile)`
     const copied = db.sql.begin(tx => copyInto(tx, 'flock', ['id'], write => write(copyRow([7]))))
     await expect(copied).rejects.toMatchObject({ code: '23503' })
@@ -179,7 +179,7 @@ describe('a row the server refuses', () => {
     await expectUsable()
   })
 
-  test('stops whoever makes the rows, though they have no end', async () => {
+  test('stops the producer, also when its rows never end', async () => {
     let made = 0
     const copied = db.sql.begin(tx =>
       copyInto(tx, 'pile', columns, async write => {
@@ -191,11 +191,11 @@ describe('a row the server refuses', () => {
     await expectUsable()
   })
 
-  test('rejects when the pieces are small enough never to wait', async () => {
+  test('rejects the COPY when the pieces are so small that no write waits', async () => {
     const copied = db.sql.begin(tx =>
       copyInto(tx, 'pile', columns, async write => {
         await write(copyRow([1, 'refused']))
-        await pause(100) // the server has refused it by now, the writer has not asked
+        await pause(100) // the server has refused the row by now, and the producer has not noticed it
         for (let i = 2; i < 10; i++) await write(copyRow([i, 'small']))
       }),
     )
@@ -213,12 +213,12 @@ describe('a row the server refuses', () => {
   })
 })
 
-describe('whoever makes the rows', () => {
+describe('the producer', () => {
   test.each([
     ['at once', 0],
     ['after small pieces', 3],
     ['half-way', 50],
-  ])('may fail %s: the copy rejects with its error and leaves nothing', async (_, pieces) => {
+  ])('may fail %s: the COPY rejects with its error and stores nothing', async (_, pieces) => {
     const broken = new Error('no more rows')
     const copied = db.sql.begin(tx =>
       copyInto(tx, 'pile', columns, async write => {
@@ -231,7 +231,7 @@ describe('whoever makes the rows', () => {
     await expectUsable()
   })
 
-  test('may fail and be caught in a savepoint: what came before stays', async () => {
+  test('may fail inside a savepoint: earlier rows of the transaction stay', async () => {
     await db.sql.begin(async tx => {
       await tx`insert into pile values (1, 'kept')`
       const tried = tx.savepoint(inner =>
@@ -265,7 +265,7 @@ describe('a connection that is killed', () => {
     ],
     ['before the last rows', async (write: Write) => write(copyRow([1, 'a']))],
     ['before the end', async () => {}],
-  ] as [string, (write: Write) => Promise<void>][])('%s rejects the copy and never hangs', async (_, rest) => {
+  ] as [string, (write: Write) => Promise<void>][])('%s rejects the COPY and never hangs', async (_, rest) => {
     const pool = connect(db.url, { max: 1 })
     const copied = pool.begin(async tx => {
       const pid = await pidOf(tx)
@@ -276,10 +276,10 @@ describe('a connection that is killed', () => {
       })
     })
     await expect(withinSeconds(90, copied)).rejects.toThrow(
-      /CONNECTION_CLOSED|ECONNRESET|EPIPE|terminating connection/, // whichever is heard first
+      /CONNECTION_CLOSED|ECONNRESET|EPIPE|terminating connection/, // depends on which error arrives first
     )
     expect(await countRows()).toBe(0)
-    // The driver may tell one more query of the end of the old connection.
+    // The driver may reject one more query because of the lost connection.
     await eventually(() => pool.begin(tx => copyRows(tx, [[1, 'after']])))
     expect(await countRows()).toBe(1)
     await pool.end()

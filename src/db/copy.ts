@@ -11,11 +11,12 @@ type CopyQuery = {
 }
 
 /**
- * COPY ... FROM STDIN in PostgreSQL's text form, inside a transaction. `produce` writes pieces of whole rows; each
- * piece waits for the socket before the next is made, so memory does not grow with the number of rows.
+ * COPY ... FROM STDIN in the text format of PostgreSQL, inside a transaction. `produce` writes pieces of whole rows.
+ * Each piece waits for the socket before the next one is produced, so memory does not grow with the number of rows.
  *
- * The driver hands out the stream and then forgets the query: a row that the server refuses after the last write
- * would leave `end()` waiting for ever. The query object still hears its end, so we listen there.
+ * The driver returns the stream and does not report later errors of the query to it: when the server refuses a row
+ * after the last write, `end()` waits for ever. The query object is still settled, so this function waits for the
+ * query.
  */
 export async function copyInto(
   sql: Transaction,
@@ -30,14 +31,15 @@ export async function copyInto(
   done.catch(error => {
     refusal = error
   })
-  stream.on('error', () => {}) // told by `done`, with the server's own words
+  stream.on('error', () => {}) // `done` rejects with the error of the server
   try {
     await produce(async rows => {
-      if (refusal) throw refusal // a lost connection's stream would write into the next connection's socket
+      if (refusal) throw refusal // the stream of a lost connection would write into the socket of the next connection
       if (stream.write(rows)) return
       await Promise.race([once(stream, 'drain'), done])
-      // A fast server drains within the same turn of the event loop, for ever: without a new turn nobody else is
-      // served, and its refusal is not heard.
+      // A fast server drains within the same turn of the event loop. Without a new turn, other requests and the error
+      // of
+      // the server would wait until the end of the COPY.
       await nextTurn()
     })
     if (refusal) throw refusal
@@ -55,7 +57,7 @@ function endOf(query: CopyQuery): Promise<unknown> {
     query.resolve = resolve
     query.reject = reject
   })
-  done.catch(() => {}) // awaited above; a refusal before that is not an unhandled one
+  done.catch(() => {}) // awaited above: an earlier rejection must not count as unhandled
   return done
 }
 
@@ -64,7 +66,7 @@ export const copyRow = (values: CopyValue[]): string => `${values.map(copyField)
 const copyField = (value: CopyValue): string =>
   value === null ? '\\N' : typeof value === 'string' ? copyText(value) : String(value)
 
-/** Most texts need no escaping: looking is cheaper than replacing. */
+/** Most texts need no escaping, and a test is cheaper than a replacement. */
 export const copyText = (value: string): string => (special.test(value) ? value.replace(everySpecial, escapeOf) : value)
 
 const special = /[\\\t\n\r]/

@@ -17,21 +17,21 @@ export type DatabaseSettings = {
 export type Database = {
   sql: Pool
   secret: string
-  /** Where the data lies, for people: a folder, or "the database at HOST". */
+  /** The place of the data as text for people: a folder, or "the database at HOST". */
   place: string
   close(): Promise<void>
 }
 
 export type Opening = {
-  /** Makes the embedded database where there is none. Otherwise an empty folder is told in one sentence. */
+  /** Creates the embedded database if there is none. Without it, an empty folder is an error in one sentence. */
   create?: boolean
-  /** For `serve`: one instance to a data folder. */
+  /** For `serve`: only one instance may use a data folder. */
   exclusive?: boolean
 }
 
 /**
- * Opens the database the settings name: the server behind DATABASE_URL, or the embedded one, found running or
- * started for our own time.
+ * Opens the database of the settings: the server of DATABASE_URL, or the embedded server. The embedded server is
+ * started if it does not run.
  */
 export function openDatabase(settings: DatabaseSettings, opening: Opening): Promise<Database> {
   return settings.databaseUrl ? openRemote(settings, settings.databaseUrl) : openEmbedded(settings, opening)
@@ -53,7 +53,7 @@ async function openRemote(settings: DatabaseSettings, url: string): Promise<Data
   return { sql, secret: settings.secret, place: 'the database of DATABASE_URL', close: () => sql.end({ timeout: 5 }) }
 }
 
-/** Where the embedded server keeps its data. */
+/** The data folder of the embedded server. */
 export const dataDirOf = (settings: Pick<DatabaseSettings, 'dataDir'>): string =>
   resolve(settings.dataDir ?? defaultDataDir(projectDir))
 
@@ -75,8 +75,8 @@ async function openEmbedded(settings: DatabaseSettings, { create, exclusive }: O
 }
 
 /**
- * The secret of a data folder, readable by its owner alone. It is made before the first table: a database with tables
- * and without the file has lost it, and a new one could not open what the old one has encrypted.
+ * The secret of a data folder, readable only by its owner. It is created before the first table. If a database has
+ * tables and no secret file, the file was lost. A new secret could not decrypt the stored secrets.
  */
 async function keptSecret(dataDir: string, sql: Pool): Promise<string> {
   const path = join(dataDir, 'secret')
@@ -84,7 +84,7 @@ async function keptSecret(dataDir: string, sql: Pool): Promise<string> {
   if (kept) return kept
   if (await isMigrated(sql)) {
     throw new UsageError(
-      `The file ${path} is missing or empty, and the passwords of gateways were encrypted with it: put it back from a backup, or set TIDINGS_SECRET to what was in it.`,
+      `The file ${path} is missing or empty, and the passwords of gateways were encrypted with it: put it back from a backup, or set TIDINGS_SECRET to its content.`,
     )
   }
   await writeOnce(path, randomBytes(32).toString('base64url'))

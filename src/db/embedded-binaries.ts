@@ -12,7 +12,7 @@ export type BinaryPackage = { root: string; version: string; major: string }
 
 const run = promisify(execFile)
 
-/** What a server program gets to see of our environment: no PG* variables, no secrets, messages in English. */
+/** The environment of the server programs: no PG* variables, no secrets, messages in English. */
 export const SERVER_ENV = {
   PATH: process.env.PATH,
   LD_LIBRARY_PATH: process.env.LD_LIBRARY_PATH,
@@ -38,9 +38,9 @@ function packageRoot(name: string) {
 }
 
 /**
- * The programs where the server's user can run them: in the package if possible. Root's system user often cannot get
- * there (a project in /root), and a package installed without its scripts by somebody else lacks links that we may not
- * make there: then a copy serves.
+ * Finds the programs in a folder where the server's user can run them: in the package if possible, else in a copy. A
+ * copy is necessary when the system user cannot enter the folder (a project in /root), or when the package lacks links,
+ * because it was installed without its scripts, and we may not create them there.
  */
 export async function findBinaries(from: BinaryPackage, dataDir: string, user?: ServerUser): Promise<Binaries> {
   await makeMissingLinks(from.root)
@@ -54,7 +54,9 @@ export async function findBinaries(from: BinaryPackage, dataDir: string, user?: 
   throw new UsageError(`The embedded PostgreSQL cannot run here (${problem}): set DATABASE_URL to a PostgreSQL server`)
 }
 
-/** npm packages cannot carry symbolic links; the package lists them, and its install script may not have run. */
+/**
+ * npm packages cannot contain symbolic links. The package lists them, and its install script may not have created them.
+ */
 async function makeMissingLinks(root: string) {
   const list = await readFile(join(root, 'native/pg-symlinks.json'), 'utf8').catch(() => '[]')
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
@@ -66,7 +68,7 @@ function programsIn(root: string): Binaries {
   return { initdb: join(root, 'native/bin/initdb'), postgres: join(root, 'native/bin/postgres') }
 }
 
-/** What went wrong, or nothing. */
+/** The reason why the programs cannot run; undefined when they can. */
 async function tryToRun({ postgres }: Binaries, user?: ServerUser): Promise<string | undefined> {
   try {
     await run(postgres, ['--version'], { ...user, cwd: '/', env: SERVER_ENV, timeout: 10_000 })
@@ -95,21 +97,21 @@ async function makeCopy(place: string, from: BinaryPackage) {
     await openToAll(draft)
     await rename(draft, place)
   } catch (error) {
-    // Another process may have been faster.
+    // Another process may have created it first.
     if (!(await isOurs(place))) throw error
   } finally {
     await rm(draft, { recursive: true, force: true })
   }
 }
 
-/** A folder that somebody else has put there under the expected name is not to be run. */
+/** Programs in a folder of another user are never run, even under the expected name. */
 async function isOurs(place: string) {
   const stats = await lstat(place).catch(() => undefined)
   if (stats && (!stats.isDirectory() || stats.uid !== process.getuid?.())) throw new Error(`${place} is not ours`)
   return stats !== undefined
 }
 
-/** Whatever umask the package was installed with. */
+/** Makes the programs executable, for any umask of the installation. */
 async function openToAll(dir: string) {
   await chmod(dir, 0o755)
   for (const entry of await readdir(dir, { recursive: true, withFileTypes: true })) {

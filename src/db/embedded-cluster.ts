@@ -22,7 +22,7 @@ import { UsageError } from '../base/errors.ts'
 import { type Binaries, type BinaryPackage, findBinaryPackage, SERVER_ENV } from './embedded-binaries.ts'
 import { canEnter, isRoot, type ServerUser, serverUserOf } from './embedded-user.ts'
 
-/** A data folder with its database cluster: the files, whether or not a server runs on them. */
+/** A data folder with its database cluster: the files, with or without a running server. */
 export type Cluster = {
   dataDir: string
   dir: string
@@ -36,12 +36,12 @@ export type Cluster = {
 
 export const CLUSTER_DIR = 'postgres'
 export const PASSWORD_FILE = 'postgres.password'
-/** Where an upgrade fills a new cluster: one that is complete may wait here for its place. */
+/** The folder in which an upgrade fills a new cluster. After a crash, a complete cluster may still be here. */
 export const UPGRADE_DIR = 'upgrade'
 
 const run = promisify(execFile)
 const INITDB_MS = 120_000
-// A process id may have gone to another process since, so nobody waits for a draft for long.
+// A process id may belong to another process by now, so a process waits for a draft only for a short time.
 const HEAD_START_MS = 10_000
 const FORGOTTEN_MS = 600_000
 
@@ -49,17 +49,17 @@ export function clusterUrl(cluster: Cluster, port: number) {
   return `postgres://tidings:${cluster.password}@127.0.0.1:${port}/tidings`
 }
 
-/** For commands that only use a database: asks nothing of the system but whether the folder has one. */
+/** For commands that need an existing database: throws if the folder has none. */
 export async function requireCluster(dataDir: string) {
   const found = await stat(join(dataDir, CLUSTER_DIR, 'PG_VERSION')).catch((error: NodeJS.ErrnoException) => error.code)
   if (found !== 'ENOENT' && found !== 'ENOTDIR') return
   await refuseInterruptedUpgrade(dataDir)
   throw new UsageError(
-    `There is no Tidings data in ${dataDir}: \`tidings serve\` makes it, or set TIDINGS_DATA to the folder that has it.`,
+    `There is no Tidings data in ${dataDir}: \`tidings serve\` creates it, or set TIDINGS_DATA to the folder that has it.`,
   )
 }
 
-/** An empty cluster made now would hide the full one. */
+/** A new empty cluster would hide the existing data. */
 async function refuseInterruptedUpgrade(dataDir: string) {
   if (await isInitialised(join(dataDir, CLUSTER_DIR)).catch(() => true)) return
   if (!(await isInitialised(join(dataDir, UPGRADE_DIR, CLUSTER_DIR)).catch(() => false))) return
@@ -68,7 +68,7 @@ async function refuseInterruptedUpgrade(dataDir: string) {
   )
 }
 
-/** Everything that can be known and put right before a server is looked for. */
+/** Checks and prepares the data folder before a server is searched or started. */
 export async function prepareCluster(
   wantedDir: string,
   settings: Record<string, string>,
@@ -90,7 +90,7 @@ export async function prepareCluster(
 async function makeDataDir(wantedDir: string): Promise<string> {
   try {
     const created = await makeFolders(wantedDir, isRoot() ? 0o755 : 0o700)
-    // A strict umask must not lock the server's user out of folders that we have just made for it.
+    // After a strict umask the server's user could not enter the new folders.
     if (created && isRoot()) await openUpTo(created, wantedDir)
     await access(wantedDir, constants.R_OK | constants.W_OK | constants.X_OK)
     return await realpath(wantedDir)
@@ -102,8 +102,8 @@ async function makeDataDir(wantedDir: string): Promise<string> {
 }
 
 /**
- * The folder and those above it that are missing; tells the topmost one made. Node's own `recursive` asks for ever
- * where the system says that a folder is missing although the one above it is there, as it does in /proc.
+ * Creates the folder and its missing parents, and returns the topmost folder that it created. The option `recursive` of
+ * Node.js repeats for ever where the system reports a missing folder although the parent exists, as in /proc.
  */
 async function makeFolders(dir: string, mode: number): Promise<string | undefined> {
   if ((await stat(dir).catch(ignoreMissing))?.isDirectory()) return undefined
@@ -111,7 +111,7 @@ async function makeFolders(dir: string, mode: number): Promise<string | undefine
   try {
     await mkdir(dir, mode)
   } catch (error) {
-    const isThere = codeOf(error) === 'EEXIST' && (await stat(dir)).isDirectory() // another process was faster
+    const isThere = codeOf(error) === 'EEXIST' && (await stat(dir)).isDirectory() // another process created it first
     if (!isThere) throw error
   }
   return above ?? dir
@@ -122,7 +122,9 @@ async function openUpTo(top: string, dir: string) {
   if (dir !== top && dirname(dir) !== dir) await openUpTo(top, dirname(dir))
 }
 
-/** The server's user must get through to its cluster. A folder that is still empty is opened for passage. */
+/**
+ * The server's user must be able to enter the folder of its cluster. The mode of an empty folder is changed for that.
+ */
 async function letIn(user: ServerUser, dataDir: string) {
   if (canEnter(dataDir, user)) return
   if ((await readdir(dataDir)).length === 0) await chmod(dataDir, 0o711)
@@ -159,7 +161,7 @@ async function checkVersion(dir: string, { major }: BinaryPackage) {
   )
 }
 
-/** One password for everyone who opens the folder, also when several do so for the first time at once. */
+/** All processes get the same password, also when several open a new folder at once. */
 async function readPassword(dir: string, file: string): Promise<string> {
   try {
     if (!(await isInitialised(dir))) await writeOnce(file, randomBytes(24).toString('base64url'))
@@ -171,7 +173,7 @@ async function readPassword(dir: string, file: string): Promise<string> {
   }
 }
 
-/** A file for its owner alone, whole or not there at all; one that is there already stays as it is. */
+/** Writes a file that only its owner can read, completely or not at all. An existing file stays unchanged. */
 export async function writeOnce(file: string, text: string) {
   const draft = `${file}.new-${process.pid}-${randomBytes(4).toString('hex')}`
   try {
@@ -189,8 +191,8 @@ export async function isInitialised(dir: string) {
 }
 
 /**
- * Makes the cluster in a draft folder and moves it to its place when it is whole: a crash half-way leaves only a draft
- * that nobody looks at, and of several processes doing this at once the first to finish wins.
+ * Creates the cluster in a draft folder and renames the folder when the cluster is complete. A crash leaves only an
+ * unused draft. If several processes create a cluster at once, the first to finish wins.
  */
 export async function initialise(cluster: Cluster, binaries: Binaries) {
   const draft = join(cluster.dataDir, `postgres.new-${process.pid}-${randomBytes(4).toString('hex')}`)
@@ -205,7 +207,7 @@ export async function initialise(cluster: Cluster, binaries: Binaries) {
   }
 }
 
-/** Another process is at it: better to wait for it than to do the same work beside it. */
+/** Another process is creating the cluster. Waiting for it is faster than doing the same work beside it. */
 export async function isBeingMade({ dataDir }: Cluster) {
   for (const draft of await draftsIn(dataDir)) {
     if (draft.pid !== process.pid && isAlive(draft.pid) && draft.ageMs < HEAD_START_MS) return true
@@ -239,7 +241,7 @@ function isAlive(pid: number) {
 }
 
 async function fillDraft(cluster: Cluster, binaries: Binaries, draft: string) {
-  // The server's user reads the password from here, since it may not read ours.
+  // The server's user reads the password from this file, because it may not read our file.
   const passwordFile = join(draft, 'password')
   await mkdir(draft, { mode: 0o700 })
   await writeFile(passwordFile, cluster.password, { mode: 0o600 })
@@ -250,7 +252,7 @@ async function fillDraft(cluster: Cluster, binaries: Binaries, draft: string) {
   await runInitdb(cluster, binaries, join(draft, 'cluster'), passwordFile)
 }
 
-/** The builtin locale sorts by code point and knows upper and lower case, the same on every system. */
+/** The builtin locale sorts by code point and converts upper and lower case, the same on every system. */
 async function runInitdb({ dataDir, settings, user }: Cluster, { initdb }: Binaries, dir: string, password: string) {
   const args = ['--pgdata', dir, '--username', 'tidings', '--pwfile', password, '--auth', 'scram-sha-256']
   args.push('--encoding', 'UTF8', '--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--locale', 'C')

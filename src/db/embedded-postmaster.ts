@@ -31,16 +31,16 @@ const SETTINGS: Record<string, string> = {
   checkpoint_timeout: '15min',
   random_page_cost: '1.1',
   jit: 'off',
-  // A long query of a killed process would otherwise go on, and after a crash keep a new server from starting.
+  // Otherwise a long query of a killed process continues, and after a crash it prevents the start of a new server.
   client_connection_check_interval: '5s',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // The client hears every error in full; the server's own log keeps no texts and no numbers of recipients.
+  // The client gets every error with all details. The log of the server contains no texts and no numbers of recipients.
   log_error_verbosity: 'terse',
   log_min_error_statement: 'panic',
 }
 
-/** The running server of this cluster. A file left behind by a crash, or naming somebody else's process, is none. */
+/** The running server of this cluster. A file that a crash left, or that names another process, does not count. */
 export async function findPostmaster(cluster: Cluster): Promise<Postmaster | undefined> {
   const text = await readPidFile(cluster)
   if (!text || !(await isPostmasterOf(cluster, pidIn(text)))) return
@@ -60,8 +60,9 @@ const pidIn = (text: string) => Number(text.split('\n')[0])
 const portIn = (text: string) => Number(text.split('\n')[3])
 
 /**
- * A process id alone proves nothing after a reboot. Ours is a `postgres` with our folder on its command line, or, when
- * started by hand, as its working folder (which a root without CAP_SYS_PTRACE may not read, as in containers).
+ * After a reboot a process id may belong to another process. Our server is a `postgres` with our folder on its command
+ * line, or, when started by hand, as its working folder (which root without CAP_SYS_PTRACE may not read, as in
+ * containers).
  */
 async function isPostmasterOf(cluster: Cluster, pid: number): Promise<boolean> {
   if (!(pid > 0)) return false
@@ -80,14 +81,14 @@ async function argumentsOf(pid: number): Promise<string[]> {
 }
 
 /**
- * `again` is a server that we had and lost: it comes back where it was, and never on a cluster made anew, which would
- * only hide that somebody has removed the data.
+ * `again` is a server that was lost. It starts on the same port, and never on a new cluster, because that would hide
+ * that the data was removed.
  */
 type Start = { again?: { port: number }; patienceMs: number; signal: AbortSignal }
 
 /**
- * Starts a server, making the cluster first if there is none; true when one is ready, be it ours or that of another
- * process. False when the start failed in a way that passes: the caller looks again.
+ * Starts a server, and first creates the cluster if there is none. True when a server is ready, started here or by
+ * another process. False after a temporary failure: the caller tries again.
  */
 export async function startPostmaster(cluster: Cluster, start: Start): Promise<boolean> {
   await removeForgottenDrafts(cluster)
@@ -105,7 +106,7 @@ export async function startPostmaster(cluster: Cluster, start: Start): Promise<b
     await explainEnd(cluster, log.size)
     return false
   } catch (error) {
-    // We are leaving, and nobody else has asked for this server yet.
+    // This process is stopping, and no other process uses the server yet.
     if (start.signal.aborted) child.kill('SIGINT')
     throw error
   } finally {
@@ -115,9 +116,9 @@ export async function startPostmaster(cluster: Cluster, start: Start): Promise<b
 }
 
 /**
- * PostgreSQL removes a left-over file itself when its process is gone, but not when the number has gone to another
- * process of the same user. The file is moved aside and compared before it is thrown away, lest we take the fresh
- * one of a server that somebody has started since. Tells the port of the former server.
+ * PostgreSQL removes an old pid file when its process has ended, but not when the process id belongs to another process
+ * of the same user. The file is renamed and compared before it is deleted, so that the file of a server that was just
+ * started is not deleted. Returns the port of the former server.
  */
 async function clearStalePidFile(cluster: Cluster): Promise<number | undefined> {
   const text = await readPidFile(cluster)
@@ -130,7 +131,7 @@ async function clearStalePidFile(cluster: Cluster): Promise<number | undefined> 
   return portIn(text)
 }
 
-/** A server that is starting has an empty file for a moment; one left by a full disk stays empty. */
+/** The file of a starting server is empty for a moment. A file that a full disk left stays empty. */
 async function isFresh(file: string) {
   const stats = await stat(file).catch(() => undefined)
   return stats !== undefined && Date.now() - stats.mtimeMs < EMPTY_FILE_MS
@@ -161,7 +162,10 @@ async function openLog(cluster: Cluster) {
   return { fd: handle.fd, size, close: () => handle.close() }
 }
 
-/** In a process group of its own: Ctrl-C in the terminal reaches us, and we stop the server when we are done with it. */
+/**
+ * In a process group of its own: Ctrl-C in the terminal ends only our process, and our process stops the server at its
+ * end.
+ */
 function launch({ dir, settings, user }: Cluster, { postgres }: Binaries, port: number, logFd: number) {
   const network = { port: String(port), listen_addresses: '127.0.0.1', unix_socket_directories: '' }
   const all = Object.entries({ ...SETTINGS, ...settings, ...network })
@@ -172,7 +176,7 @@ function launch({ dir, settings, user }: Cluster, { postgres }: Binaries, port: 
     detached: true,
     stdio: ['ignore', logFd, logFd],
   })
-  child.on('error', () => {}) // it then has no pid, which is how we notice
+  child.on('error', () => {}) // the child then has no pid, which is checked below
   return child
 }
 
@@ -192,7 +196,7 @@ function isGone(child: ChildProcess) {
   return child.pid === undefined || child.exitCode !== null || child.signalCode !== null
 }
 
-/** Another server was faster, an old one is not quite gone, or the port was taken meanwhile: all of these pass. */
+/** Temporary failures: another server started first, an old server is still ending, or the port was taken meanwhile. */
 const PASSING = /lock file .* already exists|lock file .* is empty|shared memory block .* still in use|already in use/
 
 async function explainEnd(cluster: Cluster, from: number) {
@@ -215,7 +219,9 @@ export async function logTail(cluster: Cluster, from = 0): Promise<string> {
   }
 }
 
-/** Fast shutdown: sessions are ended, a checkpoint is written. Only when that takes too long the hard way. */
+/**
+ * Fast shutdown: the server ends its sessions and writes a checkpoint. If that takes too long, the server is killed.
+ */
 export async function stopPostmaster(cluster: Cluster, afterSignal: () => Promise<void>) {
   const postmaster = await findPostmaster(cluster)
   if (!postmaster) return
@@ -230,7 +236,7 @@ function signal(pid: number, name: NodeJS.Signals) {
   try {
     process.kill(pid, name)
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }
 

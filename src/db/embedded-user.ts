@@ -4,15 +4,15 @@ import { readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 
 /**
- * PostgreSQL refuses to run as root. When we are root it runs under a system user; otherwise under our own, and none of
- * this matters.
+ * PostgreSQL refuses to run as root. When Tidings runs as root, the server runs as a system user. Otherwise the server
+ * runs as the same user as Tidings.
  */
 export type ServerUser = { uid: number; gid: number }
 
 export const SYSTEM_DIR = '/var/lib/tidings'
 const NOBODY: ServerUser = { uid: 65534, gid: 65534 }
 
-/** `.tidings` in the given folder, unless the system user we need as root could not get there. */
+/** `.tidings` in the given folder, unless Tidings runs as root and the system user cannot enter that folder. */
 export function defaultDataDir(folder: string): string {
   const dataDir = join(resolve(folder), '.tidings')
   if (!isRoot()) return dataDir
@@ -20,13 +20,16 @@ export function defaultDataDir(folder: string): string {
   return canEnter(resolve(folder), user) ? dataDir : join(SYSTEM_DIR, nameAfter(resolve(folder)))
 }
 
-/** Readable, and never the same for two folders. */
+/** A readable name that differs for every folder. */
 function nameAfter(dir: string) {
   const hash = createHash('sha256').update(dir).digest('hex').slice(0, 8)
   return `${basename(dir).replace(/[^\w.-]/g, '_') || 'root'}-${hash}`
 }
 
-/** Who runs the server of this cluster: who owns it already, else a system user. Nobody in particular unless root. */
+/**
+ * The user of this cluster's server: the owner of the cluster, else a system user. Undefined unless Tidings runs as
+ * root.
+ */
 export function serverUserOf(clusterDir: string): ServerUser | undefined {
   if (!isRoot()) return
   return ownerOf(clusterDir) ?? findSystemUser() ?? createSystemUser() ?? findUser('nobody') ?? NOBODY
@@ -48,7 +51,7 @@ function findSystemUser() {
 function findUser(name: string): ServerUser | undefined {
   const line = readPasswd().find(line => line.startsWith(`${name}:`))
   const [, , uid, gid] = line?.split(':') ?? []
-  // macOS writes the ids of nobody as -2.
+  // macOS writes the id of the unprivileged user as -2.
   if (uid && gid) return { uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 }
 }
 
@@ -81,21 +84,21 @@ function createSystemUser(): ServerUser | undefined {
     try {
       execFileSync(command, args, { stdio: 'ignore', timeout: 10_000 })
     } catch {
-      // Not there, not allowed, or another process is doing the same: the list of users tells.
+      // The command is missing or not allowed, or another process creates the user: the list of users decides.
     }
     const user = findUser('tidings')
     if (user) return user
   }
 }
 
-/** Asks the kernel by trying, since modes alone say nothing about access lists and mounts. */
+/** Tries to enter the folder, because the mode alone does not show access lists and mounts. */
 export function canEnter(dir: string, user: ServerUser) {
   const tried = spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', nearestFolder(dir)], {
     ...user,
     cwd: '/',
     stdio: 'ignore',
   })
-  // Without a shell there is no way to tell; then what is started there will complain by itself.
+  // Without a shell the check is impossible. A program that cannot run there reports its own error.
   return tried.status === 0 || tried.error !== undefined
 }
 

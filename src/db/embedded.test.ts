@@ -16,7 +16,7 @@ import { findBinaries, findBinaryPackage } from './embedded-binaries.ts'
 import { isRoot, serverUserOf } from './embedded-user.ts'
 
 const MODULE = new URL('./embedded.ts', import.meta.url)
-// Losing power is not what is tried here, and the machine has other things to do than to wait for the disk.
+// These tests do not simulate a power failure, so they need not wait for the disk.
 const QUICK = { fsync: 'off', shared_buffers: '16MB' }
 const NOBODY = { uid: 65534, gid: 65534 }
 
@@ -38,7 +38,7 @@ afterEach(async () => {
 })
 
 describe('one process', () => {
-  test('the first start makes a cluster, a database and secrets that only their owner can read', async () => {
+  test('the first start creates a cluster, a database and secrets that only their owner can read', async () => {
     const dataDir = await aDataDir()
     const server = await open(dataDir)
 
@@ -73,7 +73,7 @@ describe('one process', () => {
     await server.release()
   })
 
-  test('the data is still there after a stop, and the second start makes no new cluster', async () => {
+  test('the data is still there after a stop, and the second start creates no new cluster', async () => {
     const dataDir = await aUsedDataDir()
     const first = await open(dataDir)
     await ask(first.url, 'create table kept as select 42 as answer')
@@ -88,7 +88,7 @@ describe('one process', () => {
     await second.release()
   })
 
-  test('durability is on unless asked otherwise', async () => {
+  test('durability is on unless a setting turns it off', async () => {
     const server = await openEmbeddedServer({ dataDir: await aDataDir() })
     const [row] = await ask(
       server.url,
@@ -100,7 +100,7 @@ describe('one process', () => {
     await server.release()
   })
 
-  test('releasing twice is releasing once', async () => {
+  test('releasing twice is the same as releasing once', async () => {
     const dataDir = await aUsedDataDir()
     const server = await open(dataDir)
     await Promise.all([server.release(), server.release()])
@@ -108,7 +108,7 @@ describe('one process', () => {
     expect(await isRunning(dataDir)).toBe(false)
   })
 
-  test('a long log is put aside at the next start', async () => {
+  test('a long log is renamed at the next start', async () => {
     const dataDir = await aUsedDataDir()
     await (await open(dataDir)).release()
     await writeFile(join(dataDir, 'postgres.log'), Buffer.alloc(10_000_001, 'x\n'))
@@ -119,7 +119,7 @@ describe('one process', () => {
 })
 
 describe('several users', () => {
-  test('the last one out stops the server', async () => {
+  test('the last user stops the server', async () => {
     const dataDir = await aUsedDataDir()
     const first = await open(dataDir)
     const second = await aProcess(dataDir)
@@ -134,7 +134,7 @@ describe('several users', () => {
     expect(await isRunning(dataDir)).toBe(false)
   })
 
-  test('of several processes that open an empty folder at once, one makes the server and all use it', async () => {
+  test('of several processes that open an empty folder at once, one creates the server and all use it', async () => {
     const dataDir = await aDataDir()
     const users = await Promise.all([1, 2, 3, 4].map(() => aProcess(dataDir)))
     expect(new Set(users.map(user => user.url)).size).toBe(1)
@@ -144,7 +144,7 @@ describe('several users', () => {
     expect(await isRunning(dataDir)).toBe(false)
   })
 
-  test('who comes while the last one leaves gets a server that stays', async () => {
+  test('a process that starts while the last user stops gets a server that keeps running', async () => {
     const dataDir = await aUsedDataDir()
     let server = await open(dataDir)
     await ask(server.url, 'create table kept as select 42 as answer')
@@ -159,7 +159,7 @@ describe('several users', () => {
     expect(await isRunning(dataDir)).toBe(false)
   })
 
-  test('a second instance is refused in one sentence, and the folder is free again after the first', async () => {
+  test('a second instance is refused in one sentence, and can start after the first one has ended', async () => {
     const dataDir = await aUsedDataDir()
     const first = await open(dataDir, { exclusive: true })
     const refusal = open(dataDir, { exclusive: true })
@@ -178,7 +178,7 @@ describe('several users', () => {
 })
 
 describe('crashes', () => {
-  test('after kill -9 of the holder the server is taken over with its data, and the instance is free', async () => {
+  test('after kill -9 of its user another process takes over the server with its data, and can be the instance', async () => {
     const dataDir = await aUsedDataDir()
     const holder = await aProcess(dataDir, { exclusive: true })
     await ask(holder.url, 'create table kept as select 42 as answer')
@@ -203,7 +203,7 @@ describe('crashes', () => {
     await next.release()
   })
 
-  test('after kill -9 of everything the next start recovers what was committed', async () => {
+  test('after kill -9 of everything the next start recovers all committed data', async () => {
     const dataDir = await aUsedDataDir()
     const holder = await aProcess(dataDir, { exclusive: true })
     await ask(holder.url, 'create table kept as select 42 as answer')
@@ -215,7 +215,7 @@ describe('crashes', () => {
     await next.release()
   })
 
-  test('a server killed under its user comes back on the same port, with the instance still held', async () => {
+  test('a killed server starts again on the same port, and its user is still the only instance', async () => {
     const dataDir = await aUsedDataDir()
     const server = await open(dataDir, { exclusive: true })
     await ask(server.url, 'create table kept as select 42 as answer')
@@ -228,7 +228,7 @@ describe('crashes', () => {
     expect(await isRunning(dataDir)).toBe(false)
   })
 
-  test('a session killed by the server is taken again, so that nobody stops the server under us', async () => {
+  test('a session that the server killed is opened again, so that no other process stops the server', async () => {
     const dataDir = await aUsedDataDir()
     const server = await open(dataDir)
     await ask(
@@ -243,7 +243,7 @@ describe('crashes', () => {
     expect(await isRunning(dataDir)).toBe(false)
   })
 
-  test('a process file that names a stranger does not block', async () => {
+  test('a pid file with the id of another process does not block', async () => {
     const dataDir = await aUsedDataDir()
     await (await open(dataDir)).release()
     const stranger = spawn('sleep', ['60'], { ...serverUserOf(join(dataDir, 'postgres')), cwd: '/' })
@@ -258,14 +258,14 @@ describe('crashes', () => {
     expect(stranger.signalCode).toBe(null)
   })
 
-  test('an empty process file does not block', async () => {
+  test('an empty pid file does not block', async () => {
     const dataDir = await aUsedDataDir()
     await (await open(dataDir)).release()
     await writeFile(join(dataDir, 'postgres/postmaster.pid'), '')
     await (await open(dataDir)).release()
   })
 
-  test('a making of the cluster that was interrupted leaves nothing that blocks', async () => {
+  test('an interrupted creation of the cluster does not block the next start', async () => {
     const dataDir = await aDataDir()
     const child = startChild(dataDir)
     await eventually(async () =>
@@ -283,7 +283,7 @@ describe('crashes', () => {
   })
 })
 
-describe('mistakes are told in a sentence', () => {
+describe('mistakes are reported in one sentence', () => {
   test('a cluster of another PostgreSQL', async () => {
     const dataDir = await aDataDir()
     await mkdir(join(dataDir, 'postgres'), { recursive: true })
@@ -304,7 +304,7 @@ describe('mistakes are told in a sentence', () => {
     await expect(open(dataDir)).rejects.toThrow(UsageError)
   })
 
-  test('a lost password', async () => {
+  test('a lost password file', async () => {
     const dataDir = await aUsedDataDir()
     await (await open(dataDir)).release()
     await rm(join(dataDir, 'postgres.password'))
@@ -320,7 +320,7 @@ describe('mistakes are told in a sentence', () => {
 })
 
 describe('binaries', () => {
-  test('links that the install script did not make are made', async () => {
+  test('links that the install script did not create are created', async () => {
     const installed = await findBinaryPackage()
     const root = join(await aFolder(), 'package')
     await cp(installed.root, root, { recursive: true, verbatimSymlinks: true })
@@ -342,14 +342,14 @@ describe.runIf(isRoot())('as root', () => {
     await server.release()
   })
 
-  test('a data folder behind closed doors is refused with advice', async () => {
+  test('a data folder that the system user cannot enter is refused with advice', async () => {
     const closed = await aFolder()
     await chmod(closed, 0o700)
     await expect(open(join(closed, 'data'))).rejects.toThrow(/cannot enter .*chmod o\+x.* or set TIDINGS_DATA/)
     expect(defaultDataDir(closed)).toMatch(/^\/var\/lib\/tidings\/.+-[0-9a-f]{8}$/)
   })
 
-  test('an empty private folder is opened for passage', async () => {
+  test('the mode of an empty private folder is changed so that the system user can enter it', async () => {
     const dataDir = await aFolder()
     await chmod(dataDir, 0o700)
     await (await open(dataDir)).release()
@@ -361,7 +361,7 @@ describe.runIf(isRoot())('as root', () => {
     expect(defaultDataDir(folder)).toBe(join(folder, '.tidings'))
   })
 
-  test('an ordinary user needs nothing but the folder', async context => {
+  test('an ordinary user needs only the folder', async context => {
     const obstacle = whyNobodyCannotRun()
     if (obstacle) return context.skip(obstacle)
     const folder = await aFolder()
@@ -378,7 +378,7 @@ describe.runIf(isRoot())('as root', () => {
     expect(await isRunning(dataDir)).toBe(false)
   })
 
-  test('root may help out in the folder of an ordinary user, who can go on afterwards', async context => {
+  test('root may use the folder of an ordinary user, and that user can continue afterwards', async context => {
     const obstacle = whyNobodyCannotRun()
     if (obstacle) return context.skip(obstacle)
     const folder = await aFolder()
@@ -395,7 +395,7 @@ describe.runIf(isRoot())('as root', () => {
     await (await aProcess(dataDir, { as: NOBODY })).release()
   })
 
-  test('an ordinary user is told about a folder that belongs to another', async context => {
+  test('an ordinary user gets an error for a folder of another user', async context => {
     const obstacle = whyNobodyCannotRun()
     if (obstacle) return context.skip(obstacle)
     const dataDir = await aUsedDataDir()
@@ -412,7 +412,7 @@ function open(dataDir: string, { exclusive, settings }: Choice = {}) {
   return openEmbeddedServer({ dataDir, exclusive, settings: { ...QUICK, ...settings } })
 }
 
-/** Another process that uses the server until it is told to release it, or we are gone. */
+/** Another process that uses the server until the test releases it or ends. */
 async function aProcess(dataDir: string, options: { exclusive?: boolean; as?: typeof NOBODY } = {}) {
   const child = startChild(dataDir, options)
   const errors = child.stderr!.toArray()
@@ -443,7 +443,7 @@ function startChild(dataDir: string, { exclusive = false, as }: { exclusive?: bo
 
 function whyNobodyCannotRun() {
   const tried = spawnSync(process.execPath, ['--check', fileURLToPath(MODULE)], { ...NOBODY, cwd: '/' })
-  if (tried.error || tried.status !== 0) return 'the user nobody cannot reach node or this project'
+  if (tried.error || tried.status !== 0) return 'the unprivileged user cannot reach node or this project'
 }
 
 async function ask(url: string, question: string): Promise<Record<string, unknown>[]> {
@@ -459,14 +459,14 @@ async function keepers(url: string) {
   return (await ask(url, `select from pg_stat_activity where application_name = 'tidings keeper'`)).length
 }
 
-/** With a cluster in it. Made once and copied, since making one takes a second. */
+/** A folder with a cluster. It is created once and copied, because creating one takes a second. */
 async function aUsedDataDir() {
   const dataDir = await aDataDir()
   spawnSync('cp', ['-a', join(template, 'data'), dataDir])
   return dataDir
 }
 
-/** Not there yet, in a temporary folder that any user can enter. */
+/** A path that does not exist yet, in a temporary folder that any user can enter. */
 async function aDataDir() {
   return join(await aFolder(), 'data')
 }
@@ -497,7 +497,7 @@ async function killAndWait(child: ChildProcess) {
   await ended
 }
 
-/** Also when a test has failed half-way and nobody has released the server. */
+/** Also after a failed test that did not release the server. */
 async function removeWithServers(folder: string) {
   for (const dataDir of [folder, join(folder, 'data')]) {
     if (await isRunning(dataDir).catch(() => false)) await stopByForce(dataDir)

@@ -11,24 +11,24 @@ export { requireCluster, writeOnce } from './embedded-cluster.ts'
 export { defaultDataDir } from './embedded-user.ts'
 
 /**
- * The life of the embedded PostgreSQL server.
+ * Starts, shares and stops the embedded PostgreSQL server.
  *
- * The server is a process of its own that outlives a crash of ours. Everyone who uses it holds a shared advisory lock
- * on a connection kept for nothing else. Who leaves gives the lock back and asks for the same lock exclusively: getting
- * it means that nobody else is there, and the server is stopped while the lock is still held. Who arrives in that
- * moment does not get the shared lock, waits for the server to be gone and starts it again. A killed process loses its
- * connection and with it its locks, so there is nothing to clean up after it.
+ * The server is a separate process that survives a crash of ours. Each process that uses it holds a shared advisory
+ * lock, on a connection that serves only this purpose. A process that stops releases its lock and tries to take the
+ * same lock exclusively. If it gets the lock, no other process uses the server, and it stops the server while it holds
+ * the lock. A process that starts in this moment does not get the shared lock. It waits until the server has ended and
+ * starts it again. A killed process loses its connection and its locks, so it leaves nothing to clean up.
  */
 export type EmbeddedServer = {
   url: string
-  /** The last process using the server stops it; otherwise it is left running. */
+  /** The last process that uses the server stops it. */
   release(): Promise<void>
 }
 
 type WantedServer = { cluster: Cluster; exclusive: boolean; signal: AbortSignal; again?: { port: number } }
 type Hold = { sql: postgres.Sql; port: number; isOpen: () => boolean; closed: Promise<void> }
 
-// Keys of the advisory locks, in the database `postgres`, where nobody else takes any.
+// Keys of the advisory locks, in the database `postgres`, where no other program takes advisory locks.
 const USERS_LOCK = 1
 const INSTANCE_LOCK = 2
 
@@ -36,7 +36,7 @@ const OPEN_MS = 60_000
 // After a crash the server first replays up to max_wal_size of its log.
 const RECOVERY_MS = 600_000
 const CONNECT_MS = 5_000
-// The server needs a moment to notice that a killed holder's connection is gone.
+// The server needs a moment to notice that the connection of a killed process is lost.
 const INSTANCE_MS = 1_500
 const REOPEN_PAUSE_MS = 1_000
 
@@ -44,7 +44,7 @@ export async function openEmbeddedServer(options: {
   dataDir: string
   settings?: Record<string, string>
   exclusive?: boolean
-  /** Programs of another version than ours, for an upgrade from it. */
+  /** The programs of a former version, for an upgrade. */
   package?: BinaryPackage
 }): Promise<EmbeddedServer> {
   const cluster = await prepareCluster(resolve(options.dataDir), options.settings ?? {}, options.package)
@@ -85,7 +85,7 @@ async function holdServer(wanted: WantedServer): Promise<Hold> {
   }
 }
 
-/** Becomes a user of a server that runs and takes connections; nothing when there is none, or it is about to end. */
+/** Becomes a user of a running server; undefined when no server runs, or it is about to end. */
 async function holdRunning(wanted: WantedServer): Promise<Hold | undefined> {
   const postmaster = await findPostmaster(wanted.cluster)
   if (postmaster?.state !== 'ready') return
@@ -117,7 +117,7 @@ function connect(cluster: Cluster, port: number): Hold {
     ssl: false,
     max: 1,
     idle_timeout: 0,
-    max_lifetime: null, // the default would drop the connection, and our locks, within the hour
+    max_lifetime: null, // by default the driver closes the connection within the hour, and the locks are lost
     connect_timeout: CONNECT_MS / 1000,
     fetch_types: false,
     connection: { application_name: 'tidings keeper', idle_session_timeout: 0, statement_timeout: 0 },
@@ -152,16 +152,16 @@ async function createDatabase(sql: postgres.Sql) {
   const found = await sql`select from pg_database where datname = 'tidings'`
   if (found.length > 0) return
   await sql`create database tidings`.catch(error => {
-    // Another process was faster.
+    // Another process created it first.
     if (error.code !== '42P04' && error.code !== '23505') throw error
   })
 }
 
-/** Failures that belong to a server that is starting, ending or restarting: asking again is the cure. */
+/** Errors of a server that is starting, ending or restarting. A later attempt succeeds. */
 const isPassing = (error: unknown) =>
   isDatabaseAway(error) || ['TOO_SLOW', TEMPLATE_IN_USE].includes((error as { code?: string }).code ?? '')
 
-const TEMPLATE_IN_USE = '55006' // by another process that creates the database just now
+const TEMPLATE_IN_USE = '55006' // by another process that is creating the database
 
 function explain(cluster: Cluster, error: unknown) {
   if ((error as { code?: string }).code !== '28P01') return error
@@ -188,8 +188,8 @@ async function notReady(cluster: Cluster) {
 }
 
 /**
- * Watches over our hold until we leave. When the server crashes, or somebody stops it under us, it is started again on
- * the same port, so that the address we gave away stays true. Gives back the last hold if it is still there.
+ * Keeps our hold until this process stops. When the server crashes or is stopped, it is started again on the same port,
+ * because our users know this address. Returns the last hold if it is still open.
  */
 async function keepHolding(wanted: WantedServer, first: Hold): Promise<Hold | undefined> {
   const left = whenAborted(wanted.signal)
@@ -206,7 +206,7 @@ async function holdAgain(wanted: WantedServer) {
   try {
     return await holdServer(wanted)
   } catch {
-    // Whoever uses the server sees its own connections fail; here we only go on trying.
+    // The users of the server see the errors of their own connections. This loop only tries again.
     await pause(REOPEN_PAUSE_MS, undefined, { ref: false, signal: wanted.signal }).catch(() => {})
   }
 }

@@ -10,15 +10,15 @@ import { monthBack, planModes, type Read, readsOf as readsOfPlan } from '../test
 import type { Pool } from './sql.ts'
 
 /**
- * How messages are looked for, on a database large enough for the planner to care: planned for the parameters they had,
- * and for any.
+ * The plans of searches for messages, on a database that is large enough for a choice of the planner: with the given
+ * parameters, and with generic plans.
  */
 const db = useDatabase()
 
 const SIZE = 20_000
 const DISPATCH_SIZE = 2000
 const MONTHS_BACK = 4
-/** How many messages each number has got. */
+/** The messages of each number. */
 const PER_DESTINATION = 8
 
 let companyId: number
@@ -112,7 +112,7 @@ describe.each(planModes)('%s', mode => {
     expect(rowsRead(reads)).toBe(1)
   })
 
-  test('by several message_uuids it is the same', async () => {
+  test('several message_uuids are looked up in their months alone, too', async () => {
     const ids = [message.uuid, message.uuid.replace(/.{4}$/, 'ffff'), 'order-7']
     const reads = await readsOf(search({ messageIds: ids }))
     expectIndex(reads, BY_KEY, BY_EXTERNAL_ID)
@@ -125,13 +125,13 @@ describe.each(planModes)('%s', mode => {
     expect(tablesRead(reads)).toEqual([monthBack(2)])
   })
 
-  test('by external_message_id only what has it is read', async () => {
+  test('by external_message_id only the messages with this id are read', async () => {
     const reads = await readsOf(search({ externalIds: [message.externalId] }))
     expectIndex(reads, BY_EXTERNAL_ID)
     expect(rowsRead(reads)).toBe(1)
   })
 
-  test('by destination only what went there is read', async () => {
+  test('by destination only the messages of this destination are read', async () => {
     const reads = await readsOf(search({ destinations: [message.destination] }))
     expectIndex(reads, BY_DESTINATION)
     expect(rowsRead(reads)).toBeLessThanOrEqual(PER_DESTINATION)
@@ -140,7 +140,7 @@ describe.each(planModes)('%s', mode => {
     expect(rowsRead(several)).toBeLessThanOrEqual(2 * PER_DESTINATION)
   })
 
-  /** Those who ask at the same moment are answered by one statement for each way. */
+  /** Requests of the same moment share one statement for each kind of lookup. */
   const lookUp = (...filters: Partial<Filter>[]) => {
     return async (sql: Pool) => {
       const reader = createMessageReader(sql)
@@ -149,14 +149,14 @@ describe.each(planModes)('%s', mode => {
     }
   }
 
-  test('keys that are asked for together are each looked up in their month alone', async () => {
+  test('keys of a shared statement are looked up each in its month alone', async () => {
     const reads = await readsOf(lookUp({ messageIds: [message.uuid] }, { messageIds: [message.uuid] }), /m"."uuid" = q/)
     expectIndex(reads, BY_KEY)
     expect(tablesRead(reads)).toEqual([monthBack(2)])
     expect(rowsRead(reads)).toBe(2)
   })
 
-  test('so are ids of clients and numbers, by their index', async () => {
+  test('ids of clients and numbers of a shared statement are looked up by their index', async () => {
     const ids = await readsOf(lookUp({ externalIds: [message.externalId] }, { externalIds: ['nobody'] }))
     expectIndex(ids, BY_EXTERNAL_ID)
     expect(rowsRead(ids)).toBe(1)
@@ -178,7 +178,7 @@ describe.each(planModes)('%s', mode => {
     expect(rowsRead(reads)).toBe(10_000)
   })
 
-  test('of a small company, what large ones have is not read', async () => {
+  test('a search of a small company does not read the messages of large companies', async () => {
     const reads = await readsOf(search({}, smallCompanyId))
     expectIndex(reads, BY_KEY)
     expect(rowsRead(reads)).toBe(50)

@@ -1,8 +1,8 @@
 import type { Pool, Transaction } from './sql.ts'
 
 /**
- * A transaction in the place of a pool, for verbs that begin a transaction of their own: theirs becomes a savepoint, and
- * what they do commits with the rest.
+ * A transaction that replaces a pool, for functions that begin a transaction of their own. Their transaction becomes a
+ * savepoint and commits with the outer one.
  */
 export function asPool(transaction: Transaction): Pool {
   const begin = (...args: unknown[]) => transaction.savepoint(args.at(-1) as (sql: Transaction) => unknown)

@@ -20,8 +20,8 @@ import { monthBack, planModes, readsOf as readsOfPlan } from '../testing/plans.t
 import type { Pool } from './sql.ts'
 
 /**
- * How the hot statements are carried out, on a database large enough for the planner to care: once planned for
- * the parameters they had, and once for any, as PostgreSQL does with a statement it has seen a few times.
+ * The plans of frequent statements, on a database that is large enough for a choice of the planner: once with the given
+ * parameters, and once generic, as PostgreSQL plans a repeated statement.
  */
 const db = useDatabase()
 
@@ -31,7 +31,7 @@ const LANES = 20_000
 
 let partner: TestPartner
 let companyId: number
-/** Its lanes are many, and its id is below that of the company with the dispatches. */
+/** A company with many lanes. Its id is smaller than the id of the company with the dispatches. */
 let crowdedId: number
 let senderId: number
 /** Of this month. */
@@ -57,7 +57,7 @@ beforeAll(async () => {
   await sql`analyze`
 })
 
-/** Companies of others with their names, dispatches, tokens and blacklists: what a full scan would have to read. */
+/** Other companies with sender names, dispatches, tokens and blacklists: the rows that a full scan would read. */
 async function manyNeighbours() {
   const { sql } = db
   await sql`
@@ -107,7 +107,7 @@ async function aLargeDispatch(): Promise<number> {
   return dispatchId
 }
 
-/** As if the dispatch had been made months ago: its first half in one month, its second in another. */
+/** Moves the dispatch into the past: its first half to one month, its second half to another. */
 async function moveBack(dispatchId: number, first: number, second: number) {
   const back = db.sql`make_interval(months => case when position < ${SIZE / 2} then ${first}::int else ${second}::int end)`
   await db.sql`
@@ -139,13 +139,13 @@ describe.each(planModes)('%s', mode => {
         expect(index).toMatch(/^messages_\d{4}_\d\d_company_id_dispatch_id_position_idx$/)
     }
 
-    test('a page of messages reads what it shows, in the months of the dispatch', async () => {
+    test('a page of messages reads only the messages that it shows, in the months of the dispatch', async () => {
       const reads = await readsOf(async sql => pageOfMessages(sql, await home(), undefined, 30, 100), /from messages/)
       expectMonths(reads)
       expect(reads.reduce((sum, read) => sum + read.rows, 0)).toBe(100)
     })
 
-    test('a page of one status reads the blocks it lies in, in the months of the dispatch', async () => {
+    test('a page of one status reads only its blocks, in the months of the dispatch', async () => {
       const page = async (sql: Pool) => pageOfMessages(sql, await home(), 'FAILED', 6, 100)
       const reads = await readsOf(page, /from messages/)
       expectMonths(reads)
@@ -196,7 +196,7 @@ describe.each(planModes)('%s', mode => {
     expect(ofTokens).toEqual([{ table: 'partner_tokens', index: 'partner_tokens_pkey', rows: 1 }])
   })
 
-  test('the blacklist is asked for the numbers of a request alone', async () => {
+  test('the blacklist is read only for the numbers of a request', async () => {
     const numbers = Array.from({ length: 20 }, (_, i) => String(79160000000 + i * 30 + 1))
     const ask = (sql: Pool) => blacklistedAmong(sql, 2, numbers)
     expect(indexes(await readsOf(ask, /limit 1/))).toEqual([expect.stringMatching(/^blacklist_(pkey|by_age)$/)])
@@ -217,7 +217,7 @@ describe.each(planModes)('%s', mode => {
   describe('lanes with work', () => {
     const now = new Date()
 
-    test('are found by leaps, however many a company has', async () => {
+    test('are found by leaps over the index, for any number of lanes of a company', async () => {
       const reads = await readsOf(sql => queuesWithWork(sql, 3, now), /"isReady"/)
       expect(reads).toEqual([{ table: 'lanes', index: 'lanes_ready', rows: 500 }])
       expect(await queuesWithWork(db.sql, 3, now)).toEqual([{ companyId: crowdedId, channelType: 'VK' }])
@@ -229,7 +229,7 @@ describe.each(planModes)('%s', mode => {
       expect(ofLanes).toEqual([{ table: 'lanes', index: 'lanes_in_turn', rows: 20 }])
     })
 
-    test('are counted up to the bound', async () => {
+    test('are counted up to the limit', async () => {
       const [read] = await readsOf(sql => hasTooManyLanes(sql, crowdedId), /count/)
       expect(read!.rows).toBe(MOST_WAITING_LANES + 1)
       expect(await hasTooManyLanes(db.sql, crowdedId)).toBe(true)

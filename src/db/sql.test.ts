@@ -10,7 +10,7 @@ import { checkServer, connect, type Pool } from './sql.ts'
 const db = useDatabase()
 
 describe('values', () => {
-  test('an amount is exact on its way in and out', async () => {
+  test('an amount is stored and read exactly', async () => {
     const amounts = fc.bigInt({ min: -(10n ** 18n) + 1n, max: 10n ** 18n - 1n })
     await fc.assert(
       fc.asyncProperty(amounts, async amount => {
@@ -36,7 +36,7 @@ describe('values', () => {
     expect(row!.total).toBe(money('0.3001'))
   })
 
-  test('a list of amounts comes back as one', async () => {
+  test('a list of amounts is read as a list', async () => {
     const [row] = await db.sql`select array[1.5, 0.0001]::numeric(18, 4)[] as amounts`
     expect(row!.amounts).toEqual([15_000n, 1n])
   })
@@ -49,14 +49,14 @@ describe('values', () => {
     expect(row).toEqual({ largest, smallest: -largest, list: [1, largest], count: 3, sum: 21 })
   })
 
-  test('a moment keeps its milliseconds, whatever the zone of the server', async () => {
+  test('a moment keeps its milliseconds in any time zone of the server', async () => {
     const moment = new Date('2026-03-29T01:59:59.999Z')
     const [row] = await db.sql`select ${moment}::timestamptz as moment, current_setting('TimeZone') as zone`
     expect(row).toEqual({ moment, zone: 'UTC' })
   })
 })
 
-test('a pool that ends closes every socket, one that the driver has forgotten too', async () => {
+test('a pool that ends closes every socket, also a socket that the driver has forgotten', async () => {
   const peer = createServer().listen(0, '127.0.0.1')
   await once(peer, 'listening')
   const { port } = peer.address() as AddressInfo
@@ -83,7 +83,7 @@ describe('several hosts', () => {
   })
 })
 
-describe('looking at the server before anything else', () => {
+describe('the check of the server', () => {
   const pools: Pool[] = []
   afterEach(() => Promise.all(pools.splice(0).map(pool => pool.end({ timeout: 0 }))))
 
@@ -105,7 +105,7 @@ describe('looking at the server before anything else', () => {
     return url.href
   }
 
-  test('one that answers and is new enough passes', async () => {
+  test('a server that answers and is new enough passes', async () => {
     await expect(checkServer(db.sql, db.url)).resolves.toBeUndefined()
   })
 
@@ -140,7 +140,7 @@ describe('looking at the server before anything else', () => {
     ['a slash', `postgres://tidings:a%2F${PASSWORD}@127.0.0.1:1/db`],
     ['a colon', `postgres://tidings:a:${PASSWORD}@127.0.0.1:1/db`],
     ['nothing else, in the query', `postgres://tidings@127.0.0.1:1/db?password=${PASSWORD}`],
-  ])('the sentence keeps a password with %s to itself', async (_, url) => {
+  ])('the error does not show a password with %s', async (_, url) => {
     expect(await sentenceOf(url)).toContain('The database at 127.0.0.1:1/db does not answer')
   })
 

@@ -8,7 +8,7 @@ import { guardTransactions } from './transaction.ts'
 
 type Types = { money: Money; bigint: number }
 
-/** A pool or a transaction; never optional, so that nothing slips out of its transaction. */
+/** A pool or a transaction. It is never optional, so that no statement runs outside its transaction by mistake. */
 export type Sql = postgres.Sql<Types> | postgres.TransactionSql<Types>
 export type Pool = postgres.Sql<Types>
 export type Transaction = postgres.TransactionSql<Types>
@@ -58,18 +58,18 @@ export function connect(url: string, options: ConnectOptions = {}): Pool {
   return guardTransactions(pool)
 }
 
-/** The driver never answers a reservation for which it has to dial, unless it asks for the array types. */
+/** The driver never resolves a reservation that needs a new connection, unless it reads the array types. */
 const refuseReserve: Pool['reserve'] = () => {
   throw new Error('no connection can be reserved: use a transaction, or a pool of one')
 }
 
-/** Seconds until a lost server is dialled again: soon, because a restart takes a moment, and never longer than two. */
+/** Seconds before the next connection attempt to a lost server: few, because a restart is short, and at most two. */
 const backoff = (retries: number) => Math.min(0.05 * 2 ** retries, 2) * (0.5 + Math.random() / 2)
 
 /**
- * Dials as the driver does, host after host, but without Nagle's algorithm: COPY writes twice before it reads, and a
- * transaction with a small one took 88 ms of waiting for acknowledgements instead of 1 ms. Keeps what it dialled: when
- * its server was away the driver can forget a socket, and the process would not end before the socket does.
+ * Connects like the driver, host after host, but without Nagle's algorithm: COPY writes twice before it reads, and a
+ * transaction with a small COPY waited 88 ms for acknowledgements instead of 1 ms. It remembers its sockets, because
+ * the driver can forget a socket after a lost connection, and the process would not end before that socket.
  */
 function createDialler() {
   const open = new Set<Socket>()
@@ -85,7 +85,7 @@ function createDialler() {
       if (options.path) return keep(dial(options.path))
       const place = attempts++ % options.host.length
       const address = { host: options.host[place]!, port: options.port[place]! }
-      return Object.assign(keep(dial({ ...address, noDelay: true })), address) // the driver's errors name them
+      return Object.assign(keep(dial({ ...address, noDelay: true })), address) // the errors of the driver contain them
     },
     hangUp() {
       for (const socket of open) socket.destroy()
@@ -93,7 +93,7 @@ function createDialler() {
   }
 }
 
-/** One clear sentence for a database that is away or too old; the address without its password. */
+/** Throws one clear sentence when the database cannot be reached or is too old. The address has no password. */
 export async function checkServer(sql: Sql, url: string): Promise<void> {
   const [row] = await sql<{ version: string }[]>`select current_setting('server_version') as version`.catch(error => {
     throw new UsageError(`The database at ${addressOf(url)} does not answer: ${reasonOf(error)}. Check DATABASE_URL.`)

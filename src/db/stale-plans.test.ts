@@ -9,8 +9,8 @@ import { planModes } from '../testing/plans.ts'
 import { connect, type Pool, type Sql } from './sql.ts'
 
 /**
- * The planner knows nothing of a large dispatch until the next ANALYZE, and plans that are kept stem from before. The hot
- * statements find messages by their keys all the same.
+ * The planner has no statistics of a large dispatch before the next ANALYZE, and cached plans are older still. The
+ * frequent statements find messages by their keys all the same.
  */
 const db = useDatabase()
 
@@ -29,7 +29,7 @@ describe.each(planModes)('%s', mode => {
     const early = await messages(100)
     for (const work of Object.values(works)) await work(pool, early.slice(0, 1))
     const late = await messages(SIZE)
-    // The newest message beside the oldest ones: all others lie between them.
+    // The newest message together with the oldest ones: all others are between them.
     uuids = [...late.slice(0, ASKED - 1), late.at(-1)!]
   })
   afterAll(() => pool.end())

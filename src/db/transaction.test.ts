@@ -26,9 +26,9 @@ const pidOf = async (sql: Sql) => (await sql<{ pid: number }[]>`select pg_backen
 const kill = (pid: number) => db.sql`select pg_terminate_backend(${pid})`
 const turn = () => new Promise(resolve => setTimeout(resolve, 20))
 
-/** What was in the transaction is gone, the pool works on, and nothing fell over behind our back. */
+/** The transaction is rolled back, the pool still works, and there was no unhandled rejection. */
 async function expectOrder() {
-  // The driver gives a lost connection's last word to the first statement after it, which is not sent: ask again.
+  // The driver rejects the first statement after a lost connection with its error and does not send it: try again.
   await eventually(() => Promise.all([pool`select 1`, pool`select 1`, pool`select 1`]))
   const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => pool<{ i: number }[]>`select ${i}::int as i`))
   expect(answers.map(([row]) => row!.i)).toEqual(Array.from({ length: 20 }, (_, i) => i))
@@ -42,7 +42,7 @@ async function expectOrder() {
 }
 
 describe.each([1, 2, 3])('a connection that is lost inside a transaction, time %i', () => {
-  test('while it waits for something else', async () => {
+  test('while it waits for other work', async () => {
     const lost = pool.begin(async sql => {
       await sql`insert into lines values ('before')`
       await kill(await pidOf(sql))
@@ -67,7 +67,7 @@ describe.each([1, 2, 3])('a connection that is lost inside a transaction, time %
     await expectOrder()
   })
 
-  test('while a COPY is under way', async () => {
+  test('while a COPY is running', async () => {
     const lost = pool.begin(async sql => {
       const pid = await pidOf(sql)
       await copyInto(sql, 'lines', ['line'], async write => {
@@ -82,7 +82,7 @@ describe.each([1, 2, 3])('a connection that is lost inside a transaction, time %
     await expectOrder()
   })
 
-  test('and a function that ends well without noticing', async () => {
+  test('and a function that ends without an error and did not notice it', async () => {
     const lost = pool.begin(async sql => {
       await sql`insert into lines values ('before')`
       await kill(await pidOf(sql))
@@ -93,7 +93,7 @@ describe.each([1, 2, 3])('a connection that is lost inside a transaction, time %
   })
 })
 
-test('an ordinary failure is rolled back and told as it is', async () => {
+test('an ordinary error rolls the transaction back and reaches the caller unchanged', async () => {
   const failed = pool.begin(async sql => {
     await sql`insert into lines values ('before')`
     await sql`insert into lines values (null)`

@@ -7,12 +7,12 @@ type Begin = (options: string, work: Work) => Promise<unknown>
 type State = { lost: boolean }
 
 /**
- * Guards transactions against a flaw of the driver: when the connection is lost inside one, the driver still sends
- * the rollback, and whatever the transaction's function goes on to send, over the same connection object, which by
- * then has no socket or belongs to somebody else's transaction.
+ * Guards transactions against a bug of the driver. When the connection is lost inside a transaction, the driver still
+ * sends the rollback and later statements of the transaction over the same connection object. By then the object has no
+ * socket, or it belongs to another transaction.
  *
- * So once the connection is lost, statements of that transaction are refused here, and its function is never seen to
- * end: the driver has told the caller of the loss already, and has nothing to roll back.
+ * So after a lost connection this guard rejects all statements of the transaction, and the function of the transaction
+ * never appears to end. The driver has already rejected the transaction, and has nothing to roll back.
  */
 export function guardTransactions<Pool extends { begin: unknown }>(pool: Pool): Pool {
   const begin = pool.begin as Begin
@@ -45,7 +45,7 @@ function untilLost(work: Work, sql: Transaction, state: State): Promise<unknown>
   })
 }
 
-/** The same transaction, refusing to speak when its connection is gone. */
+/** The same transaction. It rejects statements after its connection is lost. */
 function guarded(sql: Transaction, state: State): Transaction {
   const refuseLost = () => {
     if (state.lost)

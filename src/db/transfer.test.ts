@@ -53,7 +53,7 @@ beforeAll(async () => {
   file = await exported(sql)
 })
 
-/** What verification keeps: hashes in arrays, codes that are not sent yet, encrypted secrets. */
+/** The data of verification: hashes in arrays, codes that are not sent yet, encrypted secrets. */
 async function ofWidgets(sql: Pool, companyId: number) {
   const widgetId = await aWidget(sql, companyId)
   await sql`update verifiers set captcha_secret = '\\x00ff5c' where verifier_id = ${widgetId}`
@@ -86,7 +86,7 @@ async function exported(sql: Pool): Promise<Buffer> {
 
 const into = (sql: Pool, bytes: Buffer, secret = SECRET) => importDatabase(sql, secret, Readable.from([bytes]))
 
-/** What every table holds, whatever the order of its rows, and where every sequence stands. */
+/** The content of every table, in any order of its rows, and the value of every sequence. */
 async function contentsOf(sql: Pool): Promise<Record<string, unknown>> {
   const tables = await sql<{ name: string }[]>`
     select relname as name from pg_class
@@ -116,7 +116,7 @@ describe('a database that was exported and imported', () => {
     expect(done.rows).toBeGreaterThan(100)
   })
 
-  test('holds the same in every table, and its sequences go on where they stood', async () => {
+  test('has the same rows in every table, and its sequences continue', async () => {
     const [before, after] = [await contentsOf(db.sql), await contentsOf(copy)]
     expect(after).toEqual(before)
     expect(before).toMatchObject({ messages: { count: numbersInAll() + 1 }, messages_2020_02: { count: 1 } })
@@ -126,21 +126,21 @@ describe('a database that was exported and imported', () => {
 
   const numbersInAll = () => Object.keys(numberOf).length
 
-  test('has its books in order', async () => {
+  test('has a correct ledger', async () => {
     expect(await verifyLedger(copy, {})).toEqual([])
     expect(await verifyLedger(db.sql, {})).toEqual([])
   })
 
-  test('has the months attached and detached as they were, with room left on their pages', async () => {
+  test('has the same attached and detached months, with free space on their pages', async () => {
     const [march] = await copy`
       select relispartition, reloptions from pg_class where relname = 'messages_2020_03'`
     expect(march).toEqual({ relispartition: true, reloptions: ['fillfactor=70'] })
     expect([...(await columnsOf(copy, 'messages_2020_02'))]).toEqual([...(await columnsOf(db.sql, 'messages_2020_02'))])
   })
 
-  test('has the newest schema, and takes no second import', async () => {
+  test('has the newest schema and refuses a second import', async () => {
     expect(await versionOf(copy)).toBe(await newestVersion())
-    await expect(into(copy, file)).rejects.toThrow('There is Tidings data here already')
+    await expect(into(copy, file)).rejects.toThrow('The database already has Tidings data')
   })
 })
 
@@ -160,7 +160,7 @@ describe('a file that does not fit', () => {
     message: 'The file is no export of Tidings, or it is damaged or incomplete.',
   })
 
-  test('is told: not ours, cut off anywhere, changed, or under another secret', async () => {
+  test('is refused with the reason: no export, incomplete, changed, or under another secret', async () => {
     expect(await refusal(Buffer.from('hello'))).toEqual(isDamaged)
     expect(await refusal(Buffer.alloc(0))).toEqual(isDamaged)
     expect(await refusal(file.subarray(0, 40))).toEqual(isDamaged)
@@ -171,13 +171,13 @@ describe('a file that does not fit', () => {
     expect(await target`select from partners`).toEqual([])
   })
 
-  test('leaves the way open for one that does', async () => {
+  test('leaves the database ready for a correct file', async () => {
     await into(target, file)
     expect(await contentsOf(target)).toEqual(await contentsOf(db.sql))
   })
 })
 
-test('a file of an older schema is brought to the newest one', async () => {
+test('a file of an older schema is imported and brought to the newest schema', async () => {
   const former = await anEmptyDatabase()
   const newest = await newestVersion()
   await migrate(former, { upTo: newest - 1 })

@@ -10,17 +10,17 @@ import { dumpTable } from './schema-dump.ts'
 import type { Pool, Sql, Transaction } from './sql.ts'
 
 /**
- * A whole database as one file, and back: to change the major version of PostgreSQL, or to move from the embedded server
- * to one's own. The embedded packages bring no pg_dump, and the schema is known: the migrations make it, up to the
- * version that the file names, and COPY fills it.
+ * Exports a whole database to one file and imports it: for another major version of PostgreSQL, or to move from the
+ * embedded server to another one. The embedded packages contain no pg_dump. The migrations create the schema up to the
+ * version of the file, and COPY fills it.
  *
- * The file is gzip around records. A record is two lengths of four bytes, a piece of JSON that says what it is, and
- * bytes of COPY in its text form, which every version of PostgreSQL reads.
+ * The file is compressed with gzip and consists of records. A record has two lengths of four bytes, JSON that describes
+ * it, and data of COPY in the text format, which every version of PostgreSQL reads.
  */
 type Meta =
   | { kind: 'begin'; format: number; schemaVersion: number; secret: string }
   | { kind: 'partition'; name: string; parent: string; bound: string; options: string[] }
-  /** A table that no migration makes: a month that was detached. */
+  /** A table that no migration creates: a detached month. */
   | { kind: 'definition'; name: string; text: string }
   | { kind: 'table'; name: string; columns: string[] }
   | { kind: 'rows' }
@@ -39,7 +39,7 @@ export type Transferred = { tables: number; rows: number }
  */
 const FORMAT = 2
 
-/** Writes all data as of one moment. The service may go on working meanwhile. */
+/** Writes all data of one moment. The service may work meanwhile. */
 export async function exportDatabase(
   pool: Pool,
   secret: string,
@@ -67,7 +67,7 @@ export async function exportDatabase(
   }
   await refuseFormerSchema(pool)
   await pool.begin('isolation level repeatable read read only', async sql => {
-    await waitWithoutEnd(sql as Transaction) // for a disk that is slow to write
+    await waitWithoutEnd(sql as Transaction) // writing to a slow disk may take long
     await pipeline(() => records(sql as Transaction), createGzip({ level: 1 }), to)
   })
   return done!
@@ -81,7 +81,7 @@ function record(meta: Meta, payload: Buffer = Buffer.alloc(0)): Buffer {
   return Buffer.concat([lengths, json, payload])
 }
 
-/** Enough to notice another secret, and too little to guess one by. */
+/** Enough to detect another secret, and not enough to guess the secret. */
 const markOf = (secret: string) => createHash('sha256').update(`export:${secret}`).digest('hex').slice(0, 8)
 
 async function partitionsIn(sql: Sql): Promise<Meta[]> {
@@ -96,7 +96,7 @@ async function partitionsIn(sql: Sql): Promise<Meta[]> {
 
 type Table = { oid: number; name: string; columns: string[]; text: string | undefined }
 
-/** Those that others refer to come first. Where we stand in the migrations is told by the version alone. */
+/** Tables that others reference come first. The table of migrations is left out, because the file has the version. */
 async function tablesIn(sql: Sql): Promise<Table[]> {
   const found = await sql<{ oid: number; name: string; columns: string[]; isDetached: boolean }[]>`
     select c.oid::int, quote_ident(c.relname) as name,
@@ -135,8 +135,8 @@ function inOrderOf(references: Reference[], tables: Table[]): Table[] {
 }
 
 /**
- * The simulated operators keep verification codes in clear; a file must not. Messages that are gone from here may have
- * been codes too.
+ * The simulated operators store verification codes in clear text; the file must not contain them. A message that no
+ * longer exists here may have been a code, too.
  */
 const outboxWithoutCodes = `(
   select s.*, case
@@ -173,8 +173,8 @@ const sumOf = (counts: Record<string, number>) => Object.values(counts).reduce((
 // Import ----------------------------------------------------------------------------------------------------------
 
 /**
- * Fills an empty database, all of it or nothing: until the last row is in and counted, nothing is committed but the
- * empty tables, and the import can be begun again.
+ * Fills an empty database completely or not at all. Only the empty tables are committed before the last row is written
+ * and counted, so a failed import can be repeated.
  */
 export async function importDatabase(
   pool: Pool,
@@ -204,21 +204,24 @@ async function refuseUnfit(sql: Pool, begin: Meta & { kind: 'begin' }, secret: s
   }
   if (begin.secret !== markOf(secret)) {
     throw new UsageError(
-      'The file was written under another secret, and what is encrypted in it could not be opened: put the `secret` file of the former data folder into the new one, or set TIDINGS_SECRET to it.',
+      'The file was written under another secret, and its encrypted values could not be opened: put the `secret` file of the former data folder into the new one, or set TIDINGS_SECRET to it.',
     )
   }
   await refuseFormerSchema(sql)
   const here = await versionOf(sql)
   if (here === 0) return
   const [row] = await sql<{ used: boolean }[]>`select exists (select from partners) as used`
-  if (row!.used) throw new UsageError('There is Tidings data here already: a file is imported into an empty database.')
+  if (row!.used)
+    throw new UsageError('The database already has Tidings data: a file is imported into an empty database.')
   if (here > theirs) {
-    throw new UsageError('The tables here are newer than those of the file: import it into a database without tables.')
+    throw new UsageError(
+      'The tables of this database are newer than the file: import it into a database without tables.',
+    )
   }
 }
 
 async function load(sql: Transaction, source: Records, progress: Progress): Promise<Transferred> {
-  await waitWithoutEnd(sql) // for a disk that is slow to read
+  await waitWithoutEnd(sql) // reading from a slow disk may take long
   await emptyTables(sql)
   for (;;) {
     const { meta } = await source.next()
@@ -231,7 +234,7 @@ async function load(sql: Transaction, source: Records, progress: Progress): Prom
   }
 }
 
-/** Of what the migrations have put there: the file has it as it was. */
+/** Removes the rows that the migrations created: the file contains them. */
 async function emptyTables(sql: Transaction) {
   const tables = await tablesIn(sql)
   await sql.unsafe(`truncate ${tables.map(({ name }) => name).join(', ')}`)
@@ -276,7 +279,7 @@ type FileRecord = { meta: Meta; payload: Buffer }
 
 const LONGEST = 256 * 1024 * 1024
 
-/** Reads record after record; no more of the file is in memory than one of them. */
+/** Reads record after record. Only one record is in memory. */
 class Records {
   readonly #pieces: AsyncIterator<Buffer>
   #rest: Buffer = Buffer.alloc(0)
@@ -284,7 +287,7 @@ class Records {
 
   constructor(from: Readable) {
     const unpacked = createGunzip()
-    pipeline(from, unpacked).catch(() => {}) // told by the iterator
+    pipeline(from, unpacked).catch(() => {}) // the iterator throws the error
     this.#pieces = unpacked[Symbol.asyncIterator]()
   }
 

@@ -5,7 +5,7 @@ import { aCompany, aPartner } from '../testing/factories.ts'
 import { planModes, readsOf } from '../testing/plans.ts'
 import type { Pool } from './sql.ts'
 
-/** How the statements of verification are carried out on large tables: each reads its own rows, by an index. */
+/** The plans of the statements of verification on large tables: each reads its own rows, by an index. */
 const db = useDatabase()
 
 const SIZE = 100_000
@@ -38,7 +38,7 @@ beforeAll(async () => {
 })
 
 describe.each(planModes)('%s', mode => {
-  /** Rows read in all, after a look that nothing was read without an index. */
+  /** The number of rows read. Fails if a large table was read without an index. */
   async function rowsRead(work: (sql: Pool) => PromiseLike<unknown>, about: RegExp) {
     const reads = await readsOf(db, mode, async sql => work(sql), about)
     const ofLarge = reads.filter(({ table }) => /^verification(s|_limits)$/.test(table))
@@ -73,12 +73,12 @@ describe.each(planModes)('%s', mode => {
     expect(await rowsRead(sql => store.updateChannels(sql, companyId, sends), /update verifications/)).toBeLessThan(200)
   })
 
-  test('what is blocked is listed and counted without reading the rest', async () => {
+  test('blocked subjects are listed and counted without reading the others', async () => {
     expect(await rowsRead(sql => store.selectBlocked(sql, companyId), /blocked_until/)).toBeLessThan(SIZE / 100)
     expect(await rowsRead(sql => store.countBlocked(sql), /blocked_until/)).toBeLessThan(SIZE / 100)
   })
 
-  test('nothing old is looked for in vain in all rows', async () => {
+  test('the search for old rows does not read all rows', async () => {
     expect(await rowsRead(sql => store.deleteOldSubjects(sql, 5000), /delete/)).toBe(0)
     expect(await rowsRead(sql => store.deleteOldVerifications(sql, 5000), /delete/)).toBe(0)
   })

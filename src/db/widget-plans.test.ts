@@ -7,7 +7,7 @@ import { aCompany, aPartner } from '../testing/factories.ts'
 import { planModes, readsOf } from '../testing/plans.ts'
 import type { Pool } from './sql.ts'
 
-/** How the statements of the widget are carried out on large tables: each reads its own rows, by an index. */
+/** The plans of the statements of the widget on large tables: each reads its own rows, by an index. */
 const db = useDatabase()
 
 const SIZE = 200_000
@@ -45,7 +45,7 @@ beforeAll(async () => {
 })
 
 describe.each(planModes)('%s', mode => {
-  /** Rows read in all, after a look that nothing was read without an index. */
+  /** The number of rows read. Fails if a large table was read without an index. */
   async function rowsRead(work: (sql: Pool) => PromiseLike<unknown>, about: RegExp) {
     const reads = await readsOf(db, mode, async sql => work(sql), about)
     const ofLarge = reads.filter(({ table }) => /^(widget_sessions|widget_errors|captcha_uses)$/.test(table))
@@ -55,7 +55,7 @@ describe.each(planModes)('%s', mode => {
 
   const session = () => ({ companyId, keyHash: hashOf(OWN), asks: 1, messageUuid: null }) as Session
 
-  test('sessions of a network are counted up to a bound', async () => {
+  test('sessions of a network are counted up to a limit', async () => {
     const count = (sql: Pool) => store.countSessions(sql, companyId, '203.0.113.2', 90)
     expect(await rowsRead(count, /count/)).toBeLessThanOrEqual(90)
   })
@@ -73,11 +73,11 @@ describe.each(planModes)('%s', mode => {
     expect(await rowsRead(sql => store.updateSent(sql, companyId, sent, 15), /update/)).toBeLessThanOrEqual(2)
   })
 
-  test('the sessions that wait now are found among those that visitors left', async () => {
+  test('the waiting sessions are found among the sessions that visitors left', async () => {
     expect(await rowsRead(sql => store.selectWaiting(sql, companyId, 15), /WAITING/)).toBeLessThan(20)
   })
 
-  test('an error is written after a look at those of the last hour', async () => {
+  test('writing an error reads only the errors of the last hour', async () => {
     const error = { widgetId: 'abcdefghjkm0', code: 110, reason: 'why', origin: null, destination: null }
     expect(await rowsRead(sql => store.insertError(sql, companyId, error, 1000), /insert/)).toBeLessThan(400)
   })
@@ -88,7 +88,7 @@ describe.each(planModes)('%s', mode => {
     expect(await rowsRead(sql => store.selectErrors(sql, companyId, { limit: 20 }), /from widget_errors/)).toBe(20)
   })
 
-  test('nothing old is looked for in vain in all rows', async () => {
+  test('the search for old rows does not read all rows', async () => {
     for (const deleteOld of [store.deleteOldSessions, store.deleteOldUses, store.deleteOldErrors])
       expect(await rowsRead(sql => deleteOld(sql, 5000), /delete/)).toBeLessThan(OF_COMPANY / 100)
   })
