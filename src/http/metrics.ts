@@ -9,6 +9,7 @@ import { isAllowed } from '../domain/keys/address-list.ts'
 import { subjectKinds } from '../domain/verifications/guard.ts'
 import { countBlocked } from '../domain/verifications/verifications.ts'
 import type { Context } from './context.ts'
+import { engineMetrics } from './engine-metrics.ts'
 import type { GuardLog } from './guard-watch.ts'
 import { addressesOf } from './server/networks.ts'
 
@@ -33,6 +34,7 @@ export function registerMetrics(
   })
   const gateways = gatewayGauges(registry)
   const blocked = blockedGauge(registry)
+  const engines = engineMetrics(registry)
   countRefusals(registry, guard)
 
   app.addHook('onResponse', async (request, reply) => {
@@ -45,6 +47,7 @@ export function registerMetrics(
     await Promise.all([
       gateways.refresh(sql).catch(err => log.warn({ err }, 'gateway_metrics.not_read')),
       blocked.refresh(sql).catch(err => log.warn({ err }, 'verification_metrics.not_read')),
+      engines.refresh(sql, new Date()).catch(err => log.warn({ err }, 'engine_metrics.not_read')),
     ])
     return reply.type(registry.contentType).send(await registry.metrics())
   })

@@ -1,5 +1,5 @@
 import type { Pool } from '../../db/sql.ts'
-import { type Check, checkNames, checks, UNKNOWN } from './checks.ts'
+import { type Check, type CheckName, checkNames, checks, UNKNOWN } from './checks.ts'
 import { type ProcessHealth, processesIn } from './processes.ts'
 import * as store from './store.ts'
 
@@ -9,7 +9,13 @@ export type HealthReport = {
   checks: Check[]
 }
 
-type Context = { sql: Pool; now: Date; dataFolder: string | undefined }
+type Context = {
+  sql: Pool
+  now: Date
+  dataFolder: string | undefined
+  /** The checks to run. The default is all of them. */
+  only?: ReadonlySet<CheckName>
+}
 
 /** A question that takes longer is given up, and its answer is unknown. */
 const TIMEOUT_MS = 2000
@@ -17,9 +23,9 @@ const TIMEOUT_MS = 2000
 const AT_ONCE = 3
 
 /** How the whole service is doing. Each part is asked on its own: one that does not answer is unknown, the others stand. */
-export async function healthOf({ sql, now, dataFolder }: Context): Promise<HealthReport> {
+export async function healthOf({ sql, now, dataFolder, only }: Context): Promise<HealthReport> {
   const processes = await bounded(sql, processesIn).catch(() => null)
-  const waiting = [...checkNames]
+  const waiting = checkNames.filter(name => only?.has(name) ?? true)
   const done: Check[] = []
   const work = async () => {
     for (let name = waiting.shift(); name; name = waiting.shift()) {
