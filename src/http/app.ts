@@ -38,14 +38,14 @@ export type App = FastifyInstance
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Over all servers that hand their requests to this one. */
+    /** Counts the connections of all servers that pass their requests to this app. */
     connectionLimit: ConnectionLimit
   }
 }
 
 const REQUEST_TIMEOUT_MS = 120_000
 
-/** The whole HTTP side of the service: every face under its own prefix, errors and bodies handled in one way. */
+/** Builds the HTTP server of the service. Each API has its own prefix. All share the handling of errors and bodies. */
 export async function buildApp(context: Context): Promise<App> {
   const app = fastify({
     loggerInstance: context.log as FastifyBaseLogger,
@@ -55,7 +55,7 @@ export async function buildApp(context: Context): Promise<App> {
     genReqId: requestIdOf,
     trustProxy: context.trustedProxies.length > 0 ? context.trustedProxies : false,
     return503OnClosing: false,
-    // Answered by a hook of ours: Node's own answer has no body.
+    // A hook of the app answers a missing Host header, because Node's own answer has no body.
     http: { requireHostHeader: false },
     exposeHeadRoutes: true,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
@@ -64,7 +64,7 @@ export async function buildApp(context: Context): Promise<App> {
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.setValidatorCompiler(compileValidator)
-  // Answers are built field by field by the presenters, and held to their schemas by the tests.
+  // The presenters build answers field by field, and the tests compare every answer with its schema.
   app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler(answerError)
   showRequestId(app)
@@ -98,7 +98,7 @@ export async function buildApp(context: Context): Promise<App> {
   return app
 }
 
-/** An address that the router cannot read. No hook sees the request: its log line is written here. */
+/** Answers a request whose URL the router cannot parse. No hook runs for it, so its log line is written here. */
 function answerUnroutable(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
   answerError(error, request, reply)
   logAnswer(request, reply)

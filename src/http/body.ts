@@ -4,7 +4,7 @@ import { parseJson } from './json/parse.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The body as it came, for comparing repeated requests. */
+    /** The bytes of the body as received. Repeated requests are compared by them. */
     rawBody: Buffer | undefined
   }
 }
@@ -12,7 +12,7 @@ declare module 'fastify' {
 export const KIB = 1024
 export const MIB = 1024 * KIB
 
-/** How large a body may be. A route that is not named here takes what any form filled in by hand would need. */
+/** The largest body of a route, in bytes. `usual` holds for routes without a limit of their own. */
 export const bodyLimits = { usual: MIB, token: 16 * KIB, messages: 16 * MIB, recipients: 32 * MIB }
 
 export const tooLargeFor = (limitBytes: number) =>
@@ -21,8 +21,8 @@ export const tooLargeFor = (limitBytes: number) =>
 const inWords = (sizeBytes: number) => (sizeBytes < MIB ? `${sizeBytes / KIB} KiB` : `${sizeBytes / MIB} MiB`)
 
 /**
- * JSON bodies. An empty one counts as none, whatever its content type says. Text that PostgreSQL cannot keep (a NUL,
- * half of a surrogate pair) is refused at the door.
+ * Parses JSON bodies. An empty body counts as no body, with any content type. Text that PostgreSQL cannot store (a NUL,
+ * half of a surrogate pair) is refused before the route runs.
  */
 export function acceptJsonBodies(app: FastifyInstance) {
   app.decorateRequest('rawBody', undefined)

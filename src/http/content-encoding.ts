@@ -6,7 +6,7 @@ import { tooLargeFor } from './body.ts'
 
 /**
  * Accepts bodies compressed with gzip and refuses every other encoding. The body limit of the route holds for the
- * unpacked bytes: unpacking stops at the limit, so a small body that unpacks to gigabytes costs no memory.
+ * decompressed bytes: decompression stops at the limit, so a small body that expands to gigabytes costs no memory.
  */
 export function acceptGzipBodies(app: FastifyInstance) {
   app.addHook('preParsing', async (request, _, payload) => {
@@ -36,7 +36,7 @@ function unpacked(payload: RequestPayload, request: FastifyRequest): RequestPayl
         else done(null, chunk)
       },
     }),
-    // The framework compares it with Content-Length, which counts the bytes before unpacking.
+    // The framework compares this length with Content-Length, which counts the compressed bytes.
     { receivedEncodedLength: 0 },
   )
   const gunzip = createGunzip()
@@ -45,7 +45,7 @@ function unpacked(payload: RequestPayload, request: FastifyRequest): RequestPayl
   })
   payload.once('error', error => bounded.destroy(error))
   gunzip.once('error', () => bounded.destroy(invalid('body: is not valid gzip')))
-  // Whatever ended it: no further byte is unpacked, and the rest of the request is thrown away as it arrives.
+  // After the end, the limit or an error no further byte is decompressed. The rest of the request is read and discarded.
   bounded.once('close', () => {
     payload.unpipe(gunzip)
     payload.resume()

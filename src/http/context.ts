@@ -5,14 +5,14 @@ import type { Connectors } from '../domain/gateways/connectors.ts'
 import type { Numbering } from '../domain/numbering/numbering.ts'
 import type { CaptchaUrls } from './widget/captcha/captcha.ts'
 
-/** Bounds on what clients can occupy. */
+/** Limits on the resources that clients can use at a time. */
 export type Limits = {
   /** Connections in all, and from one address that is no trusted proxy. */
   connections: number
   connectionsPerAddress: number
-  /** Bytes of bodies that are read before their sender is known, in all. */
+  /** Bytes of request bodies that are read before the client is authenticated, in all. */
   strangerBytes: number
-  /** Reports that are read at a time, in all and by one partner, and how long a reader may take nothing. */
+  /** Reports that are sent at a time, in all and to one partner. A report ends if its client reads nothing for this long. */
   reports: number
   reportsPerPartner: number
   reportStallMs: number
@@ -29,11 +29,11 @@ export const usualLimits: Limits = {
   documents: usualDocumentQuota,
 }
 
-/** What every face of the service is given. */
+/** The dependencies and settings of all APIs. */
 export type Context = {
   sql: Pool
   clock: () => Date
-  /** How far the clock of this machine is ahead of the database's; 0 when it is right. */
+  /** How far the clock of this machine is ahead of the database clock. 0 for a correct clock. */
   clockOffMs?: () => number
   numbering: () => Numbering
   log: Logger
@@ -41,22 +41,22 @@ export type Context = {
   publicUrl: string
   trustedProxies: string[]
   metrics: boolean
-  /** Networks that may read the metrics; unless given, this machine alone. */
+  /** Networks that may read the metrics. By default only this machine. */
   metricsAllow?: string[]
-  /** What the secrets of gateways are sealed with. */
+  /** The key that encrypts the secrets of gateways. */
   secret: string
-  /** For the page of gateways; without them, gateways are only looked at there. */
+  /** The connectors that the cabinet's page of gateways can set up. Without them the page only shows gateways. */
   connectors?: Connectors
-  /** The folder of the embedded database: its disk is watched. */
+  /** The folder of the embedded database. The service checks the free space of its disk. */
   dataFolder?: string | undefined
-  /** Texts by which a subscriber asks for nothing more; unless told, the usual ones. */
+  /** Texts with which a subscriber unsubscribes. By default the usual ones. */
   stopWords?: readonly string[]
   /** Whether names and templates are approved without staff. */
   moderation?: 'auto' | 'manual'
   /** Serves `/widget/demo`. */
   demo?: boolean
-  /** Base addresses of the providers of captchas; unless given, the usual ones. */
+  /** Base URLs of the captcha providers. By default the usual ones. */
   captchaUrls?: CaptchaUrls
-  /** Those that are not given are the usual ones. */
+  /** Limits that are not given have their usual values. */
   limits?: Partial<Limits>
 }

@@ -6,14 +6,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorsPage } from './reference/errors-page.ts'
 import { docsStyle, referencePage, referenceScript } from './reference/page.ts'
 
-/** Scalar's API reference in one file, without its server side: that would look for fonts and scripts elsewhere. */
+/** The browser part of Scalar's API reference, in one file. Its server part would load fonts and scripts from other hosts. */
 const bundle = fileURLToPath(new URL('./js/standalone.js', import.meta.resolve('@scalar/fastify-api-reference')))
 
 const html = 'text/html; charset=utf-8'
 const script = 'text/javascript; charset=utf-8'
 const style = 'text/css; charset=utf-8'
 
-/** The API reference and the explanation of error codes, all from our own server. */
+/** Serves the API reference and the explanation of error codes. The pages load nothing from other hosts. */
 export async function registerDocsPage(app: FastifyInstance) {
   const serve = (path: string, type: string, policy: string, content: () => Promise<Content>) =>
     app.get(path, { schema: { hide: true } }, async (request, reply) =>
@@ -63,7 +63,7 @@ const policyOf = (sources: Record<string, string>) =>
     .map(([name, source]) => `${name} ${source}`)
     .join('; ')
 
-/** Scalar writes its styles into the page, and shows images and icons from `data:` addresses. Scripts are ours alone. */
+/** Scalar writes styles into the page, and shows images and icons from `data:` URLs. Scripts load from this server only. */
 const referencePolicy = policyOf({
   'script-src': "'self'",
   'style-src': "'self' 'unsafe-inline'",
@@ -76,7 +76,7 @@ const plainPolicy = policyOf({ 'style-src': "'self'", 'img-src': "'self' data:" 
 
 type Content = { plain: Buffer; gzipped: Buffer }
 
-/** Made at the first request and kept: most processes never show the page. */
+/** Makes the content at the first request and keeps it, because most processes never show the page. */
 function once(make: () => Promise<Content>): () => Promise<Content> {
   let made: Promise<Content> | undefined
   return () => {

@@ -7,7 +7,7 @@ import { validationMessage } from './validation.ts'
 
 type Answer = { status: number; code: number }
 
-/** The only place that knows statuses. */
+/** The HTTP status and the code of each kind of refusal. No other module decides on them. */
 export const codeOfKind: Record<AppErrorKind, Answer> = {
   invalid: { status: 400, code: 4000 },
   not_authenticated: { status: 401, code: 4010 },
@@ -29,28 +29,28 @@ export const codeOfKind: Record<AppErrorKind, Answer> = {
 
 export const errorBody = (code: number, msg: string) => ({ error: { code, msg } })
 
-/** Where a person reads what a code means. */
+/** The page that explains the code. */
 export const helpLink = (code: number) => `</docs/errors#${code}>; rel="help"`
 
-/** An error never acts as a page, whatever a browser takes it for. */
+/** A browser must never show or run the body of an error as a page. */
 const ofNoPage = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
 }
 
-/** The error object, and the headers that every one of them has. */
+/** Sends the error object with the headers of all errors. */
 export function sendError(reply: FastifyReply, status: number, code: number, msg: string) {
   reply.headers({ link: helpLink(code), ...ofNoPage })
   if (status === 401) reply.header('www-authenticate', 'Bearer realm="Tidings"')
   return reply.code(status).send(errorBody(code, msg))
 }
 
-/** By nginx's custom, the status in the log for a client that hung up before the answer. */
+/** The status in the log for a client that closed the connection before the answer, as in nginx. */
 const CLIENT_CLOSED_REQUEST = 499
 
-/** Every answer that is not a success leaves through here. */
+/** Answers every failed request. */
 export function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply) {
-  // Requests that the router cannot read reach no hook.
+  // No hook runs for requests that the router cannot parse, so the header is set here.
   reply.header('x-request-id', request.id)
   if (isClientGone(request)) return sendError(reply, CLIENT_CLOSED_REQUEST, 4000, 'The client closed the connection')
   const known = asAppError(error, request)
@@ -80,10 +80,10 @@ function textOf({ kind, field, step, reason }: AppError): string {
   return `${path}${wireNames[field] ?? field}: ${reason}`
 }
 
-/** Nothing sent now would arrive; what failed is only that its body or its answer was cut off. */
+/** The client closed the connection during the request, so no answer can arrive. */
 const isClientGone = ({ raw }: FastifyRequest) => raw.destroyed && !raw.complete
 
-/** A refusal of our own says all in its message; for anything else the cause matters. */
+/** Logs a refusal of the service by its reason, and any other error with its cause. */
 function logUnready(error: FastifyError, request: FastifyRequest) {
   const why = error instanceof AppError ? { reason: error.message } : { err: error }
   request.log.warn({ ...why, route: request.routeOptions.url }, 'request.unready')
@@ -108,7 +108,7 @@ function asAppError(error: FastifyError, request: FastifyRequest): AppError | un
   return undefined
 }
 
-/** A path that does not fit is a path that does not exist. */
+/** A parameter of the path that does not match the schema gets 404, as an unknown path does. */
 const refusedBySchema = (error: FastifyError) =>
   error.validationContext === 'params'
     ? new AppError('not_found', 'Not found')

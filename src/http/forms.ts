@@ -5,26 +5,26 @@ import { DOCUMENT_LIMIT_BYTES } from '../domain/documents/document.ts'
 import { MIB } from './body.ts'
 import { compileValidator } from './validation.ts'
 
-/** One part of a form, read to its end. Only files have a name of their own. */
+/** One part of a form with its whole content. Only files have a filename. */
 export type FormPart = { name: string; filename: string | undefined; content: Buffer }
 
 const MOST_PARTS = 21
-/** Room for the fields beside the files, whatever they are. */
+/** The limit for the fields of a form, in addition to its files. */
 const FIELDS_LIMIT_BYTES = MIB
 
-/** Lets this scope take `multipart/form-data`. */
+/** Makes the routes of this scope accept `multipart/form-data`. */
 export const acceptForms = (api: FastifyInstance) =>
   api.register(multipart, {
-    // Every part is read as bytes: what is text, and what is JSON, is for the route to say.
+    // Every part is read as bytes. The route decides which parts are text or JSON.
     isPartAFile: () => true,
     limits: { files: MOST_PARTS, parts: MOST_PARTS, fileSize: DOCUMENT_LIMIT_BYTES },
   })
 
-/** For routes that read their body themselves: its schema is there for the reference alone. */
+/** The validator for routes that read their body themselves: the schema of the body is only for the API reference. */
 export const allButBody: typeof compileValidator = part =>
   part.httpPart === 'body' ? (Object.assign(() => true) as never) : compileValidator(part)
 
-/** The parts of a form, in their order. What is left of a form that is refused is thrown away as it arrives. */
+/** Reads the parts of a form, in their order. The rest of a refused form is read and discarded. */
 export async function readForm(request: FastifyRequest, filesLimitBytes: number): Promise<FormPart[]> {
   if (!request.isMultipart()) throw invalid('Content-Type: must be multipart/form-data')
   try {
@@ -58,7 +58,7 @@ function refusalOf(error: FormError): AppError {
   return invalid('body: must be multipart/form-data')
 }
 
-/** The name alone, without a path that some browsers send along or characters that cannot be kept. */
+/** The filename without a path, which some browsers add, and without characters that PostgreSQL cannot store. */
 const cleanName = (filename: string | undefined) =>
   filename === undefined
     ? undefined

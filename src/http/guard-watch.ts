@@ -7,7 +7,7 @@ import {
   subjectKinds,
 } from '../domain/verifications/guard.ts'
 
-/** Logs what the limits of verification codes block, and counts the codes they refuse. */
+/** Logs the subjects that the limits of verification codes block, and counts the refused codes. */
 export class GuardLog implements GuardWatch {
   readonly refusals = new Map<SubjectKind, number>(subjectKinds.map(kind => [kind, 0]))
   readonly #log: Pick<Logger, 'warn'>
@@ -32,5 +32,5 @@ export class GuardLog implements GuardWatch {
 
 const SHOWN_DIGITS = 4
 
-/** Numbers are logged by their last four digits. */
+/** The log has only the last four digits of a number. */
 const shown = (subject: string) => (kindOf(subject) === 'number' ? `number:…${subject.slice(-SHOWN_DIGITS)}` : subject)

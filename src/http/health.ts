@@ -4,8 +4,8 @@ import { enginesAtWork } from '../domain/engines/engines.ts'
 import type { Context } from './context.ts'
 
 /**
- * `/healthz`: the process lives. `/readyz`: the service can do its work, the database answers and an engine sends. A
- * wrong clock hinders nothing, for everything goes by the database's; but somebody should put it right.
+ * `/healthz`: the process runs. `/readyz`: the database answers and an engine is at work. A wrong clock is only a warning,
+ * because the service uses the clock of the database.
  */
 export function registerHealth(app: FastifyInstance, { sql, clockOffMs = () => 0 }: Context) {
   app.get('/healthz', async () => ({ status: 'ok' }))

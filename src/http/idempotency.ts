@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { Once } from '../domain/idempotency/idempotency.ts'
 
-/** Every creating POST takes it: the same key with the same request gets the first answer again, for 24 hours. */
+/** The header of every POST that creates something. For 24 hours, the same key with the same request gets the first answer again. */
 export const IdempotencyHeader = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({
@@ -14,7 +14,7 @@ export const IdempotencyHeader = Type.Object({
   ),
 })
 
-/** `content` stands for the body where its bytes differ from one sending to the next, as multipart bodies do. */
+/** `content` replaces the body in the comparison of requests. Bytes of multipart bodies differ in each repetition. */
 export function onceOf(request: FastifyRequest, content = request.rawBody ?? Buffer.alloc(0)): Once {
   const key = request.headers['idempotency-key']
   if (typeof key !== 'string') return undefined
@@ -22,10 +22,10 @@ export function onceOf(request: FastifyRequest, content = request.rawBody ?? Buf
   return { owner: ownerOf(request), key, request: Buffer.concat([head, content]) }
 }
 
-/** The route and what fills it: an address has several spellings, by its prefix and the slash at its end. */
+/** The route with its parameters. The URL itself does not identify the route: its prefix and its trailing slash vary. */
 const addressOf = ({ method, routeOptions, server, params, query }: FastifyRequest) =>
   JSON.stringify([method, routeOptions.url!.slice(server.prefix.length), params, query])
 
-/** Keys of the messaging API share their company's. */
+/** All API keys of a company share their idempotency keys. */
 const ownerOf = ({ partner, caller }: FastifyRequest) =>
   caller ? `company:${caller.companyId}` : `partner:${partner.partnerId}`

@@ -2,24 +2,24 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { invalid } from '../base/errors.ts'
 
 /**
- * Unknown fields of a body are ignored, for clients written for other services send some. So that a misspelt field does
- * not go unnoticed, the header `Tidings-Ignored-Fields` names them; with `?strict=true` the request is refused.
- * To be called before the routes are made.
+ * Unknown fields of a body are ignored, because clients written for other services send some. To make misspelt fields
+ * visible, the header `Tidings-Ignored-Fields` names the unknown fields. With `?strict=true` the request is refused.
+ * Call it before the routes are added.
  */
 export function nameIgnoredFields(app: FastifyInstance) {
   app.addHook('onRoute', route => {
     const fields = route.schema?.body ? fieldsOf(route.schema.body as Schema) : undefined
     if (!fields) return
     const name = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
-      // A form is read by its route itself, which takes the parts it knows.
+      // The route itself reads a form and its parts.
       done(request.rawBody === undefined ? undefined : nameIgnored(fields, request, reply))
     }
-    // Before the body is validated: where a required field is missing, its misspelt name is among the ignored ones.
+    // Before validation: if a required field is missing, the header shows its misspelt name.
     route.preValidation = [...[route.preValidation ?? []].flat(), name]
   })
 }
 
-/** The refusal, in strict mode. */
+/** Names the unknown fields in the header. In strict mode it returns the refusal. */
 function nameIgnored(fields: Fields, request: FastifyRequest, reply: FastifyReply): Error | undefined {
   const isStrict = readStrict((request.query as { strict?: unknown }).strict)
   if (isStrict instanceof Error) return isStrict
@@ -35,12 +35,12 @@ function readStrict(value: unknown): boolean | Error {
   return value === 'true' || invalid('strict: must be true or false')
 }
 
-// What was found ----------------------------------------------------------------------------------------------------
+// The unknown fields of a body --------------------------------------------------------------------------------------
 
 const MOST_PATHS = 20
 const MOST_NAME_CHARACTERS = 64
 
-/** Paths of unknown fields. Of the items of a list, only the first with an unknown field of some name is listed. */
+/** Collects the paths of unknown fields. An unknown field in many items of a list is listed for the first item only. */
 class Found {
   readonly paths: string[] = []
   readonly way: (string | number)[] = []
@@ -73,7 +73,7 @@ const pathOf = (way: (string | number)[]) =>
     return so ? `${so}.${inAscii(step)}` : inAscii(step)
   }, '')
 
-/** A header has no place for other characters, nor for a comma that separates nothing. */
+/** A header can contain only these characters. A comma separates names. */
 const inAscii = (name: string) =>
   name
     .slice(0, MOST_NAME_CHARACTERS)
@@ -81,7 +81,7 @@ const inAscii = (name: string) =>
     .replace(/[^\w$@-]/gu, encodeURIComponent)
     .slice(0, MOST_NAME_CHARACTERS)
 
-// What is known -----------------------------------------------------------------------------------------------------
+// The known fields of a schema --------------------------------------------------------------------------------------
 
 export type Schema = {
   type?: string | readonly string[]
@@ -100,7 +100,7 @@ export const BY_CHANNEL = Symbol('fields by channel')
 /** The part of a schema that says which fields are known. */
 type Fields = { takes(value: unknown): boolean; look(value: unknown, found: Found): void }
 
-/** Nothing for a schema without fields, such as that of a text. */
+/** Undefined for a schema without fields, such as a string. */
 function fieldsOf(schema: Schema): Fields | undefined {
   const choices = schema.anyOf ?? schema.oneOf
   if (choices) return fieldsOfChoice(choices)
@@ -128,7 +128,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const anyObject: Fields = { takes: isObject, look() {} }
 
-/** Where several forms fit, the one with the fewest unknown fields was meant. */
+/** If a value matches several forms, the form with the fewest unknown fields counts. */
 function leastOf(choices: Fields[], value: unknown): Fields | undefined {
   const counted = choices.map(fields => {
     const found = new Found()

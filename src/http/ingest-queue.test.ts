@@ -11,7 +11,7 @@ import { MIB } from './body.ts'
 import { createIngestQueue, MOST_WAITING } from './ingest-queue.ts'
 
 describe('the queue', () => {
-  /** Someone with a body of that size, who may hang up. */
+  /** A client with a body of that size. It can close the connection. */
   const caller = (sizeBytes = 100) => {
     const raw = new EventEmitter()
     return { raw, request: { rawBody: { length: sizeBytes } } } as unknown as FastifyReply & { raw: EventEmitter }
@@ -63,7 +63,7 @@ describe('the queue', () => {
     await Promise.all(done)
   })
 
-  test('forgets whoever hangs up while waiting', async () => {
+  test('removes a client that closes the connection while waiting', async () => {
     const inTurn = createIngestQueue(5)
     const tasks = Array.from({ length: 3 }, task)
     const callers = tasks.map(() => caller())
@@ -125,7 +125,7 @@ describe('the service', () => {
     fetch(`${url}/dispatches`, { method: 'POST', headers: headers(), body, ...(signal ? { signal } : {}) })
   const stored = async () => (await outside`select count(*) as count from dispatches`)[0]!.count as number
 
-  /** While it holds, no dispatch comes about, and whoever creates one keeps a connection. */
+  /** While the lock is held, no dispatch is created, and each request that creates one keeps a database connection. */
   async function holdUp(): Promise<() => Promise<unknown>> {
     const release = Promise.withResolvers<void>()
     const held = Promise.withResolvers<void>()
@@ -177,7 +177,7 @@ describe('the service', () => {
     expect(await stored()).toBe(before + 6)
   })
 
-  test('sends away with 503 whoever finds the queue full', async () => {
+  test('answers 503 to a request that finds the queue full', async () => {
     const letGo = await holdUp()
     const dispatches = Array.from({ length: 6 + MOST_WAITING + 1 }, () => create())
     const refused = await Promise.race(dispatches) // all the others are held up or wait

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { AppError } from '../base/errors.ts'
 import { MIB } from './body.ts'
 
-/** Of the database connections: every other request needs one for a moment, for its token at least. */
+/** The database connections for all other requests: each needs one for a moment, at least to check its token. */
 const LEFT_FOR_OTHERS = 4
 
 export const MOST_WAITING = 100
@@ -12,58 +12,64 @@ const RETRY_AFTER_SECONDS = 5
 export type InTurn = <T>(reply: FastifyReply, work: () => Promise<T>) => Promise<T>
 
 /**
- * A request with many recipients keeps a database connection for as long as it is worked on. So only some of them are
- * worked on at once, and the next ones wait, in the order they came and only so many of them. Who hangs up while
- * waiting gives up the place.
+ * Limits the requests with many recipients that are processed at once, because each uses a database connection. Further
+ * requests wait in the order of their arrival, up to a limit. A client that closes the connection leaves the queue.
  */
 export function createIngestQueue(connections: number): InTurn {
-  const atOnce = Math.max(1, connections - LEFT_FOR_OTHERS)
-  const waiting = new Set<() => void>()
-  let working = 0
-  let waitingBytes = 0
+  const queue = new IngestQueue(Math.max(1, connections - LEFT_FOR_OTHERS))
+  return (reply, work) => queue.run(reply, work)
+}
 
-  async function inTurn<T>(reply: FastifyReply, work: () => Promise<T>): Promise<T> {
-    if (working < atOnce) working += 1
-    else await ownTurn(reply)
+class IngestQueue {
+  readonly #mostRunning: number
+  #running = 0
+  readonly #waiting = new Set<() => void>()
+  #waitingBytes = 0
+
+  constructor(mostRunning: number) {
+    this.#mostRunning = mostRunning
+  }
+
+  async run<T>(reply: FastifyReply, work: () => Promise<T>): Promise<T> {
+    if (this.#running < this.#mostRunning) this.#running += 1
+    else await this.#turnOf(reply)
     try {
       return await work()
     } finally {
-      passOn()
+      this.#startNext()
     }
   }
 
-  function ownTurn({ raw, request }: FastifyReply): Promise<void> {
+  #turnOf({ raw, request }: FastifyReply): Promise<void> {
     const sizeBytes = request.rawBody?.length ?? 0
-    if (waiting.size >= MOST_WAITING || waitingBytes + sizeBytes > MOST_WAITING_BYTES) throw tooBusy()
+    if (this.#waiting.size >= MOST_WAITING || this.#waitingBytes + sizeBytes > MOST_WAITING_BYTES) throw tooBusy()
 
     return new Promise((resolve, reject) => {
       const leave = () => {
-        waiting.delete(admit)
-        waitingBytes -= sizeBytes
-        raw.off('close', hangUp)
+        this.#waiting.delete(start)
+        this.#waitingBytes -= sizeBytes
+        raw.off('close', giveUp)
       }
-      const hangUp = () => {
+      const giveUp = () => {
         leave()
         reject(new AppError('not_ready', 'The client has gone'))
       }
-      const admit = () => {
+      const start = () => {
         leave()
         resolve()
       }
-      waiting.add(admit)
-      waitingBytes += sizeBytes
-      raw.once('close', hangUp)
+      this.#waiting.add(start)
+      this.#waitingBytes += sizeBytes
+      raw.once('close', giveUp)
     })
   }
 
-  /** Whoever has waited longest takes over the place as it is. */
-  function passOn() {
-    const [admitNext] = waiting
-    if (admitNext) admitNext()
-    else working -= 1
+  /** Starts the request that has waited longest. It replaces the finished one, so the number of running requests stays. */
+  #startNext() {
+    const [start] = this.#waiting
+    if (start) start()
+    else this.#running -= 1
   }
-
-  return inTurn
 }
 
 const tooBusy = () =>

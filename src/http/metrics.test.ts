@@ -8,7 +8,7 @@ import { registerMetrics } from './metrics.ts'
 
 const db = useDatabase()
 
-test('when a gateway last had an error is told, without its words; of one that never had, nothing', async () => {
+test('the time of the last error of a gateway is shown without its text; a gateway without errors has no time', async () => {
   const { gatewayId } = await aGateway(db.sql, { name: 'broken' })
   await aGateway(db.sql, { name: 'fine' })
   await db.sql`

@@ -13,7 +13,7 @@ import { engineMetrics } from './engine-metrics.ts'
 import type { GuardLog } from './guard-watch.ts'
 import { addressesOf } from './server/networks.ts'
 
-/** Prometheus metrics: time by route and status, what Node tells of this process, how the gateways are doing, and what the limits of codes do. */
+/** Prometheus metrics: request times by route and status, the Node.js process, the gateways, and the limits of verification codes. */
 export function registerMetrics(
   app: FastifyInstance,
   {
@@ -43,7 +43,7 @@ export function registerMetrics(
   })
   app.get('/metrics', async (request, reply) => {
     refuseStrangers(request, allowed)
-    // Without the database there is still something to tell of ourselves.
+    // Without the database, the metrics of the process are still served.
     await Promise.all([
       gateways.refresh(sql).catch(err => log.warn({ err }, 'gateway_metrics.not_read')),
       blocked.refresh(sql).catch(err => log.warn({ err }, 'verification_metrics.not_read')),
@@ -54,8 +54,8 @@ export function registerMetrics(
 }
 
 /**
- * An address that a proxy tells of is only known where the proxy is trusted. Elsewhere a request through a proxy on this
- * machine looks as if it came from this machine: it is refused.
+ * The service knows the address of a client behind a proxy only if it trusts the proxy. A request through another proxy on
+ * this machine would look local, so it is refused.
  */
 function refuseStrangers(
   { ip, headers }: FastifyRequest,
@@ -66,7 +66,7 @@ function refuseStrangers(
   if (!isKnown || !isAllowed(addressesOf(metricsAllow), ip)) throw new AppError('access_denied', 'Access Denied')
 }
 
-/** One value of a gateway and what its engines say of it, if any does; where there is none, nothing is told. */
+/** One value of a gateway, from its row and the states that engines report. Undefined values are left out. */
 type GatewayGauge = { help: string; of(gateway: Gateway, state: GatewayState | undefined): number | undefined }
 
 const gauges: Record<string, GatewayGauge> = {
@@ -76,7 +76,7 @@ const gauges: Record<string, GatewayGauge> = {
   window: { help: 'Most messages that may be under way', of: (_, state) => state?.window ?? 0 },
   rate: { help: 'Parts taken a second, over the last minute', of: (_, state) => (state ? partsPerSecondOf(state) : 0) },
   paused: { help: 'Whether it is paused', of: gateway => Number(gateway.paused) },
-  // Without its words: each of them would be a series of its own.
+  // Without the text of the error: each text would be a time series of its own.
   last_error_timestamp_seconds: {
     help: 'When it last had an error, in seconds since 1970',
     of: (_, state) => (state?.lastErrorAt ? state.lastErrorAt.getTime() / 1000 : undefined),
@@ -104,7 +104,7 @@ function gatewayGauges(registry: Registry) {
   }
 }
 
-/** Over all companies. A kind without any is 0, so that alerts see it rise. */
+/** Counts over all companies. A kind without blocks is 0, so that alerts can detect an increase. */
 function blockedGauge(registry: Registry) {
   const gauge = new Gauge({
     name: 'tidings_verification_blocked',
@@ -121,7 +121,7 @@ function blockedGauge(registry: Registry) {
   }
 }
 
-/** Of this process, since its start. */
+/** Counts of this process since its start. */
 function countRefusals(registry: Registry, { refusals }: Pick<GuardLog, 'refusals'>) {
   new Counter({
     name: 'tidings_verification_refused_total',

@@ -27,7 +27,7 @@ beforeAll(async () => {
 const byName = <T>(of: (operation: Operation) => T) =>
   Object.fromEntries(Object.entries(operations).map(([name, operation]) => [name, of(operation)]))
 
-test('what is required is what the specification requires', () => {
+test('the required fields are the required fields of the specification', () => {
   const required = byName(({ parameters = [], requestBody }) => ({
     parameters: parameters.filter(parameter => parameter.required).map(({ name }) => name),
     body: requestBody?.required,
@@ -60,7 +60,7 @@ test('what is required is what the specification requires', () => {
   })
 })
 
-test('what may be left out tells its default', () => {
+test('an optional field shows its default', () => {
   const defaults = Object.entries(operations).flatMap(([name, { parameters = [] }]) =>
     parameters
       .filter(({ name, schema }) => name !== 'strict' && schema.default !== undefined)

@@ -6,17 +6,17 @@ import type { Document } from './reference/document.ts'
 export type Face = {
   title: string
   description: string
-  /** A path: the reference works under whatever host name the service has. */
+  /** A path without a host, so that the reference works under every host name of the service. */
   serverUrl: string
   security: Record<string, object>
   words: Words
-  /** Adds what no schema of a route says. */
+  /** Adds descriptions that the schemas of the routes do not have. */
   addOwn?: (document: Document) => void
 }
 
 /**
- * Describes one face in OpenAPI 3.1, from the same schemas that validate its requests. Register it before the routes
- * of the face, which serves the document where it likes.
+ * Describes one API in OpenAPI 3.1, from the same schemas that validate its requests. Register it before the routes of the
+ * API. The caller serves the document.
  */
 export async function describeApi(api: FastifyInstance, face: Face) {
   await api.register(swagger, {
@@ -28,7 +28,7 @@ export async function describeApi(api: FastifyInstance, face: Face) {
     },
     transformObject: described => {
       if (!('openapiObject' in described)) return described.swaggerObject
-      // A copy without shared parts: the schemas in it are those that validate, and some stand in several places.
+      // A deep copy: the document contains the schemas that validate requests, and some of them several times.
       const document = JSON.parse(JSON.stringify(described.openapiObject))
       completeDocument(document, face.words, face.addOwn)
       return document

@@ -161,7 +161,7 @@ describe('an error', () => {
 })
 
 describe('the request id', () => {
-  test('is the one that the client gave', async () => {
+  test('is the id that the client gave', async () => {
     const answer = await ask('GET', '/healthz', { headers: { 'x-request-id': 'order-17:retry.2' } })
     expect(answer.headers['x-request-id']).toBe('order-17:retry.2')
   })

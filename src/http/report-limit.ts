@@ -4,8 +4,8 @@ import { AppError } from '../base/errors.ts'
 const RETRY_AFTER_SECONDS = 5
 
 /**
- * Bounds the reports that a process writes at a time, in all and for one partner (or, in the cabinet, one person): each
- * takes database pages and time of the event loop for as long as its client reads.
+ * Limits the reports that a process sends at a time, in all and for one partner (or, in the cabinet, one person). A report
+ * reads the database and uses the event loop until its client has read it.
  */
 export class ReportLimit {
   readonly #most: number
@@ -18,7 +18,7 @@ export class ReportLimit {
     this.#mostOfPartner = mostOfPartner
   }
 
-  /** Refuses the report, or counts it until its stream is closed. */
+  /** Counts the report until its stream is closed, or refuses it. */
   admit<T extends Readable>(partnerId: number, open: () => T): T {
     const ofPartner = this.#byPartner.get(partnerId) ?? 0
     if (ofPartner >= this.#mostOfPartner) throw tooManyOfPartner(this.#mostOfPartner)
@@ -49,7 +49,7 @@ const tooManyInAll = () =>
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   })
 
-/** Ends when its reader takes nothing for so long: a stalled one must not keep its place for ever. */
+/** Ends the report if its client reads nothing for this long. A stalled client must not use up the limit for ever. */
 export function streamOf(pieces: AsyncIterable<string | Buffer>, stallMs: number): Readable {
   async function* watched() {
     clearTimeout(unread)

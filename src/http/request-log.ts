@@ -5,7 +5,7 @@ import type { Context } from './context.ts'
 
 const MOST_CHARACTERS = 200
 
-/** Lists the requests to the public APIs for the cabinet. Those without a known key or token belong to nobody, and are left out. */
+/** Records the requests to the public APIs for the cabinet. Requests without a valid key or token have no owner and are left out. */
 export function listRequests(app: FastifyInstance, { sql, log, clock }: Context) {
   const writer = new RequestWriter({ sql, log })
   app.decorateRequest('usedKey', undefined)

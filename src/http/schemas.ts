@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox'
 
-/** Shapes that several resources share. Answers close their objects: the tests hold every answer to its schema. */
+/** Schemas that several resources share. Answers allow no other fields: the tests compare every answer with its schema. */
 
 export const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 export const DateTime = Type.String({ format: 'date-time' })
@@ -12,13 +12,13 @@ export const Nullable = <T extends TSchema & { type: string }>(schema: T) =>
 export const OneOf = <const T extends readonly string[]>(values: T, options: object = {}) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: values, ...options })
 
-/** One value or several: the parameter is repeated. */
+/** One value or several. The query repeats the parameter for each value. */
 export const SomeOf = <const T extends readonly string[]>(values: T) =>
   Type.Optional(Type.Unsafe<T[number][]>({ type: 'array', items: { type: 'string', enum: values } }))
 
 export const ById = Type.Object({ id: Id })
 
-/** Required of no caller, and thanks to its default never missing for a handler. */
+/** Optional in requests. The default makes it always present for the handler. */
 export const Defaulted = <T extends TSchema>(schema: T) => Type.Optional(schema) as unknown as T
 
 export const Page = Defaulted(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, default: 1 }))
@@ -32,12 +32,12 @@ export const PageOf = <T extends TSchema>(item: T) =>
 
 export const ErrorAnswer = {
   ...Answer({ error: Answer({ code: Type.Integer(), msg: Type.String() }) }),
-  description: 'What was wrong: a code for programs, a message for people',
+  description: 'The error: a code for programs, a message for people',
 }
 
-/** What a route answers: its success, in words for the reference too, and for everything else the error object. */
+/** The answers of a route: success with a description for the reference, and the error object for every other status. */
 export const answers = <S extends number, T extends TSchema>(status: S, description: string, schema: T) =>
   ({ [status]: { ...schema, description }, default: ErrorAnswer }) as unknown as Record<S, T>
 
-/** A POST without a body takes none, an empty one, or `{}`. */
+/** A POST without fields accepts no body, an empty body, or `{}`. */
 export const NoBody = Type.Unsafe<Record<string, never> | null>({ type: ['object', 'null'], properties: {} })

@@ -14,12 +14,12 @@ import {
 } from '../domain/senders/sender.ts'
 import { Answer, DateTime, Id, Nullable, OneOf } from './schemas.ts'
 
-/** Sender names as both APIs write them. */
+/** The form of sender names in both APIs. */
 
 const SenderName = Type.String({ minLength: 1, maxLength: 64 })
 const DocumentIds = Type.Array(Type.String({ format: 'uuid' }), { maxItems: 100 })
 
-/** What is said of a new name, less the company: one API names it, for the other the key does. */
+/** The fields of a new name without the company. The partner API names the company; in the messaging API the key has one. */
 export const newSenderFields = {
   senderName: SenderName,
   channelType: OneOf(channelTypes),
@@ -107,7 +107,7 @@ export const readSenderChange = ({
   ...(documentIds === undefined ? {} : { documentIds }),
 })
 
-/** The schema has checked it already. */
+/** The schema has validated the text. */
 const timeOf = (text: string): Date => readTimestamp(text)!.time
 
 export const presentSender = (sender: Sender) => ({

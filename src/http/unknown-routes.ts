@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { AppError } from '../base/errors.ts'
 
 /**
- * Refuses requests that no route takes before their body is read: 405 with `Allow` where the path exists with other
- * methods, 404 elsewhere. To be called before any route is made.
+ * Refuses requests without a route before their body is read: 405 with `Allow` if the path exists with other methods,
+ * otherwise 404. Call it before any route is added.
  */
 export function refuseUnknownRoutes(app: FastifyInstance) {
   const methodsByPattern = new Map<string, Set<string>>()

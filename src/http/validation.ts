@@ -17,7 +17,7 @@ const common = { allowUnionTypes: true, verbose: true, formats, discriminator: f
 
 const ajv = new Ajv({ ...common, coerceTypes: false, useDefaults: true })
 
-/** Bodies are taken as they are; query and path are text, so their values are read into the type asked for. */
+/** Validates bodies without conversion. Values of query and path are texts and are first converted to the type of the schema. */
 export function compileValidator({ schema, httpPart }: { schema: Rule; httpPart?: string }): ValidateFunction {
   const validate = ajv.compile(schema)
   if (httpPart !== 'querystring' && httpPart !== 'params') return validate
@@ -32,7 +32,7 @@ export function compileValidator({ schema, httpPart }: { schema: Rule; httpPart?
   return reading as unknown as ValidateFunction
 }
 
-/** Plain digits are a number, `true` and `false` truth values, one value a list of one; the rest stays text. */
+/** Converts digits to a number, `true` and `false` to a boolean, and a single value to a list of one. Other values stay text. */
 function readAs(type: unknown, value: unknown): unknown {
   if (type === 'array') return [value].flat()
   if (type === 'integer' && typeof value === 'string' && /^-?\d+$/.test(value)) return Number(value)
@@ -40,7 +40,7 @@ function readAs(type: unknown, value: unknown): unknown {
   return value
 }
 
-/** Names the first offending field by its path and says what it must be: `schedule.hours[1]: must be 0 to 23`. */
+/** Names the first wrong field by its path and the rule that it breaks: `schedule.hours[1]: must be 0 to 23`. */
 export function validationMessage(errors: FastifySchemaValidationError[], context: string | undefined): string {
   const error = errors[0]!
   const path = pathOf(error, context)
@@ -49,7 +49,7 @@ export function validationMessage(errors: FastifySchemaValidationError[], contex
 
 type Rule = Record<string, unknown>
 
-/** With `verbose`, Ajv leaves the schema that was broken on the error. */
+/** With `verbose`, Ajv adds the schema to the error. */
 const schemaOf = (error: FastifySchemaValidationError) => (error as { parentSchema?: Rule }).parentSchema ?? {}
 
 function pathOf(error: FastifySchemaValidationError, context: string | undefined): string {

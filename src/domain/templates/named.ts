@@ -87,7 +87,7 @@ export function whyUnusable(
   const template = `template ${templateId}`
   if (!known) {
     return wrongTemplate(
-      `the company has no ${template}: use an id that POST /templates answered, ` +
+      `the company has no ${template}: use the id of a registered template, ` +
         "or the template's own name at Meta as a string",
     )
   }
@@ -95,7 +95,7 @@ export function whyUnusable(
     return wrongTemplate(`${template} is for ${known.channelType}: use one for WHATSAPP`)
   if (known.status === 'APPROVED') return wrongTemplate(`${template} is not valid today: see its dateFrom and dateTo`)
   const isOver = known.status === 'CLOSED' || known.status === 'DENIED' || known.status === 'REJECTED'
-  const advice = isOver ? 'use one that is APPROVED' : 'it can be used once it is APPROVED'
+  const advice = isOver ? 'use an APPROVED template' : 'it can be used once it is APPROVED'
   return wrongTemplate(`${template} is ${known.status}: ${advice}`)
 }
 

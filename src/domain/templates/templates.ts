@@ -62,7 +62,7 @@ async function senderIdOf(
   if (givenName && givenName.senderName !== sender.senderName) {
     throw invalidField(
       'senderName',
-      `sender name ${senderId} is ${sender.senderName}; give one of senderName and senderNameId`,
+      `sender name ${senderId} is ${sender.senderName}; give the name or the id, not both`,
     )
   }
   return sender.senderId

@@ -1,8 +1,8 @@
-/** A name or a place in a list. */
+/** One step of a path: the name of a member or an index. */
 export type Step = string | number
 
 /**
- * The path to the first text that PostgreSQL cannot keep: with a NUL character or half of a surrogate pair. `text` is the
+ * The path to the first text that PostgreSQL cannot store: a text with a NUL or half of a surrogate pair. `text` is the
  * JSON that `value` was parsed from.
  */
 export function findBadText(text: string, value: unknown): Step[] | undefined {
@@ -10,8 +10,8 @@ export function findBadText(text: string, value: unknown): Step[] | undefined {
 }
 
 /**
- * Bad characters can stand in JSON only as escapes: without one of these there is nothing to look for. A pair of
- * surrogates is none, unless a backslash before it leaves open whether its first half is an escape at all.
+ * JSON can contain bad characters only as escapes, so a text without these escapes needs no search. A whole pair of
+ * surrogates does not match, unless a backslash before it makes its first half ambiguous.
  */
 const mayHideBadText =
   /\\u(?:0000|[dD][89abAB][\da-fA-F]{2}(?!\\u[dD][c-fC-F])|[dD][c-fC-F](?<![^\\]\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F]))/

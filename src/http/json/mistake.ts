@@ -2,7 +2,7 @@ import { type AppError, invalid } from '../../base/errors.ts'
 import { printable } from '../../base/printable.ts'
 import { firstVisible, MOST_LEVELS } from './scan.ts'
 
-/** Where a text stops being JSON, and what would have been right there. */
+/** The position at which a text is no longer JSON, and the characters that are allowed there. */
 export type Mistake = { at: number; expected: string }
 
 /** `body: must be JSON: line 3, column 12: expected "," or "}", found "x"`. */
@@ -27,7 +27,7 @@ function foundAt(bytes: Buffer, at: number): string {
   return character === '"' ? "'\"'" : `"${printable(character!)}"`
 }
 
-/** The first mistake of a text that the parser has refused; it is read once more, by the letter. */
+/** Finds the first mistake of a text that `JSON.parse` has refused, by reading it again character by character. */
 export function firstMistake(bytes: Buffer): Mistake {
   try {
     const reader = new Reader(bytes)
@@ -45,7 +45,7 @@ const code = (character: string) => character.charCodeAt(0)
 const isDigit = (byte: number | undefined) => byte !== undefined && byte >= 0x30 && byte <= 0x39
 const ESCAPES = new Set([...'"\\/bfnrt'].map(code))
 
-/** Reads JSON by its grammar, keeps nothing, and throws the first mistake. */
+/** Reads JSON by its grammar without building values, and throws the first mistake. */
 class Reader {
   at = 0
   readonly #bytes: Buffer

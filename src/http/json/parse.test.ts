@@ -40,7 +40,7 @@ describe.each(ways)('text that cannot be kept, parsed %s,', (_, parse) => {
     expect(await parse(text)).toEqual(JSON.parse(text))
   })
 
-  test('is found in whatever way it is escaped, and nothing else is', async () => {
+  test('is found with every form of escape, and no other text is refused', async () => {
     const piece = fc.constantFrom('\\u0000', '\\ud83d', '\\uD83D', '\\ude00', '\\uDFff', '\\\\', 'u0000', 'ud83d', 'x')
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 6 }), async pieces => {

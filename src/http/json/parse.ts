@@ -5,15 +5,15 @@ import { findBadText, type Step, textPath } from './bad-text.ts'
 import { firstMistake, notJson } from './mistake.ts'
 import { type Container, firstVisible, JsonScan, type Piece } from './scan.ts'
 
-/** A body of up to so many bytes is parsed at once, in about two milliseconds; each piece of a larger one in one. */
+/** A body of at most this size is parsed at once, in about 2 ms. A larger body is parsed in pieces, each in about 1 ms. */
 const usualSizes = { smallBytes: 256 * 1024, pieceBytes: 128 * 1024 }
 const SCAN_BYTES = 1024 * 1024
-/** After so much work on one body, other requests get their turn. */
+/** After this much work on one body, the event loop serves other requests. */
 const TURN_MS = 5
 
 /**
- * Parses a JSON body. A large one is cut into pieces, and other requests are served between two of them. A thread of its own
- * would not help: taking a parsed value over from it blocks the event loop for longer than parsing here (measured with a
+ * Parses a JSON body. A large body is cut into pieces, and the event loop serves other requests between them. A worker thread
+ * would not help: the transfer of the parsed value blocks the event loop for longer than parsing here (measured with a
  * body of 8 MB: one and a half to two times as long).
  */
 export async function parseJson(bytes: Buffer, { smallBytes, pieceBytes } = usualSizes): Promise<unknown> {
@@ -44,7 +44,7 @@ function parseWhole(bytes: Buffer): unknown {
   return value
 }
 
-/** Stands where a large list or object stands, while the text around it is looked at. */
+/** Replaces a large list or object while the text around it is parsed. */
 const LARGE_STAND_IN = Buffer.from('[]')
 
 const NOT_JSON = Symbol('no JSON')
@@ -66,7 +66,7 @@ function requireNothingAround(bytes: Buffer, { from, to }: Container) {
   if (after < bytes.length) throw notJson(bytes, { at: after, expected: 'the end of the body' })
 }
 
-/** Lets others go when enough was done. */
+/** Yields to the event loop after enough work. */
 class Turn {
   #begun = performance.now()
 
@@ -77,7 +77,7 @@ class Turn {
   }
 }
 
-/** Parses the pieces that a scan found, each by the parser of JavaScript itself. */
+/** Parses the pieces that a scan found, each with `JSON.parse`. */
 class PieceParser {
   readonly #bytes: Buffer
   readonly #turn: Turn
@@ -111,7 +111,7 @@ class PieceParser {
     const text = this.#textInBrackets(from, to, isList)
     const members = parsed(text)
     if (members === NOT_JSON) throw this.#mistakeIn(text, from)
-    // Nothing between two commas, or after the last one.
+    // An empty piece: two commas in a row, or a comma before the closing bracket.
     const isEmpty = pieces.length > 1 && firstVisible(this.#bytes, from, to) === to
     if (isEmpty) throw notJson(this.#bytes, { at: to, expected: isList ? 'a value' : 'a name in double quotes' })
     const bad = findBadText(text, members)
@@ -119,7 +119,7 @@ class PieceParser {
     return members as object
   }
 
-  /** Of a large member of an object; that of a list has none. */
+  /** The name of a large member of an object. An item of a list has none. */
   #nameOf({ from }: Piece, large: Container, { isList }: Container, path: Step[]): string | undefined {
     const text = inBrackets(`${this.#bytes.toString('utf8', from, large.from)}${LARGE_STAND_IN}`, isList)
     const member = parsed(text)
@@ -128,7 +128,7 @@ class PieceParser {
     return isList ? undefined : Object.keys(member as object)[0]
   }
 
-  /** Put together as bytes: a text of three parts would be copied once more before it is parsed. */
+  /** Concatenates bytes, because a concatenated string would be copied once more before it is parsed. */
   #textInBrackets(from: number, to: number, isList: boolean): string {
     const bytes = Buffer.allocUnsafe(to - from + 2)
     this.#bytes.copy(bytes, 1, from, to)
@@ -145,7 +145,7 @@ class PieceParser {
 
 const inBrackets = (text: string, isList: boolean) => (isList ? `[${text}]` : `{${text}}`)
 
-/** The first step of a path within a piece of a list counts from the beginning of the piece. */
+/** Corrects the first index of a path inside a piece of a list, which counts from the start of the piece. */
 function joined(path: Step[], within: Step[], isList: boolean): Step[] {
   const [first, ...rest] = within
   if (!isList || typeof first !== 'number') return [...path, ...within]

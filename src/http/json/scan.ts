@@ -1,22 +1,22 @@
 import { invalid } from '../../base/errors.ts'
 
-/** The deepest form that either API takes has nine levels, and `data` of a push twenty of its own. */
+/** The deepest body of the APIs has nine levels, and `data` of a push has twenty of its own. */
 export const MOST_LEVELS = 32
 
-/** A list or an object costs far more memory than the two bytes it is written with; so does an item of a list. */
+/** A list, an object or an item of a list needs far more memory than its two bytes in the text. */
 const MOST_ITEMS = 3_000_000
-/** An object of more names is slow to build and to look through, and no form has nearly as many. */
+/** An object with more names is slow to build and to search. No body of the APIs has nearly as many. */
 const MOST_NAMES = 10_000
 const ITEMS_FOR_ANY_SIZE = 10_000
 const LEAST_BYTES_AN_ITEM = 6
 
-/** Bytes of consecutive members without the commas around them, or one member that is large itself. */
+/** The bytes of consecutive members without the commas around them, or of one large member. */
 export type Piece = { from: number; to: number; large?: Container }
 
 /** A list or object, from its opening bracket to its closing one, cut at commas of its own level. */
 export type Container = { from: number; to: number; isList: boolean; pieces: Piece[] }
 
-/** Where the brackets of a text do not fit, and what would fit there. */
+/** The position at which brackets do not match, and the characters that are allowed there. */
 export type Misfit = { at: number; expected: string }
 
 const QUOTE = 0x22
@@ -28,20 +28,20 @@ const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
 /**
- * One look at the bytes of a JSON text, before anything is parsed. It refuses what would cost too much: too many levels,
- * too many items. Of a large text it also notes where it can be cut into pieces. It only looks at brackets, commas and
- * the ends of strings; whether the rest is JSON is for the parser to say.
+ * Scans the bytes of a JSON text before it is parsed. It refuses texts that would cost too much: too many levels or too
+ * many items. For a large text it also records where the text can be cut into pieces. It reads only brackets, commas and
+ * the ends of strings. The parser checks the rest.
  *
- * `scan` may be called several times, so that a long text does not keep others waiting.
+ * `scan` may be called several times, so that a long text does not block the event loop.
  */
 export class JsonScan {
   misfit: Misfit | undefined
-  /** The outermost list or object, when it is large. */
+  /** The outermost list or object, if it is large. */
   large: Container | undefined
 
   readonly #bytes: Uint8Array
   readonly #mostItems: number
-  /** A list or object of at least so many bytes is cut into pieces of about this size. */
+  /** A list or object of at least this many bytes is cut into pieces of about this size. */
   readonly #pieceBytes: number
   #at = 0
   #inString = false
@@ -53,7 +53,7 @@ export class JsonScan {
   readonly #lastComma: number[] = []
   readonly #commas: number[] = []
   readonly #pieceFrom: number[] = []
-  /** Whether the last member so far is a large one: then only blanks may stand before the next comma or bracket. */
+  /** Whether the last member is a large one. Then only blanks may follow before the next comma or bracket. */
   readonly #isAfterLarge: boolean[] = []
   readonly #pieces: (Piece[] | undefined)[] = []
 
@@ -63,7 +63,7 @@ export class JsonScan {
     this.#mostItems = Math.min(MOST_ITEMS, ITEMS_FOR_ANY_SIZE + bytes.length / LEAST_BYTES_AN_ITEM)
   }
 
-  /** Looks at so many bytes more; returns whether it is finished, at the end or at brackets that do not fit. */
+  /** Scans this many bytes more. Returns whether the scan has ended: at the end of the text, or at brackets that do not match. */
   scan(count: number): boolean {
     const bytes = this.#bytes
     const until = Math.min(bytes.length, this.#at + count)
@@ -84,7 +84,7 @@ export class JsonScan {
     return at >= bytes.length
   }
 
-  /** The place after the closing quote, or `until`. */
+  /** The position after the closing quote, or `until`. */
   #endOfString(from: number, until: number): number {
     const bytes = this.#bytes
     let at = from
@@ -157,7 +157,7 @@ export class JsonScan {
     else this.#setApart(depth - 1, container)
   }
 
-  /** Within the container around it, a large one is a piece of its own. The members before it are another. */
+  /** A large list or object is a piece of its own in the container around it. The members before it are another piece. */
   #setApart(depth: number, large: Container) {
     const before = this.#lastComma[depth]!
     if (this.#pieceFrom[depth]! <= before) this.#cut(depth, before)
@@ -178,7 +178,7 @@ export class JsonScan {
   }
 }
 
-/** The place of the first byte that is no blank of JSON; `to` when there is none. */
+/** The position of the first byte that is no blank of JSON, or `to`. */
 export function firstVisible(bytes: Uint8Array, from: number, to: number): number {
   let at = from
   while (at < to && (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09)) at += 1

@@ -80,7 +80,7 @@ describe.each([
     side = await open(api, '127.0.0.1')
   })
 
-  test('the address of the socket counts, whatever the headers say', async () => {
+  test('the address of the socket counts, with any headers', async () => {
     const headers = { ...forwarded(CLIENT), 'x-real-ip': CLIENT, forwarded: `for=${CLIENT}`, 'client-ip': CLIENT }
     expect(await codeOf(side, await side.keyFor(CLIENT), headers)).toBe(4013)
     expect(await codeOf(side, await side.keyFor('127.0.0.0/8'), headers)).toBe(200)

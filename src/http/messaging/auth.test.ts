@@ -11,7 +11,7 @@ import type { Context } from '../context.ts'
 import { answerError } from '../error-handler.ts'
 import { requireKey } from './auth.ts'
 
-/** Who is let in. `GET /balance` takes any key, so what it refuses is refused for the key's own sake. */
+/** The authentication by API keys. `GET /balance` accepts keys of all types, so it refuses only wrong keys. */
 
 const api = useMessagingApi()
 let partner: TestPartner
@@ -68,7 +68,7 @@ describe('the header', () => {
 })
 
 describe('a key is refused with 4010', () => {
-  test('that nobody has', async () => {
+  test('that does not exist', async () => {
     expect(await askWith('bm9ib2R5OmF0IGFsbA==')).toMatchObject(notAuthenticated)
   })
 
@@ -165,7 +165,7 @@ describe('a section', () => {
     }
   })
 
-  test('does not tell whoever comes from a wrong address that the type is wrong as well', async () => {
+  test('does not tell a client with a wrong address that the type of its key is wrong too', async () => {
     const post = await useSections()
     const { key } = await aKey(api.sql, companyId, 'ENTITY', { addresses: ['192.0.2.1'] })
     const answer = await post('MESSAGE', key, '198.51.100.1')

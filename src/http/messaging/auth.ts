@@ -5,19 +5,19 @@ import type { FoundKey, Key, KeyType } from '../../domain/keys/key.ts'
 import { keyFinder } from '../../domain/keys/keys.ts'
 import type { Context } from '../context.ts'
 
-/** On whose behalf a request is made. */
+/** The company and API key of a request. */
 export type Caller = Pick<Key, 'companyId' | 'keyId' | 'trafficCenterId' | 'type'>
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Behind `requireKey` only. */
+    /** Set by `requireKey`. */
     caller: Caller
-    /** The key that a request came with, also where the request was refused. */
+    /** The API key of a request, even if the request was refused. */
     usedKey: Pick<Key, 'companyId' | 'keyId'> | undefined
   }
 }
 
-/** For the reference: either will do. Bearer is last, for clients made by @hey-api/openapi-ts use the last one. */
+/** For the reference: a client may use either scheme. Bearer is last, because clients made by @hey-api/openapi-ts use the last one. */
 export const securitySchemes = {
   basic: {
     type: 'http',
@@ -28,8 +28,8 @@ export const securitySchemes = {
 }
 
 /**
- * Lets into this scope only requests with a key of one of these types, before their body is read. To be called before
- * the routes of the scope are made, so that the reference tells of it.
+ * Accepts in this scope only requests with a key of one of these types, checked before the body is read. Call it before
+ * the routes of the scope are added, so that the reference describes it.
  */
 export function requireKey(api: FastifyInstance, context: Context, ...types: KeyType[]) {
   const findCaller = callerFinder(context, types)
@@ -39,7 +39,7 @@ export function requireKey(api: FastifyInstance, context: Context, ...types: Key
   })
 }
 
-/** Finds out on whose behalf a request is made; throws where its key is missing, unknown or not of these types. */
+/** Finds the company of a request by its key. Throws if the key is missing, unknown or of another type. */
 export function callerFinder({ sql }: Context, types: readonly KeyType[]) {
   const findKey = keyFinder(sql)
   return async (request: FastifyRequest): Promise<Caller> => {
@@ -49,7 +49,7 @@ export function callerFinder({ sql }: Context, types: readonly KeyType[]) {
   }
 }
 
-/** Tells the reference which keys the routes of this scope take. */
+/** Adds to the reference the types of keys that the routes of this scope accept. */
 export function describeKeys(api: FastifyInstance, types: readonly KeyType[]) {
   api.decorateRequest('caller')
   api.addHook('onRoute', route => {
@@ -66,13 +66,13 @@ const inWords = (types: readonly KeyType[]) => `Takes a key of the type ${types.
 
 function callerOf(key: FoundKey | undefined, request: FastifyRequest, types: readonly KeyType[]): Caller {
   refuseUnusable(key)
-  refuseAddress(key, request.ip ?? '') // a client that is gone has none
+  refuseAddress(key, request.ip ?? '') // a closed connection has no address
   refuseType(key, types)
   const { companyId, keyId, trafficCenterId, type } = key
   return { companyId, keyId, trafficCenterId, type }
 }
 
-/** Whichever scheme it comes with, the value is taken as it is: Base64 is not decoded. */
+/** With both schemes the value itself is the key: Base64 is not decoded. */
 function valueIn(header: string | undefined): string {
   if (header === undefined) throw notAuthenticated()
   const match = /^(?:bearer|basic) +(\S+) *$/i.exec(header)

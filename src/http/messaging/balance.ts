@@ -14,7 +14,7 @@ const AmountsByCurrency = Type.Unsafe<Record<string, number>>({
 const schema = {
   tags: ['Account'],
   summary: 'Read the balance',
-  description: 'What is reserved for messages under way is not subtracted.',
+  description: 'The balance includes money that is reserved for messages in progress.',
   response: answers(200, 'The amount in each currency', AmountsByCurrency),
 }
 

@@ -3,7 +3,7 @@ import { allChannelTypes } from '../../base/channel-types.ts'
 import { Answer, DateTime, OneOf } from '../schemas.ts'
 import { MessageObject } from './message-object.ts'
 
-/** What is told to `callbackUrl` and to the addresses of inbound rules, for the reference. */
+/** The events of callbacks to `callbackUrl` and to the URLs of inbound rules, for the reference. */
 
 const Uuid = Type.String({ format: 'uuid' })
 const Whole = Type.Integer()
@@ -23,13 +23,13 @@ const ofMessage = <T extends string>(event: T) => ({
 
 const status = (statuses: string[]) => ({ status: OneOf(statuses), status_time: DateTime })
 
-/** By the event that `callbackEvents` asks for. */
+/** By the name of the event in `callbackEvents`. */
 export const callbackSchemas: Record<string, TSchema> = {
   sent: Answer({ ...ofMessage('sent'), ...status(['sent']) }),
   delivered: Answer({
     ...ofMessage('delivered'),
     ...status(['delivered', 'undelivered', 'unsent']),
-    error_code: Type.Optional(Type.Integer({ description: 'One of those of GET /references/error-codes' })),
+    error_code: Type.Optional(Type.Integer({ description: 'A code of GET /references/error-codes' })),
   }),
   read: Answer({ ...ofMessage('read'), ...status(['read', 'unread']) }),
   price: Answer({

@@ -181,7 +181,7 @@ describe('a stop', () => {
     expect(await booksDiffer()).toEqual([])
   })
 
-  test('of a cascade whose step a worker has in hand ends the rest, and that step when it is given back', async () => {
+  test('of a cascade whose step a worker is sending ends the later steps, and that step if the worker returns it unsent', async () => {
     const uuid = await aCascade(threeSteps)
     await fail([uuid])
     const [, second] = await stepsOf(uuid)
@@ -303,7 +303,7 @@ describe('a dispatch by cascade', () => {
       await anApprovedSender(api.sql, world.companyId, { channelType: 'WHATSAPP', brand: 'MTS' })
     })
 
-    test('fills them for each recipient, and refuses whoever cannot get one', async () => {
+    test('fills them for each recipient, and refuses a recipient without a value', async () => {
       const { body } = await post('/dispatch', { name: 'Orders', cascade: words })
       const added = await post(`/dispatch/${body.dispatchId}/messages`, [
         to({ verification_code: '1234', id: 17 }),
@@ -345,7 +345,7 @@ describe('a dispatch by cascade', () => {
       expect({ status, msg: body.error.msg }).toEqual({ status: 400, msg: `cascade[0].content.${reason}` })
     })
 
-    test('ignores them in fields that nobody knows', async () => {
+    test('ignores them in unknown fields', async () => {
       const content = { contentType: 'text', text: 'Order', title: `{id}${'x'.repeat(10_000)}` }
       const { body } = await post('/dispatch', { name: 'Orders', cascade: [{ ...viber, content }, sms] })
       const added = await post(`/dispatch/${body.dispatchId}/messages`, [{ destination: numberOf.MTS }])
@@ -353,7 +353,7 @@ describe('a dispatch by cascade', () => {
     })
   })
 
-  test('refuses whoever cannot get a later step, by what the channel of that step takes', async () => {
+  test('refuses a recipient whose later step does not meet the rules of its channel', async () => {
     const { body } = await post('/dispatch', {
       name: 'Sale',
       cascade: [sms, { channelType: 'VK', senderName: 'shop', content: `${'x'.repeat(1600)} {name}` }],
@@ -390,7 +390,7 @@ describe('a dispatch by cascade', () => {
     expect(await stop(dispatchId)).toBe(403)
   })
 
-  test('that is stopped under way brings no later step, whatever becomes of what was handed over', async () => {
+  test('that is stopped while it is being sent brings no later step, with any result of the messages at the operator', async () => {
     const { dispatchId, uuids } = await aDispatch(three)
     const [sent, waiting, failed] = uuids as [string, string, string]
     await start(dispatchId)
@@ -413,7 +413,7 @@ describe('a dispatch by cascade', () => {
     expect(await booksDiffer()).toEqual([])
   })
 
-  test('that waits for reading can be stopped until that has happened, and one that is through cannot', async () => {
+  test('that waits for reading can be stopped until the message is read, and a finished cascade cannot', async () => {
     const delivered = (uuid: string) => ({
       uuid,
       sentAt: new Date(),

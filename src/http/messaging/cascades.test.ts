@@ -108,7 +108,7 @@ describe('a later step', () => {
     await suspendSender(api.sql, mine, undefined)
     await anApprovedSender(api.sql, world.companyId, { senderName: 'ELSE', brand: 'TELE2' })
     const refusals = [
-      ['NOBODY', 'there is no name NOBODY for SMS'],
+      ['UNKNOWN', 'there is no name UNKNOWN for SMS'],
       ['FRESH', 'FRESH is not approved'],
       ['MINE', 'MINE is suspended'],
       ['ELSE', "ELSE is not registered with the recipient's operator, MTS"],
@@ -143,7 +143,7 @@ describe('the first step', () => {
     await expectRefused({ ...good, localSendTime: '2026-08-01 00:00:00' }, /^localSendTime: /)
   })
 
-  test('is the message of the answer, and the only one that is written', async () => {
+  test('is the message of the answer, and the only message that is written', async () => {
     const { body } = await post({ ...good, localSendTime: null, hours: null, days: null })
     const rows = await api.sql`
       select uuid, channel_type, cascade_uuid, cascade_step from messages where company_id = ${world.companyId}`

@@ -69,7 +69,7 @@ export const cascadeRoutes =
 
 const check = checkerOf(Cascade, '')
 
-/** The first step, with the plan of all of them; or what is wrong, by its path. */
+/** The message request of the first step with the plan of all steps, or the mistake with its path. */
 export function readCascade(value: unknown, caller: From): MessageRequest | string {
   const wrong = check(value)
   if (wrong) return wrong
@@ -83,7 +83,7 @@ export function readCascade(value: unknown, caller: From): MessageRequest | stri
   return { ...plan[0]!.request, cascade: { step: 1, plan } }
 }
 
-/** The time it was to go at is meant for the first step; hours, days and the end are for all. */
+/** `localSendTime` holds for the first step. Hours, days and the end hold for all steps. */
 function readStep({ cascade, ...form }: CascadeForm, step: Type.Static<typeof Step>, index: number, caller: From) {
   const { condition, ttl, ...said } = step
   const isLast = index === cascade.length - 1

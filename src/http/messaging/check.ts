@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import { compileValidator, validationMessage } from '../validation.ts'
 
-/** Holds a value against a schema: what is wrong with it, by its path, or nothing. `at` is where the value stands. */
+/** Validates a value by a schema. Returns the mistake with its path, or undefined. `at`: the path of the value. */
 export function checkerOf(schema: TSchema, at: string): (value: unknown) => string | undefined {
   const validate = compileValidator({ schema: schema as unknown as Record<string, unknown> })
   return value => {

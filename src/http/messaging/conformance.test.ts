@@ -31,7 +31,7 @@ import { NOBODY } from '../../testing/conformance/world.ts'
 import { aKey, type MessagingCall, useMessagingApi } from '../../testing/messaging-api.ts'
 
 /**
- * Every endpoint in the table and every input it takes: what is refused is refused with the right code, names the
+ * Every endpoint in the table and every input: a refusal has the right code, names the
  * field, and leaves no trace in any table.
  */
 
@@ -167,7 +167,7 @@ describe.each(rows)('%s', (_, endpoint) => {
   })
 
   if (endpoint.body)
-    test('a field that nobody knows is ignored', async () => {
+    test('an unknown field is ignored', async () => {
       const body = { ...endpoint.body!(world.mine), noSuchField: { deep: [1] } }
       expect((await send(requestOf(endpoint, { body }))).status).toBe(status)
     })
@@ -205,7 +205,7 @@ describe.each(rows)('%s', (_, endpoint) => {
   })
 })
 
-describe('what is inside the bounds is taken', () => {
+describe('a value inside the bounds is accepted', () => {
   const inside = taken.flatMap(({ endpoint, path, values }) =>
     values.map(value => [`${endpoint} ${path} ${JSON.stringify(value).slice(0, 60)}`, endpoint, path, value] as const),
   )
@@ -224,14 +224,14 @@ describe('what is inside the bounds is taken', () => {
 describe('who may ask', () => {
   const NOT_AUTHENTICATED = /^Not Authenticated$/
 
-  test.each(rows)('%s without a key is 4010, whatever else is wrong', async (_, endpoint) => {
+  test.each(rows)('%s without a key is 4010, with any other mistake', async (_, endpoint) => {
     const { key: _key, ...call } = requestOf(endpoint)
     await expectRefused(call, 401, 4010, NOT_AUTHENTICATED)
     const { key: _other, ...bad } = requestOf(endpoint, { id: String(NOBODY), query: '?page=0', body: 'no object' })
     await expectRefused(bad, 401, 4010, NOT_AUTHENTICATED)
   })
 
-  test.each(rows)('%s with a key that nobody has is 4010', async (_, endpoint) => {
+  test.each(rows)('%s with an unknown key is 4010', async (_, endpoint) => {
     await expectRefused(requestOf(endpoint, { key: 'bm9ib2R5OnNlY3JldA==' }), 401, 4010, NOT_AUTHENTICATED)
   })
 
@@ -250,7 +250,7 @@ describe('who may ask', () => {
     keyTypes.filter(type => !endpoint.types.includes(type)).map(type => [name, type, endpoint] as const),
   )
 
-  test.each(closed)('%s with a key of the type %s is 4030, whatever else is wrong', async (_, type, endpoint) => {
+  test.each(closed)('%s with a key of the type %s is 4030, with any other mistake', async (_, type, endpoint) => {
     const key = world.mine.keys[type]
     await expectRefused(requestOf(endpoint, { key }), 403, 4030, /^Access Denied$/)
     const bad = { key, id: String(NOBODY), query: '?page=0', body: 'no object' }
@@ -263,14 +263,14 @@ describe('who may ask', () => {
   })
 })
 
-describe('what belongs to someone else, or to nobody', () => {
+describe('an object of another company, or one without an owner', () => {
   const noIds = ['abc', '0', '-1', '1.5', '9007199254740992', '1a', '%20', 'null', '%00', '%ff', '1,2', '1e0', '+1']
 
   test.each(withId)('%s with something else for the id is 4040', async (_, endpoint) => {
     for (const id of noIds) await expectRefused(requestOf(endpoint, { id }), 404, 4040)
   })
 
-  test.each(withId)('%s of another company, or of nobody, is 4040 in the same words', async (_, endpoint) => {
+  test.each(withId)('%s of another company, or with an unknown id, is 4040 with the same text', async (_, endpoint) => {
     const unknown = await send(requestOf(endpoint, { id: String(NOBODY) }))
     const words = new RegExp(`^${unknown.body.error.msg}$`)
     for (const id of [endpoint.id!(world.foreign), NOBODY, Number.MAX_SAFE_INTEGER]) {
@@ -292,8 +292,8 @@ describe('what belongs to someone else, or to nobody', () => {
 
   test.each([
     ['another company', (foreign: MessagingSide) => foreign.flashcallUuid],
-    ['nobody', () => '0198c5a0-0000-7000-8000-000000000000'],
-    ['nobody, from before there were months', () => '00000000-0000-0000-0000-000000000000'],
+    ['no message', () => '0198c5a0-0000-7000-8000-000000000000'],
+    ['no message, with a time before the first month', () => '00000000-0000-0000-0000-000000000000'],
   ])('the result of a flash call of %s is 4040', async (_, uuidOf) => {
     const endpoint = endpointCalled('POST /flashcall-conversion')
     const body = { ...endpoint.body!(world.mine), messageUuid: uuidOf(world.foreign) }
@@ -321,7 +321,7 @@ describe('what belongs to someone else, or to nobody', () => {
 })
 
 describe('bodies', () => {
-  test.each(withBody)('%s refuses what is no JSON', async (_, endpoint) => {
+  test.each(withBody)('%s refuses a body that is no JSON', async (_, endpoint) => {
     const good = JSON.stringify(endpoint.body!(world.mine))
     for (const text of noJsonLike(good)) {
       await expectRefused(requestOf(endpoint, { body: Buffer.from(text) }), 400, 4000, /^body: /)
@@ -363,6 +363,6 @@ describe('bodies', () => {
   })
 })
 
-test('whatever was asked above, nothing was our fault', () => {
+test('no request above caused an internal error', () => {
   expect(api.errors).toEqual([])
 })

@@ -1,8 +1,8 @@
 import { type ClientChannel, channelTypes } from '../../base/channel-types.ts'
 
 /**
- * What each channel takes as `content`, for the reference alone: `content.ts` reads it and words what is wrong. A test
- * holds the two together.
+ * The form of `content` in each channel, for the reference only. `content.ts` reads contents and words the mistakes. A test
+ * compares the two.
  */
 
 type Schema = Record<string, unknown>
@@ -11,7 +11,7 @@ const text = (most: number) => ({ type: 'string', minLength: 1, maxLength: most 
 const orNull = (schema: Schema) => ({ anyOf: [schema, { type: 'null' }] })
 const url = { type: 'string', format: 'uri', maxLength: 2048, description: 'an http or https address' }
 
-/** Members with a `?` may be left out or null. */
+/** Members with a `?` are optional or null. */
 function object(title: string, members: Record<string, Schema>): Schema {
   const isOptional = (name: string) => name.endsWith('?')
   return {
@@ -109,7 +109,7 @@ const forms: Record<ClientChannel, Schema[]> = {
 
 const single = (schemas: Schema[]) => (schemas.length === 1 ? schemas[0]! : { anyOf: schemas })
 
-/** For each channel the form, or the forms, of its content. */
+/** The forms of the content, by channel. */
 export const contentForms: Record<ClientChannel, Schema> = Object.fromEntries(
   channelTypes.map(channelType => [channelType, single(forms[channelType])]),
 ) as Record<ClientChannel, Schema>

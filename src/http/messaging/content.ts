@@ -7,10 +7,10 @@ import { BY_CHANNEL } from '../ignored-fields.ts'
 import { OneOf } from '../schemas.ts'
 import { checkerOf } from './check.ts'
 
-/** What a message says: its text, and what the channel shows beyond it. */
+/** The text of a message, and the content if the channel shows more than the text. */
 export type Said = { text: string; content: Content | null }
 
-/** `text`: where a bare text will do as well. */
+/** `text`: the form of a content that is only a string. */
 type Reader = { text?: TSchema; schema: TSchema; read(value: never): Said | string }
 
 const Absent = <T extends TSchema>(schema: T) =>
@@ -65,7 +65,7 @@ const Whatsapp = {
   }),
   template: Type.Object({
     contentType: Kind('template'),
-    // A number is the id that POST /templates answered, a string the template's own name at Meta.
+    // A number is the id from POST /templates, a string the name of the template at Meta.
     templateId: Type.Unsafe<string | number>({
       type: ['string', 'integer'],
       minLength: 1,
@@ -85,7 +85,7 @@ const Speech = Type.Object({
   speed: Absent(Type.Number({ minimum: 0.5, maximum: 2 })),
 })
 
-/** The kind is ours: nobody needs to say it. */
+/** The service adds `contentType`, so clients may leave it out. */
 const Push = Type.Object({
   contentType: Type.Optional(Type.Unsafe<unknown>({})),
   text: Text(MOST_TEXT),
@@ -95,7 +95,7 @@ const Push = Type.Object({
   data: Absent(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
 })
 
-/** What each channel takes as `content`. */
+/** The forms of `content` in each channel. */
 const readers: Record<ClientChannel, Reader> = {
   SMS: plain(MOST_TEXT),
   WEASY: plain(MOST_TEXT),
@@ -134,7 +134,7 @@ const readers: Record<ClientChannel, Reader> = {
   },
 }
 
-/** Push services carry 4 KB in all. */
+/** Push services accept 4 KB in all. */
 const MOST_DATA = 4096
 const DEEPEST_DATA = 20
 
@@ -154,7 +154,7 @@ const checks = Object.fromEntries(
   Object.entries(readers).map(([channelType, reader]) => [channelType, checkOf(reader)]),
 ) as Record<ClientChannel, ReturnType<typeof checkerOf>>
 
-/** Held against the form that was meant, so that what is wrong inside an object is told by its own path. */
+/** Validates the content by the form of its type, so that a mistake inside an object has its own path. */
 function checkOf({ text, schema }: Reader): ReturnType<typeof checkerOf> {
   const ofObject = checkerOf(schema, 'content')
   if (!text) return ofObject
@@ -162,14 +162,14 @@ function checkOf({ text, schema }: Reader): ReturnType<typeof checkerOf> {
   return value => (typeof value === 'object' && value !== null ? ofObject : ofText)(value)
 }
 
-/** The content of a message for a channel, or what is wrong with it. */
+/** The content of a message for a channel, or its mistake. */
 export function readContent(channelType: ClientChannel, value: unknown): Said | string {
   return checks[channelType](value) ?? readers[channelType].read(value as never)
 }
 
 type Shape = { anyOf?: Shape[]; properties?: Record<string, TSchema>; items?: TSchema }
 
-/** Fields that nobody knows are ignored: they are not kept either, however large or deep. */
+/** Removes unknown fields: they are ignored and not stored. */
 function onlyKnown(schema: TSchema, value: unknown): unknown {
   const { properties, items } = (schema as Shape).anyOf?.[0] ?? (schema as Shape)
   if (items && Array.isArray(value)) return value.map(item => onlyKnown(items, item))
@@ -203,15 +203,15 @@ function readWhatsapp(form: WhatsappForm): Said | string {
   return { text: textOf(content), content }
 }
 
-/** A header or footer whose text is null is none: public clients send it so. */
+/** A header or footer with null as its text counts as absent, because public clients send such values. */
 function linesOf({ header, footer }: WhatsappForm) {
   return { ...(header && !header.text && { header: null }), ...(footer && !footer.text && { footer: null }) }
 }
 
-/** A member may be null; the one that counts is kept. */
+/** Removes members that are null. */
 const buttonOf = ({ text, url, phone }: GivenButton) => (url ? { text, url } : { text, phone: phone! })
 
-/** Of a template only its name and the values of its places are known here; its text is filled in at acceptance. */
+/** A template has only its name and its values here. Its text is filled in when the message is accepted. */
 export function textOf(content: Content): string {
   if ('text' in content) return content.text
   if (content.contentType === 'authentication') return content.code
@@ -222,7 +222,7 @@ const knownFields = Object.fromEntries(
   Object.entries(readers).map(([channelType, { schema }]) => [channelType, schema]),
 ) as Record<ClientChannel, TSchema>
 
-/** For the reference, and for naming fields that the channel does not know. */
+/** For the reference, and for the names of fields that the channel does not have. */
 export const ContentSchema = Type.Unsafe<unknown>({
   description: 'By channel: see the messaging API guide',
   anyOf: [{ type: 'string' }, { type: 'integer' }, { type: 'object' }],

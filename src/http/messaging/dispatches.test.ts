@@ -203,7 +203,7 @@ describe('the name', () => {
     })
   })
 
-  test('that is in review, suspended or nobody’s is 4000', async () => {
+  test('that is in review, suspended or unknown is 4000', async () => {
     await aSender(api.sql, mine.companyId, { senderName: 'REVIEW' })
     expect(only(await post('/dispatch', { ...sale, senderName: 'REVIEW' }))).toEqual(
       refusal(400, 4000, 'senderName: REVIEW is not approved'),
@@ -232,10 +232,10 @@ describe('the name', () => {
   test('a bad name of a later step is named by its path', async () => {
     const cascade = [
       { channelType: 'VK', senderName: 'Shop', content: 'Hello' },
-      { channelType: 'WHATSAPP', senderName: 'NOBODY', content: { contentType: 'text', text: 'Hello' } },
+      { channelType: 'WHATSAPP', senderName: 'UNKNOWN', content: { contentType: 'text', text: 'Hello' } },
     ]
     expect(only(await post('/dispatch', { name: 'Cascade', cascade }))).toEqual(
-      refusal(400, 4000, 'cascade[1].senderName: there is no name NOBODY for WHATSAPP'),
+      refusal(400, 4000, 'cascade[1].senderName: there is no name UNKNOWN for WHATSAPP'),
     )
   })
 })
@@ -402,7 +402,7 @@ describe('recipients', () => {
     )
   })
 
-  test('a repeated Idempotency-Key gets the same answer and adds nothing, whatever became of the messages', async () => {
+  test('a repeated Idempotency-Key gets the same answer and adds nothing, in every later status of the messages', async () => {
     const dispatchId = await aDispatch()
     const ask = () =>
       post(`/dispatch/${dispatchId}/messages`, [anna(numberOf.MTS), anna('bad'), anna(numberOf.TELE2)], {
@@ -473,8 +473,8 @@ describe('start and stop', () => {
   })
 })
 
-describe('what is shown', () => {
-  test('has these fields and no other, with what was said', async () => {
+describe('the dispatch object', () => {
+  test('has these fields and no other, with the values of the request', async () => {
     const dispatchId = await aDispatch({
       localSendTime: '2026-07-02 10:00:00',
       localCompletionTime: '2026-07-03 10:00:00',
@@ -515,7 +515,7 @@ describe('what is shown', () => {
     expect(await shown('?status=completed')).toEqual([1, [ids[1]]])
   })
 
-  test('another company’s is unknown, whatever is asked of it', async () => {
+  test('a dispatch of another company is unknown to every request', async () => {
     const dispatchId = await aDispatch({}, foreignKey)
     const unknown = refusal(404, 4040, 'Dispatch not found')
     expect(only(await get(`/dispatch/${dispatchId}`))).toEqual(unknown)
@@ -569,7 +569,7 @@ describe('with the partner API', () => {
     expect((await partner('GET', `/dispatches/${body.id}`)).body.status).toBe('STARTED')
   })
 
-  test('links are shortened there as well in what is added to ours', async () => {
+  test('links in texts are shortened too when the partner API adds recipients to a dispatch of the messaging API', async () => {
     const url = 'https://shop.example.com/sale?very=long&address=of-a-page'
     const dispatchId = await aDispatch({ text: `Hello: ${url}`, shortUrl: true })
     const messages = [{ destination: numberOf.MTS }]

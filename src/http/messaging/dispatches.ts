@@ -37,7 +37,7 @@ import { eventsOf, Maybe, onlySet, refusalOf, SenderName, scheduleFields, tellin
 import { validateHeadersAlone } from './messages.ts'
 import { hasPlaceholders, readStepContent } from './step-content.ts'
 
-/** The most that may be asked for in each term. */
+/** The highest rate in each term. */
 const MOST_BY_TERM = { second: 10_000, minute: 600_000, hour: 36_000_000, day: 864_000_000 } as const
 const SECONDS_OF = { second: 1, minute: 60, hour: 3600, day: 86_400 } as const
 const rateTerms = ['second', 'minute', 'hour', 'day'] as const
@@ -134,7 +134,7 @@ const schemas = {
   create: {
     tags,
     summary: 'Create a dispatch',
-    description: 'It has no recipients yet: they are added next, and then it is started.',
+    description: 'The new dispatch has no recipients. Add recipients next, then start it.',
     headers: IdempotencyHeader,
     body: NewDispatchBody,
     response: answers(200, 'The dispatch', Created),
@@ -142,7 +142,7 @@ const schemas = {
   append: {
     tags,
     summary: 'Add recipients to a dispatch that has not been started',
-    description: `One recipient, or an array of 1 to ${MOST_RECIPIENTS}. A bad one does not spoil the others.`,
+    description: `One recipient, or an array of 1 to ${MOST_RECIPIENTS}. A wrong recipient does not affect the others.`,
     params: ById,
     headers: IdempotencyHeader,
     body: Type.Unsafe<unknown>({ anyOf: [RecipientForm, RecipientForms] }),
@@ -162,7 +162,8 @@ const schemas = {
   start: {
     tags,
     summary: 'Start a dispatch',
-    description: 'Once. What all of its messages may cost is reserved, or it does not start.',
+    description:
+      'Works once. The highest price of all messages is reserved. Without enough money the dispatch does not start.',
     params: ById,
     body: NoBody,
     response: answers(200, 'The dispatch', Created),
@@ -170,7 +171,7 @@ const schemas = {
   stop: {
     tags,
     summary: 'Stop a dispatch for good',
-    description: 'What no operator has yet becomes unsent.',
+    description: 'Messages that were not sent to an operator yet become unsent.',
     params: ById,
     body: NoBody,
     response: { 200: { type: 'null', description: 'Stopped; there is no body' }, default: ErrorAnswer },
@@ -209,7 +210,7 @@ export const dispatchRoutes =
 
     api.post(
       '/dispatch/:id/messages',
-      // A single object counts as an array of one, so its form is looked at below.
+      // A single object counts as an array of one, so its form is checked below.
       { schema: schemas.append, bodyLimit: bodyLimits.recipients, validatorCompiler: validateHeadersAlone },
       (request, reply) =>
         inTurn(reply, async () => {
@@ -245,7 +246,7 @@ export const dispatchRoutes =
     )
   }
 
-/** One queue for all spellings of the address. */
+/** One queue for all prefixes of the API. */
 const queues = new WeakMap<Pool, InTurn>()
 
 function queueOf(sql: Pool): InTurn {
@@ -306,7 +307,7 @@ function firstOf(form: Form, [first]: CascadeStep[]) {
 
 const USUAL_STEP_TTL = 3600
 
-/** The last step has no condition to wait for, and no time to wait. */
+/** The last step has no condition and no ttl. */
 function stepOf(step: Type.Static<typeof Step>, index: number, { length }: unknown[]): CascadeStep {
   const refuse = (reason: string) => invalid(`cascade[${index}].${reason}`)
   const { channelType, senderName } = step
@@ -323,7 +324,7 @@ function stepOf(step: Type.Static<typeof Step>, index: number, { length }: unkno
   return { channelType, senderName, ...said, ...wait }
 }
 
-/** `rate` in each `rateTerm`; a number in `rateTerm` means that many a minute. */
+/** `rate` parts in each `rateTerm`. A number in `rateTerm` means that many parts a minute. */
 function partsPerSecondOf({ rate, rateTerm }: Form): number | null {
   if (typeof rateTerm === 'number') {
     if (typeof rate === 'number') throw invalid('rate: must not stand beside a number in rateTerm')
@@ -346,14 +347,14 @@ function perSecond(field: string, rate: number, term: RateTerm): number {
   return rate / SECONDS_OF[term]
 }
 
-/** Kept as said; what was not said is left out. */
+/** The options of the client. Options that the client did not give are left out. */
 function optionsOf(form: Form): DispatchOptions {
   const { hours, days, localSendTime, localCompletionTime, rate, rateTerm } = form
   const given = onlySet({ tags: form.tags, hours, days, localSendTime, localCompletionTime, rate, rateTerm })
   return { ...given, useLocalTime: form.useLocalTime ?? true, shortUrl: form.shortUrl ?? false }
 }
 
-/** A partner's dispatch shows its start by the clock of Moscow, as `useLocalTime: false` says. */
+/** A dispatch of the partner API shows its start in the time zone of Moscow, as `useLocalTime: false` means. */
 const presentDispatch = (dispatch: ShownDispatch) => ({
   dispatchId: dispatch.dispatchId,
   dispatchName: dispatch.name,

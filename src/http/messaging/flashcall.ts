@@ -8,7 +8,7 @@ import { IdempotencyHeader, onceOf } from '../idempotency.ts'
 import { Answer, answers, OneOf } from '../schemas.ts'
 import { Maybe } from './message-request.ts'
 
-/** What clients may say. One of the words has always been misspelt, and many of them say it so. */
+/** The results that clients may report. One is misspelt since the beginning, and many clients use it. */
 const results = {
   NUMBER_VERIFIED: 'NUMBER_VERIFIED',
   NUMBER_VERIFIERD: 'NUMBER_VERIFIED',
@@ -26,14 +26,14 @@ const Conversion = Type.Object({
       maxLength: MOST_CODE_CHARACTERS,
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: 'What the subscriber typed',
+      description: 'The code that the subscriber typed',
     }),
   ),
 })
 
 const schema = {
   tags: ['Flash calls'],
-  summary: 'Tell what became of a flash call',
+  summary: 'Report the result of a flash call',
   description:
     'Whether the subscriber typed the code of the call. Kept once a message: a repeat changes nothing, except that ' +
     '`NUMBER_VERIFIED` replaces an earlier `WRONG_CODE`. `NUMBER_VERIFIERD` means the same as `NUMBER_VERIFIED`.',

@@ -18,7 +18,7 @@ import { PDF } from '../../testing/conformance/world.ts'
 import { useMessagingApi } from '../../testing/messaging-api.ts'
 
 /**
- * Whatever is sent, the answer is a success in its documented shape or `{error}` with a 4xx: never a 5xx, never a
+ * The answer to every request is a success in its documented shape or `{error}` with a 4xx: never a 5xx, never a
  * word about our insides. A failure prints its seed and the shrunk request: give them to `fc.assert` to see it again.
  */
 

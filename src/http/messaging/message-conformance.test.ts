@@ -18,7 +18,7 @@ import { anApprovedSender, numberOf } from '../../testing/factories.ts'
 import { aKey, type MessagingCall, useMessagingApi } from '../../testing/messaging-api.ts'
 import { aWorld, type World } from '../../testing/world.ts'
 
-/** `POST /message` in every channel and every field: what is wrong is refused by its name and leaves nothing behind. */
+/** `POST /message` in every channel and every field: a wrong field is refused by its name, and no row is written. */
 
 const api = useMessagingApi()
 let world: World
@@ -53,7 +53,7 @@ const startingWith = (path: string) => new RegExp(`^${path.replaceAll(/[.[\]]/g,
 const sms = messageRows[0]!.body
 const accepted = { messageUuid: expect.stringMatching(/^[0-9a-f-]{36}$/), code: 201, externalMessageId: 'order-17' }
 
-/** Whatever is done meanwhile, no table changes. */
+/** Checks that the action changes no table. */
 async function leavingNoTrace(work: () => Promise<void>) {
   const before = await printOfTables(api.sql)
   await work()
@@ -81,7 +81,7 @@ describe.each(messageRows.map(row => [row.name, row] as const))('%s', (_, row) =
   })
 
   const optional = fields.filter(field => !field.required && !field.path.includes(']'))
-  test('what is optional may be left out, and what nobody knows is ignored', async () => {
+  test('optional fields may be left out, and unknown fields are ignored', async () => {
     const bodies: object[] = optional.map(({ path }) => without(row.body, path))
     const strange = { noSuchField: { deep: [1] }, constructor: 1, toString: 'x' }
     bodies.push({ ...row.body, ...strange })
@@ -125,7 +125,7 @@ describe.each(messageRows.map(row => [row.name, row] as const))('%s', (_, row) =
   })
 })
 
-describe('what is inside the bounds is taken', () => {
+describe('a value inside the bounds is accepted', () => {
   test.each(taken)('$row $path', async ({ row, path, values }) => {
     const good = messageRows.find(({ name }) => name === row)!.body
     const { status, body } = await post(values.map(value => withValue(good, path, value)))
@@ -137,7 +137,7 @@ describe('a content', () => {
   const contentOf = async (uuid: string) =>
     (await api.sql`select content from messages where company_id = ${world.companyId} and uuid = ${uuid}`)[0]!.content
 
-  test('is kept without the fields that nobody knows', async () => {
+  test('is stored without unknown fields', async () => {
     const viber = messageRows.find(({ name }) => name === 'VIBER')!.body
     const content = viber.content as { button: object }
     const strange = { ...content, junk: 'x', button: { ...content.button, junk: [] } }
@@ -193,7 +193,7 @@ describe('a number', () => {
 describe('the body', () => {
   const good = JSON.stringify(sms)
 
-  test.each([...noJsonLike(good), `[${good},]`])('refuses what is no JSON: %.20s', async text => {
+  test.each([...noJsonLike(good), `[${good},]`])('refuses a body that is no JSON: %.20s', async text => {
     await expectRefused(call(Buffer.from(text)), 400, 4000, /^body: /)
   })
 
@@ -241,7 +241,7 @@ describe.each([
   const to = (given: Partial<MessagingCall>) => call(body, { path, ...given })
   const notAuthenticated = /^Not Authenticated$/
 
-  test('without a key, or with one that nobody has, is 4010, whatever else is wrong', async () => {
+  test('without a key, or with an unknown key, is 4010, with any other mistake', async () => {
     for (const sent of [to({}), to({ body: 'no json' })]) {
       const { key: _, ...without } = sent
       await expectRefused(without, 401, 4010, notAuthenticated)
@@ -317,6 +317,6 @@ describe('many at once', () => {
   })
 })
 
-test('whatever was asked above, nothing was our fault', () => {
+test('no request above caused an internal error', () => {
   expect(api.errors).toEqual([])
 })

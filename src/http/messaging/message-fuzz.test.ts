@@ -18,7 +18,7 @@ import { aKey, useMessagingApi } from '../../testing/messaging-api.ts'
 import { aWorld, type World } from '../../testing/world.ts'
 
 /**
- * Whatever is sent to `/message`, `/message/cascade` and `/message/stop`: an item for each message in its order, or
+ * Every request to `/message`, `/message/cascade` and `/message/stop` gets an item for each message in its order, or
  * `{error}` with a 4xx; never a 5xx, never a word about our insides, and in the end the books are exact. A failure
  * prints its seed and the shrunk request: give them to `fc.assert` to see it again.
  */
@@ -96,7 +96,7 @@ test('arrays of good, changed and any: an item for each, in its place', () => {
       const list = members.map(one => ('any' in one ? one.any : changed(oneOf(good[path]!, one.at), one.wanted)))
       const { status, body } = await send(path, asJson(list))
       const rightAt = members.flatMap((one, i) => ('any' in one || one.wanted.length > 0 ? [] : [i]))
-      // What is no text at all (a NUL, half a surrogate pair) spoils the body as broken UTF-8 does.
+      // Characters that PostgreSQL cannot store (a NUL, half a surrogate pair) make the whole body wrong, as broken UTF-8 does.
       const isText = !/has a character that is no text$/.test(body.error?.msg ?? '')
       if (rightAt.length > 0 && isText) expect(status).toBe(200)
       if (status !== 200) return
@@ -158,7 +158,7 @@ test('any uuids to stop: an item for each', () => {
 })
 
 test.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'])(
-  'a field called %s, anywhere, is one that nobody knows',
+  'a field called %s is unknown in every place',
   async name => {
     const hostile = `{"${name}":{"channelType":"FAX","isAdmin":true,"toJSON":1},`
     for (const form of [...forms, ...good['/message/cascade']!]) {

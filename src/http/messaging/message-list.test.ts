@@ -25,7 +25,7 @@ const insert = (table: string, row: Record<string, unknown>) =>
     insert into ${api.sql(table)}
     select * from jsonb_populate_record(null::${api.sql(table)}, ${api.sql.json(row as never)})`
 
-/** A single message; whatever is not said is as of one that has just been accepted. */
+/** A single message. Columns that are not given have the values of a new message. */
 async function aMessage(given: Record<string, unknown> = {}): Promise<string> {
   const uuid = uuid7(new Date())
   await insert('messages', {
@@ -123,7 +123,7 @@ describe('the message object', () => {
     })
   })
 
-  test('of one that has just been accepted has null for what is not known yet', async () => {
+  test('of a new message has null for values that are not known yet', async () => {
     const uuid = await aMessage({ destination: '375290000004', brand_id: 0, sender_name: 'sms_promo' })
     const { body } = await get(`/message/${uuid}`)
     expect(body).toEqual({
@@ -419,7 +419,7 @@ describe('GET /message/{id}', () => {
   })
 
   test.each(['nobody', '01900000-0000-7000-8000-00000000ffff', '%00', 'a%00b', 'x'.repeat(300)])(
-    'of %s, which nobody has, is 404',
+    'of %s, which does not exist, is 404',
     async id => {
       expect(await get(`/message/${id}`)).toMatchObject({ status: 404, body: { error: { code: 4040 } } })
     },

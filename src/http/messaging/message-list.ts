@@ -13,7 +13,7 @@ import type { Context } from '../context.ts'
 import { Answer, answers, DateTime, Defaulted, OneOf, SomeOf } from '../schemas.ts'
 import { MessageObject, presentMessage } from './message-object.ts'
 
-/** Enough for any id, name or tag, and no NUL, which the database cannot keep. */
+/** Long enough for any id, name or tag. Without NUL, which PostgreSQL cannot store. */
 const word = { type: 'string', minLength: 1, maxLength: 200, pattern: '^[^\\u0000]*$', description: 'text without NUL' }
 const Word = Type.Optional(Type.Unsafe<string>(word))
 const Words = Type.Optional(Type.Unsafe<string[]>({ type: 'array', items: word, maxItems: 1000 }))
@@ -59,7 +59,7 @@ const listSchema = {
   summary: 'Find messages',
   description: [
     'A filter that is repeated means any of its values; different filters all apply. `message_uuid` finds a message by',
-    'the client’s own id too. `time_from` and `time_to` bound `sentTime`, or `statusTime` of what is `unsent`.',
+    'the client’s own id too. `time_from` and `time_to` bound `sentTime`, or `statusTime` of messages that are `unsent`.',
     `\`page * per_page\` is at most ${MOST_FOUND}; \`total\` is exact up to that number, and then stays there.`,
   ].join('\n'),
   querystring: Type.Object({
@@ -142,7 +142,7 @@ function refuseUnknownCountry(code: string | undefined) {
 const distinct = (values: string[] | undefined) => values && [...new Set(values)]
 
 /**
- * A number is kept as its digits; what was refused for being no number, as it was written. A plus that was not escaped
+ * A number is stored as digits. A destination that is no valid number is stored as given. A plus that was not escaped
  * in the address arrives as a space.
  */
 const spellingsOf = (written: string) => [normaliseNumber(written.replace(/^ /, '+')) ?? written, written]

@@ -30,7 +30,7 @@ const NullableList = <T extends 'string' | 'integer'>(type: T) =>
   Type.Unsafe<(T extends 'string' ? string : number)[] | null>({ type: ['array', 'null'], items: { type } })
 const AnyObject = Type.Unsafe<unknown>({ type: ['object', 'null'] })
 
-/** All keys are always there, null when unset. */
+/** All keys are always present, null if unset. */
 export const MessageObject = Answer({
   createdTime: DateTime,
   channelType: OneOf(allChannelTypes),
@@ -110,7 +110,7 @@ export function presentMessage(message: FoundMessage, numbering: Numbering, now:
   }
 }
 
-/** The brand is the one it was routed and billed by, although the number may have moved to another since. */
+/** The brand that the message was routed and billed by. The number may have moved to another brand since. */
 function placeOf({ destination, brandId }: FoundMessage, numbering: Numbering) {
   const code = countryOf(destination)
   const place = code === 'RU' ? numbering.lookup(destination) : undefined
@@ -121,10 +121,10 @@ function placeOf({ destination, brandId }: FoundMessage, numbering: Numbering) {
   }
 }
 
-/** What a subscriber wrote always has a form; a message of ours has one when it is more than its text. */
+/** Inbound messages always have a content. Outbound messages have one if it is more than the text. */
 function specialContentOf({ direction, content, text }: FoundMessage) {
   if (!content) return direction === 'inbound' ? { contentType: 'text', text } : null
-  const { template: _, ...said } = content as Record<string, unknown> // found by us, not said by the client
+  const { template: _, ...said } = content as Record<string, unknown> // added by the service, not given by the client
   return said
 }
 
@@ -142,7 +142,7 @@ function presentOptions(message: FoundMessage) {
   }
 }
 
-/** A partner's dispatch shows its start by the clock of Moscow, as `useLocalTime: false` says and GET /dispatch does. */
+/** A dispatch of the partner API shows its start in the time zone of Moscow, as in GET /dispatch. */
 const dispatchOptions = ({ startAt, hours, days }: DispatchHours): MessageOptions => ({
   hours,
   days,
@@ -150,7 +150,7 @@ const dispatchOptions = ({ startAt, hours, days }: DispatchHours): MessageOption
   localSendTime: startAt && moscowTime(startAt),
 })
 
-/** Until it is final the price is what is held, for all parts; of what costs nothing in the end no part is invoiced. */
+/** Before the message is final, the price is the hold for all parts. If the final price is 0, no part is invoiced. */
 function priceOf({ price, finalPrice, parts, currency, direction }: FoundMessage) {
   const final: Money | null = direction === 'inbound' ? 0n : finalPrice
   return {

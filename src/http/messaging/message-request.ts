@@ -6,7 +6,7 @@ import type { Caller } from './auth.ts'
 import { checkerOf } from './check.ts'
 import { ContentSchema, readContent } from './content.ts'
 
-/** `null` is as good as absent: clients write out what they have not set. */
+/** `null` means absent, because clients send null for fields that they have not set. */
 export const Maybe = <T extends TSchema>(schema: T) =>
   Type.Optional(Type.Unsafe<Type.Static<T> | null>({ anyOf: [schema, { type: 'null' }] }))
 
@@ -18,7 +18,7 @@ const LocalTime = Type.String({
   description: 'a time as YYYY-MM-DD hh:mm:ss',
 })
 
-/** When and how: what single messages, cascades and dispatches have in common. */
+/** The schedule and other options that single messages, cascades and dispatches share. */
 export const scheduleFields = {
   useLocalTime: Maybe(Type.Boolean()),
   localSendTime: Maybe(LocalTime),
@@ -44,7 +44,7 @@ export const tellingFields = {
 export const SenderName = Type.String({ minLength: 1, maxLength: 64 })
 export const Destination = Type.String({ minLength: 1, maxLength: 64 })
 
-/** Its least value is the channel's own: `refusalOf` speaks of both bounds. */
+/** The lowest value depends on the channel. `refusalOf` checks both bounds. */
 export const Ttl = Type.Integer({ description: '60 to 86400 seconds; of VOICECODE and FLASHCALL 30 to 86400' })
 
 const MessageSchema = Type.Object({
@@ -57,12 +57,12 @@ const MessageSchema = Type.Object({
   ...tellingFields,
 })
 
-/** A message as a client writes it. */
+/** A message in the form of the API. */
 export type MessageForm = Type.Static<typeof MessageSchema>
 
 export const Message = MessageSchema
 
-/** Whose message it is. */
+/** The owner of the message. */
 export type From = Pick<Caller, 'trafficCenterId'> & Pick<Partial<MessageRequest>, 'method' | 'keyId'>
 
 const check = checkerOf(MessageSchema, '')
@@ -70,7 +70,7 @@ const LEAST_TTL: Partial<Record<ChannelType, number>> = { VOICECODE: 30, FLASHCA
 const USUAL_LEAST_TTL = 60
 const MOST_TTL = 86_400
 
-/** What a client asks for, or what is wrong with it. */
+/** The message request of a client, or its mistake. */
 export function readMessageRequest(value: unknown, caller: From): MessageRequest | string {
   const wrong = check(value)
   if (wrong) return wrong
@@ -105,18 +105,18 @@ function messageRequestOf(form: MessageForm, caller: From): MessageRequest | str
   }
 }
 
-/** The end of a message is told unless the client chose events: an empty list chooses none. */
+/** Without `callbackEvents` the client gets callbacks for the end of the message. An empty list means no callbacks. */
 export const eventsOf = <T extends string>(events: T[] | null | undefined): (T | 'delivered')[] =>
   events && events.length > 0 ? [...new Set(events)] : ['delivered']
 
-/** Kept as said; what was not said is left out. */
+/** The options of the client. Options that the client did not give are left out. */
 export function optionsOf(form: Partial<MessageForm>): MessageRequest['options'] {
   const { tags, ttl, hours, days, localSendTime, localCompletionTime } = form
   const given = onlySet({ tags, ttl, hours, days, localSendTime, localCompletionTime })
   return { ...given, useLocalTime: form.useLocalTime ?? true, shortUrl: form.shortUrl ?? false }
 }
 
-/** The members that the client set. Public clients send `[]` for a list that is not set. */
+/** The members that the client set. Public clients send `[]` for an unset list. */
 export const onlySet = <T extends object>(members: T) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => isSet(value))) as {
     [Name in keyof T]?: NonNullable<T[Name]>

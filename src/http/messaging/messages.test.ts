@@ -230,7 +230,7 @@ describe('an Idempotency-Key', () => {
     expect((await send('/message', sms())).status).toBe(200)
   })
 
-  test('of a batch that was refused in part is used up: the same is said again, whatever has changed', async () => {
+  test('of a batch that was refused in part is used up: a repetition gets the same answer, even after changes', async () => {
     await setBilling(api.sql, world.companyId, 'PREPAID')
     await payIn('12')
     const batch = [sms({ ttl: 1 }), sms(), sms(), sms({ destination: 'nobody' })]
@@ -262,7 +262,7 @@ describe('a name', () => {
   const refusal = (msg: string) => ({ status: 400, body: { error: { code: 4000, msg: `senderName: ${msg}` } } })
 
   test('must be one of the company, approved, for the operator, and not suspended', async () => {
-    expect(await post(sms({ senderName: 'NOBODY' }))).toMatchObject(refusal('there is no name NOBODY for SMS'))
+    expect(await post(sms({ senderName: 'UNKNOWN' }))).toMatchObject(refusal('there is no name UNKNOWN for SMS'))
     await aSender(api.sql, world.companyId, { senderName: 'FRESH' })
     expect(await post(sms({ senderName: 'FRESH' }))).toMatchObject(refusal('FRESH is not approved'))
     const mine = await anApprovedSender(api.sql, world.companyId, { senderName: 'MINE', brand: 'MTS' })
@@ -369,7 +369,7 @@ describe('every channel', () => {
     ['TEXT_TO_SPEECH', 'name', { contentType: 'tts', text: 'Hi' }],
     ['TEXT_TO_SPEECH', '74950000000', { contentType: 'tts', text: 'Hi', speed: 3 }],
     ['PUSH', 'shop', { title: 'Only' }],
-  ])('%s refuses what is not its content: %s %j', async (channelType, senderName, content) => {
+  ])('%s refuses a content of another form: %s %j', async (channelType, senderName, content) => {
     const answer = await post({ channelType, senderName, destination: numberOf.MTS, content })
     expect(answer).toMatchObject({ status: 400, body: { error: { code: 4000 } } })
   })

@@ -43,7 +43,7 @@ export const messageRoutes =
   async api => {
     api.post(
       '/message',
-      // Each message is looked at on its own: a wrong one does not spoil the others.
+      // Each message is checked separately, so that a wrong message does not affect the others.
       { schema, bodyLimit: bodyLimits.messages, validatorCompiler: validateHeadersAlone },
       async (request, reply) => {
         const forms = listOf(request.body, MOST_MESSAGES)
@@ -79,7 +79,7 @@ export function outcomesOf(messageRequests: (object | string)[], accepted: Accep
   )
 }
 
-/** One item a message in the same order; a request of which nothing is left is refused as its first message is. */
+/** One item for each message, in the same order. If all messages are refused, the request is refused like its first message. */
 export function answerItems(reply: FastifyReply, forms: unknown[], outcomes: Acceptance[]) {
   const refusals = outcomes.filter(outcome => outcome.kind === 'refused')
   if (refusals.length === outcomes.length) {

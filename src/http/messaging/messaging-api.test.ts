@@ -47,7 +47,7 @@ describe('GET /balance', () => {
     }
   })
 
-  test('of a new company is 0, and to the last place what came in less what was spent', async () => {
+  test('of a new company is 0, then exactly the top-ups minus the spending, to the last decimal place', async () => {
     const companyId = await aCompany(api.sql, partner)
     const { key } = await aKey(api.sql, companyId)
     expect(await balanceWith(key)).toBe('{"RUB":0}')
@@ -64,7 +64,7 @@ describe('GET /balance', () => {
     expect(await balanceWith(key)).toBe('{"RUB":-1000.5}')
   })
 
-  test('does not subtract what is reserved', async () => {
+  test('does not subtract reserved money', async () => {
     const companyId = await aCompany(api.sql, partner)
     const { key } = await aKey(api.sql, companyId)
     await topUpBy(companyId, money('100'))

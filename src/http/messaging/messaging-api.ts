@@ -26,7 +26,7 @@ import { verifierRoutes } from './verifier.ts'
 import { widgetCheckRoutes, widgetSendRoutes } from './widget.ts'
 import { messagingWords } from './words.ts'
 
-/** One intake for all spellings and for the widget: what arrives together is written together. */
+/** One intake for all prefixes and for the widget, so that messages that arrive together are written together. */
 export type MessagingContext = Context & {
   intake: Intake
   codes: CodeBox
@@ -44,7 +44,7 @@ export function createMessagingContext(
 
 type Routes = (context: MessagingContext) => FastifyPluginAsync
 
-/** Which keys open what: one file a resource, under the types of keys it takes. */
+/** The resources by the types of keys that they accept. */
 const sections: { types: readonly KeyType[]; routes: Routes[] }[] = [
   { types: keyTypes, routes: [balanceRoutes, referenceRoutes] },
   {
@@ -70,10 +70,10 @@ const description = introductionOf(
 )
 
 const PREFIX = '/api/v1'
-/** Other spellings of the same addresses: the specification writes `/v1/X` as well. */
+/** Other prefixes of the same routes: the specification also uses `/v1/X`. */
 const OTHER_PREFIXES = ['/v1', '/api/v1/v1']
 
-/** The messaging API, for clients' own software; the reference knows it by its first address alone. */
+/** The messaging API, for the software of companies. The reference shows only its first prefix. */
 export async function registerMessagingApi(app: FastifyInstance, context: MessagingContext) {
   await app.register(
     async api => {
@@ -106,10 +106,13 @@ async function registerRoutes(api: FastifyInstance, context: MessagingContext) {
 
 const pingSchema = {
   tags: ['Connection'],
-  summary: 'See whether the service is there',
-  description: 'Needs no key, and looks at none.',
+  summary: 'Check that the service is available',
+  description: 'Needs no key and checks none.',
   response: {
-    200: { description: 'It is', content: { 'text/plain': { schema: { type: 'string', const: 'PONG' } } } },
+    200: {
+      description: 'The service is available',
+      content: { 'text/plain': { schema: { type: 'string', const: 'PONG' } } },
+    },
     default: ErrorAnswer,
   },
 }

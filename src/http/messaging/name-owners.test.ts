@@ -5,7 +5,7 @@ import { anApprovedSender, numberOf } from '../../testing/factories.ts'
 import { aKey, useMessagingApi } from '../../testing/messaging-api.ts'
 import { aWorld, type World } from '../../testing/world.ts'
 
-/** Names that a gateway carries belong to the companies that it lists, and to those that have them registered. */
+/** Names of a gateway belong to the companies that it lists, and to companies with a registration of the name. */
 
 const api = useMessagingApi()
 let mine: World

@@ -91,7 +91,7 @@ test('a step of a dispatch may have placeholders where its channel asks for digi
   expect(isDescribed(dispatch({ ttl: 29 }))).toBe(false)
 })
 
-describe('what is absent', () => {
+describe('an absent field', () => {
   type Properties = Record<string, { description: string }>
   const propertiesOf = (schema: { properties: Properties }) => schema.properties
   const defaultsOf = (properties: Properties) =>

@@ -7,7 +7,7 @@ import { callbackSchemas, callbackWords } from './callback-schemas.ts'
 import { contentForms } from './content-schema.ts'
 
 /**
- * What the schemas of the routes do not say, since it is read by hand: the forms of `content`, what depends on the
+ * Completes the schemas of the routes: the forms of `content`, fields that depend on the
  * channel, and the callbacks.
  */
 export function addMessagingSchemas(document: Document) {
@@ -33,12 +33,12 @@ function addContents(schemas: Schemas) {
   for (const channel of channelTypes) {
     const forms = withPlainNulls(copyOf<Schema>(contentForms[channel]))
     schemas[`Content_${channel}`] = choiceOf(schemas, `Content_${channel}`, forms)
-    // Texts with placeholders are held to their channel when these are filled in.
+    // Texts with placeholders are checked for their channel when the placeholders are filled in.
     schemas[`StepContent_${channel}`] = choiceOf(schemas, `StepContent_${channel}`, withPlaceholders(copyOf(forms)))
   }
 }
 
-/** Forms that `contentType` tells apart get names of their own. */
+/** Each form of a content with its own `contentType` gets a name. */
 function choiceOf(schemas: Schemas, name: string, forms: Schema): Schema {
   const kinds = forms.anyOf?.map(form => form.properties?.contentType?.const as string | undefined) ?? []
   if (kinds.length === 0 || kinds.includes(undefined)) return forms

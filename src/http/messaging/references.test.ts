@@ -33,7 +33,7 @@ test('every code that a message can get is listed, and no other', () => {
   expect(Object.keys(errorDescriptions).map(Number)).toEqual([...known].sort((a, b) => a - b))
 })
 
-/** Whoever writes the number itself escapes the test above. */
+/** The test above does not find error codes that the code writes as plain numbers. */
 test('codes are written as numbers where they are listed, and nowhere else', async () => {
   const root = new URL('../../', import.meta.url)
   const files = (await readdir(root, { recursive: true })).filter(

@@ -11,7 +11,7 @@ export function answerOf(refusal: Refusal): { status: number; code: number; text
   return { status: 400, code: refusal.errorCode ?? INVALID, text: refusalText(refusal) }
 }
 
-/** The field before the reason. A wrong step of a cascade is named by its place in the request. */
+/** The field before the reason. A wrong step of a cascade is named by its index in the request. */
 export function refusalText(refusal: Refusal): string {
   if (refusal.why !== 'invalid' || refusal.field === undefined) return refusal.reason
   const step = refusal.step === undefined ? '' : `cascade[${refusal.step}].`

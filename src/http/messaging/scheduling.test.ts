@@ -83,7 +83,7 @@ describe('a local time', () => {
     expect(await sendAt({ localSendTime: '2026-07-01 22:00:00' }, now)).toBe('2026-07-01T19:00:00.000Z')
   })
 
-  test('that the clock of Germany leaps over is the one after the leap; one that comes twice is the first', async () => {
+  test('that daylight saving time skips in Germany is moved behind the gap; of a repeated time the first counts', async () => {
     const german = (local: string, at: string) => sendAt({ destination: GERMANY, localSendTime: local }, at)
     expect(await german('2026-03-29 01:59:59', '2026-03-28T12:00:00Z')).toBe('2026-03-29T00:59:59.000Z')
     expect(await german('2026-03-29 02:30:00', '2026-03-28T12:00:00Z')).toBe('2026-03-29T01:30:00.000Z')
@@ -214,7 +214,7 @@ describe('hours and days', () => {
     expect(await sendAt({ days: [1] }, '2028-02-28T21:00:00Z')).toBe('2028-03-05T21:00:00.000Z')
   })
 
-  test('are those of Germany on the days its clock is changed', async () => {
+  test('are local hours of Germany on the days of the clock change', async () => {
     const german = (hours: number[], at: string) => sendAt({ destination: GERMANY, hours }, at)
     expect(await german([2], '2026-03-28T23:30:00Z')).toBe('2026-03-30T00:00:00.000Z')
     expect(await german([3], '2026-03-28T23:30:00Z')).toBe('2026-03-29T01:00:00.000Z')

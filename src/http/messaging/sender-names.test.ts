@@ -25,7 +25,7 @@ const aName = (given: object = {}) => ({
 const post = (body: object, headers: Record<string, string> = {}) =>
   api.call({ method: 'POST', path: '/sender-names', key: side.keys.ENTITY, body, headers })
 
-/** The JSON in the part `body`, and whatever else is given beside it. */
+/** A form with the JSON in the part `body`, and the other given parts. */
 function postForm(body: object, ...parts: FormPart[]) {
   const form = formOf({ name: 'body', content: JSON.stringify(body) }, ...parts)
   return post(form.body, form.headers)
@@ -228,7 +228,7 @@ describe('a change', () => {
     expect((await put(id, { commonType: 'COMMON', documentIds: [] })).status).toBe(200)
   })
 
-  test('of a rejected name sends it back into review; one that was approved keeps its name', async () => {
+  test('of a rejected name sends it back into review; an approved name keeps its name', async () => {
     const { id } = (await post(aName())).body
     await api.sql`update senders set status = 'PRE_REVIEW' where sender_id = ${id}`
     await rejectSender(api.sql, id, 'No such firm', new Date())
@@ -278,7 +278,7 @@ describe('an Idempotency-Key', () => {
     return [Buffer.from(text, 'latin1'), `multipart/form-data; boundary=${boundary}`] as const
   }
 
-  test('makes a form count once, whatever its boundary', async () => {
+  test('makes a form count once, with any boundary', async () => {
     const [first, again, other] = [formBody('one'), formBody('two'), formBody('three', 'y')]
     const made = await post(first[0], { ...keyed('form'), 'content-type': first[1] })
     expect(made.status).toBe(201)

@@ -35,7 +35,7 @@ const NewSenderName = Type.Object({
   documentIds: Maybe(newSenderFields.documentIds),
 })
 
-/** All but `dateTo`: a closing date cannot be taken away, so null there is a mistake. */
+/** All fields but `dateTo` may be null. A closing date cannot be removed, so null is a mistake there. */
 const changes = SenderChangeBody.properties
 const SenderNameChange = Type.Object({
   senderName: Maybe(changes.senderName),
@@ -138,7 +138,7 @@ export const senderNameRoutes =
 type NewSenderRequest = {
   sender: NewSender
   files: FormPart[]
-  /** What was asked, in bytes that are the same when it is asked again. */
+  /** The request as bytes that are the same for a repeated request. */
   sent: Buffer | undefined
 }
 
@@ -172,7 +172,7 @@ function refuseBadFile({ name, filename, content }: FormPart) {
   if (!kindOf(content)) throw invalid(`${name}: must be a PDF, JPG or PNG`)
 }
 
-/** Boundaries differ from one sending to the next; what stands between them does not. */
+/** The parts of a form as bytes. The boundaries differ in each repetition of a request, the parts do not. */
 const bytesOf = (...parts: FormPart[]) =>
   Buffer.concat(
     parts.flatMap(({ name, filename = '', content }) => [
@@ -188,13 +188,13 @@ function checked(json: unknown): Static<typeof NewSenderName> {
   return json as Static<typeof NewSenderName>
 }
 
-/** What both APIs read together knows no null. */
+/** Removes nulls, because the reader that both APIs share expects none. */
 const withoutNulls = <T extends object>(form: T) =>
   Object.fromEntries(Object.entries(form).filter(([, value]) => value !== null)) as {
     [K in keyof T]: Exclude<T[K], null>
   }
 
-/** The rules of SMS and of MEGAFON hold for partners too, and stand in the domain. */
+/** The rules for names of clients only. The rules for SMS and MEGAFON hold for partners too and are in the domain. */
 function refuseBadName({ senderName, channelType }: Pick<Sender, 'senderName' | 'channelType'>) {
   if (channelType === 'VIBER') refuseBadViberName(senderName)
 }

@@ -4,13 +4,13 @@ import { compileTemplate } from '../../base/text-template.ts'
 import { MOST_TEMPLATE_CHARACTERS } from '../../domain/dispatches/dispatch.ts'
 import { readContent, type Said, textOf } from './content.ts'
 
-/** Something that every channel takes, in all of its words. */
+/** A text that every channel accepts in every field. */
 const STAND_IN = '1234'
 const STAND_IN_ADDRESS = 'https://example.com/'
 
 /**
- * The content of a dispatch's step. Words with placeholders are held to their channel when they are filled in; until
- * then others stand in for them.
+ * The content of a dispatch's step. Texts with placeholders are checked for their channel when they are filled in. Here
+ * a valid text replaces them.
  */
 export function readStepContent(channelType: ClientChannel, value: unknown): Said | string {
   if (typeof value === 'string') return readBareText(channelType, value)
@@ -31,7 +31,7 @@ function readBareText(channelType: ClientChannel, text: string): Said | string {
   return typeof said === 'string' ? said : { ...said, text }
 }
 
-/** Where words were ignored, their placeholders are as well. */
+/** Placeholders in ignored fields are ignored too. */
 function putBack({ text, content }: Said, templates: Map<string, string>): Said | string {
   const wrong: string[] = []
   const given = changeWords(content ?? { text }, (word, path) => {

@@ -59,7 +59,7 @@ async function takeInHand(uuid: string) {
 }
 
 describe('a message', () => {
-  test('that nobody has in hand is 200, becomes unsent, and gives its money back; again it is 403', async () => {
+  test('that no worker is sending is 200, becomes unsent, and its hold is released; again it is 403', async () => {
     const uuid = await aMessage()
     expect(await stop(uuid)).toEqual({ errors: false, items: [{ messageUuid: uuid, code: 200 }] })
     expect(await rowOf(uuid)).toMatchObject({ status: 'FAILED', errorCode: 454 })
@@ -74,7 +74,7 @@ describe('a message', () => {
     expect(await rowOf(uuid)).toMatchObject({ status: 'FAILED', errorCode: 454 })
   })
 
-  test('that a worker has in hand is 202, which is no error, and the worker is told', async () => {
+  test('that a worker is sending is 202, which is no error, and the worker gets the stop request', async () => {
     const uuid = await aMessage()
     await takeInHand(uuid)
     expect(await stop(uuid)).toEqual({ errors: false, items: [{ messageUuid: uuid, code: 202 }] })
@@ -90,7 +90,7 @@ describe('a message', () => {
     expect(await rowOf(uuid)).toEqual(before)
   })
 
-  test('of another company, or of nobody, is 404 and stays as it is', async () => {
+  test('of another company, or with an unknown id, is 404 and stays unchanged', async () => {
     const theirs = await aMessage(foreignKey)
     const nobody = ['01980000-0000-7000-8000-000000000000', '00000000-0000-0000-0000-000000000000', randomUUID()]
     const before = await printOfTables(api.sql)
@@ -183,7 +183,7 @@ describe('the body', () => {
     expect(await printOfTables(api.sql)).toEqual(before)
   })
 
-  test('may have fields that nobody knows', async () => {
+  test('may have unknown fields', async () => {
     const uuid = await aMessage()
     const { body } = await ask('/message/stop', { uuids: [uuid], noSuchField: {} })
     expect(body).toEqual({ errors: false, items: [{ messageUuid: uuid, code: 200 }] })

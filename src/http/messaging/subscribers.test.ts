@@ -42,7 +42,7 @@ test('subscribers are kept under their normalised numbers; ids of chats may be n
   ])
 })
 
-test('one that is known already counts as accepted', async () => {
+test('a known subscriber counts as accepted', async () => {
   const known = [{ destination: '79160000003', externalId: '5003' }]
   await upload(known)
   const after = await printOfTables(api.sql)

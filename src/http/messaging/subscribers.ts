@@ -7,18 +7,18 @@ import type { Context } from '../context.ts'
 import { IdempotencyHeader, onceOf } from '../idempotency.ts'
 import { Answer, answers, OneOf } from '../schemas.ts'
 
-/** Channels in which a subscriber has an address of its own, beside the number. */
+/** Channels in which a subscriber has an address in addition to the number. */
 const channelsWithSubscribers = ['TELEGRAM', 'PUSH', 'VK', 'VIBER', 'WHATSAPP'] as const
 
 const MOST_SUBSCRIBERS = 10_000
-/** Ten thousand subscriptions of browsers, the longest addresses there are. */
+/** Enough for ten thousand push subscriptions, the longest addresses. */
 const BODY_LIMIT_BYTES = 16 * MIB
 
 const ExternalId = Type.Unsafe<string | number>({
   type: ['string', 'integer'],
   minimum: -Number.MAX_SAFE_INTEGER,
   maximum: Number.MAX_SAFE_INTEGER,
-  description: 'Where the channel finds the subscriber: the id of the chat with the bot, a push subscription',
+  description: 'The address of the subscriber in the channel: the id of the chat with the bot, or a push subscription',
 })
 
 const Subscribers = Type.Object({
@@ -35,7 +35,7 @@ const schema = {
   summary: 'Upload the subscribers of a bot or application',
   description:
     'Up to 10,000 at once. One whose `destination` is no number, or whose `externalId` is empty or too long, is ' +
-    'rejected; one that is known already counts as accepted.',
+    'rejected. A subscriber that is already known counts as accepted.',
   headers: IdempotencyHeader,
   body: Subscribers,
   response: answers(

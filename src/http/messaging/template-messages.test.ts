@@ -122,7 +122,7 @@ describe('a number', () => {
       insert into template_ids (company_id) values (${other.companyId}) returning template_id as id`
     for (const id of [987_654_321, foreign!.id]) {
       expect(await refusalOf(byTemplate(id))).toBe(
-        `content.templateId: the company has no template ${id}: use an id that POST /templates answered, ` +
+        `content.templateId: the company has no template ${id}: use the id of a registered template, ` +
           "or the template's own name at Meta as a string",
       )
     }
@@ -132,7 +132,7 @@ describe('a number', () => {
     )
     await denyTemplate(api.sql, draft.id, undefined, new Date())
     expect(await refusalOf(byTemplate(draft.id))).toBe(
-      `content.templateId: template ${draft.id} is DENIED: use one that is APPROVED`,
+      `content.templateId: template ${draft.id} is DENIED: use an APPROVED template`,
     )
     const sms = await anApproved({ channelType: 'SMS', content: null })
     expect(await refusalOf(byTemplate(sms.id))).toBe(

@@ -100,11 +100,11 @@ describe('a new template', () => {
     )
     expect(await refusalOf({ senderName: 'MIMOZA' })).toBe('senderName: the sender name is DENIED')
     expect(await refusalOf({ senderName: 'MIMOZA', senderNameId: side.draftId })).toBe(
-      `senderName: sender name ${side.draftId} is ROMASHKA; give one of senderName and senderNameId`,
+      `senderName: sender name ${side.draftId} is ROMASHKA; give the name or the id, not both`,
     )
   })
 
-  test("has the messenger's own template for WHATSAPP alone, less what nobody knows", async () => {
+  test("has the messenger's own template for WHATSAPP only, without unknown fields", async () => {
     const content = { name: 'order_ready', language: 'ru', extra: { deep: 1 } }
     const { body } = await post(aTemplate({ channelType: 'WHATSAPP', content }))
     expect(body.content).toEqual({ name: 'order_ready', language: 'ru' })
@@ -123,7 +123,7 @@ describe('a new template', () => {
 })
 
 describe('a change', () => {
-  test('is shown; null takes away what may be absent', async () => {
+  test('is shown; null removes an optional field', async () => {
     const { body: made } = await post(
       aTemplate({
         channelType: 'WHATSAPP',
@@ -161,7 +161,7 @@ describe('a change', () => {
     expect((await put(made.id, { senderName: 'LANDYSH' })).body).toEqual(refusal(/^senderNameId: cannot be changed/))
   })
 
-  test('leaves what was approved as it was reviewed, but may close it', async () => {
+  test('cannot change the reviewed fields of an approved template, but can close it', async () => {
     const { id } = (await post(aTemplate())).body
     await approveTemplate(api.sql, id, new Date())
     expect((await put(id, { pattern: 'Another' })).body).toEqual(refusal(/^pattern: cannot be changed/))

@@ -45,7 +45,11 @@ const common = {
   ),
   brand: Maybe(OneOf(brands, { description: 'Which registration of `senderName`, where there are several' })),
   countryCode: Maybe(
-    Type.String({ minLength: 2, maxLength: 2, description: 'The same, by the country of the registration' }),
+    Type.String({
+      minLength: 2,
+      maxLength: 2,
+      description: 'The country of the registration of `senderName`, where there are several',
+    }),
   ),
   content: Type.Optional(Nullable(MessengerTemplate)),
   dateFrom: Maybe(DateTime),
@@ -176,7 +180,7 @@ const readNewTemplate = (
   dateTo: timeOrNull(dateTo ?? null),
 })
 
-/** Null takes away what a template can be without; of the rest it says nothing. */
+/** Null removes an optional field of a template. For other fields null means no change. */
 const readChange = ({
   templateType,
   pattern,
@@ -198,11 +202,11 @@ const readChange = ({
 const givenNameOf = ({ senderName, brand, countryCode }: Partial<Static<typeof NewTemplateBody>>) =>
   senderName ? { senderName, brand: brand ?? undefined, countryCode: countryCode ?? undefined } : undefined
 
-/** Less the fields that nobody knows. */
+/** Without unknown fields. */
 const messengerTemplateOf = (content: Template['content']) =>
   content && { name: content.name, language: content.language }
 
-/** The schema has checked it already. */
+/** The schema has validated the text. */
 const timeOf = (text: string): Date => readTimestamp(text)!.time
 const timeOrNull = (text: string | null) => (text === null ? null : timeOf(text))
 

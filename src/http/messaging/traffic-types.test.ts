@@ -80,22 +80,22 @@ describe('the traffic type', () => {
 
   test('follows an approval and a denial at once: the next message has it, or has it no more', async () => {
     for (let round = 0; round < 3; round++) {
-      expect(await kept(sms('Parcel 17 is here'))).toEqual(promo) // reads the templates as they are
-      const parcel = await aTemplate('TRANSACT', 'Parcel %d is here')
-      expect(await kept(sms('Parcel 17 is here'))).toMatchObject({ templateId: parcel, price: money('3.20') })
-      await denyTemplate(api.sql, parcel, undefined, new Date())
-      expect(await kept(sms('Parcel 17 is here'))).toEqual(promo)
+      expect(await kept(sms('Order 17 is here'))).toEqual(promo) // reads the templates as they are
+      const order = await aTemplate('TRANSACT', 'Order %d is here')
+      expect(await kept(sms('Order 17 is here'))).toMatchObject({ templateId: order, price: money('3.20') })
+      await denyTemplate(api.sql, order, undefined, new Date())
+      expect(await kept(sms('Order 17 is here'))).toEqual(promo)
     }
   })
 
   test('follows an approval at once with an Idempotency-Key too', async () => {
     const headers = (key: string) => ({ 'idempotency-key': key })
     const post = (key_: string) =>
-      api.call({ method: 'POST', path: '/message', body: sms('Parcel 17 is here'), key, headers: headers(key_) })
+      api.call({ method: 'POST', path: '/message', body: sms('Order 17 is here'), key, headers: headers(key_) })
     const typeOf = async ({ body }: Awaited<ReturnType<typeof post>>) =>
       (await api.call({ method: 'GET', path: `/message/${body.items[0].messageUuid}`, key })).body.trafficType
     expect(await typeOf(await post('before'))).toBe('PROMO')
-    await aTemplate('TRANSACT', 'Parcel %d is here')
+    await aTemplate('TRANSACT', 'Order %d is here')
     const first = await post('after')
     expect(await typeOf(first)).toBe('TRANSACT')
     expect((await post('after')).body).toEqual(first.body)
@@ -116,7 +116,7 @@ describe('the traffic type', () => {
   test.each([
     ['FLASHCALL', 'anyone', '4321'],
     ['VOICECODE', 'voicecode', { contentType: 'text', text: 'Your code is 4321' }],
-  ])('of a %s is AUTHORIZE, whatever is claimed', async (channelType, senderName, content) => {
+  ])('of a %s is AUTHORIZE, with any claimed type', async (channelType, senderName, content) => {
     for (const trafficType of [null, 'PROMO', 'AUTHORIZE']) {
       const code = await kept({ ...sent, channelType, senderName, content, trafficType })
       expect(code).toMatchObject({ trafficType: 'AUTHORIZE', templateId: null, priority: 0 })

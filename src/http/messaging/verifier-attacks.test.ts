@@ -216,7 +216,7 @@ describe('companies', () => {
     expect(await waiting).toBe('CONFIRMED')
   })
 
-  test('leave room for each other: guesses at one company are bounded, and those of others are answered', async () => {
+  test('do not block each other: the checks of one company are limited, and checks of other companies are answered', async () => {
     const mine = await aVerification()
     const foreign = await aMessagingSide(api.sql)
     const checker = new CodeChecker(api.sql, codes)
@@ -335,9 +335,12 @@ describe('limits', () => {
 })
 
 describe('texts', () => {
-  test.each(['__proto__', 'constructo', 'xx', 'ru-RU-x'])('in the language %s are those of another', async lang => {
-    expect((await send({ lang })).status).toBe(200)
-  })
+  test.each(['__proto__', 'constructo', 'xx', 'ru-RU-x'])(
+    'in the language %s fall back to another language',
+    async lang => {
+      expect((await send({ lang })).status).toBe(200)
+    },
+  )
 
   test('that a substitution makes too long are refused', async () => {
     const gateway = await aVerifier(api.sql, side.companyId, {
@@ -472,7 +475,7 @@ describe('the service', () => {
     expect(metrics).toContain('tidings_verification_refused_total{kind="company"} 0')
   })
 
-  test('logs no code, whatever is logged', async () => {
+  test('logs no code in any line', async () => {
     const engineLines: string[] = []
     await codeGateways(api.sql)
     await anEngine({ secret, log: pino({ level: 'trace' }, { write: line => void engineLines.push(line) }) })

@@ -94,7 +94,7 @@ export const verifierRoutes =
     })
   }
 
-/** A code that is not sent is answered like a message that is not. */
+/** A refused code gets the same answer as a refused message. */
 export function answerRefusal(reply: FastifyReply, refusal: Refusal): FastifyReply {
   if (refusal.why === 'too many')
     throw new AppError('too_many_requests', refusal.reason, { retryAfterSeconds: refusal.retryAfterSeconds })

@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 const search = (key: string, filter: string) => api.call({ method: 'GET', path: `/message?${filter}`, key })
 
-/** Nobody reads an inbound message until it is over. */
+/** Blocks every reader of inbound messages until it ends. */
 async function whileInboundIsLocked(work: () => Promise<void>) {
   await api.sql.begin(async sql => {
     await sql`lock table inbound_messages in access exclusive mode`

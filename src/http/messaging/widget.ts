@@ -56,7 +56,7 @@ const checkSchema = {
 type WidgetContext = Context & SessionContext
 
 /**
- * `widget/send` reads its body before it looks at the API key: a call with a wrong key marks the session in its body, so
+ * `widget/send` reads its body before it checks the API key. A call with a wrong key marks the session in its body, so
  * that the widget shows why no code comes.
  */
 export const widgetSendRoutes =
@@ -87,7 +87,7 @@ export const widgetSendRoutes =
       return outcome.kind === 'accepted' ? { messageUuid: outcome.uuid } : answerRefusal(reply, outcome)
     })
 
-    /** A key that is of another company, or not for this widget, is refused as a key of a wrong type is. */
+    /** A key of another company, or not for this widget, is refused like a key of a wrong type. */
     async function requireOwn(context: WidgetContext, caller: Caller, key: string) {
       const found = await sessionOf(context, key)
       if (!found || found.session.isOver) throw new AppError('not_found', 'Key not found: it is unknown or too old')
@@ -101,7 +101,7 @@ export const widgetSendRoutes =
 const ANSWER_TRIES = 20
 const ANSWER_EVERY_MS = 250
 
-/** Another call sends the same code at this moment, perhaps of a page that was loaded again: this one gets its answer. */
+/** If another call sends the same code at this moment, for example after a reload, this call gets the same answer. */
 async function untilAnswered(send: () => Promise<Acceptance>): Promise<Acceptance> {
   for (let tries = 1; ; tries++) {
     try {
@@ -120,7 +120,7 @@ const whyNotFor = ({ companyId, type }: Caller, widget: Widget): string | undefi
     return 'widget/send came with a key of the type BUILDER_WIDGET, and the widget is not for site builders'
 }
 
-/** The session that a key names, whichever company asks. */
+/** The session of a key, of any company. */
 async function sessionOf({ sql }: Context, key: string): Promise<{ widget: Widget; session: Session } | undefined> {
   const widget = await findWidget(sql, widgetIdIn(key))
   const session = widget && (await findSession(sql, widget.companyId, key))
@@ -134,7 +134,7 @@ const errorsOfKinds: Partial<Record<string, [WidgetErrorCode, string]>> = {
   access_denied: [widgetErrors.wrongKeyType, 'widget/send came with an API key of another type than VERIFIER'],
 }
 
-/** Strangers may call without an API key: their calls must not keep database connections busy. */
+/** Calls without an API key must not use up the database connections. */
 const marks = createTurnstile({
   most: 20,
   mostOfOne: 2,
@@ -144,7 +144,7 @@ const marks = createTurnstile({
   refusal: 'Too many calls are refused at once',
 })
 
-/** A call for which there is no room marks nothing: it is refused all the same. */
+/** If too many calls are marking sessions, this call marks none. It is refused in any case. */
 async function markRefused(context: Context, { body, ip }: FastifyRequest, error: unknown) {
   const shown = error instanceof AppError ? errorsOfKinds[error.kind] : undefined
   const key = keyIn(body)
@@ -166,7 +166,7 @@ const keyIn = (body: unknown): string | undefined => {
   return typeof key === 'string' && key !== '' ? key : undefined
 }
 
-/** Without a key nobody knows whose code is meant, unless only one session of the company waits. */
+/** Without a key the session is unknown, unless only one session of the company waits. */
 async function markKeyless({ sql }: Context, companyId: number) {
   const session = await onlyWaitingSession(sql, companyId)
   if (session) await failSession(sql, session, refusedBy(widgetErrors.noKey, 'widget/send came without key'))
@@ -185,7 +185,7 @@ export const widgetCheckRoutes =
       throw new AppError('invalid', 'key: must be given, or result for a form of a site builder')
     })
 
-    /** A session of the caller's company. A key of the type BUILDER_WIDGET finds those of site builders' widgets alone. */
+    /** A session of the caller's company. A key of the type BUILDER_WIDGET finds only sessions of widgets for site builders. */
     async function sessionFor({ companyId, type }: Caller, key: string): Promise<Session | undefined> {
       const session = await findSession(sql, companyId, key)
       if (!session || type !== 'BUILDER_WIDGET') return session
@@ -193,7 +193,7 @@ export const widgetCheckRoutes =
       return widget?.page.isBuilder ? session : undefined
     }
 
-    /** The signature proves it; it is told to the widget's company alone. */
+    /** The signature proves the confirmation. Only the company of the widget gets it. */
     async function outcomeOfResult({ caller }: FastifyRequest, text: string): Promise<Outcome> {
       const result = results.read(text)
       if (!result || !(await hadVerifier(sql, caller.companyId, result.widgetId))) return { status: 'NOT_FOUND' }

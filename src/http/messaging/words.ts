@@ -8,7 +8,7 @@ import type { Words } from '../reference/complete.ts'
 
 const to = { destination: '79160000001' }
 const uuid = '01a1ddc9-5d43-75d6-92c4-0cba6653d834'
-const nobody = { empty: { summary: 'No body is needed', value: {} } }
+const noBody = { empty: { summary: 'No body is needed', value: {} } }
 const repeat = 'Repeat the parameter for several.'
 
 export const messagingWords: Words = {
@@ -21,7 +21,7 @@ export const messagingWords: Words = {
     Dispatches: 'One text to many recipients: create, add recipients, start.',
     'Sender names': 'Names under which the company sends, and their review.',
     Templates: 'Reviewed texts; a message that matches one gets its traffic type.',
-    Verification: 'Codes that confirm a phone number: send one, check what was typed.',
+    Verification: 'Codes that confirm a phone number: send a code, check the code that the subscriber typed.',
     'Flash calls': 'What became of codes brought by a call.',
     Subscribers: 'Addresses of subscribers in bots and applications.',
     Connection: 'Whether the service is there.',
@@ -255,18 +255,18 @@ export const messagingWords: Words = {
       operationId: 'startDispatch',
       description:
         'Starts a dispatch, once. The price of all its messages is reserved; if the account cannot pay for them, nothing changes.',
-      examples: nobody,
+      examples: noBody,
       errors: [4020, 4030, 4031],
     },
     'POST /dispatch/{id}/stop': {
       operationId: 'stopDispatch',
       description: 'Stops a dispatch for good: messages that no operator has yet become `unsent` (454).',
-      examples: nobody,
+      examples: noBody,
       errors: [4030, 4031],
     },
     'GET /dispatch': {
       operationId: 'listDispatches',
-      description: 'Lists the dispatches of the company, newest first. Those of the partner API are among them.',
+      description: 'Lists the dispatches of the company, newest first, including dispatches of the partner API.',
       errors: [4030],
     },
     'GET /dispatch/{id}': {
@@ -401,7 +401,7 @@ export const messagingWords: Words = {
     'PUT /templates/{id}': {
       operationId: 'updateTemplate',
       description:
-        'Changes the fields that are sent. What was reviewed (`templateType`, `pattern`, `senderNameId`, `content`) can change until the operator has it, `dateFrom` until the approval, `dateTo` until the template is closed. Null removes `senderNameId`, `content` or `dateTo`.',
+        'Changes the fields that are sent. Reviewed fields (`templateType`, `pattern`, `senderNameId`, `content`) can change until the operator has it, `dateFrom` until the approval, `dateTo` until the template is closed. Null removes `senderNameId`, `content` or `dateTo`.',
       examples: { close: { summary: 'Close it at the end of 2034', value: { dateTo: '2035-01-01T00:00:00Z' } } },
       errors: [4030],
     },
@@ -484,7 +484,7 @@ export const messagingWords: Words = {
     countryCode: 'The country of the sender name that the template is bound to. Null: not bound.',
     'createTemplate.countryCode': 'Which registration of `senderName`, where there are several: by its country.',
     'updateTemplate.countryCode': 'Which registration of `senderName`, where there are several: by its country.',
-    countryId: 'The country of the name. 1 is Russia, and what is meant without it.',
+    countryId: 'The country of the name. 1 is Russia, the default.',
     'findMessages.country_code': 'Only messages to numbers of this country, such as `RU`.',
     'listSenderNames.country_code': `Only names for these countries, such as \`RU\`. ${repeat}`,
     created: 'When the dispatch was created.',

@@ -10,7 +10,7 @@ declare module 'fastify' {
   }
 }
 
-/** Lets in only requests with a valid token, before their body is read. */
+/** Accepts only requests with a valid token, checked before the body is read. */
 export function authenticatePartner(api: FastifyInstance, { sql, clock }: Context) {
   const partnerOf = createTokenReader(sql, clock)
 

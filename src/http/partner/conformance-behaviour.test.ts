@@ -708,7 +708,7 @@ describe('which senders a dispatch may name', () => {
     return senderId
   }
 
-  test.each(senderStatuses)('one that is %s, at creation and at start', async status => {
+  test.each(senderStatuses)('a sender that is %s, at creation and at start', async status => {
     const id = await aSenderThat(status)
     if (['REJECTED', 'DENIED', 'CLOSED'].includes(status)) {
       await expectRefused(() => withSenders([id]), new RegExp(`^senderIds\\[0\\].*${status}`))
@@ -721,7 +721,7 @@ describe('which senders a dispatch may name', () => {
     else await expectRefused(start, new RegExp(`sender ${id} .*${status}`))
   })
 
-  test.each(['REJECTED', 'DENIED', 'CLOSED'] as const)('one that became %s since does not start', async status => {
+  test.each(['REJECTED', 'DENIED', 'CLOSED'] as const)('a sender that became %s since does not start', async status => {
     const id = await aSenderThat('APPROVED')
     const made = await withSenders([id])
     await api.sql`update senders set status = ${status} where sender_id = ${id}`
@@ -820,7 +820,7 @@ describe('recipients', () => {
     ['7403 for a foreign number without a sender for it', { destination: '4915110000001' }, 7403],
     ['7404 for a placeholder without substitutions', { destination: numberOf.MTS, substitutions: undefined }, 7404],
     ['7404 for a substitution that is missing', { destination: numberOf.MTS, substitutions: { other: 'x' } }, 7404],
-    ['7404 for one that is null', { destination: numberOf.MTS, substitutions: { name: null } }, 7404],
+    ['7404 for a substitution that is null', { destination: numberOf.MTS, substitutions: { name: null } }, 7404],
     ['7404 for one in other letters', { destination: numberOf.MTS, substitutions: { Name: 'x' } }, 7404],
     ['7405 for an empty text', { destination: numberOf.MTS, customText: '' }, 7405],
     ['7405 for eleven parts', { destination: numberOf.MTS, customText: 'x'.repeat(1531) }, 7405],
@@ -1040,7 +1040,7 @@ describe('states of a dispatch', () => {
     if (from === to) expect(await printOfTables(api.sql)).toEqual(before)
   })
 
-  test.each(['STARTED', 'STOPPED', 'COMPLETED'])('messages are not added to one that is %s', async status => {
+  test.each(['STARTED', 'STOPPED', 'COMPLETED'])('messages are not added to a dispatch that is %s', async status => {
     const id = await inState(status)
     await expectRefused(() => post(`/dispatches/${id}/messages`, { messages: [{ destination: numberOf.MTS }] }))
   })

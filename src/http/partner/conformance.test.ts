@@ -18,7 +18,7 @@ import { aDispatch, aWorld, JPG, NOBODY, PDF, PNG, type Side, type World } from 
 import { aPartner, numberOf } from '../../testing/factories.ts'
 
 /**
- * Every endpoint of the partner API and every input it takes, held to the specification: what is refused is refused
+ * Every endpoint of the partner API and every input, compared with the specification: a wrong input is refused
  * with the right code, names the field, and leaves no trace in any table. The exact good answers and the rules behind
  * them are in conformance-behaviour.test.ts.
  */
@@ -155,7 +155,7 @@ describe.each(endpoints.map(endpoint => [nameOf(endpoint), endpoint] as const))(
   })
 
   if (endpoint.body)
-    test('a field that nobody knows is ignored', async () => {
+    test('an unknown field is ignored', async () => {
       const body = { ...endpoint.body!(world.mine), noSuchField: { deep: [1] } }
       expect((await send(requestOf(endpoint, { body }))).status).toBe(endpoint.status)
     })
@@ -193,7 +193,7 @@ describe.each(endpoints.map(endpoint => [nameOf(endpoint), endpoint] as const))(
   })
 })
 
-describe('what is inside the bounds is taken', () => {
+describe('a value inside the bounds is accepted', () => {
   const rows = accepted.flatMap(({ endpoint, path, values }) =>
     values.map(value => [`${endpoint} ${path} ${JSON.stringify(value)}`, endpoint, path, value] as const),
   )
@@ -234,7 +234,7 @@ describe('who may ask', () => {
     await expectRefused({ ...requestOf(endpoint), token: '' }, 401, 4010, NOT_AUTHENTICATED)
   })
 
-  test.each(rows)('%s with a token that nobody has is 4010', async (_, endpoint) => {
+  test.each(rows)('%s with an unknown token is 4010', async (_, endpoint) => {
     await expectRefused(requestOf(endpoint, { token: 'no-such-token' }), 401, 4010, NOT_AUTHENTICATED)
   })
 
@@ -344,7 +344,7 @@ describe('who may ask', () => {
   }
 })
 
-describe('what belongs to someone else, or to nobody', () => {
+describe('an object of another partner, or one without an owner', () => {
   test.each(
     withId.flatMap(endpoint =>
       [
@@ -374,7 +374,7 @@ describe('what belongs to someone else, or to nobody', () => {
   })
 
   test.each(withId.map(endpoint => [nameOf(endpoint), endpoint] as const))(
-    '%s of nobody is 4040',
+    '%s with an unknown id is 4040',
     async (_, endpoint) => {
       await expectRefused(requestOf(endpoint, { id: String(NOBODY) }), 404, 4040)
       await expectRefused(requestOf(endpoint, { id: String(Number.MAX_SAFE_INTEGER) }), 404, 4040)
@@ -397,7 +397,7 @@ describe('what belongs to someone else, or to nobody', () => {
   })
 
   test.each(withCompany)(
-    '%s naming the company or dispatch of another partner or of nobody is 4040',
+    '%s with a company or dispatch of another partner, or an unknown id, is 4040',
     async (...row) => {
       const [, endpoint, parameter] = row
       const { mine, foreign } = world
@@ -436,7 +436,7 @@ describe('what belongs to someone else, or to nobody', () => {
     ['POST /senders', 'documentIds', ['0198c5a0-0000-7000-8000-000000000000']],
     ['PUT /senders/{id}', 'documentIds', ['0198c5a0-0000-7000-8000-000000000000']],
     ['POST /dispatches', 'senderIds', [NOBODY]],
-  ])('%s with %s that nobody has is 4000', async (name, path, ids) => {
+  ])('%s with %s that does not exist is 4000', async (name, path, ids) => {
     const endpoint = endpoints.find(candidate => nameOf(candidate) === name)!
     const body = withValue(endpoint.body!(world.mine), path, ids)
     await expectRefused(requestOf(endpoint, { body }), 400, 4000, startingWith(path))
@@ -488,7 +488,7 @@ describe('bodies', () => {
   const json = { 'content-type': 'application/json' }
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
 
-  test.each(rows)('%s refuses what is no JSON', async (_, endpoint) => {
+  test.each(rows)('%s refuses a body that is no JSON', async (_, endpoint) => {
     const good = JSON.stringify(endpoint.body!(world.mine))
     for (const text of noJsonLike(good)) {
       await expectRefused(requestOf(endpoint, { body: Buffer.from(text), headers: json }), 400, 4000, /^body: /)
@@ -599,7 +599,7 @@ describe('documents', () => {
     ['PDF', PDF],
     ['JPG', JPG],
     ['PNG', PNG],
-  ])('a %s file is taken whatever its name and header say', async (_, content) => {
+  ])('a %s file is accepted with any name and content type', async (_, content) => {
     const answer = await send(upload(file(content, 'file.txt', 'file', 'text/plain')))
     expect([answer.status, answer.body.filename]).toEqual([201, 'file.txt'])
   })
@@ -611,7 +611,7 @@ describe('documents', () => {
     expect(stored!.size).toBe(LIMIT)
   })
 
-  test('the stored bytes are those that were sent', async () => {
+  test('the stored bytes are equal to the uploaded bytes', async () => {
     const content = Buffer.concat([PNG, Buffer.from(Array.from({ length: 256 }, (_, i) => i))])
     const { id } = (await send(upload(file(content, 'scan.png')))).body
     const [stored] = await api.sql`select content, kind from company_documents where document_id = ${id}`
@@ -660,6 +660,6 @@ describe('documents', () => {
   })
 })
 
-test('whatever was asked above, nothing was our fault', () => {
+test('no request above caused an internal error', () => {
   expect(api.errors).toEqual([])
 })

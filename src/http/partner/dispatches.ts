@@ -64,7 +64,7 @@ const Recipients = Type.Unsafe<Recipient[]>(
   ),
 )
 
-/** Whole numbers of a range, none of them twice. */
+/** Integers of a range without repetition. */
 const Distinct = (minimum: number, maximum: number) =>
   Type.Array(Type.Integer({ minimum, maximum }), { minItems: 1, uniqueItems: true })
 
@@ -126,7 +126,7 @@ const DispatchAnswer = Answer({
 
 const tags = ['Dispatches']
 const DryRun = Type.Object({
-  dryRun: Defaulted(Type.Boolean({ default: false, description: 'Answer as if, and store nothing' })),
+  dryRun: Defaulted(Type.Boolean({ default: false, description: 'Answer as usual, but store nothing' })),
 })
 const ListQuery = Type.Object({
   companyId: Id,
@@ -145,7 +145,7 @@ const schemas = {
     headers: IdempotencyHeader,
     querystring: DryRun,
     body: NewDispatchBody,
-    response: answers(200, 'What was accepted and what it may cost', CreationAnswer),
+    response: answers(200, 'The accepted messages and their highest price', CreationAnswer),
   },
   append: {
     tags,
@@ -153,10 +153,16 @@ const schemas = {
     headers: IdempotencyHeader,
     params: ById,
     body: Type.Object({ messages: Recipients }),
-    response: answers(200, 'What was accepted of this request, and what it may cost', CreationAnswer),
+    response: answers(200, 'The accepted messages of this request and their highest price', CreationAnswer),
   },
   start: { tags, summary: 'Start or resume', params: ById, body: NoBody, response: moved },
-  stop: { tags, summary: 'Hold what has not been sent yet', params: ById, body: NoBody, response: moved },
+  stop: {
+    tags,
+    summary: 'Stop sending; unsent messages wait for the next start',
+    params: ById,
+    body: NoBody,
+    response: moved,
+  },
   list: {
     tags,
     summary: 'List dispatches, newest first',
@@ -227,7 +233,7 @@ export const dispatchRoutes =
     )
   }
 
-/** The schema has checked startAt already. */
+/** The schema has validated startAt. */
 function scheduleOf({ startAt, hours, days }: { startAt: string; hours: number[]; days: number[] }): Schedule {
   const { time, offsetMinutes } = readTimestamp(startAt)!
   return { startAt: time, offsetMinutes, hours, days }

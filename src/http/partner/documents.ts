@@ -60,7 +60,7 @@ export const documentRoutes =
     })
   }
 
-/** Other parts beside the file are ignored. */
+/** Parts other than the file are ignored. */
 async function fileIn(request: FastifyRequest): Promise<{ filename: string; content: Buffer }> {
   const parts = await readForm(request, DOCUMENT_LIMIT_BYTES)
   const file = parts.find(({ filename }) => filename !== undefined)

@@ -155,7 +155,7 @@ describe.each(Object.entries(creating))('%s', (_, endpoint) => {
     expect(await printOfTables(api.sql)).toEqual(after)
   })
 
-  test('while the first is still in hand is 4090, and succeeds afterwards', async () => {
+  test('while the first request is being processed is 4090, and succeeds afterwards', async () => {
     const key = aKey()
     const other = connect(api.url, { max: 1 })
     try {

@@ -46,7 +46,7 @@ export const messageRoutes =
     })
   }
 
-/** The messages of a request share their moment: it is written once for a run of them. */
+/** Consecutive messages of one request share their time, so it is formatted once. */
 let last = { prefix: '', text: '' }
 
 function createdAtOf(uuid: string): string {

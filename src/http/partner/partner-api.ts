@@ -21,7 +21,7 @@ const description = introductionOf(
   'Get a token with `POST /auth/token` and send it as `Authorization: Bearer TOKEN` with every other request.',
 )
 
-/** The partner API: one file a resource. Everything but the token needs one. */
+/** The partner API, one file for each resource. All routes but the login need a token. */
 export async function registerPartnerApi(app: FastifyInstance, context: Context & { strangerBytes: StrangerBytes }) {
   await app.register(
     async api => {

@@ -3,7 +3,7 @@ import { callbackOf, oneOfBy } from '../reference/callbacks.ts'
 import type { Document, Schema } from '../reference/document.ts'
 import { Answer, DateTime } from '../schemas.ts'
 
-/** What the schemas of the partner API's routes do not say: the callbacks. */
+/** Adds the callbacks to the reference of the partner API. */
 export function addPartnerCallbacks(document: Document) {
   document.components.schemas = { ...document.components.schemas, ...eventSchemas }
   document.webhooks = { callback: callbackOf(words, oneOfBy('event', names)) }
@@ -18,7 +18,7 @@ const named = <T extends string, S extends string>(event: T, status: S, fields: 
     ...fields,
   })
 
-/** Without the parts that schemas share: each place gets a description of its own. */
+/** A deep copy, because each place gets its own description. */
 const copyOf = <T>(value: unknown) => JSON.parse(JSON.stringify(value)) as T
 
 const names = { sent: 'Event_sent', delivered: 'Event_delivered', failed: 'Event_failed' }

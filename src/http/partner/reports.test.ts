@@ -118,7 +118,7 @@ test('reads no further than the client takes it, and stops when the client goes 
   const response = await open(`/partner/v1/dispatches/${dispatchId}/report`)
   expect(response.statusCode).toBe(200)
 
-  // Nobody reads: what fits into the buffers on the way is read from the database, and no more.
+  // The client reads nothing: the service reads only as many rows from the database as the buffers hold.
   await eventually(() => expect(pages.quietForMs()).toBeGreaterThan(300))
   const { read } = pages
   expect(read()).toBeGreaterThan(0)

@@ -27,12 +27,12 @@ const columns = [
 
 const schema = {
   tags: ['Dispatches'],
-  summary: 'Every message of a dispatch and its fate, as CSV',
+  summary: 'Every message of a dispatch and its result, as CSV',
   description: `A line for each message, in the order submitted, under the names \`${columns.join(',')}\`.`,
   params: ById,
   response: {
     200: {
-      description: 'The lines, as they are read',
+      description: 'The lines of the report',
       content: { 'text/csv': { schema: { type: 'string' } } },
     },
     default: ErrorAnswer,
@@ -50,14 +50,14 @@ export const reportRoutes =
       reply
         .type('text/csv; charset=utf-8')
         .header('content-disposition', `attachment; filename="dispatch-${dispatch.dispatchId}.csv"`)
-      // No line needs to be read for the headers. A text in place of the stream would claim a length of zero.
+      // HEAD needs no line of the report. A text instead of the stream would have a Content-Length of zero.
       if (request.method === 'HEAD') return reply.send(Readable.from([]) as never)
       const open = () => streamOf(reportLines(sql, dispatch), reportStallMs)
       return reply.send(limit.admit(request.partner.partnerId, open) as never)
     })
   }
 
-/** A piece for each page: the next is read when the client has taken the last, and none once it has gone. */
+/** Yields one piece for each page. The next page is read after the client has read the last. Reading ends with the connection. */
 export async function* reportLines(sql: Sql, dispatch: Dispatch): AsyncGenerator<string> {
   yield `${columns.join(',')}\r\n`
   for await (const page of everyMessage(sql, dispatch)) yield page.map(lineOf).join('')
@@ -74,6 +74,6 @@ function cell(value: string | number | null | undefined): string {
   return needsQuotes.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** A spreadsheet would calculate what begins like this; an apostrophe makes it text. */
+/** A spreadsheet runs values with these first characters as formulas. An apostrophe makes them text. */
 const opensFormula = /^[=+\-@\t\r]/
 const needsQuotes = /[",;\t\r\n]/

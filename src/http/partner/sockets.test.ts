@@ -193,7 +193,7 @@ describe('bodies', () => {
   })
 })
 
-describe('what is no HTTP', () => {
+describe('a request that is no HTTP', () => {
   test.each([
     ['garbage', '\x00\x01\x02\x03garbage\r\n\r\n'],
     ['a greeting of another protocol', 'EHLO mail.example.com\r\n\r\n'],
@@ -329,7 +329,7 @@ describe('a kept connection', () => {
     expect(answers.map(({ port }) => port)).toEqual(answers.map(() => answers[0]!.port))
   })
 
-  test('that ends with a body nobody could read says so, and the next one works', async () => {
+  test('with a body that cannot be parsed answers an error and stays usable, or says that it closes', async () => {
     const { ask, close } = useAgent()
     const broken = await ask('POST', '/partner/v1/company', '{', jsonType)
     const next = await ask('GET', '/partner/v1/company')

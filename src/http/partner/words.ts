@@ -29,7 +29,7 @@ export const partnerWords: Words = {
     'POST /auth/token': {
       operationId: 'getToken',
       description:
-        'Exchanges login and password for a token. The token lives for 24 hours, or until the password is changed. After ten wrong logins the answer is 429 for a while, whatever the password.',
+        'Exchanges login and password for a token. The token lives for 24 hours, or until the password is changed. After ten wrong logins the answer is 429 for a while, even with the right password.',
       examples: {
         demo: {
           summary: 'The demo partner (put in the password that the first start printed)',
@@ -122,7 +122,7 @@ export const partnerWords: Words = {
     'POST /senders/{id}/suspend': {
       operationId: 'suspendSender',
       description:
-        'Stops all traffic under the name at once, whatever its status. Messages under it wait until `unsuspend`.',
+        'Stops all traffic under the name at once, in every status. Messages under it wait until `unsuspend`.',
       examples: { repair: { summary: 'With a reason', value: { reason: 'Under repair' } } },
     },
     'POST /senders/{id}/unsuspend': {
@@ -275,7 +275,7 @@ export const partnerWords: Words = {
     counteragentType: 'LEGAL: a legal entity. INDIVIDUAL: a sole proprietor.',
     countryCode: 'The country: two capital letters.',
     'listSenders.countryCode': 'Only names for these countries, such as `RU`. Repeat the parameter for several.',
-    countryId: 'The country of the name. 1 is Russia, and what is meant without it.',
+    countryId: 'The country of the name. 1 is Russia, the default.',
     createdAt: 'When it was created.',
     currency: 'The currency, as ISO 4217 writes it.',
     customText: 'The whole text for this recipient, sent as it is, in place of the text of the dispatch.',

@@ -1,6 +1,6 @@
 import type { Operation, Schema } from './document.ts'
 
-/** What the service sends to a client's server, for the reference of both APIs. */
+/** Callbacks in the reference of both APIs. */
 
 const header = (name: string, description: string) => ({
   name,
@@ -26,7 +26,7 @@ export const callbackOf = (words: CallbackWords, schema: Schema): { post: Operat
     description: `${words.description}\n\n${rules}`,
     security: [],
     parameters: [
-      header('webhook-id', 'The id of what is inside: the same events have the same id.'),
+      header('webhook-id', 'The id of the events in the request: the same events have the same id.'),
       header('webhook-timestamp', 'When this try was made, in seconds since 1970.'),
       header('webhook-signature', '`v1,` and the HMAC-SHA256 over `id.timestamp.body`, in Base64.'),
     ],
@@ -40,7 +40,7 @@ export const callbackOf = (words: CallbackWords, schema: Schema): { post: Operat
   },
 })
 
-/** One of these schemas, as the field of that name says. */
+/** One of these schemas. The field of that name decides which. */
 export const oneOfBy = (field: string, names: Record<string, string>): Schema => ({
   oneOf: Object.values(names).map(name => ({ $ref: `#/components/schemas/${name}` })),
   discriminator: {

@@ -15,27 +15,27 @@ import { type SampleWords, sampleOf } from './samples.ts'
 
 export type OperationWords = {
   operationId: string
-  /** In place of the description that the route has. */
+  /** Replaces the description of the route. */
   description?: string
-  /** Bodies that work in the demo world, the usual one first. */
+  /** Bodies that work with the demo data, the most common first. */
   examples?: Record<string, Example>
-  /** Error codes beyond those that follow from the form of the operation. */
+  /** Error codes in addition to the codes that follow from the schema of the operation. */
   errors?: number[]
 }
 
-/** What the schemas of the routes do not say. */
+/** The texts and names that the schemas of the routes do not have. */
 export type Words = {
   tags: Record<string, string>
   /** By method and path, such as `POST /company`. */
   operations: Record<string, OperationWords>
-  /** Schemas that get a name: where each is found, such as `listMessages.200.items`. */
+  /** Schemas that get a name, with their place, such as `listMessages.200.items`. */
   components: Record<string, string>
   /**
-   * Descriptions of fields and parameters, by name; one that means something else in one place has the name of its
-   * operation or component before it, such as `Tariff.brand`.
+   * Descriptions of fields and parameters, by name. If a name has another meaning in one place, the description has the
+   * operation or component before the name, such as `Tariff.brand`.
    */
   fields: Record<string, string>
-  /** Codes of 401, which differ between the APIs. */
+  /** The codes with status 401, which differ between the APIs. */
   notAuthenticated: number[]
   samples: SampleWords
 }
@@ -68,18 +68,18 @@ function nameOperation(operation: Operation, words: OperationWords | undefined) 
   for (const parameter of operation.parameters ?? []) {
     if (parameter.name === 'idempotency-key') parameter.name = 'Idempotency-Key'
   }
-  // What the route says of keys comes last, in a paragraph of its own.
+  // The sentence of the route about API keys comes last, in a paragraph of its own.
   const keys = /Takes a key of the type .*$/.exec(operation.description ?? '')?.[0]
   if (words?.description) operation.description = [words.description, keys].filter(Boolean).join('\n\n')
 }
 
-/** The generator calls every body required; one that may be null may be left out. */
+/** The generator marks every body as required. A body that may be null is optional. */
 function markOptionalBody({ requestBody }: Operation) {
   const schemas = Object.values(requestBody?.content ?? {}).map(({ schema }) => schema)
   if (requestBody && schemas.every(({ type }) => type?.includes('null'))) requestBody.required = false
 }
 
-/** The same examples stand in every form that a body may have; a form may have the JSON in a part of its own. */
+/** Adds the same examples to every content type of a body. A multipart form may have the JSON in one of its parts. */
 function addExamples({ requestBody }: Operation, examples: Record<string, Example> | undefined) {
   if (!examples) return
   for (const media of Object.values(requestBody?.content ?? {})) {
@@ -123,7 +123,7 @@ const isEmptyBody = (schema: Schema) => schema.type?.includes('null') && !schema
 const errorSchema: Schema = {
   title: 'Error',
   type: 'object',
-  description: 'What was wrong: a code for programs, a message for people.',
+  description: 'The error: a code for programs, a message for people.',
   required: ['error'],
   additionalProperties: false,
   properties: {
@@ -157,7 +157,7 @@ const errorHeaders: Record<string, Header> = {
 
 const retryAfter: Header = { description: 'Seconds to wait before the next try.', schema: { type: 'integer' } }
 
-/** Replaces the one answer "for everything else" by an answer for each status that the operation can have. */
+/** Replaces the default answer by an answer for each error status of the operation. */
 function addErrors(document: Document, operation: Operation, notAuthenticated: number[], more: number[] = []) {
   delete operation.responses.default
   const codes = [...new Set([...codesOf(operation, notAuthenticated), ...more])].sort((a, b) => a - b)
@@ -183,7 +183,7 @@ function codesOf({ parameters = [], requestBody, security = [] }: Operation, not
   ]
 }
 
-/** A message that is refused alone, in a request of its own, has its own code in an answer of status 400. */
+/** A request with a single message that is refused gets status 400 with the code of the message. */
 const statusOf = (code: number) => answerErrors.find(entry => entry.code === code)?.status ?? 400
 
 function errorAnswer(codes: number[]): Answer {
@@ -200,7 +200,7 @@ function errorAnswer(codes: number[]): Answer {
   }
 }
 
-/** `msg` where it is always, or often, the same. */
+/** The usual `msg` of a code. */
 const usualMessages: Record<number, string> = {
   4000: 'schedule.hours[1]: must be 0 to 23',
   4010: 'Not Authenticated',
@@ -216,7 +216,7 @@ const usualMessages: Record<number, string> = {
 
 // Schemas -----------------------------------------------------------------------------------------------------------
 
-/** Writes "a string or null" in one schema instead of a choice of two, wherever that means the same. */
+/** Replaces a choice between a type and null by one schema with both types, if the meaning stays the same. */
 export function withPlainNulls(schema: Schema): Schema {
   for (const { inner, replace } of innerSchemas(schema)) replace(withPlainNulls(inner))
   const [given, isNull, ...more] = schema.anyOf ?? []
@@ -227,7 +227,7 @@ export function withPlainNulls(schema: Schema): Schema {
 }
 
 /**
- * Writes the types that a choice allows beside the choice, for Scalar expects a type. Not beside choices of objects, for
+ * Adds the types of a choice to its schema, because Scalar expects a type. Choices of objects are left out, because
  * openapi-typescript would add an empty object to them.
  */
 function nameTypes(schema: Schema) {
@@ -236,7 +236,7 @@ function nameTypes(schema: Schema) {
   if (types.length > 0 && !types.includes(undefined)) schema.type ??= [...new Set(types.flat() as string[])]
 }
 
-/** Moves schemas that are worth a name into the components, and refers to them wherever they stand. */
+/** Moves named schemas into the components, and replaces each use by a reference. */
 function nameSchemas(document: Document, components: Record<string, string>) {
   const names = new Map(
     Object.entries(components).map(([name, place]) => [comparable(schemaAt(document, place)), name] as const),
@@ -255,10 +255,10 @@ function nameSchemas(document: Document, components: Record<string, string>) {
   }
 }
 
-/** The description of an answer stands on its schema too, and is not part of what the schema is. */
+/** The schema of an answer repeats the description of the answer. Without it, equal schemas are equal. */
 const comparable = ({ description: _, ...schema }: Schema) => JSON.stringify(schema)
 
-/** `listMessages.200.items`: of this operation, of this answer, the items of the property of that name. */
+/** Finds a schema by its place: `listMessages.200.items` is the items of the property `items` in the answer 200. */
 function schemaAt(document: Document, place: string): Schema {
   const [operationId, status, ...steps] = place.split('.')
   const operation = operationsOf(document).find(([, one]) => one.operationId === operationId)?.[1]
@@ -283,7 +283,7 @@ function describeFields(document: Document, fields: Record<string, string>) {
   for (const [owner, schema] of Object.entries(document.components.schemas!)) describeSchema(schema, owner, fields)
 }
 
-/** Values that the reference shows in answers, for fields that have the same meaning everywhere. */
+/** Example values in answers, for fields with the same meaning in all places. */
 const fieldExamples: Record<string, unknown> = {
   brandId: 1,
   callbackUrl: 'https://shop.example.com/tidings',
@@ -307,7 +307,7 @@ const fieldExamples: Record<string, unknown> = {
   trafficCenterId: 1,
 }
 
-/** Descriptions in the schemas of routes may be fragments of error messages, so the words of the reference win. */
+/** Descriptions in the schemas of routes may be fragments of error messages, so the texts of the reference replace them. */
 function describeSchema(schema: Schema, owner: string, fields: Record<string, string>) {
   for (const [name, field] of Object.entries(schema.properties ?? {})) {
     const description = fields[`${owner}.${name}`] ?? fields[name]

@@ -1,4 +1,4 @@
-/** An OpenAPI 3.1 document, as far as it is completed here. */
+/** The parts of an OpenAPI 3.1 document that are completed here. */
 
 export type Schema = {
   $ref?: string
@@ -66,7 +66,7 @@ export const operationsOf = ({ paths }: Document): [string, Operation][] =>
     ]),
   )
 
-/** Schemas directly inside of a schema, each with a function that puts another in its place. */
+/** The schemas directly inside a schema, each with a function that replaces it. */
 export function innerSchemas(schema: Schema): { inner: Schema; replace: (by: Schema) => void }[] {
   const found: { inner: Schema; replace: (by: Schema) => void }[] = []
   const add = (holder: object, key: string | number) => {
@@ -86,7 +86,7 @@ export function innerSchemas(schema: Schema): { inner: Schema; replace: (by: Sch
   return found
 }
 
-/** Where schemas begin: bodies, answers, parameters and components, each with the name of its owner. */
+/** The outermost schemas: bodies, answers, parameters and components, each with the name of its owner. */
 export function rootSchemas(document: Document): { owner: string; holder: { schema: Schema } }[] {
   const operations = [...operationsOf(document).map(([, operation]) => operation), ...webhooksOf(document)]
   return operations.flatMap(({ operationId, parameters = [], requestBody, responses }) => {

@@ -16,7 +16,7 @@ export const errorsPage = () => `<!doctype html>
     <a href="/docs">API reference</a>
     <h1>Error codes</h1>
     <p>Every answer that is not a success has the body <code>{"error": {"code", "msg"}}</code>: the code is one of the
-      first list, and <code>msg</code> says in a sentence what was wrong. A message that failed carries a code of the
+      first list, and <code>msg</code> describes the error in a sentence. A message that failed carries a code of the
       second list as <code>errorCode</code>, in callbacks as <code>error_code</code>. The verification widget shows
       visitors a number of the third list.</p>
     <nav aria-label="Codes">
@@ -42,12 +42,12 @@ export const errorsPage = () => `<!doctype html>
 </html>
 `
 
-/** What the widget's own requests may be answered besides: a number that is not served, and what any request may get. */
+/** Other errors of the widget's own requests: a number that is not served, and the errors of all requests. */
 const alsoInWidget = answerErrors.filter(({ code }) => [4000, 4290, 5000, 5030].includes(code))
 
 const anchorOf = ({ code }: ErrorEntry) => String(code)
 
-/** 320 is in the first list, too. */
+/** A prefix, because the code 320 is in the first list too. */
 const anchorOfWidget = ({ code }: ErrorEntry) =>
   answerErrors.some(entry => entry.code === code) ? `widget-${code}` : String(code)
 
@@ -63,7 +63,7 @@ const section = (entry: ErrorEntry, note = '', anchor = anchorOf(entry)) => `<se
       </dl>
     </section>`
 
-/** Plain words with code between backticks. */
+/** Text with code between backticks. */
 const text = (words: string) =>
   words
     .replaceAll('&', '&amp;')

@@ -1,6 +1,6 @@
 /**
  * Every error code of both APIs and of the widget, as `/docs/errors` and the OpenAPI documents explain it. A test compares
- * these lists with the codes that `error-handler.ts` answers, those that messages carry and those that the widget shows.
+ * these lists with the codes of `error-handler.ts`, the error codes of messages and the error codes of the widget.
  */
 
 export type ErrorEntry = {
@@ -11,7 +11,7 @@ export type ErrorEntry = {
   remedy: string
 }
 
-/** A code in the body of an answer that is not a success. */
+/** A code in the body of an error answer. */
 export type AnswerError = ErrorEntry & { status: number }
 
 export const answerErrors: AnswerError[] = [
@@ -352,7 +352,7 @@ export const messageErrors: ErrorEntry[] = [
   },
 ]
 
-/** A number that the verification widget shows on a page. The visitor can do something about 1xx only. */
+/** An error code that the verification widget shows on a page. The visitor can solve only problems with 1xx. */
 export const widgetErrors: ErrorEntry[] = [
   {
     code: 110,
@@ -457,5 +457,5 @@ export const widgetErrors: ErrorEntry[] = [
 export const errorOf = (code: number): ErrorEntry =>
   [...answerErrors, ...messageErrors].find(entry => entry.code === code)!
 
-/** Where a code is explained. */
+/** The anchor of a code on the page. */
 export const helpAddress = (code: number) => `/docs/errors#${code}`

@@ -1,6 +1,6 @@
 import { answerErrors, helpAddress } from './errors.ts'
 
-/** The first words of an API's reference: what it is, how to authenticate, and what holds for every request. */
+/** The introduction of an API's reference: its purpose, authentication, and rules for every request. */
 export const introductionOf = (what: string, authentication: string) =>
   [
     what,
@@ -25,5 +25,5 @@ export const introductionOf = (what: string, authentication: string) =>
     '|---|---|---|',
     ...answerErrors.map(({ code, status, title }) => `| [${code}](${helpAddress(code)}) | ${status} | ${title} |`),
     '',
-    `[All codes, those of messages too](/docs/errors), with cause and remedy. A wrong method is 405 with the methods that the address takes in \`Allow\`.`,
+    `[All codes, including the error codes of messages](/docs/errors), with cause and remedy. A wrong method is 405 with the methods that the address takes in \`Allow\`.`,
   ].join('\n')

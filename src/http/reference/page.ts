@@ -1,4 +1,4 @@
-/** The page of the API reference, and what it loads besides Scalar. */
+/** The page of the API reference, with its own script and styles. */
 
 export const icon =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Cpath fill='%230b6e8f' d='M4 6h24v16H14l-6 5v-5H4z'/%3E%3C/svg%3E"
@@ -21,7 +21,7 @@ export const referencePage = `<!doctype html>
 </html>
 `
 
-/** Nothing is asked of another origin: no fonts, no proxy, no telemetry, no agent. */
+/** The page sends no request to another origin: no fonts, no proxy, no telemetry, no agent. */
 export const referenceScript = `Scalar.createApiReference('#reference', {
   sources: [
     { title: 'Messaging API', slug: 'messaging', url: '/docs/messaging.json', default: true,
@@ -39,7 +39,7 @@ export const referenceScript = `Scalar.createApiReference('#reference', {
   mcp: { disabled: true },
   documentDownloadType: 'json',
   operationTitleSource: 'summary',
-  // Samples in curl and Python; the documents bring those in TypeScript.
+  // Samples in curl and Python. The documents contain the samples in TypeScript.
   hiddenClients: {
     c: true, clojure: true, csharp: true, dart: true, fsharp: true, go: true, http: true, java: true, js: true,
     kotlin: true, node: true, objc: true, ocaml: true, php: true, powershell: true, r: true, ruby: true, rust: true,

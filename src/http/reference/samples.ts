@@ -1,6 +1,6 @@
 import type { Operation } from './document.ts'
 
-/** A sample of an operation in TypeScript; Scalar makes those in curl and Python itself. */
+/** A sample of an operation in TypeScript. Scalar makes the samples in curl and Python itself. */
 export type Sample = { lang: string; label: string; source: string }
 
 export type SampleWords = { base: string; baseVariable: string; secretVariable: string }

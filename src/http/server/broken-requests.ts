@@ -8,7 +8,7 @@ import { errorBody, helpLink } from '../error-handler.ts'
 type RawError = { status: string; code: number; message: string; headers?: Record<string, string> }
 
 /**
- * For a connection that no request object exists for: the error object in an answer written by hand, and the end.
+ * Writes the error object to a socket without a request object, and closes it.
  * Returns the request id of the answer.
  */
 export function endWithError(socket: Duplex, { status, code, message, headers = {} }: RawError): string {
@@ -23,12 +23,12 @@ export function endWithError(socket: Duplex, { status, code, message, headers = 
     Connection: 'close',
   }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.on('error', () => {}) // the client may be gone already
+  socket.on('error', () => {}) // the client may have closed the connection
   socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${body}`)
   return requestId
 }
 
-/** Answers what Node's parser cannot read as HTTP. */
+/** Answers a request that Node cannot parse as HTTP. */
 export function answerBrokenRequest(this: FastifyInstance, error: Error & { code?: string }, socket: Duplex) {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const message = brokenRequests[error.code ?? ''] ?? 'The request is not HTTP'
@@ -44,7 +44,7 @@ const brokenRequests: Record<string, string> = {
 }
 
 /**
- * Takes over what Node would answer by itself with an empty body, or with nothing: a missing `Host` (the server must be
+ * Answers the requests that Node would answer with an empty body or not at all: a missing `Host` (the server must be
  * made with `requireHostHeader: false`), an unknown `Expect`, and CONNECT.
  */
 export function answerInPlaceOfNode(app: FastifyInstance) {
@@ -53,7 +53,7 @@ export function answerInPlaceOfNode(app: FastifyInstance) {
     done(isWithoutHost ? invalid('Host: is required') : undefined)
   })
   const server = app.server as Server
-  // An expectation that we do not know is ignored, as HTTP allows.
+  // An unknown expectation is ignored, as HTTP allows.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('connect', (_, socket: Duplex) => {
     const message = 'CONNECT is not allowed here'

@@ -7,13 +7,13 @@ import { addressesOf, networkOf } from './networks.ts'
 
 type Bounds = { connections: number; connectionsPerAddress: number; trustedProxies: string[]; log: Logger }
 
-export const TOO_MANY_CONNECTIONS = 'Too many connections: use those that are open, or try again in a moment'
+export const TOO_MANY_CONNECTIONS = 'Too many connections: use the open ones, or try again in a moment'
 const WARN_EVERY_MS = 60_000
 const CLOSE_IDLE_EVERY_MS = 1_000
 
 /**
- * Bounds the connections of this process, in all and from one address, over all servers that it is told of. A proxy that
- * is trusted speaks for many clients: only the bound for all holds for it.
+ * Limits the connections of this process, in all and from one address, over all its servers. A trusted proxy passes on the
+ * requests of many clients, so only the limit for all connections holds for it.
  */
 export class ConnectionLimit {
   readonly #bounds: Bounds
@@ -31,7 +31,7 @@ export class ConnectionLimit {
     this.#trusted = addressesOf(bounds.trustedProxies)
   }
 
-  /** Bytes of a refused connection may arrive before it is closed: no request in them may take effect. */
+  /** A refused connection may deliver bytes before it is closed. No request in them may take effect. */
   isRefused(socket: Socket): boolean {
     return this.#refusedSockets.has(socket)
   }
@@ -76,7 +76,7 @@ export class ConnectionLimit {
     socket.destroySoon()
   }
 
-  /** Clients that keep a connection without using it make room for the next ones. */
+  /** Closes idle connections, so that new clients can connect. */
   #closeIdle() {
     const now = performance.now()
     if (now - this.#closedIdleAt < CLOSE_IDLE_EVERY_MS) return

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 
-/** The names that settings know for networks. */
+/** The names of networks in the settings. */
 const namedNetworks: Record<string, string[]> = {
   loopback: ['127.0.0.0/8', '::1/128'],
   linklocal: ['169.254.0.0/16', 'fe80::/10'],
@@ -9,7 +9,7 @@ const namedNetworks: Record<string, string[]> = {
 
 export const addressesOf = (networks: string[]): string[] => networks.flatMap(name => namedNetworks[name] ?? [name])
 
-/** One subscriber of an IPv6 network has 2^64 addresses: they count as one. A client that is gone has none. */
+/** The /64 network of an IPv6 address, because one subscriber has 2^64 addresses. A closed connection has no address. */
 export function networkOf(address: string | undefined): string {
   const plain = (address ?? '').replace(/^::ffff:(?=\d+\.)/, '').replace(/%.*$/, '')
   if (!isIPv6(plain)) return plain

@@ -4,22 +4,22 @@ import type { Logger } from 'pino'
 const MOST_PATH_CHARACTERS = 200
 
 /**
- * One line for each request: errors at `info`, everything at `debug`. Without bodies, query and headers, which hold keys
- * and texts. The request id is in every line that `request.log` writes.
+ * Logs one line for each request: errors at `info`, all others at `debug`. Bodies, queries and headers contain keys and
+ * texts, so they are not logged. Every line of `request.log` has the request id.
  */
 export function logRequests(app: FastifyInstance, { log }: { log: Logger }) {
   app.addHook('onResponse', (request, reply, done) => {
     if (log.isLevelEnabled(levelOf(reply))) logAnswer(request, reply)
     done()
   })
-  // A client that hangs up is no error of ours: no stack.
+  // A client that closes the connection is no error of the service: no stack.
   app.addHook('onRequestAbort', (request, done) => {
     request.log.info(placeOf(request), 'request.aborted')
     done()
   })
 }
 
-/** For requests that reach no hook, because the router cannot read them. */
+/** For requests without hooks, because the router cannot parse them. */
 export function logAnswer(request: FastifyRequest, reply: FastifyReply) {
   request.log[levelOf(reply)](lineOf(request, reply), 'request.answered')
 }
@@ -35,7 +35,7 @@ function lineOf(request: FastifyRequest, reply: FastifyReply) {
   }
 }
 
-/** The route without its parameters; of a request that no route takes, its path. */
+/** The pattern of the route, or the path of a request without a route. */
 export function placeOf({ method, routeOptions, url }: FastifyRequest) {
   const route = routeOptions.url
   return route === undefined
@@ -43,7 +43,7 @@ export function placeOf({ method, routeOptions, url }: FastifyRequest) {
     : { method, route }
 }
 
-/** Of a key its company; of a partner's token the partner, and the company that the request names. */
+/** The company of an API key; or the partner of a token, and the company that the request names. */
 function callerOf({ caller, partner, body, query }: FastifyRequest) {
   if (caller) return { companyId: caller.companyId }
   if (!partner) return {}
@@ -53,7 +53,7 @@ function callerOf({ caller, partner, body, query }: FastifyRequest) {
 
 type Named = { companyId?: unknown } | null | undefined
 
-/** The framework's own lines, in our form: the one for each request is ours, and an answer cut off needs no stack. */
+/** Replaces log lines of the framework: `logRequests` writes the line of a request, and an aborted answer needs no stack. */
 export class OwnLines extends LogController {
   constructor() {
     super({ disableRequestLogging: true, requestIdLogLabel: 'requestId' })

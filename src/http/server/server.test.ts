@@ -128,7 +128,7 @@ describe('connections', () => {
     expect(logged('connections.refused').length).toBeGreaterThan(0)
   })
 
-  test('that are refused have no effect, whatever they ask', async () => {
+  test('that are refused have no effect, with any request', async () => {
     const { port } = await anApp({ limits: { connectionsPerAddress: 1 } })
     const first = dial(port)
     first.write(head('GET', '/healthz'))
@@ -158,7 +158,7 @@ describe('connections', () => {
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['::1', '0:0:0:0::/64'],
-  ])('from %s count as those of %s', (address, network) => {
+  ])('from %s count for the network %s', (address, network) => {
     expect(networkOf(address)).toBe(network)
   })
 })

@@ -3,13 +3,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError, invalid } from '../../base/errors.ts'
 import { networkOf } from './networks.ts'
 
-/** One address gets at most this share of the bytes, so that it cannot lock all others out. */
+/** One address gets at most this share of the bytes, so that other addresses always have some left. */
 const SHARE_OF_ONE_ADDRESS = 1 / 4
 const BODY_TIMEOUT_MS = 10_000
 
 /**
- * Bounds the memory for bodies that are read before their sender is known: in all, by address, and in the time that they
- * may take to arrive. For the routes of one scope; several scopes may share the bytes.
+ * Limits the memory for bodies that are read before the client is authenticated: in all, by address, and in the time that
+ * they may take to arrive. It holds for the routes of one scope. Several scopes may share the limit.
  */
 export class StrangerBytes {
   readonly #most: number
@@ -30,12 +30,12 @@ export class StrangerBytes {
       const counted = this.#counted(networkOf(request.ip))
       reply.raw.once('close', counted.release)
       payload.once('error', error => counted.stream.destroy(error))
-      // Whatever ended it: the rest of the request is thrown away as it arrives.
+      // After the end or an error, the rest of the request is read and discarded.
       counted.stream.once('close', () => {
         payload.unpipe(counted.stream)
         payload.resume()
       })
-      // Of a body that was unpacked: the framework compares it with Content-Length.
+      // The length of the compressed body, which the framework compares with Content-Length.
       const receivedEncodedLength = { get: () => payload.receivedEncodedLength }
       return Object.defineProperties(payload.pipe(counted.stream), { receivedEncodedLength })
     })

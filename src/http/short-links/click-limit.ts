@@ -2,14 +2,14 @@ const COUNTED_EVERY_MS = 10_000
 const MOST_REMEMBERED = 10_000
 
 /**
- * A flood of clicks on one link from one address counts once in ten seconds: each click is a row, and may be a callback
- * to the client. Kept in this process alone: several of them count a flood several times at most.
+ * Counts clicks on one link from one address at most once in ten seconds, because each counted click writes a row and may
+ * send a callback. Each process has its own limit, so several processes may count a click each.
  */
 export class ClickLimit {
-  /** By link and address, the time of the last click that counted; the oldest first. */
+  /** The time of the last counted click, by link and address. The oldest first. */
   readonly #countedAt = new Map<string, number>()
 
-  /** Whether a click counts; if so, the next ones do not for a while. */
+  /** Whether a click counts. After a counted click, the next clicks do not count for ten seconds. */
   take(code: string, address: string, now: Date): boolean {
     const key = keyOf(code, address)
     const last = this.#countedAt.get(key)
@@ -20,7 +20,7 @@ export class ClickLimit {
     return true
   }
 
-  /** The click could not be written after all. */
+  /** Forgets a click that could not be written. */
   giveBack(code: string, address: string) {
     this.#countedAt.delete(keyOf(code, address))
   }

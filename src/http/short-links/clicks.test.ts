@@ -157,7 +157,7 @@ test.each([
   expect(await callbacks()).toEqual([])
 })
 
-test('what is no click is not told', async () => {
+test('a request that is no click sends no callback', async () => {
   const shortUrl = await shortUrlIn(await send())
   await follow(shortUrl, {}, 'HEAD')
   await follow(shortUrl, { 'user-agent': 'WhatsApp/2.23.20.0 A' })

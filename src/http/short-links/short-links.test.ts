@@ -96,11 +96,11 @@ test.each([
 })
 
 test.each([
-  ['a code that nobody has', '/s/Zb3dEf7hIj'],
+  ['an unknown code', '/s/Zb3dEf7hIj'],
   ['the same in other letters', `/s/${code.toLowerCase()}`],
   ['a code that cannot be', '/s/..%2f..%2fetc'],
   ['one with a character that the database has no room for', '/s/abcdefg%00'],
-  ['one that is too long', `/s/${'a'.repeat(400)}`],
+  ['a code that is too long', `/s/${'a'.repeat(400)}`],
   ['nothing', '/s/'],
 ])('%s is not found, in our form', async (_, path) => {
   const answer = await get(path)

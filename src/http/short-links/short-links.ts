@@ -11,8 +11,8 @@ import { networkOf } from '../server/networks.ts'
 import { ClickLimit } from './click-limit.ts'
 
 /**
- * `GET /s/{code}`: sends a browser where the short link leads. The answer is never kept, so that every click comes by
- * here, and the page it leads to does not learn the short link.
+ * `GET /s/{code}`: redirects a browser to the target of the short link. The answer is not cached, so that the service sees
+ * every click. The target page does not learn the short link.
  */
 export function registerShortLinks(app: FastifyInstance, { sql, clock, publicUrl }: Context) {
   const base = `${publicUrl}/s`
@@ -43,27 +43,27 @@ export function registerShortLinks(app: FastifyInstance, { sql, clock, publicUrl
   })
 }
 
-/** A person's browser: not a question about headers, not a page fetched in advance, not a messenger's preview. */
+/** Whether a person clicked: no HEAD request, no prefetch by a browser, no preview by a messenger. */
 const isClick = ({ method, headers }: FastifyRequest) =>
   method === 'GET' &&
   !/prefetch|preview/i.test(`${headers.purpose} ${headers['sec-purpose']} ${headers['x-purpose']}`) &&
   !ROBOTS.test(headers['user-agent'] ?? '')
 
-/** What previews and crawlers call themselves. Telephones of the brand Cubot do so as well. */
+/** The user agents of previews and crawlers, but not phones of the brand Cubot. */
 const ROBOTS = /(?<!cu)bot\b|crawler|spider|preview|facebookexternalhit|vkshare|^whatsapp\/|^viber\//i
 
-/** The client whose message it was, if it asked to be told of clicks. */
+/** The client of the message, if it requested callbacks for clicks. */
 async function tellClick(sql: Transaction, { companyId, messageUuid, url, shortUrl, clickedAt }: Click) {
   const message = await messageOf(sql, companyId, messageUuid)
   if (!message) return
   await tell(sql, companyId, [{ of: message, what: { kind: 'click', url, shortUrl, at: clickedAt } }], clickedAt)
 }
 
-/** None when it is gone: links may outlive the month of their message, and still lead somewhere. */
+/** Undefined if the month of the message is detached. The link still works. */
 async function messageOf(sql: Transaction, companyId: number, uuid: string): Promise<FoundMessage | undefined> {
   try {
     const found = await requireMessage(sql, companyId, uuid)
-    return found.uuid === uuid ? found : undefined // and not one that its client calls like this
+    return found.uuid === uuid ? found : undefined // and not a message whose external id is this uuid
   } catch (error) {
     if (error instanceof AppError && error.kind === 'not_found') return undefined
     throw error

@@ -2,7 +2,7 @@ import { readWebhook as readHttp } from '../../channels/http/webhook.ts'
 import { readGatewayWebhook, readWebhook as readTelegram } from '../../channels/telegram/webhook.ts'
 import { readWebhook as readWhatsapp } from '../../channels/whatsapp/webhook.ts'
 
-/** Who reads the webhooks of a gateway, by its connector. */
+/** The reader of a gateway's webhooks, by its connector. */
 export const readers = {
   whatsapp: readWhatsapp,
   telegram: readTelegram,

@@ -16,7 +16,7 @@ import { type ReadWebhook, readerOf, type Told } from './readers.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** At `/webhooks/{gatewayId}` only: the gateway that the request is for. */
+    /** The gateway of a request to `/webhooks/{gatewayId}`. */
     gateway: Remembered
   }
 }
@@ -27,8 +27,8 @@ const SETTINGS_GOOD_FOR_MS = 1000
 const SECRETS_RETRY_SECONDS = 60
 
 /**
- * `/webhooks/{gatewayId}`: where messengers and providers tell what became of messages and what subscribers wrote. It
- * is acknowledged when it is committed: receipts to the inbox, from which the engines take them.
+ * `/webhooks/{gatewayId}`: messengers and providers send receipts and messages of subscribers. The answer leaves after the
+ * commit. Receipts are written to the receipt inbox, from which the engines take them.
  */
 export function registerWebhooks(app: FastifyInstance, context: Context & { strangerBytes: StrangerBytes }) {
   const { clock } = context
@@ -37,7 +37,7 @@ export function registerWebhooks(app: FastifyInstance, context: Context & { stra
   app.register(async scope => {
     takeBodiesAsTheyAre(scope)
     context.strangerBytes.guard(scope)
-    // Before the body is read: strangers cannot make us keep bodies for gateways that do not exist.
+    // Before the body is read: unknown clients cannot fill the memory with bodies for gateways that do not exist.
     scope.decorateRequest('gateway')
     scope.addHook('onRequest', async request => {
       request.gateway = await gateways.require((request.params as { gatewayId: string }).gatewayId)
@@ -48,7 +48,7 @@ export function registerWebhooks(app: FastifyInstance, context: Context & { stra
       bodyLimit: BODY_LIMIT,
       handler: async (request, reply) => {
         const { gatewayId, read, settings } = request.gateway
-        // Some providers report by GET: a HEAD says that the gateway is there, and records nothing.
+        // Some providers report by GET. A HEAD request shows that the gateway exists, and records nothing.
         if (request.method === 'HEAD') return {}
         const result = read(settings, asItArrived(request), clock())
         switch (result.kind) {
@@ -69,7 +69,7 @@ export function registerWebhooks(app: FastifyInstance, context: Context & { stra
   })
 }
 
-/** Signatures are over the bytes, whatever they call themselves. */
+/** Reads every body as bytes, with any content type, because signatures are computed over the bytes. */
 function takeBodiesAsTheyAre(scope: FastifyInstance) {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_: FastifyRequest, body: Buffer) => body)
@@ -82,11 +82,11 @@ const asItArrived = ({ method, headers, query, body }: FastifyRequest) => ({
   body: Buffer.isBuffer(body) ? body : Buffer.alloc(0),
 })
 
-/** What is given several times counts as it was given first. */
+/** Of a repeated parameter the first value counts. */
 const firsts = (values: Record<string, string | string[] | undefined>): Record<string, string | undefined> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]))
 
-// What was told -----------------------------------------------------------------------------------------------------
+// Recording ---------------------------------------------------------------------------------------------------------
 
 async function keep(context: Context, { log, gateway }: FastifyRequest, { receipts, inbound, chats }: Told) {
   const { sql: pool, stopWords, numbering } = context
@@ -95,7 +95,7 @@ async function keep(context: Context, { log, gateway }: FastifyRequest, { receip
   const outcomes = (await pool.begin(async sql => {
     const theirs = receipts.flatMap(byProviderId)
     if (theirs.length > 0) await keepReceipts(sql, gatewayId, theirs)
-    // Chats come first: one of them may say whose number it is that writes.
+    // Chats come first: a chat may name the number of the subscriber whose message follows.
     await noteChats(sql, gatewayId, chats)
     const taken: InboundOutcome[] = []
     for (const message of inbound) {
@@ -109,7 +109,7 @@ async function keep(context: Context, { log, gateway }: FastifyRequest, { receip
   }
 }
 
-/** Of the providers that call us, each knows our messages by its own id; some repeat ours beside it. */
+/** Each provider identifies messages by its own id. Some providers send the id of the service too. */
 function byProviderId(receipt: Told['receipts'][number]): ProviderReceipt[] {
   const { of, ownId, status, happenedAt, errorCode, operatorError } = receipt
   if (!('providerId' in of)) return []
@@ -117,11 +117,11 @@ function byProviderId(receipt: Told['receipts'][number]): ProviderReceipt[] {
   return [{ providerId: of.providerId, ownId: ownId ?? null, status, ...told }]
 }
 
-// Whom it is for ----------------------------------------------------------------------------------------------------
+// Gateways ----------------------------------------------------------------------------------------------------------
 
 type Remembered = { gatewayId: number; read: ReadWebhook; settings: Settings; at: number }
 
-/** Gateways with their settings complete, good for a second: a burst of webhooks asks the database once. */
+/** Keeps gateways with their decrypted settings for a second, so that a burst of webhooks reads the database once. */
 function rememberGateways(sql: Sql, key: BoxKey) {
   const known = new Map<string, Remembered>()
 
@@ -145,7 +145,7 @@ function rememberGateways(sql: Sql, key: BoxKey) {
   }
 }
 
-/** The provider is to come again: someone has to bring the right TIDINGS_SECRET back, or set the secrets anew. */
+/** Makes the provider retry. Meanwhile the operator has to restore the right TIDINGS_SECRET or set the secrets again. */
 function settingsOf(gateway: Gateway, key: BoxKey): Settings {
   try {
     return openSettings(gateway, key)

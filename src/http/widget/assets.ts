@@ -16,11 +16,11 @@ const types = {
 type Name = keyof typeof types
 type File = { plain: Buffer; gzipped: Buffer; etag: string }
 
-/** `GET /widget/VerifyWidget.umd.min.js` and what belongs to it, for pages of any origin. */
+/** Serves `GET /widget/VerifyWidget.umd.min.js` and its other files to pages of any origin. */
 export function registerWidgetAssets(app: FastifyInstance, folder = builtWidget) {
   const files = new Map<Name, File>()
 
-  /** Kept once read: a new build is served after a restart. */
+  /** Reads a file once and keeps it. A new build is served after a restart. */
   async function fileOf(name: Name): Promise<File> {
     const file = files.get(name) ?? (await read(new URL(name, folder)))
     files.set(name, file)

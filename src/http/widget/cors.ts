@@ -4,7 +4,7 @@ const PREFLIGHT_SECONDS = 7200
 
 /**
  * Lets pages of any origin read the answers in this scope, so that the widget can show why it does not work on a page.
- * Whether the origin may use a widget is judged by the routes. Nothing here goes by cookies.
+ * The routes check whether the origin may use the widget. They use no cookies.
  */
 export function allowAnyOrigin(scope: FastifyInstance, path: string) {
   scope.addHook('onRequest', async ({ headers: { origin } }, reply) => {

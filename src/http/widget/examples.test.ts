@@ -6,7 +6,7 @@ import { useMessagingApi } from '../../testing/messaging-api.ts'
 import { codeGateways, codeIn, handedText, secret } from '../../testing/verification.ts'
 import { aWidget, browserOf } from '../../testing/widget.ts'
 
-/** The servers in docs/examples let in the visitor who confirmed the number, and no other. */
+/** The servers in docs/examples sign in a visitor only after the visitor confirmed the number. */
 
 const api = useMessagingApi()
 const { anEngine } = useEngines(api)
@@ -34,7 +34,7 @@ describe.each([
   { language: 'TypeScript', program: process.execPath, file: 'widget-server.mts', isThere: true },
   { language: 'Python', program: 'python3', file: 'widget-server.py', isThere: hasPython },
 ])('the example server in $language', ({ program, file, isThere }) => {
-  test.skipIf(!isThere)('lets a visitor in who confirmed the number in the widget', async () => {
+  test.skipIf(!isThere)('signs in a visitor that confirmed the number in the widget', async () => {
     const site = await startSite(program, file)
     const phone = aNumber()
     const visitor = await site.visit(phone)
@@ -131,7 +131,7 @@ async function startSite(program: string, file: string, apiKey = side.keys.VERIF
   return {
     url,
     visitorWith: (cookie: string) => new Visitor(url, cookie),
-    /** A visitor who gave a number. */
+    /** A visitor that entered a number. */
     async visit(phone: string) {
       const visitor = new Visitor(url, cookieIn(await fetch(url))!)
       expect(await visitor.post('begin', { phone: `+${phone}` })).toEqual([200, phone])

@@ -61,7 +61,7 @@ const bodies = {
 }
 
 /**
- * What the widget in a browser asks: see docs/widget.md. Every request is a POST, because browsers name the origin of
+ * The API of the widget in a browser: see docs/widget.md. Every request is a POST, because browsers send the origin of
  * the page with every POST.
  */
 export function registerWidgetApi(app: FastifyInstance, context: WidgetContext) {
@@ -77,8 +77,8 @@ export function registerWidgetApi(app: FastifyInstance, context: WidgetContext) 
 }
 
 /**
- * Anybody may ask, and every request asks the database: one network must not keep its connections busy. So many at once
- * are enough for the visitors behind one address.
+ * Clients need no authentication, and every request reads the database. The limit keeps one network from using all
+ * connections, and is enough for the visitors behind one address.
  */
 function shareRoom(scope: FastifyInstance) {
   const requests = createTurnstile({
@@ -196,12 +196,12 @@ const routes =
     })
   }
 
-/** A client that is gone has none. */
+/** A closed connection has no address. */
 const addressOf = ({ ip }: FastifyRequest): string => ip ?? ''
 
 const isRefusal = (value: object): value is WidgetRefusal => 'kind' in value && value.kind === 'refused'
 
-/** The widget, if the page may show it. A page that may not is told no more than that the widget is unknown to it. */
+/** The widget, if the page may show it. Other pages learn only that the widget is unknown. */
 async function widgetFor({ sql }: Context, request: FastifyRequest, widgetId: string): Promise<Widget | WidgetRefusal> {
   const widget = await findWidget(sql, widgetId)
   if (!widget) return refusedBy(widgetErrors.unknownWidget, `There is no widget ${widgetId}`)
@@ -237,7 +237,7 @@ async function sessionFor(context: WidgetContext, request: FastifyRequest, keys:
   return { widget, session: await again(), again }
 }
 
-/** A second tab, or a reload, asks for the same code while it is being sent: the state says what becomes of it. */
+/** A second tab or a reload may request the same code while it is being sent. The state of the session shows the result. */
 async function orInFlight(sending: Promise<unknown>) {
   try {
     await sending
@@ -265,7 +265,7 @@ async function refuseRobot(
 const SEALED_ELSEWHERE =
   'The secret of the captcha was encrypted with another TIDINGS_SECRET. Set it again: `tidings widget set --captcha-secret`.'
 
-/** Undefined when it was encrypted with another secret of the service. */
+/** Undefined if it was encrypted with another TIDINGS_SECRET. */
 function secretIn(secret: string, sealed: Buffer): string | undefined {
   try {
     return openCaptchaSecret(secret, sealed)
@@ -282,7 +282,7 @@ const notForBuilders = refusedBy(
   'A page without sendAuthKey needs a widget for site builders: `tidings widget set --builder on`',
 )
 
-/** What the browser sees of a session. On a page of a site builder the form gets a signed result. */
+/** The session as the browser sees it. On a page of a site builder the form gets a signed result. */
 function viewOf(results: Results, widget: Widget, { destination }: Session, view: SessionView) {
   const { confirmedAt, error, ...shown } = view
   const isForForm = confirmedAt && widget.page.isBuilder
@@ -299,7 +299,7 @@ const statuses: Record<number, number> = {
   [widgetErrors.unknownWidget]: 403,
 }
 
-/** The page learns the number alone; the reason is in the company's log. */
+/** The page gets only the code. The reason is in the company's log. */
 function answerRefusal(reply: FastifyReply, { code, reason, retryAfterSeconds }: WidgetRefusal) {
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
   const msg = code === NOT_SERVED ? reason : messageOf(code)

@@ -71,7 +71,7 @@ describe('a solution', () => {
     expect(judge(solution, later(600))).toEqual(failure(/expired/))
   })
 
-  test('is good for its own widget alone, whatever the id is', () => {
+  test('is valid for its own widget only, with any widget id', () => {
     const odd = 'a&widget=abc123def456&b'
     const payload = packed(solve(challenges.make(odd, now)))
     expect(challenges.judge(odd, payload, now).kind).toBe('passed')

@@ -4,7 +4,7 @@ import { type BoxKey, boxKey } from '../../../base/secret-box.ts'
 /**
  * A proof of work in the format of ALTCHA, version 1: the server hashes a salt and a secret number, the browser tries
  * the numbers from 0 until it finds the one with this hash. The signature shows that the challenge is ours, so the server
- * keeps nothing of it. The caller keeps the hashes of challenges that were used: each is good once.
+ * does not store it. The caller stores the hashes of used challenges, because each may be used once.
  */
 export type Challenge = {
   algorithm: 'SHA-256'
@@ -15,7 +15,7 @@ export type Challenge = {
   signature: string
 }
 
-/** What the caller records, so that a challenge passes once: it may forget the hash after `expiresAt`. */
+/** The use that the caller records, so that a challenge passes once. It may delete the hash after `expiresAt`. */
 export type ChallengeUse = { hash: Buffer; expiresAt: Date }
 
 export type ChallengeResult = { kind: 'passed'; use: ChallengeUse } | { kind: 'failed'; reason: string }
@@ -47,7 +47,7 @@ export class Challenges {
     return { algorithm: ALGORITHM, challenge, maxNumber: MAX_NUMBER, salt, signature: this.#sign(challenge) }
   }
 
-  /** The salt is believed only after the signature and the hash show that it is ours. */
+  /** The salt counts only after the signature and the hash are verified. */
   judge(widgetId: string, payload: string, now: Date): ChallengeResult {
     const solution = readSolution(payload)
     if (typeof solution === 'string') return failed(solution)
@@ -87,7 +87,7 @@ function readSalt(salt: string): Terms | undefined {
   return { expiresAt: new Date(Number(expires) * 1000), widget }
 }
 
-/** What the browser sends, or the reason why it cannot be read. */
+/** The solution that the browser sent, or the reason why it cannot be parsed. */
 function readSolution(payload: string): Solution | string {
   if (payload.length > MOST_PAYLOAD_CHARS) return `The solution is longer than ${MOST_PAYLOAD_CHARS} characters.`
   if (!isBase64(payload)) return 'The solution is not Base64.'
@@ -131,7 +131,7 @@ function wrongTerms(terms: Terms | undefined, widgetId: string, now: Date): stri
 
 const hashOf = (salt: string, number: number) => createHash('sha256').update(`${salt}${number}`).digest('hex')
 
-/** In a time that does not tell how much of the text is right. */
+/** Compares in constant time. */
 function isSameText(given: string, right: string): boolean {
   const [one, other] = [Buffer.from(given), Buffer.from(right)]
   return one.length === other.length && timingSafeEqual(one, other)

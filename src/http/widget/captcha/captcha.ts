@@ -3,7 +3,7 @@ import type { CaptchaKind, PageSettings } from '../../../domain/verifiers/verifi
 import { type Challenge, Challenges, type ChallengeUse } from './altcha.ts'
 import { type ProviderKind, verifyWithProvider } from './providers.ts'
 
-/** Base addresses of the providers; hCaptcha has two hosts unless one base is given. */
+/** Base URLs of the providers. hCaptcha has two hosts unless one base URL is given. */
 export type CaptchaUrls = { recaptcha: string; hcaptcha?: string | undefined; turnstile: string }
 
 export const usualCaptchaUrls: CaptchaUrls = {
@@ -11,7 +11,7 @@ export const usualCaptchaUrls: CaptchaUrls = {
   turnstile: 'https://challenges.cloudflare.com',
 }
 
-/** What the browser needs to solve the captcha. */
+/** The data that the browser needs to solve the captcha. */
 export type CaptchaForBrowser =
   | { kind: 'altcha'; challenge: Challenge }
   | { kind: ProviderKind; siteKey: string; scriptUrl: string }
@@ -30,7 +30,7 @@ export type CaptchaWidget = { page: PageSettings; widgetId: string; captchaSecre
 
 export type Captchas = {
   describe(page: PageSettings, widgetId: string, now: Date): CaptchaForBrowser
-  /** Throws `too_many_requests` when more checks wait for the provider than this process takes. */
+  /** Throws `too_many_requests` if too many checks of this process wait for the provider. */
   judge(widget: CaptchaWidget, token: string | undefined, from: { address: string }, now: Date): Promise<CaptchaResult>
 }
 
@@ -48,7 +48,7 @@ class CaptchaChecks implements Captchas {
   readonly #challenges: Challenges
   readonly #addresses: Record<ProviderKind, Addresses>
 
-  /** A provider that answers slowly holds a check for seconds: one widget must not take the room of all others. */
+  /** A slow provider takes seconds for a check. The limit keeps one widget from using all places. */
   readonly #calls = createTurnstile({
     most: 200,
     mostOfOne: 50,

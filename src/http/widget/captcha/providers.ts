@@ -4,7 +4,7 @@ export type ProviderKind = 'recaptcha' | 'hcaptcha' | 'turnstile'
 
 export type Provider = { kind: ProviderKind; verifyUrl: string; secret: string; siteKey: string }
 
-/** Where the token comes from: the visitor's address, and the origins of the pages that may show the widget. */
+/** The source of the token: the visitor's address, and the origins of the pages that may show the widget. */
 export type TokenSource = { address: string; origins: string[] }
 
 export type ProviderResult =
@@ -22,7 +22,7 @@ const MOST_ANSWER_BYTES = 64 * 1024
 const LEAST_SCORE = 0.5
 
 /**
- * Asks the provider about a token, once: the provider refuses a token that it has seen. No result carries the secret or
+ * Asks the provider about a token, once: the provider refuses a token that it has seen. No result contains the secret or
  * the token, because reasons are kept in the company's log of errors.
  */
 export async function verifyWithProvider(
@@ -57,7 +57,7 @@ function refuseWithoutSecret({ kind, secret }: Provider): ProviderResult | undef
 
 type Answer = { body: Record<string, unknown> }
 
-/** One time-out for all: connection, answer and its body. A redirect is an error, so that the secret goes nowhere else. */
+/** One timeout for connection, answer and body. A redirect is an error, so that the secret is sent to no other host. */
 async function ask(
   provider: Provider,
   token: string,
@@ -89,7 +89,7 @@ function formFor({ kind, secret, siteKey }: Provider, token: string, { address }
   return form
 }
 
-/** Turnstile and hCaptcha may say 400 with the usual JSON: the status alone decides only where the body says nothing. */
+/** Turnstile and hCaptcha may answer 400 with the usual JSON. The status decides only if the body has no result. */
 async function readAnswer({ kind }: Provider, response: Response): Promise<Answer | ProviderResult> {
   const { status } = response
   if (status === 429 || (status >= 300 && status < 400)) {
@@ -105,7 +105,7 @@ async function readAnswer({ kind }: Provider, response: Response): Promise<Answe
   return broken(`${names[kind]} did not answer as its documentation says (HTTP ${status}). Check its address.`)
 }
 
-/** Nothing when the body is too long. Leaving the loop cancels the rest. */
+/** Undefined if the body is too long. Leaving the loop cancels the rest. */
 async function textOf(response: Response): Promise<string | undefined> {
   const chunks: Uint8Array[] = []
   let bytes = 0
@@ -126,7 +126,7 @@ function objectIn(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** From the code alone: the words of an error could quote what was sent. */
+/** Describes an error by its code, because its message could contain the secret or the token. */
 function failureOf(error: unknown): string {
   const { name, cause } = error as Error
   if (name === 'TimeoutError') return 'no answer in time'
@@ -134,7 +134,7 @@ function failureOf(error: unknown): string {
   return code ? `the call failed (${code})` : 'the call failed'
 }
 
-// What the answer means --------------------------------------------------------------------------------------------
+// The meaning of the answer ----------------------------------------------------------------------------------------
 
 const MOST_CODES = 5
 const MOST_CODE_CHARS = 100
@@ -146,7 +146,7 @@ function codesIn(body: Record<string, unknown>): string[] {
 
 type Hide = (text: string) => string
 
-/** A provider could repeat what it was sent. Control characters would spoil the log. */
+/** A provider could repeat the secret or the token. Control characters would break lines of the log. */
 function hidden(text: string, secrets: string[]): string {
   const shown = secrets.reduce((shorter, secret) => shorter.replaceAll(secret, '…'), text)
   return shown.replaceAll(/[^\x20-\x7e…]/g, '?').slice(0, MOST_CODE_CHARS)
@@ -185,12 +185,12 @@ const settingsCodes: Record<string, string> = {
   'internal-error': 'it has an error of its own. Try again later',
 }
 
-/** Google says this in a sentence: "Over free quota", and with v3 lets every token pass with it. */
+/** Google reports this as a sentence: "Over free quota". With v3, every token passes then. */
 const isAboutQuota = (code: string) => /quota|rate.?limit/i.test(code)
 
 const isKnown = (code: string) => Object.hasOwn(tokenCodes, code) || Object.hasOwn(settingsCodes, code)
 
-/** One code about the settings outweighs those about the token. Codes count also beside `success: true`. */
+/** A code about the settings has priority over codes about the token. Codes count even with `success: true`. */
 function judgeCodes({ kind }: Provider, codes: string[], hide: Hide): ProviderResult | undefined {
   if (codes.length === 0) return undefined
   const said = codes.map(code => (isKnown(code) ? code : hide(code))).join(', ')
@@ -207,14 +207,14 @@ function judgeRefusal({ kind }: Provider, { success }: Record<string, unknown>):
   if (success === false) return failed(`${names[kind]} refused the token without an error code.`)
 }
 
-/** The secrets that the providers publish for tests, which let everyone pass: the host in their answers is made up. */
+/** The secrets that the providers publish for tests. Every visitor passes, and the host in the answer is not real. */
 const testSecrets: Record<ProviderKind, string> = {
   recaptcha: '6LeIxAcTAAAAAGG-vFI1TnRWxMZNFuojJ4WifJWe',
   hcaptcha: '0x0000000000000000000000000000000000000000',
   turnstile: '1x0000000000000000000000000000000AA',
 }
 
-/** hCaptcha's answer when a site has very many visitors at once. */
+/** hCaptcha's answer if a site has very many visitors at once. */
 const HOST_NOT_PROVIDED = 'not-provided'
 
 function judgeHost(
@@ -234,7 +234,7 @@ function judgeHost(
   )
 }
 
-/** The score in answers of hCaptcha Enterprise counts the other way: 1 is a bot. */
+/** The score of hCaptcha Enterprise is reversed: 1 is a bot. */
 function judgeScore({ kind }: Provider, { score }: Record<string, unknown>): ProviderResult | undefined {
   if (kind !== 'recaptcha' || typeof score !== 'number' || score >= LEAST_SCORE) return undefined
   return failed(`${names[kind]}: the score ${score} is under ${LEAST_SCORE}.`)

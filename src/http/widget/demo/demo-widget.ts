@@ -5,7 +5,7 @@ import { partnerWithLogin } from '../../../domain/partners/partners.ts'
 import type { Widget } from '../../../domain/verifiers/verifier.ts'
 import { listVerifiers } from '../../../domain/verifiers/verifiers.ts'
 
-/** By this name the page finds its widget. */
+/** The page finds its widget by this name. */
 export const DEMO_WIDGET = 'Widget demo'
 
 /** The widget of the demo page: it belongs to the first company of the demo partner. */
@@ -17,7 +17,7 @@ export async function findDemoWidget(sql: Sql): Promise<Widget | undefined> {
   return widgets.find(({ name }) => name === DEMO_WIDGET) as Widget | undefined
 }
 
-/** The page shows codes to anyone who opens it, and spends nothing only while no real operator is connected. */
+/** The page shows codes to every visitor. It costs nothing only while no real operator is connected. */
 export async function isAllSimulated(sql: Sql): Promise<boolean> {
   return (await listGateways(sql)).every(({ connector }) => connector === 'simulator')
 }

@@ -96,7 +96,7 @@ describe('the page', () => {
     }
   })
 
-  test('is not served while a real operator is connected, who would send real messages', async () => {
+  test('is not served while a real operator is connected, which would send real messages', async () => {
     const { key } = await begin(aNumber())
     const settings = { url: 'https://operator.example' }
     const real = { name: 'real', channelType: 'SMS' as const, connector: 'http', brands: [], partsPerSecond: null }
@@ -180,7 +180,7 @@ describe('the widget of the demo', () => {
     expect((await findDemoWidget(demo.sql))!.page.origins.toSorted()).toEqual(addresses)
   })
 
-  test('stays when it is there, and a start at another address adds that address to those of the last starts', async () => {
+  test('is kept if it exists, and a start at another address adds that address to its origins', async () => {
     for (let port = 1; port <= 30; port++) await makeDemoWidget(demo.sql, demo.companyId, [`http://localhost:${port}`])
     const widget = (await findDemoWidget(demo.sql))!
     expect(widget.verifierId).toBe(widgetId)

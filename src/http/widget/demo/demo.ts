@@ -21,8 +21,8 @@ const WithLanguage = Type.Object({ lang: Type.Optional(Type.String({ maxLength: 
 const WithKey = Type.Object({ key: Type.String({ minLength: 1, maxLength: 200 }) })
 
 /**
- * A page that shows the widget at work with the simulated operators, and the server of that page, which runs in this
- * process: it answers as the messaging API would answer it. To be registered in demo mode alone.
+ * A page that demonstrates the widget with the simulated operators. The server of that page runs in this
+ * process and answers as the messaging API does. Register it in demo mode only.
  */
 export function registerWidgetDemo(app: FastifyInstance, context: DemoContext) {
   app.register(
@@ -73,7 +73,7 @@ async function requireDemoWidget({ sql }: Context): Promise<Widget> {
   return widget
 }
 
-/** Keys of other widgets are as unknown as none: the page serves numbers that were entered on it. */
+/** Keys of other widgets are unknown here: the page serves only numbers that were entered on it. */
 async function requireDemoSession(context: DemoContext, key: string): Promise<{ widget: Widget; session: Session }> {
   const widget = await requireDemoWidget(context)
   const isOurs = widgetIdIn(key) === widget.verifierId
@@ -82,7 +82,7 @@ async function requireDemoSession(context: DemoContext, key: string): Promise<{ 
   return { widget, session }
 }
 
-/** What the simulated operator got of the newest code of a session. */
+/** The newest code of a session, as the simulated operator got it. */
 async function handedFor({ sql }: Context, { companyId, messageUuid }: Session) {
   const handed = messageUuid ? await handedMessage(sql, companyId, messageUuid) : undefined
   if (!handed) return []
@@ -90,7 +90,7 @@ async function handedFor({ sql }: Context, { companyId, messageUuid }: Session) 
   return [{ messageUuid: uuid, channelType, senderName, destination, text }]
 }
 
-/** The page needs scripts, styles and answers of this service alone, and a worker that the widget makes for its captcha. */
+/** The page needs only scripts, styles and answers of this service, and a worker that the widget starts for its captcha. */
 const pageHeaders = {
   'content-security-policy': [
     "default-src 'none'",

@@ -1,6 +1,6 @@
 import { type Language, words } from './words.ts'
 
-/** The page around the widget. Its script finds what it needs in the attributes of `main`. */
+/** The page around the widget. Its script reads its settings from the attributes of `main`. */
 export function demoPage(language: Language, widgetId: string): string {
   const w = words[language]
   const attributes = {
