@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import type { Page } from 'playwright-core'
-import { freePort } from '../src/commands/service/doors.ts'
+import { freePort } from '../src/commands/service/http-listeners.ts'
 import { loadNumbering } from '../src/domain/numbering/numbering.ts'
 import { buildApp } from '../src/http/app.ts'
 import { PASSWORD } from '../src/testing/cabinet.ts'

@@ -92,7 +92,10 @@ async function readOne(browser: Browser, { origin, stage }: Scene, { path, rows 
   }
 }
 
-/** The browser tells of tasks of 50 ms and more; 0 stands for none. Its word is tried first with a task that is too long. */
+/**
+ * The browser tells of tasks of 50 ms and more; 0 stands for none. Its word is tried first with a task that is too
+ * long.
+ */
 async function watchTasks(page: Page) {
   await page.evaluate(`globalThis.tasks = []; new PerformanceObserver(list =>
     tasks.push(...list.getEntries().map(({ duration }) => duration))).observe({ type: 'longtask' })`)

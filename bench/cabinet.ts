@@ -22,7 +22,7 @@ const MOST_RATIO = 4
 const MOST_SHIFT = 0.05
 const TIMEOUT_MS = 60_000
 
-/** Pages of a company, and those of staff. */
+/** Pages of a company and pages of staff. */
 const ofOwner = [
   'overview',
   'dispatches',
@@ -45,9 +45,9 @@ const ofOwner = [
 const ofStaff = ['review', 'gateways', 'companies', 'partners', 'tariffs', 'numbering', 'health']
 
 /**
- * Opens each page by its address, as from a link, in a browser that has opened it before and keeps its files in a folder
- * of its own: what a person does all day. (A private window, which tests use, compiles all scripts at each visit.) The
- * very first visit is measured apart. A page is settled when its last request has been answered.
+ * Opens each page by its address, as from a link, in a browser that has opened it before and keeps its files in a
+ * folder of its own: what a person does all day. (A private window, which tests use, compiles all scripts at each
+ * visit.) The very first visit is measured apart. A page is settled when its last request has been answered.
  */
 export async function run(): Promise<Figure[]> {
   if (wholeBrowserPath === undefined) throw new Error('there is no Chromium: set TIDINGS_CHROMIUM')

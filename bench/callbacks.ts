@@ -13,7 +13,8 @@ import { type Figure, inTurn, median, type Round } from './figures.ts'
 import { onStage, type Stage } from './stage.ts'
 
 export const name = 'callbacks'
-export const about = 'callbacks a second to local receivers beside a bare undici loop; what one that hangs changes'
+export const about =
+  'callbacks per second to local receivers beside a bare undici loop; also with a receiver that hangs'
 
 const ROUNDS = 11
 const RECEIVERS = 4
@@ -158,7 +159,7 @@ async function loop(pool: Pool, requests: Request[]) {
   }
 }
 
-/** What is alive at most while ten times as much is delivered; garbage is not counted. */
+/** The most live memory while ten times as many callbacks are delivered, without garbage. */
 async function memory(stage: Stage, { ports }: Ports): Promise<Figure> {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** A server in a process of its own, so that nobody else's work is counted as its. */
+/** A server in a process of its own, so that its processor time contains no other work. */
 export type Child = {
   pid: number
   port: number
@@ -42,12 +42,12 @@ async function answerOf(child: ChildProcess, file: string) {
     const [answer] = await Promise.race([once(child, 'message', { signal }), ended])
     return answer
   } finally {
-    ended.catch(() => {}) // nobody listens for it any more
+    ended.catch(() => {}) // the bench no longer waits for it
     listening.abort()
   }
 }
 
-/** The child's half: it lives as long as its parent holds on to it, whatever keys are pressed. */
+/** The side of the child: it runs until its parent ends, and ignores Ctrl-C. */
 export function serveParent(port: number, close: () => Promise<void>) {
   process.on('SIGINT', () => {})
   process.on('message', () => process.send!({ peakBytes: process.resourceUsage().maxRSS * 1024 }))

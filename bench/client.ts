@@ -42,7 +42,7 @@ function ask(socket: Socket, request: Buffer): Promise<Buffer[]> {
       if (isOk(chunks[0]!)) resolve(chunks)
       else reject(new Error(`the service answered ${Buffer.concat(chunks).toString('utf8', 0, 1000)}`))
     }
-    if (socket.destroyed) return fail() // closed while nobody asked: it would say nothing more
+    if (socket.destroyed) return fail() // closed between two requests: there will be no further event
     socket.on('data', take).on('error', fail).on('close', fail)
     socket.write(request)
   })

@@ -38,7 +38,10 @@ export function run({ history = HISTORY }: Options = {}): Promise<Figure[]> {
   })
 }
 
-/** Who goes first changes from round to round: the second finds what the first has left to be written to disk. */
+/**
+ * The order alternates from round to round, because the first leaves data that must be written to disk during the
+ * second.
+ */
 async function measure(fresh: Side, old: Side, oldFirst: boolean) {
   const perSecond = new Map<Side, number>()
   for (const side of oldFirst ? [old, fresh] : [fresh, old]) {

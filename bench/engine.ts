@@ -69,7 +69,7 @@ export function createRequest(stage: Stage): Buffer {
 export const startRequest = ({ partner }: Stage, dispatchId: number): Buffer =>
   requestBytes(partner.token, `POST /partner/v1/dispatches/${dispatchId}/start`)
 
-/** An engine that is stuck, or gone, ends the bench and not the patience of whoever runs it. */
+/** The bench fails when the engine makes no progress or has ended. */
 export async function untilCompleted({ sql, companyId }: Stage, ids: number[]): Promise<void> {
   const giveUpAt = performance.now() + PATIENCE_MS
   for (;;) {

@@ -41,7 +41,7 @@ export function median(values: number[]): number {
 export type Round = { ours: number; floor: number }
 
 /**
- * Measures ours and the floor in turn. Whatever else the machine does disturbs both sides of a round alike, so the
+ * Measures ours and the floor in turn. Other work of the machine disturbs both sides of a round alike, so the
  * ratio is the median of the rounds' own ratios; the first round warms up and does not count.
  */
 export async function inTurn(rounds: number, ours: () => Promise<number>, floor: () => Promise<number>) {

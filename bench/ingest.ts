@@ -67,7 +67,7 @@ async function writtenRows({ sql, companyId }: Stage, connection: Connection, re
 
 let lastInvented = 1_000_000_000
 
-/** The same rows as those of another dispatch: new keys, new places in the indexes. Ready-made bytes. */
+/** The rows of another dispatch, as prepared bytes: new keys, new places in the indexes. */
 function freshRows(rows: string[][]): Buffer {
   const uuids = uuid7Batch(new Date(), rows.length)
   lastInvented += 100

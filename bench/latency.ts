@@ -64,7 +64,7 @@ async function askWhile(sides: Side[], goesOn: () => Promise<boolean>) {
   for (let turn = 0; turn % LOOK_EVERY > 0 || (await goesOn()); turn++) await askAll(sides, turn)
 }
 
-/** Who goes first changes from turn to turn. */
+/** The order alternates from turn to turn. */
 async function askAll(sides: Side[], turn: number) {
   for (let i = 0; i < sides.length; i++) {
     const { connection, request, milliseconds } = sides[(turn + i) % sides.length]!

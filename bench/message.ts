@@ -79,7 +79,7 @@ async function askFor(connections: Connection[], requests: Buffer[]): Promise<nu
   return (answered * 1000) / (performance.now() - begun)
 }
 
-/** Each message that the service took stands in its place; those of the floor are in no lane. */
+/** Each accepted message has its place in a lane. The messages of the comparison have no lane. */
 async function expectKept({ sql, companyId }: Stage) {
   const [row] = await sql<{ kept: number; tails: number }[]>`
     select (select count(*) from messages m join lanes l using (company_id, lane_id)
@@ -139,7 +139,7 @@ async function writtenRows({ sql, companyId }: Stage, connection: Connection, re
   return rows
 }
 
-/** The same rows as those of other messages: new keys, new places in the indexes. Ready-made bytes. */
+/** The rows of other messages, as prepared bytes: new keys, new places in the indexes. */
 function freshRows(rows: string[][]): Buffer {
   const uuids = uuid7Batch(new Date(), rows.length)
   const lines = rows.map(([companyId, , ...rest], i) => [companyId, uuids[i], ...rest].join('\t'))

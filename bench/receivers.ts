@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { serveParent } from './child.ts'
 
-/** Receivers of callbacks that do nothing but answer, and one that never does. The first port tells the others. */
+/** Receivers of callbacks that only answer, and a receiver that never answers. The first port reports the others. */
 const answer: RequestListener = (request, response) => {
   request.resume()
   request.on('end', () => response.end())

@@ -36,5 +36,7 @@ function numberOf(numbering: Numbering, brandId: number): string {
   }
 }
 
-/** The simulated operators have plans of their own for these; one of them never reports, and a bench would wait for it. */
+/**
+ * The simulated operators have plans of their own for these; one of them never reports, and a bench would wait for it.
+ */
 const isTestNumber = (digits: string) => /000\d$/.test(digits)

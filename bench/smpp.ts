@@ -16,7 +16,7 @@ const MESSAGES = 100_000
 const ROUNDS = 3
 const BINDS = 2
 const WINDOW = 100
-/** One part, and nothing to fill in: what is measured begins with the start of the dispatch. */
+/** One part without placeholders: the measurement begins with the start of the dispatch. */
 const TEXT = 'Your order 1234 is ready for collection. We wait for you every day from 9 to 21.'
 
 const MANY_DISPATCHES = 10

@@ -20,7 +20,7 @@ export type Stage = {
   startEngine(env?: Record<string, string>): Promise<Child>
 }
 
-/** Sets the stage for one bench, and clears it whatever happens: children, server and folder are gone afterwards. */
+/** Prepares one bench and always cleans up: it ends the children and the server and deletes the folder. */
 export function onStage<T>(play: (stage: Stage) => Promise<T>): Promise<T> {
   return onStages(1, ([stage]) => play(stage!))
 }

@@ -5,7 +5,7 @@ import { type Figure, median } from './figures.ts'
 import { onStages, type Stage } from './stage.ts'
 
 export const name = 'statistics'
-export const about = 'the engine with the rolled-up statistics beside one that counts nothing'
+export const about = 'the engine with the rolled-up statistics beside an engine without them'
 
 const ROUNDS = 8
 const MESSAGES = 100_000
@@ -34,7 +34,10 @@ export function run(): Promise<Figure[]> {
   })
 }
 
-/** Who goes first changes from round to round: the second finds what the first has left to be written to disk. */
+/**
+ * The order alternates from round to round, because the first leaves data that must be written to disk during the
+ * second.
+ */
 async function measure(counting: Side, bare: Side, bareFirst: boolean) {
   const perSecond = new Map<Side, number>()
   for (const side of bareFirst ? [bare, counting] : [counting, bare]) {

@@ -44,7 +44,9 @@ function honestText(i: number): string {
   return i % 3 === 0 ? text.replace('Сумма', 'К оплате') : text
 }
 
-/** Eight templates of many long places, as they could be stored before patterns were bounded, and texts of any words. */
+/**
+ * Eight templates of many long places, as they could be stored before patterns were bounded, and texts of any words.
+ */
 const hostile = Array.from({ length: 8 }, (_, i) => `${`%w{1,100} ${'ab'[i % 2]} `.repeat(49)}%w{1,100} ${i}`)
 function hostileText(i: number): string {
   let random = i + 1

@@ -46,7 +46,7 @@ function nanosecondsEach<T>(items: T[], measure: (item: T) => number): number {
     for (const item of items) sum += measure(item)
     best = Math.min(best, Number(process.hrtime.bigint() - start) / items.length)
   }
-  // Looking at the sum keeps the compiler from dropping work whose result nobody reads.
+  // Reading the sum keeps the compiler from removing the work.
   if (sum <= 0) throw new Error('the measured work came to nothing')
   return best
 }

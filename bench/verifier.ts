@@ -36,7 +36,7 @@ export function run({ dispatch }: Options): Promise<Figure[]> {
   })
 }
 
-/** On a connection of its own: while a large dispatch is made, the service would close one that is idle. */
+/** On a new connection: the service closes an idle connection while a large dispatch is created. */
 async function sendOne({ port }: Child, keys: Keys): Promise<string> {
   const connection = await openConnection(port)
   const { uuid } = jsonOf(await connection.ask(sendRequest(keys)))
@@ -65,7 +65,7 @@ async function prepare({ sql, companyId }: Stage): Promise<Keys> {
   })) as Promise<Keys>
 }
 
-/** Rounds of the three in turn: whatever else the machine does disturbs them alike. The first round warms up. */
+/** Rounds of the three in turn, so that other work of the machine disturbs them alike. The first round warms up. */
 async function compareSpeeds(stage: Stage, service: Child, keys: Keys): Promise<Figure[]> {
   const connections = await Promise.all(Array.from({ length: CONNECTIONS }, () => openConnection(service.port)))
   const forms = inventForms(CONNECTIONS).map(form => requestBytes(keys.message, 'POST /api/v1/message', form))
@@ -184,7 +184,7 @@ async function checkRequests({ sql, companyId }: Stage, { verifier, gatewayId }:
   return uuids.map((uuid, i) => requestBytes(verifier, 'POST /api/v1/verifier/check', { uuid, code: codes[i] }))
 }
 
-/** Every code that was sent and every one that was confirmed is in the statistics, once. */
+/** The statistics count every sent code and every confirmed code once. */
 async function expectCounted({ sql, companyId }: Stage, rounds: Record<'send' | 'check', Measured>[]) {
   const [row] = await sql<{ sent: number; confirmed: number }[]>`
     select coalesce(sum(count) filter (where what = 'sent'), 0)::bigint as sent,

@@ -133,7 +133,7 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     read: (text, name) => readOneOf(text, name, ['auto', 'manual'] as const),
     default: config => (embedded(config) ? 'auto' : 'manual'),
     defaultText: 'auto with the embedded server, else manual',
-    about: 'Who reviews sender names: `auto` approves them by itself, `manual` waits for staff.',
+    about: 'The review of sender names: `auto` approves them automatically, `manual` waits for staff.',
   },
   billingZone: {
     name: 'TIDINGS_BILLING_ZONE',

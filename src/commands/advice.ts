@@ -1,6 +1,6 @@
 import { AppError, UsageError } from '../base/errors.ts'
 
-/** What is not there is told with the command that shows what is. */
+/** The error for an unknown id or name also names the command that lists the known ones. */
 export async function orAdvise<T>(advice: string, work: Promise<T>): Promise<T> {
   try {
     return await work

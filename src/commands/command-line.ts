@@ -8,8 +8,8 @@ import type { Call, Command } from './command.ts'
 import { helpOf, overviewOf, terminalWidth } from './help.ts'
 
 /**
- * Runs the command that the words name; tells in one sentence what is wrong with them otherwise. The environment is read
- * when a command runs: help and version work with wrong settings as well.
+ * Runs the command of these words, or reports their mistake in one sentence. The environment is read when a command
+ * runs, so that help and version also work with wrong settings.
  */
 export async function runCommandLine(
   commands: Command[],
@@ -33,7 +33,7 @@ function printVersion(asJson: boolean) {
   write(asJson ? JSON.stringify({ version }) : `tidings ${version}`)
 }
 
-/** No command was named: help was asked for, or a mistake was made. */
+/** The words name no command: they ask for help, or they are a mistake. */
 function printOverview(commands: Command[], words: string[]) {
   const asked = words.filter(word => !isHelpWord(word) && word !== '--json')
   const group = commands.filter(({ name }) => name.split(' ')[0] === asked[0])
@@ -72,7 +72,7 @@ function readCall(command: Command, words: string[], readEnv: () => NodeJS.Proce
   }
 }
 
-/** What is printed may hold stored text: of control characters only our line ends reach the terminal. */
+/** The output may contain stored texts. Of its control characters, only our line ends reach the terminal. */
 const printableLines = (text: string) => text.split('\n').map(printable).join('\n')
 
 function parseWords(command: Command, words: string[]) {
@@ -113,7 +113,7 @@ function refuseMissing(command: Command, values: Record<string, unknown>, positi
     throw new UsageError(`"${positionals[wanted]}" is one word too many for \`tidings ${command.name}\`.`)
 }
 
-/** Some commands take an id as a word and others as an option: a word too many is probably the missing value. */
+/** Some commands take an id as a word, others as an option. So an extra word is probably the missing value. */
 function missingInWords({ name }: Command, option: string, extraWord: string | undefined): string {
   if (extraWord !== undefined) return `--${option} is required: did you mean \`--${option} ${extraWord}\`?`
   return `--${option} is required: \`tidings ${name} --help\` shows the options.`

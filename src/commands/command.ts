@@ -5,7 +5,7 @@ import { isMigrated, type Migration, migrate } from '../db/migrate.ts'
 
 export type Option = {
   about: string
-  /** What stands for the value in the help, e.g. `N`; an option without one is a switch. */
+  /** The name of the value in the help, e.g. `N`. An option without it is a switch. */
   value?: string
   required?: boolean
   /** The value when the option is not given. */
@@ -41,8 +41,9 @@ export type Command = {
 }
 
 /**
- * Opens the database for a command's own time, its schema up to date. A signal ends the work, not the cleaning up;
- * `farewell` may say what is left of it. Only a command with `create` makes a database where there is none.
+ * Opens the database with the newest schema while a command runs. A signal ends the command, and the database is still
+ * closed; `farewell` may print the state of the unfinished work. Only a command with `create` creates a missing
+ * database.
  */
 export async function withDatabase<T>(
   config: Config,
@@ -80,8 +81,8 @@ export async function closingAfterwards<T>(
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
 /**
- * Brings the schema up to date and opens the database anew: a client learns the types of the database when it connects,
- * and one from before a migration would not know those that it made.
+ * Migrates the schema and then opens the database again: a client reads the types of the database when it connects, and
+ * would not know the types of a later migration.
  */
 export async function openMigrated(config: Config, opening: Opening) {
   const before = await openDatabase(config, { ...opening, exclusive: false })
@@ -96,5 +97,5 @@ export async function openMigrated(config: Config, opening: Opening) {
 
 async function refuseEmpty({ sql, place }: Database) {
   if (await isMigrated(sql)) return
-  throw new UsageError(`There is no Tidings data in ${place}: \`tidings serve\` or \`tidings migrate\` makes it.`)
+  throw new UsageError(`There is no Tidings data in ${place}: \`tidings serve\` or \`tidings migrate\` creates it.`)
 }

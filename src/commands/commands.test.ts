@@ -721,11 +721,13 @@ describe('beside a running service', () => {
       return path
     }
 
-    /** Of the carried plan for Beeline: who the service takes it for now is to be changed by the files. */
+    /** A number of Beeline in the built-in plan. The imported files change its operator. */
     const number = numberOf.BEELINE
     const senderOf = { 1: 1, 2: 2, 3: 3, 4: 4 }
 
-    /** Which of the demo's senders, one for each brand, a message to the number would go out with; none when refused. */
+    /**
+     * Which of the demo's senders, one for each brand, a message to the number would go out with; none when refused.
+     */
     const senderFor = async (destination: string): Promise<number | undefined> => {
       const { status, body } = await client('POST', '/dispatches?dryRun=true', {
         companyId: 1,

@@ -12,7 +12,7 @@ test.each<[string, Error, string | undefined]>([
   ['a database that went away', withCode('ECONNREFUSED'), 'The database does not answer: ECONNREFUSED.'],
   ['a connection that broke', withCode('CONNECTION_CLOSED', 'write'), 'The database does not answer: write.'],
   ['a network that goes nowhere', withCode('EHOSTUNREACH'), 'The database does not answer: EHOSTUNREACH.'],
-  ['a name that nobody knows', withCode('ENOTFOUND'), 'The database does not answer: ENOTFOUND.'],
+  ['an unknown host name', withCode('ENOTFOUND'), 'The database does not answer: ENOTFOUND.'],
   ['no connection left', withCode('53300', 'too many clients'), 'The database refuses: too many clients.'],
   [
     'no rights',

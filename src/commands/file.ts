@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 import type { Readable } from 'node:stream'
 import { UsageError } from '../base/errors.ts'
 
-/** Opens the file before anything else is done; what is wrong inside it is told with its name. */
+/** Opens the file before any other step. Errors in its content name the file. */
 export async function withFile<T>(path: string, work: (source: Readable) => Promise<T>): Promise<T> {
   const handle = await open(path).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(
@@ -24,8 +24,8 @@ export async function withFile<T>(path: string, work: (source: Readable) => Prom
 }
 
 /**
- * Writes pieces into a draft beside the file, which takes its name when it is complete: no half of a file looks like one.
- * Nothing is written over.
+ * Writes pieces into a draft beside the file, which takes its name when it is complete: no half of a file looks like
+ * one. Nothing is written over.
  */
 export async function writeNewFile<T>(
   path: string,

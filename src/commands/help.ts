@@ -1,6 +1,6 @@
 import type { Command, Option } from './command.ts'
 
-/** What `--help` prints. Lines are broken at the given width; without one, each stays whole for programs to read. */
+/** The output of `--help`. Lines are broken at the given width; without a width they stay whole, for programs. */
 
 export function overviewOf(commands: Command[], width?: number): string {
   const left = Math.max(...commands.map(({ name }) => name.length)) + 2
@@ -16,7 +16,7 @@ export function overviewOf(commands: Command[], width?: number): string {
     ]),
     '',
     ...wrapped(
-      'Every command takes --help and --json; `tidings help COMMAND` is the same, and `tidings --version` tells the version. Settings come from the environment and from a file .env: `tidings config` shows them. To begin, run `tidings serve` and follow the lines that it prints.',
+      'Every command takes --help and --json; `tidings help COMMAND` is the same, and `tidings --version` prints the version. Settings come from the environment and from a file .env: `tidings config` shows them. To begin, run `tidings serve` and follow the lines that it prints.',
       width ?? 118,
     ),
   ].join('\n')
@@ -58,7 +58,7 @@ function row(name: string, text: string, left: number, width?: number): string {
 
 const NARROWEST = 30
 
-/** The text in lines no longer than the width, broken between words; a column that has no room for them is not broken. */
+/** The text in lines of at most this width, broken between words. A column that is too narrow is not broken. */
 export function wrapped(text: string, width = Number.POSITIVE_INFINITY): string[] {
   if (width < NARROWEST) return [text]
   const lines: string[] = []
@@ -70,6 +70,6 @@ export function wrapped(text: string, width = Number.POSITIVE_INFINITY): string[
   return lines
 }
 
-/** Of the terminal; undefined where nobody is watching. */
+/** The width of the terminal; undefined when the output is no terminal. */
 export const terminalWidth = (): number | undefined =>
   process.stdout.isTTY ? Math.min(process.stdout.columns, 120) : undefined

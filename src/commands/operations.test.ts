@@ -222,7 +222,7 @@ describe('tidings send', () => {
       'Boris;+7 (903) 000-00-01;',
       'Vera;79260000003;Тула',
       'Again;8 916 000 00 01;',
-      'Nobody;12;',
+      'Gleb;12;',
     )
     const ended = await run(words(file, 'Few', '--unique'), env)
     expect(ended).toMatchObject({ code: 0 })
@@ -258,7 +258,7 @@ describe('tidings send', () => {
       '79160000001;Анна',
       '8 (916) 000-00-01;Анна',
       '79030000001;"Boris; B"',
-      '12;Nobody',
+      '12;Gleb',
     )
     const [before] = await sql`select count(*) as dispatches from dispatches`
     const dry = await run([...words(file, 'Dry'), '--dry-run'], env)
@@ -271,7 +271,7 @@ describe('tidings send', () => {
     expect(dry.stdout).toMatch(/^Price +at most \d+\.\d+ RUB\nBalance +-?[\d,]+\.\d+ RUB \(POSTPAID\)/m)
     expect(dry.stdout).toMatch(/^First text +to 79160000001: Привет, Анна!$/m)
     expect(await readFile(join(dirname(folder), 'dry.rejected.csv'), 'utf8')).toBe(
-      '\ufefftel;name;errorCode;reason\r\n12;Nobody;7401;The number is not valid\r\n',
+      '\ufefftel;name;errorCode;reason\r\n12;Gleb;7401;The number is not valid\r\n',
     )
     const rejected = join(dirname(folder), 'elsewhere.csv')
     const value = await answerOf([...words(file, 'Dry'), '--dry-run', '--unique', '--rejected', rejected], env)
@@ -364,7 +364,7 @@ describe('tidings send', () => {
     expect(JSON.parse(ended.stdout)).toMatchObject({ total: 3, delivered: 3 })
   })
 
-  test('one that is stopped meanwhile is told, and started again by the same command', async () => {
+  test('a dispatch that is stopped meanwhile is reported, and the same command starts it again', async () => {
     const file = await aFile('stopped.csv', 'destination,name', ...someLines(2))
     await answerOf(['gateway', 'pause', '--gateway', 'simulator-sms'], env)
     const running = start(words(file, 'Stopped', '--json'), env)
@@ -382,7 +382,7 @@ describe('tidings send', () => {
     })
   })
 
-  test('one that is too dear is refused before anything is made', async () => {
+  test('a dispatch that is too expensive is refused before it is created', async () => {
     const file = await aFile('poor.csv', 'destination,name', ...someLines(2))
     expect((await client('PUT', '/company/2', { budget: 0 })).status).toBe(200)
     const poor = words(file, 'Poor').map(word => (word === '3' ? '2' : word))
@@ -430,7 +430,7 @@ describe('a subscriber who writes', () => {
 })
 
 describe('tidings ledger verify', () => {
-  test('finds the books in order after all of this, and lists what is not', async () => {
+  test('finds the ledger correct after all of this, and lists differences', async () => {
     expect(await run(['ledger', 'verify'], env)).toMatchObject({ code: 0, stdout: 'The books are in order.\n' })
     await sql`update accounts set balance = balance + 1 where company_id = 3`
     const ended = await run(['ledger', 'verify'], env)
@@ -445,7 +445,7 @@ describe('tidings ledger verify', () => {
 })
 
 describe('tidings statistics', () => {
-  test('verify finds the traffic right after all of this, lists what is not, and rebuild mends it', async () => {
+  test('verify finds the traffic correct after all of this and lists differences, and rebuild corrects them', async () => {
     const right = { code: 0, stdout: 'The statistics equal the messages.\n' }
     expect(await run(['statistics', 'verify'], env)).toMatchObject(right)
     await sql`update traffic_hours set sent = sent + 1 where company_id = 3`

@@ -52,7 +52,7 @@ export function readNumber(text: string, what: string): string {
 
 const MOST = money('100000000000000') // what the database has room for
 
-/** An amount above zero, with at most four places: what is given is not rounded. */
+/** An amount above zero with at most four places. It is never rounded. */
 export function amountOption(call: Call, name: string): Money {
   const text = call.options[name]!
   const amount = /^\d{1,15}(\.\d{1,4})?$/.test(text) ? money(text) : 0n

@@ -11,7 +11,9 @@ import { type Service, startService, useDataFolders } from '../testing/processes
 import { bannerOf } from './service/banner.ts'
 import type { Demo } from './service/demo.ts'
 
-/** What the pages say to paste is run as it stands, on a fresh demo, and prints what the pages say in its essentials. */
+/**
+ * What the pages say to paste is run as it stands, on a fresh demo, and prints what the pages say in its essentials.
+ */
 
 const project = fileURLToPath(new URL('../../', import.meta.url))
 const has = (program: string) => spawnSync(program, ['--version']).status === 0
@@ -53,7 +55,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** The blocks of a page, each with the one that says what it prints. */
+/** The blocks of a page, each with the block of its expected output. */
 async function blocksOf(page: string, from = '', to = ''): Promise<Block[]> {
   const whole = await readFile(join(project, page), 'utf8')
   const end = to ? whole.indexOf(to) : whole.length
@@ -189,7 +191,7 @@ async function shellPage(page: string, receiver: 'python' | 'ts' = 'ts'): Promis
 }
 
 describe.skipIf(!hasCurl).concurrent('with curl', () => {
-  test('docs/quickstart/sms.md, with a receiver that checks who calls', async () => {
+  test('docs/quickstart/sms.md, with a receiver that checks signatures', async () => {
     const receiver = hasPython ? 'python' : 'ts'
     const received = await startReceiver(receiver)
     await expectPageHolds(await shellPage('docs/quickstart/sms.md', receiver))

@@ -20,7 +20,7 @@ export async function recorded<T>(sql: Pool, work: (sql: Pool, record: Record) =
   }) as Promise<T>
 }
 
-/** The system user at the command line; behind sudo, the one who called it. */
+/** The system user at the command line; with sudo, the user that called it. */
 function operator(): Actor {
   const { SUDO_USER } = process.env
   const user = systemUser()

@@ -49,7 +49,7 @@ async function casesOf(face: keyof typeof faces): Promise<Case[]> {
 
 const caseOf = (name: string) => cases.find(({ method, path }) => `${method} ${path}` === name)!
 
-/** Sends a body and gives what was answered, which must be a success. */
+/** Sends a body and returns the answer, which must be a success. */
 async function sent({ face, method, path, type, example }: Case, body = example.value) {
   const url = `${faces[face]}${path}`.replace('{id}', String(path.startsWith('/dispatch') ? dispatchId : 1))
   const token = face === 'partner' ? tokens.partner : tokens[type]
@@ -59,7 +59,7 @@ async function sent({ face, method, path, type, example }: Case, body = example.
   return response.body ? response.json() : undefined
 }
 
-/** What stands in an example for an id, or a secret, that only this world has. */
+/** The values of examples that are replaced by ids and secrets of this test. */
 const replaced = ({ path, example: { value } }: Case) => {
   if (path === '/auth/token') return { login: 'demo', password }
   if (path === '/message/stop') return { uuids: [flashcall] }

@@ -100,7 +100,7 @@ describe('people of the cabinet', () => {
     await refused(invite('anna@example.com', '--staff', '--role', 'owner'), /role.*admin, moderator, support/)
     await refused(invite('anna anna', '--staff', '--role', 'admin'), /--login must be a plain name/)
     await refused(invite('x@example.com', '--company', '999', '--role', 'owner'), /`tidings company list`/)
-    await refused(['person', 'link', 'nobody'], /No person has the login "nobody": `tidings person list`/)
+    await refused(['person', 'link', 'unknown'], /No person has the login "unknown": `tidings person list`/)
   })
 })
 
@@ -130,7 +130,7 @@ describe('companies', () => {
   })
 
   test.each<[string[], RegExp]>([
-    [create('--partner', 'nobody'), /There is no partner with the login "nobody": `tidings partner list`/],
+    [create('--partner', 'unknown'), /There is no partner with the login "unknown": `tidings partner list`/],
     [create('--partner', 'x', '--type', 'CLUB'), /--type must be one of LEGAL, INDIVIDUAL, not "CLUB"/],
     [create('--partner', 'x', '--budget', '1e9'), /--budget must be an amount above zero/],
     [['company', 'create', '--name', 'X', '--inn', '77', '--partner', 'x'], /--inn must be 10 or 12 digits, not "77"/],

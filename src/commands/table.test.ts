@@ -28,7 +28,7 @@ test('no stored text reaches the terminal raw, in words or as JSON', async () =>
   const [words, json] = write.mock.calls.map(([text]) => String(text))
   write.mockRestore()
   expect(words).toBe('Name: a\\u001b]0;x\\u0007\\u009b\\u202eb\nsecond line\n')
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters
   expect(json).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
   expect(JSON.parse(json!)).toEqual({ name })
 })

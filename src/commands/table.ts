@@ -20,6 +20,6 @@ export const details = (fields: [string, string | number | null | undefined][]):
   return fields.map(([name, value]) => `${name.padEnd(width)}${printable(String(value ?? '-'))}`).join('\n')
 }
 
-/** What stands below a list that was cut. */
+/** The line below a list that is not complete. */
 export const moreNote = (shown: number, total: number): string =>
   total > shown ? `\n${(total - shown).toLocaleString('en')} more: --limit shows more.` : ''

@@ -35,7 +35,7 @@ test('a secret is read without showing it, with corrections', async () => {
   expect(terminal.modes).toEqual([true, false])
 })
 
-test('what is pasted behind the first secret answers the second question', async () => {
+test('text that is pasted after the first secret answers the second question', async () => {
   const terminal = aTerminal('one\rtwo\r')
   expect(await askSecret('Password', terminal)).toBe('one')
   expect(await askSecret('The same again', terminal)).toBe('two')

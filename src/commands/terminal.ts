@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline'
 import { StringDecoder } from 'node:string_decoder'
 import { UsageError } from '../base/errors.ts'
 
-/** What is asked and answered on a terminal: questions go to stderr, so that stdout holds results alone. */
+/** Questions and answers on a terminal. Questions go to stderr, so that stdout has only results. */
 export type Terminal = {
   input: NodeJS.ReadableStream & { isTTY?: boolean; setRawMode?(mode: boolean): unknown }
   output: NodeJS.WritableStream & { isTTY?: boolean }
@@ -35,7 +35,7 @@ const CTRL_U = '\u0015'
 const ends = ['\r', '\n', CTRL_D]
 const erasers = ['\b', '\u007f']
 
-/** Asks for something that must not be seen: what is typed is not shown. */
+/** Asks for a secret: the typed characters are not shown. */
 export async function askSecret(question: string, terminal: Terminal = ownTerminal()): Promise<string> {
   const { input, output } = terminal
   output.write(`${question}: `)

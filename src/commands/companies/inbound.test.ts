@@ -54,7 +54,7 @@ describe('rules', () => {
       callbackUrl: 'https://anna:***@client.example/inbound',
     })
     expect(await tidings(...add, ...of)).toMatch(
-      /^Rule \d+: what comes in by WHATSAPP to any name belongs to Default\.\n$/,
+      /^Rule \d+: inbound messages of WHATSAPP to any name belong to Default\.\n$/,
     )
     expect(await db.sql`select distinct callback_url as url from inbound_rules`).toEqual([{ url }])
 

@@ -121,9 +121,9 @@ const inboundIsOff = (companyId: number) =>
   `It waits until the company may be written to: \`tidings company set --company ${companyId} --inbound on\`.`
 
 const sentenceAbout = ({ ruleId, channelType, senderNames, centerName }: ListedRule) =>
-  `Rule ${ruleId}: what comes in by ${channelType} to ${senderNames.join(', ') || 'any name'} belongs to ${centerName}.`
+  `Rule ${ruleId}: inbound messages of ${channelType} to ${senderNames.join(', ') || 'any name'} belong to ${centerName}.`
 
-/** An address may carry a password, and a terminal is no place for it. */
+/** An address may contain a password, which must not appear on a terminal. */
 const presentRule = (rule: ListedRule) => ({
   ruleId: rule.ruleId,
   companyId: rule.companyId,

@@ -72,7 +72,7 @@ test('template list shows the templates of all companies, or of one', async () =
   )
 })
 
-test('template approve, reject and deny decide, and tell what cannot be', async () => {
+test('template approve, reject and deny change the review status, and report impossible changes', async () => {
   const [approved, rejected, denied] = [await aTemplate('a'), await aTemplate('b'), await aTemplate('c')]
   expect(await answerOf('approve', '--template', approved, '--comment', 'Clear')).toMatchObject({
     status: 'APPROVED',

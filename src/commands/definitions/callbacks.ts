@@ -8,13 +8,13 @@ const callback = { value: 'ID', about: 'The callback: `tidings callback list` sh
 export const callbackCommands: Command[] = [
   {
     name: 'callback list',
-    about: 'Lists the newest callbacks of a company and what became of them.',
+    about: 'Lists the newest callbacks of a company with their results.',
     options: { company },
     run: async call => (await callbacks()).listNewest(call),
   },
   {
     name: 'callback attempts',
-    about: 'Lists the newest attempts at a callback: when, how many events were taken, and what was answered.',
+    about: 'Lists the newest attempts of a callback: the time, the number of accepted events, and the answer.',
     options: { company, callback },
     run: async call => (await callbacks()).listAttempts(call),
   },
@@ -27,7 +27,7 @@ export const callbackCommands: Command[] = [
   {
     name: 'callback secret',
     about: "Shows the secret that a company's callbacks are signed with (Standard Webhooks).",
-    options: { company, new: { about: 'Make a new one first: the old one ends at once' } },
+    options: { company, new: { about: 'Create a new secret first; the old one becomes invalid at once' } },
     run: async call => (await callbacks()).showSecret(call),
   },
 ]

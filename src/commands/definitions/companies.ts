@@ -10,12 +10,12 @@ const company = { value: 'N', about: 'The company: `tidings company list` shows 
 export const companyCommands: Command[] = [
   {
     name: 'company list',
-    about: 'Lists the companies of all partners, with their balance, what is reserved and what they spent this month.',
+    about: 'Lists the companies of all partners with balance, reserved amount, and the amount spent this month.',
     run: async call => (await companies()).listAll(call),
   },
   {
     name: 'company create',
-    about: 'Makes a company of a partner.',
+    about: 'Creates a company of a partner.',
     options: {
       partner: { value: 'LOGIN', about: 'The partner: `tidings partner list` shows them', required: true },
       name: { value: 'NAME', about: 'The name of the company', required: true },
@@ -23,7 +23,10 @@ export const companyCommands: Command[] = [
       type: { value: 'TYPE', about: counteragentTypes.join(' or '), default: 'LEGAL' },
       kpp: { value: 'KPP', about: 'Its tax registration reason code' },
       address: { value: 'TEXT', about: 'Its legal address' },
-      budget: { value: 'AMOUNT', about: 'The most it may spend in a calendar month; without it there is no limit' },
+      budget: {
+        value: 'AMOUNT',
+        about: 'The most that it may spend in a calendar month; without this option there is no limit',
+      },
     },
     run: async call => (await companies()).createOne(call),
   },
@@ -41,28 +44,31 @@ export const companyCommands: Command[] = [
   },
   {
     name: 'company enable',
-    about: 'Enables a disabled company: its dispatches go on, and its API keys work again.',
+    about: 'Enables a disabled company: its dispatches continue, and its API keys work again.',
     options: { company },
     run: async call => (await companies()).enableOne(call),
   },
   {
     name: 'company topup',
-    about: 'Adds money that came in to the balance of a company.',
+    about: 'Adds a payment to the balance of a company.',
     options: {
       company,
-      amount: { value: 'AMOUNT', about: "How much, in the company's currency: 1500.50", required: true },
-      note: { value: 'TEXT', about: 'What stands beside it in the books' },
+      amount: { value: 'AMOUNT', about: "The amount in the company's currency: 1500.50", required: true },
+      note: { value: 'TEXT', about: 'A note for the ledger' },
     },
     run: async call => (await companies()).topUpOne(call),
   },
   {
     name: 'company correct',
-    about: 'Corrects the balance of a company, such as after a wrong top-up, which stays in the books.',
+    about: 'Corrects the balance of a company, for instance after a wrong top-up. The top-up stays in the ledger.',
     options: {
       company,
-      take: { value: 'AMOUNT', about: 'How much is taken off the balance; of a prepaid company, at most what is free' },
-      add: { value: 'AMOUNT', about: 'How much is added to the balance' },
-      reason: { value: 'TEXT', about: 'Why: it stands beside the correction in the books', required: true },
+      take: {
+        value: 'AMOUNT',
+        about: 'The amount to subtract from the balance; for a prepaid company at most the amount that is not reserved',
+      },
+      add: { value: 'AMOUNT', about: 'The amount to add to the balance' },
+      reason: { value: 'TEXT', about: 'The reason, which the ledger shows beside the correction', required: true },
     },
     run: async call => (await companies()).correctOne(call),
   },
@@ -71,9 +77,9 @@ export const companyCommands: Command[] = [
     about: 'Changes how a company pays, whether subscribers may write to it, and how fast it sends.',
     options: {
       company,
-      billing: { value: 'MODE', about: 'prepaid: not below zero; postpaid: limited by its budget alone' },
+      billing: { value: 'MODE', about: 'prepaid: the balance stays above zero; postpaid: only the budget limits it' },
       inbound: { value: 'SWITCH', about: 'on or off: whether subscribers may write to it' },
-      rate: { value: 'RATE', about: 'Most parts of all its dispatches a second, or none' },
+      rate: { value: 'RATE', about: 'The most parts per second of all its dispatches, or none' },
     },
     run: async call => (await companies()).setOne(call),
   },
@@ -85,14 +91,14 @@ export const blacklistCommands: Command[] = [
   {
     name: 'blacklist list',
     about: 'Lists the numbers that a company must not write to, the newest first.',
-    options: { company, limit: { value: 'N', about: 'How many are shown', default: '100' } },
+    options: { company, limit: { value: 'N', about: 'The number of shown entries', default: '100' } },
     run: async call => (await blacklist()).listSome(call),
   },
   {
     name: 'blacklist add',
     about: "Puts a number on a company's blacklist.",
     arguments: [NUMBER],
-    options: { company, comment: { value: 'TEXT', about: 'Why' } },
+    options: { company, comment: { value: 'TEXT', about: 'The reason' } },
     run: async call => (await blacklist()).addOne(call),
   },
   {
@@ -117,7 +123,7 @@ export const documentCommands: Command[] = [
     arguments: [{ name: 'ID', about: 'The document: `tidings document list` shows them' }],
     options: {
       company,
-      to: { value: 'FILE', about: 'The file; without it the name of the document, in the current folder' },
+      to: { value: 'FILE', about: 'The file; by default the name of the document, in the current folder' },
     },
     run: async call => (await documents()).saveOne(call),
   },

@@ -7,20 +7,23 @@ const gateways = () => import('../operators/gateways.ts')
 
 const gateway = { value: 'GATEWAY', about: 'Its id or name: `tidings gateway list` shows them', required: true }
 const shared = {
-  brands: { value: 'BRANDS', about: `Operators it serves, of ${[...brands, 'OTHER'].join(',')}; any for all of them` },
-  rate: { value: 'RATE', about: 'Most parts a second, or none' },
+  brands: {
+    value: 'BRANDS',
+    about: `The operators that it serves, of ${[...brands, 'OTHER'].join(',')}; any for all of them`,
+  },
+  rate: { value: 'RATE', about: 'The most parts per second, or none' },
   companies: {
     value: 'IDS',
-    about: 'Companies that may send under its names without having them registered, e.g. 1,2; none for no company',
+    about: 'Companies that may use its sender names without registration, e.g. 1,2; none for no company',
   },
-  name: { value: 'NAME', about: 'What it is called' },
+  name: { value: 'NAME', about: 'Its name' },
   set: { value: 'KEY=VALUE', about: 'A setting of the connector, or KEY=@FILE; null removes it', many: true },
 }
 
 export const gatewayCommands: Command[] = [
   {
     name: 'gateway list',
-    about: 'Lists the gateways: the ways to the operators.',
+    about: 'Lists the gateways to operators and providers.',
     run: async call => (await gateways()).listAll(call),
   },
   {
@@ -28,31 +31,31 @@ export const gatewayCommands: Command[] = [
     about: 'Adds a gateway; running engines use it within a second.',
     options: {
       channel: { value: 'CHANNEL', about: 'The channel it serves, e.g. SMS', required: true },
-      connector: { value: 'CONNECTOR', about: `How it is reached: ${connectorNames.join(', ')}`, required: true },
+      connector: { value: 'CONNECTOR', about: `The connector: ${connectorNames.join(', ')}`, required: true },
       ...shared,
     },
     run: async call => (await gateways()).addOne(call),
   },
   {
     name: 'gateway set',
-    about: 'Changes a gateway; what is not named stays as it is.',
+    about: 'Changes a gateway; settings that are not given stay.',
     options: { gateway, ...shared },
     run: async call => (await gateways()).setOne(call),
   },
   {
     name: 'gateway pause',
-    about: 'Hands nothing more to a gateway; others of the same operators take over, or messages wait.',
+    about: 'Pauses a gateway: other gateways of the same operators take over, or messages wait.',
     options: { gateway },
     run: async call => (await gateways()).pauseOne(call),
   },
   {
     name: 'gateway drain',
-    about: 'Pauses a gateway and gives the operator time to report what it has, so that it can be removed.',
+    about: 'Pauses a gateway and waits for the receipts of its messages, so that it can be removed.',
     options: {
       gateway,
       hours: {
         value: 'HOURS',
-        about: `How long to wait for receipts, at most ${MOST_DRAIN_HOURS}`,
+        about: `The hours to wait for receipts, at most ${MOST_DRAIN_HOURS}`,
         default: String(DRAIN_HOURS),
       },
     },
@@ -66,7 +69,7 @@ export const gatewayCommands: Command[] = [
   },
   {
     name: 'gateway remove',
-    about: 'Removes a gateway; in demo mode the simulated operators come back at the next start.',
+    about: 'Removes a gateway; in demo mode the next start adds the simulated operators again.',
     options: { gateway },
     run: async call => (await gateways()).removeOne(call),
   },
@@ -75,10 +78,10 @@ export const gatewayCommands: Command[] = [
     about: 'Sends one message through a gateway, beside the engines; nothing is billed or stored.',
     options: {
       gateway,
-      to: { value: 'NUMBER', about: 'To whom; with a bot also chat:ID, with push an address', required: true },
+      to: { value: 'NUMBER', about: 'The number; for a bot also chat:ID, for push an address', required: true },
       sender: { value: 'NAME', about: 'The sender name', required: true },
-      text: { value: 'TEXT', about: 'What it says', required: true },
-      wait: { value: 'SECONDS', about: 'How long to wait for receipts', default: '10' },
+      text: { value: 'TEXT', about: 'The text of the message', required: true },
+      wait: { value: 'SECONDS', about: 'The time to wait for receipts', default: '10' },
     },
     run: async call => (await gateways()).testOne(call),
   },

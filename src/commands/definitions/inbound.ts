@@ -12,21 +12,21 @@ export const inboundCommands: Command[] = [
     options: {
       company,
       channel: { value: 'CHANNEL', about: inboundChannels.join(', '), required: true },
-      sender: { value: 'NAME', about: 'Only what is written to this sender name; else to any', many: true },
+      sender: { value: 'NAME', about: 'Only messages to this sender name; by default to any', many: true },
       url: { value: 'URL', about: 'The address that gets the callbacks', required: true },
-      center: { value: 'NAME', about: 'The traffic center, made if it is new; else the default one' },
+      center: { value: 'NAME', about: 'The traffic center, created if it is new; by default the default center' },
     },
     run: async call => (await inbound()).addOne(call),
   },
   {
     name: 'inbound rule list',
-    about: 'Lists the rules for inbound messages, the oldest first: of those that fit, a message takes the first.',
-    options: { company: { value: 'N', about: 'Only those of one company' } },
+    about: 'Lists the rules for inbound messages, the oldest first. The first rule that matches a message counts.',
+    options: { company: { value: 'N', about: 'Only of one company' } },
     run: async call => (await inbound()).listSome(call),
   },
   {
     name: 'inbound rule remove',
-    about: 'Removes a rule for inbound messages; what came in stays where it is.',
+    about: 'Removes a rule for inbound messages; messages that were received stay unchanged.',
     options: {
       company,
       rule: { value: 'ID', about: 'The rule: `tidings inbound rule list` shows them', required: true },
@@ -41,13 +41,13 @@ export const inboundCommands: Command[] = [
   },
   {
     name: 'inbound center add',
-    about: 'Adds a traffic center to a company; one that it has already stays as it is.',
-    options: { company, name: { value: 'NAME', about: 'How it is called', required: true } },
+    about: 'Adds a traffic center to a company; an existing center stays unchanged.',
+    options: { company, name: { value: 'NAME', about: 'Its name', required: true } },
     run: async call => (await inbound()).addCenter(call),
   },
   {
     name: 'inbound center default',
-    about: 'Makes a traffic center the one for inbound messages that fit no rule; from now on.',
+    about: 'Makes a traffic center the default for new inbound messages that match no rule.',
     options: {
       company,
       name: { value: 'NAME', about: 'The center: `tidings inbound center list` shows them', required: true },

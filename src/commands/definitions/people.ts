@@ -11,7 +11,7 @@ const LOGIN = { name: 'LOGIN', about: 'The login of the partner: `tidings partne
 const password: Record<string, Option> = {
   'password-file': {
     value: 'FILE',
-    about: 'Where the password is read from, - for standard input; without it you are asked on the terminal',
+    about: 'The file with the password, - for standard input; by default the terminal asks for it',
   },
   password: {
     value: 'PASSWORD',
@@ -29,31 +29,31 @@ export const partnerCommands: Command[] = [
   },
   {
     name: 'partner create',
-    about: 'Makes a partner who can log in to the partner API; the password has at least 10 characters.',
+    about: 'Creates a partner with a login for the partner API; the password has at least 10 characters.',
     options: { login, ...password },
     run: async call => (await partners()).createOne(call),
   },
   {
     name: 'partner password',
-    about: 'Changes the password of a partner; every token issued before stops at once.',
+    about: 'Changes the password of a partner; all its tokens become invalid at once.',
     options: { login: knownLogin, ...password },
     run: async call => (await partners()).setPassword(call),
   },
   {
     name: 'partner disable',
-    about: 'Keeps a partner from logging in and ends its tokens at once; its companies go on.',
+    about: 'Disables the login of a partner and ends its tokens at once; its companies continue to work.',
     arguments: [LOGIN],
     run: async call => (await partners()).disableOne(call),
   },
   {
     name: 'partner enable',
-    about: 'Lets a disabled partner log in again.',
+    about: 'Enables the login of a disabled partner.',
     arguments: [LOGIN],
     run: async call => (await partners()).enableOne(call),
   },
   {
     name: 'partner unlock',
-    about: 'Forgets the failed logins of a partner, so that it need not wait.',
+    about: 'Deletes the failed logins of a partner, so that it can log in at once.',
     arguments: [LOGIN],
     run: async call => (await partners()).unlockOne(call),
   },
@@ -91,7 +91,7 @@ export const personCommands: Command[] = [
   },
   {
     name: 'person link',
-    about: 'Prints a new link for a person who lost the link or the password; the one before ends.',
+    about: 'Prints a new link for a person who lost the link or the password; the earlier link becomes invalid.',
     arguments: [PERSON],
     run: async call => (await persons()).renewLink(call),
   },
@@ -104,13 +104,13 @@ export const personCommands: Command[] = [
   },
   {
     name: 'person deactivate',
-    about: 'Signs a person out everywhere, at once, and keeps the person from signing in.',
+    about: 'Ends all sessions of a person at once and disables the sign-in.',
     arguments: [PERSON],
     run: async call => (await persons()).deactivateOne(call),
   },
   {
     name: 'person activate',
-    about: 'Lets a deactivated person sign in again.',
+    about: 'Enables the sign-in of a deactivated person.',
     arguments: [PERSON],
     run: async call => (await persons()).activateOne(call),
   },
@@ -124,12 +124,12 @@ export const staffCommands: Command[] = [
   },
   {
     name: 'staff create',
-    about: 'Makes a member of staff, who signs in to the cabinet.',
+    about: 'Creates a member of staff with a login for the cabinet.',
     options: {
       login,
       role: {
         value: 'ROLE',
-        about: 'What the member may do: admin (everything), moderator (review), support (see)',
+        about: 'The rights of the member: admin (everything), moderator (review), support (read)',
         default: 'admin',
       },
       ...password,

@@ -3,24 +3,24 @@ import type { Command } from '../command.ts'
 const senders = () => import('../companies/senders.ts')
 
 const sender = { value: 'ID', about: 'The sender name: `tidings sender list` shows them', required: true }
-const comment = { value: 'TEXT', about: 'What the partner reads as managerComment' }
+const comment = { value: 'TEXT', about: 'The managerComment for the partner' }
 
 export const senderCommands: Command[] = [
   {
     name: 'sender list',
-    about: 'Lists sender names, those waiting for review first.',
-    options: { company: { value: 'N', about: 'Only those of one company' } },
+    about: 'Lists sender names; names that wait for review come first.',
+    options: { company: { value: 'N', about: 'Only of one company' } },
     run: async call => (await senders()).listSome(call),
   },
   {
     name: 'sender approve',
-    about: 'Passes what is left of the review; the name is APPROVED once its first day has come.',
+    about: 'Ends the review; the name becomes APPROVED on its first day.',
     options: { sender, comment },
     run: async call => (await senders()).approveOne(call),
   },
   {
     name: 'sender reject',
-    about: 'Sends a name under review back to the partner, with a comment.',
+    about: 'Returns a name under review to the partner, with a comment.',
     options: { sender, comment: { ...comment, default: 'Rejected' } },
     run: async call => (await senders()).rejectOne(call),
   },
@@ -32,8 +32,8 @@ export const senderCommands: Command[] = [
   },
   {
     name: 'sender set',
-    about: 'Changes how fast messages go out under a name; running engines follow at once.',
-    options: { sender, rate: { value: 'RATE', about: 'Most parts a second, or none' } },
+    about: 'Changes the rate of a name; running engines use it at once.',
+    options: { sender, rate: { value: 'RATE', about: 'The most parts per second, or none' } },
     run: async call => (await senders()).setOne(call),
   },
 ]

@@ -8,17 +8,17 @@ export const serviceCommands: Command[] = [
     name: 'serve',
     about:
       'Runs the service: HTTP here, and the engine, which sends, in a process of its own. The first start makes the database.',
-    options: { 'stop-with-parent': { about: 'Stop also when the process that started it ends, as `npm start` needs' } },
+    options: { 'stop-with-parent': { about: 'Stop when the parent process ends, too; `npm start` needs it' } },
     run: async call => (await service()).serve(call),
   },
   {
     name: 'api',
-    about: 'Runs the HTTP server alone; any number of these share one database with the engines.',
+    about: 'Runs only the HTTP server; any number of them can share one database with the engines.',
     run: async call => (await service()).serveApi(call),
   },
   {
     name: 'engine',
-    about: 'Runs the engine alone, which sends; any number of these share one database.',
+    about: 'Runs only the engine, which sends messages; any number of engines can share one database.',
     run: async call => (await service()).runEngine(call),
   },
   {
@@ -29,24 +29,26 @@ export const serviceCommands: Command[] = [
   },
   {
     name: 'database export',
-    about: 'Writes all data into one file, as of one moment; the service may go on. The secret is not in it.',
-    arguments: [{ name: 'FILE', about: 'The file to write; it must not be there yet' }],
+    about:
+      'Writes all data of one moment into one file. The service may run meanwhile. The file does not contain the secret.',
+    arguments: [{ name: 'FILE', about: 'The file to write; it must not exist' }],
     run: async call => (await database()).exportFile(call),
   },
   {
     name: 'database import',
-    about: 'Fills an empty database from a file of `database export`: all of it or nothing.',
+    about: 'Fills an empty database from a file of `database export`, completely or not at all.',
     arguments: [{ name: 'FILE', about: 'The file to read' }],
     run: async call => (await database()).importFile(call),
   },
   {
     name: 'database upgrade',
-    about: 'Brings the embedded database to the PostgreSQL of this Tidings; the former one stays beside it.',
+    about:
+      'Moves the embedded database to the PostgreSQL version of this Tidings; the former database stays beside it.',
     run: async call => (await database()).upgrade(call),
   },
   {
     name: 'config',
-    about: 'Prints every setting, the value in force and what it is for.',
+    about: 'Prints every setting with its present value and its purpose.',
     run: async call => (await import('../service/config.ts')).printConfig(call),
   },
 ]

@@ -3,24 +3,24 @@ import type { Command } from '../command.ts'
 const templates = () => import('../companies/templates.ts')
 
 const template = { value: 'ID', about: 'The template: `tidings template list` shows them', required: true }
-const comment = { value: 'TEXT', about: 'What the company reads as managerComment' }
+const comment = { value: 'TEXT', about: 'The managerComment for the company' }
 
 export const templateCommands: Command[] = [
   {
     name: 'template list',
-    about: 'Lists message templates, those waiting for review first.',
-    options: { company: { value: 'N', about: 'Only those of one company' } },
+    about: 'Lists message templates; templates that wait for review come first.',
+    options: { company: { value: 'N', about: 'Only of one company' } },
     run: async call => (await templates()).listSome(call),
   },
   {
     name: 'template approve',
-    about: 'Passes what is left of the review; the template is APPROVED once its first day has come.',
+    about: 'Ends the review; the template becomes APPROVED on its first day.',
     options: { template, comment },
     run: async call => (await templates()).approveOne(call),
   },
   {
     name: 'template reject',
-    about: 'Sends a template under review back to its company, with a comment.',
+    about: 'Returns a template under review to its company, with a comment.',
     options: { template, comment: { ...comment, default: 'Rejected' } },
     run: async call => (await templates()).rejectOne(call),
   },

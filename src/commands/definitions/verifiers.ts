@@ -7,7 +7,7 @@ const reports = () => import('../verification/reports.ts')
 const company = { value: 'N', about: 'The company: `tidings company list` shows them', required: true }
 const gateway = { value: 'ID', about: 'The verifier: `tidings verifier list` shows them', required: true }
 
-/** What verifiers and widgets have in common. */
+/** The options of both verifiers and widgets. */
 export const codeOptions: Command['options'] = {
   name: { value: 'NAME', about: 'A name for your own lists' },
   channels: {
@@ -17,7 +17,7 @@ export const codeOptions: Command['options'] = {
   senders: { value: 'LIST', about: 'Sender names, such as SMS=ROMASHKA,VIBER=Romashka; SMS=off removes one' },
   fallback: {
     value: 'SECONDS',
-    about: 'Sends the code by the next channel after a failure, or after so many seconds without delivery; off: never',
+    about: 'Sends the code through the next channel after a failure, or after this time without delivery; off: never',
   },
   length: { value: 'N', about: 'Digits of a code, 4 to 8; 6 at first' },
   lifetime: { value: 'SECONDS', about: 'How long a code is valid, 30 to 3600; 300 at first' },
@@ -64,12 +64,12 @@ export const verifierCommands: Command[] = [
   {
     name: 'verifier list',
     about: 'Lists the verifiers.',
-    options: { company: { value: 'N', about: 'Only those of one company' } },
+    options: { company: { value: 'N', about: 'Only of one company' } },
     run: async call => (await verifiers()).listSome(call),
   },
   {
     name: 'verifier show',
-    about: 'Shows how a verifier sends its codes.',
+    about: 'Shows the settings of a verifier.',
     options: { gateway },
     run: async call => (await verifiers()).showOne(call),
   },
@@ -100,7 +100,7 @@ export const verifierCommands: Command[] = [
   {
     name: 'verifier blocked',
     about: 'Lists numbers, prefixes, addresses and verifiers that are blocked now, until when, and why.',
-    options: { company: { value: 'N', about: 'Only those of one company' } },
+    options: { company: { value: 'N', about: 'Only of one company' } },
     run: async call => (await reports()).listBlocked(call),
   },
   {

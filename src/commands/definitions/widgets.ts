@@ -15,12 +15,12 @@ const pageOptions: Command['options'] = {
   },
   captcha: {
     value: 'KIND',
-    about: `What keeps robots out: ${captchaKinds.join(', ')}; altcha, our own, at first`,
+    about: `The captcha: ${captchaKinds.join(', ')}; altcha, our own, at first`,
   },
-  'captcha-site-key': { value: 'KEY', about: 'What the provider of the captcha calls the site' },
+  'captcha-site-key': { value: 'KEY', about: 'The key of the site at the provider of the captcha' },
   'captcha-secret': {
     value: 'SECRET',
-    about: 'What the provider gave to check answers with: @FILE reads it from a file, - from standard input',
+    about: 'The secret of the provider for checking answers: @FILE reads it from a file, - from standard input',
   },
   builder: {
     value: 'SWITCH',
@@ -39,7 +39,7 @@ export const widgetCommands: Command[] = [
   {
     name: 'widget list',
     about: 'Lists the widgets.',
-    options: { company: { value: 'N', about: 'Only those of one company' } },
+    options: { company: { value: 'N', about: 'Only of one company' } },
     run: async call => (await widgets()).listSome(call),
   },
   {
@@ -66,8 +66,8 @@ export const widgetCommands: Command[] = [
     about: 'Lists why widgets of a company showed errors within the last 30 days, the newest first.',
     options: {
       company,
-      widget: { value: 'ID', about: 'Only those of one widget' },
-      code: { value: 'N', about: 'Only those with this number, such as 310' },
+      widget: { value: 'ID', about: 'Only of one widget' },
+      code: { value: 'N', about: 'Only errors with this number, such as 310' },
       limit: { value: 'N', about: 'How many to list', default: '50' },
     },
     run: async call => (await errors()).listSome(call),

@@ -58,8 +58,7 @@ function rateOf(text: string): number | null {
 }
 
 /**
- * A value that reads as JSON is that value, anything else is a text. So is a secret, whatever it looks like, and a
- * number that would lose digits.
+ * JSON is parsed; any other value is a text. A secret is always a text, and so is a number that would lose digits.
  */
 function settingValue({ text, isFromFile }: Setting, isSecret: boolean): unknown {
   if (isFromFile) return text

@@ -91,14 +91,14 @@ async function metricsOf(log: Logger): Promise<string> {
 const smpp = (port: number) => ({ host: '127.0.0.1', port, systemId: 'tidings', password: 'sesame' })
 
 describe('settings', () => {
-  test('secrets are sealed, whatever they look like, and the others are what they read as', async () => {
+  test('secrets are stored encrypted in any form, and other settings are parsed', async () => {
     const { gatewayId } = await add('SMS', 'smpp', { ...smpp(2775), password: '12345678901234567890', tls: 'true' })
     const { plain, all } = await settingsOf(gatewayId)
     expect(plain).toEqual({ host: '127.0.0.1', port: 2775, systemId: 'tidings', tls: true })
     expect(all).toEqual({ ...plain, password: '12345678901234567890' })
   })
 
-  test('companies that may use its names are listed, and only those that there are', async () => {
+  test('companies that may use its sender names are listed, and unknown companies are refused', async () => {
     const companyId = await aCompany(db.sql, await aPartner(db.sql))
     const names = { senderNames: 'shop' }
     const added = await add('VK', 'simulator', names, '--companies', String(companyId))
@@ -236,7 +236,7 @@ describe('gateway list', () => {
     })
   })
 
-  test('it and the metrics count connections, what is under way, and what was taken within a minute', async () => {
+  test('it and the metrics count connections, open submissions, and messages accepted within a minute', async () => {
     const smsc = await anSmsc()
     await add('SMS', 'smpp', { ...smpp(smsc.port), binds: 2, window: 50, drainMs: 100 })
     await anEngine({ secret })
@@ -339,7 +339,7 @@ describe('gateway test', () => {
     expect(ids).toEqual(expect.arrayContaining(kept.map(({ id }) => id)))
   })
 
-  /** Somebody who is gone before the receipts come: the ids under which the operator took the messages. */
+  /** A client that disconnects before the receipts arrive. Returns the operator's ids of the messages. */
   async function sendAndLeave(port: number, count: number): Promise<string[]> {
     const channel = new Smpp(smpp(port), { receipts: async () => {}, inbound: async () => {}, gone: async () => {} })
     await eventually(() => expect(channel.health().up).toBe(true))

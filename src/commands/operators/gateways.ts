@@ -198,7 +198,7 @@ function behindNote(engines: number): string {
   return engines === 1 ? ' 1 engine does not use the change yet.' : ` ${engines} engines do not use the change yet.`
 }
 
-/** What was not taken is a failure of the command, too: scripts ask for its exit code. */
+/** A refused message makes the command fail, because scripts check its exit code. */
 export async function testOne(call: Call) {
   const trial = readTrial(call)
   await onGateway(call, async (database, gateway) => {

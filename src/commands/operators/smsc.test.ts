@@ -54,7 +54,7 @@ const at = (port: number) => ({
   receiptIds: 'same',
 })
 
-/** One who binds to it, and keeps what it is told. */
+/** A client that binds to the SMSC and stores everything that it receives. */
 async function anEsme(port: number, settings: Record<string, unknown> = {}) {
   const receipts: (Receipt & { at: number })[] = []
   const channel = new Smpp(
@@ -94,7 +94,7 @@ async function send(channel: Channel, messages: Outgoing[]): Promise<Record<stri
   return Object.fromEntries([...Map.groupBy(kinds, kind => kind)].map(([kind, all]) => [kind, all.length]))
 }
 
-/** What comes back for one submission, in the order in which it comes. */
+/** The answers and receipts of one submission, in their order. */
 async function orderOf(port: number): Promise<string[]> {
   const happened: string[] = []
   const connection = new Connection(connect(port, '127.0.0.1'), {
@@ -166,7 +166,7 @@ describe('tidings smsc', () => {
     for (const receipt of receipts) expect(receipt).toMatchObject({ status: 'FAILED', errorCode: 603 })
   })
 
-  test('--throttle-rate: these are refused for now, whatever the speed', async () => {
+  test('--throttle-rate: this share of submissions is refused temporarily at any speed', async () => {
     const { running, port } = await anSmsc('--throttle-rate', '1')
     const { channel } = await anEsme(port)
     expect(await send(channel, someMessages(1))).toEqual({ busy: 1 })

@@ -37,7 +37,7 @@ function settingsOf(call: Call): SmscSettings & { host: string } {
   }
 }
 
-/** What is wrong with it is told without repeating it: it has a password in it. */
+/** The error does not repeat the value, because it contains a password. */
 function readAccount(text: string): [id: string, password: string] {
   const colon = text.indexOf(':')
   if (colon < 1) throw new UsageError('--account must be written as ID:PASSWORD.')

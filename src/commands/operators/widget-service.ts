@@ -3,7 +3,7 @@ import type { Config } from '../../config.ts'
 import { DatabaseClock } from '../../db/clock.ts'
 import type { Database } from '../../db/database.ts'
 import { loadNumbering } from '../../domain/numbering/numbering.ts'
-import { urlOf } from '../service/doors.ts'
+import { urlOf } from '../service/http-listeners.ts'
 import { makeLog } from '../service/log.ts'
 
 export type Answer = { status: number; body: string }

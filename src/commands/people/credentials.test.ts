@@ -29,7 +29,7 @@ describe('a new password', () => {
 
   test.each<[string, string[], RegExp]>([
     ['two that differ', ['correct horse', 'correct house'], /The two passwords differ/],
-    ['one that is too short', ['horse'], /The password must be 10 to 1024 characters long/],
+    ['a short password', ['horse'], /The password must be 10 to 1024 characters long/],
   ])('is refused: %s', async (_, lines, sentence) => {
     await expect(newPasswordIn(callWith({}), 'anna', aTerminal(lines))).rejects.toThrow(sentence)
   })

@@ -17,7 +17,7 @@ import { noCompany, noPartner, orAdvise } from '../advice.ts'
 import { type Call, withDatabase } from '../command.ts'
 import { optionalId } from '../options.ts'
 import { type Record, recorded } from '../recorded.ts'
-import { urlOf } from '../service/doors.ts'
+import { urlOf } from '../service/http-listeners.ts'
 import { table } from '../table.ts'
 import { newLoginIn } from './credentials.ts'
 
@@ -58,7 +58,7 @@ async function placeIn(call: Call, sql: Sql): Promise<Place> {
   const companyId = optionalId(call, 'company')
   const { partner: login } = call.options
   const given = [companyId !== undefined, login !== undefined, call.switches.staff === true].filter(Boolean).length
-  if (given !== 1) throw new UsageError('Say who it is: --company N, --partner LOGIN or --staff.')
+  if (given !== 1) throw new UsageError('Give exactly one of --company N, --partner LOGIN or --staff.')
   if (companyId !== undefined) {
     await orAdvise(noCompany(companyId), requireAnyCompany(sql, companyId))
     return { kind: 'COMPANY', companyId, partnerId: null }

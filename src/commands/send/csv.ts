@@ -6,7 +6,9 @@ export type Row = { line: number; fields: string[] }
 export const separators = [',', ';', '\t'] as const
 export type Separator = (typeof separators)[number]
 
-/** Longer than any real row: most likely a quotation mark is not closed, and the rest of the file would be one field. */
+/**
+ * Longer than any real row: most likely a quotation mark is not closed, and the rest of the file would be one field.
+ */
 const LONGEST_ROW = 100_000
 
 /**
@@ -22,7 +24,7 @@ export async function* readRows(text: AsyncIterable<string>, separator: Separato
 const isNoHint = ({ line, fields }: Row) => line > 1 || !hint.test(fields[0]!)
 const hint = /^sep=(.?)$/i
 
-/** The separator that the first line has most of, outside quotation marks; or the one that it names. */
+/** The most frequent separator of the first line outside quotation marks, or the separator that the line declares. */
 export function separatorOf(firstLine: string): Separator {
   const named = separators.find(separator => firstLine.toLowerCase() === `sep=${separator}`)
   if (named) return named

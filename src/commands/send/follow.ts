@@ -64,7 +64,7 @@ function createExplainer(sql: Pool, talk: Talk) {
   }
 }
 
-/** What came of it, with the reasons of what failed. */
+/** The result of the dispatch, with the reasons of failed messages. */
 export async function concludeDispatch({ sql }: Job, done: Followed) {
   const failures = await failuresOf(sql, done)
   return { value: summaryOf(done, failures), text: textAbout(done, failures) }

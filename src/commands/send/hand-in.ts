@@ -19,9 +19,8 @@ export async function earlierDispatch(job: Job): Promise<Dispatch | undefined> {
 }
 
 /**
- * Brings in the recipients, 10,000 a request. The first request creates the dispatch, or finds the one that an earlier
- * run created. The messages of a dispatch are in the order of the file, so their number tells which requests are
- * missing.
+ * Adds the recipients, 10,000 in each request. The first request creates the dispatch, or finds the dispatch of an
+ * earlier run. The messages of a dispatch have the order of the file, so their number shows which requests are missing.
  */
 export async function handIn(job: Job, talk: Talk, begun: (dispatchId: number) => void): Promise<number> {
   const { sql, order, file, partner } = job

@@ -20,7 +20,7 @@ import { rejectedPathOf } from './rejected-file.ts'
 
 const LONGEST_NAME = 255
 
-/** What was asked for on the command line. */
+/** The options of the command line. */
 export type Order = {
   path: string
   companyId: number
@@ -111,7 +111,7 @@ function keyOf(order: Order, { digest, numberColumn }: RecipientsFile): string {
   return createHash('sha256').update(words).digest('hex')
 }
 
-/** The oldest of each brand, and of those for numbers outside Russia: a dispatch takes no more. */
+/** The oldest sender name of each brand, and the oldest for numbers outside Russia: a dispatch accepts no more. */
 async function approvedSenders(sql: Pool, companyId: number, channelType: ClientChannel): Promise<number[]> {
   const found = await listSenders(sql, companyId, { status: ['APPROVED'], channelType: [channelType] })
   const usable = found.filter(sender => !sender.suspended)

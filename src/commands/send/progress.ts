@@ -1,9 +1,9 @@
-/** How far something has come: what is done, what is left, and when that was seen. */
+/** The progress of a task: finished and remaining work, and the time of the measurement. */
 export type Sample = { atMs: number; done: number; left: number }
 
 const WINDOW_MS = 10_000
 
-/** How fast it goes, by what has happened in the last ten seconds. */
+/** Measures the speed of the last ten seconds. */
 export function createPace(): (sample: Sample) => { perSecond: number; secondsLeft: number | undefined } {
   const samples: Sample[] = []
   return sample => {

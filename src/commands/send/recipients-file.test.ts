@@ -43,7 +43,7 @@ describe('the column with the numbers', () => {
     })
   })
 
-  test('is the one that --column names, in any case', async () => {
+  test('is the column of --column, in upper or lower case', async () => {
     const path = aFile('phone,Home phone,name', '1,79160000001,A')
     expect(await openRecipients(path, 'Home phone')).toMatchObject({ numberColumn: 1 })
     expect(await openRecipients(path, 'home PHONE ')).toMatchObject({ numberColumn: 1 })
@@ -80,7 +80,7 @@ describe('the column with the numbers', () => {
   })
 })
 
-test('rows come in batches, and without those that repeat a number when told so', async () => {
+test('rows are read in batches, on request without repeated numbers', async () => {
   const path = aFile(
     'tel,name',
     '79160000001,A',

@@ -13,7 +13,7 @@ export type RecipientsFile = {
   path: string
   encoding: Encoding
   separator: Separator
-  /** Names of the columns, and the one that holds the numbers. */
+  /** The names of the columns, and the column with the numbers. */
   columns: string[]
   numberColumn: number
   rows: number
@@ -56,7 +56,7 @@ export async function openRecipients(path: string, wantedColumn: string | undefi
 export const recipientsIn = ({ rows, duplicates }: RecipientsFile, unique: boolean): number =>
   unique ? rows - duplicates.count : rows
 
-/** The rows in their order, so many at once; with `unique` without those that repeat a number. */
+/** The rows in their order, in batches; with `unique` without repeated numbers. */
 export function eachRecipients(
   file: RecipientsFile,
   { atOnce, unique }: { atOnce: number; unique: boolean },
@@ -82,7 +82,7 @@ export function eachRecipients(
   })
 }
 
-/** A pipe could be read only once. What is not there is told when it is opened. */
+/** Refuses a pipe, which could be read only once. A missing file is reported when it is opened. */
 async function versionOf(path: string): Promise<string> {
   const found = await stat(path).catch(() => undefined)
   if (found && !found.isFile() && !found.isDirectory()) {
@@ -91,7 +91,7 @@ async function versionOf(path: string): Promise<string> {
   return `${found?.size} ${found?.mtimeMs}`
 }
 
-/** Nothing else is sent than what was shown. */
+/** Only the rows that were shown are sent: the file must not change meanwhile. */
 async function refuseChanged({ path, version }: RecipientsFile) {
   if ((await versionOf(path)) !== version) throw new UsageError('The file was changed while it was being read.')
 }

@@ -10,7 +10,7 @@ export type RejectedFile = {
   add(fields: string[], errorCode: number, reason: string): Promise<void>
   /** The path of the file, which is whole from now on; undefined when no row was rejected. */
   finish(): Promise<string | undefined>
-  /** Removes what was written. */
+  /** Deletes the file. */
   discard(): Promise<void>
 }
 
@@ -20,7 +20,9 @@ export function rejectedPathOf(path: string): string {
   return join(dir, `${name}.rejected.csv`)
 }
 
-/** Rejected rows as they stand in the file, with a code and a reason behind each. The same command can read it again. */
+/**
+ * Rejected rows as they stand in the file, with a code and a reason behind each. The same command can read it again.
+ */
 export function createRejectedFile(
   path: string,
   source: { path: string; columns: string[]; separator: Separator },

@@ -45,7 +45,7 @@ export async function* decoded(source: AsyncIterable<Buffer>, encoding: Encoding
   yield decode()
 }
 
-/** What the decoder makes of byte 98, the only one that Windows-1251 leaves undefined. */
+/** The character that the decoder returns for byte 98, the only undefined byte of Windows-1251. */
 const NOT_IN_WINDOWS_1251 = '\u0098'
 
 function createUtf8Check() {

@@ -5,7 +5,7 @@ type Demo = World & { widgetDemo?: string | undefined }
 
 export type Addresses = { url: string; cabinet: string; partnerApi: string; messagingApi: string; docs: string }
 
-/** What a person reads when the service is up: where it is, who may log in, and lines to try on this machine. */
+/** The text after the start of the service: its address, the login, and commands to try on this machine. */
 export function bannerOf(addresses: Addresses, place: string, demo?: { demo: Demo; localUrl: string }): string {
   return [
     'Tidings is up.',
@@ -59,5 +59,5 @@ function tryLines(demo: Demo, partnerApi: string): string[] {
   ]
 }
 
-/** One word for the shell, whatever is in it. */
+/** Quotes any text as one word for the shell. */
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`

@@ -47,7 +47,7 @@ describe('a folder without data', () => {
   test.each(['company list', 'api', 'engine', 'ledger verify'])('tidings %s says so', async command => {
     const folder = await aDataFolder()
     const ended = await run(command.split(' '), { TIDINGS_DATA: folder })
-    expectSentence(ended, new RegExp(`There is no Tidings data in ${folder}: \`tidings serve\` makes it`))
+    expectSentence(ended, new RegExp(`There is no Tidings data in ${folder}: \`tidings serve\` creates it`))
     expect(existsSync(folder)).toBe(false)
   })
 
@@ -56,7 +56,7 @@ describe('a folder without data', () => {
     const folder = await aDataFolder()
     const listed = await start(['company', 'list'], { TIDINGS_DATA: folder }, NOBODY).ended
     if (/Cannot find module|Permission denied/.test(listed.stderr))
-      return context.skip('nobody cannot reach the project')
+      return context.skip('the unprivileged user cannot reach the project')
     expectSentence(listed, /There is no Tidings data in/)
     expectSentence(await start(['migrate'], { TIDINGS_DATA: folder }, NOBODY).ended, /cannot be written by this user/)
     expect(existsSync(folder)).toBe(false)

@@ -8,7 +8,9 @@ import { exportDatabase, importDatabase } from '../../db/transfer.ts'
 import { type Call, closingAfterwards, withDatabase } from '../command.ts'
 import { withFile } from '../file.ts'
 
-/** Into a draft beside it, which takes the name of the file when it is complete: no half of an export looks like one. */
+/**
+ * Into a draft beside it, which takes the name of the file when it is complete: no half of an export looks like one.
+ */
 export async function exportFile(call: Call) {
   const file = resolve(call.arguments[0]!)
   const draft = `${file}.part`
@@ -31,7 +33,7 @@ export async function exportFile(call: Call) {
   }
 }
 
-/** Before the database is opened: nothing is written over, and the folder must be one that can be written. */
+/** Checks before the database is opened that the file does not exist and its folder is writable. */
 async function openDraft(file: string, draft: string) {
   if (existsSync(file)) throw new UsageError(`"${file}" is there already: name another file.`)
   await writeFile(draft, '', { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {

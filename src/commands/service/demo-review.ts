@@ -56,7 +56,7 @@ const letterLines = [
   '',
   'We ask you to register the sender name ROMASHKI.',
   'It is the name of the flower department of our shop,',
-  'and nobody else has a right to it.',
+  'and no other company has a right to it.',
   '',
   'Vera Mostova, director',
   '',

@@ -37,7 +37,9 @@ const companies = [
   { name: 'Лавка у моста', senderName: 'LAVKA', counteragentInn: '540000000031', budget: null },
 ]
 
-/** A world to try things in, made at the first start: a partner with three companies, their senders, requests and a key. */
+/**
+ * A world to try things in, made at the first start: a partner with three companies, their senders, requests and a key.
+ */
 export async function makeDemo(pool: Pool, givenPassword: string | undefined, now: Date): Promise<Demo> {
   const known = await partnerWithLogin(pool, 'demo')
   const made = known ? undefined : await makeWorld(pool, givenPassword ?? inventPassword(), now)
@@ -84,7 +86,7 @@ async function makeWorld(pool: Pool, password: string, now: Date) {
   }
 }
 
-/** False when what was asked for is there already. */
+/** False when the demo data already exists. */
 async function unlessRefused(work: Promise<unknown>): Promise<boolean> {
   try {
     await work

@@ -21,7 +21,7 @@ test('before `npm ci` it says to run it', () => {
   expect({ status, stderr }).toEqual({ status: 1, stderr: `tidings: run \`npm ci\` in ${project} first.\n` })
 })
 
-test('after `npm ci --ignore-scripts` it says what is missing and what to do', async () => {
+test('after `npm ci --ignore-scripts` it names the missing part and the command that installs it', async () => {
   await mkdir(join(project, 'node_modules/.bin'), { recursive: true })
   const { status, stderr } = run()
   expect(status).toBe(1)

@@ -78,8 +78,8 @@ const DISK_FULL = ['ENOSPC', 'EDQUOT', '53100']
 const NAME_EVERY_MS = 60_000
 
 /**
- * A full disk shows in whatever wants to write next, as one error among many. One line a minute names it, wherever the
- * error came from.
+ * A full disk causes many different errors. One line a minute names the full disk, for errors of any part of the
+ * service.
  */
 function nameFullDisk(): NonNullable<LoggerOptions['hooks']>['logMethod'] {
   let namedAt = Number.NEGATIVE_INFINITY

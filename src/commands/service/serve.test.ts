@@ -40,7 +40,7 @@ const SECRET = 'invented for the tests, 32 characters and more'
 
 const aDataFolder = useDataFolders()
 
-/** A folder with the demo world in it, nobody using it: what the first life below has left. */
+/** A folder with the demo data, without a running service. The first test below creates it. */
 let left: string
 
 async function aUsedFolder(): Promise<string> {
@@ -93,7 +93,7 @@ describe('a life', () => {
     const { port, server } = await aTakenPort()
     expectSentence(
       await run(['serve'], { ...env, PORT: String(port), HOST: '127.0.0.1' }),
-      new RegExp(`Port ${port} is in use: stop what uses it, or set PORT`),
+      new RegExp(`Port ${port} is in use: stop the program that uses it, or set PORT`),
     )
     server.close()
     await expectNothingRunning(folder)
@@ -319,7 +319,7 @@ test('an ordinary user can run it', async context => {
   if (process.getuid?.() !== 0) context.skip('the tests run as an ordinary user anyway')
   const program = fileURLToPath(new URL('../../../bin/tidings', import.meta.url))
   if (spawnSync(program, ['--help'], { ...NOBODY, cwd: '/' }).status !== 0) {
-    context.skip('the user nobody cannot reach node or this project')
+    context.skip('the unprivileged user cannot reach node or this project')
   }
   const folder = await aDataFolder()
   await chown(dirname(folder), NOBODY.uid, NOBODY.gid)
@@ -358,7 +358,7 @@ describe('a database of ones own', () => {
     for (const name of databases) await onServer(admin => admin`drop database if exists ${admin(name)} with (force)`)
   })
 
-  test('one that does not answer is told in one sentence, without the password', async () => {
+  test('a database that does not answer is reported in one sentence, without the password', async () => {
     const { port, server } = await aTakenPort()
     server.close()
     await once(server, 'close')
@@ -452,7 +452,7 @@ describe('a database of ones own', () => {
     })
   })
 
-  test('one that goes away later: the service stays up, says so with 503, and goes on when it is back', async () => {
+  test('a database that stops later: the service keeps running, answers 503, and continues when the database is back', async () => {
     const own = new URL(await aDatabase())
     const way = await aWayTo(Number(own.port))
     own.port = String(way.port)
@@ -480,7 +480,7 @@ describe('a database of ones own', () => {
     await way.close()
   })
 
-  test('one that takes connections and says nothing is given up', async () => {
+  test('a database that accepts connections and never answers is reported after a time-out', async () => {
     const ended = await silent.told
     silent.server.close()
     expectSentence(ended, /does not answer: .*CONNECT_TIMEOUT/)
@@ -488,7 +488,7 @@ describe('a database of ones own', () => {
   })
 })
 
-/** A way to the database that can be closed: then its connections end, and nobody gets through any more. */
+/** A proxy of the database. After it is closed, its connections end, and new connections fail. */
 async function aWayTo(port: number) {
   const sockets = new Set<Socket>()
   const server = createServer(client => {

@@ -19,7 +19,7 @@ import { type Demo, makeDemo } from './demo.ts'
 import { sendDemoDispatch } from './demo-dispatch.ts'
 import { makeDemoWidget } from './demo-widget.ts'
 import { watchDisk } from './disk-watch.ts'
-import { freePort, openDoors, urlOf } from './doors.ts'
+import { freePort, openListeners, urlOf } from './http-listeners.ts'
 import { makeLog } from './log.ts'
 import { type Stopped, untilStopped } from './stopping.ts'
 
@@ -37,7 +37,7 @@ export async function serve({ config, switches, print, progress }: Call) {
       engine = keepEngine(log)
       await Promise.race([engine.ready, stopped.promise])
       if (!stopped.isAsked()) {
-        // Only now: a start that fails or is interrupted must not leave a password behind that nobody has seen.
+        // Only now: a failed or interrupted start must not leave a password that was never shown.
         const demo = config.demo ? await prepareDemo(config, database, api, log) : undefined
         progress('')
         print(
@@ -97,7 +97,7 @@ export async function runEngine({ config, print }: Call) {
     const context = { sql, secret, log, moderation, billingZone, callbacks, stopWords, publicUrl }
     const engine = await startEngine({ ...context, keepMonths: config.keepMonths })
     await seeEngine(sql, engine.worker) // `/readyz` must not say otherwise when we say that it is up
-    // As a child of `serve` it tells its parent, who prints for both.
+    // As a child of `serve` it sends its state to its parent, which prints for both.
     if (process.send) process.send(READY)
     else print({ engine: 'started', data: database.place }, `The engine is up, on ${database.place}.`)
     await stopped.promise
@@ -161,14 +161,14 @@ async function startApi(config: Config, database: Database, log: Logger) {
       limits: limitsOf(config),
     }
     const app = await buildApp({ ...context, publicUrl: url })
-    const doors = await openDoors(app, port, config.host)
+    const listeners = await openListeners(app, port, config.host)
     const presence = await tellPresence(database.sql, clock, log)
     return {
       addresses: addressesOf(url),
       localUrl: urlOf(config.host, port),
       numbering: numbering.current,
       async stop() {
-        await doors.close(GRACE_MS)
+        await listeners.close(GRACE_MS)
         await presence.stop()
         await stopWatching()
       },

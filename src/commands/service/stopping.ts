@@ -46,10 +46,10 @@ function onParentGone(then: () => void) {
   }, LOOK_FOR_PARENT_EVERY_MS).unref()
 }
 
-/** A person at a terminal reads a sentence, whatever the log level. A child of `serve` leaves it to its parent. */
+/** Prints a sentence on a terminal at any log level. A child of `serve` prints nothing, because its parent does. */
 function tell(log: Logger, why: string) {
   if (process.send) return
   if (process.stderr.isTTY) {
-    process.stderr.write('\ntidings: stopping, what is under way is finished first; Ctrl-C again ends it at once.\n')
+    process.stderr.write('\ntidings: stopping after the running work is finished; Ctrl-C again ends it at once.\n')
   } else log.info({ why }, 'service.stopping')
 }

@@ -35,7 +35,7 @@ export async function showStatistics(call: Call) {
   })
 }
 
-/** Those of one verifier or widget, or of all that the company has. */
+/** The reports of one verifier or widget, or of all verifiers and widgets of the company. */
 export async function printStatistics(call: Call, sql: Pool, companyId: number, verifierId: string | undefined) {
   const given = { from: dayOption(call, 'from'), to: dayOption(call, 'to') }
   const period = periodOf(given, await databaseNow(sql))

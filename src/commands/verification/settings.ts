@@ -86,7 +86,7 @@ function textsOf(call: Call, before: VerifierSettings | undefined): Record<strin
   )
 }
 
-/** The members there were and those that are given; `off` removes one. */
+/** The former members together with the given ones; `off` removes a member. */
 function merged(before: Record<string, string> | undefined, given: [string, string][]): Record<string, string> {
   const all = Object.entries({ ...before, ...Object.fromEntries(given) })
   return Object.fromEntries(all.filter(([, value]) => value.toLowerCase() !== 'off'))

@@ -112,8 +112,8 @@ describe('a verifier', () => {
   })
 
   test('with a name that the company cannot use says so at once', async () => {
-    const text = await verifier('create', ...of, '--channels', 'SMS,VIBER', '--senders', 'SMS=NOBODY,VIBER=ROMASHKA')
-    expect(text).toMatch(/\nCodes by SMS are refused for now: there is no name NOBODY for SMS in company \d+\.\n$/)
+    const text = await verifier('create', ...of, '--channels', 'SMS,VIBER', '--senders', 'SMS=UNKNOWN,VIBER=ROMASHKA')
+    expect(text).toMatch(/\nCodes by SMS are refused for now: there is no name UNKNOWN for SMS in company \d+\.\n$/)
     expect(text).not.toContain('Codes by VIBER')
   })
 
@@ -217,7 +217,7 @@ describe('a verifier', () => {
     await expect(set('--channels', 'SMS')).rejects.toThrow(
       '--fallback needs two channels or more in --channels, such as SMS,VOICECODE.',
     )
-    await expect(set()).rejects.toThrow('There is nothing to change: `tidings verifier set --help` shows what can be.')
+    await expect(set()).rejects.toThrow('There is nothing to change: `tidings verifier set --help` shows the options.')
   })
 
   test.each([['create'], ['list'], ['stats'], ['blocked'], ['unblock', '--subject', 'company']])(
@@ -286,8 +286,8 @@ describe('codes', () => {
     [['--to', '2026-02-30'], '--to must be a day such as 2026-05-01, not "2026-02-30".'],
     [['--from', '2026-02-02', '--to', '2026-02-01'], '--from must not be after --to: 2026-02-02 is after 2026-02-01.'],
     [
-      ['--gateway', 'nobody'],
-      /^Company \d+ has no verifier "nobody": `tidings verifier list` and `tidings widget list` show them\.$/,
+      ['--gateway', 'unknown'],
+      /^Company \d+ has no verifier "unknown": `tidings verifier list` and `tidings widget list` show them\.$/,
     ],
   ])('statistics with %j are refused in one sentence', async (words, sentence) => {
     await expect(verifier('stats', ...of, ...words)).rejects.toThrow(sentence)

@@ -81,7 +81,7 @@ export async function showOne(call: Call) {
 export async function changeOne(call: Call) {
   const gatewayId = call.options.gateway!
   if (nameOf(call).name === undefined && Object.keys(settingsOf(call)).length === 0)
-    throw new UsageError('There is nothing to change: `tidings verifier set --help` shows what can be.')
+    throw new UsageError('There is nothing to change: `tidings verifier set --help` shows the options.')
   await withDatabase(call.config, async ({ sql }) => {
     const found = await orAdvise(noVerifier(gatewayId), requireAnyVerifier(sql, 'API', gatewayId))
     const change = (before: Verifier) => ({ ...nameOf(call), settings: settingsOf(call, before.settings) })

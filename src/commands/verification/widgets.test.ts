@@ -172,8 +172,8 @@ describe('a widget', () => {
     const widgetId = await create()
     await expect(set(widgetId)).rejects.toThrow(/^There is nothing to change/)
     for (const words of [['show'], ['set', '--name', 'X'], ['delete'], ['stats']])
-      await expect(widget(...words, '--widget', 'nobody')).rejects.toThrow(
-        'There is no widget "nobody": `tidings widget list` shows them.',
+      await expect(widget(...words, '--widget', 'unknown')).rejects.toThrow(
+        'There is no widget "unknown": `tidings widget list` shows them.',
       )
   })
 
@@ -260,7 +260,7 @@ describe('the errors of widgets', () => {
 
   test.each([
     [['--code', '311'], /^--code must be one of 110, 130, .*4000, not "311"\.$/],
-    [['--widget', 'nobody'], /^Company \d+ has no widget "nobody": `tidings widget list` shows them\.$/],
+    [['--widget', 'unknown'], /^Company \d+ has no widget "unknown": `tidings widget list` shows them\.$/],
     [['--limit', '0'], /^--limit must be a whole number above zero/],
   ])('asked for with %j are refused in one sentence', async (words, sentence) => {
     await expect(widget('errors', ...of, ...words)).rejects.toThrow(sentence)

@@ -18,7 +18,7 @@ import { type Call, withDatabase } from '../command.ts'
 import { idOption } from '../command-line.ts'
 import { optionalId } from '../options.ts'
 import { recorded } from '../recorded.ts'
-import { urlOf } from '../service/doors.ts'
+import { urlOf } from '../service/http-listeners.ts'
 import { details, table } from '../table.ts'
 import { isEmpty, pageChange, pageOptionsOf } from './page-settings.ts'
 import { printStatistics } from './reports.ts'
@@ -86,7 +86,7 @@ export async function changeOne(call: Call) {
   const widgetId = call.options.widget!
   const options = await pageOptionsOf(call)
   if (nameOf(call).name === undefined && Object.keys(settingsOf(call)).length === 0 && isEmpty(options))
-    throw new UsageError('There is nothing to change: `tidings widget set --help` shows what can be.')
+    throw new UsageError('There is nothing to change: `tidings widget set --help` shows the options.')
   await withDatabase(call.config, async ({ sql, secret }) => {
     const change = ({ settings, page }: Verifier) => ({
       ...nameOf(call),

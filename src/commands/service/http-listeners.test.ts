@@ -6,12 +6,12 @@ import { afterEach, expect, test } from 'vitest'
 import { UsageError } from '../../base/errors.ts'
 import type { App } from '../../http/app.ts'
 import { eventually } from '../../testing/eventually.ts'
-import { freePort, openDoors, urlOf } from './doors.ts'
+import { freePort, openListeners, urlOf } from './http-listeners.ts'
 
 const HOST = '127.0.0.1'
 const LONG_MS = 600_000 // longer than any test may take
 
-/** More than the system takes at once from who does not read. */
+/** More bytes than the system buffers for a client that does not read. */
 const LONG_ANSWER = 'long '.repeat(8_000_000)
 
 const leftOver: { destroy(): void }[] = []
@@ -19,7 +19,7 @@ afterEach(() => {
   for (const thing of leftOver.splice(0)) thing.destroy()
 })
 
-/** Answers when told to. */
+/** Answers when the test says so. */
 function aSlowApp() {
   const { promise: told, resolve: tell } = Promise.withResolvers<void>()
   const { promise: asked, resolve: arrive } = Promise.withResolvers<void>()
@@ -44,56 +44,59 @@ async function ask(port: number, path: string, host = HOST): Promise<string> {
   return text
 }
 
-test('a request in hand is finished, and its connection does not hold up the end', async () => {
+test('a running request is finished, and its open connection does not delay the end', async () => {
   const { app, asked, tell } = aSlowApp()
   const port = await freePort(HOST)
-  const doors = await openDoors(app, port, HOST)
+  const listeners = await openListeners(app, port, HOST)
   expect(await ask(port, '/')).toBe('quick')
   const slow = ask(port, '/slow')
   await asked
 
-  const closed = doors.close(LONG_MS)
+  const closed = listeners.close(LONG_MS)
   await eventually(() => expect(ask(port, '/')).rejects.toMatchObject({ code: 'ECONNREFUSED' }))
   tell()
   expect(await slow).toBe('slow')
   await closed
 })
 
-test.for([HOST, '127.0.0.2'])('a long answer reaches whole who reads it slowly at %s', async (host, context) => {
-  if (process.platform !== 'linux') context.skip('only Linux has 127.0.0.2 without being told')
-  const { app } = aSlowApp()
-  const port = await freePort(HOST)
-  const doors = await openDoors(app, port, 'localhost', async () => [HOST, '127.0.0.2'])
-  const agent = new Agent({ keepAlive: true })
-  leftOver.push(agent)
-  const [response] = await once(get({ host, port, path: '/long', agent }), 'response')
-  let read = 0
-  response.on('data', (piece: Buffer) => {
-    read += piece.length
-    if (read < 2_000_000) setTimeout(() => response.resume(), 20)
-    if (read < 2_000_000) response.pause()
-  })
-  const end = once(response, 'end')
-  let isClosed = false
-  const closed = doors.close(LONG_MS).then(() => {
-    isClosed = true
-  })
-  await eventually(() => expect(ask(port, '/', host)).rejects.toMatchObject({ code: 'ECONNREFUSED' }))
-  expect(isClosed).toBe(false)
-  await end
-  expect(read).toBe(LONG_ANSWER.length)
-  await closed
-})
+test.for([HOST, '127.0.0.2'])(
+  'a client at %s that reads slowly gets the whole of a long answer',
+  async (host, context) => {
+    if (process.platform !== 'linux') context.skip('only Linux has 127.0.0.2 without being told')
+    const { app } = aSlowApp()
+    const port = await freePort(HOST)
+    const listeners = await openListeners(app, port, 'localhost', async () => [HOST, '127.0.0.2'])
+    const agent = new Agent({ keepAlive: true })
+    leftOver.push(agent)
+    const [response] = await once(get({ host, port, path: '/long', agent }), 'response')
+    let read = 0
+    response.on('data', (piece: Buffer) => {
+      read += piece.length
+      if (read < 2_000_000) setTimeout(() => response.resume(), 20)
+      if (read < 2_000_000) response.pause()
+    })
+    const end = once(response, 'end')
+    let isClosed = false
+    const closed = listeners.close(LONG_MS).then(() => {
+      isClosed = true
+    })
+    await eventually(() => expect(ask(port, '/', host)).rejects.toMatchObject({ code: 'ECONNREFUSED' }))
+    expect(isClosed).toBe(false)
+    await end
+    expect(read).toBe(LONG_ANSWER.length)
+    await closed
+  },
+)
 
-test('who is answered while the doors close is told that its connection ends', async () => {
+test('an answer that is sent while the listeners close has `connection: close`', async () => {
   const { app, asked, tell } = aSlowApp()
   const port = await freePort(HOST)
-  const doors = await openDoors(app, port, HOST)
+  const listeners = await openListeners(app, port, HOST)
   const agent = new Agent({ keepAlive: true })
   leftOver.push(agent)
   const answered = once(get({ host: HOST, port, path: '/slow', agent }), 'response')
   await asked
-  const closed = doors.close(LONG_MS)
+  const closed = listeners.close(LONG_MS)
   tell()
   const [response] = await answered
   expect(response.headers.connection).toBe('close')
@@ -101,20 +104,20 @@ test('who is answered while the doors close is told that its connection ends', a
   await closed
 })
 
-test('who does not send its request whole is cut off in the end', async () => {
+test('the connection of a client that does not send its whole request is closed after the grace time', async () => {
   const { app } = aSlowApp()
   const port = await freePort(HOST)
-  const doors = await openDoors(app, port, HOST)
+  const listeners = await openListeners(app, port, HOST)
   const socket = connect(port, HOST)
   leftOver.push(socket)
   socket.write('GET / HTTP/1.1\r\nHost: example\r\n')
   await once(app.server, 'connection')
   const cut = once(socket, 'close')
-  await doors.close(50)
+  await listeners.close(50)
   await cut
 })
 
-test('localhost is every address of that name, and requests at each of them are finished', async context => {
+test('localhost means all its addresses, and running requests at each address are finished', async context => {
   const { app, asked, tell } = aSlowApp()
   const port = await freePort(HOST)
   const probe = createServer().listen(0, '::1')
@@ -125,42 +128,44 @@ test('localhost is every address of that name, and requests at each of them are 
   probe.close()
   if (!hasIpv6) context.skip('this machine has no ::1')
 
-  const doors = await openDoors(app, port, 'localhost', async () => [HOST, '::1'])
+  const listeners = await openListeners(app, port, 'localhost', async () => [HOST, '::1'])
   expect([await ask(port, '/', HOST), await ask(port, '/', '::1')]).toEqual(['quick', 'quick'])
   const slow = ask(port, '/slow', '::1')
   await asked
-  const closed = doors.close(LONG_MS)
+  const closed = listeners.close(LONG_MS)
   await eventually(() => expect(ask(port, '/', '::1')).rejects.toMatchObject({ code: 'ECONNREFUSED' }))
   tell()
   expect(await slow).toBe('slow')
   await closed
 })
 
-test('a second address that the machine does not have is done without', async () => {
+test('a second address that the machine does not have is ignored', async () => {
   const { app } = aSlowApp()
   const port = await freePort(HOST)
-  const doors = await openDoors(app, port, 'localhost', async () => [HOST, '192.0.2.1'])
+  const listeners = await openListeners(app, port, 'localhost', async () => [HOST, '192.0.2.1'])
   expect(await ask(port, '/')).toBe('quick')
-  await doors.close(LONG_MS)
+  await listeners.close(LONG_MS)
 })
 
-test('a port taken at the second address alone is in use, and the first door is closed again', async context => {
+test('a port that is taken only at the second address counts as in use, and the first listener is closed again', async context => {
   if (process.platform !== 'linux') context.skip('only Linux has 127.0.0.2 without being told')
   const { app } = aSlowApp()
   const other = createServer().listen(0, '127.0.0.2')
   await once(other, 'listening')
   const { port } = other.address() as { port: number }
-  const opening = openDoors(app, port, 'localhost', async () => [HOST, '127.0.0.2'])
+  const opening = openListeners(app, port, 'localhost', async () => [HOST, '127.0.0.2'])
   await expect(opening).rejects.toThrow(
-    new UsageError(`Port ${port} is in use: stop what uses it, or set PORT to another one.`),
+    new UsageError(`Port ${port} is in use: stop the program that uses it, or set PORT to another one.`),
   )
   await expect(ask(port, '/')).rejects.toMatchObject({ code: 'ECONNREFUSED' })
   other.close()
 })
 
-test('an address of another machine is told in one sentence', async () => {
+test('an address of another machine is refused in one sentence', async () => {
   const { app } = aSlowApp()
-  await expect(openDoors(app, 8080, '192.0.2.1')).rejects.toThrow(/^Cannot listen on 192\.0\.2\.1: .*\. Check HOST\.$/)
+  await expect(openListeners(app, 8080, '192.0.2.1')).rejects.toThrow(
+    /^Cannot listen on 192\.0\.2\.1: .*\. Check HOST\.$/,
+  )
   await expect(freePort('192.0.2.1')).rejects.toThrow(/^Cannot listen on 192\.0\.2\.1: .*\. Check HOST\.$/)
 })
 

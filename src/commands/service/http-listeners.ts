@@ -1,0 +1,134 @@
+import { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, Server, type ServerResponse } from 'node:http'
+import { type AddressInfo, createServer as createSocketServer } from 'node:net'
+import { UsageError } from '../../base/errors.ts'
+import type { App } from '../../http/app.ts'
+
+export type HttpListeners = {
+  /**
+   * Accepts no new connections and finishes the running requests. It does not wait for clients that keep a connection
+   * open after their answer. It waits at most `graceMs` for a client that has not sent its whole request.
+   */
+  close(graceMs: number): Promise<void>
+}
+
+/**
+ * Listens on every address of the host: `localhost` is both 127.0.0.1 and ::1 on most machines. Fastify can do the
+ * same, but at its end it waits for running requests of the first address only.
+ */
+export async function openListeners(
+  app: App,
+  port: number,
+  host: string,
+  addressesOf: (host: string) => Promise<string[]> = addressesBehind,
+): Promise<HttpListeners> {
+  const [first, ...others] = await addressesOf(host)
+  const servers: Server[] = [app.server]
+  const answers = watchAnswers(app.server)
+  try {
+    await app.listen({ port, host: first! })
+    for (const address of others) servers.push(...(await listenAt(app.server, port, address)))
+    for (const server of servers.slice(1)) app.connectionLimit?.guard(server)
+  } catch (error) {
+    await closeAll(app, servers, answers, 0)
+    throw new UsageError(reasonOf(error as NodeJS.ErrnoException, port, host))
+  }
+  servers.forEach(answers.guard)
+  return { close: graceMs => closeAll(app, servers, answers, graceMs) }
+}
+
+type Answers = {
+  /** From now on each connection ends with its next answer. */
+  makeLast(): void
+  /** Prevents the server from closing a connection while an answer is being sent. */
+  guard(server: Server): void
+}
+
+/**
+ * Watches each answer from its request until its last byte is given to the system. Node.js treats a connection as idle
+ * as soon as its answer is written, also when the answer is not sent yet: a long answer was cut off, although its work
+ * was done. The other servers pass their requests to this one, so this listener sees all answers.
+ */
+function watchAnswers(main: Server): Answers {
+  const open = new Set<ServerResponse>()
+  let last = false
+  main.prependListener('request', (_: IncomingMessage, response: ServerResponse) => {
+    open.add(response)
+    response.once('close', () => open.delete(response))
+    if (last) endConnectionWith(response)
+  })
+  return {
+    makeLast() {
+      last = true
+      open.forEach(endConnectionWith)
+    },
+    // The method is replaced, because `close` of a server calls it, too.
+    guard(server) {
+      server.closeIdleConnections = () => {
+        if (open.size === 0) Server.prototype.closeIdleConnections.call(server)
+      }
+    },
+  }
+}
+
+function endConnectionWith(response: ServerResponse) {
+  if (!response.headersSent) response.setHeader('connection', 'close')
+}
+
+async function addressesBehind(host: string): Promise<string[]> {
+  if (host !== 'localhost') return [host]
+  const found = await lookup(host, { all: true }).catch(() => [])
+  return found.length > 0 ? [...new Set(found.map(({ address }) => address))] : [host]
+}
+
+/** Starts another server that passes its requests to the main one. Returns none if this machine lacks the address. */
+async function listenAt(main: Server, port: number, address: string): Promise<Server[]> {
+  const { requestTimeout, keepAliveTimeout } = main
+  const server = createServer({ requestTimeout, keepAliveTimeout, requireHostHeader: false })
+  const forwarded = ['request', 'checkExpectation', 'connect', 'clientError'].filter(event => main.listenerCount(event))
+  for (const event of forwarded) server.on(event, (...args) => main.emit(event, ...args))
+  try {
+    await once(server.listen(port, address), 'listening')
+    return [server]
+  } catch (error) {
+    if (['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes((error as NodeJS.ErrnoException).code!)) return []
+    throw error
+  }
+}
+
+async function closeAll(app: App, [, ...others]: Server[], answers: Answers, graceMs: number) {
+  const all = [app.server, ...others]
+  answers.makeLast()
+  const closingIdle = setInterval(() => all.forEach(server => void server.closeIdleConnections()), 50)
+  const closingAll = setTimeout(() => all.forEach(server => void server.closeAllConnections()), graceMs)
+  await Promise.all([app.close(), ...others.map(server => new Promise(closed => server.close(closed)))])
+  clearInterval(closingIdle)
+  clearTimeout(closingAll)
+}
+
+/**
+ * Finds a free port. The API reference contains the address of the service, so the port must be known before listening.
+ */
+export async function freePort(host: string): Promise<number> {
+  const server = createSocketServer()
+  await once(server.listen(0, host), 'listening').catch(error => {
+    throw new UsageError(reasonOf(error, 0, host))
+  })
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
+}
+
+function reasonOf(error: NodeJS.ErrnoException, port: number, host: string): string {
+  if (error.code === 'EADDRINUSE')
+    return `Port ${port} is in use: stop the program that uses it, or set PORT to another one.`
+  if (error.code === 'EACCES') return `Port ${port} needs more rights than this user has: set PORT to one above 1023.`
+  return `Cannot listen on ${host}: ${error.message}. Check HOST.`
+}
+
+/** The address of the service for a person on this machine. */
+export function urlOf(host: string, port: number): string {
+  const isHere = ['0.0.0.0', '::', 'localhost'].includes(host)
+  return `http://${isHere ? 'localhost' : host.includes(':') ? `[${host}]` : host}:${port}`
+}
