@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { isDatabaseAway, isDatabaseBusy } from '../base/database-losses.ts'
 import { AppError, type AppErrorKind } from '../base/errors.ts'
-import { tooLargeFor } from './body.ts'
+import { tooLargeFor } from './bodies/body.ts'
 import { placeOf } from './server/request-log.ts'
 import { validationMessage } from './validation.ts'
 

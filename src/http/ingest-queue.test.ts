@@ -7,7 +7,7 @@ import { usePartnerApi } from '../testing/api.ts'
 import { aDispatch, approvedSenders } from '../testing/conformance/world.ts'
 import { eventually } from '../testing/eventually.ts'
 import { aCompany, aPartner, type TestPartner } from '../testing/factories.ts'
-import { MIB } from './body.ts'
+import { MIB } from './bodies/body.ts'
 import { createIngestQueue, MOST_WAITING } from './ingest-queue.ts'
 
 describe('the queue', () => {

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { AppError } from '../base/errors.ts'
-import { MIB } from './body.ts'
+import { MIB } from './bodies/body.ts'
 
 /** The database connections for all other requests: each needs one for a moment, at least to check its token. */
 const LEFT_FOR_OTHERS = 4

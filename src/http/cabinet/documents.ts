@@ -11,7 +11,7 @@ import {
   storeDocument,
   usedDocuments,
 } from '../../domain/documents/documents.ts'
-import { acceptForms, readForm } from '../forms.ts'
+import { acceptForms, readForm } from '../bodies/forms.ts'
 import { Id } from '../schemas.ts'
 import type { CabinetContext } from './cabinet-context.ts'
 import { companyOf, OfCompany } from './whose.ts'

@@ -22,7 +22,7 @@ import { isInternational, type Sender, type SenderStatus, senderTypeOf } from '.
 import { pageOfSenders } from '../../domain/senders/senders.ts'
 import { fillPlaces, placesIn } from '../../domain/templates/pattern.ts'
 import { listTemplates } from '../../domain/templates/templates.ts'
-import { bodyLimits } from '../body.ts'
+import { bodyLimits } from '../bodies/body.ts'
 import { createIngestQueue } from '../ingest-queue.ts'
 import { dispatchOf, NewDispatchBody } from '../messaging/dispatches.ts'
 import { Id } from '../schemas.ts'

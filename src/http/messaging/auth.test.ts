@@ -6,7 +6,7 @@ import { activateKey, deactivateKey, reissueKey, restrictKey } from '../../domai
 import { defaultCenter } from '../../domain/traffic-centers/traffic-centers.ts'
 import { aCompany, aPartner, type TestPartner } from '../../testing/factories.ts'
 import { aKey, useMessagingApi } from '../../testing/messaging-api.ts'
-import { acceptJsonBodies } from '../body.ts'
+import { acceptJsonBodies } from '../bodies/body.ts'
 import type { Context } from '../context.ts'
 import { answerError } from '../error-handler.ts'
 import { requireKey } from './auth.ts'

@@ -3,7 +3,7 @@ import type { ClientChannel } from '../../base/channel-types.ts'
 import type { Content, PushContent } from '../../base/content.ts'
 import { wordRules } from '../../base/content-words.ts'
 import { spokenCode } from '../../base/spoken-code.ts'
-import { BY_CHANNEL } from '../ignored-fields.ts'
+import { BY_CHANNEL } from '../bodies/ignored-fields.ts'
 import { OneOf } from '../schemas.ts'
 import { checkerOf } from './check.ts'
 

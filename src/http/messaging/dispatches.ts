@@ -25,7 +25,7 @@ import {
 } from '../../domain/dispatches/dispatch.ts'
 import type { Answer as RecipientAnswer } from '../../domain/dispatches/dispatches.ts'
 import { endDispatch, startCreatedDispatch } from '../../domain/dispatches/lifecycle.ts'
-import { bodyLimits } from '../body.ts'
+import { bodyLimits } from '../bodies/body.ts'
 import type { Context } from '../context.ts'
 import { IdempotencyHeader, onceOf } from '../idempotency.ts'
 import { createIngestQueue, type InTurn } from '../ingest-queue.ts'

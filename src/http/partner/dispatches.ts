@@ -24,7 +24,7 @@ import {
   tryDispatch,
 } from '../../domain/dispatches/dispatches.ts'
 import { startDispatch, stopDispatch } from '../../domain/dispatches/lifecycle.ts'
-import { bodyLimits } from '../body.ts'
+import { bodyLimits } from '../bodies/body.ts'
 import type { Context } from '../context.ts'
 import { IdempotencyHeader, onceOf } from '../idempotency.ts'
 import { createIngestQueue } from '../ingest-queue.ts'

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { logIn } from '../../domain/partners/log-in.ts'
-import { bodyLimits } from '../body.ts'
+import { bodyLimits } from '../bodies/body.ts'
 import type { Context } from '../context.ts'
 import { Answer, answers } from '../schemas.ts'
 

@@ -9,7 +9,7 @@ import { type InboundOutcome, takeInbound } from '../../domain/inbound/inbound.t
 import type { ProviderReceipt } from '../../domain/receipts/receipt.ts'
 import { keepReceipts } from '../../domain/receipts/receipts.ts'
 import { noteChats } from '../../domain/subscribers/subscribers.ts'
-import { MIB } from '../body.ts'
+import { MIB } from '../bodies/body.ts'
 import type { Context } from '../context.ts'
 import type { StrangerBytes } from '../server/stranger-bytes.ts'
 import { type ReadWebhook, readerOf, type Told } from './readers.ts'

@@ -8,7 +8,7 @@ import { outcomeOf, type SessionContext, sendForSession } from '../../../domain/
 import type { Widget } from '../../../domain/verifiers/verifier.ts'
 import { findSession, widgetIdIn } from '../../../domain/widgets/sessions.ts'
 import type { Session } from '../../../domain/widgets/widget.ts'
-import { KIB } from '../../body.ts'
+import { KIB } from '../../bodies/body.ts'
 import type { Context } from '../../context.ts'
 import { answerRefusal } from '../../messaging/verifier.ts'
 import type { StrangerBytes } from '../../server/stranger-bytes.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { usePartnerApi } from '../testing/api.ts'
-import { answerErrors, messageErrors, widgetErrors } from './reference/errors.ts'
+import { usePartnerApi } from '../../testing/api.ts'
+import { answerErrors, messageErrors, widgetErrors } from './errors.ts'
 
 const api = usePartnerApi()
 

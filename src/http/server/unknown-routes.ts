@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { AppError } from '../base/errors.ts'
+import { AppError } from '../../base/errors.ts'
 
 /**
  * Refuses requests without a route before their body is read: 405 with `Allow` if the path exists with other methods,

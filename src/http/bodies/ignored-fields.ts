@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { invalid } from '../base/errors.ts'
+import { invalid } from '../../base/errors.ts'
 
 /**
  * Unknown fields of a body are ignored, because clients written for other services send some. To make misspelt fields

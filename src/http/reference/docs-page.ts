@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { errorsPage } from './reference/errors-page.ts'
-import { docsStyle, referencePage, referenceScript } from './reference/page.ts'
+import { errorsPage } from './errors-page.ts'
+import { docsStyle, referencePage, referenceScript } from './page.ts'
 
 /** The browser part of Scalar's API reference, in one file. Its server part would load fonts and scripts from other hosts. */
 const bundle = fileURLToPath(new URL('./js/standalone.js', import.meta.resolve('@scalar/fastify-api-reference')))

@@ -1,7 +1,7 @@
 import { Transform } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify'
-import { AppError, invalid } from '../base/errors.ts'
+import { AppError, invalid } from '../../base/errors.ts'
 import { tooLargeFor } from './body.ts'
 
 /**

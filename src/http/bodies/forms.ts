@@ -1,9 +1,9 @@
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { AppError, invalid } from '../base/errors.ts'
-import { DOCUMENT_LIMIT_BYTES } from '../domain/documents/document.ts'
+import { AppError, invalid } from '../../base/errors.ts'
+import { DOCUMENT_LIMIT_BYTES } from '../../domain/documents/document.ts'
+import { compileValidator } from '../validation.ts'
 import { MIB } from './body.ts'
-import { compileValidator } from './validation.ts'
 
 /** One part of a form with its whole content. Only files have a filename. */
 export type FormPart = { name: string; filename: string | undefined; content: Buffer }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { AppError } from '../base/errors.ts'
-import { parseJson } from './json/parse.ts'
+import { AppError } from '../../base/errors.ts'
+import { parseJson } from '../json/parse.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
