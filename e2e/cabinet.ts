@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { freePort } from '../src/commands/service/http-listeners.ts'
 import { loadNumbering } from '../src/domain/numbering/numbering.ts'
-import { connectorsAtHand } from '../src/engine/gateways/known-connectors.ts'
+import { knownConnectors } from '../src/engine/gateways/known-connectors.ts'
 import { type App, buildApp } from '../src/http/app.ts'
 import { PASSWORD } from '../src/testing/cabinet.ts'
 import { type TestDatabase, useDatabase } from '../src/testing/database.ts'
@@ -37,7 +37,7 @@ export function useCabinet({ demo = false } = {}): Cabinet {
       metrics: false,
       demo,
       secret: SECRET,
-      connectors: connectorsAtHand({ sql: cabinet.sql, secret: SECRET }),
+      connectors: knownConnectors({ sql: cabinet.sql, secret: SECRET }),
     })
     await cabinet.app.listen({ port, host: '127.0.0.1' })
   })

@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 const now = () => ({ billingZone, now: new Date() })
 
-/** One message under each of these names, which need no registration. */
+/** Accepts one message under each of these names, which are not registered. */
 async function acceptUnder(names: string[], of = world): Promise<string[]> {
   const singles = names.map(senderName => ({
     ...aSingle(world.senders[0]!, { priority: 3, destination: '79163000177' }),
@@ -44,7 +44,7 @@ const handedOver = (uuids: string[]) =>
 const lanesOf = async (companyId: number) =>
   (await db.sql`select lane_id from lanes where company_id = ${companyId}`).length
 
-test('names without registration share a lane, and each message goes out under its own name', async () => {
+test('unregistered sender names share a lane, and each message is sent under its own name', async () => {
   await aGateway(db.sql, { name: 'vk', channelType: 'VK' })
   const fresh = await aWorld(db.sql)
   const names = Array.from({ length: 40 }, (_, i) => `Shop ${i}`).toSorted()
@@ -54,7 +54,7 @@ test('names without registration share a lane, and each message goes out under i
   expect((await handedOver(uuids)).map(({ senderName }) => senderName)).toEqual(names)
 })
 
-test('a name that a gateway carries has a lane of its own and goes by that gateway', async () => {
+test('a sender name that a gateway carries has its own lane and is sent through that gateway', async () => {
   const fresh = await aWorld(db.sql)
   const forAll = await aGateway(db.sql, { name: 'for all', channelType: 'VK' })
   const settings = { senderNames: 'Own, Other' }
@@ -87,7 +87,7 @@ test('a message waits for the gateway that began to carry its name after it was 
   expect(ofOwn.map(({ gatewayId }) => gatewayId)).toEqual([own.gatewayId, own.gatewayId])
 })
 
-test('a company with thousands of lanes does not hold up the dispatch of another', async () => {
+test('a company with thousands of lanes does not delay the dispatch of another company', async () => {
   const LANES = 3000
   const crowd = await aCompany(db.sql, world.partner)
   await manyLanes(db.sql, crowd, LANES, 'SMS')
@@ -96,13 +96,13 @@ test('a company with thousands of lanes does not hold up the dispatch of another
   await start(db.sql, world, dispatchId)
   await anEngine()
   await completed(db.sql, world, dispatchId)
-  // The dispatch has four lanes of 500: between two chunks of it the crowd gets a few of its own.
+  // The dispatch has four lanes of 500 messages. Between two of its chunks the other company gets only a few.
   const [left] = await db.sql<{ lanes: number }[]>`
     select count(*) as lanes from lanes where company_id = ${crowd} and cursor < tail`
   expect(left!.lanes).toBeGreaterThan(LANES / 2)
 })
 
-test('a company with as many lanes as it may have starts no other dispatch, and gets no new lane', async () => {
+test('a company that has reached its limit of lanes can start no other dispatch and gets no new lane', async () => {
   const full = await aWorld(db.sql)
   await db.sql`
     insert into lanes (company_id, channel_type, sender_id, brand_id, priority, zone, tail, open)

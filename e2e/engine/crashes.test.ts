@@ -21,10 +21,10 @@ beforeAll(async () => {
   numbering = await loadNumbering(db.sql)
 })
 
-/** Handed over and not recorded: three chunks under way, each with a slice out, and what waits to be written. */
+/** Most messages that are submitted but not recorded: a slice of each of three chunks, and the reports in the recorder. */
 const WINDOW = 3 * 1000 + 6000
 
-test('a killed and a frozen engine are taken over within ten seconds, and the frozen one loses and bills nothing when it wakes', async () => {
+test('the leases of a killed and a frozen engine are taken over within ten seconds, and the frozen engine neither loses nor charges messages when it wakes up', async () => {
   const world = await aWorld(db.sql)
   await aGateway(db.sql, { settings: { submitMs: 400 } })
   const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(12_000))
@@ -51,7 +51,7 @@ test('a killed and a frozen engine are taken over within ten seconds, and the fr
 
   const { messages, priceEstimate } = await completed(db.sql, world, dispatchId)
   expect(messages).toMatchObject({ total: 12_000, delivered: 12_000 })
-  await pause(500) // whatever the woken engine still does
+  await pause(500) // time for the woken engine to do damage
   const handed = await handedOver(db.sql, dispatchId)
   expect(handed.messages).toBe(12_000)
   expect(handed.times - handed.messages).toBeLessThanOrEqual(2 * WINDOW)
@@ -61,7 +61,7 @@ test('a killed and a frozen engine are taken over within ten seconds, and the fr
   expect(engine).toBeDefined()
 })
 
-test('an engine whose connections are cut again and again loses nothing and lives on', async () => {
+test('an engine whose database connections are closed again and again keeps running and loses no message', async () => {
   const world = await aWorld(db.sql)
   await aGateway(db.sql, { settings: { ownIds: true } })
   const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(20_000))
@@ -88,7 +88,7 @@ test('an engine whose connections are cut again and again loses nothing and live
 const postmasterOf = async (dataDir: string) =>
   Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0])
 
-test('a database that is killed under the engine, and later stays away', async () => {
+test('an engine survives a killed database, and stops while the database is away', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'tidings-crash-'))
   const server = await openEmbeddedServer({ dataDir })
   const sql = connect(server.url, { max: 3 })
@@ -113,7 +113,7 @@ test('a database that is killed under the engine, and later stays away', async (
     expect(engine.exitCode).toBeNull()
     await expectPaid(sql, world, priceEstimate)
 
-    // It stops in good order without a database, too.
+    // The engine can stop also without a database.
     const another = await aDispatch(sql, numbering, world, someRecipients(4000))
     await start(sql, world, another)
     await eventually(async () => expect((await handedOver(sql, another)).messages).toBeGreaterThan(100))
@@ -128,7 +128,7 @@ test('a database that is killed under the engine, and later stays away', async (
   }
 })
 
-test('an engine that is stopped thirty times in the middle never hangs, and sends every message exactly once', async () => {
+test('an engine that is stopped thirty times during a dispatch never hangs, and every message is sent exactly once', async () => {
   const world = await aWorld(db.sql)
   const { gatewayId } = await aGateway(db.sql, { partsPerSecond: 1200, settings: { submitMs: 10 } })
   const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(8000))
@@ -147,7 +147,7 @@ test('an engine that is stopped thirty times in the middle never hangs, and send
   await expectPaid(db.sql, world, priceEstimate)
 })
 
-test('a service told to stop ends, and takes its name off the list', async () => {
+test('a service that is told to stop ends and removes itself from the list of engines', async () => {
   const engine = await anEngineProcess()
   await eventually(async () =>
     expect(await db.sql`select from engines where worker = ${engine.worker}`).toHaveLength(1),

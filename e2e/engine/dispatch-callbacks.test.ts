@@ -12,7 +12,7 @@ import { aGateway, completed, expectBooksInOrder, useEngines } from '../../src/t
 import { eventually } from '../../src/testing/eventually.ts'
 import { aWorld, billingZone, someRecipients, type World } from '../../src/testing/world.ts'
 
-/** What the clients of the messaging API are told of their dispatches, on a real socket. */
+/** The callbacks that clients of the messaging API get for their dispatches, over a real socket. */
 
 const db = useDatabase()
 const { anEngine } = useEngines(db)
@@ -62,7 +62,7 @@ const inVk: ClientDispatch = {
   cascade: null,
 }
 
-/** Creates, fills and starts a dispatch; the messages of its recipients, in their order. */
+/** Creates, fills and starts a dispatch. Returns the messages in the order of the recipients. */
 async function send(recipients: Recipient[], given: Partial<ClientDispatch>) {
   const dispatch = { ...inVk, callbackUrl, ...given }
   const { companyId } = world
@@ -82,7 +82,7 @@ const wordsOf = (uuid: string) => eventsOf(uuid).map(({ callback_event, status }
 const everything: ClientDispatch['callbackEvents'] = ['sent', 'delivered', 'read', 'price']
 
 describe('a dispatch', () => {
-  test('tells of each message what was asked for, in order', async () => {
+  test('sends the requested events of each message, in order', async () => {
     await startOne()
     const { dispatchId, uuids } = await send(to('79160000008', '79160000003', '79160000004'), {
       callbackEvents: everything,
@@ -105,7 +105,7 @@ describe('a dispatch', () => {
     await expectBooksInOrder(db.sql, world)
   })
 
-  test('tells that nobody read when the lifetime is over', async () => {
+  test('sends an unread event when the lifetime is over and the message was not read', async () => {
     await startOne()
     const { uuids } = await send(to('79160000001'), { callbackEvents: ['read'] })
     await eventually(async () => {
@@ -117,13 +117,13 @@ describe('a dispatch', () => {
     await eventually(() => expect(wordsOf(uuids[0]!)).toEqual(['unread']))
   })
 
-  test('tells only how each message ended when nothing else was asked for', async () => {
+  test('sends only the final event of each message when no other events were requested', async () => {
     await startOne()
     const { uuids } = await send(to('79160000008', '79160000003'), { callbackEvents: null })
     await eventually(() => expect(uuids.map(wordsOf)).toEqual([['delivered'], ['undelivered']]))
   })
 
-  test('of many messages tells in arrays of up to a hundred, each event once', async () => {
+  test('sends the events of many messages in arrays of up to a hundred, each event once', async () => {
     await startOne()
     const { uuids } = await send(someRecipients(250), { callbackEvents: ['delivered'] })
     await eventually(() => expect(arrays.flat()).toHaveLength(250))
@@ -132,7 +132,7 @@ describe('a dispatch', () => {
     expect(new Set(arrays.flat().map(event => event.message_uuid))).toEqual(new Set(uuids))
   })
 
-  test('tells nobody of recipients that its answer refused', async () => {
+  test('sends no event for recipients that the response refused', async () => {
     await startOne()
     const { uuids } = await send(to('no number', '79160000001'), { callbackEvents: everything })
     await eventually(() => expect(wordsOf(uuids[1]!)).toEqual(['sent', 'delivered', 'price']))
@@ -164,7 +164,7 @@ describe('a dispatch by cascade', () => {
       return step!
     })
 
-  test('tells of its first step and of the later ones, each with its place', async () => {
+  test('sends events of the first step and of later steps, each with its step number', async () => {
     await startOne()
     const { uuids } = await send(to('79160000003'), { cascade: stepsOf(), callbackEvents: everything })
     const [first] = uuids as [string]
@@ -180,7 +180,7 @@ describe('a dispatch by cascade', () => {
     await expectBooksInOrder(db.sql, world)
   })
 
-  test('goes on for whom the time of the first step has passed, and tells both', async () => {
+  test('sends the next step when the time of the first step has passed, with events of both', async () => {
     await startOne()
     const { uuids } = await send(to('79160000005'), { cascade: stepsOf(), callbackEvents: ['delivered'] })
     await eventually(async () => {
@@ -192,7 +192,7 @@ describe('a dispatch by cascade', () => {
     await eventually(() => expect(eventsOf(uuids[0]!)).toMatchObject([{ status: 'undelivered', error_code: 7060 }]))
   })
 
-  test('shortens the links of later steps, for each message of its own', async () => {
+  test('shortens the links of later steps, with different short links for each message', async () => {
     await startOne()
     const options = { shortUrl: true }
     const { uuids } = await send(to('79160000003', '79030000003'), { cascade: stepsOf(), options })
@@ -204,7 +204,7 @@ describe('a dispatch by cascade', () => {
     }
   })
 
-  test('keeps the later steps to its hours', async () => {
+  test('sends later steps only in its sending hours', async () => {
     const hour = Number(moscowTime(new Date()).slice(11, 13))
     const options = { hours: [hour, (hour + 1) % 24], useLocalTime: false }
     await startOne()

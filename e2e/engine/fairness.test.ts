@@ -34,7 +34,7 @@ async function aStarted(messages: number) {
 const underWay = (dispatchId: number) =>
   eventually(async () => expect((await handedOver(db.sql, dispatchId)).messages).toBeGreaterThan(50))
 
-/** How many messages of one dispatch were handed over before the last of another. */
+/** How many messages of one dispatch were submitted before the last message of another. */
 async function handedBefore(other: number, dispatchId: number): Promise<number> {
   const [row] = await db.sql<{ n: number }[]>`
     with handed as (
@@ -46,7 +46,7 @@ async function handedBefore(other: number, dispatchId: number): Promise<number> 
   return row!.n
 }
 
-test('a dispatch of 100 completes long before one of 20,000 that is going out at a limited rate', async () => {
+test('a dispatch of 100 completes long before a dispatch of 20,000 that is being sent at a limited rate', async () => {
   await aGateway(db.sql, { partsPerSecond: 1000 })
   const large = await aStarted(20_000)
   await anEngine()
@@ -59,10 +59,10 @@ test('a dispatch of 100 completes long before one of 20,000 that is going out at
   await expectBooksInOrder(db.sql, world)
 })
 
-test('what an engine gave back, or left behind, does not go before everyone else', async () => {
+test('chunks that an engine returned or left behind are not sent before all other work', async () => {
   await aGateway(db.sql, { partsPerSecond: 400 })
   const large = await aStarted(8000)
-  // Chunks of an engine that is gone.
+  // Chunks of an engine that does not exist any more.
   await db.sql`
     insert into leases (company_id, lane_id, first_seq, next_seq, worker, token, until)
     select company_id, lane_id, 0, 2000, gen_random_uuid(), gen_random_uuid(), now() from lanes
@@ -87,7 +87,7 @@ async function accept(singles: ReturnType<typeof single>[], of = world): Promise
   return accepted.flatMap(one => (one.kind === 'accepted' ? one.uuid : []))
 }
 
-test('a code goes before advertising, whatever the limit leaves', async () => {
+test('a code is sent before advertising, also when the limit has few parts left', async () => {
   await aGateway(db.sql, { partsPerSecond: 100 })
   const bulk = await aStarted(4000)
   await anEngine()
@@ -98,7 +98,7 @@ test('a code goes before advertising, whatever the limit leaves', async () => {
     const [row] = await db.sql`select count(*) as n from simulator_messages where uuid = any(${uuids}::uuid[])`
     expect(row!.n).toBe(30)
   })
-  // By turns with the four lanes of the bulk, 120 of its messages would have gone out among the codes.
+  // In turns with the four bulk lanes, 120 bulk messages would have been sent between the codes.
   const [among] = await db.sql`
     select count(*) as n from simulator_messages
     where uuid <> all(${uuids}::uuid[]) and simulator_id between
@@ -110,8 +110,8 @@ test('a code goes before advertising, whatever the limit leaves', async () => {
   await eventually(() => expectBooksInOrder(db.sql, world))
 })
 
-test('urgent traffic goes first by its weight, and advertising is not left out', async () => {
-  // Slow enough for small chunks: a chunk as large as what is counted would make the share a matter of chance.
+test('urgent traffic gets the share of its weight, and advertising is sent too', async () => {
+  // Slow enough for small chunks. With large chunks the measured share would depend on chance.
   await aGateway(db.sql, { settings: { submitMs: 100, window: 4 } })
   const [TRANSACT, PROMO] = [1, 3]
   const many = (priority: number) =>
@@ -125,13 +125,13 @@ test('urgent traffic goes first by its weight, and advertising is not left out',
     expect(rows).toHaveLength(3500)
     return rows
   })
-  // Who goes first at the very start is chance; from then on one in nine is advertising: 333 of 3,000.
+  // The first chunk depends on chance. After it one message in nine is advertising: 333 of 3,000.
   const ofPromo = outbox.slice(500).filter(({ uuid }) => promo.has(uuid)).length
   expect(ofPromo).toBeGreaterThan(90)
   expect(ofPromo).toBeLessThan(720)
 })
 
-test('what was given back of urgent traffic is weighed by what goes out of it, not by what is left', async () => {
+test('returned chunks of urgent traffic count by the messages that are sent, not by the size of the chunk', async () => {
   await aGateway(db.sql, { partsPerSecond: 400 })
   const [TRANSACT, PROMO] = [1, 3]
   const fresh = await aWorld(db.sql)
@@ -142,7 +142,7 @@ test('what was given back of urgent traffic is weighed by what goes out of it, n
   }
   const promo = new Set(await acceptMany(PROMO))
   const urgent = await acceptMany(TRANSACT)
-  // Thirty of them: while some are under way, however long the machine takes for them, another waits.
+  // Thirty chunks, so that another one always waits while some are being sent, also on a slow machine.
   await db.sql`
     insert into leases (company_id, lane_id, first_seq, next_seq, until)
     select company_id, lane_id, first, first + 50, '-infinity' from lanes, generate_series(0, 1450, 50) first
@@ -164,7 +164,7 @@ test('what was given back of urgent traffic is weighed by what goes out of it, n
 test('a code that arrives during a long turn does not wait for its end', async () => {
   const crowd = await aWorld(db.sql)
   const LANES = 1500
-  // Lanes that cannot go: each of them costs the turn a step aside.
+  // Lanes that cannot send. The turn has to postpone each of them.
   await db.sql`update companies set parts_per_second = 1 where company_id = ${crowd.companyId}`
   await db.sql`
     insert into rate_buckets (subject, tokens, filled_at)
@@ -187,12 +187,12 @@ test('a code that arrives during a long turn does not wait for its end', async (
     from generate_series(1, ${LANES}::int) n`
   await eventually(async () => expect(await aside()).toBeGreaterThan(0))
   await accept([single({ priority: 0, destination: '79162000277' })])
-  // The turn would have put 800 aside: every other page, because those that stepped aside leave the list.
+  // The whole turn would have postponed 800 lanes: every other page, because a postponed lane leaves the list.
   expect(await asideWhenHanded.promise).toBeLessThan(700)
   await db.sql`delete from lanes where company_id = ${crowd.companyId} and zone like 'lane %'`
 })
 
-test('an engine that looks seldom is woken by whoever gives it work', async () => {
+test('an engine with long pauses is woken up by new work', async () => {
   await aGateway(db.sql, {})
   const engine = await anEngine({ idleMs: 60_000 })
   await accept([single({ priority: 3, destination: '79162000177' })])

@@ -28,7 +28,7 @@ afterEach(() => {
   children.clear()
 })
 
-/** A process that was frozen while it had the company's account locked. */
+/** A process that was frozen while it had locked the account of the company. */
 async function aFrozenProcess(idleMs: number) {
   const child = spawn(process.execPath, [script, db.url, String(world.companyId), String(idleMs)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -49,7 +49,7 @@ const acceptOne = (sql = db.sql) =>
     now: new Date(),
   })
 
-test('a company goes on while a process that had locked its account is frozen', async () => {
+test('a company can send while a process that had locked its account is frozen', async () => {
   await aGateway(db.sql)
   const dispatchId = await aDispatch(db.sql, await loadNumbering(db.sql), world, someRecipients(20))
   await start(db.sql, world, dispatchId)
@@ -62,7 +62,7 @@ test('a company goes on while a process that had locked its account is frozen', 
   expect(frozen.said()).toContain('lost its transaction')
 })
 
-test('a wait for a lock ends with an error that passes', async () => {
+test('a wait for a lock ends with an error that counts as temporary', async () => {
   await aFrozenProcess(600_000)
   const impatient = connect(db.url, { max: 1, lockMs: 100 })
   const error = await acceptOne(impatient).catch(refusal => refusal)
@@ -72,8 +72,8 @@ test('a wait for a lock ends with an error that passes', async () => {
   await impatient.end({ timeout: 1 })
 })
 
-describe('patience', () => {
-  test('a frozen process loses its locks before those who wait lose theirs, and both before a lease is over', () => {
+describe('time limits of transactions:', () => {
+  test('a frozen process loses its locks before waiting transactions time out, and both happen before a lease ends', () => {
     expect(IDLE_IN_TRANSACTION_MS).toBeLessThan(LOCK_MS)
     expect(LOCK_MS).toBeLessThan(LEASE_SECONDS * 1000)
   })
@@ -86,7 +86,7 @@ describe('patience', () => {
     expect(row).toEqual({ idle: `${IDLE_IN_TRANSACTION_MS / 1000}s`, lock: `${LOCK_MS / 1000}s` })
   })
 
-  test('a COPY that holds the account is limited as well: a process frozen in it is not idle', async () => {
+  test('a COPY that has locked the account is limited, too, because a process frozen in a COPY is not idle', async () => {
     await db.sql`create table limits_seen (statement_timeout text)`
     await db.sql`
       create function see_limit() returns trigger language plpgsql as $$ begin
@@ -96,7 +96,7 @@ describe('patience', () => {
     expect(await db.sql`select distinct statement_timeout as limit from limits_seen`).toEqual([{ limit: '5s' }])
   })
 
-  test('taking in the recipients of a dispatch may take its time between two statements', async () => {
+  test('accepting the recipients of a dispatch may pause longer between two statements', async () => {
     await db.sql`
       create or replace function see_limit() returns trigger language plpgsql as $$ begin
         insert into limits_seen values (current_setting('idle_in_transaction_session_timeout')); return new; end $$`

@@ -28,7 +28,7 @@ beforeAll(async () => {
   numbering = await loadNumbering(db.sql)
 })
 
-/** A dispatch on its way, slow enough that something can happen to it. */
+/** A dispatch that is being sent slowly enough to interrupt it. */
 async function aDispatchUnderWay(messages = 800, partsPerSecond = 150) {
   const world = await aWorld(db.sql)
   await aGateway(db.sql, { partsPerSecond })
@@ -39,7 +39,7 @@ async function aDispatchUnderWay(messages = 800, partsPerSecond = 150) {
   return { world, dispatchId, senderId: world.senders[0]!.senderId }
 }
 
-/** Waits until nothing goes out any more, and gives how many went out before. */
+/** Waits until no more messages are sent. Returns how many were sent before. */
 async function expectHeld(dispatchId: number, senderId?: number) {
   const { messages } = await settled(() => handedOver(db.sql, dispatchId, senderId))
   expect(messages).toBeLessThan(senderId ? 200 : 800)
@@ -48,8 +48,8 @@ async function expectHeld(dispatchId: number, senderId?: number) {
 
 const liftLimit = () => db.sql`update gateways set parts_per_second = null`
 
-describe('waits', () => {
-  test('a suspended sender holds its own messages within a second, and they go on afterwards', async () => {
+describe('messages wait:', () => {
+  test('the messages of a suspended sender wait within a second, and are sent afterwards', async () => {
     const { world, dispatchId, senderId } = await aDispatchUnderWay()
     await suspendSender(db.sql, world.senders[0]!, 'Complaints')
     const before = await expectHeld(dispatchId, senderId)
@@ -65,7 +65,7 @@ describe('waits', () => {
     await expectPaid(db.sql, world, priceEstimate)
   })
 
-  test('a disabled company holds everything within a second, and it goes on afterwards', async () => {
+  test('all messages of a disabled company wait within a second, and are sent afterwards', async () => {
     const { world, dispatchId } = await aDispatchUnderWay()
     await updateCompany(db.sql, world.partner, world.companyId, { status: 'DISABLED' })
     expect(await expectHeld(dispatchId)).toBeLessThan(800)
@@ -76,7 +76,7 @@ describe('waits', () => {
     await expectPaid(db.sql, world, priceEstimate)
   })
 
-  test('a stopped dispatch holds within a second and lets go of its money', async () => {
+  test('a stopped dispatch waits within a second, and its reservation is released', async () => {
     const { world, dispatchId } = await aDispatchUnderWay()
     await stop(db.sql, world, dispatchId)
     const sent = await expectHeld(dispatchId)
@@ -91,7 +91,7 @@ describe('waits', () => {
     await expectBooksInOrder(db.sql, world)
   })
 
-  test('a chunk under way is held, too: what the operator has not taken goes back', async () => {
+  test('a chunk that is being sent is blocked, too: messages that are not submitted return to the lane', async () => {
     const world = await aWorld(db.sql)
     await aGateway(db.sql)
     const operator = aChannel(async () => {
@@ -111,7 +111,7 @@ describe('waits', () => {
     await expectBooksInOrder(db.sql, world)
   })
 
-  test('a paused gateway waits within a second; another one of the brand takes over', async () => {
+  test('a paused gateway stops within a second, and another gateway of the brand takes over', async () => {
     const { world, dispatchId } = await aDispatchUnderWay()
     await db.sql`update gateways set paused = true`
     expect(await expectHeld(dispatchId)).toBeLessThan(800)
@@ -123,7 +123,7 @@ describe('waits', () => {
     await expectPaid(db.sql, world, priceEstimate)
   })
 
-  test('a gateway that is down waits, and goes on when it is up', async () => {
+  test('messages wait while their gateway is down, and are sent when it is up', async () => {
     const world = await aWorld(db.sql)
     await aGateway(db.sql)
     const operator = aChannel(() => ({ kind: 'refused', errorCode: 456, reason: 'no' }))
@@ -154,7 +154,7 @@ describe('waits', () => {
     await expectPaid(db.sql, world, priceEstimate)
   })
 
-  test('settings changed under way refuse nothing and lose nothing', async () => {
+  test('a change of settings during a dispatch refuses and loses no message', async () => {
     const { world, dispatchId } = await aDispatchUnderWay(1200, 400)
     for (const receiptMs of [800, 30, 10]) {
       await db.sql`update gateways set settings = ${db.sql.json({ receiptMs, submitMs: 30, ownIds: true })}`
@@ -166,7 +166,7 @@ describe('waits', () => {
     await expectPaid(db.sql, world, priceEstimate)
   })
 
-  test('a gateway with a connector nobody knows hinders neither the engine nor the others', async () => {
+  test('a gateway with an unknown connector affects neither the engine nor other gateways', async () => {
     const world = await aWorld(db.sql)
     await aGateway(db.sql, { name: 'a', connector: 'pigeons', brands: [1] })
     await aGateway(db.sql, { name: 'b', brands: [2, 3, 4] })
@@ -178,24 +178,27 @@ describe('waits', () => {
   })
 })
 
-describe('fails', () => {
-  test.each(['CLOSED', 'DENIED'] as const)('what a %s sender has not sent yet ends with 456, unpaid', async status => {
-    const { world, dispatchId, senderId } = await aDispatchUnderWay()
-    if (status === 'DENIED') await denySender(db.sql, senderId, undefined, new Date())
-    else await db.sql`update senders set status = 'CLOSED' where sender_id = ${senderId}`
-    await eventually(async () => {
-      const { messages: sent } = await handedOver(db.sql, dispatchId, senderId)
-      expect((await fatesOf(db.sql, dispatchId))['FAILED 456']).toBe(200 - sent)
-    })
-    await liftLimit()
-    const { messages } = await completed(db.sql, world, dispatchId)
-    const { messages: sent } = await handedOver(db.sql, dispatchId)
-    expect(messages).toEqual({ total: 800, delivered: sent, failed: 800 - sent, pending: 0 })
-    expect(await fatesOf(db.sql, dispatchId)).toEqual({ DELIVERED: sent, 'FAILED 456': 800 - sent })
-    await expectBooksInOrder(db.sql, world)
-  })
+describe('messages fail:', () => {
+  test.each(['CLOSED', 'DENIED'] as const)(
+    'the unsent messages of a %s sender fail with 456 and are not charged',
+    async status => {
+      const { world, dispatchId, senderId } = await aDispatchUnderWay()
+      if (status === 'DENIED') await denySender(db.sql, senderId, undefined, new Date())
+      else await db.sql`update senders set status = 'CLOSED' where sender_id = ${senderId}`
+      await eventually(async () => {
+        const { messages: sent } = await handedOver(db.sql, dispatchId, senderId)
+        expect((await fatesOf(db.sql, dispatchId))['FAILED 456']).toBe(200 - sent)
+      })
+      await liftLimit()
+      const { messages } = await completed(db.sql, world, dispatchId)
+      const { messages: sent } = await handedOver(db.sql, dispatchId)
+      expect(messages).toEqual({ total: 800, delivered: sent, failed: 800 - sent, pending: 0 })
+      expect(await fatesOf(db.sql, dispatchId)).toEqual({ DELIVERED: sent, 'FAILED 456': 800 - sent })
+      await expectBooksInOrder(db.sql, world)
+    },
+  )
 
-  test('a recipient blacklisted since acceptance fails with 7402, and nothing is sent', async () => {
+  test('a message to a recipient blacklisted after acceptance fails with 7402 and is not sent', async () => {
     const { world, dispatchId } = await aDispatchUnderWay()
     const recipients = someRecipients(800).slice(-4)
     for (const { destination } of recipients) await addToBlacklist(db.sql, world.companyId, destination, undefined)
@@ -206,7 +209,7 @@ describe('fails', () => {
     await expectBooksInOrder(db.sql, world)
   })
 
-  test('without any gateway for it a message fails with 455 at no price', async () => {
+  test('a message without any gateway fails with 455 and is not charged', async () => {
     const world = await aWorld(db.sql)
     await aGateway(db.sql, { brands: [1, 2] })
     const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(40))

@@ -23,7 +23,7 @@ import { eventually } from '../../src/testing/eventually.ts'
 import { aSingle } from '../../src/testing/factories.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start, stop, type World } from '../../src/testing/world.ts'
 
-/** The holes that design section 3 names, one by one. */
+/** The gaps through which messages could be lost or sent twice, one by one. */
 
 const db = useDatabase()
 const { anEngine, anEngineProcess, stopEngine } = useEngines(db)
@@ -45,8 +45,8 @@ const statusesOf = async ({ companyId }: World) => {
   return Object.fromEntries(rows.map(({ status, n }) => [status, n]))
 }
 
-describe('writers', () => {
-  test('a cursor never passes a place that is not committed yet, and a slow commit holds up nobody else', async () => {
+describe('messages that are added:', () => {
+  test('a cursor never passes a place that is not committed yet, and a slow commit delays no other lane', async () => {
     const [slow, other] = [await aWorld(db.sql), await aWorld(db.sql)]
     await aGateway(db.sql)
     await accept(slow, 10)
@@ -61,7 +61,7 @@ describe('writers', () => {
       await committing.promise
     })
     await writing.promise
-    const next = accept(slow, 10) // waits for the slow one
+    const next = accept(slow, 10) // waits for the slow commit
 
     await accept(other, 10)
     await eventually(async () => expect(await statusesOf(other)).toEqual({ DELIVERED: 10 }))
@@ -73,7 +73,7 @@ describe('writers', () => {
     await expectBooksInOrder(db.sql, slow)
   })
 
-  test('twenty writers at once lose no place', async () => {
+  test('twenty requests at once leave no place of a lane empty', async () => {
     const world = await aWorld(db.sql)
     await aGateway(db.sql)
     await anEngine()
@@ -85,7 +85,7 @@ describe('writers', () => {
     await expectBooksInOrder(db.sql, world)
   })
 
-  test('messages added while the dispatch is being started are in it or refused, never half', async () => {
+  test('a request during the start of the dispatch adds all its messages or none', async () => {
     const world = await aWorld(db.sql)
     await aGateway(db.sql)
     await anEngine()
@@ -106,7 +106,7 @@ describe('writers', () => {
 })
 
 describe('stop', () => {
-  test('over several rounds of stop and start every message goes out exactly once', async () => {
+  test('every message is sent exactly once over several stops and starts', async () => {
     const world = await aWorld(db.sql)
     const { gatewayId } = await aGateway(db.sql, { partsPerSecond: 200, settings: { submitMs: 20 } })
     const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(4000))
@@ -126,7 +126,7 @@ describe('stop', () => {
     await expectPaid(db.sql, world, priceEstimate)
   })
 
-  /** What was on its way has arrived, and the rest holds nothing. */
+  /** Messages that were being sent have arrived, and the others have no reservation. */
   const expectNothingHeld = (world: World) =>
     eventually(async () => {
       const [account] = await db.sql`select reserved from accounts where company_id = ${world.companyId}`
@@ -134,7 +134,7 @@ describe('stop', () => {
       await expectBooksInOrder(db.sql, world)
     })
 
-  test('the leases of an engine that died before a stop are let go of', async () => {
+  test('a stop ends the leases of an engine that died before', async () => {
     const world = await aWorld(db.sql)
     await aGateway(db.sql)
     const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(100))
@@ -154,7 +154,7 @@ describe('stop', () => {
   })
 })
 
-describe('outcomes', () => {
+describe('results of the channel:', () => {
   async function through(operator: ReturnType<typeof aChannel>, messages: number) {
     const world = await aWorld(db.sql)
     await aGateway(db.sql)
@@ -164,7 +164,7 @@ describe('outcomes', () => {
     return { world, dispatchId }
   }
 
-  test('handed over without an answer is SENT and not sent again', async () => {
+  test('a message submitted without an answer is SENT and not sent again', async () => {
     const operator = aChannel(() => ({ kind: 'unknown', reason: 'timeout' }))
     const { world, dispatchId } = await through(operator, 40)
     await eventually(async () => expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 40 }))
@@ -175,7 +175,7 @@ describe('outcomes', () => {
     await expectBooksInOrder(db.sql, world)
   })
 
-  test('of one handed over without an answer, the ids of parts that were answered are kept', async () => {
+  test('the ids of answered parts are stored, also when another part has no answer', async () => {
     const operator = aChannel(({ uuid }) => ({ kind: 'unknown', reason: 'timeout', taken: { 0: `id ${uuid}` } }))
     const { world, dispatchId } = await through(operator, 4)
     await eventually(async () => expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 4 }))
@@ -185,7 +185,7 @@ describe('outcomes', () => {
     expect(operator.handed).toHaveLength(4)
   })
 
-  test('a lost connection: what was open goes out again', async () => {
+  test('messages that were open on a lost connection are sent again', async () => {
     const operator = aChannel(({ attempts }) =>
       attempts === 0 ? { kind: 'lost', reason: 'reset' } : { kind: 'accepted' },
     )
@@ -195,7 +195,7 @@ describe('outcomes', () => {
     await expectBooksInOrder(db.sql, world)
   })
 
-  test('a channel that throws costs no message and no lease', async () => {
+  test('a channel that throws loses no message and leaves no lease behind', async () => {
     let isBroken = true
     const operator = aChannel(({ destination }) => {
       if (isBroken && destination.endsWith('0577')) throw new Error('broken')
@@ -204,7 +204,7 @@ describe('outcomes', () => {
     const { world, dispatchId } = await through(operator, 40)
     await eventually(() => expect(operator.handed.length).toBeGreaterThan(20))
     isBroken = false
-    // The engine gives the broken chunk back itself: no lease runs out meanwhile.
+    // The engine itself returns the failed chunk. No lease runs out in this test.
     let expired = 0
     await eventually(async () => {
       expired += (await db.sql`select from leases where worker is not null and until < clock_timestamp()`).length
@@ -215,7 +215,7 @@ describe('outcomes', () => {
     await expectBooksInOrder(db.sql, world)
   })
 
-  test('a busy operator is asked again, later and later; the others of the chunk are not held up', async () => {
+  test('messages are tried again at a busy operator with growing pauses, and the rest of the chunk is not delayed', async () => {
     const tries = new Map<string, number[]>()
     const accepted: string[] = []
     let othersAreSent = false
@@ -243,7 +243,7 @@ describe('outcomes', () => {
     await expectBooksInOrder(db.sql, world)
   })
 
-  test('an operator that asks for a long pause gets it', async () => {
+  test('a message is tried again only after the pause that the operator asks for', async () => {
     const operator = aChannel(() => ({ kind: 'busy', reason: 'throttled', retryAfterMs: 900_000 }))
     const before = Date.now()
     const { world } = await through(operator, 40)
@@ -257,7 +257,7 @@ describe('outcomes', () => {
     await db.sql`delete from leases where company_id = ${world.companyId}`
   })
 
-  test('retries of a busy operator leave no deadline each', async () => {
+  test('attempts at a busy operator do not leave a deadline each', async () => {
     const operator = aChannel(({ attempts, destination }) =>
       attempts < 4 && !destination.endsWith('177')
         ? { kind: 'busy', reason: 'throttled', retryAfterMs: 20 }
@@ -270,7 +270,7 @@ describe('outcomes', () => {
     )
     const rows = await db.sql`select lane_id from deadlines where company_id = ${world.companyId}`
     const lanes = new Set(rows.map(({ lane_id }) => lane_id))
-    // One when something had gone out, and one when all had.
+    // One deadline after the first messages were sent, and one after all were sent.
     expect(rows.length).toBeLessThanOrEqual(2 * lanes.size)
     const [uncovered] = await db.sql`
       select count(*) as n from messages m
@@ -294,7 +294,7 @@ describe('gateways', () => {
   const timesHanded = ({ handed }: ReturnType<typeof aChannel>) =>
     [...Map.groupBy(handed, ({ uuid }) => uuid).values()].map(({ length }) => length)
 
-  test('what a gateway may have taken goes to the same one again', async () => {
+  test('a message that a gateway may have accepted is sent through the same gateway again', async () => {
     const world = await aWorld(db.sql)
     const { operators, connect } = await twoOperators(({ attempts }) =>
       attempts < 2 ? { kind: 'lost', reason: 'reset' } : { kind: 'accepted' },
@@ -305,11 +305,11 @@ describe('gateways', () => {
     await eventually(async () => expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 80 }))
     const [first, second] = [...operators.values()].map(timesHanded)
     expect(first!.length).toBeGreaterThan(0)
-    expect(second!.length).toBeGreaterThan(0) // ties are broken: both are used
+    expect(second!.length).toBeGreaterThan(0) // both gateways are used although they are equally busy
     expect([...first!, ...second!]).toEqual(Array(80).fill(3))
   })
 
-  test('what a gateway may have taken goes elsewhere when that gateway is gone', async () => {
+  test('a message that a gateway may have accepted is sent through another one when the gateway is removed', async () => {
     const world = await aWorld(db.sql)
     const { operators, connect } = await twoOperators(({ attempts }) =>
       attempts === 0 ? { kind: 'lost', reason: 'reset' } : { kind: 'accepted' },
@@ -324,7 +324,7 @@ describe('gateways', () => {
     await eventually(async () => expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 8 }))
   })
 
-  test('a gateway whose limit is used up does not hold up a lane while another has room', async () => {
+  test('a gateway with a used-up limit does not delay a lane while another gateway has room', async () => {
     const world = await aWorld(db.sql)
     const narrow = await aGateway(db.sql, { name: 'narrow', partsPerSecond: 1 })
     await db.sql`
@@ -338,7 +338,7 @@ describe('gateways', () => {
     expect(messages.delivered).toBe(400)
   })
 
-  test('a chunk is no more than its gateway takes at once, as long as nothing more is known of it', async () => {
+  test('the first chunk of a gateway is not larger than its window', async () => {
     const world = await aWorld(db.sql)
     await aGateway(db.sql)
     const gate = Promise.withResolvers<void>()
@@ -356,8 +356,8 @@ describe('gateways', () => {
   })
 })
 
-describe('what changes while a chunk is under way', () => {
-  test('the blacklist and stop requests act inside a slice of a slow gateway', async () => {
+describe('while a chunk is being sent,', () => {
+  test('the blacklist and stop requests take effect inside a slice of a slow gateway', async () => {
     const world = await aWorld(db.sql)
     await aGateway(db.sql)
     const operator = aChannel(async () => {
@@ -378,7 +378,7 @@ describe('what changes while a chunk is under way', () => {
     await expectBooksInOrder(db.sql, world)
   })
 
-  test('a chunk that begins while leases are being renewed is not taken for lost', async () => {
+  test('a chunk that begins during a renewal of leases does not count as lost', async () => {
     const [early, late] = [await aWorld(db.sql), await aWorld(db.sql)]
     await aGateway(db.sql)
     const gates = [early, late].map(({ companyId }) => ({ companyId, gate: Promise.withResolvers<void>() }))
@@ -405,17 +405,17 @@ describe('what changes while a chunk is under way', () => {
     const untilOf = async () =>
       (await db.sql`select until as at from leases where company_id = ${late.companyId}`)[0]!.at.getTime()
     const before = await untilOf()
-    await eventually(async () => expect(await untilOf()).toBeGreaterThan(before)) // the next renewal: the first is over
+    await eventually(async () => expect(await untilOf()).toBeGreaterThan(before)) // the next renewal, so the first one has ended
     for (const { gate } of gates) gate.resolve()
     await eventually(async () => expect(await statusesOf(late)).toEqual({ SENT: 10 }))
-    // Had it been given back in the middle, there would be one for each of the two pieces.
+    // If the chunk had been returned halfway, there would be one for each half.
     await eventually(async () =>
       expect(await db.sql`select from leases where company_id = ${late.companyId}`).toHaveLength(0),
     )
     expect(await db.sql`select from deadlines where company_id = ${late.companyId}`).toHaveLength(1)
   })
 
-  test('a long reader of messages does not hold up sending while months and days are made', async () => {
+  test('a long read of messages does not delay sending while partitions are created', async () => {
     const world = await aWorld(db.sql)
     await aGateway(db.sql, { settings: { ownIds: true } })
     const [names] = await db.sql<{ month: string; day: string; past: string }[]>`
@@ -439,7 +439,7 @@ describe('what changes while a chunk is under way', () => {
     await db.sql.begin(async tx => {
       await tx`select count(*) from messages`
       await tx`select count(*) from submissions`
-      await anEngine({ idleMs: 60_000 }) // its housekeeping would drop the past day before the reader is there
+      await anEngine({ idleMs: 60_000 }) // its housekeeping would drop the past day before the read begins
       const kept = keepDays()
       await accept(world, 20)
       await eventually(async () => expect(await statusesOf(world)).toEqual({ DELIVERED: 20 }))
@@ -474,7 +474,7 @@ describe('limits', () => {
     await expectBooksInOrder(db.sql, world)
   })
 
-  test('what was drawn for messages that did not go is given back', async () => {
+  test('parts that were drawn for messages that were not sent are returned', async () => {
     const world = await aWorld(db.sql)
     const { gatewayId } = await aGateway(db.sql, { partsPerSecond: 100 })
     const gate = Promise.withResolvers<void>()
@@ -490,10 +490,10 @@ describe('limits', () => {
     await stopped
     expect(operator.handed).toHaveLength(1)
     const [bucket] = await db.sql`select tokens from rate_buckets where subject = ${`gateway:${gatewayId}`}`
-    expect(bucket!.tokens).toBeGreaterThanOrEqual(12) // of a burst of 13, as of the draw: nothing has flowed in since
+    expect(bucket!.tokens).toBeGreaterThanOrEqual(12) // of a burst of 13; the row shows the time of the draw, so no refill is included
   })
 
-  test('a message longer than its limit passes all the same', async () => {
+  test('a message with more parts than its limit holds is sent', async () => {
     const world = await aWorld(db.sql)
     await aGateway(db.sql)
     await db.sql`update senders set parts_per_second = 2 where company_id = ${world.companyId}`

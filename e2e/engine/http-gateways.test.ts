@@ -10,14 +10,14 @@ import { eventually } from '../../src/testing/eventually.ts'
 import { type FakeProviderOptions, type Reply, startFakeProvider } from '../../src/testing/providers/http-provider.ts'
 import { aDispatch, aWorld, someRecipients, start } from '../../src/testing/world.ts'
 
-/** The engine with providers that speak the gateway protocol, over real sockets. */
+/** The engine with providers of the gateway protocol, over real sockets. */
 
 const db = useDatabase()
 const atEnd: (() => unknown)[] = []
 afterEach(async () => {
   for (const end of atEnd.splice(0)) await end()
 })
-const { anEngine } = useEngines(db) // its engines stop before the providers
+const { anEngine } = useEngines(db) // engines stop before the providers
 const secret = 'a secret of the tests, 32 or longer'
 const { secrets, check } = entryOf('http')
 const keeping = { key: gatewayKey(secret), secretNames: secrets, check }
@@ -33,10 +33,10 @@ async function aProvider(name: string, given: Partial<FakeProviderOptions> = {})
 
 const pause = ({ gatewayId }: Gateway, paused: boolean) => changeGateway(db.sql, gatewayId, { paused }, keeping)
 
-/** What waits to be sent again is due at once. */
+/** Makes messages that wait for another attempt due at once. */
 const hurry = () => db.sql`update leases set due_at = now() where worker is null`
 
-test('what an idempotent provider may have taken goes to it alone: another never gets it while that one is in trouble', async () => {
+test('a message that an idempotent provider may have accepted is never sent through another provider while the first one has errors', async () => {
   let trouble: Reply | undefined = 'take and fail'
   const first = await aProvider('first', {
     idempotent: true,

@@ -13,10 +13,10 @@ const FORMS: Record<string, [answered: (n: number) => string, receipted: (n: num
   'decimal, then hexadecimal': [String, n => n.toString(16)],
 }
 
-/** Times are ticks. Without an answer, a submission is given up after so many. */
+/** Times are ticks. A submission without an answer is given up after this many ticks. */
 const GIVEN_UP_AFTER = 30
 
-/** An operator that counts with so many digits does not begin again while we remember. */
+/** An operator whose ids have this many digits does not reuse an id while we remember it. */
 const MOST_USED_AGAIN = 10_000_000
 
 const messages = fc.record({
@@ -31,7 +31,7 @@ const worlds = fc.record({
   form: fc.constantFrom(...Object.keys(FORMS)),
   first: fc.constantFrom(1, 8, 95, 1000, 65_000, 900_000_000),
   numbers: fc.constantFrom(1, 3, 500),
-  /** It counts from the first again, once it has nothing to do any more. */
+  /** Counts from the first id again, once there is no open work. */
   restartAt: fc.option(fc.integer({ min: 5, max: 100 }), { nil: undefined }),
   isTidy: fc.boolean(),
   plan: fc.array(messages, { minLength: 1, maxLength: 150, size: 'max' }),
@@ -39,7 +39,7 @@ const worlds = fc.record({
 
 type World = typeof worlds extends fc.Arbitrary<infer W> ? W : never
 
-/** What comes in from the operator, in the order of time. */
+/** Answers and receipts of the operator, in the order of time. */
 function eventsOf({ form, first, numbers, isTidy, plan, ...world }: World) {
   const restartAt = first > MOST_USED_AGAIN ? undefined : world.restartAt
   const [answered, receipted] = FORMS[form]!
@@ -51,7 +51,7 @@ function eventsOf({ form, first, numbers, isTidy, plan, ...world }: World) {
     events.push({ at, kind: 'submitted', i })
     const isSilent = !isTidy && !isAnswered
     events.push({ at: at + (isSilent ? GIVEN_UP_AFTER : answerAfter), kind: isSilent ? 'given up' : 'answered', i })
-    // After a restart, a message that never had a receipt could be meant by the receipt of one to the same number.
+    // After a restart, a receipt could also fit an older message to the same number that never had a receipt.
     if (isTidy || isReported || restartAt !== undefined) events.push({ at: at + receiptAfter, kind: 'receipt', i })
     last = Math.max(last, at + GIVEN_UP_AFTER, at + receiptAfter)
     const id = first + (restartAt !== undefined && i >= restartAt ? i - restartAt : i)
@@ -65,7 +65,7 @@ function eventsOf({ form, first, numbers, isTidy, plan, ...world }: World) {
   }
 }
 
-/** An engine, without its database: which message each receipt has ended. */
+/** An engine without a database. It says which message each receipt has ended. */
 function receive(world: World) {
   const { all, events, answerId, receiptId } = eventsOf(world)
   let learnt: LearntIds | undefined
@@ -135,7 +135,7 @@ function receive(world: World) {
   return { ends, waiting: kept.length }
 }
 
-test('whatever the form, the order and the delays, no receipt ends another message; with enough receipts all find theirs', () => {
+test('no receipt ends the wrong message, for any form, order and delay, and with enough receipts every receipt finds its message', () => {
   fc.assert(
     fc.property(worlds, world => {
       const { ends, waiting } = receive(world)

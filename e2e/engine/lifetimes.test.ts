@@ -10,8 +10,8 @@ import { eventually } from '../../src/testing/eventually.ts'
 import { aWorld, billingZone, type World } from '../../src/testing/world.ts'
 
 /**
- * How long single messages live: waiting ends at the ttl or the completion, without either after 25 hours; what was
- * sent without a ttl lives for 25 hours from then, however long it had waited.
+ * The lifetime of single messages. Waiting ends at the ttl or the completion, or after 25 hours without either. A message
+ * that was sent without a ttl ends 25 hours after it was sent, also if it had waited long before.
  */
 
 const db = useDatabase()
@@ -70,21 +70,21 @@ const isStatus = (uuid: string, status: string, errorCode: number | null = null)
 const mts = () => world.senders.find(({ brand }) => brand === 'MTS')!
 
 describe('a message whose name is suspended for 30 hours', () => {
-  test('goes if it must be completed only in three days, and not if nothing was said', async () => {
+  test('is sent if its completion is in three days, and is not sent without a completion', async () => {
     await aGateway(db.sql)
     const completing = await accept({ localCompletionTime: inMoscow(72 * HOUR) })
     const common = await accept({})
     await suspendSender(db.sql, mts(), undefined)
     shiftMs = 30 * HOUR
     await anEngine({ clock })
-    await isStatus(common, 'FAILED', 453) // what waited too long has been looked at
+    await isStatus(common, 'FAILED', 453) // by then messages that waited too long have been processed
     expect((await rowOf(completing)).status).toBe('CREATED')
     await unsuspendSender(db.sql, mts())
     await isStatus(completing, 'DELIVERED')
     await expectBooksInOrder(db.sql, world)
   })
 
-  test('ends when its completion comes first', async () => {
+  test('fails when its completion comes first', async () => {
     await aGateway(db.sql)
     const completing = await accept({ localCompletionTime: inMoscow(29 * HOUR) })
     await suspendSender(db.sql, mts(), undefined)
@@ -95,9 +95,9 @@ describe('a message whose name is suspended for 30 hours', () => {
   })
 })
 
-test('a message that was sent half an hour before its waiting would have ended has 25 hours from then', async () => {
+test('a message that is sent half an hour before the end of its waiting time has 25 hours from then', async () => {
   await aGateway(db.sql)
-  // Silent ones: nothing but their lifetime, or we, will end them.
+  // The operator never reports these numbers. Only the lifetime or the test ends the messages.
   const scheduled = await accept({ localSendTime: inMoscow(HOUR) }, '79160000005')
   const arriving = await accept({ localSendTime: inMoscow(HOUR) }, '79160000005')
   const withTtl = await accept({ localSendTime: inMoscow(2 * HOUR), ttl: 86_400 }, '79160000005')
@@ -106,7 +106,7 @@ test('a message that was sent half an hour before its waiting would have ended h
   for (const uuid of [scheduled, arriving, withTtl]) await isStatus(uuid, 'SENT')
 
   shiftMs = 27 * HOUR
-  await isStatus(withTtl, 'FAILED', 7060) // timers have been seen to
+  await isStatus(withTtl, 'FAILED', 7060) // by then the timers have run
   expect((await rowOf(scheduled)).status).toBe('SENT')
 
   const final = { status: 'DELIVERED' as const, at: clock() }
@@ -118,7 +118,7 @@ test('a message that was sent half an hour before its waiting would have ended h
   await expectBooksInOrder(db.sql, world)
 })
 
-test('the operator is told the end of a ttl, and for a message without one none that its waiting had', async () => {
+test('the operator is told the end of the ttl, and no expiry for a message without a ttl', async () => {
   await aGateway(db.sql)
   const channel = aChannel(() => ({ kind: 'accepted', providerIds: ['1'] }))
   await accept({ localCompletionTime: inMoscow(72 * HOUR) })

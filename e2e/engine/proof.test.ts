@@ -15,10 +15,10 @@ beforeAll(async () => {
   numbering = await loadNumbering(db.sql)
 })
 
-/** Most that one engine has handed over and not recorded: a slice of each chunk under way, and what may wait to be written. */
+/** Most messages of one engine that are submitted but not recorded: a slice of each chunk, and the recorder's reports. */
 const WINDOW = 3 * 1000 + 6000
 
-/** What the operator has got since then of which we know nothing: only this may go out again. */
+/** Messages that the operator got and that we have not recorded. Only these may be sent again. */
 async function unrecorded(dispatchId: number, since: number) {
   const [row] = await db.sql<{ count: number; last: number }[]>`
     select count(distinct s.uuid) filter (where m.status = 'CREATED') as count,
@@ -28,7 +28,7 @@ async function unrecorded(dispatchId: number, since: number) {
   return row!
 }
 
-/** The server ends what a killed process had asked for last. */
+/** Waits until PostgreSQL has ended the last statements of the killed process. */
 const gone = () =>
   eventually(async () => {
     const alive = await db.sql`
@@ -36,7 +36,7 @@ const gone = () =>
     expect(alive).toHaveLength(0)
   })
 
-test('an engine killed twenty times loses nothing, doubles at most its window, and the money is exact', async () => {
+test('an engine that is killed twenty times loses no message, repeats at most its window, and charges exactly', async () => {
   await aGateway(db.sql, { settings: { receiptMs: 30, submitMs: 5 } })
   const world = await aWorld(db.sql)
   const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(20_000))
@@ -53,7 +53,7 @@ test('an engine killed twenty times loses nothing, doubles at most its window, a
     const window = await unrecorded(dispatchId, last)
     windows.push(window.count)
     last = window.last
-    // Its leases would run out in seconds; the test does not wait for that each time.
+    // The leases would run out after seconds. The test does not wait for that each time.
     await db.sql`update leases set until = '-infinity' where worker is not null`
   }
   await anEngineProcess()

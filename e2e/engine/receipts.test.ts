@@ -32,7 +32,7 @@ beforeEach(async () => {
   world = await aWorld(db.sql)
 })
 
-/** An operator that names parts by the number's digits: `30000-0`. */
+/** An operator whose ids are made of the digits of the number: `30000-0`. */
 const anOperator = (idOf = (destination: string, part: number) => `${destination}-${part}`) =>
   aChannel(({ destination, parts }) => ({
     kind: 'accepted',
@@ -57,7 +57,7 @@ const receipt = (providerId: string, status: Receipt['status'] = 'DELIVERED'): R
 
 const [first, second] = someRecipients(2).map(({ destination }) => destination) as [string, string]
 
-test('one receipt twice in a batch, repeated and late: one step, one price, and the end stays the end', async () => {
+test('receipts that are doubled, repeated or late change the status once, charge once, and the final status stays', async () => {
   const operator = anOperator()
   const dispatchId = await aSentDispatch(operator, 2)
   const feed = operator.feed()
@@ -86,7 +86,7 @@ test('one receipt twice in a batch, repeated and late: one step, one price, and 
   ])
 })
 
-/** What was told of each message after its end, and is shown on its page. */
+/** The receipts that came after the end of each message, as the page of the message shows them. */
 async function lateReceipts() {
   const messages = await db.sql<{ uuid: string; destination: string }[]>`
     select uuid, destination from messages where company_id = ${world.companyId} order by position`
@@ -100,19 +100,19 @@ async function lateReceipts() {
   return Promise.all(messages.map(told))
 }
 
-test('a receipt of nothing we know is kept, and hinders no other', async () => {
+test('a receipt of an unknown message is stored, and does not affect other receipts', async () => {
   const operator = anOperator()
   const dispatchId = await aSentDispatch(operator, 2)
-  await operator.feed().receipts([receipt('nobody'), receipt(`${first}-0`), receipt(`${second}-0`)])
+  await operator.feed().receipts([receipt('unknown-id'), receipt(`${first}-0`), receipt(`${second}-0`)])
   expect(await fatesOf(db.sql, dispatchId)).toEqual({ DELIVERED: 2 })
-  expect(await db.sql`select status from receipt_inbox where provider_id = 'nobody'`).toHaveLength(1)
+  expect(await db.sql`select status from receipt_inbox where provider_id = 'unknown-id'`).toHaveLength(1)
   await db.sql`delete from receipt_inbox`
   await expectBooksInOrder(db.sql, world)
 })
 
 test('a receipt that comes before its id is committed finds its message', async () => {
   const operator = aChannel(async ({ destination }) => {
-    await operator.feed().receipts([receipt(`${destination}-0`)]) // taken before we answer
+    await operator.feed().receipts([receipt(`${destination}-0`)]) // the receipt comes before the result of the submission
     return { kind: 'accepted', providerIds: [`${destination}-0`] }
   })
   await aGateway(db.sql)
@@ -125,7 +125,7 @@ test('a receipt that comes before its id is committed finds its message', async 
   await expectPaid(db.sql, world, priceEstimate)
 })
 
-test('a receipt that was acknowledged before the answer to its submission came, much too late, finds its message', async () => {
+test('a receipt finds its message, although the answer to the submission came much later', async () => {
   const operator = aChannel(() => ({ kind: 'unknown', reason: 'no answer' }))
   const dispatchId = await aSentDispatch(operator as never, 1, 'Съешь же ещё этих мягких французских булок. '.repeat(2))
   await operator.feed().receipts([receipt('a'), receipt('b')])
@@ -142,10 +142,10 @@ test('a receipt that was acknowledged before the answer to its submission came, 
   await expectBooksInOrder(db.sql, world)
 })
 
-test('a receipt that names our own id before anyone recorded the message counts as sent and delivered', async () => {
+test('a receipt with our own id that comes before the submission is recorded makes the message sent and delivered', async () => {
   const operator = aChannel(async ({ companyId, uuid }) => {
     void operator.feed().receipts([{ of: { companyId, uuid }, status: 'DELIVERED', happenedAt: new Date() }])
-    await pause(100) // recorded meanwhile
+    await pause(100) // time to record it
     return { kind: 'accepted' }
   })
   await aGateway(db.sql)
@@ -159,7 +159,7 @@ test('a receipt that names our own id before anyone recorded the message counts 
   await expectPaid(db.sql, world, priceEstimate)
 })
 
-test('of several parts all must be delivered', async () => {
+test('a message of several parts is delivered when all parts are delivered', async () => {
   const operator = anOperator()
   const dispatchId = await aSentDispatch(operator, 1, 'a'.repeat(400))
   const feed = operator.feed()
@@ -170,7 +170,7 @@ test('of several parts all must be delivered', async () => {
   await expectBooksInOrder(db.sql, world)
 })
 
-test('of several parts one that fails is the end; a late word about another changes nothing and hinders nobody', async () => {
+test('a message of several parts fails when one part fails; a late receipt of another part changes nothing', async () => {
   const operator = anOperator()
   const dispatchId = await aSentDispatch(operator, 2, 'a'.repeat(400))
   const feed = operator.feed()
@@ -181,7 +181,7 @@ test('of several parts one that fails is the end; a late word about another chan
   await expectBooksInOrder(db.sql, world)
 })
 
-test('a message that went on after midnight, so that its parts are noted under two days, ends by receipts with its number', async () => {
+test('receipts with the number of the message end it, although its parts were sent before and after midnight', async () => {
   const operator = anOperator()
   const dispatchId = await aSentDispatch(operator, 1, 'Съешь же ещё этих мягких французских булок. '.repeat(2))
   await db.sql`
@@ -193,12 +193,12 @@ test('a message that went on after midnight, so that its parts are noted under t
   expect(await fatesOf(db.sql, dispatchId)).toEqual({ DELIVERED: 1 })
 })
 
-test('a message of several parts that went out twice needs every part once', async () => {
+test('a message of several parts that was sent twice is delivered when every part is delivered once', async () => {
   let round = 0
   const operator = anOperator((destination, part) => `${destination}-${part}-${round}`)
   const dispatchId = await aSentDispatch(operator, 1, 'a'.repeat(200))
   const feed = operator.feed()
-  // The other engine's ids of the same message.
+  // The ids that the same message got through the other engine.
   await db.sql`
     insert into submissions (gateway_id, provider_id, day, company_id, uuid, part, parts)
     select gateway_id, replace(provider_id, '-0', '-0-again'), day, company_id, uuid, part, parts from submissions
@@ -211,7 +211,7 @@ test('a message of several parts that went out twice needs every part once', asy
   await expectBooksInOrder(db.sql, world)
 })
 
-test('an id that the operator uses again means the newest message without an end', async () => {
+test('an id that the operator reuses belongs to the newest message without a final status', async () => {
   const operator = anOperator(() => 'id-0')
   const dispatchId = await aSentDispatch(operator, 2)
   const uuids = await db.sql`select uuid from messages where dispatch_id = ${dispatchId} order by uuid`
@@ -223,7 +223,7 @@ test('an id that the operator uses again means the newest message without an end
   await expectBooksInOrder(db.sql, world)
 })
 
-test('without a receipt a message ends after 25 hours with 7060, unpaid, and stays so', async () => {
+test('a message without a receipt fails after 25 hours with 7060, is not charged, and stays failed', async () => {
   const begun = new Date()
   const after = (hours: number) => new Date(begun.getTime() + hours * 3600_000).toISOString()
   const clock = aClock(begun.toISOString())
@@ -250,7 +250,7 @@ test('without a receipt a message ends after 25 hours with 7060, unpaid, and sta
   await expectPaid(db.sql, world, 0n)
 })
 
-test('what an engine recorded late ends by its own lifetime', async () => {
+test('a message that an engine recorded late ends after its own lifetime', async () => {
   const begun = new Date()
   const after = (hours: number) => new Date(begun.getTime() + hours * 3600_000).toISOString()
   const clock = aClock(begun.toISOString())
@@ -272,7 +272,7 @@ test('what an engine recorded late ends by its own lifetime', async () => {
   expect(await fatesOf(db.sql, dispatchId)).toEqual({ 'FAILED 7060': 1 })
 })
 
-test('receipts of two engine processes with ids of the operators, early ones among them, find every message', async () => {
+test('receipts with operator ids at two engine processes find every message, also receipts that come early', async () => {
   await aGateway(db.sql, { settings: { ownIds: true, receiptMs: 0 } })
   const early = ['79160000007', '79030000007', '79260000007', '79770000007'].map(destination => ({ destination }))
   const recipients = [...early, ...someRecipients(1996)]

@@ -36,7 +36,7 @@ const moscow = (startAt: string, given: Partial<Schedule> = {}): Schedule => ({
   ...given,
 })
 
-/** Expects that nothing is handed over at the closed moments of the Moscow clock, and everything at the open one. */
+/** Expects that no message is submitted at the closed times of the Moscow clock, and every message at the open time. */
 async function expectHanded(schedule: Schedule, { closed, open }: { closed: string[]; open: string }) {
   const clock = aClock(`${closed[0]}+03:00`)
   const operator = aChannel(() => ({ kind: 'refused', errorCode: 456, reason: 'no' }))
@@ -55,7 +55,7 @@ async function expectHanded(schedule: Schedule, { closed, open }: { closed: stri
   await expectBooksInOrder(db.sql, world)
 }
 
-test('nothing goes before its start', async () => {
+test('a dispatch sends nothing before its start time', async () => {
   const schedule = moscow('2026-08-01T10:00:00')
   await expectHanded(schedule, {
     closed: ['2026-07-31T23:59:59', '2026-08-01T09:59:59'],
@@ -63,18 +63,18 @@ test('nothing goes before its start', async () => {
   })
 })
 
-test('across midnight: hours 23 and 0 of Friday and Saturday', async () => {
+test('sending hours across midnight: hours 23 and 0 of Friday and Saturday', async () => {
   const schedule = moscow('2026-07-01T00:00:00', { hours: [23, 0], days: [5, 6] })
   const [thursday, friday, saturday] = ['2026-07-02T23:30:00', '2026-07-03T22:59:59', '2026-07-04T00:30:00'] as const
   await expectHanded(schedule, { closed: [thursday, friday], open: saturday })
 })
 
-test('the day is that of the local clock: half past midnight of a Saturday is no Friday', async () => {
+test('the weekday follows the local clock: half past midnight on Saturday is not Friday', async () => {
   const schedule = moscow('2026-07-01T00:00:00', { hours: [0], days: [5] })
   await expectHanded(schedule, { closed: ['2026-07-04T00:30:00'], open: '2026-07-10T00:00:00' })
 })
 
-test('across a week end: nine to six on working days', async () => {
+test('sending hours across a weekend: nine to six on working days', async () => {
   const schedule = moscow('2026-07-01T00:00:00', { hours: [9, 10, 11, 12, 13, 14, 15, 16, 17], days: [1, 2, 3, 4, 5] })
   await expectHanded(schedule, {
     closed: ['2026-07-03T18:00:00', '2026-07-04T10:00:00', '2026-07-06T08:59:59'],
@@ -82,7 +82,7 @@ test('across a week end: nine to six on working days', async () => {
   })
 })
 
-test('a window that closes inside a chunk stops it there, and the rest goes when it opens again', async () => {
+test('sending hours that end during a chunk stop it there, and the rest is sent when they begin again', async () => {
   const clock = aClock('2026-07-03T17:59:00+03:00')
   const operator = aChannel(() => {
     if (operator.handed.length === 50) clock.set('2026-07-03T18:00:00+03:00')
@@ -105,7 +105,7 @@ test('a window that closes inside a chunk stops it there, and the rest goes when
   await expectBooksInOrder(db.sql, world)
 })
 
-test('three hundred dispatches that wait for their day do not stand in the way of one that may go', async () => {
+test('three hundred dispatches that wait for their weekday do not delay a dispatch that may send', async () => {
   const clock = aClock('2026-07-03T12:00:00+03:00')
   const operator = aChannel(() => ({ kind: 'refused', errorCode: 456, reason: 'no' }))
   await aGateway(db.sql)

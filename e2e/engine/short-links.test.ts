@@ -14,7 +14,7 @@ import { eventually } from '../../src/testing/eventually.ts'
 import { anApprovedSender, numberOf } from '../../src/testing/factories.ts'
 import { aWorld, billingZone, type World } from '../../src/testing/world.ts'
 
-/** What the operator is handed of a message with `shortUrl`: wherever it shows the text, it shows the short links. */
+/** The content that the operator gets of a message with `shortUrl`: every place of the text has the short links. */
 
 const db = useDatabase()
 const { anEngine } = useEngines(db)
@@ -55,7 +55,7 @@ async function accept(channelType: ClientChannel, said: Pick<MessageRequest, 'te
 async function handedOver(channelType: ClientChannel, said: Pick<MessageRequest, 'text' | 'content'>) {
   if (channelType !== 'TELEGRAM' && channelType !== 'PUSH')
     await anApprovedSender(db.sql, world.companyId, { channelType, brand: 'MTS' })
-  // A simulated one takes free texts of WHATSAPP at any time.
+  // The simulated operator accepts free texts of WHATSAPP at any time.
   await aGateway(db.sql, { channelType })
   const uuid = await accept(channelType, said)
   const channel = aChannel(() => ({ kind: 'accepted', providerIds: ['1'] }))
@@ -76,13 +76,13 @@ test.each<[ClientChannel, Content]>([
   ['TELEGRAM', { contentType: 'text', text: `Your cart: ${url}` }],
   ['PUSH', { contentType: 'push', text: `Your cart: ${url}`, url }],
   ['WHATSAPP', { contentType: 'text', text: `Your cart: ${url}` }],
-])('a content of %s', async (channelType, content) => {
+])('the content of a %s message has short links', async (channelType, content) => {
   const { handed, short } = await handedOver(channelType, { text: `Your cart: ${url}`, content })
   expect(handed.text).toBe(`Your cart: ${short}`)
   expect(contentOf(handed)).toEqual({ ...content, text: `Your cart: ${short}` })
 })
 
-test('the places of a template, each with the same code for the same link', async () => {
+test('the variables of a template have short links, with the same code for the same link', async () => {
   const parameters = ['Anna', `${url}.`, 'none', `see ${url}`]
   const content = { contentType: 'template' as const, templateId: 'cart:en', parameters }
   const { handed, short } = await handedOver('WHATSAPP', { text: parameters.join(' '), content })
@@ -105,7 +105,7 @@ async function aTemplate(pattern: string) {
   return made.templateId
 }
 
-test('a free text that a registered template says as well: matched as written, filled with the short link', async () => {
+test('a free text is matched with a template as it was written, and the variable gets the short link', async () => {
   const templateId = await aTemplate('Dear %w, your cart: %w')
   const text = `Dear Anna, your cart: ${url}`
   const { handed, short } = await handedOver('WHATSAPP', { text, content: { contentType: 'text', text } })
@@ -118,7 +118,7 @@ test('a free text that a registered template says as well: matched as written, f
   expect(row!.template_id).toBe(templateId)
 })
 
-test('a link that the registered template itself has stays within it', async () => {
+test('a link that is part of the registered template stays as it is', async () => {
   await aTemplate('Dear %w, your cart: https://shop.example/cart/%d')
   const text = `Dear Anna, your cart: ${url}`
   const { handed } = await handedOver('WHATSAPP', { text, content: { contentType: 'text', text } })

@@ -13,7 +13,7 @@ import { eventually } from '../../src/testing/eventually.ts'
 import { anApprovedSender } from '../../src/testing/factories.ts'
 import { aWorld, billingZone, type World } from '../../src/testing/world.ts'
 
-/** Single messages and cascades from their acceptance to their end, and what their clients are told. */
+/** Single messages and cascades from acceptance to their end, with the callbacks that their clients get. */
 
 const db = useDatabase()
 const { anEngine } = useEngines(db)
@@ -85,7 +85,7 @@ const eventsOf = (uuid: string) =>
   told.filter(event => event.message_uuid === uuid).map(({ callback_event, status }) => status ?? callback_event)
 
 describe('a single message', () => {
-  test('is sent, delivered and paid for, and its client is told of each in order', async () => {
+  test('is sent, delivered and charged, and its client gets the callbacks in order', async () => {
     await aGateway(db.sql, {})
     await startOne()
     const [uuid] = await accept(request({ externalId: 'order-1' }))
@@ -103,7 +103,7 @@ describe('a single message', () => {
     await expectBooksInOrder(db.sql, world)
   })
 
-  test('that the operator cannot deliver is undelivered, one that it refuses unsent', async () => {
+  test('is undelivered when the operator cannot deliver it, and unsent when the operator refuses it', async () => {
     await aGateway(db.sql, {})
     await startOne()
     const [lost, refused] = await accept(
@@ -115,7 +115,7 @@ describe('a single message', () => {
     await expectBooksInOrder(db.sql, world)
   })
 
-  test('under a name without registration goes out too', async () => {
+  test('under an unregistered sender name is sent, too', async () => {
     await aGateway(db.sql, {})
     await startOne()
     const [uuid] = await accept(request({ senderName: 'sms_promo' }))
@@ -124,13 +124,13 @@ describe('a single message', () => {
     expect(handed!.sender_name).toBe('sms_promo')
   })
 
-  test('whose lifetime passes while it waits is unsent 453, after sending undelivered 7060', async () => {
+  test('is unsent 453 when its lifetime ends while it waits, and undelivered 7060 when it ends after sending', async () => {
     await aGateway(db.sql, { paused: false })
     await startOne()
     const [silent] = await accept(request({ destination: '79160000005', options: { ttl: 60 } }))
     await isStatus(silent!, 'SENT')
     await db.sql`update gateways set paused = true`
-    await new Promise(resolve => setTimeout(resolve, 1500)) // until the engine has seen the pause
+    await new Promise(resolve => setTimeout(resolve, 1500)) // until the engine has read that the gateway is paused
     const [waiting] = await accept(request({ options: { ttl: 60 } }))
     shiftMs = 61_000
     await isStatus(silent!, 'FAILED', 7060)
@@ -139,7 +139,7 @@ describe('a single message', () => {
     await expectBooksInOrder(db.sql, world)
   })
 
-  test('without a time of its own ends after 25 hours, though its lane stands still', async () => {
+  test('without a ttl fails after 25 hours, although its lane does not move', async () => {
     const [uuid] = await accept(request({ senderName: 'sms_promo' }), request({ senderName: 'sms_promo' }))
     await aGateway(db.sql, { paused: true })
     shiftMs = 25 * 3600_000 + 1000
@@ -150,7 +150,7 @@ describe('a single message', () => {
     await expectBooksInOrder(db.sql, world)
   })
 
-  test('with a time of its own goes when that has come', async () => {
+  test('with a start time is sent at that time', async () => {
     await aGateway(db.sql, {})
     await startOne()
     const inAnHour = new Date(Date.now() + 3600_000 + 3 * 3600_000).toISOString().slice(0, 19).replace('T', ' ')
@@ -165,7 +165,7 @@ describe('a single message', () => {
 
   const moscowTime = (ms: number) => new Date(ms + 3 * 3600_000).toISOString().slice(0, 19).replace('T', ' ')
 
-  test('whose hours end while it waits goes when they begin again', async () => {
+  test('whose sending hours end while it waits is sent when they begin again', async () => {
     const { gatewayId } = await aGateway(db.sql, { paused: true })
     const hour = Number(moscowTime(Date.now()).slice(11, 13))
     const [uuid] = await accept(request({ options: { hours: [hour], useLocalTime: false } }))
@@ -186,14 +186,14 @@ describe('a single message', () => {
     await expectBooksInOrder(db.sql, world)
   })
 
-  test('past its completion is not sent any more, and what was sent before lives on', async () => {
+  test('is not sent after its completion, and messages that were sent before are not affected', async () => {
     const { gatewayId } = await aGateway(db.sql, {})
     await startOne()
     const options = { localCompletionTime: moscowTime(Date.now() + 600_000), useLocalTime: false }
     const [sent] = await accept(request({ destination: '79160000005', options }))
     await isStatus(sent!, 'SENT')
     await db.sql`update gateways set paused = true where gateway_id = ${gatewayId}`
-    await new Promise(resolve => setTimeout(resolve, 1500)) // until the engine has seen the pause
+    await new Promise(resolve => setTimeout(resolve, 1500)) // until the engine has read that the gateway is paused
     const [waiting] = await accept(request({ options }))
     shiftMs = 601_000
     await isStatus(waiting!, 'FAILED', 453)
@@ -205,7 +205,7 @@ describe('a single message', () => {
     expect((await rowOf(sent!)).status).toBe('SENT')
   })
 
-  test('that was read is told as read, one that was not as unread when its lifetime is over', async () => {
+  test('causes a read event when it is read, and an unread event when its lifetime ends unread', async () => {
     await aGateway(db.sql, { channelType: 'VIBER' })
     await anApprovedSender(db.sql, world.companyId, { channelType: 'VIBER', brand: 'MTS' })
     await startOne()
@@ -221,10 +221,10 @@ describe('a single message', () => {
   })
 })
 
-describe('a stop', () => {
+describe('a stop request', () => {
   const stop = (...uuids: string[]) => stopMessages(db.sql, world.companyId, uuids, { billingZone, now: clock() })
 
-  test('that races a claim never stops what is then handed over', async () => {
+  test('at the same time as a claim never stops a message that is submitted afterwards', async () => {
     await aGateway(db.sql, {})
     await startOne()
     for (let round = 0; round < 10; round++) {
@@ -241,7 +241,7 @@ describe('a stop', () => {
     await expectBooksInOrder(db.sql, world)
   })
 
-  test('asked for in the hands of a worker is seen to before it is handed over', async () => {
+  test('for a leased message takes effect before the message is submitted', async () => {
     const [uuid] = await accept(request())
     await db.sql`insert into stop_requests (company_id, uuid) values (${world.companyId}, ${uuid!})`
     await aGateway(db.sql, {})
@@ -251,7 +251,7 @@ describe('a stop', () => {
     await expectBooksInOrder(db.sql, world)
   })
 
-  test('ends what nobody has in hand, and rewrites nothing that was handed over', async () => {
+  test('ends messages without a lease, and does not change messages that were submitted', async () => {
     const [waiting] = await accept(request())
     const nobody = '01980000-0000-7000-8000-000000000000'
     expect(await stop(waiting!, nobody)).toEqual([
@@ -300,7 +300,7 @@ describe('a cascade', () => {
   test.each([
     ['failed', '79160000003'],
     ['was refused', '79160000004'],
-  ])('goes on at once when a step %s', async (_, destination) => {
+  ])('continues at once when a step %s', async (_, destination) => {
     await startOne()
     const [uuid] = await accept(cascade(destination, 'not_delivered'))
     await eventually(async () => {
@@ -318,7 +318,7 @@ describe('a cascade', () => {
     await expectBooksInOrder(db.sql, world)
   })
 
-  test('goes on when the time of a step has passed without a receipt, and a late one changes nothing', async () => {
+  test('continues when the time of a step ends without a receipt, and a late receipt changes nothing', async () => {
     await startOne()
     const [uuid] = await accept(cascade('79160000005', 'not_delivered'))
     await isStatus(uuid!, 'SENT')
@@ -339,7 +339,7 @@ describe('a cascade', () => {
     await expectBooksInOrder(db.sql, world)
   })
 
-  test('that waits for reading goes on when nobody reads, and not when somebody does', async () => {
+  test('with the condition not_read continues when the message is not read, and ends when it is read', async () => {
     await startOne()
     const [read, unread] = await accept(cascade('79160000008', 'not_read'), cascade('79160000001', 'not_read'))
     await eventually(() => expect(eventsOf(read!)).toContain('read'))
@@ -350,7 +350,7 @@ describe('a cascade', () => {
     expect((await rowOf(unread!)).status).toBe('DELIVERED')
   })
 
-  test('is stopped by its first message', async () => {
+  test('is stopped with its first message', async () => {
     await startOne()
     const [uuid] = await accept(cascade('79160000005', 'not_delivered'))
     await isStatus(uuid!, 'SENT')

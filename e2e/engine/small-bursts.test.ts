@@ -6,7 +6,7 @@ import { drawnInAll, drawsFrom, mostInASecond, watchDraws } from '../../src/test
 import { aGateway, completed, expectBooksInOrder, useEngines } from '../../src/testing/engines.ts'
 import { aDispatch, aWorld, someRecipients, start, type World } from '../../src/testing/world.ts'
 
-/** Messages longer than what a gateway's limit lets go at once, beside short ones that could keep it from ever filling. */
+/** Messages with more parts than the limit of a gateway holds, and short messages that could keep the limit empty. */
 
 const db = useDatabase()
 const { anEngine } = useEngines(db)
@@ -24,32 +24,29 @@ beforeEach(async () => {
 test.each([
   ['one engine', 1],
   ['two engines', 2],
-])(
-  'long messages go out among short ones, at the rate and without being taken again and again: %s',
-  async (_, engines) => {
-    const rate = 20
-    await watchDraws(db.sql)
-    const { gatewayId } = await aGateway(db.sql, { partsPerSecond: rate })
-    const short = await aDispatch(db.sql, numbering, world, someRecipients(160))
-    const long = await aDispatch(db.sql, numbering, world, someRecipients(16), { text: 'a'.repeat(400) })
-    for (let count = 0; count < engines; count++) await anEngine()
-    const before = await leasesSoFar()
-    await start(db.sql, world, short)
-    await start(db.sql, world, long)
+])('long messages are sent between short ones, at the rate and without many attempts: %s', async (_, engines) => {
+  const rate = 20
+  await watchDraws(db.sql)
+  const { gatewayId } = await aGateway(db.sql, { partsPerSecond: rate })
+  const short = await aDispatch(db.sql, numbering, world, someRecipients(160))
+  const long = await aDispatch(db.sql, numbering, world, someRecipients(16), { text: 'a'.repeat(400) })
+  for (let count = 0; count < engines; count++) await anEngine()
+  const before = await leasesSoFar()
+  await start(db.sql, world, short)
+  await start(db.sql, world, long)
 
-    expect((await completed(db.sql, world, long)).messages).toMatchObject({ total: 16, delivered: 16 })
-    expect((await completed(db.sql, world, short)).messages).toMatchObject({ total: 160, delivered: 160 })
-    const handed = await handedInOrder()
-    expect(handed.length - 1 - handed.findLastIndex(({ dispatchId }) => dispatchId === long)).toBeGreaterThan(30)
-    expect((await leasesSoFar()) - before).toBeLessThan(200)
-    const draws = await drawsFrom(db.sql, withinAnySecond(`gateway:${gatewayId}`, rate))
-    expect(mostInASecond(draws)).toBeLessThanOrEqual(rate)
-    expect(drawnInAll(draws)).toBe(208) // the parts of all messages, each drawn once
-    await expectBooksInOrder(db.sql, world)
-  },
-)
+  expect((await completed(db.sql, world, long)).messages).toMatchObject({ total: 16, delivered: 16 })
+  expect((await completed(db.sql, world, short)).messages).toMatchObject({ total: 160, delivered: 160 })
+  const handed = await handedInOrder()
+  expect(handed.length - 1 - handed.findLastIndex(({ dispatchId }) => dispatchId === long)).toBeGreaterThan(30)
+  expect((await leasesSoFar()) - before).toBeLessThan(200)
+  const draws = await drawsFrom(db.sql, withinAnySecond(`gateway:${gatewayId}`, rate))
+  expect(mostInASecond(draws)).toBeLessThanOrEqual(rate)
+  expect(drawnInAll(draws)).toBe(208) // all parts of all messages, each drawn once
+  await expectBooksInOrder(db.sql, world)
+})
 
-/** Every chunk has a lease, and what comes back of one has another. */
+/** Every chunk has a lease, and the returned rest of a chunk has another lease. */
 async function leasesSoFar(): Promise<number> {
   const [leases] = await db.sql<{ count: number }[]>`
     select coalesce(last_value, 0)::integer as count from pg_sequences

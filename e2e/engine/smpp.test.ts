@@ -8,10 +8,11 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest
 import type { Feed, Inbound } from '../../src/channels/channel.ts'
 import { decodeInbound, encodeText } from '../../src/channels/smpp/protocol/text.ts'
 import { type SmscMessage, type SmscSettings, startSmsc } from '../../src/channels/smpp/smsc/smsc.ts'
-import { shareOf } from '../../src/domain/gateways/binds.ts'
+import { type Holding, shareOf } from '../../src/domain/gateways/binds.ts'
 import type { Gateway } from '../../src/domain/gateways/gateway.ts'
 import { loadNumbering, type Numbering } from '../../src/domain/numbering/numbering.ts'
-import { connectSmpp, keepBinds } from '../../src/engine/gateways/binds.ts'
+import { Binds } from '../../src/engine/gateways/binds.ts'
+import { connectSmpp } from '../../src/engine/gateways/smpp.ts'
 import { useDatabase } from '../../src/testing/database.ts'
 import { aGateway, completed, expectBooksInOrder, expectPaid, fatesOf, useEngines } from '../../src/testing/engines.ts'
 import { eventually } from '../../src/testing/eventually.ts'
@@ -22,7 +23,7 @@ const atEnd: (() => unknown)[] = []
 afterEach(async () => {
   for (const end of atEnd.splice(0).reverse()) await end()
 })
-const { anEngine, stopEngine } = useEngines(db) // its engines stop before what is at the end
+const { anEngine, stopEngine } = useEngines(db) // engines stop before `atEnd` runs
 const log = pino({ level: 'silent' })
 let numbering: Numbering
 let world: World
@@ -38,7 +39,7 @@ beforeEach(async () => {
 const LONG = 'Съешь же ещё этих мягких французских булок, да выпей чаю. '.repeat(3)
 const LONG_PARTS = 3
 
-/** Quick to notice what goes wrong, and to try again. */
+/** Short times for noticing errors and trying again. */
 const quick = { requestMs: 2000, enquireMs: 5000, firstBackoffMs: 20, mostBackoffMs: 200, drainMs: 500 }
 
 const aSmppGateway = (port: number, settings: Record<string, unknown> = {}) =>
@@ -52,13 +53,13 @@ const connect = (gateway: Gateway, feed: Feed) => connectSmpp({ sql: db.sql, log
 
 const anSmppEngine = () => anEngine({ connect })
 
-/** An engine of its own process: this one reads the test's connector, which needs no other file. */
+/** An engine in its own process. */
 async function anSmppProcess(): Promise<ChildProcess> {
   const module = (path: string) => JSON.stringify(new URL(path, import.meta.url).href)
   const script = `
     import { pino } from ${JSON.stringify(import.meta.resolve('pino'))}
     import { connect } from ${module('../../src/db/sql.ts')}
-    import { connectSmpp } from ${module('../../src/engine/gateways/binds.ts')}
+    import { connectSmpp } from ${module('../../src/engine/gateways/smpp.ts')}
     import { startEngine } from ${module('../../src/engine/engine.ts')}
     const sql = connect(${JSON.stringify(db.url)}, { name: 'tidings engine' })
     const log = pino({ level: 'fatal' }, pino.destination(2))
@@ -80,7 +81,7 @@ async function aStartedDispatch(messages: number, text = 'Hello') {
   return dispatchId
 }
 
-/** What an operator took: a part each. */
+/** A part that the operator accepted. */
 type Taken = { to: string; text: string; part?: number | undefined; reference?: string | undefined }
 
 type Behaviour = { refuse?: true; throttleRate?: number; cutEvery?: number }
@@ -88,7 +89,7 @@ type Behaviour = { refuse?: true; throttleRate?: number; cutEvery?: number }
 type Operator = {
   port: number
   taken: Taken[]
-  /** A subscriber writes. */
+  /** Sends an inbound message of a subscriber. */
   write(message: { from: string; to: string; text: string }): void
 }
 
@@ -122,7 +123,7 @@ async function ours({ refuse, throttleRate, cutEvery }: Behaviour): Promise<Oper
   return { ...operator, write: message => operator.smsc.deliver({ systemId: 'tidings', ...message }) }
 }
 
-/** The package `smpp` as the operator: not ours, so it does not share our mistakes. */
+/** The npm package `smpp` as the operator. It is not our code, so it does not share our mistakes. */
 async function thePackage(behaviour: Behaviour): Promise<Operator & { send(fields: object): Promise<number> }> {
   const { ESME_RINVDSTADR, ESME_RTHROTTLED } = smppPackage.errors
   const taken: Taken[] = []
@@ -148,7 +149,7 @@ async function thePackage(behaviour: Behaviour): Promise<Operator & { send(field
     if (behaviour.throttleRate && Math.random() < behaviour.throttleRate) return ESME_RTHROTTLED
   }
 
-  /** Over whichever connection there is, again until it is acknowledged, as operators do. */
+  /** Uses any open connection and repeats until the receipt is acknowledged, as operators do. */
   async function report(destination: string, id: string) {
     const short_message = `id:${id} sub:001 dlvrd:001 submit date:2601011200 done date:2601011201 stat:DELIVRD err:000 text:`
     if ((await send({ esm_class: 4, source_addr: destination, short_message })) !== 0)
@@ -188,7 +189,7 @@ async function thePackage(behaviour: Behaviour): Promise<Operator & { send(field
   }
 }
 
-/** What the package has read, put back into the octets that our decoder reads. */
+/** Converts the parsed text of the package back into the octets that our decoder reads. */
 function readBy(pdu: PackagePdu) {
   const { message, udh } = pdu.short_message as { message: string | Buffer; udh?: Buffer[] }
   const text = typeof message === 'string' ? message : message.toString('latin1')
@@ -210,7 +211,7 @@ function readBy(pdu: PackagePdu) {
   return { text, joined }
 }
 
-/** The texts as telephones would show them, by number. */
+/** The texts as a telephone would show them, by number. */
 function shown(taken: Taken[]): Record<string, string> {
   const byNumber = Object.groupBy(taken, ({ to }) => to)
   return Object.fromEntries(
@@ -234,7 +235,7 @@ describe.each([
   ['our SMSC', ours],
   ['the package smpp as the server', thePackage],
 ])('over SMPP to %s', (_, anOperator) => {
-  test('a dispatch is delivered and paid', async () => {
+  test('a dispatch is delivered and charged', async () => {
     const { port, taken } = await anOperator({})
     await aSmppGateway(port, { binds: 2 })
     const dispatchId = await aStartedDispatch(400)
@@ -260,7 +261,7 @@ describe.each([
     },
   )
 
-  test('what is refused for ever has failed, with the operator’s own word for it, and costs nothing', async () => {
+  test('a message that the operator refuses for good fails with the error text of the operator, and is not charged', async () => {
     const { port } = await anOperator({ refuse: true })
     await aSmppGateway(port)
     const dispatchId = await aStartedDispatch(20)
@@ -271,7 +272,7 @@ describe.each([
     await expectPaid(db.sql, world, 0n)
   })
 
-  test('an operator that is too slow for us slows us down, and nothing is lost', async () => {
+  test('a slow operator slows sending down, and no message is lost', async () => {
     const { port, taken } = await anOperator({ throttleRate: 0.08 })
     await aSmppGateway(port, { window: 20 })
     const dispatchId = await aStartedDispatch(120)
@@ -282,7 +283,7 @@ describe.each([
     await expectPaid(db.sql, world, priceEstimate)
   })
 
-  test('connections cut in the middle: what was open goes again, and all of it arrives', async () => {
+  test('messages that were open on a closed connection are sent again, and all arrive', async () => {
     const { port, taken } = await anOperator({ cutEvery: 150 })
     await aSmppGateway(port, { window: 20 })
     const dispatchId = await aStartedDispatch(400)
@@ -294,7 +295,7 @@ describe.each([
     await expectPaid(db.sql, world, priceEstimate)
   })
 
-  test('what subscribers write comes in, long or short', async () => {
+  test('long and short inbound messages of subscribers are stored', async () => {
     const { port, write } = await anOperator({})
     await aSmppGateway(port)
     const inbound: Inbound[] = []
@@ -327,7 +328,7 @@ const operatorErrors = async (dispatchId: number) =>
 
 const boundBinds = () => db.sql<{ bind: number; worker: string }[]>`select bind, worker from gateway_binds order by 1`
 
-test('no answer on a live connection: sent without an id, and not sent again', async () => {
+test('a message without an answer on a live connection is SENT without an id, and is not sent again', async () => {
   const { smsc, port } = await ourSmsc({ silentRate: 1 })
   await aSmppGateway(port, { requestMs: 300, enquireMs: 100 })
   const silent = await aStartedDispatch(20)
@@ -341,7 +342,7 @@ test('no answer on a live connection: sent without an id, and not sent again', a
   await expectBooksInOrder(db.sql, world)
 })
 
-test('what the operator could not deliver has failed, with the operator’s own word for it', async () => {
+test('a message that the operator cannot deliver fails with the error text of the operator', async () => {
   const { port } = await ourSmsc({ failRate: 1, earlyReceiptRate: 0.5 })
   await aSmppGateway(port)
   const dispatchId = await aStartedDispatch(40)
@@ -352,7 +353,7 @@ test('what the operator could not deliver has failed, with the operator’s own 
   await expectPaid(db.sql, world, 0n)
 })
 
-test('receipts before the answer and twice end each message once', async () => {
+test('receipts that come before the answer, or twice, end each message once', async () => {
   const { smsc, port } = await ourSmsc({ earlyReceiptRate: 0.4, duplicateReceiptRate: 0.4, receiptMs: 50 })
   await aSmppGateway(port)
   const dispatchId = await aStartedDispatch(300)
@@ -364,7 +365,7 @@ test('receipts before the answer and twice end each message once', async () => {
   await expectPaid(db.sql, world, priceEstimate)
 })
 
-test('a receipt for a message that nobody knows is acknowledged, and kept', async () => {
+test('a receipt for an unknown message is acknowledged and stored', async () => {
   const operator = await thePackage({})
   await aSmppGateway(operator.port)
   await anSmppEngine()
@@ -379,7 +380,7 @@ test('a receipt for a message that nobody knows is acknowledged, and kept', asyn
 })
 
 describe('a message accepted in part', () => {
-  /** Takes two parts of each number, then says "too fast" until it is told otherwise. */
+  /** An operator that accepts two parts of each number, then answers "too fast" until the test changes it. */
   async function anSmscWithRoomForTwo(settings: SmscSettings = {}) {
     const operator = await ourSmsc({
       ...settings,
@@ -414,7 +415,7 @@ describe('a message accepted in part', () => {
     await expectPaid(db.sql, world, priceEstimate)
   })
 
-  test('has failed when one of these parts has, and the rest stays unsent', async () => {
+  test('fails when one of these parts fails, and the rest stays unsent', async () => {
     const { smsc, port, taken } = await anSmscWithRoomForTwo({ failRate: 1 })
     await aSmppGateway(port)
     const dispatchId = await aStartedDispatch(1, LONG)
@@ -429,13 +430,13 @@ describe('a message accepted in part', () => {
   })
 })
 
-test('rubbish instead of PDUs closes a connection, and the engine tries again', async () => {
+test('bytes that are no PDU close the connection, and the engine connects again', async () => {
   const { smsc, port, taken } = await ourSmsc()
   const rubbish = [
     Buffer.from('GET / HTTP/1.1\r\n\r\n'),
     Buffer.from([0, 0, 0, 5, 1, 2, 3, 4, 5]),
     Buffer.from([0xff, 0xff, 0xff, 0xff, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 1]),
-    Buffer.from([0, 0, 0, 20, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 3, 4]), // a deliver_sm cut short
+    Buffer.from([0, 0, 0, 20, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 3, 4]), // a deliver_sm that is too short
   ]
   const proxy = createServer(socket => {
     const bytes = rubbish.shift()
@@ -457,7 +458,7 @@ test('rubbish instead of PDUs closes a connection, and the engine tries again', 
   await expectPaid(db.sql, world, priceEstimate)
 })
 
-test('two engines share the binds of a contract, never exceed it, and one that is killed loses its bind and no message', async () => {
+test('two engines share the binds of a contract and never exceed it, and a killed engine loses its bind but no message', async () => {
   const { smsc, port, taken } = await ourSmsc({ partsPerSecond: 400 })
   await aSmppGateway(port, { binds: 2, window: 20 })
   const [killed] = await Promise.all([anSmppProcess(), anSmppProcess()])
@@ -478,7 +479,7 @@ test('two engines share the binds of a contract, never exceed it, and one that i
   await expectPaid(db.sql, world, priceEstimate)
 })
 
-test('the share of each engine is the same everywhere, and all shares together are the contract', () => {
+test('every engine computes the same shares, and all shares together are the contract', () => {
   for (const contract of [1, 2, 5, 100]) {
     for (const seekers of [['a'], ['a', 'b'], ['a', 'b', 'c']]) {
       const shares = seekers.map(worker => shareOf(worker, seekers, contract))
@@ -488,91 +489,53 @@ test('the share of each engine is the same everywhere, and all shares together a
   }
 })
 
-test('an engine that cannot renew its lease closes its binds before another could open them', async () => {
+test('an engine that cannot renew its leases closes its binds before another engine may open them', async () => {
   const happened: string[] = []
   let asked = 0
-  const loop = keepBinds(
-    log,
-    {
-      async setBinds(count) {
-        happened.push(`${count} open`)
-      },
-    },
-    {
-      share() {
-        if (asked++ > 0) return new Promise(() => {}) // the database is gone
-        setTimeout(() => happened.push('free for others'), 10_000)
-        return Promise.resolve({ binds: [1, 2], tooMany: [] })
-      },
-      async giveBack() {},
-    },
-  )
-  await eventually(() => expect(happened).toContain('free for others'))
-  expect(happened).toEqual(['2 open', '0 open', 'free for others'])
-  void loop.stop()
-})
-
-/** Leases of two binds that the database renews until it is told to stop. */
-function someLeases() {
-  const happened: string[] = []
-  let isAway = false
-  return {
-    happened,
-    goAway() {
-      isAway = true
-    },
-    renewals: () => happened.filter(what => what === 'renewed').length,
-    leases: {
-      share() {
-        if (isAway) return Promise.reject(new Error('away'))
-        happened.push('renewed')
-        return Promise.resolve({ binds: [1, 2], tooMany: [2] })
-      },
-      async giveBack() {
-        happened.push('given back')
-      },
+  const channel = {
+    async setBinds(count: number) {
+      happened.push(`${count} open`)
     },
   }
-}
-
-test('a lease that is over while a bind takes its time to close hurries it', async () => {
-  const { happened, goAway, leases } = someLeases()
-  const slowly = Promise.withResolvers<void>()
-  const loop = keepBinds(
-    log,
-    {
-      async setBinds(count, drainMs) {
-        happened.push(`${count} open, ${drainMs === undefined ? 'in peace' : 'in haste'}`)
-        if (drainMs === undefined) await slowly.promise
-      },
+  const leases = {
+    share() {
+      if (asked++ > 0) return new Promise<Holding>(() => {}) // the database does not answer any more
+      setTimeout(() => happened.push('free for others'), 10_000)
+      return Promise.resolve({ binds: [1, 2], tooMany: [] })
     },
-    leases,
-  )
-  await eventually(() => expect(happened).toContain('1 open, in peace'))
-  goAway()
-  await eventually(() => expect(happened).toContain('0 open, in haste'))
-  expect(happened).not.toContain('given back')
-  slowly.resolve()
-  await loop.stop()
-  expect(happened.filter(what => what !== 'renewed')).toEqual(['1 open, in peace', '0 open, in haste', 'given back'])
+    async giveBack() {},
+  }
+  const binds = new Binds({ log, channel, leases }).start()
+  await eventually(() => expect(happened).toContain('free for others'))
+  expect(happened).toEqual(['2 open', '0 open', 'free for others'])
+  void binds.stop()
 })
 
-test('leases are renewed until the channel has let go of its binds, and none is given back before', async () => {
-  const { happened, renewals, leases } = someLeases()
+test('an engine that stops renews its leases until the channel has closed its binds, and gives none back before', async () => {
+  const happened: string[] = []
+  const renewals = () => happened.filter(what => what === 'renewed').length
   const drained = Promise.withResolvers<void>()
   let isStopping = false
-  const share = async () => ({ ...(await leases.share()), tooMany: isStopping ? [2] : [] })
-  const loop = keepBinds(log, { async setBinds() {} }, { ...leases, share })
+  const leases = {
+    async share() {
+      happened.push('renewed')
+      return { binds: [1, 2], tooMany: isStopping ? [2] : [] }
+    },
+    async giveBack() {
+      happened.push('given back')
+    },
+  }
+  const binds = new Binds({ log, channel: { async setBinds() {} }, leases }).start()
   await eventually(() => expect(renewals()).toBe(1))
   isStopping = true
-  const stopped = loop.stop(() => drained.promise)
+  const stopped = binds.stop(() => drained.promise)
   await eventually(() => expect(renewals()).toBeGreaterThanOrEqual(3))
   drained.resolve()
   await stopped
   expect(new Set(happened)).toEqual(new Set(['renewed']))
 })
 
-test('what an engine has learnt of the ids in receipts, the next one knows from its start', async () => {
+test('an engine knows from its start what an earlier engine learnt about the ids in receipts', async () => {
   const { smsc, port, taken } = await ourSmsc({ answerIds: 'hex', receiptIds: 'decimal', receiptMs: 20 })
   const { gatewayId } = await aSmppGateway(port)
   const first = await anSmppEngine()
@@ -584,7 +547,7 @@ test('what an engine has learnt of the ids in receipts, the next one knows from 
   const late = await aStartedDispatch(40, 'Hello again')
   await eventually(async () => expect(taken).toHaveLength(60))
   await stopEngine(first)
-  expect((await fatesOf(db.sql, late)).SENT).toBeGreaterThan(0) // their receipts come when another engine is there
+  expect((await fatesOf(db.sql, late)).SENT).toBeGreaterThan(0) // their receipts come when another engine runs
   await anSmppEngine()
   const { messages } = await completed(db.sql, world, late)
   expect(messages).toMatchObject({ total: 40, delivered: 40 })

@@ -16,7 +16,7 @@ beforeAll(async () => {
 const endings = ['0001', '0002', '0003', '0004', '0005', '0006', '0007', '0008', '0009', '4321']
 
 test.each([false, true])(
-  'every test number answers as the table says; operators with ids of their own: %s',
+  'every test number gives the result of the table; operators with their own ids: %s',
   async ownIds => {
     const world = await aWorld(db.sql)
     await aGateway(db.sql, { settings: { ownIds, receiptMs: 500 } })

@@ -3,13 +3,13 @@ import { pino } from 'pino'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { loadNumbering, type Numbering } from '../../src/domain/numbering/numbering.ts'
 import { Recorder } from '../../src/engine/recording/recorder.ts'
-import { endOverdue } from '../../src/engine/timers/deadlines.ts'
+import { failOverdue } from '../../src/engine/timers/deadlines.ts'
 import { useDatabase } from '../../src/testing/database.ts'
 import { fatesOf, useEngines } from '../../src/testing/engines.ts'
 import { eventually } from '../../src/testing/eventually.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start, type World } from '../../src/testing/world.ts'
 
-/** One message of which the database takes no further word: what is due for all the others happens all the same. */
+/** The database refuses every change of one message. All other messages must be processed when they are due. */
 
 const db = useDatabase()
 const { anEngine } = useEngines(db)
@@ -30,7 +30,7 @@ beforeEach(async () => {
   world = await aWorld(db.sql)
 })
 
-/** Eight messages in four lanes, and the lane of the one that is cursed. */
+/** Eight messages in four lanes, and the lane of the message that cannot be written. */
 async function aCursedDispatch() {
   const dispatchId = await aDispatch(db.sql, numbering, world, someRecipients(8))
   await start(db.sql, world, dispatchId)
@@ -42,7 +42,7 @@ async function aCursedDispatch() {
 }
 
 describe('ranges whose lifetime is over', () => {
-  /** All of it was sent 26 hours ago, and each lane has a deadline that is over. */
+  /** All messages were sent 26 hours ago, and the deadline of each lane is over. */
   async function anOverdueDispatch() {
     const made = await aCursedDispatch()
     const { dispatchId } = made
@@ -50,7 +50,7 @@ describe('ranges whose lifetime is over', () => {
     await db.sql`
       update messages set status = 'SENT', sent_at = now() - interval '26 hours' where dispatch_id = ${dispatchId}`
     await db.sql`alter table messages enable trigger refuse`
-    // That of the cursed one is claimed before all others.
+    // The deadline of the unwritable message is claimed first.
     await db.sql`
       insert into deadlines (company_id, lane_id, first_seq, next_seq, due_at)
       select company_id, lane_id, 0, tail, now() - interval '1 hour' from lanes
@@ -63,25 +63,25 @@ describe('ranges whose lifetime is over', () => {
 
   const aRecorder = () => new Recorder({ sql: db.sql, clock: () => new Date(), billingZone, log })
 
-  test('are ended but for the message that cannot be written, whose range is left alone for an hour', async () => {
+  test('fail except for the message that cannot be written, whose range is tried again after an hour', async () => {
     const { dispatchId, cursed } = await anOverdueDispatch()
     const recorder = aRecorder()
     const now = new Date()
-    await endOverdue({ sql: db.sql, clock: () => now, log, recorder })
+    await failOverdue({ sql: db.sql, clock: () => now, log, recorder })
     expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 1, 'FAILED 7060': 7 })
     const dueAt = new Date(now.getTime() + HOUR_MS)
     expect(await deadlines()).toEqual([{ laneId: cursed.laneId, dueAt, until: '-infinity' }])
 
-    // Once it can be written, it is.
+    // When the database accepts the message again, it is written.
     await db.sql`alter table messages disable trigger refuse`
-    await endOverdue({ sql: db.sql, clock: () => dueAt, log, recorder })
+    await failOverdue({ sql: db.sql, clock: () => dueAt, log, recorder })
     await db.sql`alter table messages enable trigger refuse`
     expect(await fatesOf(db.sql, dispatchId)).toEqual({ 'FAILED 7060': 8 })
     expect(await deadlines()).toEqual([])
     await recorder.stop()
   })
 
-  test('are ended although one of them fails otherwise, which is taken again later', async () => {
+  test('fail although one range has another error, and that range is taken again later', async () => {
     const { dispatchId, cursed } = await anOverdueDispatch()
     const recorder = aRecorder()
     const failing: Pick<Recorder, 'note'> = {
@@ -90,7 +90,7 @@ describe('ranges whose lifetime is over', () => {
         return recorder.note(companyId, statusReport)
       },
     }
-    await endOverdue({ sql: db.sql, clock: () => new Date(), log, recorder: failing })
+    await failOverdue({ sql: db.sql, clock: () => new Date(), log, recorder: failing })
     await recorder.stop()
     expect(await fatesOf(db.sql, dispatchId)).toEqual({ SENT: 1, 'FAILED 7060': 7 })
     const [left, ...others] = await deadlines()
@@ -99,7 +99,7 @@ describe('ranges whose lifetime is over', () => {
     expect(left!.dueAt.getTime()).toBeLessThan(Date.now())
   })
 
-  test('are not asked for again and again while the database is away', async () => {
+  test('are not read again and again while the database is away', async () => {
     await anOverdueDispatch()
     let notes = 0
     const away: Pick<Recorder, 'note'> = {
@@ -108,13 +108,13 @@ describe('ranges whose lifetime is over', () => {
         throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
       },
     }
-    const ending = endOverdue({ sql: db.sql, clock: () => new Date(), log, recorder: away })
+    const ending = failOverdue({ sql: db.sql, clock: () => new Date(), log, recorder: away })
     await expect(ending).rejects.toThrow('ECONNRESET')
-    expect(notes).toBe(2) // those of the first range
+    expect(notes).toBe(2) // the messages of the first range
   })
 })
 
-test('lanes whose end has come are ended, that of a message that cannot be written included', async () => {
+test('lanes whose end has come are ended, also the lane of a message that cannot be written', async () => {
   const { dispatchId } = await aCursedDispatch()
   await db.sql`update lanes set end_at = now() where dispatch_id = ${dispatchId}`
   await anEngine()
@@ -124,7 +124,7 @@ test('lanes whose end has come are ended, that of a message that cannot be writt
   })
 })
 
-test('leases of an engine that died are given back although deadlines cannot be taken', async () => {
+test('leases of a dead engine are returned although deadlines cannot be read', async () => {
   const { dispatchId } = await aCursedDispatch()
   await db.sql`
     insert into deadlines (company_id, lane_id, first_seq, next_seq, due_at)

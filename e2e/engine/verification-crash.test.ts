@@ -25,14 +25,14 @@ beforeEach(async () => {
 })
 
 const COUNT = 50
-/** All delivered by the simulated operators; the prefixes differ. */
+/** Numbers with different prefixes. The simulated operators deliver to all of them. */
 const numberOf = (n: number) => `7916${String(n).padStart(3, '0')}1234`
 const numbers = Array.from({ length: COUNT }, (_, n) => numberOf(n))
 
 const ofCompany = () => api.sql<{ uuid: string; destination: string }[]>`
   select uuid, destination from messages where company_id = ${side.companyId} and sending_method = 'VERIFIER_API'`
 
-/** Every code is delivered and paid for once, and confirms once: in the rows, in the statistics and in the books. */
+/** Every code is delivered, charged and confirmed once: in the rows, in the statistics and in the ledger. */
 async function expectEachOnce(count: number) {
   const messages = await ofCompany()
   expect(messages).toHaveLength(count)
@@ -62,7 +62,7 @@ async function expectEachOnce(count: number) {
   await expectBooksInOrder(api.sql, { companyId: side.companyId } as World)
 }
 
-test('an engine that is killed between handing codes over and recording them loses and doubles no verification', async () => {
+test('an engine that is killed after submitting codes and before recording them loses and doubles no verification', async () => {
   for (const destination of numbers) {
     const body = { channelType: 'SMS', gatewayId, destination }
     expect((await api.call({ method: 'POST', path: '/verifier/send', key: side.keys.VERIFIER, body })).status).toBe(200)
@@ -83,7 +83,7 @@ test('an engine that is killed between handing codes over and recording them los
   await expectEachOnce(COUNT)
 })
 
-/** Nothing is recorded while the company's account is locked. */
+/** The recorder cannot write while the account of the company is locked. */
 function accountLocked<T>(work: () => Promise<T>): Promise<T> {
   return api.sql.begin(async sql => {
     await sql`select from accounts where company_id = ${side.companyId} for update`
@@ -104,7 +104,7 @@ async function anApiProcess(): Promise<string> {
   return `http://127.0.0.1:${String(port).trim()}`
 }
 
-test('a service that is killed in the middle of requests keeps whole verifications or nothing of them', async () => {
+test('a service that is killed during requests stores each verification completely or not at all', async () => {
   const address = await anApiProcess()
   const post = async (destination: string): Promise<string | undefined> => {
     const response = await fetch(`${address}/api/v1/verifier/send`, {

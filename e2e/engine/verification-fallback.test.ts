@@ -21,7 +21,7 @@ const { anEngine } = useEngines(api)
 let side: MessagingSide
 let numbers = 0
 
-/** The last four digits decide what the simulated operators do with a message. */
+/** The last four digits decide the result of the simulated operators. */
 const aNumber = (ending: '1234' | '0003' | '0005') => `7916${String(++numbers).padStart(3, '0')}${ending}`
 const DELIVERED = '1234'
 const UNDELIVERED = '0003'
@@ -57,7 +57,7 @@ const stepOf = async (uuid: string, step: number) => {
   return row
 }
 
-/** As if the step had waited for its delivery long enough. */
+/** Makes the timer of the step due. */
 async function stepEnds(uuid: string) {
   const due = () => api.sql`select from message_timers where uuid = ${uuid} and kind = 'step'`
   await eventually(async () => expect(await due()).toHaveLength(1))
@@ -85,7 +85,7 @@ describe("Telegram's Gateway API", () => {
 
   const byTelegramThenSms = { channels: ['TELEGRAM_GATEWAY', 'SMS'], fallbackSeconds: 60 } as const
 
-  test('a number that Telegram does not reach gets its code by the next channel at once, and Telegram takes no fee', async () => {
+  test('a number that Telegram cannot reach gets its code through the next channel at once, and Telegram takes no fee', async () => {
     const telegram = await withTelegram()
     const destination = aNumber(DELIVERED)
     telegram.lose(`+${destination}`)
@@ -97,7 +97,7 @@ describe("Telegram's Gateway API", () => {
     await telegram.stop()
   })
 
-  test('a number that it reaches gets its code for one fee, with the end of the code as its ttl', async () => {
+  test('a number that Telegram can reach gets its code for one fee, with the end of the code as its ttl', async () => {
     const telegram = await withTelegram()
     const destination = aNumber(DELIVERED)
     const uuid = await send(destination, { channels: ['TELEGRAM_GATEWAY'], lifetimeSeconds: 120 })
@@ -110,7 +110,7 @@ describe("Telegram's Gateway API", () => {
   })
 })
 
-test('the last step of a fallback ends with its code, however late the step began', async () => {
+test('the last step of a fallback ends with its code, also when the step began late', async () => {
   await withOperators()
   const uuid = await send(aNumber(WITHOUT_RECEIPT), { ...bySmsThenVoice, lifetimeSeconds: 600 })
   await eventually(async () => expect(await stepOf(uuid, 1)).toMatchObject({ status: 'SENT' }))
@@ -128,7 +128,7 @@ describe('the encrypted codes of a cascade', () => {
     return [row!.steps, row!.sealed.length]
   }
 
-  test('are kept for the steps that may still go, and for no other', async () => {
+  test('are stored for the steps that may still be sent, and for no others', async () => {
     const uuid = await send(aNumber(DELIVERED), bySmsThenVoice)
     expect(await sealedSteps(uuid)).toEqual([2, 1])
   })
@@ -139,7 +139,7 @@ describe('the encrypted codes of a cascade', () => {
     await eventually(async () => expect(await sealedSteps(uuid)).toEqual([2, 0]))
   })
 
-  test('are removed when the last step has gone', async () => {
+  test('are removed when the last step was sent', async () => {
     await withOperators()
     const destination = aNumber(UNDELIVERED)
     const uuid = await send(destination, bySmsThenVoice)
@@ -171,7 +171,7 @@ describe('an operator that quotes a code', () => {
   const callbackUrl = 'https://shop.example/told'
   const everyEvent = { callbackUrl, callbackEvents: ['sent', 'delivered', 'price'] }
 
-  /** A code as its operator has it: in clear. No other digits of the test are like eight that were drawn. */
+  /** The code as the operator gets it: not encrypted. A random code of eight digits equals no other digits of the test. */
   async function waitingCode() {
     const uuid = await send(aNumber(WITHOUT_RECEIPT), { codeLength: 8 }, everyEvent)
     const [row] = await api.sql<{ sealed: Buffer }[]>`select sealed from messages where uuid = ${uuid}`
@@ -181,7 +181,7 @@ describe('an operator that quotes a code', () => {
   const record = (statusReport: Parameters<typeof recordStatusReports>[2][number]) =>
     recordStatusReports(api.sql, side.companyId, [statusReport], { billingZone, now: new Date() })
 
-  test.each(['in its answer', 'in its receipt'])('%s shows it to nobody', async where => {
+  test.each(['in its answer', 'in its receipt'])('%s does not expose it', async where => {
     const { uuid, code } = await waitingCode()
     const at = new Date()
     const end = { at, errorCode: 601, operatorError: `rejected "Your code: ${code}" (error 17)` }

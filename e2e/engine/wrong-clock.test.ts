@@ -36,7 +36,7 @@ const untilStatus = (uuid: string, status: string) => eventually(async () => exp
 const feesCharged = async () =>
   (await db.sql`select from ledger_entries where company_id = ${world.companyId} and kind = 'SENDER_FEE'`).length
 
-test('engines with clocks far ahead and far behind end, send, charge and delete nothing before its time', async () => {
+test('engines whose clocks are far ahead or behind send, charge, expire and delete nothing too early', async () => {
   await aGateway(db.sql)
   const unreported = await accept('79163000005') // the simulated operator never reports this number
   const first = await anEngine()
@@ -49,7 +49,7 @@ test('engines with clocks far ahead and far behind end, send, charge and delete 
   const ahead = await anEngine({ ownClock: () => later(40 * DAY) })
   const behind = await anEngine({ ownClock: () => later(-40 * DAY) })
 
-  // Both are at work: what is due now is done.
+  // Both engines work: they do the work that is due now.
   await eventually(async () => expect(await feesCharged()).toBe(1))
   for (const destination of ['79163000277', '79163000377']) await untilStatus(await accept(destination), 'DELIVERED')
   await eventually(async () => {

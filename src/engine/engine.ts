@@ -19,15 +19,15 @@ import { CodeBox } from '../domain/verifications/code-box.ts'
 import { CallbackSender } from './callbacks/sender.ts'
 import type { EngineContext, EngineOptions } from './context.ts'
 import { connectGateway } from './gateways/connectors.ts'
-import { feedOf, lookAtKeptReceipts } from './gateways/feed.ts'
-import { keepGateways } from './gateways/gateways.ts'
+import { feedOf, matchKeptReceipts } from './gateways/feed.ts'
+import { Gateways } from './gateways/gateways.ts'
 import { keepHouse } from './housekeeping.ts'
 import { repeat } from './loop.ts'
 import { Recorder } from './recording/recorder.ts'
 import { unlessSetAside } from './recording/set-aside.ts'
 import { Scheduler } from './sending/scheduler.ts'
-import { endOverdue } from './timers/deadlines.ts'
-import { endWaiting, seeToTimers } from './timers/timers.ts'
+import { failOverdue } from './timers/deadlines.ts'
+import { failOverdueWaiting, runDueTimers } from './timers/timers.ts'
 
 /** A stop takes at most this long, also if the database does not answer. Leases expire, so nothing is lost. */
 const STOP_MS = 12_000
@@ -42,7 +42,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   const parts = await startParts(options)
   const stopListening = await listen(parts.context, {
     tidings_lanes: () => parts.scheduler.wake(),
-    tidings_gateways: parts.gateways.hurry,
+    tidings_gateways: () => parts.gateways.hurry(),
   })
   const jobs = startJobs(parts)
   return {
@@ -65,7 +65,7 @@ async function startParts(options: EngineOptions) {
   const cascades = { numbering: () => numbering.current(), linkBase: `${options.publicUrl ?? ''}/s` }
   const recorder = new Recorder({ ...context, cascades })
   const feeds = { ...context, recorder, numbering: cascades.numbering }
-  const gateways = await keepGateways({
+  const gateways = await Gateways.open({
     sql,
     log,
     worker,
@@ -112,11 +112,13 @@ function startJobs({ context, worker, databaseClock, vitals, recorder, feeds, ga
     repeat('senders', 300, log, () => moveDueReviews(context)),
     repeat('ending lanes', 300, log, () => failLanesThatEnd(context, recorder)),
     repeat('stops', 1000, log, () => endStopped(sql, now())),
-    repeat('timers', 300, log, () => seeToTimers({ sql, clock, log, recorder, billingZone, cascades })),
-    repeat('kept receipts', 500, log, () => lookAtKeptReceipts({ ...feeds, onMatched: gateways.countKept })),
-    repeat('deadlines', 1000, log, () => endOverdue({ sql, clock, log, recorder })),
+    repeat('timers', 300, log, () => runDueTimers({ sql, clock, log, recorder, billingZone, cascades })),
+    repeat('kept receipts', 500, log, () =>
+      matchKeptReceipts({ ...feeds, onMatched: (gatewayId, receipts) => gateways.countKept(gatewayId, receipts) }),
+    ),
+    repeat('deadlines', 1000, log, () => failOverdue({ sql, clock, log, recorder })),
     repeat('stranded leases', 1000, log, () => returnStrandedLeases(sql, now())),
-    repeat('waiting', 10_000, log, () => endWaiting({ sql, clock, recorder })),
+    repeat('waiting', 10_000, log, () => failOverdueWaiting({ sql, clock, recorder })),
     repeat('fees', 3000, log, () => chargeDueFees(sql, now())),
     repeat('outbox', 10_000, log, () => trimOutbox(sql)),
     repeat('housekeeping', 10 * 60_000, log, () => keepHouse(context)),

@@ -2,7 +2,7 @@ import type { InjectOptions } from 'fastify'
 import { pino } from 'pino'
 import { afterAll, beforeAll } from 'vitest'
 import { loadNumbering } from '../domain/numbering/numbering.ts'
-import { connectorsAtHand } from '../engine/gateways/known-connectors.ts'
+import { knownConnectors } from '../engine/gateways/known-connectors.ts'
 import { type App, buildApp } from '../http/app.ts'
 import { type AnswerCheck, answerCheck } from './answer-check.ts'
 import { type TestDatabase, useDatabase } from './database.ts'
@@ -59,7 +59,7 @@ export function useApp(document: string, trustedProxies: string[] = []) {
       trustedProxies,
       metrics: false,
       secret: SECRET,
-      connectors: connectorsAtHand({ sql: api.sql, secret: SECRET }),
+      connectors: knownConnectors({ sql: api.sql, secret: SECRET }),
     })
     check = answerCheck((await api.app.inject(document)).json())
   })

@@ -131,7 +131,7 @@ const GRACE_MS = 30_000
 async function startApi(config: Config, database: Database, log: Logger) {
   // Loaded here alone: it is more than half of what starting a process costs, and commands and the engine do without.
   const { buildApp } = await import('../../http/app.ts')
-  const { connectorsAtHand } = await import('../../engine/gateways/known-connectors.ts')
+  const { knownConnectors } = await import('../../engine/gateways/known-connectors.ts')
   const numbering = await watchNumbering(database.sql, {
     onError: err => log.warn({ err }, 'numbering.reload_failed'),
   })
@@ -144,7 +144,7 @@ async function startApi(config: Config, database: Database, log: Logger) {
     const context = {
       sql: database.sql,
       secret: database.secret,
-      connectors: connectorsAtHand({ sql: database.sql, secret: database.secret, stopWords }),
+      connectors: knownConnectors({ sql: database.sql, secret: database.secret, stopWords }),
       dataFolder: config.databaseUrl === undefined ? database.place : undefined,
       stopWords,
       moderation,

@@ -12,18 +12,18 @@ import type { Pool } from '../../db/sql.ts'
 import type { Gateway } from '../../domain/gateways/gateway.ts'
 import { keepSimulated, takeSimulatedInbound, unreportedSimulated } from '../../domain/gateways/gateways.ts'
 import { repeat } from '../loop.ts'
-import { connectSmpp, connectSmppOnce } from './binds.ts'
+import { connectSmpp, connectSmppOnce } from './smpp.ts'
 
 export type ConnectorContext = { sql: Pool; log: Logger; worker: string }
 
 type Connector<Context> = (context: Context, gateway: Gateway, feed: Feed) => Channel
 type OnceContext = Omit<ConnectorContext, 'worker'>
 
-/** Builds the channel of a gateway by the name of its connector. Its settings are complete: the secrets are in them. */
+/** Builds the channel of a gateway by the name of its connector. The settings include the decrypted secrets. */
 export const connectGateway: Connector<ConnectorContext> = (context, gateway, feed) =>
   connectorOf(connectors, gateway)(context, gateway, feed)
 
-/** Those of which nothing is remembered between two messages. */
+/** Connectors whose channel keeps no state between two messages. */
 const stateless = {
   whatsapp: (_, { settings }, feed) => createWhatsapp(settings, feed),
   telegram: (_, { settings }, feed) => createTelegramBot(settings, feed),
@@ -38,13 +38,13 @@ const connectors: Record<ConnectorName, Connector<ConnectorContext>> = {
   smpp: connectSmpp,
 }
 
-/** Builds a channel for one message out of turn, over one connection to the operator beside those of the engines. */
+/** Builds a channel for one trial message. It has its own connection, in addition to the connections of the engines. */
 export const connectOnce: Connector<OnceContext> = (context, gateway, feed) =>
-  connectorOf(lonely, gateway)(context, gateway, feed)
+  connectorOf(connectorsOnce, gateway)(context, gateway, feed)
 
-const lonely: Record<ConnectorName, Connector<OnceContext>> = {
+const connectorsOnce: Record<ConnectorName, Connector<OnceContext>> = {
   ...stateless,
-  simulator: (_, { settings }, feed) => createSimulator(settings as SimulatorSettings, { keep: async () => {} }, feed),
+  simulator: (_, gateway, feed) => simulatorOf(gateway, { keep: async () => {} }, feed),
   smpp: connectSmppOnce,
 }
 
@@ -53,19 +53,23 @@ function connectorOf<T>(known: Record<ConnectorName, T>, { connector }: Gateway)
   return known[connector]
 }
 
+/** The settings were checked by the catalogue before they were stored. */
+const simulatorOf = ({ settings }: Gateway, outbox: Outbox, feed: Feed) =>
+  createSimulator(settings as SimulatorSettings, outbox, feed)
+
 const INBOUND_EVERY_MS = 500
 const REPORT_AGAIN_EVERY_MS = 10_000
 const UNREPORTED_AFTER_SECONDS = 10
 
 function connectSimulator({ sql, log, worker }: ConnectorContext, gateway: Gateway, feed: Feed): Channel {
-  const { gatewayId, channelType, settings } = gateway
+  const { gatewayId, channelType } = gateway
   const outbox: Outbox = {
     async keep(messages) {
       await keepSimulated(sql, gatewayId, worker, messages)
     },
   }
-  const simulator = createSimulator(settings as SimulatorSettings, outbox, feed)
-  // An operator goes on when an engine is killed: what it had taken and not reported yet, it reports to the others.
+  const simulator = simulatorOf(gateway, outbox, feed)
+  // A real operator reports also after an engine was killed. So the other engines report the messages of the killed engine.
   let afterSeconds = 0
   const loop = repeat('simulator', REPORT_AGAIN_EVERY_MS, log, async () => {
     for (const message of await unreportedSimulated(sql, gatewayId, worker, afterSeconds))

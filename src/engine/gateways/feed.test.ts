@@ -7,7 +7,7 @@ import { useDatabase } from '../../testing/database.ts'
 import { aGateway, fatesOf } from '../../testing/engines.ts'
 import { aDispatch, aWorld, billingZone, someRecipients, start } from '../../testing/world.ts'
 import { Recorder } from '../recording/recorder.ts'
-import { byProviderId, feedOf, lookAtKeptReceipts } from './feed.ts'
+import { byProviderId, feedOf, matchKeptReceipts } from './feed.ts'
 
 const db = useDatabase()
 const log = pino({ level: 'silent' })
@@ -52,7 +52,7 @@ test.each<[string, (sent: Sent) => Promise<void>]>([
     'ids that were unknown when the receipts came',
     async sent => {
       await keepReceipts(db.sql, sent.gatewayId, byTheirId(sent).map(byProviderId))
-      await lookAtKeptReceipts({ sql: db.sql, recorder: sent.recorder })
+      await matchKeptReceipts({ sql: db.sql, recorder: sent.recorder })
       expect(await db.sql`select from receipt_inbox`).toHaveLength(0)
     },
   ],

@@ -22,107 +22,103 @@ export type FeedContext = {
   log: Logger
   recorder: Pick<Recorder, 'note'>
   clock?: () => Date
-  /** Words by which a subscriber asks for nothing more; unless told, `STOP_WORDS`. */
+  /** Texts by which a subscriber asks not to be written to again. The default is `STOP_WORDS`. */
   stopWords?: readonly string[]
-  /** Whose numbers those are who write; unless told, callbacks do not say it. */
+  /** Finds the operator of a subscriber who wrote. Without it callbacks do not contain the operator. */
   numbering?: () => Numbering
 }
 
 const KEPT_AT_ONCE = 1000
 
-/** Takes what a gateway reports. It may be acknowledged when the promise resolves: then it is committed. */
+/**
+ * Records the receipts and inbound messages of a gateway. When the promise resolves they are committed, and the channel may
+ * acknowledge them to the operator.
+ */
 export function feedOf(context: FeedContext, gatewayId: number): Feed {
   return {
     async receipts(batch) {
-      const own = batch.filter(receipt => 'uuid' in receipt.of)
-      const theirs = batch.filter(receipt => 'providerId' in receipt.of).map(byProviderId)
-      const noted = [
-        noteAll(
-          context.recorder,
-          own.map(receipt => byOwnId(gatewayId, receipt)),
-        ),
-      ]
-      if (theirs.length > 0) noted.push(takeTheirs(context, gatewayId, theirs))
-      await Promise.all(noted)
+      const byOurIds = batch.filter(({ of }) => 'uuid' in of).map(receipt => byOwnId(gatewayId, receipt))
+      const byTheirIds = batch.filter(({ of }) => 'providerId' in of).map(byProviderId)
+      const recording = [recordAll(context.recorder, byOurIds)]
+      if (byTheirIds.length > 0) recording.push(matchAndRecord(context, gatewayId, byTheirIds))
+      await Promise.all(recording)
     },
-    inbound: message => takeAndTell(context, gatewayId, message),
+    inbound: message => takeAndLog(context, gatewayId, message),
     late: answer => noteLate(context, gatewayId, answer),
     gone: address => removeAddress(context.sql, gatewayId, address),
     ...(context.clock ? { now: context.clock } : {}),
   }
 }
 
-/** The message counts as sent already: only its id is new. The receipt that names it may be kept already, and finds it. */
+/** The message is already recorded as sent; only its id is new. A stored receipt with this id now finds its message. */
 async function noteLate({ recorder }: FeedContext, gatewayId: number, answer: LateAnswer) {
   const { companyId, uuid, part, parts, providerId } = answer
   const providerIds = Array.from({ length: parts }, (_, place) => (place === part ? providerId : undefined))
   await recorder.note(companyId, { uuid, ids: { gatewayId, providerIds } }).catch(unlessSetAside)
 }
 
-async function takeAndTell({ sql, log, stopWords, numbering }: FeedContext, gatewayId: number, message: Inbound) {
+async function takeAndLog({ sql, log, stopWords, numbering }: FeedContext, gatewayId: number, message: Inbound) {
   const { kind, ...more } = await takeInbound(sql, gatewayId, message, stopWords, numbering?.())
   log.info({ gatewayId, to: message.to, from: message.from.slice(-4), outcome: kind, ...more }, 'inbound.taken')
 }
 
 function byOwnId(gatewayId: number, receipt: Receipt): MatchedReceipt {
-  const { companyId, uuid } = receipt.of as { companyId: number; uuid: string }
-  return { companyId, statusReport: statusReportOf(gatewayId, uuid, receipt) }
+  const { of } = receipt
+  if (!('uuid' in of)) throw new Error(`The receipt names the operator's id ${of.providerId}, not our own`)
+  return { companyId: of.companyId, statusReport: statusReportOf(gatewayId, of.uuid, receipt) }
 }
 
-/** One that can never be written must not bring its neighbours back again and again. */
-async function noteAll(recorder: Pick<Recorder, 'note'>, matched: MatchedReceipt[]) {
+/** A status report that can never be written is ignored. Otherwise the operator would repeat the whole batch for ever. */
+async function recordAll(recorder: Pick<Recorder, 'note'>, matched: MatchedReceipt[]) {
   await Promise.all(
     matched.map(({ companyId, statusReport }) => recorder.note(companyId, statusReport).catch(unlessSetAside)),
   )
 }
 
-export const byProviderId = ({
-  of,
-  subscriber,
-  unsure,
-  status,
-  happenedAt,
-  errorCode,
-  operatorError,
-}: Receipt): ProviderReceipt => ({
-  ...(of as { providerId: string; isUnread?: boolean }),
-  subscriber: subscriber ?? null,
-  ...(unsure ? { unsure } : {}),
-  status,
-  errorCode: errorCode ?? null,
-  operatorError: operatorError ?? null,
-  happenedAt,
-})
+export function byProviderId(receipt: Receipt): ProviderReceipt {
+  const { of, subscriber, unsure, status, happenedAt, errorCode, operatorError } = receipt
+  if (!('providerId' in of)) throw new Error(`The receipt names our own id ${of.uuid}, not the operator's`)
+  return {
+    ...of,
+    subscriber: subscriber ?? null,
+    ...(unsure ? { unsure } : {}),
+    status,
+    errorCode: errorCode ?? null,
+    operatorError: operatorError ?? null,
+    happenedAt,
+  }
+}
 
-async function takeTheirs({ sql, recorder }: FeedContext, gatewayId: number, receipts: ProviderReceipt[]) {
+/** Receipts that match no message yet are stored, and matched again later. */
+async function matchAndRecord({ sql, recorder }: FeedContext, gatewayId: number, receipts: ProviderReceipt[]) {
   const { unread = [], read = [] } = Object.groupBy(receipts, ({ isUnread }) => (isUnread ? 'unread' : 'read'))
   const { matched, unmatched } = await matchReceipts(sql, gatewayId, read)
   const kept = [...unread, ...unmatched]
   if (kept.length > 0) await keepReceipts(sql, gatewayId, kept)
-  await noteAll(recorder, matched)
+  await recordAll(recorder, matched)
 }
 
 /**
- * Looks again at receipts that matched nothing when they came: their submission was not committed yet, or they came
- * in through a process that does not send.
+ * Matches stored receipts again. They matched no message when they came, because the submission was not committed yet or
+ * because a process without an engine took them.
  */
-export async function lookAtKeptReceipts(context: KeptContext): Promise<void> {
-  let looked = 0
-  do looked = await lookAtSome(context)
-  while (looked === KEPT_AT_ONCE)
+export async function matchKeptReceipts(context: KeptContext): Promise<void> {
+  let taken = 0
+  do taken = await matchSome(context)
+  while (taken === KEPT_AT_ONCE)
 }
 
 type KeptContext = Pick<FeedContext, 'sql' | 'recorder'> & {
-  /** Told of receipts that found their messages. */
+  /** Called with the receipts that matched a message. */
   onMatched?: (gatewayId: number, receipts: Pick<Receipt, 'of' | 'status'>[]) => void
 }
 
-async function lookAtSome({ sql, recorder, onMatched }: KeptContext): Promise<number> {
+async function matchSome({ sql, recorder, onMatched }: KeptContext): Promise<number> {
   const kept = await takeKeptReceipts(sql, KEPT_AT_ONCE)
   for (const [gatewayId, receipts] of Map.groupBy(kept, ({ gatewayId }) => gatewayId)) {
-    const read = await readAll(sql, gatewayId, receipts)
+    const read = await readableOf(sql, gatewayId, receipts)
     const { matched, unmatched } = await matchReceipts(sql, gatewayId, read)
-    await noteAll(recorder, matched)
+    await recordAll(recorder, matched)
     const waiting = new Set<ProviderReceipt>(unmatched)
     const done = read.filter(receipt => !waiting.has(receipt))
     const ids = done.map(({ receiptId }) => receiptId)
@@ -135,8 +131,8 @@ async function lookAtSome({ sql, recorder, onMatched }: KeptContext): Promise<nu
   return kept.length
 }
 
-/** Those whose ids can be read by now. */
-async function readAll<R extends ProviderReceipt>(sql: Pool, gatewayId: number, receipts: R[]): Promise<R[]> {
+/** The receipts whose ids can be read by now. */
+async function readableOf<R extends ProviderReceipt>(sql: Pool, gatewayId: number, receipts: R[]): Promise<R[]> {
   const learnt = receipts.some(({ isUnread }) => isUnread) ? await recallReceiptIds(sql, gatewayId) : undefined
   return receipts.flatMap(receipt => readable(receipt, learnt) ?? [])
 }

@@ -22,7 +22,7 @@ import { useDatabase } from '../../testing/database.ts'
 import { aGateway, completed, expectBooksInOrder, fatesOf, useEngines } from '../../testing/engines.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { aDispatch, aWorld, someRecipients, start, type World } from '../../testing/world.ts'
-import { type Gateways, keepGateways } from './gateways.ts'
+import { Gateways } from './gateways.ts'
 
 const db = useDatabase()
 const { anEngine, stopEngine } = useEngines(db)
@@ -269,7 +269,7 @@ describe('the sender names that a gateway carries:', () => {
   }
 
   async function routes() {
-    const gateways = await keepGateways({
+    const gateways = await Gateways.open({
       sql: db.sql,
       log: pino({ level: 'silent' }),
       worker: randomUUID(),
@@ -281,7 +281,7 @@ describe('the sender names that a gateway carries:', () => {
     const serving = (channelType: ChannelType, senderName?: string, brandId = 1) =>
       gateways.serving(channelType, brandId, senderName)
     return {
-      look: gateways.look,
+      refresh: () => gateways.refresh(),
       serving,
       names: (...question: Parameters<typeof serving>) => serving(...question).up.map(({ gateway }) => gateway.name),
     }
@@ -332,10 +332,10 @@ describe('the sender names that a gateway carries:', () => {
 
   test('a Telegram code gateway without a name carries nothing', async () => {
     await aCodeGateway()
-    const { serving, look } = await routes()
+    const { serving, refresh } = await routes()
     expect(serving('TELEGRAM', 'shop_bot')).toEqual({ known: true, up: [], isElsewhere: false })
     await eventually(async () => {
-      await look()
+      await refresh()
       expect(serving('TELEGRAM', 'shop_bot')).toEqual({ known: false, up: [], isElsewhere: false })
     })
   })
@@ -361,21 +361,21 @@ describe('the sender names that a gateway carries:', () => {
     await aBot('any')
     const own = await aBot('own', { botName: 'shop_bot' })
     await pause(own, true)
-    const { serving, names, look } = await routes()
+    const { serving, names, refresh } = await routes()
     expect(serving('TELEGRAM', 'shop_bot')).toEqual({ known: true, up: [], isElsewhere: false })
     await pause(own, false)
     await eventually(async () => {
-      await look()
+      await refresh()
       expect(names('TELEGRAM', 'shop_bot')).toEqual(['own'])
     })
   })
 
   test('a name without a gateway does not affect other names', async () => {
     await aBot('own', { botName: 'shop_bot' })
-    const { serving, look } = await routes()
+    const { serving, refresh } = await routes()
     serving('TELEGRAM', 'bank_bot')
     await eventually(async () => {
-      await look()
+      await refresh()
       expect(serving('TELEGRAM', 'bank_bot').known).toBe(false)
     })
     expect(serving('TELEGRAM', 'news_bot').known).toBe(true) // the first question: a gateway may have been added a moment ago

@@ -12,216 +12,250 @@ import { writeGatewayMinutes } from '../../domain/gateways/minutes.ts'
 import { openSettings } from '../../domain/gateways/secrets.ts'
 import { removeGatewayStates, writeGatewayStates } from '../../domain/gateways/states.ts'
 import { type Loop, repeat } from '../loop.ts'
-import { type MeteredChannel, metered } from './meter.ts'
+import { MeteredChannel } from './meter.ts'
 import { GatewayTally } from './tally.ts'
 
-const LOOK_EVERY_MS = 1000
+const REFRESH_EVERY_MS = 1000
 const STATES_EVERY_MS = 2000
-/** A question to which nobody was found is asked anew after this. */
-const DOUBT_MS = 5000
+/** After this time a question that found no gateway counts as a new question. */
+const QUESTION_MS = 5000
 
-/** `partsPerSecond`: how fast its last chunk went. */
+/** `busy`: chunks that it sends now. `partsPerSecond`: how fast it took its last chunk. */
 export type LiveGateway = { gateway: Gateway; channel: MeteredChannel; busy: number; partsPerSecond?: number }
 
-export type Gateways = {
-  /**
-   * Those that serve a channel and brand, and carry what is sent under a name: whether there are any, and those that
-   * can take something now. Without a name, whatever names they carry.
-   */
-  serving(channelType: ChannelType, brandId: number, senderName?: string): Serving
-  /** The gateways that carry what is sent under a name, whether they are up or not. */
-  carriersOf(channelType: ChannelType, brandId: number, senderName: string): Set<number>
-  /** The gateways of a channel that can take something now, and how many there are in all. */
-  ofChannel(channelType: ChannelType): { up: LiveGateway[]; all: number }
-  /** Counts receipts that came to another process, which kept them for us: those of connectors with a webhook. */
-  countKept(gatewayId: number, receipts: Pick<Receipt, 'of' | 'status'>[]): void
-  look(): Promise<void>
-  /** Something was changed: looks at once. */
-  hurry(): void
-  stop(): Promise<void>
-}
-
-export type Serving = { known: boolean; up: LiveGateway[]; isElsewhere: boolean }
-
-/** The gateway comes with its settings complete: those that are secret are in them. */
+/** Connects a gateway. Its settings include the decrypted secrets. */
 export type Connect = (gateway: Gateway, feed: Feed) => Channel
 
 export type GatewaysContext = {
   sql: Pool
   log: Logger
-  /** Who we are, for those who ask how gateways are doing. */
+  /** The id of this engine in the states of gateways. */
   worker: string
-  /** Opens the secrets of gateways; those that have some cannot be connected without it. */
+  /** Decrypts the secrets of gateways. Without it a gateway that has secrets cannot be connected. */
   key: BoxKey | undefined
   connect: Connect
   feedOf: (gateway: Gateway) => Feed
-  /** The database's clock: minutes are counted by it. */
+  /** The clock of the database. The minutes of the statistics follow it. */
   now?: () => Date
 }
 
-/** The gateways of the database, connected; they come, go and change without a restart. */
-export async function keepGateways(context: GatewaysContext): Promise<Gateways> {
-  const { sql, log, worker, now = () => new Date() } = context
-  const live = new Map<number, LiveGateway>()
-  const leaving = new Map<number, Promise<void>>()
-  const failed = new Map<number, Failed>()
-  const doubts = new Map<string, number>()
-  const tallies = new Map<number, GatewayTally>()
-  let rows: Gateway[] = []
-  let names = new Map<number, ReadonlySet<string> | undefined>()
-  let rowsAsOf = 0
-  let states: Loop | undefined
+/** `known`: at least one gateway serves the question. `up`: the gateways among them that can send now. */
+export type Serving = {
+  known: boolean
+  up: LiveGateway[]
+  /** Other engines have all connections of a gateway: the gateway is not down, and the other engines use it. */
+  isElsewhere: boolean
+}
 
-  async function look() {
-    const asOf = performance.now()
-    const before = rows
-    rows = await listGateways(sql)
-    rowsAsOf = asOf
-    names = new Map(rows.map(row => [row.gatewayId, carriedNames(row)]))
-    forgetDoubts(asOf)
-    const wanted = new Map(rows.map(gateway => [gateway.gatewayId, gateway]))
-    for (const [id, { gateway, channel }] of live) {
-      const row = wanted.get(id)
-      if (row && sameSettings(row, gateway)) continue
-      live.delete(id)
-      leave(id, channel)
+/** The gateways of the database, connected. Gateways are added, changed and removed without a restart. */
+export class Gateways {
+  readonly #context: GatewaysContext
+  readonly #live = new Map<number, LiveGateway>()
+  readonly #stopping = new Map<number, Promise<void>>()
+  readonly #failed = new Map<number, ConnectError>()
+  /** When a question that found no gateway was first asked. */
+  readonly #unanswered = new Map<string, number>()
+  readonly #tallies = new Map<number, GatewayTally>()
+  #rows: Gateway[] = []
+  #names = new Map<number, ReadonlySet<string> | undefined>()
+  #rowsAsOf = 0
+  #refreshing: Loop | undefined
+  #writingStates: Loop | undefined
+
+  private constructor(context: GatewaysContext) {
+    this.#context = context
+  }
+
+  static async open(context: GatewaysContext): Promise<Gateways> {
+    const gateways = new Gateways(context)
+    await gateways.refresh()
+    gateways.#startLoops()
+    return gateways
+  }
+
+  #startLoops() {
+    const { sql, log, worker } = this.#context
+    this.#refreshing = repeat('gateways', REFRESH_EVERY_MS, log, () => this.refresh())
+    this.#writingStates = repeat('gateway states', STATES_EVERY_MS, log, async () => {
+      await writeGatewayStates(sql, worker, this.#states())
+      await this.#writeMinutes()
+    })
+  }
+
+  async stop(): Promise<void> {
+    const { sql, log, worker } = this.#context
+    await Promise.all([this.#refreshing?.stop(), this.#writingStates?.stop()])
+    for (const [gatewayId, { channel }] of this.#live) this.#stopChannel(gatewayId, channel)
+    this.#live.clear()
+    await Promise.all(this.#stopping.values())
+    await this.#writeMinutes().catch(err => log.warn({ err }, 'gateway_minutes.not_written'))
+    await removeGatewayStates(sql, worker).catch(err => log.warn({ err }, 'gateway_states.not_removed'))
+  }
+
+  // Questions of the scheduler ----------------------------------------------------------------------------------------
+
+  /** The gateways that serve a channel and brand and carry a sender name. Without a name, its names do not matter. */
+  serving(channelType: ChannelType, brandId: number, senderName?: string): Serving {
+    const ids = this.carriersOf(channelType, brandId, senderName)
+    const connected = this.#connected(ids)
+    return {
+      known: ids.size > 0 || !this.#isSurelyUnserved(channelType, brandId, senderName),
+      up: connected.filter(isUp),
+      isElsewhere: connected.some(({ gateway, channel }) => !gateway.paused && channel.health().binds?.wanted === 0),
     }
-    for (const id of failed.keys()) if (!wanted.has(id)) failed.delete(id)
-    for (const gateway of rows) {
-      const known = live.get(gateway.gatewayId)
-      if (known) known.gateway = gateway
-      else if (!leaving.has(gateway.gatewayId)) connect(gateway)
-    }
-    if (!areSame(before, rows)) states?.hurry() // commands wait for this version
   }
 
   /**
-   * A channel ends what it has under way; only then its gateway is connected anew, because an operator allows so many
-   * connections and no more. Meanwhile its messages wait, and nobody else does.
+   * The gateways that carry a sender name, up or not: the gateways that list the name, and only if there is none of these,
+   * the gateways without a list. Messages wait for the gateway of their name while it is down or paused, because no other
+   * gateway can deliver them.
    */
-  function leave(gatewayId: number, channel: Channel) {
-    const left = channel
-      .stop()
-      .catch(err => log.error({ err, gatewayId }, 'gateway.not_stopped'))
-      .then(() => void leaving.delete(gatewayId))
-    leaving.set(gatewayId, left)
-  }
-
-  /** One that cannot be connected does not hinder the others; it is tried again at the next look. */
-  function connect(gateway: Gateway) {
-    try {
-      const complete = { ...gateway, settings: openSettings(gateway, context.key) }
-      const tally = tallyOf(gateway.gatewayId)
-      const channel = metered(context.connect(complete, tally.counting(context.feedOf(gateway))), tally)
-      live.set(gateway.gatewayId, { gateway, channel, busy: 0 })
-      failed.delete(gateway.gatewayId)
-    } catch (err) {
-      noteFailure(gateway.gatewayId, err as Error)
-    }
-  }
-
-  function tallyOf(gatewayId: number): GatewayTally {
-    const tally = tallies.get(gatewayId) ?? new GatewayTally(gatewayId, now)
-    tallies.set(gatewayId, tally)
-    return tally
-  }
-
-  async function writeMinutes() {
-    for (const [gatewayId, tally] of tallies) {
-      const rows = tally.changed()
-      if (rows.length > 0) await writeGatewayMinutes(sql, worker, rows)
-      tally.wrote(rows)
-      const isOver = rows.length === 0 && !live.has(gatewayId) && !leaving.has(gatewayId)
-      if (isOver) tallies.delete(gatewayId)
-    }
-  }
-
-  /** Told once, not at every look. */
-  function noteFailure(gatewayId: number, err: Error) {
-    if (failed.get(gatewayId)?.lastError === err.message) return
-    failed.set(gatewayId, { lastError: err.message, lastErrorAt: new Date() })
-    log.error({ err, gatewayId }, 'gateway.not_connected')
-  }
-
-  /**
-   * Those whose own name it is; only where there is none, those that carry every name. One that is down or paused is
-   * still the one: its messages wait for it, as they would reach nobody through another.
-   */
-  function routesOf(channelType: ChannelType, brandId: number, senderName: string | undefined): Set<number> {
-    const all = rows.filter(gateway => serves(gateway, channelType, brandId)).map(({ gatewayId }) => gatewayId)
+  carriersOf(channelType: ChannelType, brandId: number, senderName: string | undefined): Set<number> {
+    const all = this.#rows.filter(gateway => serves(gateway, channelType, brandId)).map(({ gatewayId }) => gatewayId)
     if (senderName === undefined) return new Set(all)
-    const own = all.filter(gatewayId => names.get(gatewayId)?.has(plainName(senderName)))
-    return new Set(own.length > 0 ? own : all.filter(gatewayId => !names.get(gatewayId)))
+    const own = all.filter(gatewayId => this.#names.get(gatewayId)?.has(plainName(senderName)))
+    return new Set(own.length > 0 ? own : all.filter(gatewayId => !this.#names.get(gatewayId)))
+  }
+
+  /** The gateways of a channel that can send now, and how many there are in all. */
+  ofChannel(channelType: ChannelType): { up: LiveGateway[]; all: number } {
+    const ids = new Set(this.#rows.filter(row => row.channelType === channelType).map(({ gatewayId }) => gatewayId))
+    return { all: ids.size, up: this.#connected(ids).filter(isUp) }
+  }
+
+  #connected(ids: Set<number>): LiveGateway[] {
+    return [...this.#live.values()].filter(({ gateway }) => ids.has(gateway.gatewayId))
   }
 
   /**
-   * Where nobody serves, messages end for good: so that is said only when a look that began after the question has found
-   * nobody. A gateway may have been added a moment ago.
+   * Messages without any gateway fail for good. A gateway may have been added a moment ago, so the answer is true only when
+   * the gateways were read after the question was first asked.
    */
-  function isSurelyUnserved(...question: [ChannelType, number, string | undefined]): boolean {
+  #isSurelyUnserved(...question: [ChannelType, number, string | undefined]): boolean {
     const now = performance.now()
     const key = question.join(' ')
-    const since = doubts.get(key)
-    if (since !== undefined && now - since < DOUBT_MS) return rowsAsOf > since
-    doubts.set(key, now)
+    const since = this.#unanswered.get(key)
+    if (since !== undefined && now - since < QUESTION_MS) return this.#rowsAsOf > since
+    this.#unanswered.set(key, now)
     return false
   }
 
-  function forgetDoubts(now: number) {
-    for (const [key, since] of doubts) if (now - since >= DOUBT_MS) doubts.delete(key)
+  // Following the database --------------------------------------------------------------------------------------------
+
+  /** A gateway was changed: reads the gateways at once. */
+  hurry(): void {
+    this.#refreshing?.hurry()
   }
 
-  const statesNow = (): OwnState[] =>
-    rows.map(({ gatewayId, version }) => {
-      const known = live.get(gatewayId)
-      const state = known ? stateOf(gatewayId, known.channel) : { gatewayId, ...notConnected, ...failed.get(gatewayId) }
-      return { ...state, version, answerMs: tallies.get(gatewayId)?.answerMs() ?? null }
+  /** Reads the gateways, stops the removed and changed ones, and connects the new ones. */
+  async refresh(): Promise<void> {
+    const asOf = performance.now()
+    const before = this.#rows
+    this.#rows = await listGateways(this.#context.sql)
+    this.#rowsAsOf = asOf
+    this.#names = new Map(this.#rows.map(row => [row.gatewayId, carriedNames(row)]))
+    for (const [key, since] of this.#unanswered) if (asOf - since >= QUESTION_MS) this.#unanswered.delete(key)
+    this.#stopChanged()
+    this.#connectNew()
+    if (!areSame(before, this.#rows)) this.#writingStates?.hurry() // commands wait until the new version is written
+  }
+
+  #stopChanged() {
+    const rows = new Map(this.#rows.map(gateway => [gateway.gatewayId, gateway]))
+    for (const [gatewayId, { gateway, channel }] of this.#live) {
+      const row = rows.get(gatewayId)
+      if (row && sameSettings(row, gateway)) continue
+      this.#live.delete(gatewayId)
+      this.#stopChannel(gatewayId, channel)
+    }
+    for (const gatewayId of this.#failed.keys()) if (!rows.has(gatewayId)) this.#failed.delete(gatewayId)
+  }
+
+  /**
+   * The channel finishes its open messages. Its gateway is connected again only after that, because the operator limits the
+   * number of connections. Meanwhile only the messages of this gateway wait.
+   */
+  #stopChannel(gatewayId: number, channel: Channel) {
+    const stopped = channel
+      .stop()
+      .catch(err => this.#context.log.error({ err, gatewayId }, 'gateway.not_stopped'))
+      .then(() => void this.#stopping.delete(gatewayId))
+    this.#stopping.set(gatewayId, stopped)
+  }
+
+  #connectNew() {
+    for (const gateway of this.#rows) {
+      const known = this.#live.get(gateway.gatewayId)
+      if (known) known.gateway = gateway
+      else if (!this.#stopping.has(gateway.gatewayId)) this.#connect(gateway)
+    }
+  }
+
+  /** A gateway that cannot be connected does not affect the others. The next refresh tries it again. */
+  #connect(gateway: Gateway) {
+    const { key, connect, feedOf } = this.#context
+    try {
+      const complete = { ...gateway, settings: openSettings(gateway, key) }
+      const tally = this.#tallyOf(gateway.gatewayId)
+      const channel = new MeteredChannel(connect(complete, tally.counting(feedOf(gateway))), tally)
+      this.#live.set(gateway.gatewayId, { gateway, channel, busy: 0 })
+      this.#failed.delete(gateway.gatewayId)
+    } catch (err) {
+      this.#noteFailure(gateway.gatewayId, err)
+    }
+  }
+
+  /** Logs an error once, not at every refresh. */
+  #noteFailure(gatewayId: number, err: unknown) {
+    const lastError = err instanceof Error ? err.message : String(err)
+    if (this.#failed.get(gatewayId)?.lastError === lastError) return
+    this.#failed.set(gatewayId, { lastError, lastErrorAt: new Date() })
+    this.#context.log.error({ err, gatewayId }, 'gateway.not_connected')
+  }
+
+  // States and statistics ---------------------------------------------------------------------------------------------
+
+  /**
+   * Counts receipts that another process took and stored. Only connectors with a webhook have such receipts; the receipts of
+   * the other connectors are counted when their channel gets them.
+   */
+  countKept(gatewayId: number, receipts: Pick<Receipt, 'of' | 'status'>[]): void {
+    const gateway = this.#live.get(gatewayId)?.gateway
+    if (gateway && hasWebhook(gateway)) this.#tallyOf(gatewayId).received(receipts)
+  }
+
+  #tallyOf(gatewayId: number): GatewayTally {
+    const tally = this.#tallies.get(gatewayId) ?? new GatewayTally(gatewayId, this.#context.now ?? (() => new Date()))
+    this.#tallies.set(gatewayId, tally)
+    return tally
+  }
+
+  async #writeMinutes() {
+    for (const [gatewayId, tally] of this.#tallies) {
+      const minutes = tally.changed()
+      if (minutes.length > 0) await writeGatewayMinutes(this.#context.sql, this.#context.worker, minutes)
+      tally.wrote(minutes)
+      const isGone = !this.#live.has(gatewayId) && !this.#stopping.has(gatewayId)
+      if (minutes.length === 0 && isGone) this.#tallies.delete(gatewayId)
+    }
+  }
+
+  #states(): OwnState[] {
+    return this.#rows.map(({ gatewayId, version }) => {
+      const known = this.#live.get(gatewayId)
+      const state = known
+        ? stateOf(gatewayId, known.channel)
+        : { gatewayId, ...notConnected, ...this.#failed.get(gatewayId) }
+      return { ...state, version, answerMs: this.#tallies.get(gatewayId)?.answerMs() ?? null }
     })
-
-  await look()
-  const looks = repeat('gateways', LOOK_EVERY_MS, log, look)
-  states = repeat('gateway states', STATES_EVERY_MS, log, async () => {
-    await writeGatewayStates(sql, worker, statesNow())
-    await writeMinutes()
-  })
-
-  return {
-    look,
-    countKept(gatewayId, receipts) {
-      const gateway = live.get(gatewayId)?.gateway
-      if (gateway && hasWebhook(gateway)) tallyOf(gatewayId).received(receipts)
-    },
-    hurry: () => looks.hurry(),
-    serving(channelType, brandId, senderName) {
-      const routes = routesOf(channelType, brandId, senderName)
-      const all = [...live.values()].filter(({ gateway }) => routes.has(gateway.gatewayId))
-      return {
-        known: routes.size > 0 || !isSurelyUnserved(channelType, brandId, senderName),
-        up: all.filter(({ gateway, channel }) => !gateway.paused && channel.health().up),
-        // All its connections are in the hands of other engines: it is not down, and they go on with it.
-        isElsewhere: all.some(({ gateway, channel }) => !gateway.paused && channel.health().binds?.wanted === 0),
-      }
-    },
-    carriersOf: routesOf,
-    ofChannel(channelType) {
-      const ids = new Set(rows.filter(row => row.channelType === channelType).map(({ gatewayId }) => gatewayId))
-      const connected = [...live.values()].filter(({ gateway }) => ids.has(gateway.gatewayId))
-      return { all: ids.size, up: connected.filter(({ gateway, channel }) => !gateway.paused && channel.health().up) }
-    },
-    async stop() {
-      await Promise.all([looks, states].map(loop => loop.stop()))
-      for (const [gatewayId, { channel }] of live) leave(gatewayId, channel)
-      live.clear()
-      await Promise.all(leaving.values())
-      await writeMinutes().catch(err => log.warn({ err }, 'gateway_minutes.not_written'))
-      await removeGatewayStates(sql, worker).catch(err => log.warn({ err }, 'gateway_states.not_removed'))
-    },
   }
 }
 
+const isUp = ({ gateway, channel }: LiveGateway) => !gateway.paused && channel.health().up
+
 const areSame = (before: Gateway[], after: Gateway[]) =>
   before.length === after.length &&
-  before.every(({ gatewayId, version }, i) => gatewayId === after[i]!.gatewayId && version === after[i]!.version)
+  before.every(({ gatewayId, version }, i) => gatewayId === after[i]?.gatewayId && version === after[i]?.version)
 
 const serves = (gateway: Gateway, channelType: ChannelType, brandId: number) =>
   gateway.channelType === channelType && (gateway.brands.length === 0 || gateway.brands.includes(brandId))
@@ -233,7 +267,7 @@ const sameSecrets = ({ sealed: a }: Gateway, { sealed: b }: Gateway) => (a && b 
 
 const hasWebhook = ({ connector }: Gateway) => isConnector(connector) && catalogue[connector].hasWebhook
 
-type Failed = { lastError: string; lastErrorAt: Date }
+type ConnectError = { lastError: string; lastErrorAt: Date }
 
 const notConnected = {
   up: false,
@@ -257,6 +291,6 @@ function stateOf(gatewayId: number, channel: MeteredChannel): Omit<OwnState, 've
     bound: binds?.bound ?? 0,
     wanted: binds?.wanted ?? 0,
     partsLastMinute: channel.partsLastMinute(),
-    ...channel.lastTrouble(),
+    ...channel.lastError(),
   }
 }

@@ -8,17 +8,17 @@ import type { TrialOutcome } from './trial.ts'
 type Context = { sql: Pool; secret: string; stopWords?: readonly string[] }
 
 /** The connectors of this program, for the pages of the cabinet. */
-export const connectorsAtHand = ({ sql, secret, stopWords = [] }: Context): Connectors => ({
+export const knownConnectors = ({ sql, secret, stopWords = [] }: Context): Connectors => ({
   descriptions,
   keepingOf: connector => keepingOf(secret, connector),
   async tryOut(gateway, trial) {
-    // Loaded here alone: it brings the code of every connector along.
+    // Imported only when it is used, because it imports the code of every connector.
     const { tryGateway } = await import('./trial.ts')
     return reportOf(await tryGateway({ sql, secret }, gateway, { ...trial, stopWords }))
   },
 })
 
-/** A row may have a connector that this version does not know: it can be paused and removed, not set. */
+/** A gateway may have a connector that this version does not know. It can be paused and removed, but not changed. */
 export const keepingOf = (secret: string, connector: string): Keeping => ({
   key: gatewayKey(secret),
   secretNames: secretsOf(connector),

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Channel, Health, Outgoing, SendResult } from '../../channels/channel.ts'
-import { metered } from './meter.ts'
+import { MeteredChannel } from './meter.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance', 'Date'], now: new Date('2026-03-01T10:00:00Z') })
@@ -20,7 +20,7 @@ function aMeter(result: SendResult = { kind: 'accepted' }) {
       for (const index of batch.keys()) report(index, result)
     },
   }
-  const meter = metered(channel)
+  const meter = new MeteredChannel(channel)
   const reported: SendResult[] = []
   const send = (...parts: number[]) =>
     meter.submit(
@@ -62,19 +62,19 @@ test('takes the time of an error from the channel, also when the same error happ
   const { meter, health } = aMeter()
   for (const lastErrorAt of [new Date('2026-03-01T09:00:00Z'), new Date('2026-03-01T09:30:00Z')]) {
     health.now = { up: true, lastError: 'cut', lastErrorAt }
-    expect(meter.lastTrouble()).toEqual({ lastError: 'cut', lastErrorAt })
+    expect(meter.lastError()).toEqual({ lastError: 'cut', lastErrorAt })
   }
 })
 
 test('keeps the last error with its time after it is over, until there is a new error', () => {
   const { meter, health } = aMeter()
-  expect(meter.lastTrouble()).toBeUndefined()
+  expect(meter.lastError()).toBeUndefined()
   health.now = { up: false, lastError: 'cut' }
   const first = { lastError: 'cut', lastErrorAt: new Date() }
-  expect(meter.lastTrouble()).toEqual(first)
+  expect(meter.lastError()).toEqual(first)
   vi.advanceTimersByTime(5000)
   health.now = { up: true }
-  expect(meter.lastTrouble()).toEqual(first)
+  expect(meter.lastError()).toEqual(first)
   health.now = { up: false, lastError: 'refused' }
-  expect(meter.lastTrouble()).toEqual({ lastError: 'refused', lastErrorAt: new Date() })
+  expect(meter.lastError()).toEqual({ lastError: 'refused', lastErrorAt: new Date() })
 })

@@ -1,63 +1,72 @@
-import type { Channel, Outgoing, SendResult } from '../../channels/channel.ts'
+import type { Channel, Health, Outgoing, SendResult } from '../../channels/channel.ts'
 import type { GatewayTally } from './tally.ts'
-
-/** A channel with a meter on it: what it took within the last minute, and when it last had an error. */
-export type MeteredChannel = Channel & {
-  partsLastMinute(): number
-  /** The last error, whether it is over or not. */
-  lastTrouble(): { lastError: string; lastErrorAt: Date } | undefined
-}
 
 const SECONDS = 60
 
-/**
- * An error that is over is still worth knowing: `lastTrouble` looks at the health each time it is asked. Of a channel
- * that does not say when it had its error, a new one is seen by its words.
- */
-export function metered(channel: Channel, tally?: GatewayTally): MeteredChannel {
-  const perSecond = new Array<number>(SECONDS).fill(0)
-  let second = currentSecond()
-  let trouble: { lastError: string; lastErrorAt: Date } | undefined
+type LastError = { lastError: string; lastErrorAt: Date }
 
-  function turnTo(now: number) {
-    for (let passed = Math.max(second + 1, now - SECONDS + 1); passed <= now; passed++) perSecond[passed % SECONDS] = 0
-    second = Math.max(second, now)
+/** A channel that counts the parts of the last minute and remembers the last error, also after the error is over. */
+export class MeteredChannel implements Channel {
+  readonly #channel: Channel
+  readonly #tally: GatewayTally | undefined
+  readonly #partsBySecond = new Array<number>(SECONDS).fill(0)
+  #second = currentSecond()
+  #lastError: LastError | undefined
+
+  constructor(channel: Channel, tally?: GatewayTally) {
+    this.#channel = channel
+    this.#tally = tally
   }
 
-  function count(message: Outgoing, result: SendResult) {
-    if (result.kind !== 'accepted' && result.kind !== 'unknown') return
-    turnTo(currentSecond())
-    perSecond[second % SECONDS]! += message.parts
+  submit(...[batch, report, mayGo]: Parameters<Channel['submit']>): Promise<void> {
+    const submittedAt = performance.now()
+    const countAndReport = (index: number, result: SendResult) => {
+      const message = batch[index]
+      if (!message) throw new Error(`The channel reported message ${index} of a batch of ${batch.length}`)
+      this.#count(message, result)
+      this.#tally?.submitted(message, result, performance.now() - submittedAt)
+      report(index, result)
+    }
+    return this.#channel.submit(batch, countAndReport, mayGo)
   }
 
-  return {
-    submit(batch, report, mayGo) {
-      const handedAt = performance.now()
-      return channel.submit(
-        batch,
-        (index, result) => {
-          count(batch[index]!, result)
-          tally?.submitted(batch[index]!, result, performance.now() - handedAt)
-          report(index, result)
-        },
-        mayGo,
-      )
-    },
-    get window() {
-      return channel.window
-    },
-    health: () => channel.health(),
-    stop: () => channel.stop(),
-    partsLastMinute() {
-      turnTo(currentSecond())
-      return perSecond.reduce((sum, parts) => sum + parts, 0)
-    },
-    lastTrouble() {
-      const { lastError, lastErrorAt } = channel.health()
-      if (lastError !== undefined && (lastErrorAt || lastError !== trouble?.lastError))
-        trouble = { lastError, lastErrorAt: lastErrorAt ?? new Date() }
-      return trouble
-    },
+  get window(): number {
+    return this.#channel.window
+  }
+
+  health(): Health {
+    return this.#channel.health()
+  }
+
+  stop(): Promise<void> {
+    return this.#channel.stop()
+  }
+
+  partsLastMinute(): number {
+    this.#moveTo(currentSecond())
+    return this.#partsBySecond.reduce((sum, parts) => sum + parts, 0)
+  }
+
+  /** A channel may not say when its error happened. Then a new error is recognised by its text. */
+  lastError(): LastError | undefined {
+    const { lastError, lastErrorAt } = this.#channel.health()
+    if (lastError !== undefined && (lastErrorAt || lastError !== this.#lastError?.lastError))
+      this.#lastError = { lastError, lastErrorAt: lastErrorAt ?? new Date() }
+    return this.#lastError
+  }
+
+  #count({ parts }: Outgoing, { kind }: SendResult) {
+    if (kind !== 'accepted' && kind !== 'unknown') return
+    this.#moveTo(currentSecond())
+    const place = this.#second % SECONDS
+    this.#partsBySecond[place] = (this.#partsBySecond[place] ?? 0) + parts
+  }
+
+  /** Empties the places of the seconds that have passed. */
+  #moveTo(now: number) {
+    const first = Math.max(this.#second + 1, now - SECONDS + 1)
+    for (let second = first; second <= now; second++) this.#partsBySecond[second % SECONDS] = 0
+    this.#second = Math.max(this.#second, now)
   }
 }
 

@@ -10,8 +10,8 @@ import { useDatabase } from '../../testing/database.ts'
 import { aGateway, useEngines } from '../../testing/engines.ts'
 import { eventually } from '../../testing/eventually.ts'
 import { aDispatch, aWorld, start, type World } from '../../testing/world.ts'
-import { connectSmpp } from './binds.ts'
 import { connectOnce } from './connectors.ts'
+import { connectSmpp } from './smpp.ts'
 
 const db = useDatabase()
 const log = pino({ level: 'silent' })

@@ -13,7 +13,7 @@ import { answersOf, learntReceiptIds } from '../../domain/gateways/receipt-ids.t
 import type { ProviderReceipt } from '../../domain/receipts/receipt.ts'
 import { destinationsByProviderId, unreadReceipts } from '../../domain/receipts/receipts.ts'
 
-/** How a gateway's operator writes ids in its receipts, where an engine has found out. */
+/** How the operator of a gateway writes ids in its receipts, if an engine has found out before. */
 export async function recallReceiptIds(sql: Sql, gatewayId: number): Promise<LearntIds | undefined> {
   const learnt = await learntReceiptIds(sql, gatewayId)
   const relation = learnt && asCandidate(learnt.relation)
@@ -21,8 +21,8 @@ export async function recallReceiptIds(sql: Sql, gatewayId: number): Promise<Lea
 }
 
 /**
- * Looks at the receipts of a gateway that could not be read, all together, beside what all engines submitted. Only those
- * count for which the answers are in. Gives nothing as long as they do not tell.
+ * Compares all unread receipts of a gateway with the submissions of all engines. It uses only receipts from the time for which
+ * all answers are recorded. Returns undefined as long as the receipts allow several readings.
  */
 export async function findOutReceiptIds(sql: Sql, gatewayId: number): Promise<LearntIds | undefined> {
   const answers = await answersOf(sql, gatewayId)
@@ -38,7 +38,7 @@ export async function findOutReceiptIds(sql: Sql, gatewayId: number): Promise<Le
   })
 }
 
-/** A kept receipt as it can be looked up; nothing as long as its id could be read in two ways. */
+/** A stored receipt with an id that can be looked up. Returns undefined as long as the id has two possible readings. */
 export function readable<R extends ProviderReceipt>(receipt: R, learnt: LearntIds | undefined): R | undefined {
   if (!receipt.isUnread) return receipt
   const { providerId: id, subscriber } = receipt

@@ -2,12 +2,12 @@ import type { Feed, Outgoing, Receipt, SendResult } from '../../channels/channel
 import type { GatewayError, OwnMinute } from '../../domain/gateways/minute.ts'
 
 const MINUTE_MS = 60_000
-/** Different errors that a minute remembers; the others are counted as one. */
+/** Most different errors of a minute. Further errors are counted together. */
 const MOST_ERRORS = 20
 const MOST_REASON_CHARACTERS = 200
-/** So many of the last answers are looked at. */
+/** The number of last answers whose times are measured. */
 const SAMPLES = 256
-/** Operators tell a receipt again when they did not hear that it was taken: so many of the last ones are known. */
+/** Operators repeat a receipt that was not acknowledged. So many of the last receipts are remembered, to count each once. */
 const REMEMBERED = 5000
 
 type Minute = Omit<OwnMinute, 'errors' | 'changes'> & {
@@ -17,8 +17,9 @@ type Minute = Omit<OwnMinute, 'errors' | 'changes'> & {
 }
 
 /**
- * Counts what happens at a gateway, by minute of the database's clock, however often it is connected anew. `taken` are
- * receipts that are to come, `ended` those that came: their difference over a day is what is outstanding.
+ * Counts submissions, receipts and errors of a gateway by minute of the database's clock, also when the gateway is connected
+ * again. `taken` counts expected receipts and `ended` received receipts. Their difference over a day is the number of
+ * outstanding receipts.
  */
 export class GatewayTally {
   readonly #gatewayId: number
@@ -26,7 +27,7 @@ export class GatewayTally {
   readonly #minutes = new Map<number, Minute>()
   readonly #answers = new Float64Array(SAMPLES)
   #answered = 0
-  #known = [new Set<string>(), new Set<string>()] as [Set<string>, Set<string>]
+  #known: [Set<string>, Set<string>] = [new Set(), new Set()]
 
   constructor(gatewayId: number, now: () => Date) {
     this.#gatewayId = gatewayId
@@ -41,7 +42,7 @@ export class GatewayTally {
     if (result.kind !== 'accepted') this.#noteError(minute, result)
   }
 
-  /** Receipts about reading come after the one that ends a message. */
+  /** READ receipts are not counted, because they come after the receipt that ends the message. */
   received(receipts: Pick<Receipt, 'of' | 'status'>[]) {
     const ends = receipts.filter(({ status, of }) => status !== 'READ' && this.#isNew(of))
     if (ends.length === 0) return
@@ -50,7 +51,7 @@ export class GatewayTally {
     minute.failed += ends.filter(({ status }) => status === 'FAILED').length
   }
 
-  /** The same feed; what it took is counted. */
+  /** The same feed, with its receipts counted once they are recorded. */
   counting(feed: Feed): Feed {
     return {
       ...feed,
@@ -61,19 +62,20 @@ export class GatewayTally {
     }
   }
 
-  /** Of the last answers, 95 in 100 came within this time. */
+  /** The time within which 95 of 100 of the last answers came. */
   answerMs(): number | null {
     const known = this.#answers.slice(0, Math.min(this.#answered, SAMPLES)).sort()
-    return known.length === 0 ? null : Math.round(known[Math.ceil(known.length * 0.95) - 1]!)
+    const slow = known.at(Math.ceil(known.length * 0.95) - 1)
+    return slow === undefined ? null : Math.round(slow)
   }
 
-  /** Minutes that are not written down as they are now. */
+  /** The minutes that changed since they were last written. */
   changed(): OwnMinute[] {
     const changed = [...this.#minutes.values()].filter(({ changes, written }) => changes > written)
     return changed.map(({ written: _, errors, ...minute }) => ({ ...minute, errors: [...errors.values()] }))
   }
 
-  /** These are written down; those that are over are forgotten here. */
+  /** Notes that these minutes are written. Minutes that are over are forgotten. */
   wrote(rows: OwnMinute[]) {
     const current = this.#minuteNow()
     for (const { minute, changes } of rows) {

@@ -6,7 +6,7 @@ import { isSameNumber } from '../../base/same-number.ts'
 import { smsParts } from '../../base/sms-text.ts'
 import { uuid7 } from '../../base/uuid7.ts'
 import { entryOf } from '../../channels/catalogue.ts'
-import type { Channel, Feed, Outgoing, Receipt, SendResult } from '../../channels/channel.ts'
+import type { Channel, Feed, Inbound, Outgoing, Receipt, SendResult } from '../../channels/channel.ts'
 import { couldName } from '../../channels/smpp/receipts/message-ids.ts'
 import type { Pool, Sql } from '../../db/sql.ts'
 import type { Gateway } from '../../domain/gateways/gateway.ts'
@@ -18,35 +18,36 @@ import { connectOnce } from './connectors.ts'
 import { byProviderId } from './feed.ts'
 
 const CONNECT_MS = 10_000
-const LOOK_EVERY_MS = 20
+const POLL_MS = 20
 
 /** A message to send, and how long to wait for its receipts. */
 export type Trial = { to: string; sender: string; text: string; waitMs: number; stopWords: readonly string[] }
 
 /**
- * Sends one message through a gateway over a connection of our own. Nothing is billed or stored of it; what the
- * operator tells us of other messages meanwhile goes where it belongs.
+ * Sends one message through a gateway, over its own connection. The message is not charged or stored. Receipts of other
+ * messages that the operator sends to this connection are stored for the engines.
  */
 export async function tryGateway({ sql, secret }: { sql: Pool; secret: string }, gateway: Gateway, trial: Trial) {
   const message = await messageOf(sql, gateway, trial)
-  const { feed, submitted, receipts } = listen(sql, gateway, message, trial.stopWords)
+  const feed = new TrialFeed(sql, gateway, message, trial.stopWords)
+  const receipts = feed.receiptsOfTrial
   const channel = connect(sql, gateway, secret, feed)
   try {
     await untilUp(gateway, channel)
     const result = await submit(channel, message)
-    submitted(result)
+    feed.submitted(result)
     if (result?.kind === 'accepted' && !result.delivered && !entryOf(gateway.connector).hasWebhook) {
       const expected = result.providerIds?.length ?? 1
       await within(trial.waitMs, () => receipts.length >= expected)
     }
     return { result, receipts }
   } finally {
-    submitted(undefined)
+    feed.submitted(undefined)
     await channel.stop()
   }
 }
 
-/** To a number, or straight to the address of a subscriber where a channel has those. */
+/** The message to a number. In Telegram and push, `to` may also be the address of a subscriber. */
 async function messageOf(sql: Sql, gateway: Gateway, { to, sender, text }: Trial): Promise<Outgoing> {
   const number = normaliseNumber(to)
   if (number === undefined && !['telegram', 'push'].includes(gateway.connector)) {
@@ -66,44 +67,60 @@ async function messageOf(sql: Sql, gateway: Gateway, { to, sender, text }: Trial
   }
 }
 
-/** What comes in waits until it is known which of it is ours. */
-function listen(sql: Sql, { gatewayId }: Gateway, message: Outgoing, stopWords: readonly string[]) {
-  const outcome = Promise.withResolvers<SendResult | undefined>()
-  const receipts: Receipt[] = []
+/** Collects the receipts of the trial message. Receipts wait until the result of the message is known. */
+class TrialFeed implements Feed {
+  readonly receiptsOfTrial: Receipt[] = []
+  readonly #sql: Sql
+  readonly #gatewayId: number
+  readonly #message: Outgoing
+  readonly #stopWords: readonly string[]
+  readonly #result = Promise.withResolvers<SendResult | undefined>()
 
-  const isOurs = ({ of, subscriber }: Receipt, result: SendResult | undefined) => {
-    if ('uuid' in of) return of.uuid === message.uuid
+  constructor(sql: Sql, { gatewayId }: Gateway, message: Outgoing, stopWords: readonly string[]) {
+    this.#sql = sql
+    this.#gatewayId = gatewayId
+    this.#message = message
+    this.#stopWords = stopWords
+  }
+
+  submitted(result: SendResult | undefined): void {
+    this.#result.resolve(result)
+  }
+
+  async receipts(batch: Receipt[]): Promise<void> {
+    const result = await this.#result.promise
+    this.receiptsOfTrial.push(...batch.filter(receipt => this.#isOfTrial(receipt, result)))
+    const others = batch.filter(receipt => this.#isKept(receipt, result))
+    if (others.length > 0) await keepReceipts(this.#sql, this.#gatewayId, others.map(byProviderId))
+  }
+
+  async inbound(inbound: Inbound): Promise<void> {
+    await takeInbound(this.#sql, this.#gatewayId, inbound, this.#stopWords)
+  }
+
+  async gone(): Promise<void> {}
+
+  #isOfTrial({ of, subscriber }: Receipt, result: SendResult | undefined): boolean {
+    if ('uuid' in of) return of.uuid === this.#message.uuid
     const ids = result?.kind === 'accepted' ? (result.providerIds ?? []) : []
     if (!of.isUnread) return ids.includes(of.providerId)
-    return isSameNumber(subscriber, message.destination) && ids.some(id => couldName(of.providerId, id))
+    return isSameNumber(subscriber, this.#message.destination) && ids.some(id => couldName(of.providerId, id))
   }
 
-  /** What could be ours and could be another's is shown, and kept for the other as well. */
-  const isKept = (receipt: Receipt, result: SendResult | undefined) =>
-    'providerId' in receipt.of && (receipt.of.isUnread || !isOurs(receipt, result))
-
-  const feed: Feed = {
-    async receipts(batch) {
-      const result = await outcome.promise
-      receipts.push(...batch.filter(receipt => isOurs(receipt, result)))
-      const others = batch.filter(receipt => isKept(receipt, result))
-      if (others.length > 0) await keepReceipts(sql, gatewayId, others.map(byProviderId))
-    },
-    async inbound(inbound) {
-      await takeInbound(sql, gatewayId, inbound, stopWords)
-    },
-    async gone() {},
+  /** A receipt that may belong to the trial or to another message is shown, and also stored for the other message. */
+  #isKept(receipt: Receipt, result: SendResult | undefined): boolean {
+    return 'providerId' in receipt.of && (receipt.of.isUnread === true || !this.#isOfTrial(receipt, result))
   }
-  return { feed, receipts, submitted: outcome.resolve }
 }
 
-/** Without a log: what goes wrong is told as the outcome. */
+/** Connects without a log, because the result of the trial contains every error. */
 function connect(sql: Pool, gateway: Gateway, secret: string, feed: Feed): Channel {
   try {
     const context = { sql, log: pino({ level: 'silent' }) }
     return connectOnce(context, { ...gateway, settings: openSettings(gateway, gatewayKey(secret)) }, feed)
   } catch (error) {
-    throw new UsageError(`Gateway ${gateway.name} cannot be connected: ${(error as Error).message}.`)
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new UsageError(`Gateway ${gateway.name} cannot be connected: ${reason}.`)
   }
 }
 
@@ -120,7 +137,7 @@ async function untilUp({ name, connector }: Gateway, channel: Channel) {
 
 async function within(patienceMs: number, condition: () => boolean): Promise<boolean> {
   const until = performance.now() + patienceMs
-  while (!condition() && performance.now() < until) await pause(LOOK_EVERY_MS)
+  while (!condition() && performance.now() < until) await pause(POLL_MS)
   return condition()
 }
 

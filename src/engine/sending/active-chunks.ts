@@ -20,7 +20,7 @@ export type ActiveChunksContext = SenderContext & {
   billingZone: string
   worker: string
   allowances: Allowances
-  gateways: Gateways
+  gateways: Pick<Gateways, 'carriersOf'>
   /** True once the engine stops: no further message is submitted. */
   isStopping(): boolean
   /** Called when a gateway may have room for another chunk. */
@@ -35,7 +35,7 @@ const LONG_SLICE_MS = 500
 const SAFETY_MS = 2000
 /** Pause before a message is tried again that is longer than its limits allow at present. */
 const TOO_LONG_MS = 200
-/** Pause before a message is tried again whose gateway, the only one that carries its sender name, is away. */
+/** Pause before a message is tried again when no other gateway carries its sender name and that gateway is away. */
 const CARRIER_AWAY_MS = 1000
 
 /** The gateway of a chunk and how much of the chunk may be sent. Without a gateway the messages are only refused. */

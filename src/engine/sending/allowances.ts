@@ -6,29 +6,29 @@ import { bucketOf } from '../../domain/limits/limit.ts'
 import { drawParts, type Limit, returnParts, tryDrawParts, withinAnySecond } from '../../domain/limits/limits.ts'
 import type { LiveGateway } from '../gateways/gateways.ts'
 
-/** How many parts may go, drawn from these limits. With none, `retryAt` is when to ask again. */
+/** How many parts may be sent, drawn from these limits. With no parts, `retryAt` says when to draw again. */
 export type Allowance = { limits: Limit[]; parts: number; retryAt: Date }
 
 /**
- * Limits that gave all they had in this turn, and when to draw from them again. They count as used up until the turn
- * ends: what refills during a slow turn would otherwise go to the lanes at its end, whatever their weight. All lanes wait
- * for the same moment: a lane that was due a millisecond earlier would draw everything.
+ * Limits that gave all their parts in this turn, and when to draw from them again. They count as used up until the turn
+ * ends. Otherwise parts that refill during a slow turn would go to the lanes at its end, without regard to their weight. All
+ * lanes wait for the same time, because a lane that was due a millisecond earlier would draw everything.
  */
 export type UsedUp = Map<string, Date>
 
 export type Allowances = ReturnType<typeof createAllowances>
 
-/** Limits that a code found used up are left to it for so long after they have something again. */
+/** When a code found a limit used up, only codes may draw from it for this time after it has parts again. */
 const LEFT_TO_CODES_MS = 100
 
-/** A message longer than what was drawn waits so long at most for the rest, before its chunk is given back. */
+/** How long a message waits for the missing parts of its allowance, before its chunk is returned. */
 const GATHER_MS = 2000
 
-/** Draws what chunks may send from all their limits at once, and gives back what they do not need. */
+/** Draws the parts that a chunk may send from all its limits at once, and returns the parts that it does not need. */
 export function createAllowances({ sql, clock, log }: { sql: Pool; clock: () => Date; log: Logger }) {
   const wantedByCodes = new Map<string, number>()
 
-  /** For the lane's next chunk of so many messages at most. */
+  /** Draws for the next chunk of the lane, which has at most `most` messages. */
   async function draw(lane: RunnableLane, gateway: LiveGateway | undefined, most: number, usedUp: UsedUp) {
     const limits = limitsOf(lane, gateway)
     if (limits.length === 0) return { limits, parts: Number.POSITIVE_INFINITY, retryAt: clock() }
@@ -49,7 +49,7 @@ export function createAllowances({ sql, clock, log }: { sql: Pool; clock: () => 
 
   function leaveToCodes(limits: Limit[], retryAfterMs: number) {
     const until = performance.now() + retryAfterMs + LEFT_TO_CODES_MS
-    wantedByCodes.clear() // of those before, the next draw tells again
+    wantedByCodes.clear() // the next draw of a code adds other limits again
     for (const { subject } of limits) wantedByCodes.set(subject, until)
   }
 
@@ -58,26 +58,31 @@ export function createAllowances({ sql, clock, log }: { sql: Pool; clock: () => 
     return Math.ceil(until - performance.now())
   }
 
-  /** A limit that does not get its parts back is only slower for a moment. */
+  /** Returns parts. An error is only logged: the limit is a little slower until it is refilled. */
   async function giveBack({ limits }: Allowance, parts: number) {
     if (limits.length === 0 || parts <= 0) return
     await returnParts(sql, limits, parts).catch(err => log.warn({ err, parts }, 'parts.not_returned'))
   }
 
-  /** How many of the messages the allowance covers, counted in parts; what it does not need is given back. */
+  /** How many of the messages the allowance covers, counted in parts. Parts that are not needed are returned. */
   async function fittingCount(messages: { parts: number }[], allowance: Allowance): Promise<number> {
     const { limits, parts: allowed } = allowance
     if (limits.length === 0) return messages.length
     let count = 0
     let used = 0
-    while (count < messages.length && used + messages[count]!.parts <= allowed) used += messages[count++]!.parts
-    if (count === 0 && messages.length > 0) return borrow(allowance, messages[0]!.parts)
+    for (const { parts } of messages) {
+      if (used + parts > allowed) break
+      used += parts
+      count += 1
+    }
+    const [first] = messages
+    if (count === 0 && first) return borrow(allowance, first.parts)
     allowance.parts = used
     await giveBack(allowance, allowed - used)
     return count
   }
 
-  /** For a message longer than what was drawn: full limits lend a single one what it needs beyond them. */
+  /** For a first message with more parts than were drawn. A full limit may be overdrawn for a single message. */
   async function borrow(allowance: Allowance, needed: number): Promise<0 | 1> {
     await gather(allowance, Math.min(needed, fullBurst(allowance.limits)))
     const gathered = allowance.parts
@@ -88,8 +93,8 @@ export function createAllowances({ sql, clock, log }: { sql: Pool; clock: () => 
   }
 
   /**
-   * Draws bit by bit what a full limit holds. Only waiting for a limit to be full could last for ever: short messages
-   * draw from it as soon as it has something. Were they all to wait until it is full, much would run over.
+   * Draws the parts of a full limit little by little. Waiting until the limit is full could last for ever, because short
+   * messages draw from it as soon as it has parts.
    */
   async function gather(allowance: Allowance, wanted: number) {
     const until = performance.now() + GATHER_MS
@@ -107,15 +112,15 @@ export function createAllowances({ sql, clock, log }: { sql: Pool; clock: () => 
   return { draw, giveBack, fittingCount }
 }
 
-/** A tenth of a second's worth: drawn part by part, every message would have a chunk of its own. */
+/** The parts of a tenth of a second. If single parts were drawn, every message would be a chunk. */
 const worthwhile = (limits: Limit[]) =>
   Math.max(1, Math.floor(Math.min(...limits.map(({ perSecond }) => perSecond)) / 10))
 
-/** How long limits that were emptied take until a draw is worthwhile again. */
+/** How long an empty limit needs until a draw is worthwhile again. */
 const refillMs = (limits: Limit[]) =>
   Math.ceil((worthwhile(limits) * 1000) / Math.min(...limits.map(({ perSecond }) => perSecond)))
 
-/** What the slowest limit holds when it is full: the others wait for it, and are full before. */
+/** The parts of the slowest limit when it is full. The other limits are full earlier. */
 function fullBurst(limits: Limit[]): number {
   const slowest = limits.reduce((a, b) => (b.perSecond < a.perSecond ? b : a))
   return Math.ceil(bucketOf(slowest).burst)

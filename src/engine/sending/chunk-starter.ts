@@ -11,10 +11,10 @@ export type ChunkStarterContext = {
   sql: Pool
   clock: () => Date
   log: Logger
-  gateways: Gateways
+  gateways: Pick<Gateways, 'serving'>
   worker: string
   allowances: Allowances
-  chunks: ActiveChunks
+  chunks: Pick<ActiveChunks, 'send'>
   /** Called when a chunk has ended, so that there may be room for another one. */
   onRoom(): void
 }
@@ -115,7 +115,7 @@ export class ChunkStarter {
     return 0
   }
 
-  /** The gateways with a free place: the least busy first, and among equals the one that was used longest ago. */
+  /** The gateways with a free place: the least busy first, and among equals the gateway that was used longest ago. */
   #freeGateways(lane: RunnableLane, turn: Turn): (LiveGateway | undefined)[] | 'busy' | 'down' {
     const { known, up, isElsewhere } = this.#servingOf(lane)
     if (!known) return [undefined] // no gateway serves the lane: its messages are refused
@@ -125,7 +125,7 @@ export class ChunkStarter {
     return free.length > 0 ? free.sort((a, b) => a.busy - b.busy || lastUse(a) - lastUse(b)) : 'busy'
   }
 
-  /** Messages of a shared lane that wait for one gateway are sent through it, whatever sender names it carries. */
+  /** Messages of a shared lane that wait for one gateway are sent through it. The list of its sender names does not matter. */
   #servingOf(lane: RunnableLane) {
     const name = isShared(lane) && lane.gatewayId ? undefined : lane.senderName
     return this.#context.gateways.serving(lane.channelType, lane.brandId, name)

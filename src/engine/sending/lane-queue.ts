@@ -23,7 +23,7 @@ export type LaneQueueContext = {
   isFull(channelType: ChannelType): boolean
 }
 
-/** What is left to be read of a channel's lanes; `channelType` is empty for the leases of a company. */
+/** The unread lanes of a channel, from `after` on. Without `channelType`: the unread leases of a company. */
 type Source = { channelType?: ChannelType; after?: Place }
 type Waiting = { companyId: number; sources: Source[]; pages: number; lanes: PagedLane[] }
 
@@ -55,12 +55,12 @@ export class LaneQueue {
     return new LaneQueue(context, companies)
   }
 
-  /** There may be another lane. */
+  /** True when there may be another lane. */
   hasMore(): boolean {
     return this.#companies.size > 0
   }
 
-  /** The lane whose turn it is; undefined when a company turned out to have none that may go now. */
+  /** The lane whose turn it is. Returns undefined when the next company turned out to have no lane that may send now. */
   async next(): Promise<PagedLane | undefined> {
     const company = this.#nextCompany()
     if (!company) return undefined
@@ -70,7 +70,7 @@ export class LaneQueue {
     return lane
   }
 
-  /** So many messages of a lane went; what is left of it comes again, behind the other lanes of its company. */
+  /** Counts messages that were started. The rest of the lane comes again, behind the other lanes of its company. */
   served(lane: PagedLane, messages: number): void {
     this.#context.turns.served(lane.companyId, messages)
     if (messages > 0 && !lane.leaseId && lane.waiting > messages) {
@@ -86,7 +86,7 @@ export class LaneQueue {
     return next
   }
 
-  /** Of companies that were not read yet, the next ones in turn are read together with this one. */
+  /** Reads the first pages of this company and of the next companies together, to save statements. */
   async #read(company: Waiting) {
     if (company.pages > 0) return this.#readPage([company], NEXT_PAGE)
     const { turns } = this.#context
@@ -113,17 +113,17 @@ export class LaneQueue {
   }
 }
 
-/** Adds what was read to a company's lanes, and notes where the next page of each source begins. */
+/** Adds a page to the lanes of a company, and notes where the next page of each source begins. */
 function take(company: Waiting, read: PagedLane[], limit: number) {
   company.pages += 1
   company.lanes.push(...read.toSorted(inTurn))
   const bySource = Map.groupBy(read, ({ leaseId, channelType }) => (leaseId ? undefined : channelType))
   company.sources = [...bySource].flatMap(([channelType, lanes]) => {
-    if (lanes.length < limit) return [] // read to its end
-    const { place, placeId } = lanes.at(-1)!
-    return { ...(channelType ? { channelType } : {}), after: { place, id: placeId } }
+    const last = lanes.at(-1)
+    if (!last || lanes.length < limit) return [] // read to its end
+    return { ...(channelType ? { channelType } : {}), after: { place: last.place, id: last.placeId } }
   })
 }
 
-/** The sort is stable, so of one lane its leases come first. */
+/** The sort is stable, so the leases of a lane come before the lane. */
 const inTurn = (a: PagedLane, b: PagedLane) => (a.servedAt === b.servedAt ? 0 : a.servedAt - b.servedAt)

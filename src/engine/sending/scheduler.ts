@@ -20,7 +20,7 @@ export type SchedulerContext = {
   log: Logger
   billingZone: string
   recorder: Recorder
-  gateways: Gateways
+  gateways: Pick<Gateways, 'serving' | 'carriersOf' | 'ofChannel'>
   worker: string
   /** Decrypts the texts of verification codes. */
   codes?: CodeBox | undefined
@@ -47,7 +47,7 @@ export class Scheduler {
   readonly #sharesOfOthers = createTurns(WEIGHTS)
   readonly #sharesOfCodes = createTurns([1])
   /** By priority. */
-  readonly #companyTurns = [CODES, ...OTHERS].map(() => new CompanyTurns())
+  readonly #companyTurns = new Map([CODES, ...OTHERS].map(priority => [priority, new CompanyTurns()]))
   readonly #wakeUp = new WakeUp()
   readonly #wakeUpOfCodes = new WakeUp()
   readonly #sending: Loop[]
@@ -107,7 +107,7 @@ export class Scheduler {
 
   /**
    * A gateway that had no place for one lane counts as full until the turn ends. Otherwise a place that becomes free
-   * during the turn would go to a lower priority that asks next, and not to the higher one that has just asked.
+   * during the turn would go to a lower priority that asks next, and not to the higher priority that has just asked.
    */
   async #turnOfOthers() {
     const usedUp = new Map()
@@ -155,9 +155,15 @@ export class Scheduler {
     const withLeases = companiesWithLeases(sql, now)
     const queues = priorities.map(priority => {
       const isFull = (channelType: ChannelType) => this.#isChannelFull(channelType, priority, turn)
-      return LaneQueue.open({ sql, priority, now, withLeases, turns: this.#companyTurns[priority]!, isFull })
+      return LaneQueue.open({ sql, priority, now, withLeases, turns: this.#turnsOf(priority), isFull })
     })
     return Promise.all(queues)
+  }
+
+  #turnsOf(priority: number): CompanyTurns {
+    const turns = this.#companyTurns.get(priority)
+    if (!turns) throw new Error(`There is no priority ${priority}`)
+    return turns
   }
 
   /**

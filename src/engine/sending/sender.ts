@@ -14,7 +14,7 @@ const LOST_RETRY_MS = 1000
 export type ChunkInProgress = {
   /** True as long as the lease is ours and the lane is not blocked. */
   mayContinue(): boolean
-  /** Parts submitted so far, whatever the gateway answered. */
+  /** Parts submitted so far, with any result. */
   submittedParts: number
   /** Most messages of a slice: about what its gateway takes within a second. */
   sliceSize: number
@@ -23,7 +23,7 @@ export type ChunkInProgress = {
 }
 
 /**
- * Sends the messages of a chunk through a gateway, slice by slice: refuses what may no longer be sent, submits the rest
+ * Sends the messages of a chunk through a gateway, slice by slice: refuses messages that may not be sent, submits the rest
  * and records every result. Resolves when the gateway has answered. `recorded` resolves when all results are committed,
  * so that the next chunk can be sent meanwhile. `left` are the messages to be sent later.
  */
@@ -69,7 +69,8 @@ function decryptCodes(work: Work, messages: Attempt[]): Attempt[] {
   return messages.flatMap(message => {
     if (!message.sealed) return [message]
     try {
-      return [{ ...message, ...work.codes!.open(message.sealed) }]
+      if (!work.codes) throw new Error('Without the secret of the installation no code can be decrypted')
+      return [{ ...message, ...work.codes.open(message.sealed) }]
     } catch {
       work.log.error({ messageUuid: message.uuid, companyId: work.lane.companyId }, 'code.unreadable')
       return refuseAll(work, [message], errorCodes.refusedByChannel)

@@ -1,55 +1,54 @@
-/** Who goes first when several kinds of work wait for the same way out. */
+/** Decides which kind of work is served next when several kinds wait for the same gateways. */
 export type Turns = {
-  /** Of the kinds that have something waiting, the one whose turn it is. */
+  /** The kind of work whose turn it is, among the kinds that have work. */
   next(isWaiting: (kind: number) => boolean): number | undefined
   served(kind: number, messages: number): void
 }
 
-/** Arrears of two chunks of the lightest kind are remembered: who had nothing to send for an hour has no claim to it. */
+/** A kind that was served less than its share may catch up on this much: about two chunks of the lightest kind. */
 const MOST_ARREARS = 4000
 
 /**
- * Shares the ways out by weight: of two kinds with weights 4 and 1 that both have work, the first gets four messages
- * out for each one of the second, and neither is ever left out. A kind of infinite weight goes before all others.
+ * Shares the gateways by weight. Of two kinds with weights 4 and 1 that both have work, the first sends four messages for
+ * each message of the second, and both are always served. A kind of infinite weight is served before all others.
  */
 export function createTurns(weights: readonly number[]): Turns {
-  const due = weights.map(() => 0)
+  /** `due`: messages that were sent, divided by the weight. The kind with the smallest value is next. */
+  const kinds = weights.map((weight, kind) => ({ kind, weight, due: 0 }))
 
   return {
     next(isWaiting) {
-      let first: number | undefined
-      for (let kind = 0; kind < due.length; kind++) {
-        if (isWaiting(kind) && (first === undefined || due[kind]! < due[first]!)) first = kind
-      }
-      return first
+      const waiting = kinds.filter(({ kind }) => isWaiting(kind))
+      const [first, ...others] = waiting
+      return first && others.reduce((next, other) => (other.due < next.due ? other : next), first).kind
     },
     served(kind, messages) {
-      due[kind]! += messages / weights[kind]!
-      const latest = Math.max(...due)
-      for (let other = 0; other < due.length; other++) {
-        if (weights[other] === Number.POSITIVE_INFINITY) continue
-        due[other] = Math.max(due[other]!, latest - MOST_ARREARS)
-      }
+      const served = kinds[kind]
+      if (!served) throw new Error(`There is no kind of work ${kind}`)
+      served.due += messages / served.weight
+      const latest = Math.max(...kinds.map(({ due }) => due))
+      for (const other of kinds)
+        if (other.weight !== Number.POSITIVE_INFINITY) other.due = Math.max(other.due, latest - MOST_ARREARS)
     },
   }
 }
 
-/** The least that a chunk counts: small chunks cost the engine nearly as much as large ones. */
+/** The least that a chunk counts, in messages: the engine needs nearly as long for a small chunk as for a large one. */
 const LEAST_COST = 250
-/** What an attempt counts of which nothing could be sent. */
+/** How much an attempt counts that sent no message. */
 const ATTEMPT_COST = 20
-/** Companies that are remembered before those are forgotten that have no more than their share. */
+/** When more companies are remembered, the companies that had no more than their share are forgotten. */
 const MOST_REMEMBERED = 1000
 
 /**
- * Shares the engine between companies: the company that has had least goes next, and one that had nothing to send has
- * no claim to what it left. A company with thousands of lanes gets as much as one with a single lane.
+ * Shares the engine between companies: the company that was served least is next. A company that had no work for a while
+ * does not get that time later. A company with thousands of lanes gets as much as a company with a single lane.
  */
 export class CompanyTurns {
   readonly #had = new Map<number, number>()
   #share = 0
 
-  /** The company with the smallest one is next. */
+  /** The company with the smallest value is next. */
   placeOf(companyId: number): number {
     return Math.max(this.#had.get(companyId) ?? 0, this.#share)
   }

@@ -18,7 +18,7 @@ export type SenderContext = {
   codes?: CodeBox | undefined
 }
 
-/** What is known while the messages of a chunk are sent. */
+/** The state of a chunk while its messages are sent. */
 export type Work = SenderContext & {
   lane: RunnableLane
   /** Batches of the recorder that contain results of this chunk. */

@@ -12,19 +12,19 @@ export type DeadlinesContext = { sql: Pool; clock: () => Date; log: Logger; reco
 
 type Deadline = Awaited<ReturnType<typeof takeDeadlines>>[number]
 
-/** What could not be written will hardly be written in a second from now. */
+/** A range with a message that cannot be written is tried again after this time: a second later it would fail again. */
 const POSTPONED_MS = 3600_000
 
-/** Ends what has been without a receipt for its whole lifetime. One row speaks for a whole range of a lane. */
-export async function endOverdue(context: DeadlinesContext) {
+/** Fails messages that got no receipt within their lifetime. One deadline stands for a whole range of a lane. */
+export async function failOverdue(context: DeadlinesContext) {
   const now = context.clock()
-  for (const deadline of await takeDeadlines(context.sql, now)) await endAlone(context, deadline, now)
+  for (const deadline of await takeDeadlines(context.sql, now)) await failRange(context, deadline, now)
 }
 
-/** The trouble of one range is none of the others': it is taken again in half a minute. */
-async function endAlone(context: DeadlinesContext, deadline: Deadline, now: Date) {
+/** A range that fails does not stop the others. It is taken again in half a minute. */
+async function failRange(context: DeadlinesContext, deadline: Deadline, now: Date) {
   try {
-    const isAllWritten = await endRange(context, deadline, now)
+    const isAllWritten = await failMessagesOf(context, deadline, now)
     await closeDeadline(context.sql, deadline, isAllWritten ? LIFETIME_MS : await postponedBy(context, deadline, now))
   } catch (err) {
     if (isDatabaseAway(err)) throw err
@@ -33,7 +33,8 @@ async function endAlone(context: DeadlinesContext, deadline: Deadline, now: Date
   }
 }
 
-async function endRange({ sql, recorder }: DeadlinesContext, deadline: Deadline, now: Date): Promise<boolean> {
+/** Returns false when a message can never be written. */
+async function failMessagesOf({ sql, recorder }: DeadlinesContext, deadline: Deadline, now: Date): Promise<boolean> {
   const overdue = await overdueMessages(sql, deadline, new Date(now.getTime() - LIFETIME_MS))
   const final = { status: 'FAILED' as const, at: now, errorCode: errorCodes.lifetimeOver }
   let isAllWritten = true
@@ -47,7 +48,7 @@ async function endRange({ sql, recorder }: DeadlinesContext, deadline: Deadline,
   return isAllWritten
 }
 
-/** A range is due so long after the last message in it that is still SENT: one that is overdue would be due at once. */
+/** The deadline of a range counts from its last SENT message. An overdue message that stays SENT would make it due at once. */
 async function postponedBy({ sql }: DeadlinesContext, deadline: Deadline, now: Date): Promise<number> {
   const lastSent = await lastSentIn(sql, deadline)
   return lastSent ? Math.max(LIFETIME_MS, now.getTime() + POSTPONED_MS - lastSent.getTime()) : LIFETIME_MS

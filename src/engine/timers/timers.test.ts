@@ -10,7 +10,7 @@ import { aSingle } from '../../testing/factories.ts'
 import { aWorld, billingZone, type World } from '../../testing/world.ts'
 import type { Recorder } from '../recording/recorder.ts'
 import { SetAside } from '../recording/set-aside.ts'
-import { endWaiting, seeToTimers } from './timers.ts'
+import { failOverdueWaiting, runDueTimers } from './timers.ts'
 
 /** Timers that are due at the same time. A timer that fails does not stop the others. */
 
@@ -97,7 +97,7 @@ test.each(['complete', 'expire'] as const)(
     await setDue(kind, uuids)
     await anUnread()
     const recorder = aRecorder(new Map([[uuids[1]!, new SetAside('no')]]))
-    await seeToTimers(context(recorder))
+    await runDueTimers(context(recorder))
     expect(await fatesOf(uuids)).toEqual(['FAILED', 'CREATED', 'FAILED'])
     expect(await unreadTold()).toBe(1)
     expect(await timersLeft()).toEqual([])
@@ -107,10 +107,10 @@ test.each(['complete', 'expire'] as const)(
 test('a message that waits for its sending hours fails when its ttl ends, and is not sent when the hours begin', async () => {
   const tomorrow = new Date(now.getTime() + 24 * 3_600_000)
   const uuids = await accept(1, { sendAt: tomorrow, expiresAt: hourAgo, endsEarly: true })
-  await seeToTimers(context(aRecorder()))
+  await runDueTimers(context(aRecorder()))
   const [message] = await db.sql`select status, error_code from messages where uuid = ${uuids[0]!}`
   expect(message).toEqual({ status: 'FAILED', error_code: 453 })
-  await seeToTimers({ ...context(aRecorder()), clock: () => tomorrow })
+  await runDueTimers({ ...context(aRecorder()), clock: () => tomorrow })
   expect((await db.sql`select lane_id from messages where uuid = ${uuids[0]!}`)[0]).toEqual({ lane_id: null })
 })
 
@@ -119,7 +119,7 @@ test('a timer that cannot be processed now stays, and does not delay the others'
   await setDue('expire', uuids)
   await anUnread()
   const recorder = aRecorder(new Map([[uuids[1]!, new Error('not now')]]))
-  await seeToTimers(context(recorder))
+  await runDueTimers(context(recorder))
   expect(await fatesOf(uuids)).toEqual(['FAILED', 'CREATED', 'FAILED'])
   expect(await unreadTold()).toBe(1)
   expect(await timersLeft()).toEqual([['expire', uuids[1]]])
@@ -128,9 +128,9 @@ test('a timer that cannot be processed now stays, and does not delay the others'
 test('an unread message causes one callback, although two engines took its timer', async () => {
   const uuid = await anUnread()
   const take = () => db.sql`update message_timers set until = '-infinity'` // the engine that claimed it was frozen until the claim ran out
-  await Promise.all([seeToTimers(context(aRecorder())), take().then(() => seeToTimers(context(aRecorder())))])
+  await Promise.all([runDueTimers(context(aRecorder())), take().then(() => runDueTimers(context(aRecorder())))])
   await take()
-  await seeToTimers(context(aRecorder()))
+  await runDueTimers(context(aRecorder()))
   expect(await unreadTold()).toBe(1)
   expect(await timersLeft()).toEqual([])
   expect(await fatesOf([uuid])).toEqual(['DELIVERED'])
@@ -139,6 +139,6 @@ test('an unread message causes one callback, although two engines took its timer
 test('messages that waited too long fail, although one of them can never be written', async () => {
   const uuids = await accept(3, { expiresAt: hourAgo })
   const recorder = aRecorder(new Map([[uuids[0]!, new SetAside('no')]]))
-  await endWaiting(context(recorder))
+  await failOverdueWaiting(context(recorder))
   expect(await fatesOf(uuids)).toEqual(['CREATED', 'FAILED', 'FAILED'])
 })
