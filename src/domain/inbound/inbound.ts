@@ -14,12 +14,12 @@ import { inboundItem } from './item.ts'
 import { type InboundChannel, inOrder, isInboundChannel, ruleFor, type Verdict, verdictOn } from './rule.ts'
 import * as store from './store.ts'
 
-/** What a subscriber wrote. `from` is a number, or `chat:` and the address of a chat whose number is looked up here. */
+/** A message from a subscriber. `from` is a number, or `chat:` and the address of a chat. Its number is looked up here. */
 export type InboundMessage = { from: string; to: string; text: string; receivedAt: Date; providerId?: string }
 
 /**
- * What became of it: nobody heard it, its writer is not known by number, it was kept for a company, the gateway had told
- * of it before, or it was a stop word, which may be kept as well.
+ * The result for an inbound message: no rule matches it, the number of its subscriber is unknown, it is stored for a
+ * company, it was stored before, or it is a stop word. A stop word may be stored as well.
  */
 export type InboundOutcome =
   | { kind: 'ignored' }
@@ -30,9 +30,9 @@ export type InboundOutcome =
 type Kept = { kind: 'kept'; companyId: number; messageUuid: string } | { kind: 'repeated'; companyId: number }
 
 /**
- * Takes what came in through a gateway, over its connection or by webhook, in one transaction: keeps it for the company
- * it was written to, tells whoever its rule says, and recognises stop words. Done again with the same
- * `providerId`, it changes nothing.
+ * Records a message that a gateway received, over its connection or by webhook. One transaction stores it for the
+ * company, creates the callbacks that the rule asks for, and obeys stop words. A second call with the same `providerId`
+ * changes nothing.
  */
 export async function takeInbound(
   sql: Sql,
