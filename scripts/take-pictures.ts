@@ -12,7 +12,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { wholeBrowserPath } from '../e2e/browser.ts'
-import { someTraffic } from '../e2e/overview-traffic.ts'
+import { someTraffic } from '../e2e/cabinet/overview-traffic.ts'
 import { loadConfig } from '../src/config.ts'
 import { openDatabase } from '../src/db/database.ts'
 

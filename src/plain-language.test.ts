@@ -24,10 +24,8 @@ const patterns: Record<string, RegExp> = {
 /** Folders and files that are not rewritten yet. The list only gets shorter. */
 const unfinished: string[] = [
   'CHANGELOG.md',
-  'e2e/cabinet',
-  'e2e/looks.ts',
-  'e2e/service.ts',
-  'e2e/widget',
+  'e2e/cabinet/',
+  'e2e/widget/',
   'src/domain/',
   'src/http/cabinet/',
   'src/testing/',

@@ -1,10 +1,10 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type VerifierChannel, verifierChannels } from '../src/domain/verifiers/verifier.ts'
-import { eventually } from '../src/testing/eventually.ts'
-import { wrongCode } from '../src/testing/verification.ts'
-import { hasBrowser, useBrowser } from './browser.ts'
-import { useSite } from './pages.ts'
+import { type VerifierChannel, verifierChannels } from '../../src/domain/verifiers/verifier.ts'
+import { eventually } from '../../src/testing/eventually.ts'
+import { wrongCode } from '../../src/testing/verification.ts'
+import { hasBrowser, useBrowser } from '../browser.ts'
+import { useSite } from '../pages.ts'
 import { useService } from './service.ts'
 
 /** The widget in a browser, on the page of a site, with the real service and simulated operators. */

@@ -2,15 +2,15 @@ import { readFile } from 'node:fs/promises'
 import { parse } from 'node:querystring'
 import type { Page } from 'playwright-core'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { changeVerifier, requireAnyVerifier } from '../src/domain/verifiers/verifiers.ts'
-import { aMessagingSide, type MessagingSide } from '../src/testing/conformance/messaging-world.ts'
-import { useEngines } from '../src/testing/engines.ts'
-import { examplesFolder, useExampleServers } from '../src/testing/example-server.ts'
-import { useMessagingApi } from '../src/testing/messaging-api.ts'
-import { codeGateways, codeIn, handedText, secret } from '../src/testing/verification.ts'
-import { aWidget } from '../src/testing/widget.ts'
-import { hasBrowser, useBrowser } from './browser.ts'
-import { bodyOf, useServer } from './pages.ts'
+import { changeVerifier, requireAnyVerifier } from '../../src/domain/verifiers/verifiers.ts'
+import { aMessagingSide, type MessagingSide } from '../../src/testing/conformance/messaging-world.ts'
+import { useEngines } from '../../src/testing/engines.ts'
+import { examplesFolder, useExampleServers } from '../../src/testing/example-server.ts'
+import { useMessagingApi } from '../../src/testing/messaging-api.ts'
+import { codeGateways, codeIn, handedText, secret } from '../../src/testing/verification.ts'
+import { aWidget } from '../../src/testing/widget.ts'
+import { hasBrowser, useBrowser } from '../browser.ts'
+import { bodyOf, useServer } from '../pages.ts'
 
 /** The pages in docs/examples, and the lines and the policy in docs/widget.md, in a real browser. */
 
@@ -21,7 +21,7 @@ const servers = useExampleServers()
 let tidingsUrl: string
 let side: MessagingSide
 
-const guide = new URL('../docs/widget.md', import.meta.url)
+const guide = new URL('../../docs/widget.md', import.meta.url)
 
 /** A site that serves one page everywhere, and takes what the page sends. */
 const site = { html: '', headers: {} as Record<string, string>, take: async (_body: string): Promise<void> => {} }

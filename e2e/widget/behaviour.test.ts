@@ -1,8 +1,8 @@
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { eventually } from '../src/testing/eventually.ts'
-import { hasBrowser, useBrowser } from './browser.ts'
-import { type PageContent, useSite } from './pages.ts'
+import { eventually } from '../../src/testing/eventually.ts'
+import { hasBrowser, useBrowser } from '../browser.ts'
+import { type PageContent, useSite } from '../pages.ts'
 import { CODE, challengeOf, providerScript, type Scene, useStubApi } from './stub-api.ts'
 
 /** How the widget behaves in the browser, whatever the service answers. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { bodyOf, useServer } from './pages.ts'
+import { bodyOf, useServer } from '../pages.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: requests and answers are for each test to say
 type Json = any
@@ -33,7 +33,7 @@ export function useStubApi() {
     if (request.method === 'OPTIONS') return void response.writeHead(204).end()
     const path = new URL(request.url!, 'http://stub').pathname.slice('/widget/'.length)
     if (request.method === 'GET') {
-      const content = files.get(path) ?? (await readFile(new URL(`../dist/widget/${path}`, import.meta.url), 'utf8'))
+      const content = files.get(path) ?? (await readFile(new URL(`../../dist/widget/${path}`, import.meta.url), 'utf8'))
       return void response.writeHead(200, { 'content-type': types[path.split('.').at(-1)!]! }).end(content)
     }
     const answer = answerTo(path.slice('api/'.length) as Path, JSON.parse(await bodyOf(request)))

@@ -1,4 +1,4 @@
-import type { Pool } from '../src/db/sql.ts'
+import type { Pool } from '../../src/db/sql.ts'
 
 const channels = [
   ['SMS', 1, 0.31],

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { eventually } from '../src/testing/eventually.ts'
-import type { useBrowser } from './browser.ts'
+import { eventually } from '../../src/testing/eventually.ts'
+import type { useBrowser } from '../browser.ts'
 import { type Cabinet, enter, openPage, seriousFindings, watchFaults } from './cabinet.ts'
 
 /** The screens that every page of the cabinet is looked at on: both widths, languages and themes, and the one between. */

@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { makeDemoWidget } from '../src/commands/service/demo-widget.ts'
-import { useDemo } from '../src/testing/demo.ts'
-import { useEngines } from '../src/testing/engines.ts'
-import { eventually } from '../src/testing/eventually.ts'
-import { codeGateways, codeIn, secret } from '../src/testing/verification.ts'
-import { hasBrowser, useBrowser } from './browser.ts'
+import { makeDemoWidget } from '../../src/commands/service/demo-widget.ts'
+import { useDemo } from '../../src/testing/demo.ts'
+import { useEngines } from '../../src/testing/engines.ts'
+import { eventually } from '../../src/testing/eventually.ts'
+import { codeGateways, codeIn, secret } from '../../src/testing/verification.ts'
+import { hasBrowser, useBrowser } from '../browser.ts'
 
 /** `/widget/demo` in a real browser, with simulated operators. */
 

@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module'
 import type { Locator, Page } from 'playwright-core'
 import { afterEach, describe, expect, test } from 'vitest'
-import { eventually } from '../src/testing/eventually.ts'
-import { hasBrowser, useBrowser } from './browser.ts'
-import { useSite } from './pages.ts'
+import { eventually } from '../../src/testing/eventually.ts'
+import { hasBrowser, useBrowser } from '../browser.ts'
+import { useSite } from '../pages.ts'
 import { challengeOf, providerScript, refusal, type Scene, useStubApi } from './stub-api.ts'
 
 /**

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { aPerson, ofCompany } from '../src/testing/cabinet.ts'
-import { aGateway, useEngines } from '../src/testing/engines.ts'
-import { aCompany, anApprovedSender, aPartner, numberOf } from '../src/testing/factories.ts'
-import { hasBrowser, useBrowser } from './browser.ts'
+import { aPerson, ofCompany } from '../../src/testing/cabinet.ts'
+import { aGateway, useEngines } from '../../src/testing/engines.ts'
+import { aCompany, anApprovedSender, aPartner, numberOf } from '../../src/testing/factories.ts'
+import { hasBrowser, useBrowser } from '../browser.ts'
 import { enter, useCabinet } from './cabinet.ts'
 import { extremes, lookAt } from './looks.ts'
 

@@ -1,15 +1,15 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { changeVerifier, createVerifier, requireAnyVerifier } from '../src/domain/verifiers/verifiers.ts'
-import { aPerson, ofCompany } from '../src/testing/cabinet.ts'
-import { aMessagingSide, type MessagingSide } from '../src/testing/conformance/messaging-world.ts'
-import { useEngines } from '../src/testing/engines.ts'
-import { eventually } from '../src/testing/eventually.ts'
-import { codeGateways, codeIn, handedText, secret } from '../src/testing/verification.ts'
-import { hasBrowser, useBrowser } from './browser.ts'
+import { changeVerifier, createVerifier, requireAnyVerifier } from '../../src/domain/verifiers/verifiers.ts'
+import { aPerson, ofCompany } from '../../src/testing/cabinet.ts'
+import { aMessagingSide, type MessagingSide } from '../../src/testing/conformance/messaging-world.ts'
+import { useEngines } from '../../src/testing/engines.ts'
+import { eventually } from '../../src/testing/eventually.ts'
+import { codeGateways, codeIn, handedText, secret } from '../../src/testing/verification.ts'
+import { hasBrowser, useBrowser } from '../browser.ts'
+import { bodyOf, useServer } from '../pages.ts'
 import { enter, openPage, useCabinet, watchFaults } from './cabinet.ts'
 import { expectGoodDialog, extremes, lookAt } from './looks.ts'
-import { bodyOf, useServer } from './pages.ts'
 
 const cabinet = useCabinet()
 const browser = useBrowser()
