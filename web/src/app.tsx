@@ -7,7 +7,7 @@ import { router } from './router.tsx'
 import { queryClient } from './session.ts'
 
 /** Nothing is told before a person has done something, so the first load goes without it. */
-const Toasts = lazy(() => import('./parts/toasts.tsx'))
+const Toasts = lazy(() => import('./parts/dialogs/toasts.tsx'))
 
 export const App = ({ nonce }: { nonce: string }) => (
   <MantineProvider

@@ -1,4 +1,4 @@
-import type { IconName } from './parts/icon.tsx'
+import type { IconName } from './parts/content/icon.tsx'
 import type { Me, Right } from './session.ts'
 import type { Key } from './words/words.ts'
 

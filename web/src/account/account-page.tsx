@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { PageHead } from '../parts/page-head.tsx'
+import { PageHead } from '../parts/pages/page-head.tsx'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import styles from './account.module.css'

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import type { Preferences } from '../../../src/http/cabinet/account.ts'
 import { ask } from '../api.ts'
-import { tellDone, tellProblem } from '../parts/toast.tsx'
+import { tellDone, tellProblem } from '../parts/dialogs/toast.tsx'
 import { useRefreshMe } from '../session.ts'
 import { currentWords } from '../words/words.ts'
 

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useClipboard } from '@mantine/hooks'
-import { Dialog } from '../parts/dialog.tsx'
-import { Icon } from '../parts/icon.tsx'
+import { Icon } from '../parts/content/icon.tsx'
+import { Dialog } from '../parts/dialogs/dialog.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './account.module.css'
 

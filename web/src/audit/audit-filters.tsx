@@ -1,6 +1,6 @@
 import { NativeSelect, TextInput, UnstyledButton } from '@mantine/core'
 import { type FormEvent, useEffect, useState } from 'react'
-import { Icon } from '../parts/icon.tsx'
+import { Icon } from '../parts/content/icon.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './audit.module.css'
 import { useFilter, type What } from './audit.ts'

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { isInn } from '../../../src/base/inn.ts'
 import type { NewCompany } from '../../../src/http/cabinet/company-list.ts'
-import { useKept } from '../parts/kept-form.ts'
+import { useKept } from '../parts/forms/kept-form.ts'
 import type { Key } from '../words/words.ts'
 
 /** What a form keeps while it is filled in; a budget may be empty. */

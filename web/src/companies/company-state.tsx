@@ -1,4 +1,4 @@
-import { Status } from '../parts/status.tsx'
+import { Status } from '../parts/content/status.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './companies.module.css'
 import type { Shown } from './companies.ts'

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useFormats } from '../format.ts'
 import { useClock } from '../overview/clock.ts'
-import table from '../parts/table.module.css'
+import table from '../parts/lists/table.module.css'
 import { useWords } from '../words/words.ts'
 import { BudgetBar } from './budget-bar.tsx'
 import styles from './companies.module.css'

@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { Icon } from '../parts/icon.tsx'
-import { PageHead } from '../parts/page-head.tsx'
-import { Tabs } from '../parts/tabs.tsx'
+import { Icon } from '../parts/content/icon.tsx'
+import { PageHead } from '../parts/pages/page-head.tsx'
+import { Tabs } from '../parts/pages/tabs.tsx'
 import { useWords } from '../words/words.ts'
 
 type Props = { note?: ReactNode; action?: ReactNode; children: ReactNode }

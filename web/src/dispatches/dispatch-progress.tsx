@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useFormats } from '../format.ts'
-import { Icon, type IconName } from '../parts/icon.tsx'
+import { Icon, type IconName } from '../parts/content/icon.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './dispatch-page.module.css'
 import { handedOf, totalOf, type Whole } from './dispatches.ts'

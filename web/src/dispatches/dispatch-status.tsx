@@ -1,5 +1,5 @@
-import type { IconName } from '../parts/icon.tsx'
-import { Status, type StatusKind } from '../parts/status.tsx'
+import type { IconName } from '../parts/content/icon.tsx'
+import { Status, type StatusKind } from '../parts/content/status.tsx'
 import { useWords } from '../words/words.ts'
 import type { Listed } from './dispatches.ts'
 

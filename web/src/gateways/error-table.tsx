@@ -1,6 +1,6 @@
 import { useFormats } from '../format.ts'
-import table from '../parts/table.module.css'
-import { useTrafficNames } from '../parts/traffic-names.ts'
+import table from '../parts/lists/table.module.css'
+import { useTrafficNames } from '../parts/names/traffic-names.ts'
 import { useWords } from '../words/words.ts'
 import styles from './gateways.module.css'
 import type { GatewayDetails } from './gateways.ts'

@@ -7,7 +7,7 @@ import type {
   ListedGateway,
 } from '../../../src/http/cabinet/gateways.ts'
 import { ask, type Wire } from '../api.ts'
-import { tellDone } from '../parts/toast.tsx'
+import { tellDone } from '../parts/dialogs/toast.tsx'
 import { useWords } from '../words/words.ts'
 
 export type Gateway = Wire<ListedGateway>

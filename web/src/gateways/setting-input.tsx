@@ -1,5 +1,5 @@
 import { NativeSelect, NumberInput, Textarea, TextInput } from '@mantine/core'
-import { PasswordField } from '../parts/password-field.tsx'
+import { PasswordField } from '../parts/forms/password-field.tsx'
 import { type Key, useWords } from '../words/words.ts'
 import styles from './gateways.module.css'
 import type { Field } from './gateways.ts'

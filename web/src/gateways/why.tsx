@@ -1,5 +1,5 @@
 import { useFormats } from '../format.ts'
-import { Icon, type IconName } from '../parts/icon.tsx'
+import { Icon, type IconName } from '../parts/content/icon.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './gateways.module.css'
 import type { GatewayDetails } from './gateways.ts'

@@ -1,6 +1,6 @@
 import { useFormats } from '../format.ts'
-import { Status, type StatusKind } from '../parts/status.tsx'
-import table from '../parts/table.module.css'
+import { Status, type StatusKind } from '../parts/content/status.tsx'
+import table from '../parts/lists/table.module.css'
 import { type Key, useWords } from '../words/words.ts'
 import styles from './health.module.css'
 import type { Health } from './health-page.tsx'

@@ -1,6 +1,6 @@
 import { useFormats } from '../format.ts'
-import { Status } from '../parts/status.tsx'
-import table from '../parts/table.module.css'
+import { Status } from '../parts/content/status.tsx'
+import table from '../parts/lists/table.module.css'
 import { useWords } from '../words/words.ts'
 import styles from './health.module.css'
 import type { Health } from './health-page.tsx'

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useFormats } from '../format.ts'
 import { groupedNumber } from '../messages/names.ts'
-import table from '../parts/table.module.css'
+import table from '../parts/lists/table.module.css'
 import { useWords } from '../words/words.ts'
 import styles from './links.module.css'
 import type { ShortLink } from './links.ts'

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useFormats } from '../format.ts'
-import { Icon } from '../parts/icon.tsx'
+import { Icon } from '../parts/content/icon.tsx'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import styles from './messages.module.css'

@@ -1,5 +1,5 @@
 import { useFormats } from '../format.ts'
-import { useTrafficNames } from '../parts/traffic-names.ts'
+import { useTrafficNames } from '../parts/names/traffic-names.ts'
 import { useWords } from '../words/words.ts'
 import type { Life, Moment } from './messages.ts'
 

@@ -1,5 +1,5 @@
 import { useFormats } from '../format.ts'
-import { Pair, Pairs } from '../parts/pairs.tsx'
+import { Pair, Pairs } from '../parts/content/pairs.tsx'
 import { useWords } from '../words/words.ts'
 import type { Life } from './messages.ts'
 

@@ -1,6 +1,6 @@
 import type { ChannelType } from '../../../src/base/channel-types.ts'
 import type { Brand } from '../../../src/domain/numbering/brand.ts'
-import type { StatusKind } from '../parts/status.tsx'
+import type { StatusKind } from '../parts/content/status.tsx'
 
 export const statusNames = ['sending', 'sent', 'delivered', 'undelivered', 'unsent'] as const
 export type StatusName = (typeof statusNames)[number]

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { Icon } from '../parts/icon.tsx'
+import { Icon } from '../parts/content/icon.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './messages.module.css'
 

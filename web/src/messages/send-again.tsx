@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { Icon } from '../parts/icon.tsx'
+import { Icon } from '../parts/content/icon.tsx'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import type { Life } from './messages.ts'

@@ -1,4 +1,4 @@
-import { useTrafficNames } from '../parts/traffic-names.ts'
+import { useTrafficNames } from '../parts/names/traffic-names.ts'
 import { useWords } from '../words/words.ts'
 import styles from './message.module.css'
 import { isKnownReason, meaningOf } from './names.ts'

@@ -1,7 +1,7 @@
 import { Radio } from '@mantine/core'
 import { useState } from 'react'
 import type { CorrectionForm } from '../../../src/http/cabinet/money.ts'
-import radio from '../parts/radio-choice.module.css'
+import radio from '../parts/forms/radio-choice.module.css'
 import { useWords } from '../words/words.ts'
 import { BalanceDialog, type BalanceDialogProps } from './balance-dialog.tsx'
 import type { Money } from './money.ts'

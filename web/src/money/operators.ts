@@ -1,5 +1,5 @@
 import type { Brand } from '../../../src/domain/numbering/brand.ts'
-import { useTrafficNames } from '../parts/traffic-names.ts'
+import { useTrafficNames } from '../parts/names/traffic-names.ts'
 
 const brands: readonly string[] = ['MTS', 'BEELINE', 'MEGAFON', 'TELE2'] satisfies Brand[]
 

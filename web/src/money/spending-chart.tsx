@@ -1,7 +1,7 @@
 import { VisuallyHidden } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { useState } from 'react'
-import chart from '../parts/chart.module.css'
+import chart from '../parts/charts/chart.module.css'
 import { useWords } from '../words/words.ts'
 import { LONG, useMoneyFormats } from './amounts.ts'
 import styles from './money.module.css'

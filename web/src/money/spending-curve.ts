@@ -1,4 +1,4 @@
-import { scaleOf } from '../parts/scale.ts'
+import { scaleOf } from '../parts/charts/scale.ts'
 import type { Money } from './money.ts'
 
 type Spent = Pick<Money, 'days' | 'daysInMonth' | 'month' | 'budget' | 'free' | 'reserved' | 'pace' | 'forecast'>

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
-import { Icon } from '../parts/icon.tsx'
-import { Section } from '../parts/section.tsx'
+import { Icon } from '../parts/content/icon.tsx'
+import { Section } from '../parts/content/section.tsx'
 import { emptyStep, MOST_STEPS, type StepDraft } from '../send/send.ts'
 import { StepFields } from '../send/step-fields.tsx'
 import { useWords } from '../words/words.ts'

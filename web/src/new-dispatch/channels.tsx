@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { ClientChannel } from '../../../src/base/channel-types.ts'
 import { useFormats } from '../format.ts'
-import { Section } from '../parts/section.tsx'
+import { Section } from '../parts/content/section.tsx'
 import { emptyStep } from '../send/send.ts'
 import { useWords } from '../words/words.ts'
 import { Choice } from './choice.tsx'

@@ -1,6 +1,6 @@
 import { NativeSelect } from '@mantine/core'
-import { Section } from '../parts/section.tsx'
-import table from '../parts/table.module.css'
+import { Section } from '../parts/content/section.tsx'
+import table from '../parts/lists/table.module.css'
 import { useWords } from '../words/words.ts'
 import type { DraftUse } from './draft.ts'
 import styles from './new-dispatch.module.css'

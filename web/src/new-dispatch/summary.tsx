@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { useFormats } from '../format.ts'
-import table from '../parts/table.module.css'
+import table from '../parts/lists/table.module.css'
 import { useWords } from '../words/words.ts'
 import { useAmount, useSign } from './amounts.ts'
 import type { Draft } from './draft.ts'

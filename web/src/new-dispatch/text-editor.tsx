@@ -1,6 +1,6 @@
 import { Button, Switch } from '@mantine/core'
 import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react'
-import { Icon } from '../parts/icon.tsx'
+import { Icon } from '../parts/content/icon.tsx'
 import { useWords } from '../words/words.ts'
 import type { Draft, DraftUse } from './draft.ts'
 import { type Dear, dearSigns, measure, mostIn, rendered } from './message-text.ts'

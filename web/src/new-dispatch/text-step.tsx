@@ -1,6 +1,6 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import { useFormats } from '../format.ts'
-import { Section } from '../parts/section.tsx'
+import { Section } from '../parts/content/section.tsx'
 import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import { CascadeSteps } from './cascade-steps.tsx'

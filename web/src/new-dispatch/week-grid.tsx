@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react'
-import { clock, dayName, describeHours } from '../parts/week-hours.ts'
+import { clock, dayName, describeHours } from '../parts/names/week-hours.ts'
 import { useWords } from '../words/words.ts'
 import { allDays } from './draft.ts'
 import styles from './new-dispatch.module.css'

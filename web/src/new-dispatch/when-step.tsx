@@ -1,6 +1,6 @@
 import { NativeSelect, NumberInput, Switch, TextInput } from '@mantine/core'
-import { Section } from '../parts/section.tsx'
-import { termNames } from '../parts/week-hours.ts'
+import { Section } from '../parts/content/section.tsx'
+import { termNames } from '../parts/names/week-hours.ts'
 import { useWords } from '../words/words.ts'
 import { Choice } from './choice.tsx'
 import { rateTerms, type When } from './draft.ts'

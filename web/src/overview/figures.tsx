@@ -1,6 +1,6 @@
 import { useFormats } from '../format.ts'
-import { Figure, Figures as Row } from '../parts/figures.tsx'
-import { useTrafficNames } from '../parts/traffic-names.ts'
+import { Figure, Figures as Row } from '../parts/content/figures.tsx'
+import { useTrafficNames } from '../parts/names/traffic-names.ts'
 import { useWords } from '../words/words.ts'
 import { useClock } from './clock.ts'
 import { type Overview, useShowsSeveral } from './overview.ts'

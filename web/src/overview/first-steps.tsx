@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import { Icon } from '../parts/icon.tsx'
-import { PageLink } from '../parts/page-link.tsx'
+import { Icon } from '../parts/content/icon.tsx'
+import { PageLink } from '../parts/pages/page-link.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './overview.module.css'
 import type { Overview } from './overview.ts'

@@ -1,6 +1,6 @@
 import { useHotkeys } from '@mantine/hooks'
 import { lazy, Suspense, useState } from 'react'
-import { Icon } from '../parts/icon.tsx'
+import { Icon } from '../parts/content/icon.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './palette.module.css'
 

@@ -1,8 +1,8 @@
 import type { LinkAnswer } from '../../../src/http/cabinet/people.ts'
 import type { Wire } from '../api.ts'
 import { useFormats } from '../format.ts'
-import { CopyField } from '../parts/copy-field.tsx'
-import { Dialog } from '../parts/dialog.tsx'
+import { Dialog } from '../parts/dialogs/dialog.tsx'
+import { CopyField } from '../parts/forms/copy-field.tsx'
 import { useWords } from '../words/words.ts'
 
 type Props = { name: string; answer: Wire<LinkAnswer>; onClose(): void }

@@ -1,5 +1,5 @@
 import { Radio } from '@mantine/core'
-import styles from '../parts/radio-choice.module.css'
+import styles from '../parts/forms/radio-choice.module.css'
 import { useWords } from '../words/words.ts'
 import { type Roles, useKindOfPeople } from './people.ts'
 

@@ -1,5 +1,5 @@
-import { Dialog } from '../parts/dialog.tsx'
-import { Pair, Pairs } from '../parts/pairs.tsx'
+import { Pair, Pairs } from '../parts/content/pairs.tsx'
+import { Dialog } from '../parts/dialogs/dialog.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './review.module.css'
 

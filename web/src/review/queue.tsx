@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { useFigures } from '../dispatches/figures.ts'
-import { useTrafficNames } from '../parts/traffic-names.ts'
+import { useTrafficNames } from '../parts/names/traffic-names.ts'
 import { useWords } from '../words/words.ts'
 import styles from './review.module.css'
 import { type Item, isSame, type Open, searchOf } from './review.ts'

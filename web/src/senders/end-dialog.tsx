@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { Dialog } from '../parts/dialog.tsx'
-import { FormProblem } from '../parts/form-problem.tsx'
+import { Dialog } from '../parts/dialogs/dialog.tsx'
+import { FormProblem } from '../parts/forms/form-problem.tsx'
 import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
 

@@ -1,5 +1,5 @@
 import type { SenderStatus } from '../../../src/domain/senders/sender.ts'
-import { Band, Said } from '../parts/band.tsx'
+import { Band, Said } from '../parts/content/band.tsx'
 import { useWords } from '../words/words.ts'
 
 type Props = { of: { status: SenderStatus; comment: string | null }; denied: string; whatNext: string }

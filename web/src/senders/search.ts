@@ -1,6 +1,6 @@
 import { type Brand, brands } from '../../../src/domain/numbering/brand.ts'
 import { type CommonType, commonTypes } from '../../../src/domain/senders/sender.ts'
-import { type ListSearch, listSearchOf } from '../parts/list-search.ts'
+import { type ListSearch, listSearchOf } from '../parts/lists/list-search.ts'
 
 /** As the server names them; a list of its own, because the page imports types of the server alone. */
 export const nameStates = ['approved', 'waiting', 'rejected', 'suspended', 'over'] as const

@@ -7,8 +7,8 @@ import type {
   SenderPageAnswer,
 } from '../../../src/http/cabinet/senders.ts'
 import { ask, type Wire } from '../api.ts'
-import { queryOf } from '../parts/list-search.ts'
-import { tellDone } from '../parts/toast.tsx'
+import { tellDone } from '../parts/dialogs/toast.tsx'
+import { queryOf } from '../parts/lists/list-search.ts'
 import type { NameSearch } from './search.ts'
 
 export type Name = Wire<ListedName>

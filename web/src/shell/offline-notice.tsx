@@ -1,5 +1,5 @@
 import { useNetwork } from '@mantine/hooks'
-import { Icon } from '../parts/icon.tsx'
+import { Icon } from '../parts/content/icon.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './offline-notice.module.css'
 

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { NavigationPage } from '../navigation.ts'
-import { Icon } from '../parts/icon.tsx'
+import { Icon } from '../parts/content/icon.tsx'
 import { useWords } from '../words/words.ts'
 import { WaitingCount } from './waiting-count.tsx'
 

@@ -1,7 +1,7 @@
 import { createRoute, redirect, retainSearchParams } from '@tanstack/react-router'
 import { isSignedOut } from '../api.ts'
 import { homeOf } from '../navigation.ts'
-import { Forbidden, NotFoundPage } from '../parts/lost-pages.tsx'
+import { Forbidden, NotFoundPage } from '../parts/pages/lost-pages.tsx'
 import { rootRoute } from '../root-route.ts'
 import { type Me, queryClient, type Right, sessionQuery } from '../session.ts'
 import { languageOfDevice, showLanguage } from '../words/words.ts'

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ServiceAnswer } from '../../../src/http/cabinet/session.ts'
 import { ask } from '../api.ts'
-import { Icon, type IconName } from '../parts/icon.tsx'
+import { Icon, type IconName } from '../parts/content/icon.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './demo-logins.module.css'
 

@@ -1,7 +1,7 @@
 import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { languages } from '../languages.ts'
-import { Mark } from '../parts/mark.tsx'
+import { Mark } from '../parts/content/mark.tsx'
 import { chooseLanguage, languageNames, useWords } from '../words/words.ts'
 import styles from './entrance.module.css'
 import { Story } from './story.tsx'

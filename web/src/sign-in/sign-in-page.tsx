@@ -1,6 +1,6 @@
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { usePageTitle } from '../parts/page-head.tsx'
+import { usePageTitle } from '../parts/pages/page-head.tsx'
 import { goBackTo } from '../router.tsx'
 import { queryClient } from '../session.ts'
 import { useWords } from '../words/words.ts'

@@ -1,4 +1,4 @@
-import { Icon, type IconName } from '../parts/icon.tsx'
+import { Icon, type IconName } from '../parts/content/icon.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './story.module.css'
 

@@ -1,4 +1,4 @@
-import { useTrafficNames } from '../parts/traffic-names.ts'
+import { useTrafficNames } from '../parts/names/traffic-names.ts'
 import { dateFormat, numberFormat } from '../words/intl.ts'
 import { locales, useWords } from '../words/words.ts'
 import type { Place, Step, Tariff } from './tariffs.ts'

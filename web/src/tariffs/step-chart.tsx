@@ -1,6 +1,6 @@
 import { useElementSize } from '@mantine/hooks'
 import { useFormats } from '../format.ts'
-import chart from '../parts/chart.module.css'
+import chart from '../parts/charts/chart.module.css'
 import { useWords } from '../words/words.ts'
 import { useTariffFormats } from './names.ts'
 import styles from './tariffs.module.css'

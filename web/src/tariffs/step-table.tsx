@@ -1,6 +1,6 @@
 import { useFormats } from '../format.ts'
 import { useSign } from '../new-dispatch/amounts.ts'
-import table from '../parts/table.module.css'
+import table from '../parts/lists/table.module.css'
 import { useWords } from '../words/words.ts'
 import { useTariffFormats, useTariffNames } from './names.ts'
 import styles from './tariffs.module.css'

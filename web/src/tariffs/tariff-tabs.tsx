@@ -1,4 +1,4 @@
-import { Tabs } from '../parts/tabs.tsx'
+import { Tabs } from '../parts/pages/tabs.tsx'
 import { useWords } from '../words/words.ts'
 
 /** The prices, and what they come to. */

@@ -1,8 +1,8 @@
 import { Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { compilePattern, fillPlaces, fitPattern, placesIn, plainText } from '../../../src/domain/templates/pattern.ts'
-import { Section } from '../parts/section.tsx'
-import { Status } from '../parts/status.tsx'
+import { Section } from '../parts/content/section.tsx'
+import { Status } from '../parts/content/status.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './pattern.module.css'
 

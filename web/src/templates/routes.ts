@@ -1,5 +1,5 @@
 import { createRoute } from '@tanstack/react-router'
-import { editOf } from '../parts/list-search.ts'
+import { editOf } from '../parts/lists/list-search.ts'
 import { pageOf } from '../shell/page.ts'
 import { idIn, needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'

@@ -1,4 +1,4 @@
-import { type ListSearch, listSearchOf } from '../parts/list-search.ts'
+import { type ListSearch, listSearchOf } from '../parts/lists/list-search.ts'
 
 /** As the server names them; a list of its own, because the page imports types of the server alone. */
 export const templateStates = ['approved', 'waiting', 'rejected', 'over'] as const

@@ -6,8 +6,8 @@ import type {
   TemplatesAnswer,
 } from '../../../src/http/cabinet/templates.ts'
 import { ask, type Wire } from '../api.ts'
-import { queryOf } from '../parts/list-search.ts'
-import { tellDone } from '../parts/toast.tsx'
+import { tellDone } from '../parts/dialogs/toast.tsx'
+import { queryOf } from '../parts/lists/list-search.ts'
 import type { TemplateSearch } from './search.ts'
 
 export type Template = Wire<ListedTemplate>

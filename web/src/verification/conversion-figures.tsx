@@ -1,6 +1,6 @@
 import { useFormats } from '../format.ts'
 import { useClock } from '../overview/clock.ts'
-import { Figure, Figures } from '../parts/figures.tsx'
+import { Figure, Figures } from '../parts/content/figures.tsx'
 import { useWords } from '../words/words.ts'
 import type { Verification } from './verification.ts'
 

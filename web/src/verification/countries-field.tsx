@@ -1,6 +1,6 @@
 import { NativeSelect, UnstyledButton } from '@mantine/core'
-import { Icon } from '../parts/icon.tsx'
-import { Section } from '../parts/section.tsx'
+import { Icon } from '../parts/content/icon.tsx'
+import { Section } from '../parts/content/section.tsx'
 import { useWords } from '../words/words.ts'
 import type { FormProps } from './draft.ts'
 import styles from './verification.module.css'

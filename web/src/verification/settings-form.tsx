@@ -1,6 +1,6 @@
 import { NumberInput, TextInput } from '@mantine/core'
 import { useFormats } from '../format.ts'
-import { Section } from '../parts/section.tsx'
+import { Section } from '../parts/content/section.tsx'
 import { useWords } from '../words/words.ts'
 import { ChannelsField } from './channels-field.tsx'
 import { CountriesField } from './countries-field.tsx'

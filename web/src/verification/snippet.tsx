@@ -1,9 +1,9 @@
 import { Button, SegmentedControl } from '@mantine/core'
 import { useClipboard } from '@mantine/hooks'
 import { useState } from 'react'
-import { Icon } from '../parts/icon.tsx'
-import { PageLink } from '../parts/page-link.tsx'
-import { Section } from '../parts/section.tsx'
+import { Icon } from '../parts/content/icon.tsx'
+import { Section } from '../parts/content/section.tsx'
+import { PageLink } from '../parts/pages/page-link.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './verification.module.css'
 

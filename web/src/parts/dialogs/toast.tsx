@@ -1,7 +1,7 @@
 import { notifications } from '@mantine/notifications'
-import { describeProblem } from '../problems.ts'
-import { currentWords } from '../words/words.ts'
-import { Icon } from './icon.tsx'
+import { describeProblem } from '../../problems.ts'
+import { currentWords } from '../../words/words.ts'
+import { Icon } from '../content/icon.tsx'
 import styles from './toast.module.css'
 
 /** A line at the edge of the page that says what was done. */

@@ -1,14 +1,14 @@
 import { Button } from '@mantine/core'
 import { useClipboard } from '@mantine/hooks'
 import { Link, useLocation } from '@tanstack/react-router'
-import { isNotFound, ServerError } from '../api.ts'
-import { useFormats } from '../format.ts'
-import { pageAround } from '../navigation.ts'
-import { describeProblem } from '../problems.ts'
-import { useWords } from '../words/words.ts'
+import { isNotFound, ServerError } from '../../api.ts'
+import { useFormats } from '../../format.ts'
+import { pageAround } from '../../navigation.ts'
+import { describeProblem } from '../../problems.ts'
+import { useWords } from '../../words/words.ts'
+import { Icon } from '../content/icon.tsx'
 import { Blank } from './blank.tsx'
 import styles from './error-state.module.css'
-import { Icon } from './icon.tsx'
 
 /** `level` is 1 in place of a whole page, which has no other heading. */
 type Props = { error: unknown; onRetry(): void; level?: 1 | 2 }

@@ -1,7 +1,7 @@
-import type { SenderStatus } from '../../../src/domain/senders/sender.ts'
-import { useWords } from '../words/words.ts'
-import type { IconName } from './icon.tsx'
-import { Status, type StatusKind } from './status.tsx'
+import type { SenderStatus } from '../../../../src/domain/senders/sender.ts'
+import { useWords } from '../../words/words.ts'
+import type { IconName } from '../content/icon.tsx'
+import { Status, type StatusKind } from '../content/status.tsx'
 
 const looks: Record<SenderStatus, [StatusKind, IconName]> = {
   DRAFT: ['wait', 'wait'],

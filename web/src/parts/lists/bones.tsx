@@ -1,5 +1,5 @@
 import { Skeleton } from '@mantine/core'
-import { useWords } from '../words/words.ts'
+import { useWords } from '../../words/words.ts'
 import styles from './bones.module.css'
 
 /** The shape of the rows that are being loaded. */

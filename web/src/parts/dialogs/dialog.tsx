@@ -1,11 +1,11 @@
 import { Button, Modal } from '@mantine/core'
 import { type FocusEvent, type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
-import { useWords } from '../words/words.ts'
+import { useWords } from '../../words/words.ts'
+import type { Kept } from '../forms/kept-form.ts'
+import { useLeaving } from '../forms/leaving.ts'
+import { RestoredNote } from '../forms/restored-note.tsx'
 import styles from './dialog.module.css'
 import { useFocusReturn } from './focus-return.ts'
-import type { Kept } from './kept-form.ts'
-import { useLeaving } from './leaving.ts'
-import { RestoredNote } from './restored-note.tsx'
 
 type Props = {
   title: string

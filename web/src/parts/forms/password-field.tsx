@@ -1,6 +1,6 @@
 import { PasswordInput, type PasswordInputProps } from '@mantine/core'
-import { useWords } from '../words/words.ts'
-import { Icon } from './icon.tsx'
+import { useWords } from '../../words/words.ts'
+import { Icon } from '../content/icon.tsx'
 
 /** A field for a password, with a button that shows it. */
 export function PasswordField(props: PasswordInputProps) {

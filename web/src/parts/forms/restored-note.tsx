@@ -1,5 +1,5 @@
 import { UnstyledButton } from '@mantine/core'
-import { useWords } from '../words/words.ts'
+import { useWords } from '../../words/words.ts'
 
 /** The form shows what was typed before the page was loaded again. */
 export function RestoredNote({ onStartAgain }: { onStartAgain(): void }) {

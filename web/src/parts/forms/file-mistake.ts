@@ -1,6 +1,6 @@
-import { ServerError } from '../api.ts'
-import { describeProblem } from '../problems.ts'
-import type { Key, Words } from '../words/words.ts'
+import { ServerError } from '../../api.ts'
+import { describeProblem } from '../../problems.ts'
+import type { Key, Words } from '../../words/words.ts'
 
 /**
  * Mistakes in files that the server reads, in the reader's words: what is wrong, and what to do. The names of groups are

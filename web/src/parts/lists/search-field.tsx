@@ -1,6 +1,6 @@
 import { CloseButton, TextInput } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
-import { Icon } from './icon.tsx'
+import { Icon } from '../content/icon.tsx'
 
 type Props = { label: string; clear: string; value: string; maxLength?: number; onSearch(typed: string): void }
 

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router'
-import { queryClient, sessionQuery } from '../session.ts'
-import { useWords } from '../words/words.ts'
+import { queryClient, sessionQuery } from '../../session.ts'
+import { useWords } from '../../words/words.ts'
 import { Blank } from './blank.tsx'
 import { ErrorState } from './error-state.tsx'
 

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect } from 'react'
-import { useWords } from '../words/words.ts'
+import { useWords } from '../../words/words.ts'
 import styles from './page-head.module.css'
 
 type Props = { title: string; note?: ReactNode; actions?: ReactNode }

@@ -1,5 +1,5 @@
-import { useWords } from '../words/words.ts'
-import { Dialog } from './dialog.tsx'
+import { useWords } from '../../words/words.ts'
+import { Dialog } from '../dialogs/dialog.tsx'
 import type { Kept } from './kept-form.ts'
 import { useLeaving } from './leaving.ts'
 import { RestoredNote } from './restored-note.tsx'

@@ -1,7 +1,7 @@
-import type { HistoryItem } from '../../../src/http/cabinet/senders.ts'
-import type { Wire } from '../api.ts'
-import { useFormats } from '../format.ts'
-import { useWords } from '../words/words.ts'
+import type { HistoryItem } from '../../../../src/http/cabinet/senders.ts'
+import type { Wire } from '../../api.ts'
+import { useFormats } from '../../format.ts'
+import { useWords } from '../../words/words.ts'
 import styles from './review-history.module.css'
 
 /** The states of a sender name or a template, the newest first: when, by which side, and what was said. */

@@ -1,8 +1,8 @@
 import { Button, TextInput } from '@mantine/core'
 import { useClipboard } from '@mantine/hooks'
-import { useWords } from '../words/words.ts'
+import { useWords } from '../../words/words.ts'
+import { Icon } from '../content/icon.tsx'
 import styles from './copy-field.module.css'
-import { Icon } from './icon.tsx'
 
 /** A text to take along, with a button that copies it. */
 export function CopyField({ label, value }: { label: string; value: string }) {

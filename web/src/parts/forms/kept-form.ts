@@ -1,6 +1,6 @@
 import { useRouter } from '@tanstack/react-router'
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { useMe } from '../session.ts'
+import { useMe } from '../../session.ts'
 
 /** What a person typed into a form. */
 export type Kept<Draft> = {

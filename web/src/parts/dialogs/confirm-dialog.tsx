@@ -1,8 +1,8 @@
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
-import { describeProblem } from '../problems.ts'
-import { useWords } from '../words/words.ts'
+import { describeProblem } from '../../problems.ts'
+import { useWords } from '../../words/words.ts'
+import { FormProblem } from '../forms/form-problem.tsx'
 import { Dialog } from './dialog.tsx'
-import { FormProblem } from './form-problem.tsx'
 import { tellDone } from './toast.tsx'
 
 type Props = {

@@ -1,5 +1,5 @@
+import { Icon } from '../content/icon.tsx'
 import styles from './form-problem.module.css'
-import { Icon } from './icon.tsx'
 
 /** What is wrong with the form as a whole. */
 export const FormProblem = ({ children }: { children: string }) => (

@@ -1,5 +1,5 @@
-import { dateFormat } from '../words/intl.ts'
-import type { Words } from '../words/words.ts'
+import { dateFormat } from '../../words/intl.ts'
+import type { Words } from '../../words/words.ts'
 
 /** `Mon–Fri, 09:00–21:00`. */
 export function describeHours(words: Words, { hours, days }: { hours: number[]; days: number[] }): string {

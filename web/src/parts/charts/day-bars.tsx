@@ -1,5 +1,5 @@
 import { VisuallyHidden } from '@mantine/core'
-import { useFormats } from '../format.ts'
+import { useFormats } from '../../format.ts'
 import styles from './day-bars.module.css'
 
 type Day = { /** `2026-11-12` */ day: string; value: number }

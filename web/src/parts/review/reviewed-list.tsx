@@ -1,13 +1,13 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { useWords } from '../words/words.ts'
-import { Blank } from './blank.tsx'
-import { BoneRows } from './bones.tsx'
-import { ErrorState } from './error-state.tsx'
-import { Icon } from './icon.tsx'
-import { ListFilters, ListPages, NothingFits } from './list-filters.tsx'
-import type { ListSearch } from './list-search.ts'
+import { useWords } from '../../words/words.ts'
+import { Icon } from '../content/icon.tsx'
+import { BoneRows } from '../lists/bones.tsx'
+import { ListFilters, ListPages, NothingFits } from '../lists/list-filters.tsx'
+import type { ListSearch } from '../lists/list-search.ts'
+import { Blank } from '../pages/blank.tsx'
+import { ErrorState } from '../pages/error-state.tsx'
 
 type Pages = { page: number; perPage: number; total: number }
 type Props<Data, State extends string> = {

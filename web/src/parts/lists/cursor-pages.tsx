@@ -1,9 +1,9 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { useWords } from '../words/words.ts'
-import { Blank } from './blank.tsx'
+import { useWords } from '../../words/words.ts'
+import { Icon } from '../content/icon.tsx'
+import { Blank } from '../pages/blank.tsx'
 import styles from './cursor-pages.module.css'
-import { Icon } from './icon.tsx'
 
 type To = '/companies' | '/partners'
 type Props = {
