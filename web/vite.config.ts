@@ -1,13 +1,14 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 
-/** Where `npm run dev` serves the API, unless told otherwise. */
+/** The URL of `npm run dev`, unless TIDINGS_URL names another. */
 const service = process.env.TIDINGS_URL ?? 'http://localhost:8080'
 const DEV_BASE = '/cabinet/'
 
 /**
- * Fewer files for a page, and so fewer requests: the script that every page begins with is one file, what many pages
- * need is another, and small modules that several pages share are joined. Without groups, a page loaded 80 to 100 files.
+ * Groups modules to reduce the number of files, and so of requests: one file with the start script of every page, one
+ * file with the modules that many pages need, and files that join small shared modules. Without groups, a page loaded
+ * 80 to 100 files.
  */
 const chunks = [
   { name: 'start', tags: ['$initial' as const], priority: 3 },
@@ -15,35 +16,35 @@ const chunks = [
   { name: 'shared', minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 12_000, priority: 1 },
 ]
 
-/** Rolldown names a shared chunk after every page that uses it: too long for a file name. */
+/** Rolldown names a shared chunk after every page that uses it, which is too long for a file name. */
 const nameOfChunk = ({ name }: { name: string }) => `assets/${name.split('~')[0]}-[hash].js`
 
 export default defineConfig(({ command }) => ({
-  // Built addresses are relative: the server writes where the cabinet is into the index.
+  // The URLs of the build are relative. The server writes the base URL of the cabinet into the index.
   base: command === 'serve' ? DEV_BASE : './',
   plugins: [react(), command === 'serve' ? indexOfDevelopment() : waitForScript(), askForFont()],
   build: {
     outDir: '../dist/cabinet',
     emptyOutDir: true,
-    // The first that know the CSS function light-dark().
+    // The first versions that support the CSS function light-dark().
     target: ['chrome123', 'firefox120', 'safari17.5'],
     assetsInlineLimit: 0,
     manifest: true,
     reportCompressedSize: false,
     rolldownOptions: { output: { codeSplitting: { groups: chunks }, chunkFileNames: nameOfChunk } },
     chunkSizeWarningLimit: 700,
-    cssCodeSplit: false, // 37 kB, compressed, for all pages; and rules come in the same order on each of them
+    cssCodeSplit: false, // 37 kB, compressed, for all pages; and the rules have the same order on each page
   },
   server: { proxy: { '/cabinet/api': service } },
 }))
 
-/** The service fills in these places when it sends the index. */
+/** Fills in the places of the index that the service fills in otherwise. */
 const indexOfDevelopment = (): Plugin => ({
   name: 'index-of-development',
   transformIndexHtml: html => html.replaceAll('%BASE%', DEV_BASE).replaceAll('%NONCE%', 'development'),
 })
 
-/** Nothing is painted before the script has chosen the theme: no white flash in the dark one. */
+/** Paints nothing before the script has chosen the theme, so that a dark page does not flash white. */
 const waitForScript = (): Plugin => ({
   name: 'wait-for-script',
   transformIndexHtml: {
@@ -52,7 +53,7 @@ const waitForScript = (): Plugin => ({
   },
 })
 
-/** Every page writes in it. Without this line the browser asks for it only when it has text to draw. */
+/** Preloads the font of every page. Without it the browser requests the font only when it has text to draw. */
 const askForFont = (): Plugin => ({
   name: 'ask-for-font',
   transformIndexHtml: {

@@ -1,6 +1,6 @@
-/** Asks the server's part of the cabinet, `src/http/cabinet/`. Answers have the types that its routes export. */
+/** Calls the API of the cabinet, `src/http/cabinet/`. The answers have the types that its routes export. */
 
-/** What JSON makes of an answer: moments become text. */
+/** The type of an answer after JSON: dates become strings. */
 export type Wire<T> = T extends Date ? string : T extends object ? { [Key in keyof T]: Wire<T[Key]> } : T
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -8,7 +8,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 const TIMEOUT_MS = 30_000
 const NOT_SIGNED_IN = 4010
 
-/** The server refused or failed. */
+/** The server refused the request or failed. */
 export class ServerError extends Error {
   readonly status: number
   readonly code: number
@@ -26,14 +26,14 @@ export class ServerError extends Error {
   }
 }
 
-/** No answer came: no connection, or it took too long. */
+/** No answer: there is no connection, or the request timed out. */
 export class NoAnswer extends Error {}
 
 export const isNotFound = (error: unknown) => error instanceof ServerError && error.status === 404
 
 export const isSignedOut = (error: unknown) => error instanceof ServerError && error.code === NOT_SIGNED_IN
 
-/** With a key, the server does what is asked once, however often it is asked. */
+/** A repeated request with the same idempotency key counts once. */
 export async function ask<Answer>(
   method: Method,
   path: string,
@@ -46,7 +46,7 @@ export async function ask<Answer>(
   return response.status === 204 ? (undefined as Wire<Answer>) : await response.json()
 }
 
-/** A piece of a file goes as it is, anything else as JSON. */
+/** Sends a piece of a file as it is, and other bodies as JSON. */
 async function send(
   method: Method,
   path: string,
@@ -70,7 +70,7 @@ async function send(
   }
 }
 
-/** A proxy in between may answer with a page of its own. */
+/** A proxy may answer with an HTML page instead of JSON. */
 async function errorIn(response: Response): Promise<{ code: number; msg: string }> {
   const body = await response.json().catch(() => undefined)
   return body?.error ?? { code: response.status * 10, msg: response.statusText }

@@ -6,7 +6,7 @@ import { colorSchemeManager, cssVariablesResolver, theme } from './look/theme.ts
 import { router } from './router.tsx'
 import { queryClient } from './session.ts'
 
-/** Nothing is told before a person has done something, so the first load goes without it. */
+/** No notification appears before the person does something, so the first load leaves this component out. */
 const Toasts = lazy(() => import('./parts/dialogs/toasts.tsx'))
 
 export const App = ({ nonce }: { nonce: string }) => (

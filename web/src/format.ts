@@ -2,7 +2,7 @@ import type { Language } from '../../src/domain/people/person.ts'
 import { dateFormat, numberFormat, relativeTimeFormat, signOfCurrency } from './words/intl.ts'
 import { locales, useWords } from './words/words.ts'
 
-/** Numbers, money and moments as the reader's language writes them. */
+/** Formats numbers, money and moments in the reader's language. */
 export function formatsOf(language: Language) {
   const locale = locales[language]
   const number = numberFormat(locale)
@@ -12,15 +12,15 @@ export function formatsOf(language: Language) {
 
   return {
     number: (value: number) => withMinus(number(value)),
-    /** With kopecks, and the sign of the currency behind a no-break space in both languages. */
+    /** With kopecks. The currency sign follows a no-break space in both languages. */
     money: (value: number, currency: string) => `${withMinus(amount(value))}\u00a0${signOfCurrency(locale, currency)}`,
-    /** Of a field for numbers. */
+    /** The separators of a number field. */
     separators: separators[language],
-    /** Without the `г.` behind a year. */
+    /** Without the Russian `г.` after a year. */
     date: (moment: string | Date) => date(moment).replace(/\sг\.$/, ''),
     moment: dateFormat(locale, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }),
     time: dateFormat(locale, { hour: '2-digit', minute: '2-digit', second: '2-digit' }),
-    /** `3 minutes ago`, in the largest unit that fits; less than a minute ago is now. */
+    /** `3 minutes ago`, in the largest unit that fits. Less than a minute ago is "now". */
     ago: (moment: string | Date, now = new Date()) => {
       const seconds = Math.min(0, (new Date(moment).getTime() - now.getTime()) / 1000)
       const [unit, size] = units.find(([, size]) => -seconds >= size) ?? ['second', Number.POSITIVE_INFINITY]

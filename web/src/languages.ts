@@ -1,4 +1,4 @@
 import type { Language } from '../../src/domain/people/person.ts'
 
-/** Of the pages; the server knows the same. */
+/** The languages of the cabinet. The server knows the same languages. */
 export const languages: Language[] = ['en', 'ru']

@@ -11,9 +11,9 @@ import { loadScriptsOfPage, router } from './router.tsx'
 import { languageOfDevice, showLanguage } from './words/words.ts'
 
 showTheme()
-void drawPage() // not awaited: the scripts of a page import this one, so they would wait for each other for ever
+void drawPage() // without `await`: the scripts of a page import this module, so both would wait for each other forever
 
-/** All that the page needs is asked for at once, and React draws it in one step. */
+/** Requests everything that the page needs at once, so that React renders it in one step. */
 async function drawPage() {
   const nonce = publishNonce()
   await Promise.all([showLanguage(languageOfDevice()), router.load(), loadScriptsOfPage()])

@@ -9,7 +9,7 @@ const everyone = [
   ...roles.STAFF.map(role => ({ kind: 'STAFF' as const, role })),
 ]
 
-test('the people page is shown to those who may see people, and to nobody else', () => {
+test('the people page is shown only to people who may see people', () => {
   const shown = everyone.filter(person =>
     pagesOf({ kind: person.kind, rights: rightsOf(person) }).some(({ to }) => to === '/people'),
   )
@@ -21,6 +21,6 @@ test('the people page is shown to those who may see people, and to nobody else',
   ])
 })
 
-test('everyone has a page to begin with', () => {
+test('every person has a first page', () => {
   for (const person of everyone) expect(homeOf({ kind: person.kind, rights: rightsOf(person) })).toMatch(/^\//)
 })

@@ -2,7 +2,7 @@ import type { IconName } from './parts/content/icon.tsx'
 import type { Me, Right } from './session.ts'
 import type { Key } from './words/words.ts'
 
-/** The page, its icon, and the right that opens it. */
+/** A page with its icon and the right that it requires. */
 export type NavigationPage = {
   to: string
   label: Exclude<Extract<Key, `nav.${string}`>, 'nav.accountMenu'>
@@ -10,7 +10,7 @@ export type NavigationPage = {
   needs?: Right
 }
 
-/** Pages that belong together; the first group has no heading. */
+/** Pages of the same subject. The first group has no heading. */
 export type NavigationGroup = {
   heading?: Extract<Key, `nav.group.${string}`>
   pages: NavigationPage[]
@@ -25,7 +25,7 @@ const traffic: NavigationPage[] = [
   { to: '/send', label: 'nav.send', icon: 'sent', needs: 'traffic.send' },
 ]
 
-/** What a company is set up with. Staff see it of a company that they chose. */
+/** The settings of a company. Staff see these pages while a company is chosen. */
 const setUp: NavigationPage[] = [
   { to: '/senders', label: 'nav.senders', icon: 'tag', needs: 'settings.see' },
   { to: '/documents', label: 'nav.documents', icon: 'folder', needs: 'companies.see' },
@@ -46,7 +46,7 @@ const account: NavigationPage[] = [
   { to: '/developers', label: 'nav.developers', icon: 'code', needs: 'developers.see' },
 ]
 
-/** What a company or a partner pays; staff have the tariffs. */
+/** The prices of a company or a partner. Staff have the tariffs instead. */
 const prices: NavigationPage = { to: '/prices', label: 'nav.prices', icon: 'coin', needs: 'money.see' }
 
 const service: NavigationPage[] = [
@@ -59,7 +59,7 @@ const service: NavigationPage[] = [
 
 type Reader = Pick<Me, 'kind' | 'rights'>
 
-/** What a person may open and nothing else; the server decides every request again. */
+/** The pages that a person may open. The server checks the rights again at each request. */
 export function groupsOf(me: Reader, company?: number): NavigationGroup[] {
   const groups: NavigationGroup[] =
     me.kind === 'STAFF'
@@ -84,9 +84,9 @@ const isOpenTo = ({ rights }: Reader, { needs }: NavigationPage) => needs === un
 export const pagesOf = (me: Reader, company?: number): NavigationPage[] =>
   groupsOf(me, company).flatMap(({ pages }) => pages)
 
-/** The page in whose part of the cabinet an address lies: `/dispatches` for `/dispatches/5`. */
+/** The page of the navigation to which a path belongs: `/dispatches` for `/dispatches/5`. */
 export const pageAround = (path: string): NavigationPage | undefined =>
   [...traffic, ...setUp, ...customers, ...account, prices, ...service].find(({ to }) => to === `/${path.split('/')[1]}`)
 
-/** Where a person begins. */
+/** The first page of a person after sign-in. */
 export const homeOf = (me: Reader) => pagesOf(me)[0]?.to ?? '/account'

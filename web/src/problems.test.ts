@@ -13,7 +13,7 @@ const words = wordsOf('ru', ru)
 const refused = (status: number, msg: string, headers: Record<string, string> = {}) =>
   new ServerError(new Response(null, { status, headers }), { code: status * 10, msg })
 
-test('what the server refuses with has a text of ours', () => {
+test('refusals of the server have a translation', () => {
   expect(keyOf(badCredentials().message)).toBe('problem.credentials')
   expect(keyOf(`password: ${refusalOfPassword('short')}`)).toBe('problem.passwordLength')
   expect(keyOf(`password: ${refusalOfPassword(' long enough but ')}`)).toBe('problem.passwordSpace')
@@ -22,51 +22,53 @@ test('what the server refuses with has a text of ours', () => {
   expect(keyOf(`login: ${refusalOfLogin('no spaces here')}`)).toBe('problem.login')
 })
 
-test('another amount after an attempt that was taken is refused in the words of the reader', () => {
+test('the refusal of another amount after an accepted attempt has a translation', () => {
   expect(describeProblem(words, refused(422, 'This Idempotency-Key was used with another request'))).toBe(
     ru['problem.keyUsed'],
   )
 })
 
-test('a pause is told in whole minutes', () => {
+test('a pause is shown in whole minutes', () => {
   const error = refused(429, 'Too many', { 'retry-after': '250' })
   expect(describeProblem(words, error)).toBe('Слишком много попыток. Повторите через 5 минут.')
 })
 
-test('what another person deleted meanwhile, and what a role does not allow, is told in the language of the reader', () => {
+test('an object that another person deleted meanwhile and a missing right have a translation', () => {
   expect(describeProblem(words, refused(404, 'Rule not found'))).toBe(ru['error.gone.meanwhile'])
   expect(describeProblem(words, refused(403, 'You may not do this'))).toBe(ru['error.forbidden.text'])
 })
 
-test('a refusal without a text of ours quotes the words of the server, a failure of ours is not', () => {
+test('a refusal without a translation quotes the server, and an error of ours does not', () => {
   expect(describeProblem(words, refused(400, 'The moon is full'))).toBe('Сервер не принял запрос: The moon is full')
   expect(describeProblem(words, refused(500, 'column "x" does not exist'))).toBe(ru['error.unknown'])
   expect(describeProblem(words, new NoAnswer('x'))).toBe(ru['error.noAnswer'])
   expect(describeProblem(words, new TypeError('x is undefined'))).toBe(ru['error.unknown'])
 })
 
-/** Slices whose verbs the cabinet calls, and that refuse what people do. */
+/** Slices that the cabinet calls and that refuse input of people. */
 const slices = ['documents', 'inbound', 'numbering', 'pricing', 'traffic-centers'].map(
   name => `src/domain/${name}/*.ts`,
 )
 
-/** The page cannot send these: its own checks, lists and lengths come first, or no person chooses what they are about. */
+/**
+ * The page cannot cause these refusals, because it checks the input first or the person does not choose these values.
+ */
 const neverShown = [
   /^(Content-Type|companyId|partnerId|page|total|connector|companies|dispatches|zone|updatedAt|senderNames|documentIds): /,
   /^(callbackUrl|file|center|amount|comment|channelType): /,
   /^1: must be a (day|time)|^1 is not a day|^Name a company or a partner|^The piece must have/,
 ]
-/** Pages with words of their own for these. */
+/** Pages translate these refusals themselves. */
 const toldByPage = [/^The file has mistakes: /, /^A gateway with the name /]
 
-test('every refusal that a person may meet has a text of ours', () => {
+test('every refusal that a person may meet has a translation', () => {
   const found = refusalsIn(['src/http/cabinet/**/*.ts', ...slices])
   expect(found.length).toBeGreaterThan(50)
   const isKept = (message: string) => [...neverShown, ...toldByPage].some(pattern => pattern.test(message))
   expect(found.filter(message => keyOf(message) === undefined && !isKept(message))).toEqual([])
 })
 
-/** The texts of `invalid(…)`, with 1 for what is put into them. */
+/** The texts of `invalid(…)`, with 1 for each inserted value. */
 function refusalsIn(patterns: string[]): string[] {
   const cwd = fileURLToPath(new URL('../..', import.meta.url))
   const sources = globSync(patterns, { cwd }).filter(file => !file.endsWith('.test.ts'))

@@ -3,7 +3,7 @@ import type { Key, Words } from './words/words.ts'
 
 type ProblemKey = Extract<Key, `problem.${string}`>
 
-/** What the server says in English, and our text for it. */
+/** Messages of the server, and their translations. */
 const known: [RegExp, ProblemKey][] = [
   [/^version: /, 'problem.changedMeanwhile'],
   [/^order: more than \d+ companies cannot be sorted/, 'problem.tooManyToSort'],
@@ -71,7 +71,7 @@ const known: [RegExp, ProblemKey][] = [
   [/^senderName(Id)?: (the sender name is |is a name of )/, 'problem.templateName'],
 ]
 
-/** What went wrong, for the reader. A refusal that we have no text for is quoted in the server's own words. */
+/** Describes an error for the reader. A refusal without a translation is quoted as the server wrote it. */
 export function describeProblem({ say }: Words, error: unknown): string {
   if (error instanceof NoAnswer) return say('error.noAnswer')
   if (!(error instanceof ServerError)) return say('error.unknown')
@@ -89,7 +89,7 @@ export function describeRefusal({ say }: Pick<Words, 'say'>, { status, message }
 
 export const keyOf = (message: string): ProblemKey | undefined => known.find(([pattern]) => pattern.test(message))?.[1]
 
-/** The server kept what somebody else had changed. */
+/** The server refused to overwrite a change of another person. */
 export const isChangedMeanwhile = (error: unknown) =>
   error instanceof ServerError && keyOf(error.message) === 'problem.changedMeanwhile'
 

@@ -79,7 +79,7 @@ declare module '@tanstack/react-router' {
   }
 }
 
-/** Only where a person was signed in: the first question of a visitor is answered in `requireMe`. */
+/** Only if a person was signed in. `requireMe` handles visitors without a session. */
 onSignedOut(() => {
   if (!queryClient.getQueryData(sessionQuery.queryKey)) return
   const { href } = router.state.location
@@ -87,7 +87,9 @@ onSignedOut(() => {
   void router.navigate({ to: '/sign-in', search: { back: href, over: true }, replace: true })
 })
 
-/** The router itself would load them only once the server has said who is signed in. It also tells of a failure. */
+/**
+ * The router itself would load the scripts only after the answer about the session. The router also reports a failure.
+ */
 export const loadScriptsOfPage = () =>
   Promise.allSettled(
     router
@@ -95,5 +97,5 @@ export const loadScriptsOfPage = () =>
       .map(({ routeId }) => router.loadRouteChunk(router.routesById[routeId as keyof typeof router.routesById])),
   )
 
-/** To the page that the person wanted before signing in. */
+/** Opens the page that the person requested before signing in. */
 export const goBackTo = (back = '/') => router.history.replace(basepath.replace(/\/$/, '') + back)

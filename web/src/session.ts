@@ -9,7 +9,7 @@ export type Right = Me['rights'][number]
 const MOST_RETRIES = 2
 const CHECK_EVERY_MS = 60_000
 
-/** Whatever must happen when a request finds that the session is over. */
+/** The action when a request reports the end of the session. */
 const whenSignedOut: { act: () => void } = { act: () => {} }
 export const onSignedOut = (act: () => void) => {
   whenSignedOut.act = act
@@ -18,7 +18,7 @@ export const onSignedOut = (act: () => void) => {
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: { staleTime: 5000, retry: (failures, error) => failures < MOST_RETRIES && mayPass(error) },
-    // Without a connection they fail and say so: nobody expects them to happen some time later.
+    // Without a connection a change fails at once, because a person does not expect it to run later.
     mutations: { networkMode: 'always' },
   },
 })
@@ -29,10 +29,10 @@ const leaveIfSignedOut = (error: unknown) => {
 queryClient.getQueryCache().config.onError = leaveIfSignedOut
 queryClient.getMutationCache().config.onError = leaveIfSignedOut
 
-/** Only what may be better the next time is asked again. */
+/** Only errors that may be temporary are retried. */
 const mayPass = (error: unknown) => error instanceof NoAnswer || (error instanceof ServerError && error.status >= 500)
 
-/** Asked every minute, so that a page that is left open notices that its session is over. */
+/** Runs every minute, so that an open page notices the end of its session. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: () => ask<SessionAnswer>('GET', '/session'),
@@ -47,5 +47,5 @@ export const useRefreshMe = () => {
   return () => client.invalidateQueries({ queryKey: sessionQuery.queryKey })
 }
 
-/** What the page calls a person who gave no name. */
+/** The name of a person, or the login if there is no name. */
 export const nameOf = ({ name, login }: { name: string; login: string }) => name.trim() || login

@@ -9,7 +9,7 @@ import { ProfileForm } from './profile-form.tsx'
 import { SecondFactor, secondFactorQuery } from './second-factor.tsx'
 import { Sessions, sessionsQuery } from './sessions.tsx'
 
-/** What every person may change about the own account. */
+/** The page on which a person changes the own name, password, second factor and sessions. */
 export function AccountPage() {
   const { say } = useWords()
   const { role, login, kind } = useMe()

@@ -1,4 +1,4 @@
-/** Names in what browsers send, the more particular before those that others pretend to be. */
+/** Names in the User-Agent header. A browser that also names another browser comes before that browser. */
 const browsers: [RegExp, string][] = [
   [/\bEdg(A|iOS)?\//, 'Edge'],
   [/\bOPR\/|\bOpera/, 'Opera'],
@@ -17,7 +17,7 @@ const systems: [RegExp, string][] = [
   [/Linux/, 'Linux'],
 ]
 
-/** Which browser and system a session is of, as far as the browser tells. */
+/** The browser and the system of a session, as far as its User-Agent header names them. */
 export const deviceOf = (agent: string) => ({ browser: nameIn(agent, browsers), system: nameIn(agent, systems) })
 
 const nameIn = (agent: string, names: [RegExp, string][]) => names.find(([pattern]) => pattern.test(agent))?.[1]

@@ -9,7 +9,7 @@ import { useSavePreferences } from './preferences.ts'
 const classNames = { root: styles.choice!, indicator: styles.choiceIndicator!, label: styles.choiceLabel! }
 const OF_BROWSER = 'browser'
 
-/** Shown at once, and kept for the person. */
+/** Applies language and theme at once and stores them for the person. */
 export function LookForm() {
   const { say } = useWords()
   const me = useMe()

@@ -46,7 +46,7 @@ export function PasswordForm() {
   return (
     <form className={styles.form} onSubmit={submit} noValidate>
       {change.isError && <FormProblem>{describeProblem(words, change.error)}</FormProblem>}
-      {/* Managers of passwords keep it under this name. */}
+      {/* Password managers store the new password under this login. */}
       <input type="text" name="login" autoComplete="username" value={login} readOnly hidden />
       <PasswordField label={say('account.password.before')} {...field('before', 'current-password')} />
       <PasswordField

@@ -5,7 +5,7 @@ import { tellDone, tellProblem } from '../parts/dialogs/toast.tsx'
 import { useRefreshMe } from '../session.ts'
 import { currentWords } from '../words/words.ts'
 
-/** Keeps name, language and theme for the person. */
+/** Stores name, language and theme of the person. */
 export function useSavePreferences() {
   const refreshMe = useRefreshMe()
   return useMutation({

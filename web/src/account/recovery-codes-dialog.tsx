@@ -5,7 +5,7 @@ import { Dialog } from '../parts/dialogs/dialog.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './account.module.css'
 
-/** The recovery codes, this once. */
+/** Shows the recovery codes. The server never shows them again. */
 export function RecoveryCodesDialog({ codes, onClose }: { codes: string[]; onClose(): void }) {
   const { say } = useWords()
   const clipboard = useClipboard()

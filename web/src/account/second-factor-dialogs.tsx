@@ -18,14 +18,17 @@ import styles from './account.module.css'
 
 type CodesProps = { onCodes(codes: string[]): void; onClose(): void }
 
-/** Shows the key for the authenticator app; a code of the app proves that it works, the password that the person is here. */
+/**
+ * Shows the secret key for the authenticator app. A code of the app proves that the app works. The password proves that
+ * the account owner asks for it.
+ */
 export function SwitchOnDialog({ onCodes, onClose }: CodesProps) {
   const words = useWords()
   const { say } = words
   const { login } = useMe()
   const [code, setCode] = useState('')
   const [password, setPassword] = useState('')
-  // Each opening of the dialog has a key of its own, and none is kept.
+  // Each opening of the dialog gets a new key, so no key is cached.
   const proposal = useQuery({
     queryKey: ['second-factor', 'proposal'],
     queryFn: () => ask<ProposalAnswer>('POST', '/account/second-factor/proposal'),
@@ -66,7 +69,7 @@ export function SwitchOnDialog({ onCodes, onClose }: CodesProps) {
         value={code}
         onChange={({ currentTarget }) => setCode(currentTarget.value.replace(/\D/g, '').slice(0, 6))}
       />
-      {/* Managers of passwords keep it under this name. */}
+      {/* Password managers fill in the password of this login. */}
       <input type="text" name="login" autoComplete="username" value={login} readOnly hidden />
       <PasswordField
         label={say('account.password.before')}
@@ -140,7 +143,7 @@ type CodeDialogProps = {
   onClose(): void
 }
 
-/** Asks for a code before something is changed. */
+/** Asks for a code before a change of the second factor. */
 function CodeDialog({ sending, onClose, ...said }: CodeDialogProps) {
   const words = useWords()
   const [code, setCode] = useState('')

@@ -19,7 +19,7 @@ export const secondFactorQuery = queryOptions({
 
 type Step = 'switch on' | 'switch off' | 'renew' | { codes: string[] }
 
-/** Whether a code is asked for at sign-in, and the dialogs that change it. */
+/** Shows whether sign-in asks for a code, and opens the dialogs that change it. */
 export function SecondFactor() {
   const { say } = useWords()
   const [step, setStep] = useState<Step>()

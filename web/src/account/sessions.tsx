@@ -16,7 +16,7 @@ export const sessionsQuery = queryOptions({
   queryFn: () => ask<SessionsAnswer>('GET', '/account/sessions'),
 })
 
-/** Where the person is signed in. */
+/** The list of the person's sessions. */
 export function Sessions() {
   const { say } = useWords()
   const { data, error, refetch } = useQuery(sessionsQuery)
@@ -39,7 +39,7 @@ export function Sessions() {
   )
 }
 
-/** One session by its id, or with nothing in its place all but this one. */
+/** Ends one session by its id. Without an id it ends all sessions except the present one. */
 function useEnd() {
   const { say } = useWords()
   const client = useQueryClient()

@@ -6,7 +6,7 @@ import styles from './audit.module.css'
 import { useFilter, type What } from './audit.ts'
 import { whatsByKind } from './whats.ts'
 
-/** All of them are in the address, so that a list can be sent to a colleague. */
+/** All filters are in the URL, so that a person can send a filtered list to a colleague. */
 export function AuditFilters({ whats }: { whats: readonly What[] }) {
   const { say } = useWords()
   const { filter, change } = useFilter()
@@ -42,7 +42,7 @@ export function AuditFilters({ whats }: { whats: readonly What[] }) {
   )
 }
 
-/** Asked for when the field is left or Enter is pressed: a part of a login finds nothing. */
+/** Searches when the person leaves the field or presses Enter, because a part of a login finds nothing. */
 function PersonFilter() {
   const { say } = useWords()
   const { filter, change } = useFilter()

@@ -11,7 +11,7 @@ import { auditQuery, type Entry, readFilter, useFilter } from './audit.ts'
 import { AuditFilters } from './audit-filters.tsx'
 import { AuditTable } from './audit-table.tsx'
 
-/** Who changed what: of the chosen company, else of all that the viewer may see. */
+/** The audit log of the chosen company. Without a chosen company: of all companies that the viewer may see. */
 export function AuditPage() {
   const { say } = useWords()
   const { company, filter } = useFilter()

@@ -95,7 +95,7 @@ function Who({ who, isOpen }: { who: Entry['who']; isOpen: boolean }) {
   )
 }
 
-/** What changed, and of which company where several are shown. */
+/** The changed object. Its company is added if the list shows several companies. */
 function Subject({ entry: { subject, company } }: { entry: Entry }) {
   const { say } = useWords()
   const { change, company: chosen } = useFilter()
@@ -116,7 +116,7 @@ function Subject({ entry: { subject, company } }: { entry: Entry }) {
 
 type ValuesProps = { label: string; names: string[]; fields: Entry['before'] }
 
-/** The same fields in the same order in both columns, so that the two stand side by side. */
+/** Both columns show the same fields in the same order, so that old and new values stand in one line. */
 function Values({ label, names, fields }: ValuesProps) {
   const { nameOf, textOf } = useValues()
   if (names.length === 0) return <td className={styles.none} />

@@ -6,7 +6,7 @@ import { ask, type Wire } from '../api.ts'
 export type Entry = Wire<AuditEntry>
 export type { What }
 
-/** What the address of the page says. Days are those of the reader. */
+/** The filters in the URL. Days are in the time zone of the reader. */
 export type AuditFilter = {
   person?: string | undefined
   what?: What | undefined
@@ -29,7 +29,7 @@ export const readFilter = (search: Record<string, unknown>): AuditFilter => ({
   to: isDay(search.to) ? search.to : undefined,
 })
 
-/** The filter in the address, and a change of it. */
+/** The filter in the URL, and a function that changes it. */
 export function useFilter() {
   const { company, ...filter } = useSearch({ from: '/shell/audit' })
   const navigate = useNavigate()
@@ -57,7 +57,7 @@ function questionOf(company: number | undefined, { from, to, ...others }: AuditF
   return new URLSearchParams(Object.entries(given).filter((pair): pair is [string, string] => pair[1] !== undefined))
 }
 
-/** Midnight of the reader's clock, at the beginning of the day or of one after it. */
+/** Midnight in the time zone of the reader, `later` days after the day. */
 function startOf(day: string, later: number): string {
   const [year, month, date] = day.split('-').map(Number) as [number, number, number]
   return new Date(year, month - 1, date + later).toISOString()

@@ -4,12 +4,12 @@ import type { Entry } from './audit.ts'
 
 const HIDDEN = '***'
 
-/** Of before and after together, in the order in which they were written. */
+/** The names of the fields before and after the change, in the order in which they were written. */
 export const fieldNames = ({ before, after }: Pick<Entry, 'before' | 'after'>): string[] => [
   ...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]),
 ]
 
-/** Fields that have a word; others are called as the server calls them. */
+/** Fields with a translated name. Other fields are shown under their name in the API. */
 const known = [
   'login',
   'name',
@@ -79,7 +79,7 @@ const statuses = ['ACTIVE', 'DISABLED', 'CREATED', 'STARTED', 'STOPPED', 'COMPLE
 const isStatus = (value: unknown): value is (typeof statuses)[number] =>
   (statuses as readonly unknown[]).includes(value)
 
-/** Fields and their values in the reader's words, where there are some. */
+/** Names and values of fields, translated where a translation exists. */
 export function useValues() {
   const { say } = useWords()
 

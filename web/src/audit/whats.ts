@@ -5,5 +5,5 @@ export type Kind = KindOf<What>
 
 const kindOf = (what: What) => what.split('.')[0] as Kind
 
-/** Kinds of changes under the kind of thing that they change, each in the order in which the server names them. */
+/** Groups the changes by the kind of the changed object. Both levels keep the order of the server. */
 export const whatsByKind = (whats: readonly What[]) => Object.entries(Object.groupBy(whats, kindOf)) as [Kind, What[]][]

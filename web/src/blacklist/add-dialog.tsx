@@ -11,7 +11,7 @@ import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
 import { BLACKLIST, pathOf } from './blacklist.ts'
 
-/** Puts one number on the blacklist. */
+/** Adds one number to the blacklist. */
 export function AddDialog({ companyId, onClose }: { companyId: number; onClose(): void }) {
   const words = useWords()
   const { say } = words

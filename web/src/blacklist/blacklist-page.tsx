@@ -19,7 +19,7 @@ import { blacklistQuery, type Page, pathOf, readBlacklistSearch } from './blackl
 import { BlacklistTable } from './blacklist-table.tsx'
 import { ImportDialog } from './import-dialog.tsx'
 
-/** Numbers that the company must not write to. */
+/** The list of numbers that the company must not write to. */
 export function BlacklistPage() {
   const { say } = useWords()
   const companyId = useCompanyId()

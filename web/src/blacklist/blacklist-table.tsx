@@ -92,7 +92,7 @@ function Source({ entry: { source } }: { entry: Entry }) {
   )
 }
 
-/** A person who asked for nothing more is taken out only with care. */
+/** Warns before it removes a subscriber who used a stop word. */
 function RemoveDialog({ companyId, entry, onClose }: { companyId: number; entry: Entry; onClose(): void }) {
   const { say } = useWords()
   const number = groupedNumber(entry.msisdn)
@@ -103,7 +103,7 @@ function RemoveDialog({ companyId, entry, onClose }: { companyId: number; entry:
       submit={say('blacklist.remove.submit')}
       isDangerous
       change={() => ask<void>('DELETE', pathOf(companyId, `/${entry.msisdn}`))}
-      stale={[BLACKLIST, INBOUND]} // the page of incoming messages says whose stop word still holds
+      stale={[BLACKLIST, INBOUND]} // the page of inbound messages shows which stop words are still in force
       done={say('blacklist.removed', { number })}
       onClose={onClose}
     />

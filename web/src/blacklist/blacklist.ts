@@ -5,10 +5,10 @@ import { ask, type Wire } from '../api.ts'
 export type Entry = Wire<ListedNumber>
 export type Page = Wire<BlacklistAnswer>
 
-/** `q`: a number or its beginning. */
+/** `q`: a number or its first digits. */
 export type BlacklistSearch = { q?: string | undefined }
 
-/** Addresses are read as JSON where they can be: a number is a text too. */
+/** The router parses values of the URL as JSON, so a text of digits arrives as a number. */
 export const readBlacklistSearch = ({ q }: Record<string, unknown>): BlacklistSearch => ({
   q: typeof q === 'string' || typeof q === 'number' ? String(q).slice(0, 64) || undefined : undefined,
 })

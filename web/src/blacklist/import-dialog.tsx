@@ -18,7 +18,10 @@ type State =
   | { kind: 'reading'; rows: number; isWaiting: boolean }
   | { kind: 'done'; report: ImportReport }
 
-/** A file of numbers. Closing stops it; the same file again adds what is missing. */
+/**
+ * Imports numbers from a file. Closing the dialog stops the import. Importing the same file again adds the missing
+ * numbers.
+ */
 export function ImportDialog({ companyId, onClose }: { companyId: number; onClose(): void }) {
   const words = useWords()
   const { say } = words

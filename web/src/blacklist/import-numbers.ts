@@ -7,7 +7,7 @@ import { postUntilAnswered } from '../new-dispatch/recipients/post.ts'
 import type { BadLine, Place } from '../new-dispatch/recipients/tasks.ts'
 import { MOST_NUMBERS } from './most-numbers.ts'
 
-/** What the page asks its worker to do. */
+/** The task that the page gives to its worker. */
 export type ImportTask = { file: Blob; fileName: string; comment: string; place: Place }
 
 export type ImportReport = {
@@ -16,11 +16,11 @@ export type ImportReport = {
   alreadyThere: number
   duplicates: number
   bad: number
-  /** The first bad lines. */
+  /** The first invalid lines. */
   examples: BadLine[]
-  /** So many at most. */
+  /** The invalid lines, up to a limit. */
   badLines: BadLine[]
-  /** The file has more numbers than are taken. */
+  /** True if the file has more numbers than one import accepts. */
   isCut: boolean
 }
 
@@ -30,7 +30,9 @@ const AT_ONCE = 10_000
 const MOST_BAD_LINES = 10_000
 const MOST_EXAMPLES = 5
 
-/** Reads the numbers of a file and puts them on the blacklist, piece by piece. Done again, it adds what is missing. */
+/**
+ * Reads the numbers of a file and adds them to the blacklist in batches. A repeated import adds only missing numbers.
+ */
 export async function importNumbers(task: ImportTask, telling: Telling): Promise<ImportReport> {
   const { form, columns } = await lookAt(task.file)
   const number = Math.max(0, matchColumns(columns, []).number)
@@ -76,7 +78,7 @@ const watch = (report: ImportReport) => ({
   },
 })
 
-/** The plus says that the number has its country code. */
+/** The plus sign marks the digits as a number with a country code. */
 function post({ place, fileName, comment }: ImportTask, batch: Candidate[], { onWaiting }: Telling) {
   const numbers = batch.map(({ digits }) => `+${digits}`)
   const body: BlacklistImport = { numbers, fileName: fileName.slice(0, 255), comment }

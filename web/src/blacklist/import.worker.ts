@@ -2,7 +2,7 @@ import { problemOf } from '../new-dispatch/recipients/problem.ts'
 import type { ToldOf } from '../new-dispatch/recipients/tasks.ts'
 import { type ImportReport, type ImportTask, importNumbers } from './import-numbers.ts'
 
-/** Reads the file beside the page, so that it stays quick. */
+/** Reads the file in a worker, so that the page stays responsive. */
 
 const tell = (told: ToldOf<ImportReport>) => postMessage(told)
 const telling = {

@@ -6,7 +6,7 @@ import type { CompanyAccount, Shown } from './companies.ts'
 
 type Props = { company: Pick<Shown, 'account' | 'attention'>; zone: string; isThick?: boolean }
 
-/** What is spent and held of the budget of this month, with how long it lasts. */
+/** The spent and reserved amounts of this month's budget, and the day on which the budget ends. */
 export function BudgetBar({ company, zone, isThick = false }: Props) {
   const { account } = company
   if (!account) return null
@@ -38,7 +38,7 @@ function BudgetWords({ company, account, zone }: Props & { account: CompanyAccou
   const until = line?.kind === 'budget' ? line.runsOutOn : null
   const used = budget === 0 ? share(1) : share((spent + reserved) / budget)
   const given = { share: used, budget: money(budget, currency) }
-  // At noon it is the same day in every zone.
+  // At noon UTC the date is the same in all zones from UTC-12 to UTC+11.
   return until
     ? say('companies.budget.until', { ...given, date: day(`${until}T12:00:00Z`) })
     : say('companies.budget.of', given)

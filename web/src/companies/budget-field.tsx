@@ -4,7 +4,7 @@ import { useWords } from '../words/words.ts'
 
 type Props = { value: string | number; onChange(value: string | number): void }
 
-/** The most that a company may spend in a month; empty means no limit. */
+/** The budget of a company for a month. Empty means no limit. */
 export function BudgetField({ value, onChange }: Props) {
   const { say } = useWords()
   const { separators } = useFormats()

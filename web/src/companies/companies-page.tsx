@@ -21,7 +21,7 @@ import { type CompaniesSearch, companiesSearchOf, listQuery, type Shown } from '
 import { CompanyTable } from './company-table.tsx'
 import { NewCompanyDialog } from './new-company-dialog.tsx'
 
-/** All companies of a partner, or for staff of all partners: how each stands. */
+/** All companies of a partner, and for staff of all partners, each with its state. */
 export function CompaniesPage() {
   const { say } = useWords()
   const { company: _, new: isMaking, ...search } = useSearch({ from: '/shell/companies' })
@@ -58,7 +58,7 @@ CompaniesPage.firstQueries = ({ search }: Opened) => [listQuery(companiesSearchO
 
 type ListProps = { search: CompaniesSearch; failures: Attention[] }
 
-/** The list comes without failures of dispatches, which only the overview looks for. */
+/** This list contains no failures of dispatches. Only the overview reads them. */
 function List({ search, failures }: ListProps) {
   const { say } = useWords()
   const { data, error, refetch } = useQuery(listQuery(search))
@@ -95,7 +95,7 @@ const withFailures = (shown: Shown, failures: Attention[]): Shown => {
   return { ...shown, attention: [...own, ...shown.attention] }
 }
 
-/** Every filter begins at the first page again. */
+/** Every change of a filter returns to the first page. */
 const firstPage = { after: undefined, before: undefined }
 
 function Filters({ search }: { search: CompaniesSearch }) {

@@ -7,20 +7,20 @@ export type Shown = Wire<ShownCompany>
 export type WholeCompany = Wire<CompanyAnswer>
 export type CompanyAccount = NonNullable<Shown['account']>
 
-/** What the list shows, as it stands in the address. */
+/** The filters in the URL. */
 export type CompaniesSearch = {
   search?: string | undefined
   status?: (typeof companyStatuses)[number] | undefined
   order?: (typeof companyOrders)[number] | undefined
   after?: number | undefined
   before?: number | undefined
-  /** The dialog for a new company is open. */
+  /** True while the dialog for a new company is open. */
   new?: true | undefined
 }
 
-/** `undefined` removes what is wrong. */
+/** An invalid value becomes `undefined`. */
 export const companiesSearchOf = (search: Record<string, unknown>): CompaniesSearch => ({
-  // The address writes a text of digits as a number.
+  // The router parses a text of digits as a number.
   search: search.search === undefined || search.search === '' ? undefined : String(search.search).slice(0, 100),
   status: companyStatuses.find(status => status === search.status),
   order: companyOrders.find(order => order === search.order && order !== 'name'),

@@ -16,13 +16,13 @@ import { budgetIn } from './company-fields.ts'
 
 type Props = { company: WholeCompany; onClose(): void }
 
-/** Sends a change and says that it was done. What is refused, the dialog says; its fields keep what was typed. */
+/** Sends a change and reports its success. The dialog shows a refusal and keeps the typed values. */
 function useChange({ onClose }: Props, done: string, forget = () => {}) {
   const client = useQueryClient()
   return useMutation({
     mutationFn: ({ method, path, body }: { method: 'PATCH' | 'PUT'; path: string; body: object }) =>
       ask<void>(method, path, body),
-    // Also after a refusal: another person may have changed the company.
+    // Also after a refusal, because another person may have changed the company.
     onSettled: () => client.invalidateQueries(),
     onSuccess: () => {
       tellDone(done)
@@ -32,7 +32,7 @@ function useChange({ onClose }: Props, done: string, forget = () => {}) {
   })
 }
 
-/** The form began with `company` as it was when the dialog opened. */
+/** The company as it was when the dialog opened. A refresh of the page does not change it. */
 function useAsOpened(company: WholeCompany) {
   const [asOpened] = useState(company)
   return asOpened
@@ -84,7 +84,7 @@ export function EditDialog(props: Props) {
   )
 }
 
-/** The budget; for staff also how the company pays, how fast it sends and whether it may be written to. */
+/** The budget. Staff also set the billing mode, the rate limit and the status of the company. */
 export function LimitsDialog(props: Props) {
   const words = useWords()
   const { say } = words

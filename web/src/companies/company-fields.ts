@@ -4,7 +4,7 @@ import type { NewCompany } from '../../../src/http/cabinet/company-list.ts'
 import { useKept } from '../parts/forms/kept-form.ts'
 import type { Key } from '../words/words.ts'
 
-/** What a form keeps while it is filled in; a budget may be empty. */
+/** The values of a form while a person fills it in. A budget may be empty. */
 export type CompanyForm = Omit<NewCompany, 'budget' | 'partnerId'> & { budget: string | number; partnerId: string }
 
 const blank: CompanyForm = {
@@ -27,7 +27,7 @@ export function useCompanyForm(needsPartner: boolean) {
     kept.change({ [field]: value } as Partial<CompanyForm>)
     setMistakes(before => ({ ...before, [field]: undefined }))
   }
-  /** What is to be sent; undefined while something is wrong, which the fields say then. */
+  /** The company to send. While a value is invalid it returns undefined and the fields show the mistakes. */
   const read = (): NewCompany | undefined => {
     const found = mistakesIn(form, needsPartner)
     setMistakes(found)
@@ -49,7 +49,7 @@ function innMistake(inn: string): Mistakes {
   return isInn(inn) ? {} : { counteragentInn: 'companies.field.inn.digits' }
 }
 
-/** A field that is empty is left out; only a legal entity has a KPP. */
+/** Leaves out empty fields. Only a legal entity has a KPP. */
 function companyIn(form: CompanyForm, needsPartner: boolean): NewCompany {
   const { counteragentType } = form
   const address = form.counteragentAddress?.trim()
@@ -65,5 +65,5 @@ function companyIn(form: CompanyForm, needsPartner: boolean): NewCompany {
   }
 }
 
-/** Empty: no limit. */
+/** Empty means no limit. */
 export const budgetIn = (typed: string | number): number | null => (typed === '' ? null : Number(typed))

@@ -28,7 +28,7 @@ import { DisabledState } from './company-state.tsx'
 
 type Task = 'edit' | 'limits' | 'status'
 
-/** One company: its money, what needs attention, its people and documents, and what is set for it. */
+/** One company: its money, the problems that need attention, its people, documents and settings. */
 export function CompanyPage() {
   const { companyId } = useParams({ from: '/shell/companies/$companyId' })
   const { data, error, refetch } = useQuery(companyQuery(companyId))
@@ -79,7 +79,10 @@ function Content({ company }: { company: WholeCompany }) {
   )
 }
 
-/** The same lines as on the overview of the company; until they are there, those that the company came with. */
+/**
+ * The same lines as on the overview of the company. Until the overview is loaded, the lines of the company's own
+ * answer.
+ */
 function NeedsAttention({ company }: { company: WholeCompany }) {
   const { data } = useQuery(overviewQuery(company.companyId))
   return <AttentionList lines={data?.attention ?? company.attention} zone={company.zone} />

@@ -3,7 +3,7 @@ import { useWords } from '../words/words.ts'
 import styles from './companies.module.css'
 import type { Shown } from './companies.ts'
 
-/** A disabled company says so; of others, what needs attention in few words. */
+/** "Disabled", or the problems that need attention in a few words. */
 export function CompanyNeeds({ company }: { company: Pick<Shown, 'status' | 'attention'> }) {
   const { say } = useWords()
   if (company.status === 'DISABLED') return <DisabledState />
@@ -35,7 +35,7 @@ const isUsedUp = (line: Line) =>
 
 const kinds = ['budget', 'balance', 'receiver', 'refused', 'failures'] as const
 
-/** Other kinds do not belong to a company. */
+/** Problems of other kinds belong to no company. */
 function kindOf(line: Line) {
   const { kind } = line
   if (kind === 'budget' && line.usedShare >= 1) return 'budgetUsed'

@@ -9,7 +9,7 @@ import type { Shown } from './companies.ts'
 import { CompanyNeeds } from './company-state.tsx'
 import { Spark } from './spark.tsx'
 
-/** `isOfOne`: all are of one partner, so its login says nothing. */
+/** `isOfOne`: all companies belong to one partner, so the table leaves out the login of the partner. */
 type Props = { companies: Shown[]; zone: string; at: string; isOfOne?: boolean }
 
 export function CompanyTable({ companies, zone, at, isOfOne = false }: Props) {

@@ -14,7 +14,7 @@ import { BudgetField } from './budget-field.tsx'
 import styles from './companies.module.css'
 import { useCompanyForm } from './company-fields.ts'
 
-/** Makes a company and opens its page. Staff say whose it is. */
+/** Creates a company and opens its page. Staff choose its partner. */
 export function NewCompanyDialog({ onClose }: { onClose(): void }) {
   const words = useWords()
   const { say } = words

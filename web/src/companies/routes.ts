@@ -4,7 +4,7 @@ import { idIn, requireRight, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
 import { companiesSearchOf } from './companies.ts'
 
-/** The list is of all companies, whichever is chosen. */
+/** The list shows all companies, also while one company is chosen. */
 const companiesRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/companies',
@@ -17,7 +17,7 @@ const companiesRoute = createRoute({
   ...pageOf(() => withWords('company', import('./companies-page.tsx')), 'CompaniesPage'),
 })
 
-/** The company of the page is the one that is chosen, so that other pages go on with it. */
+/** Opening the page of a company also chooses this company for the other pages. */
 const companyRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/companies/$companyId',

@@ -4,7 +4,7 @@ const WIDTH = 88
 const HEIGHT = 24
 const EDGE = 2
 
-/** The shape of the last hours. The figures stand beside it. */
+/** A small line of the last hours without numbers. The numbers stand beside it. */
 export function Spark({ values }: { values: number[] }) {
   const most = Math.max(...values, 1)
   const step = WIDTH / (values.length - 1)

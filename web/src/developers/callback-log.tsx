@@ -14,7 +14,7 @@ import styles from './developers.module.css'
 
 type Props = { companyId: number; mayReplay: boolean }
 
-/** The log with its filters; a callback opens beside it. */
+/** The log with its filters. A chosen callback opens beside it. */
 export function CallbackLog({ companyId, mayReplay }: Props) {
   const { say } = useWords()
   const { search, change } = useCallbackSearch()
@@ -171,7 +171,7 @@ function LogRow({ entry, isOpen, onOpen }: RowProps) {
   )
 }
 
-/** What the receiver answered to the last attempt. */
+/** The answer of the receiver to the last attempt. */
 function LastAnswer({ entry: { status, lastStatusCode, lastError } }: { entry: Logged }) {
   const { say } = useWords()
   const errorWords = useErrorWords()

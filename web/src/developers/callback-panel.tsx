@@ -23,7 +23,7 @@ import styles from './developers.module.css'
 
 type Props = { companyId: number; callbackId: number; mayReplay: boolean; onClose(): void }
 
-/** One callback beside the log: every attempt with its answer, and what is sent. */
+/** One callback beside the log: every attempt with its answer, and the request. */
 export function CallbackPanel({ companyId, callbackId, mayReplay, onClose }: Props) {
   const { say } = useWords()
   const { data, error, refetch } = useQuery(callbackQuery(companyId, callbackId))
@@ -95,7 +95,7 @@ function Content({ companyId, callback }: { companyId: number; callback: Opened 
   )
 }
 
-/** A paused receiver gets only its oldest callback, whatever time was set for the others. */
+/** A paused receiver gets only its oldest callback, so the due time of the others does not count. */
 function NextAttempt({ companyId, callback: { url, dueAt } }: { companyId: number; callback: Opened }) {
   const { say } = useWords()
   const { time } = useFormats()
@@ -128,7 +128,7 @@ function Attempt({ attempt }: { attempt: Opened['attempts'][number] }) {
   )
 }
 
-/** The request as it goes out: of the headers those that are the same each time, of the events the first. */
+/** The request as text, with the headers that are the same in every attempt and with the first events. */
 function useRequestText({ url, body, shownEvents, eventCount }: Opened): string {
   const { say } = useWords()
   const head = `POST ${url}\ncontent-type: application/json`

@@ -15,7 +15,7 @@ import { PausedBands, Receivers } from './receivers.tsx'
 import { SecretDialog } from './secret-dialog.tsx'
 import { TestDialog } from './test-dialog.tsx'
 
-/** What was told to the servers of one company, and what they answered. */
+/** The callbacks to the servers of one company, and the answers. */
 export function CallbacksPage() {
   const { say } = useWords()
   const companyId = useCompanyId()

@@ -19,7 +19,7 @@ export type Settings = Wire<CallbackSettings>
 export const statuses = ['WAITING', 'DELIVERED', 'EXPIRED'] as const
 export type CallbackStatus = (typeof statuses)[number]
 
-/** What the address of the page says. The day is one of the reader. */
+/** The filters in the URL. The day is in the time zone of the reader. */
 export type CallbackSearch = {
   status?: CallbackStatus | undefined
   day?: string | undefined
@@ -35,12 +35,12 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 export const readCallbackSearch = (search: Record<string, unknown>): CallbackSearch => ({
   status: statuses.find(status => status === search.status),
   day: isDay(search.day) ? search.day : undefined,
-  // The address writes a text of digits as a number.
+  // The router parses a text of digits as a number.
   message: search.message === undefined || search.message === '' ? undefined : String(search.message).slice(0, 64),
   open: Number.isSafeInteger(search.open) ? (search.open as number) : undefined,
 })
 
-/** The search in the address, and a change of it. */
+/** The filters in the URL, and a function that changes them. */
 export function useCallbackSearch() {
   const search = useSearch({ from: '/shell/developers/callbacks' })
   const navigate = useNavigate()
@@ -65,7 +65,7 @@ export const settingsQuery = (companyId: number) =>
     refetchInterval: EVERY_MS,
   })
 
-/** What is no id of a message has no callbacks. */
+/** The result of a search for a text that is no message id. */
 const NOTHING: Wire<CallbackLogAnswer> = { entries: [], next: null, isUnsearched: false }
 
 export const logQuery = (companyId: number, { status, day, message }: CallbackSearch) =>
@@ -98,16 +98,16 @@ export const testQuery = (companyId: number, testId: number) =>
     refetchInterval: ({ state }) => (state.data === undefined || state.data.state === 'waiting' ? ASK_AGAIN_MS : false),
   })
 
-/** Midnight of the reader's clock, at the beginning of the day or of one after it. */
+/** Midnight in the time zone of the reader, `later` days after the day. */
 function startOf(day: string, later: number): string {
   const [year, month, date] = day.split('-').map(Number) as [number, number, number]
   return new Date(year, month - 1, date + later).toISOString()
 }
 
-/** The server of an address, as people call it. */
+/** Host and port of a URL. */
 export const hostOf = (url: string) => URL.parse(url)?.host ?? url
 
-/** The same with its path: a server may have several for callbacks. */
+/** Host, port and path, because a server may have several URLs for callbacks. */
 export function placeOf(url: string): string {
   const parsed = URL.parse(url)
   return parsed ? `${parsed.host}${parsed.pathname}` : url
@@ -115,7 +115,7 @@ export function placeOf(url: string): string {
 
 export const isRedirect = (statusCode: number) => statusCode >= 300 && statusCode < 400
 
-/** Of an attempt: why no answer came, in the reader's words where there are some. */
+/** Translates the reason why an attempt got no answer. An unknown reason is shown as it is. */
 export function useErrorWords() {
   const { say } = useWords()
   return (error: string) => {

@@ -1,6 +1,6 @@
 import type { ApiKey, Trial } from './keys.ts'
 
-/** Lines for a terminal that try a key as it is: they can be copied and run. */
+/** Commands that test a key. A person can copy them to a terminal and run them. */
 
 export const balanceLine = ({ apiUrl }: Trial, key: string) =>
   `curl ${quoted(`${apiUrl}/balance`)} -H ${quoted(`Authorization: Bearer ${key}`)}`
@@ -15,11 +15,11 @@ export function messageLine({ apiUrl, senderName }: Trial, key: string, destinat
 
 export const maySend = (type: ApiKey['type']) => type === 'MESSAGE'
 
-/** Digits alone; a number that is not whole yet gives nothing. */
+/** The digits of a typed number, or undefined while the number is incomplete. */
 export function destinationIn(typed: string): string | undefined {
   const digits = typed.replace(/\D/g, '').replace(/^8(?=\d{10}$)/, '7')
   return digits.length >= 10 && digits.length <= 15 ? digits : undefined
 }
 
-/** For a shell: between single quotes everything stands for itself, but for the quote. */
+/** Quotes a text for a shell: between single quotes only the single quote itself is special. */
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`

@@ -7,7 +7,7 @@ import { useWords } from '../words/words.ts'
 
 type Props = { note?: ReactNode; action?: ReactNode; children: ReactNode }
 
-/** What the three pages for developers share: the title, the way to the references, and the tabs. */
+/** The common frame of the three pages for developers: the title, the links to the API references, and the tabs. */
 export function DevelopersFrame({ note, action, children }: Props) {
   const { say } = useWords()
   return (
@@ -37,7 +37,7 @@ export function DevelopersFrame({ note, action, children }: Props) {
   )
 }
 
-/** Where the codes in refused answers are explained. */
+/** A link to the explanation of the error codes. */
 export function ErrorCodesLink() {
   const { say } = useWords()
   return (
@@ -47,5 +47,5 @@ export function ErrorCodesLink() {
   )
 }
 
-/** Outside of the cabinet: relative, because a proxy may serve Tidings below a path. */
+/** The API reference is outside of the cabinet. The URL is relative, because a proxy may serve Tidings below a path. */
 const docsAddress = (rest: string) => new URL(`../docs${rest}`, document.baseURI).href

@@ -11,7 +11,7 @@ import { type ApiKey, addressesIn, keyPath, type Trial, useAddressProblem, useKe
 import { AddressField, NameField } from './new-key-dialog.tsx'
 import { ShownKeyDialog } from './shown-key-dialog.tsx'
 
-/** What the viewer wants to do with a key. */
+/** The action that a person chose for a key. */
 export type KeyTask = { kind: 'change' | 'reissue' | 'deactivate' | 'activate'; apiKey: ApiKey }
 
 type Props = { companyId: number; apiKey: ApiKey; onClose(): void }
@@ -33,7 +33,10 @@ export function KeyDialog({
   return <ActiveDialog {...props} isActive={kind === 'activate'} />
 }
 
-/** The values that the form began with are sent too: who was faster is not overwritten. */
+/**
+ * Also sends the values with which the form began. The server refuses the change if another person changed the key
+ * meanwhile.
+ */
 function ChangeDialog({ companyId, apiKey, onClose }: Props) {
   const words = useWords()
   const { say } = words

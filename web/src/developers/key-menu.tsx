@@ -9,7 +9,7 @@ import { type ApiKey, useNameOfKey } from './keys.ts'
 
 type Props = { apiKey: ApiKey; mayChange: boolean; onTask(task: KeyTask): void }
 
-/** What can be done with a key. */
+/** The menu with the actions for a key. */
 export function KeyMenu({ apiKey, mayChange, onTask }: Props) {
   const { say } = useWords()
   const name = useNameOfKey()(apiKey)

@@ -20,7 +20,7 @@ export const keysQuery = (companyId: number) =>
 
 export const keyPath = (companyId: number, rest = '') => `/keys${rest}?companyId=${companyId}`
 
-/** What people call a key: its name, else its id. */
+/** The displayed name of a key: its name, or its id if it has none. */
 export function useNameOfKey() {
   const { say } = useWords()
   return ({ keyId, name }: Pick<ApiKey, 'keyId' | 'name'>) => name || say('keys.unnamed', { id: String(keyId) })
@@ -34,14 +34,14 @@ export function useKeyChange(companyId: number, keyId: number) {
   })
 }
 
-/** One a line; commas are taken too. */
+/** One address per line. Commas also separate addresses. */
 export const addressesIn = (text: string) =>
   text
     .split(/[\n,;]/)
     .map(entry => entry.trim())
     .filter(entry => entry !== '')
 
-/** What is wrong with the addresses, where the server refused them. */
+/** The reason why the server refused the addresses. */
 export function useAddressProblem() {
   const { say } = useWords()
   return (error: unknown): string | undefined => {

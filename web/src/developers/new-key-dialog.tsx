@@ -13,7 +13,7 @@ import { ShownKeyDialog } from './shown-key-dialog.tsx'
 
 type Props = { companyId: number; keys: Keys; onClose(): void }
 
-/** Makes a key and shows it, this once. */
+/** Creates a key and shows its value. The server never shows it again. */
 export function NewKeyDialog({ companyId, keys, onClose }: Props) {
   const words = useWords()
   const { say } = words
@@ -72,7 +72,6 @@ export function NewKeyDialog({ companyId, keys, onClose }: Props) {
   )
 }
 
-/** What people call a key. */
 export function NameField({ value, onChange }: { value: string; onChange(name: string): void }) {
   const { say } = useWords()
   return (
@@ -89,7 +88,7 @@ export function NameField({ value, onChange }: { value: string; onChange(name: s
 
 type FieldProps = { value: string; problem: string | undefined; onChange(text: string): void }
 
-/** From where a key may be used. */
+/** The addresses from which a key may be used. */
 export function AddressField({ value, problem, onChange }: FieldProps) {
   const { say } = useWords()
   return (

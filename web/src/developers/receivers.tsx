@@ -13,7 +13,7 @@ import styles from './developers.module.css'
 
 type BandProps = { companyId: number; receivers: Receiver[]; mayTry: boolean }
 
-/** Receivers that failed so often that nothing but a try is sent to them. */
+/** Receivers that failed so often that they only get probes. */
 export const PausedBands = ({ receivers, ...props }: BandProps) =>
   receivers
     .filter(({ state }) => state === 'paused')
@@ -49,7 +49,7 @@ function PausedBand({ companyId, receiver, mayTry }: Omit<BandProps, 'receivers'
   )
 }
 
-/** The servers that callbacks go to. */
+/** The servers that receive callbacks. */
 export function Receivers({ settings: { receivers, mostCounted } }: { settings: Settings }) {
   const { say } = useWords()
   return (

@@ -25,7 +25,10 @@ import {
   useRequestSearch,
 } from './requests.ts'
 
-/** Requests of the last day: of the keys of one company; a partner that chose none sees those of its own login. */
+/**
+ * The requests of the last day with the keys of one company. A partner without a chosen company sees the requests with
+ * its own login.
+ */
 export function RequestsPage() {
   const isPartner = useMe().kind === 'PARTNER'
   const companyId = useCompanyId()
@@ -41,7 +44,7 @@ export function RequestsPage() {
   )
 }
 
-/** Staff who chose no company look at the requests with the login of a partner. */
+/** Staff without a chosen company see the requests with the login of a partner. */
 function OfPartner() {
   const { say } = useWords()
   const { search, change } = useRequestSearch()

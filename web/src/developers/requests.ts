@@ -9,27 +9,27 @@ export type RequestPage = Wire<RequestLogAnswer>
 export const statusClasses = ['refused', '2xx', '4xx', '5xx'] as const satisfies StatusClass[]
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const satisfies Method[]
 
-/** What the address of the page says. */
+/** The filters in the URL. */
 export type RequestSearch = {
   status?: (typeof statusClasses)[number] | undefined
   key?: number | undefined
   method?: Method | undefined
   id?: string | undefined
-  /** Of staff who chose no company. */
+  /** Only for staff without a chosen company. */
   partner?: number | undefined
 }
 
-/** `undefined` removes what is wrong. */
+/** An invalid value becomes `undefined`. */
 export const readRequestSearch = (search: Record<string, unknown>): RequestSearch => ({
   status: statusClasses.find(known => known === search.status),
   key: Number.isSafeInteger(search.key) && Number(search.key) > 0 ? Number(search.key) : undefined,
   method: methods.find(known => known === search.method),
   partner: Number.isSafeInteger(search.partner) && Number(search.partner) > 0 ? Number(search.partner) : undefined,
-  // The address writes a text of digits as a number.
+  // The router parses a text of digits as a number.
   id: search.id === undefined || search.id === '' ? undefined : String(search.id).slice(0, 128),
 })
 
-/** The filters in the address, and a change of them. */
+/** The filters in the URL, and a function that changes them. */
 export function useRequestSearch() {
   const { company, ...search } = useSearch({ from: '/shell/developers/requests' })
   const navigate = useNavigate()
@@ -40,7 +40,10 @@ export function useRequestSearch() {
 
 const EVERY_MS = 3000
 
-/** The first page is asked again and again; a reader who went back is not disturbed. */
+/**
+ * Refreshes only while just the first page is loaded, so that the list does not move while a person reads older
+ * requests.
+ */
 export const requestsQuery = (companyId: number | undefined, { status, key, method, id, partner }: RequestSearch) =>
   infiniteQueryOptions({
     queryKey: ['requests', companyId, status, key, method, id, partner],
@@ -55,7 +58,9 @@ export const requestsQuery = (companyId: number | undefined, { status, key, meth
     refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : EVERY_MS),
   })
 
-/** Requests with the minutes in which others were only counted, below the oldest request of the minute. */
+/**
+ * The requests, and the minutes in which further requests were only counted. Such a minute follows its oldest request.
+ */
 export function rowsOf(pages: RequestPage[]) {
   const requests = pages.flatMap(page => page.requests)
   const unlisted = new Map(pages.flatMap(page => page.unlisted).map(one => [minuteOf(one.minute), one.unlisted]))

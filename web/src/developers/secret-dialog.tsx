@@ -10,7 +10,7 @@ import { CALLBACKS, callbackPath } from './callbacks.ts'
 
 type Props = { companyId: number; hasSecret: boolean; onClose(): void }
 
-/** Makes or replaces the secret that callbacks are signed with, and shows it, this once. */
+/** Creates or replaces the secret that signs callbacks, and shows it. The server never shows it again. */
 export function SecretDialog({ companyId, hasSecret, onClose }: Props) {
   const words = useWords()
   const { say } = words

@@ -14,7 +14,9 @@ import type { ApiKey, Trial } from './keys.ts'
 
 type Props = { shown: Wire<ShownKeyAnswer>; type: ApiKey['type']; trial: Trial; onClose(): void }
 
-/** The value of a key, this once: the server keeps only a hash of it. With a line that tries it. */
+/**
+ * Shows the value of a key, and a command that tests it. The server stores only a hash and never shows the value again.
+ */
 export function ShownKeyDialog({ shown: { key }, type, trial, onClose }: Props) {
   const { say } = useWords()
   const [number, setNumber] = useState('')

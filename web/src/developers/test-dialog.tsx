@@ -15,13 +15,13 @@ import styles from './developers.module.css'
 
 type Props = { companyId: number; address: string | null; onClose(): void }
 
-/** Sends one signed request to an address, and shows what came of it. */
+/** Sends one signed request to an address and shows the result. */
 export function TestDialog({ companyId, address, onClose }: Props) {
   const words = useWords()
   const { say } = words
   const [url, setUrl] = useState(address ?? '')
   const send = useMutation({
-    // The address that is offered hides its password: the server knows the whole one.
+    // The proposed address has no password in it. The server uses the complete stored address.
     mutationFn: () =>
       ask<{ testId: number }>('POST', callbackPath(companyId, '/tests'), url === address ? {} : { url: url.trim() }),
   })

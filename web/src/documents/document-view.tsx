@@ -2,7 +2,7 @@ import { useWords } from '../words/words.ts'
 import styles from './documents.module.css'
 import { addressOf, type CompanyDocument } from './documents.ts'
 
-/** A document as the browser shows it: a PDF in its own viewer, or a picture. */
+/** The browser displays a PDF in its own viewer, and an image as it is. */
 export function DocumentView({ companyId, document }: { companyId: number; document: CompanyDocument }) {
   const { say } = useWords()
   const { filename, kind } = document

@@ -20,7 +20,7 @@ import styles from './documents.module.css'
 import { addressOf, type CompanyDocument, documentsQuery, useSizes } from './documents.ts'
 import { Uploads, useUploads } from './uploads.tsx'
 
-/** The files of one company: charters, letters that allow a name. */
+/** The files of one company, for instance its charter and letters that permit a sender name. */
 export function DocumentsPage() {
   const { say } = useWords()
   return (
@@ -142,7 +142,7 @@ function DeleteDialog({ companyId, document: { id, filename: name }, onClose }: 
   )
 }
 
-/** The document that the address names, over the page. */
+/** Shows the document that the URL names in a dialog. */
 function OpenDocument({ companyId, documents }: Props) {
   const { say } = useWords()
   const { open } = useSearch({ from: '/shell/documents' })

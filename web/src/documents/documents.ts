@@ -6,7 +6,7 @@ import { locales, useWords } from '../words/words.ts'
 
 export type CompanyDocument = Wire<DocumentsAnswer['documents'][number]>
 
-/** As the server takes them. */
+/** The types and the size that the server accepts. */
 export const DOCUMENT_TYPES = '.pdf,.jpg,.jpeg,.png,application/pdf,image/jpeg,image/png'
 export const LARGEST_BYTES = 10 * 1024 * 1024
 
@@ -16,13 +16,13 @@ export const documentsQuery = (companyId: number) =>
     queryFn: () => ask<DocumentsAnswer>('GET', `/documents?companyId=${companyId}`),
   })
 
-/** Where the browser finds the file: to be shown, or to be saved. */
+/** The URL of the file, to display it or to download it. */
 export function addressOf(companyId: number, { id }: Pick<CompanyDocument, 'id'>, isDownload = false): string {
   const query = `companyId=${companyId}${isDownload ? '&download=true' : ''}`
   return new URL(`api/documents/${id}/content?${query}`, document.baseURI).href
 }
 
-/** `1.4 MB`, `96 kB`. */
+/** Formats sizes: `1.4 MB`, `96 kB`. */
 export function useSizes() {
   const { language } = useWords()
   const format = (unit: string, digits: number) =>
@@ -31,7 +31,7 @@ export function useSizes() {
     bytes >= 1_000_000 ? format('megabyte', 1)(bytes / 1_000_000) : format('kilobyte', 0)(Math.max(1, bytes / 1000))
 }
 
-/** The search of the address: which document is open. */
+/** `open`: the id of the document in the dialog. */
 export type DocumentsSearch = { open?: string | undefined }
 
 export const documentsSearchOf = (search: Record<string, unknown>): DocumentsSearch => ({

@@ -1,10 +1,10 @@
 import type { ListedDocument } from '../../../src/http/cabinet/documents.ts'
 import { NoAnswer, ServerError, type Wire } from '../api.ts'
 
-/** So long may nothing move; a slow connection may take longer for all of the file. */
+/** An upload without progress ends after this time. A slow upload may take longer. */
 const STALL_MS = 60_000
 
-/** Sends one file. Only XMLHttpRequest tells how much of it has gone. */
+/** Uploads one file. XMLHttpRequest reports the progress; `fetch` does not. */
 export function uploadDocument(companyId: number, file: File, onProgress: (share: number) => void) {
   return new Promise<Wire<ListedDocument>>((resolve, reject) => {
     const request = new XMLHttpRequest()
@@ -34,7 +34,7 @@ function refusalIn(request: XMLHttpRequest): ServerError {
   return new ServerError(response, errorIn(request.responseText) ?? { code: status * 10, msg: statusText })
 }
 
-/** A proxy in between may answer with a page of its own. */
+/** A proxy may answer with an HTML page instead of JSON. */
 function errorIn(text: string): { code: number; msg: string } | undefined {
   try {
     return JSON.parse(text).error

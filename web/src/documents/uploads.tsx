@@ -13,7 +13,7 @@ type Upload = { key: number; file: File; share: number; problem?: string; isDone
 
 let uploads = 0
 
-/** Sends several files, one after the other, and says of each how far it is. */
+/** Uploads several files, one after the other, and reports the progress of each. */
 export function useUploads(companyId: number) {
   const words = useWords()
   const client = useQueryClient()
@@ -48,7 +48,7 @@ export function useUploads(companyId: number) {
   return { list, add: (files: File[]) => void add(files), again }
 }
 
-/** What the server would refuse anyway, said before the file is sent. */
+/** Checks the rules of the server before the upload. */
 function refusalOf({ say }: Words, { size, name, type }: File): string | undefined {
   if (size === 0) return say('documents.refused.empty')
   if (size > LARGEST_BYTES) return say('documents.refused.size')
@@ -63,7 +63,7 @@ function problemOf(words: Words, error: unknown): string {
   return describeProblem(words, error)
 }
 
-/** A place to drop files on, and what becomes of them. */
+/** The drop zone for files, and the list of uploads. */
 export function Uploads({ uploads: { list, add, again } }: { uploads: ReturnType<typeof useUploads> }) {
   const { say } = useWords()
   return (
@@ -117,6 +117,6 @@ function UploadLine({ upload, onAgain }: { upload: Upload; onAgain(): void }) {
   )
 }
 
-/** Such a file is not taken the next time either. */
+/** The server refuses such a file at each attempt. */
 const refusedForGood = ({ file: { size, name } }: Upload) =>
   size === 0 || size > LARGEST_BYTES || !/\.(pdf|jpe?g|png)$/i.test(name)

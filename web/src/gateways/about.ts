@@ -4,7 +4,7 @@ import type { Gateway } from './gateways.ts'
 
 type Named = Pick<Gateway, 'channelType' | 'connector' | 'brands' | 'wanted'>
 
-/** A gateway in a line: channel, connector, connections, operators. */
+/** A gateway in one line: channel, connector, connections, operators. */
 export function useAboutGateway() {
   const { say } = useWords()
   const { channel } = useTrafficNames()
@@ -27,7 +27,7 @@ export function useOperatorNames() {
 
 const known = ['simulator', 'smpp', 'whatsapp', 'telegram', 'telegram-gateway', 'http', 'push'] as const
 
-/** A newer version of the service may know others. */
+/** The name of a connector. A connector of a newer version of the service has no translation. */
 export function useConnectorName() {
   const { say } = useWords()
   return (connector: string) => {

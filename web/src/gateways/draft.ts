@@ -4,7 +4,7 @@ import type { Setting, Settings } from './setting-input.tsx'
 
 export const emptyDraft = (name: string): Draft => ({ name, brands: [], rate: null, companies: [], settings: {} })
 
-/** What a form begins with: the settings that may be seen. */
+/** The initial values of the form, without secrets. */
 export const draftOf = ({ name, brands, rateLimit, companies, settings }: GatewayDetails): Draft => ({
   name,
   brands: brands as Draft['brands'],
@@ -20,14 +20,14 @@ export const draftOf = ({ name, brands, rateLimit, companies, settings }: Gatewa
 
 const isEmpty = (value: Setting) => value === undefined || value === null || value === ''
 
-/** Settings that were filled in. */
+/** Only the settings that have a value. */
 export const filledIn = (settings: Settings) =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => !isEmpty(value))) as Record<
     string,
     string | number | boolean
   >
 
-/** Settings that differ from those that the form began with; what was emptied is removed. A secret left empty stays. */
+/** The changed settings. An emptied setting is removed. A secret that is left empty stays. */
 export function changedSettings({ secrets }: Connector, before: Settings, after: Settings) {
   const names = Object.keys(after).filter(name => {
     if (secrets.includes(name)) return !isEmpty(after[name])

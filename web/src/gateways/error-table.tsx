@@ -7,7 +7,7 @@ import type { GatewayDetails } from './gateways.ts'
 
 type Errors = GatewayDetails['errors']
 
-/** What the operator answered instead of taking a message, within the last hour, the most frequent first. */
+/** The errors of the operator within the last hour, the most frequent first. */
 export function ErrorTable({ errors }: { errors: Errors }) {
   const { say } = useWords()
   if (errors.length === 0) return <p className="note">{say('gateway.errors.none')}</p>

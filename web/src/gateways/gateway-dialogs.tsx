@@ -119,7 +119,7 @@ function RemoveDialog({ gateway: { name, gatewayId, outstanding, standing }, onC
   )
 }
 
-/** Stays open, so that a second number can be tried. */
+/** Stays open after a test, so that a second number can be tried. */
 function TestDialog({ gateway: { name, gatewayId }, onClose }: Props) {
   const words = useWords()
   const { say } = words

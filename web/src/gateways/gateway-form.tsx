@@ -17,7 +17,7 @@ export type BrandName = (typeof brandNames)[number]
 
 export type Company = { companyId: number; name: string }
 
-/** What the form holds; settings that are not in it stay as they are. */
+/** The values of the form. A setting that is not in the form does not change. */
 export type Draft = {
   name: string
   brands: BrandName[]
@@ -29,7 +29,7 @@ export type Draft = {
 type Props = {
   connector: Connector
   kept: Kept<Draft>
-  /** Names of secrets that are set: their values never come here. */
+  /** Names of the secrets that have a value. The server never sends the values. */
   secrets: string[]
   submit: string
   isBusy: boolean
@@ -38,7 +38,7 @@ type Props = {
   onCancel(): void
 }
 
-/** The fields come from the connector's own description. A refusal names its setting, and stands below its field. */
+/** The catalogue of connectors defines the fields. The message of a refusal stands below the field that it names. */
 export function GatewayForm({ connector, kept, secrets, submit, isBusy, problem, onSubmit, onCancel }: Props) {
   const { say } = useWords()
   const { draft, change } = kept
@@ -116,7 +116,7 @@ export function GatewayForm({ connector, kept, secrets, submit, isBusy, problem,
   )
 }
 
-/** What cannot be left empty; a secret that is set stays. */
+/** The required fields that are empty. A secret that has a stored value may stay empty. */
 function missingIn({ fields }: Connector, { name, settings }: Draft, secrets: string[]): string[] {
   const isEmpty = (value: Setting) => String(value ?? '').trim() === ''
   const left = fields.filter(
@@ -145,7 +145,7 @@ function Brands({ chosen, onChange }: { chosen: BrandName[]; onChange(brands: Br
   )
 }
 
-/** Companies that may send under its names without having them registered. */
+/** The companies that may use the sender names of this gateway without registration. */
 function Companies({ chosen, onChange }: { chosen: Company[]; onChange(companies: Company[]): void }) {
   const { say } = useWords()
   const [search, setSearch] = useState('')

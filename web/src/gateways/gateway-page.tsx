@@ -27,7 +27,7 @@ import { HourChart } from './minutes.tsx'
 import { StandingStatus } from './standing.tsx'
 import { Why } from './why.tsx'
 
-/** One gateway: how it is doing now, the last hour, and what can be done with it. */
+/** One gateway: its present state, the last hour, and its actions. */
 export function GatewayPage() {
   const { gatewayId } = useParams({ from: '/shell/gateways/$gatewayId' })
   const { data, error, refetch } = useQuery(gatewayQuery(gatewayId))

@@ -15,7 +15,10 @@ import { type Draft, GatewayForm } from './gateway-form.tsx'
 import { type Connector, connectorsQuery, type GatewayDetails, gatewayQuery, useGatewayChange } from './gateways.ts'
 import { fieldProblemOf } from './problems.ts'
 
-/** Changes what a gateway is set to. The form keeps what it began with: a newer change of somebody else is not overwritten. */
+/**
+ * Changes the settings of a gateway. The form sends the version with which it began, so that it does not overwrite a
+ * newer change of another person.
+ */
 export function GatewaySettingsPage() {
   const { gatewayId } = useParams({ from: '/shell/gateways/$gatewayId/settings' })
   const gateway = useQuery({ ...gatewayQuery(gatewayId), refetchInterval: false, refetchOnWindowFocus: false })

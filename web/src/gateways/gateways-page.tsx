@@ -16,7 +16,7 @@ import { type Gateway, gatewaysQuery } from './gateways.ts'
 import { Spark } from './minutes.tsx'
 import { StandingStatus } from './standing.tsx'
 
-/** All gateways and how they are doing, shown anew every few seconds. */
+/** All gateways with their states, refreshed every few seconds. */
 export function GatewaysPage() {
   const { say } = useWords()
   const { data, error, refetch } = useQuery(gatewaysQuery)
@@ -140,7 +140,7 @@ function GatewayRow({ gateway, at }: { gateway: Gateway; at: string }) {
   )
 }
 
-/** Of a gateway without a limit there is no share to draw: the figure stands alone. */
+/** Without a rate limit there is no share to draw, so only the number is shown. */
 export function RateBar({ gateway: { rate, rateLimit, standing } }: { gateway: Gateway }) {
   const { say } = useWords()
   const { number } = useFormats()

@@ -16,7 +16,7 @@ export type Connector = Wire<ConnectorsAnswer>['connectors'][number]
 export type Field = Connector['fields'][number]
 
 export const GATEWAYS = ['gateways'] as const
-/** The server asks the database once a second for all viewers together. */
+/** The server reads the states once a second for all viewers together. */
 const REFRESH_MS = 3000
 
 export const gatewaysQuery = queryOptions({
@@ -38,7 +38,7 @@ export const connectorsQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 })
 
-/** Sends a change, says what was done, and shows the gateways anew. */
+/** Sends a change, reports its success, and reloads the gateways. */
 export function useGatewayChange<Body extends object | undefined>(
   send: (body: Body) => Promise<Wire<GatewayChanged> | undefined>,
   done: string,

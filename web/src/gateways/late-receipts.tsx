@@ -8,7 +8,7 @@ import { useWords } from '../words/words.ts'
 import styles from './gateways.module.css'
 import type { GatewayDetails } from './gateways.ts'
 
-/** Receipts that came after their message had ended: the newest, each with its message. */
+/** The newest receipts that arrived after the end of their message. */
 export function LateReceipts({ late: { count, isMore, newest } }: Pick<GatewayDetails, 'late'>) {
   const { say } = useWords()
   const { number } = useFormats()

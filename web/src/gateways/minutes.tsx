@@ -12,7 +12,7 @@ const MINUTES = 60
 
 type Minute = { at: number; parts: number; errors: number }
 
-/** Every minute of the hour before `at`, the oldest first; the rows have only those in which something happened. */
+/** Every minute of the hour before `at`, the oldest first. The server sends only minutes with traffic. */
 function minutesOf(hour: Gateway['hour'], at: string): Minute[] {
   const last = Math.floor(Date.parse(at) / MINUTE_MS) * MINUTE_MS
   const rows = new Map(hour.map(row => [Date.parse(row.minute), row]))
@@ -23,7 +23,7 @@ function minutesOf(hour: Gateway['hour'], at: string): Minute[] {
   })
 }
 
-/** A line without figures, in a row of the list; the figures are on the page of the gateway. */
+/** A small line for the list of gateways. The page of the gateway has the numbers. */
 export function Spark({ hour, at, standing }: Pick<Gateway, 'hour' | 'standing'> & { at: string }) {
   const five = Array.from({ length: MINUTES / 5 }, (_, place) =>
     minutesOf(hour, at)
@@ -42,7 +42,7 @@ export function Spark({ hour, at, standing }: Pick<Gateway, 'hour' | 'standing'>
 const HEIGHT = 132
 const EDGE = { left: 46, top: 8, bottom: 22 }
 
-/** Parts of each minute, drawn for the width at hand; readers of a screen hear the sum and the busiest minute. */
+/** The parts of each minute. A screen reader gets the sum and the busiest minute. */
 export function HourChart({ hour, at }: { hour: Gateway['hour']; at: string }) {
   const { say } = useWords()
   const { number, time } = useFormats()
@@ -114,7 +114,7 @@ export function HourChart({ hour, at }: { hour: Gateway['hour']; at: string }) {
 
 const HALF_LABEL = 18
 
-/** In the middle of its minute, but not beyond the edge of the drawing. */
+/** Centred on the minute, but inside of the chart. */
 const labelPlace = (x: number, width: number) =>
   x + HALF_LABEL > width ? ({ x: width, textAnchor: 'end' } as const) : ({ x, textAnchor: 'middle' } as const)
 
@@ -132,7 +132,7 @@ const Bar = ({ className, x, width, base, height }: BarProps) =>
     />
   )
 
-/** An even, round number. */
+/** The next even, round number. */
 function roundAbove(highest: number): number {
   if (highest <= 2) return 2
   const size = 10 ** Math.floor(Math.log10(highest))

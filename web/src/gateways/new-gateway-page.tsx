@@ -16,7 +16,7 @@ import styles from './gateways.module.css'
 import { type Connector, connectorsQuery, useGatewayChange } from './gateways.ts'
 import { fieldProblemOf } from './problems.ts'
 
-/** Connector and channel are in the address; they are fixed once the gateway exists. */
+/** Connector and channel are in the URL. They cannot change after the gateway is created. */
 export function NewGatewayPage() {
   const { say } = useWords()
   const { data, error, refetch } = useQuery(connectorsQuery)

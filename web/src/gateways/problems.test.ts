@@ -16,11 +16,11 @@ test.each([
   ['A gateway with the name "MTS" exists already', 'name', 'Шлюз с таким именем уже есть.'],
   ['to: must not be empty', 'to', 'Заполните это поле.'],
   ['to must be a phone number, not "x"', 'to', 'Номер телефона с кодом страны.'],
-])('a refusal is told in the words of the reader at its field: %s', (msg, field, text) => {
+])('a refusal is translated and names its field: %s', (msg, field, text) => {
   expect(fieldProblemOf(words, refused(msg))).toEqual({ field, text })
 })
 
-test('a wrong password of an operator is told as one, with the words of the operator', () => {
+test('a wrong password of an operator is named as the problem, together with the words of the operator', () => {
   const error = `bind refused: ${statusName(0x0e)}`
   expect(troubleOf(words, error)).toBe(`Оператор не принимает логин или пароль (${error}).`)
   const trial = refused(`Gateway MTS could not be reached: ${error}. The engines may hold every connection`)

@@ -2,7 +2,7 @@ import { ServerError } from '../api.ts'
 import { describeProblem } from '../problems.ts'
 import type { Key, Words } from '../words/words.ts'
 
-/** What the server refused of a form: in the reader's words, and the field that it is about. */
+/** A refusal of the server, translated, with the field that it names. */
 export type FieldProblem = { field: string | undefined; text: string }
 
 type Plain = Exclude<Extract<Key, `gateway.problem.${string}`>, 'gateway.problem.range'>
@@ -22,7 +22,9 @@ export function fieldProblemOf(words: Words, error: unknown): FieldProblem {
   return { field: fieldIn(told), text: inWords(words, told) ?? describeProblem(words, error) }
 }
 
-/** `setting "host" is missing or no text`, `name: must not be empty`, `to must be a phone number`. */
+/**
+ * Knows the forms `setting "host" is missing or no text`, `name: must not be empty` and `to must be a phone number`.
+ */
 function fieldIn(told: string): string | undefined {
   if (/^A gateway with the name /.test(told)) return 'name'
   return /^(?:setting "(\w+)|(name|to|sender|text):? must )/.exec(told)?.slice(1).find(Boolean)
@@ -45,6 +47,6 @@ const troubles: [RegExp, Extract<Key, `gateway.trouble.${string}`>][] = [
   [/ETIMEDOUT|^no .* within|^no answer/, 'gateway.trouble.silent'],
 ]
 
-/** Why a gateway has no connection, with the connector's own words. */
+/** Explains why a gateway has no connection, and quotes the connector. */
 export const troubleOf = ({ say }: Pick<Words, 'say'>, error: string) =>
   say(troubles.find(([pattern]) => pattern.test(error))?.[1] ?? 'gateway.why.error', { error })

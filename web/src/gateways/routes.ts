@@ -3,7 +3,7 @@ import { pageOf } from '../shell/page.ts'
 import { idIn, needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
 
-/** What the form begins with. */
+/** The initial values of the form. */
 type NewGatewaySearch = { connector?: string | undefined; channel?: string | undefined }
 
 const gatewaysRoute = createRoute({

@@ -11,7 +11,7 @@ type Props = {
   field: Field
   value: Setting
   isSecret: boolean
-  /** A secret that is set already: left empty, it stays. */
+  /** True for a secret that has a value. If the field stays empty, the value stays. */
   isSet: boolean
   problem: string | undefined
   onChange(value: Setting): void
@@ -19,7 +19,7 @@ type Props = {
 
 type SettingKey = Extract<Key, `setting.${string}`> extends `setting.${infer Name}` ? Name : never
 
-/** One field of a connector's description. Empty means: as the connector does without a word. */
+/** One field of the connector's description. An empty field means the default of the connector. */
 export function SettingInput({ field, value, isSecret, isSet, problem, onChange }: Props) {
   const { say } = useWords()
   const label = say(`setting.${field.name as SettingKey}`)

@@ -15,7 +15,7 @@ const looks: Record<Standing, { kind: StatusKind; icon?: IconName }> = {
   drained: { kind: 'wait', icon: 'pause' },
 }
 
-/** How a gateway is, as a status. */
+/** The state of a gateway as a status. */
 export function StandingStatus({ standing, isPill = false }: { standing: Standing; isPill?: boolean }) {
   const { say } = useWords()
   return (

@@ -5,7 +5,10 @@ import styles from './gateways.module.css'
 import type { GatewayDetails } from './gateways.ts'
 import { troubleOf } from './problems.ts'
 
-/** In words, why a gateway does not take messages as usual, and what to do. Nothing where all is well. */
+/**
+ * Explains why a gateway does not send as usual, and what an operator of the service can do. Empty for a working
+ * gateway.
+ */
 export function Why({ gateway }: { gateway: GatewayDetails }) {
   const sentences = useSentences(gateway)
   const { standing } = gateway

@@ -23,7 +23,7 @@ import styles from './inbound.module.css'
 import { type Center, INBOUND, pathOf, type Rules, rulesQuery } from './inbound.ts'
 import { InboundFrame } from './inbound-head.tsx'
 
-/** The centers by which the company keeps its traffic apart; one is the default. */
+/** The traffic centers of the company. One of them is the default. */
 export function CentersPage() {
   const { say } = useWords()
   const mayChange = useMe().rights.includes('settings.change')
@@ -99,7 +99,7 @@ function Centers({ companyId, mayChange }: { companyId: number; mayChange: boole
 
 type DefaultProps = { companyId: number; rules: Rules; center: Center; onClose(): void }
 
-/** Says which default the person saw: another person's newer choice is not overwritten. */
+/** Sends the default that the page showed, so that it does not overwrite a newer choice of another person. */
 function DefaultDialog({ companyId, rules, center: { name, centerId }, onClose }: DefaultProps) {
   const { say } = useWords()
   const seen = rules.centers.find(({ isDefault }) => isDefault)!.centerId

@@ -7,7 +7,7 @@ import { useMe } from '../session.ts'
 import { useWords } from '../words/words.ts'
 import styles from './inbound.module.css'
 
-/** The head that the three pages share, and one of them for the chosen company. */
+/** The common frame of the three pages about inbound messages. */
 export function InboundFrame({ actions, children }: { actions?: ReactNode; children(companyId: number): ReactNode }) {
   const { say } = useWords()
   const seesSettings = useMe().rights.includes('settings.see')
@@ -29,7 +29,7 @@ export function InboundFrame({ actions, children }: { actions?: ReactNode; child
   )
 }
 
-/** Nothing is kept until staff switch it on. */
+/** No inbound message is stored until staff switch inbound messages on. */
 export function SwitchedOff() {
   const { say } = useWords()
   return (

@@ -15,7 +15,7 @@ import { type InboundSearch, inboundQuery, type Page, periods, readInboundSearch
 import { InboundFrame, SwitchedOff } from './inbound-head.tsx'
 import { InboundTable } from './inbound-table.tsx'
 
-/** What people wrote to the company, the newest first. */
+/** The messages of subscribers to the company, the newest first. */
 export function InboundPage() {
   const { say, language } = useWords()
   const companyId = useCompanyId()
@@ -130,7 +130,7 @@ type FootProps = {
   query: { isFetchingNextPage: boolean; fetchNextPage(): unknown }
 }
 
-/** How much was found within which time, and how to find more. */
+/** The number of found messages, the searched time, and a button for older messages. */
 function Foot({ count, page, query }: FootProps) {
   const { say } = useWords()
   const { moment } = useFormats()

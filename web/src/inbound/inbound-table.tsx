@@ -95,7 +95,7 @@ function Text({ text }: { text: string }) {
   )
 }
 
-/** What a stop word did, and where that can be seen. */
+/** Shows that a message contained a stop word, with a link to the blacklist. */
 function Stopped({ message: { destination, isBlacklisted } }: { message: Message }) {
   const { say } = useWords()
   const seesSettings = useMe().rights.includes('settings.see')

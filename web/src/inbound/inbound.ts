@@ -20,12 +20,12 @@ export type Rules = Wire<RulesAnswer>
 export type Center = Wire<CenterRow>
 export type Trial = Wire<TrialAnswer>
 
-/** What the address of the list says. */
+/** The filters in the URL. */
 export type InboundSearch = {
   q?: string | undefined
   center?: number | undefined
   period?: Period | undefined
-  /** Days of the reader's clock, both included. */
+  /** Days in the time zone of the reader. Both days are included. */
   from?: string | undefined
   to?: string | undefined
 }
@@ -44,11 +44,11 @@ export const readInboundSearch = ({ q, center, period, from, to }: Record<string
   to: dayIn(to),
 })
 
-/** Addresses are read as JSON where they can be: a number is a text too. */
+/** The router parses values of the URL as JSON, so a text of digits arrives as a number. */
 const textIn = (value: unknown, most: number) =>
   typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, most) || undefined : undefined
 
-/** What the tester was asked; without a name it was asked nothing. */
+/** The message to test. Without a name no test runs. */
 export type TrialSearch = {
   channel?: ChannelType | undefined
   name?: string | undefined
@@ -56,7 +56,7 @@ export type TrialSearch = {
   text?: string | undefined
 }
 
-/** Channels by which people can write. */
+/** Channels on which subscribers can write. */
 export const channels = ['WHATSAPP', 'SMS', 'VIBER', 'TELEGRAM', 'VK'] as const satisfies readonly ChannelType[]
 
 export const readTrialSearch = (given: Record<string, unknown>): TrialSearch => ({
@@ -78,7 +78,7 @@ export const inboundQuery = (companyId: number, search: InboundSearch) =>
     placeholderData: keepPreviousData,
   })
 
-/** The list as a file, on the reader's clock and in its language. */
+/** The URL of the list as a file, in the time zone and the language of the reader. */
 export function reportAddress(companyId: number, search: InboundSearch, language: Language) {
   const query = { ...filtersOf(search), language, zone: zoneOfReader() }
   return new URL(`api${pathOf(companyId, '/report', query)}`, document.baseURI).href
@@ -95,7 +95,7 @@ export const rulesQuery = (companyId: number) =>
     queryFn: () => ask<RulesAnswer>('GET', pathOf(companyId, '/rules')),
   })
 
-/** Asked anew when a rule changed: the key begins like that of the rules. */
+/** Its key begins with the key of the rules, so that the test runs again after a change of the rules. */
 export const trialQuery = (companyId: number, { channel = 'WHATSAPP', name, from, text }: TrialSearch) =>
   queryOptions({
     queryKey: [...INBOUND, 'rules', companyId, 'trial', channel, name, from, text],

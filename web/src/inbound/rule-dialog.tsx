@@ -12,12 +12,12 @@ import { useWords } from '../words/words.ts'
 import styles from './inbound.module.css'
 import { INBOUND, pathOf, type Rule, type Rules } from './inbound.ts'
 
-/** The only channel whose messages are kept. */
+/** Only messages of this channel are stored. */
 const CHANNEL = 'WHATSAPP'
 
 type Props = { companyId: number; rules: Rules; rule?: Rule; onClose(): void }
 
-/** Adds a rule, or changes one at its place in the order. */
+/** Adds a rule, or changes a rule and leaves its place in the order. */
 export function RuleDialog({ companyId, rules, rule, onClose }: Props) {
   const words = useWords()
   const { say } = words
@@ -84,14 +84,14 @@ const startOf = ({ centers }: Rules, rule: Rule | undefined): Given => ({
   url: rule?.callbackUrl ?? '',
 })
 
-/** Names that the rule has are offered too, though they may be gone since. */
+/** Also contains the names of the rule, because a name may have been deleted since. */
 const namesIn = ({ names }: Rules, rule: Rule | undefined) => [
   ...new Set([...names.map(({ senderName }) => senderName), ...(rule?.senderNames ?? [])]),
 ]
 
 type Given = { names: string[]; center: string; url: string }
 
-/** Of a change only what differs is sent: the page does not know the password in an address. */
+/** A change sends only the values that differ, because the page does not know the password in a stored address. */
 function useSave(companyId: number, rule: Rule | undefined, onClose: () => void) {
   const { say } = useWords()
   const client = useQueryClient()

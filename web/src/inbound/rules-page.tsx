@@ -23,7 +23,7 @@ import { Tester } from './tester.tsx'
 
 type Task = { kind: 'add' } | { kind: 'change' | 'remove'; rule: Rule }
 
-/** Which messages belong to which center, and who is told; with a tester. */
+/** The rules that assign inbound messages to traffic centers and callback addresses, and a tester of them. */
 export function RulesPage() {
   const { say } = useWords()
   const mayChange = useMe().rights.includes('settings.change')

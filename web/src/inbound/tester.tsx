@@ -13,7 +13,7 @@ import { channels, type Rule, type Rules, type Trial, type TrialSearch, trialQue
 
 type Props = { companyId: number; rules: Rules }
 
-/** Which center would this message go to? The server decides as for a message that comes in. */
+/** Shows which traffic center would get a message. The server applies the same rules as to an inbound message. */
 export function Tester({ companyId, rules }: Props) {
   const { say } = useWords()
   const { company: _, ...asked } = useSearch({ from: '/shell/inbound/rules' })

@@ -16,7 +16,10 @@ import { queryClient } from '../session.ts'
 import { Entrance } from '../sign-in/entrance.tsx'
 import { useWords } from '../words/words.ts'
 
-/** An invited person chooses a password. The token is in the fragment of the address: browsers send it nowhere. */
+/**
+ * An invited person sets a password. The token is in the fragment of the URL, because browsers never send the fragment
+ * to a server.
+ */
 export function InvitationPage() {
   const { say } = useWords()
   const [token] = useState(() => window.location.hash.slice(1))
@@ -74,7 +77,7 @@ function Welcome({ token, login }: { token: string; login: string }) {
       <h1>{say('invitation.title')}</h1>
       <p className="note">{say('invitation.text', { login })}</p>
       {accept.isError && <FormProblem>{describeProblem(words, accept.error)}</FormProblem>}
-      {/* Managers of passwords keep it under this name. */}
+      {/* Password managers store the new password under this login. */}
       <input type="text" name="login" autoComplete="username" value={login} readOnly hidden />
       <PasswordField
         size="md"
@@ -101,7 +104,7 @@ function Welcome({ token, login }: { token: string; login: string }) {
   )
 }
 
-/** Signs in with the new password; a person with a second step goes to the sign-in page for it. */
+/** Signs in with the new password. A person with a second factor enters the code on the sign-in page. */
 const useAccept = (login: string) =>
   useMutation({
     mutationFn: async (acceptance: Acceptance) => {

@@ -9,7 +9,7 @@ import { useWords } from '../words/words.ts'
 import styles from './links.module.css'
 import { type ClickedDispatch, clickedDispatchesQuery } from './links.ts'
 
-/** Clicks summed by dispatch; a row leads to the links of the dispatch. */
+/** Clicks by dispatch. A row opens the links of its dispatch. */
 export function ClickedDispatches({ companyId }: { companyId: number }) {
   const { say } = useWords()
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = useInfiniteQuery(clickedDispatchesQuery(companyId))

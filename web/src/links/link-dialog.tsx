@@ -12,7 +12,7 @@ import { useWords } from '../words/words.ts'
 import { linkQuery } from './links.ts'
 import { ClickCount, MessageOf } from './links-table.tsx'
 
-/** One short link: where it leads, whose it is, and its clicks by day. */
+/** One short link: its target, its message, and its clicks by day. */
 export function LinkDialog({ companyId, code, onClose }: { companyId: number; code: string; onClose(): void }) {
   const words = useWords()
   const { say } = words

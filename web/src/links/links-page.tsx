@@ -20,7 +20,7 @@ import styles from './links.module.css'
 import { clicksQuery, type LinkSearch, linksQuery, readLinkSearch } from './links.ts'
 import { LinksTable } from './links-table.tsx'
 
-/** The short links of the company, and how often they were followed. */
+/** The short links of the company with their clicks. */
 export function LinksPage() {
   const { say } = useWords()
   return (

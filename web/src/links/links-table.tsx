@@ -64,7 +64,7 @@ function Row({ link }: { link: ShortLink }) {
   )
 }
 
-/** The message whose text has the link; of an old month nothing but the link is left. */
+/** The message that contains the link. Messages of detached months no longer exist. */
 export function MessageOf({ link: { destination, messageUuid } }: { link: ShortLink }) {
   const { say } = useWords()
   if (destination === null) return <span className={table.dim}>{say('links.message.gone')}</span>

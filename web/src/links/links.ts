@@ -11,7 +11,7 @@ import { ask, type Wire } from '../api.ts'
 export type ShortLink = Wire<LinkRow>
 export type Page = Wire<LinksAnswer>
 
-/** What the address says; `open` is the code of the link that is shown. */
+/** The filters in the URL. `open` is the code of the link in the dialog. */
 export type LinkSearch = { q?: string | undefined; dispatch?: number | undefined; open?: string | undefined }
 
 export const readLinkSearch = ({ q, dispatch, open }: Record<string, unknown>): LinkSearch => ({
@@ -20,7 +20,7 @@ export const readLinkSearch = ({ q, dispatch, open }: Record<string, unknown>): 
   open: textIn(open, 32),
 })
 
-/** Addresses are read as JSON where they can be: a number is a text too. */
+/** The router parses values of the URL as JSON, so a text of digits arrives as a number. */
 const textIn = (value: unknown, most: number) =>
   typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, most) || undefined : undefined
 

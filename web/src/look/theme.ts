@@ -6,7 +6,7 @@ import {
   Modal,
 } from '@mantine/core'
 
-/** Mantine in our look. The colours, sizes and spaces are those of `tokens.css`; Mantine's variables point there. */
+/** Mantine in the look of the cabinet. Its variables refer to the colours, sizes and spaces of `tokens.css`. */
 export const theme = createTheme({
   fontFamily: 'var(--font)',
   fontFamilyMonospace: 'var(--mono)',
@@ -63,7 +63,7 @@ export const theme = createTheme({
   },
 })
 
-/** Shades are not used: every colour has its own names in `tokens.css`. */
+/** Mantine wants ten shades. The cabinet uses no shades: each colour has a name in `tokens.css`. */
 function same(colour: string): MantineColorsTuple {
   return Array.from({ length: 10 }, () => colour) as unknown as MantineColorsTuple
 }
@@ -92,10 +92,10 @@ const variables = {
 
 export const cssVariablesResolver: CSSVariablesResolver = () => ({ variables, light: variables, dark: variables })
 
-/** The choice on this device, so that the page has the right theme before it knows the person. */
+/** The theme is stored on the device, so that the page has the right theme before the person is known. */
 export const colorSchemeManager = localStorageColorSchemeManager({ key: 'tidings-theme' })
 
-/** Before anything is drawn: no white flash in the dark theme. */
+/** Runs before the first paint, so that a page in the dark theme does not flash white. */
 export function showTheme() {
   const chosen = colorSchemeManager.get('auto')
   const isDark = chosen === 'dark' || (chosen === 'auto' && matchMedia('(prefers-color-scheme: dark)').matches)

@@ -11,7 +11,7 @@ import { useAmounts, useMoneyFormats } from './amounts.ts'
 import styles from './money.module.css'
 import { accountsQuery, type CompanyAccount } from './money.ts'
 
-/** Accounts of all companies, those that spend most first. */
+/** The accounts of all companies, the highest spending first. */
 export function AccountsTable() {
   const { say } = useWords()
   const { page = 1 } = useSearch({ strict: false }) as { page?: number }

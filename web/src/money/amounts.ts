@@ -3,7 +3,7 @@ import { useFormats } from '../format.ts'
 import { dateFormat, numberFormat } from '../words/intl.ts'
 import { locales, useWords } from '../words/words.ts'
 
-/** Amounts, days and months of the ledger in the reader's language. */
+/** Formats amounts, days and months of the ledger. */
 export function useMoneyFormats() {
   const { language } = useWords()
   const { money, number } = useFormats()
@@ -14,7 +14,7 @@ export function useMoneyFormats() {
     money,
     number,
     sign: (currency: string) => money(0, currency).split('\u00a0').at(-1)!,
-    /** `1.2M` where the largest amount beside it is long. */
+    /** Short (`1.2M`) if the largest amount of the same group is long. */
     short: (amount: number, largest = amount) => (largest < LONG ? number(amount) : compact(amount)),
     share: (share: number) => `${tenths(share * 100)}\u00a0%`,
     day: format({ day: 'numeric', month: 'long' }),
@@ -22,13 +22,13 @@ export function useMoneyFormats() {
     weekDay: (day: string) =>
       capital(format({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' })(day)).replace(/\sг\.$/, ''),
     month: (month: string) => monthName(language, month, { month: 'long' }),
-    /** Within a sentence. */
+    /** For use inside a sentence. */
     monthOfYear: (month: string) => monthName(language, month, { month: 'long', year: 'numeric' }),
     monthAndYear: (month: string) => capital(monthName(language, month, { month: 'long', year: 'numeric' })),
   }
 }
 
-/** Longer amounts are written short where there is little room. */
+/** From this amount on, narrow places show the short form. */
 export const LONG = 100_000
 
 function monthName(language: Language, month: string, options: Intl.DateTimeFormatOptions): string {
@@ -38,7 +38,7 @@ function monthName(language: Language, month: string, options: Intl.DateTimeForm
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** Two places, and four where an amount of the list has parts of a kopeck: then the list adds up as it is shown. */
+/** Two decimals, or four if an amount of the list has fractions of a kopeck. So the displayed amounts add up. */
 export function useAmounts(amounts: number[]) {
   const { language } = useWords()
   const places = amounts.every(amount => Math.abs(amount * 100 - Math.round(amount * 100)) < 1e-6) ? 2 : 4
@@ -47,7 +47,7 @@ export function useAmounts(amounts: number[]) {
   return (amount: number) => number(amount).replace('-', '−')
 }
 
-/** Times on the clock of the billing zone, whose days the ledger has. */
+/** Formats times in the billing zone, because the days of the ledger are in that zone. */
 export function useTimes(zone: string) {
   const { language } = useWords()
   const format = (options: Intl.DateTimeFormatOptions) => dateFormat(locales[language], { timeZone: zone, ...options })

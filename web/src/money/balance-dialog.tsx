@@ -17,7 +17,7 @@ type Props = BalanceDialogProps & {
   kind: 'topUp' | 'correction'
   path: 'top-ups' | 'corrections'
   isTaken?: boolean
-  /** What can be taken at most, where that is limited. */
+  /** The most that can be taken, if there is a limit. */
   mostTaken?: number | undefined
   isNoteNeeded?: boolean
   formOf(amount: string, note: string): TopUpForm | CorrectionForm
@@ -41,7 +41,10 @@ const texts = {
   },
 } as const
 
-/** Records a change of the balance. The key belongs to the dialog: a second click or a repeated request counts once. */
+/**
+ * Records a change of the balance. The idempotency key belongs to the dialog, so a second click or a repeated request
+ * counts once.
+ */
 export function BalanceDialog(props: Props) {
   const { money, kind, isTaken = false, mostTaken, isNoteNeeded = false, formOf, children, onClose } = props
   const words = useWords()
@@ -113,6 +116,6 @@ function useRecord({ money: { company, currency }, path, onClose }: Props) {
   })
 }
 
-/** The server refuses it too. */
+/** The server checks it, too. */
 const problemOfTaking = (amount: number, most = Number.POSITIVE_INFINITY) =>
   amount > most ? ('money.problem.notFree' as const) : undefined

@@ -18,7 +18,7 @@ import { type Money, moneyQuery } from './money.ts'
 
 const SpendingChart = lazy(() => import('./spending-chart.tsx'))
 
-/** What is spent, held and free, how long it lasts, and where it went. */
+/** The spent, reserved and free amounts, the forecast, and the spending by channel. */
 export function Budget({ companyId }: { companyId: number }) {
   const { data, error, refetch } = useQuery({ ...moneyQuery(companyId), refetchInterval: REFRESH_MS })
   if (!data) return error ? <ErrorState error={error} onRetry={refetch} /> : <BoneRows rows={5} />
@@ -140,7 +140,7 @@ function Spending({ money }: { money: Money }) {
   )
 }
 
-/** The same amounts that the statement of the month adds up. */
+/** The same amounts as in the statement of the month. */
 function WhereItWent({
   money: { channels, packages, fees, withoutDetails, spent, currency, month },
 }: {

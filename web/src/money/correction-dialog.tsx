@@ -12,7 +12,7 @@ const directions = [
 ] as const
 type Direction = (typeof directions)[number][0]
 
-/** Mends a wrong top-up. A prepaid company keeps what its messages hold. */
+/** Corrects a wrong top-up. The correction of a prepaid company cannot take reserved money. */
 export function CorrectionDialog(props: BalanceDialogProps) {
   const { say } = useWords()
   const [direction, setDirection] = useState<Direction>('take')

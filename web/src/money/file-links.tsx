@@ -3,7 +3,7 @@ import { useMoneyFormats } from './amounts.ts'
 import styles from './money.module.css'
 import { statementFile } from './money.ts'
 
-/** The statement of a month as files, in the language of the reader. */
+/** Links to the statement of a month as files, in the language of the reader. */
 export function FileLinks({ companyId, month }: { companyId: number; month: string }) {
   const { say, language } = useWords()
   const { monthAndYear } = useMoneyFormats()

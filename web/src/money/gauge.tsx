@@ -3,7 +3,7 @@ import { useMoneyFormats } from './amounts.ts'
 import styles from './money.module.css'
 import type { Money } from './money.ts'
 
-/** What is free, and a bar of what is spent and held of the whole. */
+/** The free amount, and a bar with the spent and reserved shares of the limit. */
 export function Gauge({
   money,
 }: {
@@ -40,7 +40,7 @@ export function Gauge({
   )
 }
 
-/** The limit that ends first: the budget of the month, or the balance that was paid in. */
+/** The limit that is reached first: the budget of the month, or the balance. */
 function wholeOf({
   budget,
   spent,

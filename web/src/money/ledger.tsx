@@ -14,7 +14,7 @@ import styles from './money.module.css'
 import { entriesQuery, type Kind, kinds, type Line, ledgerFile, ledgerQuery, useLedgerFilter } from './money.ts'
 import { useOperator } from './operators.ts'
 
-/** Every movement with its cause, by day, the newest first. */
+/** The ledger lines with their causes, by day, the newest first. */
 export function Ledger({ companyId }: { companyId: number }) {
   const { say } = useWords()
   const { filter } = useLedgerFilter()
@@ -186,7 +186,7 @@ function LineRows({ companyId, line, amount, zone }: RowProps) {
   )
 }
 
-/** When the line began and was changed last; one time where that is the same minute. */
+/** The first and the last time of the line, or one time if both are in the same minute. */
 function Span({ line: { firstAt, lastAt }, zone }: { line: Line; zone: string }) {
   const { minute } = useTimes(zone)
   const [first, last] = [minute(firstAt), minute(lastAt)]
@@ -230,7 +230,7 @@ const Entry = ({ main, sub }: { main: string; sub: string | null }) => (
   </>
 )
 
-/** What a line sums up: an entry for each batch of results. */
+/** The entries of a ledger line. Each recorded batch of results is one entry. */
 function Entries({ companyId, line, amount, zone }: RowProps) {
   const { say } = useWords()
   const { number } = useFormats()

@@ -23,7 +23,7 @@ LedgerPage.firstQueries = ofOneCompany((companyId, { search }) => [ledgerQuery(c
 export const StatementsPage = () => <MoneyPage>{companyId => <Statements companyId={companyId} />}</MoneyPage>
 StatementsPage.firstQueries = ofOneCompany(companyId => [statementsQuery(companyId)])
 
-/** Money of one company; where none is chosen, the accounts of all. */
+/** The money of the chosen company. Without a chosen company: the accounts of all companies. */
 function MoneyPage({ isLedger = false, children }: { isLedger?: boolean; children: (companyId: number) => ReactNode }) {
   const { say } = useWords()
   const companyId = useCompanyId()
@@ -56,7 +56,7 @@ function MoneyPage({ isLedger = false, children }: { isLedger?: boolean; childre
 
 const dialogs = { topUp: TopUpDialog, correction: CorrectionDialog, terms: TermsDialog }
 
-/** Staff record what came in, and correct it where they see it; owners of a partner set budgets. */
+/** Staff record top-ups, and corrections beside the ledger. Owners of a partner set budgets. */
 function Actions({ companyId, isLedger }: { companyId: number; isLedger: boolean }) {
   const { say } = useWords()
   const me = useMe()

@@ -21,13 +21,13 @@ export type Kind = Line['kind']
 
 export const kinds: readonly Kind[] = ['TOPUP', 'CORRECTION', 'MESSAGES', 'MAU_PACKAGE', 'SENDER_FEE']
 
-/** What a statement sums up. Most months have no corrections. */
+/** The sums of a statement. Most months have no corrections. */
 export const figuresOf = (isCorrected: boolean) =>
   (['opening', 'toppedUp', 'corrected', 'spent', 'closing'] as const).filter(
     figure => isCorrected || figure !== 'corrected',
   )
 
-/** Everything that a top-up or another budget changes. */
+/** The query key of all data that a top-up or a new budget changes. */
 export const MONEY = ['money'] as const
 
 const question = (companyId: number, given: Record<string, string | number | undefined> = {}) =>
@@ -49,7 +49,7 @@ export const accountsQuery = (page: number) =>
     queryFn: () => ask<AccountsAnswer>('GET', `/money/accounts?page=${page}`),
   })
 
-/** What the address of the ledger says. Days are those of the billing zone, both included. */
+/** The filters in the URL. Days are in the billing zone. Both days are included. */
 export type LedgerFilter = { kind?: Kind | undefined; from?: string | undefined; to?: string | undefined }
 
 const isDay = (value: unknown): value is string =>
@@ -102,7 +102,7 @@ export const statementQuery = (companyId: number, month: string) =>
     queryFn: () => ask<StatementAnswer>('GET', `/money/statements/${month}?${question(companyId)}`),
   })
 
-/** Where a browser gets a file. */
+/** The URL of a file. */
 const fileAt = (path: string) => new URL(`api/money/${path}`, document.baseURI).href
 
 export const ledgerFile = (companyId: number, filter: LedgerFilter, language: string) =>

@@ -12,7 +12,7 @@ const HEIGHT = 264
 const EDGE = { left: 56, right: 4, top: 28, bottom: 26 }
 const BASE = HEIGHT - EDGE.bottom
 
-/** What was spent since the month began, against the budget; readers of a screen get the days as a table. */
+/** The accumulated spending of the month and the budget. A screen reader gets the days as a table. */
 export default function SpendingChart({ money }: { money: Money }) {
   const { say } = useWords()
   const { ref, width } = useElementSize()
@@ -80,7 +80,7 @@ function Curve({ money, curve, width, pointed, onPoint }: CurveProps) {
 type Drawn = { money: Money; curve: Curve; width: number; xOf(x: number): number; yOf(sum: number): number }
 
 const NARROW = 500
-/** About the width of the longest label. */
+/** About the width of the longest label, in pixels. */
 const LABEL = 176
 
 function Scale({ money: { daysInMonth, month }, curve: { top, lines }, width, xOf, yOf }: Drawn) {
@@ -111,7 +111,7 @@ function Scale({ money: { daysInMonth, month }, curve: { top, lines }, width, xO
   )
 }
 
-/** Its name stands where the day on which it is used up does not. */
+/** The label of the budget stands opposite the label of the day on which the budget ends. */
 function BudgetLine({ money: { budget, currency, daysInMonth }, curve, width, yOf }: Drawn) {
   const { say } = useWords()
   const amount = useLabels(width, currency)
@@ -138,7 +138,10 @@ function BudgetLine({ money: { budget, currency, daysInMonth }, curve, width, yO
   )
 }
 
-/** Above the curve, left of its end; right of it and below where the left edge or the budget is near. */
+/**
+ * The label is above the curve and left of its end. Near the left edge or the budget line it is right of the end and
+ * below.
+ */
 function NowLabel({ money: { budget, currency }, curve: { now }, width, xOf, yOf }: Drawn) {
   const { say } = useWords()
   const amount = useLabels(width, currency)
@@ -179,7 +182,7 @@ function UsedUp({ at, on, width, xOf, yOf }: Drawn & { at: Point; on: string }) 
   )
 }
 
-/** Amounts in the drawing: on a phone without thousands and kopecks, where they are long. */
+/** Formats amounts in the chart. On a phone, long amounts are short and without kopecks. */
 function useLabels(width: number, currency: string) {
   const { money, short, sign } = useMoneyFormats()
   return (amount: number) =>

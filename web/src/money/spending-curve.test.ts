@@ -26,14 +26,14 @@ test('the curve adds up the days', () => {
   expect(forecast).toBeUndefined()
 })
 
-test('the forecast meets the budget on the day that the server names', () => {
+test('the forecast reaches the budget on the day that the server names', () => {
   const { forecast, top } = curveOf({ ...month, forecast: { kind: 'out', on: '2026-11-13' } })
   expect(forecast).toEqual({ x: 12.5, sum: 1000, usedUpOn: '2026-11-13' })
   expect(top).toBeGreaterThanOrEqual(1000)
 })
 
 test.each([{ kind: 'lasts' } as const, { kind: 'out', on: '2027-01-05' } as const])(
-  'a forecast of $kind that ends after the month goes on to its end with the speed of the last days',
+  'a forecast of $kind that ends after the month continues to the end of the month with the pace of the last days',
   forecast => {
     expect(curveOf({ ...month, forecast }).forecast).toEqual({ x: 29.5, sum: 300 + 27 * 60 })
   },

@@ -3,13 +3,16 @@ import type { Money } from './money.ts'
 
 type Spent = Pick<Money, 'days' | 'daysInMonth' | 'month' | 'budget' | 'free' | 'reserved' | 'pace' | 'forecast'>
 
-/** `x` counts days since the month began: a day has its point in its middle. */
+/** `x` counts days since the start of the month. The point of a day is in the middle of the day. */
 export type Point = { x: number; sum: number }
 
-/** A smaller share of the budget would draw the curve as a flat line: then it has a scale of its own. */
+/**
+ * If the spending is a smaller share of the budget, the curve would be a flat line, so the chart scales to the
+ * spending.
+ */
 const LEAST_SHARE = 0.05
 
-/** What was spent since the month began, after each of its days, and how it goes on. */
+/** The accumulated spending after each day of the month, and its forecast. */
 export function curveOf(money: Spent) {
   const days = sumsOf(money.days)
   const now = days.at(-1)!
@@ -33,7 +36,10 @@ function sumsOf(days: Spent['days']) {
   })
 }
 
-/** To the day when nothing is free any more, or to the end of the month. Held money counts as spent on that day. */
+/**
+ * The forecast ends on the day without free money, or at the end of the month. Reserved money counts as spent on that
+ * day.
+ */
 function forecastFrom(now: Point, { forecast, month, daysInMonth, reserved, free, pace }: Spent) {
   if (forecast.kind !== 'out' && forecast.kind !== 'lasts') return
   if (forecast.kind === 'out' && forecast.on.slice(0, 7) === month.slice(0, 7))

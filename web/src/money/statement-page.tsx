@@ -19,7 +19,7 @@ import styles from './money.module.css'
 import { figuresOf, type Statement, statementFile, statementQuery } from './money.ts'
 import { useOperator } from './operators.ts'
 
-/** One month of one company: the same sums as its files have. */
+/** One month of one company, with the same sums as the files of the statement. */
 export function StatementPage() {
   const { month } = useParams({ from: '/shell/money/statements/$month' })
   return <OneCompany>{companyId => <OfCompany companyId={companyId} month={month} />}</OneCompany>
@@ -230,7 +230,7 @@ function Fees({ statement: { fees } }: Part) {
 
 type ListProps = { title: string; lines: { name: string; amount: number }[]; total: number }
 
-/** Lines with their sum. The server sends no more than 200: what the others come to is one line more. */
+/** Lines with their sum. The server sends at most 200 lines; one more line has the sum of the others. */
 function SumList({ title, lines, total }: ListProps) {
   const { say } = useWords()
   const listed = lines.reduce((sum, line) => sum + line.amount, 0)

@@ -9,7 +9,7 @@ import { useAmounts, useMoneyFormats } from './amounts.ts'
 import { FileLinks } from './file-links.tsx'
 import { figuresOf, type StatementMonth, statementsQuery } from './money.ts'
 
-/** A row for each month from the first movement on. */
+/** A row for each month since the first entry. */
 export function Statements({ companyId }: { companyId: number }) {
   const { say } = useWords()
   const { data, error, refetch } = useQuery(statementsQuery(companyId))

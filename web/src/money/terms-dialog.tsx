@@ -16,13 +16,13 @@ import { amountIn } from './typed-amount.ts'
 
 const modes = ['POSTPAID', 'PREPAID'] as const
 
-/** Changes the budget of a month, and for staff how the company pays. */
+/** Changes the monthly budget. Staff also change the billing mode. */
 export function TermsDialog({ money, onClose }: { money: Money; onClose(): void }) {
   const words = useWords()
   const { say } = words
   const { sign } = useMoneyFormats()
   const isStaff = useMe().kind === 'STAFF'
-  // What the form began with: the server refuses to overwrite a newer change.
+  // The values with which the form began. The server refuses to overwrite a newer change.
   const [before] = useState(money.terms)
   const [budget, setBudget] = useState(before.budget?.replace(/\.?0+$/, '') ?? '')
   const [billing, setBilling] = useState(before.billing)

@@ -4,7 +4,7 @@ import { useWords } from '../words/words.ts'
 const brands = ['MTS', 'BEELINE', 'MEGAFON', 'TELE2'] as const
 export const brandIds = [1, 2, 3, 4, 0] as const
 
-/** The networks in the reader's words; 0 is none of the four. */
+/** The translated name of a brand. 0 is none of the four brands. */
 export function useBrand() {
   const { say } = useWords()
   const names = useTrafficNames()
@@ -14,13 +14,13 @@ export function useBrand() {
   }
 }
 
-/** The name of a brand as files write it, in the reader's words. */
+/** Translates the name of a brand as files write it. */
 export function useHolderName() {
   const names = useTrafficNames()
   return (operator: string) =>
     (brands as readonly string[]).includes(operator) ? names.operator(operator as (typeof brands)[number]) : operator
 }
 
-/** +7 916 000-00-01, with spaces that do not break. */
+/** `+7 916 000-00-01`, with no-break spaces and hyphens. */
 export const grouped = (number: number) =>
   String(number).replace(/^(\d)(\d{3})(\d{3})(\d\d)(\d\d)$/, '+$1\u00a0$2\u00a0$3\u2011$4\u2011$5')

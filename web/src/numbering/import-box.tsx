@@ -20,7 +20,7 @@ import {
   useNumberingSearch,
 } from './numbering.ts'
 
-/** A file of the plan: it is sent in pieces, compared, and shown before anything changes. */
+/** Uploads a file of the numbering plan in pieces. The page shows the differences before the plan changes. */
 export function ImportBox({ data }: { data: Numbering }) {
   const words = useWords()
   const { say } = words
@@ -35,7 +35,7 @@ export function ImportBox({ data }: { data: Numbering }) {
       setSent(0)
       const options = { kind, replaces, pieceBytes: data.pieceBytes }
       const uploadId = await sendFile(file, options, setSent)
-      // A file that cannot be read is not kept: the mistake is shown here.
+      // A file that cannot be read is deleted on the server. The box shows the mistake.
       const compared = await compareUpload(uploadId).catch(async error => {
         await removeUpload(uploadId).catch(() => {})
         throw error
@@ -95,7 +95,7 @@ export function ImportBox({ data }: { data: Numbering }) {
   )
 }
 
-/** Somebody compared them and went away; they take the places of new files. */
+/** Uploaded files that were compared and not imported. They count toward the limit of files. */
 function WaitingFiles({ files }: { files: Numbering['uploads'] }) {
   const { say } = useWords()
   const { time } = useFormats()

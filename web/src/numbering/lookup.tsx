@@ -12,7 +12,7 @@ import { grouped, useBrand } from './brands.ts'
 import styles from './numbering.module.css'
 import { type Found, lookupQuery, useNumberingSearch } from './numbering.ts'
 
-/** Who has one number. */
+/** Finds the operator and the region of one number. */
 export function Lookup() {
   const words = useWords()
   const { say } = words

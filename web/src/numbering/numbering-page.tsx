@@ -18,7 +18,7 @@ import { Operators } from './operators.tsx'
 import { UploadSection } from './upload-section.tsx'
 import { VirtualOperators } from './virtual-operators.tsx'
 
-/** Who has which numbers: look one up, see what the plan is made of, and bring in a new file. */
+/** The numbering plan: search for a number, the sources of the plan, and the import of a new file. */
 export function NumberingPage() {
   const { say } = useWords()
   const { upload } = useNumberingSearch()

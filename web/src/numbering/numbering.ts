@@ -11,7 +11,7 @@ export type Difference = NonNullable<Upload['difference']>
 export type SourceKind = Upload['kind']
 
 export const NUMBERING = ['numbering'] as const
-/** Reading a large file takes its time. */
+/** The server needs time to read a large file. */
 const LONG_MS = 300_000
 
 export function useNumberingSearch() {
@@ -39,7 +39,7 @@ export const uploadQuery = (uploadId: number) =>
     queryFn: () => ask<UploadAnswer>('GET', `/numbering/uploads/${uploadId}`),
   })
 
-/** Where the present plan lies as a file that can be imported again. */
+/** The URL of the present plan as a file that can be imported again. */
 export const exportAddress = (kind: SourceKind) => new URL(`api/numbering/export?kind=${kind}`, document.baseURI).href
 
 export const compareUpload = (uploadId: number) =>
@@ -52,7 +52,7 @@ export const removeUpload = (uploadId: number) => ask<void>('DELETE', `/numberin
 
 const MOST_TRIES = 3
 
-/** Sends a file piece by piece; a piece that gets no answer is sent again. */
+/** Sends a file in pieces. A piece without an answer is sent again. */
 export async function sendFile(
   file: File,
   { kind, replaces, pieceBytes }: { kind: SourceKind; replaces: boolean; pieceBytes: number },

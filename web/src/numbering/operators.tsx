@@ -10,7 +10,7 @@ import type { Numbering } from './numbering.ts'
 
 const FIRST = 10
 
-/** The operators with most numbers; the others on request. */
+/** The operators with the most numbers. A button shows the others. */
 export function Operators({ operators }: Pick<Numbering, 'operators'>) {
   const { say } = useWords()
   const { number } = useFormats()

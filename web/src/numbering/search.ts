@@ -1,4 +1,4 @@
-/** What the address of the page says: the number that is looked up, and the file that waits. */
+/** `number`: the number to look up. `upload`: the uploaded file that is not imported yet. */
 export type NumberingSearch = { number?: string | undefined; upload?: number | undefined }
 
 export const readNumbering = (search: Record<string, unknown>): NumberingSearch => ({

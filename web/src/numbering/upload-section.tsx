@@ -27,7 +27,7 @@ import {
   useNumberingSearch,
 } from './numbering.ts'
 
-/** What a file would change; nothing happens before the second click. */
+/** Shows the changes that a file would make. Only the second click imports it. */
 export function UploadSection({ uploadId }: { uploadId: number }) {
   const { say } = useWords()
   const { change } = useNumberingSearch()
@@ -119,7 +119,10 @@ function Shown({ upload }: { upload: Upload }) {
   )
 }
 
-/** Nothing is undone by itself: the file of what is in use is the way back. An empty one could not be imported. */
+/**
+ * An import cannot be undone, so the page offers the present plan as a file. An empty plan has no such file, because it
+ * could not be imported.
+ */
 function WayBack({ kind }: { kind: SourceKind }) {
   const { say } = useWords()
   const { data } = useQuery(numberingQuery)

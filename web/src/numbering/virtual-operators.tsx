@@ -16,7 +16,7 @@ import { NUMBERING, type Numbering } from './numbering.ts'
 
 type Operator = Numbering['virtual'][number]
 
-/** Operators without a network of their own, and the network that carries them. */
+/** Virtual operators, each with the brand that carries it. */
 export function VirtualOperators({ data, mayChange }: { data: Numbering; mayChange: boolean }) {
   const { say } = useWords()
   const brand = useBrand()

@@ -9,14 +9,14 @@ type Props = Pick<
   'label' | 'aria-label' | 'placeholder' | 'nothingFoundMessage' | 'error' | 'clearable'
 > & {
   value: number | undefined
-  /** Only those that are not disabled. */
+  /** Leaves out disabled partners. */
   isActive?: boolean
   onChange(partnerId: number | undefined): void
 }
 
 const WAIT_MS = 200
 
-/** Found by a part of the login: there may be many. */
+/** Searches by a part of the login, because there may be many partners. */
 export function PartnerChoice({ value, isActive = false, onChange, ...given }: Props) {
   const [search, setSearch] = useState('')
   const [asked] = useDebouncedValue(search.trim(), WAIT_MS)

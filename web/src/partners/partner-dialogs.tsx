@@ -11,7 +11,7 @@ import { describeProblem } from '../problems.ts'
 import { useWords } from '../words/words.ts'
 import { PARTNERS, type Partner } from './partners.ts'
 
-/** Makes a partner and shows the password with which its owner signs in. */
+/** Creates a partner and shows the password of its owner. */
 export function NewPartnerDialog({ onClose }: { onClose(): void }) {
   const words = useWords()
   const { say } = words
@@ -55,7 +55,7 @@ export function NewPartnerDialog({ onClose }: { onClose(): void }) {
   )
 }
 
-/** The password, this once: the server keeps only a hash of it. */
+/** Shows the password. The server stores only a hash and never shows it again. */
 function PasswordDialog({ login, password, onClose }: { login: string; password: string; onClose(): void }) {
   const { say } = useWords()
   return (
@@ -72,7 +72,7 @@ function PasswordDialog({ login, password, onClose }: { login: string; password:
 
 type Props = { partner: Pick<Partner, 'partnerId' | 'login' | 'isActive'>; onClose(): void }
 
-/** Asked before: tokens and sessions end. */
+/** Asks for confirmation, because the new password ends tokens and sessions. */
 export function NewPasswordDialog({ partner: { partnerId, login }, onClose }: Props) {
   const words = useWords()
   const { say } = words
@@ -93,7 +93,7 @@ export function NewPasswordDialog({ partner: { partnerId, login }, onClose }: Pr
   )
 }
 
-/** Changes a partner and says so; what is refused is said in the dialog. */
+/** Sends a change and reports its success. The dialog shows a refusal. */
 function useChange(onClose: () => void, done: string) {
   const client = useQueryClient()
   return useMutation({

@@ -23,7 +23,7 @@ import { type Partner, partnerQuery } from './partners.ts'
 
 type Task = 'password' | 'state' | 'unlock'
 
-/** One partner: whether it can log in, its companies and its people. */
+/** One partner: its state, its companies and its people. */
 export function PartnerPage() {
   const { partnerId } = useParams({ from: '/shell/partners/$partnerId' })
   const { data, error, refetch } = useQuery(partnerQuery(partnerId))
@@ -78,7 +78,7 @@ function Actions({ partner: { isActive, isLocked }, onTask }: { partner: Partner
   )
 }
 
-/** The first ones by name; a partner with more finds them in its own list. */
+/** The first companies by name, with a link to the list of all. */
 function CompaniesSection({ partner: { partnerId, companies } }: { partner: Partner }) {
   const { say } = useWords()
   const [places, setPlaces] = useState<number[]>([])
@@ -123,7 +123,7 @@ const PeopleSection = ({ partner: { partnerId, login } }: { partner: Partner }) 
   </PartnerOfPeople>
 )
 
-/** The owner of a partner from before the cabinet becomes a person at the first sign-in. */
+/** The owner of a partner that is older than the cabinet becomes a person at the first sign-in. */
 function PeopleOfPartner({ login }: { login: string }) {
   const { say } = useWords()
   const mayChange = useMe().rights.includes('people.change')

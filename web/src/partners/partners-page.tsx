@@ -20,7 +20,7 @@ import { NewPartnerDialog } from './partner-dialogs.tsx'
 import { PartnerState } from './partner-state.tsx'
 import { type Partner, type PartnersSearch, partnersQuery, partnersSearchOf } from './partners.ts'
 
-/** For staff: who brings companies, and whether they can log in. */
+/** For staff: the list of partners with their states. */
 export function PartnersPage() {
   const { say } = useWords()
   const { company: _, ...search } = useSearch({ from: '/shell/partners' })

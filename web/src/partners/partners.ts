@@ -5,7 +5,7 @@ import { ask, type Wire } from '../api.ts'
 
 export type Partner = Wire<ShownPartner>
 
-/** What the list shows, as it stands in the address. */
+/** The filters in the URL. */
 export type PartnersSearch = {
   search?: string | undefined
   state?: (typeof partnerStates)[number] | undefined
@@ -13,9 +13,9 @@ export type PartnersSearch = {
   before?: number | undefined
 }
 
-/** `undefined` removes what is wrong. */
+/** An invalid value becomes `undefined`. */
 export const partnersSearchOf = (search: Record<string, unknown>): PartnersSearch => ({
-  // The address writes a text of digits as a number.
+  // The router parses a text of digits as a number.
   search: search.search === undefined || search.search === '' ? undefined : String(search.search).slice(0, 100),
   state: partnerStates.find(state => state === search.state),
   after: idOf(search.after),

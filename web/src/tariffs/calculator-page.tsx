@@ -21,7 +21,7 @@ import { PriceTabs, TariffTabs } from './tariff-tabs.tsx'
 import styles from './tariffs.module.css'
 import { bookQuery, type Calculation, type Cost, pricesQuery } from './tariffs.ts'
 
-/** What messages would cost, step by step, at the volume of this month. */
+/** Computes the price of messages, step by step, at the volume of this month. */
 export function CalculatorPage() {
   const { say } = useWords()
   const company = useCompanyId()
@@ -66,7 +66,7 @@ function Form({ question, isStaff, counted }: FormProps) {
     void navigate({ to: '.', search: before => ({ ...before, ...change }) as never, replace: true })
   const { channel = usual.channel, country = usual.country, sender = usual.sender, brand = usual.brand } = question
   const { data: prices } = useQuery(pricesQuery(company))
-  /** Those with a price of their own, and the one that the address names. */
+  /** Russia, the countries with a price of their own, and the country in the URL. */
   const codes = [...new Set(['RU', ...(prices?.countries ?? []).map(one => one.country!), country])]
   const isSms = channel === 'SMS'
   const isRussian = country === 'RU'

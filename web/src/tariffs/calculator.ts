@@ -3,9 +3,9 @@ import type { CalculationAnswer } from '../../../src/http/cabinet/prices.ts'
 import { ask } from '../api.ts'
 import { brandNames, type SenderType, senderTypeNames, type TrafficType, trafficTypeNames } from './names.ts'
 
-/** What is asked of the calculator; all of it is in the address. */
+/** The input of the calculator. All of it is in the URL. */
 export type Question = {
-  /** For staff, where no company is chosen. */
+  /** Only for staff without a chosen company. */
   partner?: number | undefined
   channel?: string | undefined
   country?: string | undefined
@@ -36,7 +36,7 @@ export const readQuestion = (search: Record<string, unknown>): Question => ({
   volume: countIn(search.volume, MOST_MESSAGES),
 })
 
-/** What is not said. */
+/** The defaults. */
 export const usual = {
   channel: 'SMS',
   country: 'RU',

@@ -37,7 +37,7 @@ import { type Place, TARIFFS, type Tariff } from './tariffs.ts'
 type Props = {
   partner: { partnerId: number; login: string } | null
   zone: string
-  /** What is changed, and its version; without them a new tariff. */
+  /** The changed tariff and its version. Without them the dialog creates a tariff. */
   tariff?: Tariff
   version?: string
   onClose(): void
@@ -45,7 +45,7 @@ type Props = {
 
 const NEW_PLACE: Place = { senderType: 'COMMON', brand: null, trafficType: null }
 
-/** A new price from a day on: what held before stays as it was. */
+/** Sets a new price from a day on. Earlier prices stay in the history. */
 export function ChangeDialog({ partner, zone, tariff, version = '', onClose }: Props) {
   const words = useWords()
   const { say } = words
@@ -157,7 +157,7 @@ type StepsProps = {
   onChange(steps: TypedStep[]): void
 }
 
-/** A line a step. A fixed price has one, from the first message on. */
+/** One row per tariff step. A fixed price has one step, from the first message on. */
 function StepFields({ steps, model, problems, onChange }: StepsProps) {
   const { say } = useWords()
   const isFixed = model === 'FIXED'

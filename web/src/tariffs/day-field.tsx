@@ -6,12 +6,12 @@ import styles from './tariffs.module.css'
 type Props = {
   zone: string
   value: string | null
-  /** Of a tariff, which counts what is sent under it. */
+  /** True for a tariff, because a tariff counts the messages that are sent under it. */
   isCounted?: boolean
   onChange(day: string | null): void
 }
 
-/** From when a change holds: a day from tomorrow on, or null for at once. */
+/** The first day of a change: tomorrow or later, or null for at once. */
 export function DayField({ zone, value, isCounted = true, onChange }: Props) {
   const { say } = useWords()
   const tomorrow = tomorrowIn(zone)

@@ -14,7 +14,7 @@ import { type OpenedTariff, TARIFFS, type Tariff } from './tariffs.ts'
 
 type Props = { data: OpenedTariff; tariff: Tariff; onClose(): void }
 
-/** Ends the own tariff of a partner: the general one holds instead. */
+/** Ends the own tariff of a partner. The general tariff is valid afterwards. */
 export function EndDialog({ data: { partner, version, zone }, tariff, onClose }: Props) {
   const words = useWords()
   const { say } = words

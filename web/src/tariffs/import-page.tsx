@@ -23,7 +23,7 @@ import { type Book, bookQuery, exportAddress, type Place, pricesExportAddress, T
 type Difference = Wire<ImportAnswer>
 type Imported = Difference['added'][number]
 
-/** A file of tariffs: what it would change is shown first. */
+/** Imports a file of tariffs. The page shows the changes first. */
 export function ImportPage() {
   const { say } = useWords()
   const { book } = useSearch({ from: '/shell/tariffs/import' })

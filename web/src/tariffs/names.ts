@@ -24,7 +24,7 @@ export const trafficTypeNames = Object.keys(trafficTypes) as TrafficType[]
 export const modelNames = Object.keys(models) as PricingModel[]
 export const brandNames = ['MTS', 'BEELINE', 'MEGAFON', 'TELE2'] as const
 
-/** What tariffs are for, in the reader's words. */
+/** Translates sender types, brands and traffic types. */
 export function useTariffNames() {
   const { say } = useWords()
   const names = useTrafficNames()
@@ -36,14 +36,14 @@ export function useTariffNames() {
     brand,
     trafficType,
     model: (model: PricingModel) => say(models[model]),
-    /** What a model counts. */
+    /** The unit that a pricing model counts. */
     counted: (model: PricingModel) => say(model === 'MAU' ? 'tariffs.recipients' : 'tariffs.messages'),
     place: (place: Place) =>
       [senderType(place.senderType), brand(place.brand), trafficType(place.trafficType)].join(' · '),
   }
 }
 
-/** Prices have two to four decimals; days are those of the billing zone. */
+/** Prices have two to four decimals. Days are in the billing zone. */
 export function useTariffFormats(zone: string) {
   const { language, say } = useWords()
   const locale = locales[language]
@@ -54,7 +54,7 @@ export function useTariffFormats(zone: string) {
     price,
     day,
     since: (moment: string | null) => (moment === null ? say('tariffs.always') : day(moment)),
-    /** The dearest and the cheapest price of the steps. */
+    /** The highest and the lowest price of the steps. */
     span: (steps: readonly Step[]) => {
       const all = steps.map(step => step.price)
       const [most, least] = [Math.max(...all), Math.min(...all)]
@@ -65,5 +65,5 @@ export function useTariffFormats(zone: string) {
 
 const DAY_MS = 24 * 3600_000
 
-/** The day after today on the clock of the zone, as an input of the browser writes it. */
+/** Tomorrow in the time zone, in the format of a date input. */
 export const tomorrowIn = (zone: string) => dateFormat('sv-SE', { timeZone: zone })(new Date(Date.now() + DAY_MS))

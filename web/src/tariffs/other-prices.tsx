@@ -20,11 +20,11 @@ import { type OtherPrice, type Prices, TARIFFS } from './tariffs.ts'
 type Fee = Prices['fees'][number]
 type Props = {
   prices: Pick<Prices, 'fees' | 'channels' | 'countries' | 'zone'>
-  /** For people who may change them: codes of countries that can have a price. */
+  /** Codes of the countries that can have a price. Only for people who may change prices. */
   pricedCountries?: string[]
 }
 
-/** What is the same for everybody: fees of names, other channels, other countries. */
+/** The prices that are the same for all companies: sender fees, other channels, other countries. */
 export function OtherPrices({ prices, pricedCountries }: Props) {
   const { say } = useWords()
   const { money } = useFormats()
@@ -89,7 +89,7 @@ export function OtherPrices({ prices, pricedCountries }: Props) {
   )
 }
 
-/** Of people who may change it, a button. */
+/** A button for people who may change the price, else text. */
 const Name = ({ text, label, onClick }: { text: string; label: string; onClick: (() => void) | undefined }) =>
   onClick ? (
     <UnstyledButton className={styles.rowLink} aria-label={label} onClick={onClick}>

@@ -17,7 +17,7 @@ import { type OtherPrice, TARIFFS } from './tariffs.ts'
 
 type Place = Pick<OtherPrice, 'channelType' | 'country'>
 
-/** A channel, or the country of an SMS, in the reader's words. */
+/** The translated name of a channel, or of the country of an SMS price. */
 export function usePriceName() {
   const { say, language } = useWords()
   const names = useTrafficNames()
@@ -32,7 +32,7 @@ export function usePriceName() {
 const ELSEWHERE = '*'
 
 type Props = {
-  /** What is changed; without it a country gets a price of its own. */
+  /** The changed price. Without it the dialog adds a price for a country. */
   price?: OtherPrice
   /** Codes of countries without a price of their own. */
   countries: string[]
@@ -40,7 +40,7 @@ type Props = {
   onClose(): void
 }
 
-/** A new price of a channel or of a country, at once or from a day on. */
+/** Sets a new price of a channel or a country, at once or from a day on. */
 export function PriceDialog({ price, countries, zone, onClose }: Props) {
   const words = useWords()
   const { say } = words
@@ -120,7 +120,7 @@ export function PriceDialog({ price, countries, zone, onClose }: Props) {
   )
 }
 
-/** Takes back a planned change. */
+/** Withdraws a planned change. */
 export function WithdrawPriceDialog({ price, zone, onClose }: { price: OtherPrice; zone: string; onClose(): void }) {
   const words = useWords()
   const { say } = words

@@ -10,7 +10,7 @@ import { TariffTables } from './tariff-tables.tsx'
 import { PriceTabs } from './tariff-tabs.tsx'
 import { pricesQuery } from './tariffs.ts'
 
-/** What a company or a partner pays. */
+/** The prices of a company or a partner. */
 export function PricesPage() {
   const { say } = useWords()
   const { company } = useSearch({ from: '/shell' })

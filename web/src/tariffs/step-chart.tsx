@@ -12,7 +12,7 @@ type Props = { steps: Step[]; marks: Mark[]; zone: string }
 const EDGE = { left: 4, right: 4, top: 28, bottom: 28 }
 const HEIGHT = 208
 
-/** The price by the count of the month. Every step has the same width: their counts differ by powers of ten. */
+/** The price by the count of the month. All steps have the same width, because their counts differ by powers of ten. */
 export function StepChart({ steps, marks, zone }: Props) {
   const { ref, width } = useElementSize()
   return (
@@ -74,13 +74,16 @@ function Drawing({ steps, marks, zone, width }: Props & { width: number }) {
   )
 }
 
-/** Along the step, and down or up to the next. */
+/** A line along the step, and a vertical line to the next step. */
 function lineOf(steps: Step[], place: number, xOf: (place: number) => number, yOf: (price: number) => number) {
   const next = steps[place + 1]
   return `M${xOf(place)} ${yOf(steps[place]!.price)}H${xOf(place + 1)}${next ? `V${yOf(next.price)}` : ''}`
 }
 
-/** In steps from the left: within a step by its share, in the last one by how many times its beginning was passed. */
+/**
+ * The position of a count in steps from the left. Within a step: by the share of the step. In the last step: by the
+ * ratio of the count to the start of the step.
+ */
 export function placeOf(steps: Pick<Step, 'from'>[], count: number): number {
   const place = Math.max(
     0,

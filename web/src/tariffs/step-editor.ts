@@ -2,7 +2,7 @@ import type { Key } from '../words/words.ts'
 import type { PricingModel } from './names.ts'
 import type { Tariff } from './tariffs.ts'
 
-/** A step as it is typed. */
+/** A tariff step as typed. */
 export type TypedStep = { id: number; from: string; price: string; priceMauBatch: string }
 
 export const typedStep = (from = '', price = '', priceMauBatch = '', id = 0): TypedStep => ({
@@ -12,7 +12,7 @@ export const typedStep = (from = '', price = '', priceMauBatch = '', id = 0): Ty
   priceMauBatch,
 })
 
-/** An empty one, with an id that none of them has. */
+/** An empty step with a new id. */
 export const stepAfter = (steps: TypedStep[]): TypedStep => ({
   ...typedStep(),
   id: Math.max(...steps.map(({ id }) => id)) + 1,
@@ -32,7 +32,7 @@ const PACKAGE = /^\d{1,10}([.,]\d{1,4})?$/
 
 export const isPrice = (text: string) => AMOUNT.test(text.trim())
 
-/** What is wrong with each step: counts rise from 0 or 1, amounts have at most four decimals. */
+/** The mistakes of each step: counts must rise from 0 or 1, and amounts have at most four decimals. */
 export function problemsOf(steps: TypedStep[], model: PricingModel): StepProblems[] {
   return steps.map((step, place) => ({
     ...fromProblem(steps, place),
@@ -53,7 +53,7 @@ function fromProblem(steps: TypedStep[], place: number): StepProblems {
 
 const point = (text: string) => text.trim().replace(',', '.')
 
-/** As the server takes them. A fixed price has one step, and only MAU has packages. */
+/** The steps in the format of the server. A fixed price has one step, and only MAU has packages. */
 export const stepsToSend = (steps: TypedStep[], model: PricingModel) =>
   (model === 'FIXED' ? steps.slice(0, 1) : steps).map(({ from, price, priceMauBatch }) => ({
     from: from.trim(),

@@ -8,7 +8,7 @@ import type { Step, Tariff } from './tariffs.ts'
 
 type Props = { tariff: Pick<Tariff, 'steps' | 'pricingModel' | 'currency'>; zone: string }
 
-/** From which count on which price holds. */
+/** The steps of a tariff: the first count and the price. */
 export function StepTable({ tariff: { steps, pricingModel, currency }, zone }: Props) {
   const { say } = useWords()
   const names = useTariffNames()

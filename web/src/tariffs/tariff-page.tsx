@@ -25,7 +25,7 @@ import { StepTable } from './step-table.tsx'
 import styles from './tariffs.module.css'
 import { holdsNow, type OpenedTariff, TARIFFS, type Tariff, tariffQuery } from './tariffs.ts'
 
-/** One tariff: its prices, who is at which step, what is planned and what was before. */
+/** One tariff: its prices, the companies at each step, planned and earlier prices. */
 export function TariffPage() {
   const { tariffId } = useParams({ from: '/shell/tariffs/$tariffId' })
   const { company } = useSearch({ from: '/shell' })
@@ -119,7 +119,7 @@ function Volumes({ data: { volumes, tariff } }: { data: OpenedTariff }) {
   )
 }
 
-/** Now, planned and earlier prices; a planned one can be taken back. */
+/** Present, planned and earlier prices. A planned price can be withdrawn. */
 function Periods({ data, mayChange }: { data: OpenedTariff; mayChange: boolean }) {
   const { say } = useWords()
   const [withdrawn, setWithdrawn] = useState<Tariff>()

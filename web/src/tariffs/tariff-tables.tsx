@@ -9,7 +9,7 @@ import { holdsNow, placeKey, type Tariff } from './tariffs.ts'
 
 type Props = { tariffs: Tariff[]; zone: string; isLinked?: boolean }
 
-/** SMS to Russian numbers, by the kind of sender name. */
+/** Prices of SMS to Russian numbers, by sender type. */
 export function TariffTables({ tariffs, zone, isLinked = false }: Props) {
   const names = useTariffNames()
   const { say } = useWords()
@@ -25,7 +25,7 @@ export function TariffTables({ tariffs, zone, isLinked = false }: Props) {
   })
 }
 
-/** What holds now for a place, or else what is planned, and the change that comes next. */
+/** The valid tariff of a place, or the planned one if none is valid yet, and its next change. */
 type Row = { tariff: Tariff; next: Tariff | undefined; isPlanned: boolean }
 
 function rowsOf(tariffs: Tariff[]): Row[] {

@@ -1,7 +1,7 @@
 import { Tabs } from '../parts/pages/tabs.tsx'
 import { useWords } from '../words/words.ts'
 
-/** The prices, and what they come to. */
+/** Tabs for the prices and the calculator, for people who manage tariffs. */
 export function TariffTabs() {
   const { say } = useWords()
   return (
@@ -15,7 +15,7 @@ export function TariffTabs() {
   )
 }
 
-/** The same for those who only see what they pay. */
+/** The same tabs for people who only see their own prices. */
 export function PriceTabs() {
   const { say } = useWords()
   return (

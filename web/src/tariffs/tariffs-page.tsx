@@ -17,7 +17,7 @@ import { TariffTabs } from './tariff-tabs.tsx'
 import styles from './tariffs.module.css'
 import { type Book, bookQuery, exportAddress, readBook } from './tariffs.ts'
 
-/** The general tariffs, or the own ones of a partner. */
+/** The general tariffs, or the own tariffs of a partner. */
 export function TariffsPage() {
   const { say } = useWords()
   const { book } = useSearch({ from: '/shell/tariffs' })

@@ -16,7 +16,7 @@ export type OtherPrice = Prices['channels'][number]
 
 export const TARIFFS = ['tariffs'] as const
 
-/** Whose tariffs, as the address says: a partner's own, or the general ones. */
+/** `book`: the partner whose own tariffs are shown. Without it the general tariffs are shown. */
 export type BookSearch = { book?: number | undefined }
 
 export const readBook = (search: Record<string, unknown>): BookSearch => ({
@@ -44,11 +44,11 @@ export const pricesQuery = (company: number | undefined) =>
     queryFn: () => ask<PricesAnswer>('GET', `/prices${company === undefined ? '' : `?companyId=${company}`}`),
   })
 
-/** Where the browser gets the file. */
+/** The URL of the tariffs as a file. */
 export const exportAddress = (book: number | undefined) =>
   new URL(`api/tariffs/export${ofBook(book)}`, document.baseURI).href
 
-/** Prices of other channels and of countries. */
+/** The URL of the prices of other channels and countries as a file. */
 export const pricesExportAddress = () => new URL('api/tariffs/prices/export', document.baseURI).href
 
 export const placeKey = ({ senderType, brand, trafficType }: Place) => `${senderType} ${brand} ${trafficType}`

@@ -15,7 +15,7 @@ import { type Block, blockedQuery, queryOf, useVerificationSearch, VERIFICATION 
 
 type Props = { companyId: number; mayChange: boolean }
 
-/** Numbers, addresses and prefixes that get no codes for a while, with why and until when. */
+/** Numbers, addresses and prefixes that get no codes for some time, with the reason and the end. */
 export function Blocked({ companyId, mayChange }: Props) {
   const { say } = useWords()
   const { filter, change } = useVerificationSearch()
@@ -103,7 +103,7 @@ function BlockedTable({ blocked, onUnblock }: TableProps) {
   )
 }
 
-/** Numbers and prefixes with their plus, and grouped where they are Russian. */
+/** Numbers and prefixes begin with a plus sign. Russian numbers are grouped. */
 function useSubjectName() {
   const { say } = useWords()
   return ({ kind, value }: Block): string => {
@@ -116,7 +116,7 @@ function useSubjectName() {
   }
 }
 
-/** The server's reasons have three forms; another is shown as it is. */
+/** Translates the three known reasons of the server. Another reason is shown as it is. */
 function useReason() {
   const { say } = useWords()
   return (reason: string | null): string => {

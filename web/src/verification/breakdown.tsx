@@ -81,7 +81,7 @@ function WayRow({ row: { name, sums }, currency }: { row: Row; currency: string 
   )
 }
 
-/** With one decimal and without the sign, which stands in the head of the column. Rounded down: 100 means every one. */
+/** One decimal and no percent sign, which stands in the head of the column. Rounds down, so that 100 means all. */
 export function usePercent() {
   const { language } = useWords()
   const format = numberFormat(locales[language], { minimumFractionDigits: 1, maximumFractionDigits: 1 })

@@ -13,7 +13,7 @@ type Props = { form: FormProps; offer: Offer }
 
 const USUAL_FALLBACK_SECONDS = 30
 
-/** Channels in their order, each with its sender name, and whether the next one follows by itself. */
+/** The channels in their order, each with its sender name, and the switch for the fallback. */
 export function ChannelsField({ form, offer }: Props) {
   const { say } = useWords()
   const { channel: nameOf } = useTrafficNames()
@@ -122,7 +122,7 @@ export function ChannelsField({ form, offer }: Props) {
   )
 }
 
-/** The order changes by dragging a row over another, or by its arrows, which keep the focus. */
+/** A person changes the order by dragging a row onto another row, or with the arrow buttons, which keep the focus. */
 function useOrder(channels: VerifierChannel[], onChange: (channels: VerifierChannel[]) => void) {
   const list = useRef<HTMLOListElement>(null)
   const [dragged, setDragged] = useState<VerifierChannel>()
@@ -141,7 +141,7 @@ function useOrder(channels: VerifierChannel[], onChange: (channels: VerifierChan
     list,
     dragged,
     start: (event: DragEvent, channel: VerifierChannel) => {
-      // A drag within a field marks its text.
+      // A drag that begins inside of an input selects its text.
       if (event.target instanceof HTMLInputElement) return event.preventDefault()
       event.dataTransfer.effectAllowed = 'move'
       event.dataTransfer.setData('text/plain', channel)
@@ -162,7 +162,7 @@ function useOrder(channels: VerifierChannel[], onChange: (channels: VerifierChan
 
 type SenderProps = Props & { channel: VerifierChannel }
 
-/** Registered names are chosen; names of other channels are written. */
+/** A select with the registered names, or a text field for channels without registration. */
 function SenderField({ form: { draft, setting, wrong }, offer, channel }: SenderProps) {
   const { say } = useWords()
   const { channel: nameOf } = useTrafficNames()

@@ -4,7 +4,7 @@ import { Figure, Figures } from '../parts/content/figures.tsx'
 import { useWords } from '../words/words.ts'
 import type { Verification } from './verification.ts'
 
-/** Sent, confirmed, how quickly and for how much, each beside the period before. */
+/** Sent and confirmed codes, the time until confirmation and the costs, each compared with the period before. */
 export function VerificationFigures({ data: { total, before, currency } }: { data: Verification }) {
   const { say } = useWords()
   const { number, money } = useFormats()
@@ -39,7 +39,10 @@ export function VerificationFigures({ data: { total, before, currency } }: { dat
   )
 }
 
-/** A code that is confirmed after midnight counts for the next day: more may be confirmed than sent. */
+/**
+ * A confirmation counts on its own day, also if its code was sent the day before. So a day may have more confirmed than
+ * sent codes.
+ */
 export const shareOf = ({ confirmed, sent }: { confirmed: number; sent: number }) =>
   sent === 0 ? 0 : Math.min(1, confirmed / sent)
 

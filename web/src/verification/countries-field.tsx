@@ -6,7 +6,7 @@ import type { FormProps } from './draft.ts'
 import styles from './verification.module.css'
 import { useNames } from './verification.ts'
 
-/** Countries whose numbers get codes; none means all. */
+/** The countries whose numbers get codes. An empty list means all countries. */
 export function CountriesField({ form: { draft, setting, wrong }, codes }: { form: FormProps; codes: string[] }) {
   const { say } = useWords()
   const names = useNames()

@@ -12,10 +12,10 @@ type Day = Verification['byDay'][number]
 
 const EDGE = { left: 46, top: 8, bottom: 24 }
 const GAP = 1
-/** With the half by which the last one may stand further left. */
+/** Includes the half by which the last label may move to the left. */
 const LABEL_WIDTH = 80
 
-/** Bars of codes by day, drawn for the width at hand; readers of a screen get the same as a table. */
+/** Bars of codes by day. A screen reader gets the same numbers as a table. */
 export default function DaysChart({ days }: { days: Day[] }) {
   const { say } = useWords()
   const { ref, width, height } = useElementSize()

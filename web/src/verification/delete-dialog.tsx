@@ -10,7 +10,10 @@ import { type KindPath, VERIFICATION, type Whole } from './verification.ts'
 
 type Props = { kind: KindPath; whole: Whole; onClose(): void }
 
-/** Says who would notice: the pages or programs that use it, and how many codes it sent lately. */
+/**
+ * Names the effects of the deletion: the pages or programs that use the verifier, and the number of codes that it sent
+ * lately.
+ */
 export function DeleteDialog({ kind, whole, onClose }: Props) {
   const words = useWords()
   const { say } = words

@@ -7,12 +7,12 @@ import type {
 import type { VerifierForm } from '../../../src/http/cabinet/verification/verifier-form.ts'
 import type { Offer, Whole } from './verification.ts'
 
-/** What a person edits. The secret is empty until it is typed: the server never tells it. */
+/** The values that a person edits. The captcha secret is empty until it is typed, because the server never sends it. */
 export type Draft = { name: string; settings: VerifierSettings; page: PageSettings | null; captchaSecret: string }
 
 export const draftOf = ({ name, settings, page }: Whole): Draft => ({ name, settings, page, captchaSecret: '' })
 
-/** A new verifier may use every channel with a name, as one that the command line makes. */
+/** A new verifier uses every channel that has a sender name, like a verifier that the command line creates. */
 export function newDraft(offer: Offer, isWidget: boolean): Draft {
   const channels = offer.channels.filter(channel => offer.defaultSenders[channel] !== undefined)
   const settings = isWidget ? offer.settings : { ...offer.settings, channels }
@@ -28,13 +28,13 @@ export const formOf = ({ name, settings, page, captchaSecret }: Draft): Verifier
   ...(captchaSecret.trim() !== '' && { captchaSecret: captchaSecret.trim() }),
 })
 
-/** Names of channels that are not used stay, unless they are empty. */
+/** Keeps the sender names of unused channels, unless they are empty. */
 const sendersIn = ({ senders }: VerifierSettings): VerifierSettings['senders'] =>
   Object.fromEntries(
     Object.entries(senders).flatMap(([channel, name]) => (name?.trim() ? [[channel, name.trim()]] : [])),
   ) as Partial<Record<VerifierChannel, string>>
 
-/** Parts of the form, as the line beside the button names those that are not saved. */
+/** The parts of the form. The save bar names the parts with unsaved changes. */
 export const parts = ['name', 'look', 'page', 'channels', 'code', 'texts', 'countries', 'phones', 'limits'] as const
 export type Part = (typeof parts)[number]
 
@@ -54,11 +54,11 @@ const valuesOf: Record<Part, (draft: Draft) => unknown> = {
   limits: ({ settings: s }) => s.limits,
 }
 
-/** What every part of the form is given. */
+/** The properties of every part of the form. */
 export type FormProps = {
   draft: Draft
   change(changed: Partial<Draft>): void
   setting(changed: Partial<VerifierSettings>): void
-  /** What is wrong with a setting, by the name that the server's words begin with. */
+  /** The mistake of a setting. The key is the name with which the server's message begins. */
   wrong(setting: string): string | undefined
 }

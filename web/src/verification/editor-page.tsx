@@ -37,7 +37,7 @@ export function WidgetPage() {
 
 type Which = { kind: KindPath; id: string }
 
-/** A verifier or widget with all of its settings, or a new one. */
+/** All settings of a new or an existing verifier or widget. */
 function EditorPage({ kind, id }: Which) {
   if (id === NEW)
     return <OneCompany>{companyId => <NewOne key={companyId} kind={kind} companyId={companyId} />}</OneCompany>
@@ -208,7 +208,7 @@ type BarProps = {
   children: React.ReactNode
 }
 
-/** Stays in sight while there is something to save. */
+/** Stays visible while the form has unsaved changes. */
 function SaveBar({ kind, isNew, unsaved, isBusy, onDiscard, children }: BarProps) {
   const { say } = useWords()
   if (!isNew && unsaved.length === 0 && !children) return null
@@ -229,7 +229,7 @@ function SaveBar({ kind, isNew, unsaved, isBusy, onDiscard, children }: BarProps
   )
 }
 
-/** Another person was faster: the newer settings take the place of what was typed, when the person wants it. */
+/** Another person changed the settings meanwhile. A button replaces the typed values by the newer settings. */
 function Meanwhile({ kind, id, onReload }: Which & { onReload(): void }) {
   const { say } = useWords()
   const client = useQueryClient()

@@ -5,7 +5,7 @@ import { periods, useVerificationSearch, type Verification } from './verificatio
 
 const OWN = 'own'
 
-/** All of them are in the address, so that what is shown can be sent to a colleague. */
+/** All filters are in the URL, so that a person can send the view to a colleague. */
 export function Filters({ data }: { data: Verification }) {
   const { say } = useWords()
   const { filter, change } = useVerificationSearch()

@@ -5,7 +5,7 @@ import type { Sums } from './verification.ts'
 
 const steps = ['sent', 'delivered', 'confirmed'] as const
 
-/** How many codes reach each step. */
+/** The number of codes that reach each step. */
 export function Funnel({ total }: { total: Sums }) {
   const { say } = useWords()
   const { number } = useFormats()

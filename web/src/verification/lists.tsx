@@ -99,7 +99,7 @@ function Row({ kind, item, sub, children }: RowProps) {
   )
 }
 
-/** `SMS, then flash call` where the next is tried by itself. */
+/** The channels as text: `SMS, then flash call` if the verifier has a fallback. */
 function WaysInWords({ item: { channels, hasFallback } }: { item: Listed }) {
   const { say } = useWords()
   const { channel } = useTrafficNames()

@@ -10,7 +10,7 @@ type Page = NonNullable<FormProps['draft']['page']>
 type Captcha = Page['captcha']
 type Props = { form: FormProps; hasSecret: boolean; savedCaptcha: Captcha | undefined }
 
-/** The name, and for a widget its sites and what keeps robots out. */
+/** The name. A widget also has its origins and its captcha. */
 export function PageFields({ form, hasSecret, savedCaptcha }: Props) {
   const { say } = useWords()
   const { draft, change, wrong } = form

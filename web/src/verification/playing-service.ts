@@ -1,15 +1,15 @@
 import type { VerifierSettings } from '../../../src/domain/verifiers/verifier.ts'
 import type { Channel, Checked, Opened, Service, Session, State, Wish } from '../../../widget/api.ts'
 
-/** What a visitor goes through. */
+/** The settings that decide how a verification runs. */
 export type Course = Pick<VerifierSettings, 'channels' | 'codeLength' | 'lifetimeSeconds' | 'tries' | 'pauseSeconds'>
 
 const FLASHCALL_DIGITS = 4
 
-/** The code that the preview takes; a flash call has its first four digits. */
+/** The code that the preview accepts. A flash call uses its first four digits. */
 export const sampleCode = (length: number) => '12345678'.slice(0, Math.min(Math.max(length, 1), 8))
 
-/** Plays the service for the preview: it answers as the settings say, and nothing leaves the page. */
+/** Imitates the verification service for the preview. It answers according to the settings and sends no request. */
 export class PlayingService implements Service {
   readonly #course: Course
   #channel: Channel

@@ -9,7 +9,7 @@ export type PlayingWidget = { setLook(look: WidgetLook): void; stop(): void }
 
 const DESTINATION = '79160000001'
 
-/** The widget's own screens and steps in an element of this page, with a service that sends nothing. */
+/** Runs the real screens and steps of the widget in an element of this page, with a service that sends nothing. */
 export function playWidget(
   host: HTMLElement,
   { theme, language, settings }: { theme: 'light' | 'dark'; language: Language; settings: Course },
@@ -37,6 +37,6 @@ export function playWidget(
   }
 }
 
-/** A colour that is still being typed is none. */
+/** False while a colour is incomplete. */
 const isDrawable = ({ accent, accentDark }: WidgetLook) =>
   [accent, accentDark].every(colour => colour === null || /^#[0-9a-f]{6}$/.test(colour))

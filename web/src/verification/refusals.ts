@@ -2,10 +2,13 @@ import { ServerError } from '../api.ts'
 import { describeProblem } from '../problems.ts'
 import type { Words } from '../words/words.ts'
 
-/** A refusal of the server: which setting it is about, and why. Without a setting it is about the form as a whole. */
+/** A refusal of the server with its setting. Without a setting it concerns the whole form. */
 export type Refusal = { setting?: string; text: string; isMeanwhile: boolean }
 
-/** The server's words begin with the setting: `length must be…`, `text for en must…`, `senders must give a name for VIBER…`. */
+/**
+ * The message of the server begins with the setting: `length must be…`, `text for en must…`, `senders must give a name
+ * for VIBER…`.
+ */
 const ABOUT = /^(text for [\w-]+|senders must give a name for \w+|[a-z]+(?:-[a-z]+)*)\b(?!:)/
 
 export function refusalOf(words: Words, error: unknown): Refusal {
@@ -17,7 +20,7 @@ export function refusalOf(words: Words, error: unknown): Refusal {
   return { setting, text: inWords(words, error.message) ?? text, isMeanwhile }
 }
 
-/** In the reader's language, where we have words for it; else in the server's own. */
+/** Translates the message of the server. Returns undefined if there is no translation. */
 function inWords({ say }: Words, message: string): string | undefined {
   const place = '{code}'
   const [, least, most] = /must be a whole number from (\d+) to (\d+)/.exec(message) ?? []

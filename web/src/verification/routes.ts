@@ -12,7 +12,7 @@ const verificationRoute = createRoute({
   ...pageOf(() => withWords('verification', import('./verification-page.tsx')), 'VerificationPage'),
 })
 
-/** The id `new` stands for one that is to be made. */
+/** The id `new` opens the form for a new verifier. */
 const verifierRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/verification/verifiers/$id',

@@ -10,7 +10,7 @@ import styles from './verification.module.css'
 type Kind = 'page' | 'builder'
 type Props = { snippets: Record<Kind, string>; isBuilder: boolean }
 
-/** The lines to paste into a page, with its own server or made with a site builder. */
+/** The code to paste into a page with a server of its own, or into a page of a site builder. */
 export function Snippet({ snippets, isBuilder }: Props) {
   const { say } = useWords()
   const clipboard = useClipboard()

@@ -14,7 +14,7 @@ const CODE = '{code}'
 const SAMPLE = '47385920'
 const languages = 'en ru be uk kk ky uz tg tk az hy ka tr de fr es it pt pl cs ar he fa hi zh ja ko vi'.split(' ')
 
-/** A text for each language, what it comes to in parts, and the SMS as it arrives. */
+/** A text for each language with its number of parts, and a preview of the SMS. */
 export function TextsField({ form, offer }: { form: FormProps; offer: Offer }) {
   const { say } = useWords()
   const { draft, setting, wrong } = form
@@ -54,7 +54,7 @@ export function TextsField({ form, offer }: { form: FormProps; offer: Offer }) {
   )
 }
 
-/** As the server writes it, with a sample of the code. Placeholders without a value stay as they are. */
+/** The text as the server renders it, with a sample code. Placeholders without a value stay. */
 function renderedIn(settings: VerifierSettings, text: string): string {
   const code = SAMPLE.slice(0, Math.min(Math.max(settings.codeLength, 1), SAMPLE.length))
   const others = Object.fromEntries([...text.matchAll(/\{([^{}]+)\}/g)].map(([whole, name]) => [name, whole]))

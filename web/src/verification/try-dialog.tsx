@@ -13,7 +13,7 @@ import { type KindPath, VERIFICATION, type Whole } from './verification.ts'
 
 type Props = { kind: KindPath; whole: Whole; onClose(): void }
 
-/** Verifies the person's own number: a real code, which costs. */
+/** Verifies the own number of the person with a real code, which costs money. */
 export function TryDialog({ kind, whole, onClose }: Props) {
   const { say, language } = useWords()
   const words = useWords()

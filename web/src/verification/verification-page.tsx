@@ -23,7 +23,7 @@ import { readVerification, useVerificationSearch, type Verification, verificatio
 
 const DaysChart = lazy(() => import('./days-chart.tsx'))
 
-/** What became of codes, with which verifiers and widgets they are sent, and what is blocked. */
+/** The results of codes, the verifiers and widgets that send them, and the blocked subjects. */
 export function VerificationPage() {
   const { say } = useWords()
   return (

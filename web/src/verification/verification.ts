@@ -25,7 +25,7 @@ export type { KindPath }
 export const periods = [7, 14, 30, 90] as const
 const USUAL_DAYS = 14
 
-/** What the address of the page says. Days are those of UTC, by which codes are counted. */
+/** The filters in the URL. Days are in UTC, because codes are counted by UTC days. */
 export type VerificationSearch = {
   verifier?: string | undefined
   days?: number | undefined
@@ -48,7 +48,7 @@ export const readVerification = (search: Record<string, unknown>): VerificationS
   blocked: textOf(search.blocked),
 })
 
-/** The filter in the address, and a change of it. */
+/** The filter in the URL, and a function that changes it. */
 export function useVerificationSearch() {
   const { company: _, ...filter } = useSearch({ from: '/shell/verification' })
   const navigate = useNavigate()
@@ -73,7 +73,7 @@ export const verificationQuery = (companyId: number, { verifier, days, from, to 
 
 const DAY_MS = 86_400_000
 
-/** The first of so many days that end on a day, or today. */
+/** The first day of a period of `days` days that ends on the day `to`, or today. */
 const firstOf = (days: number, to: string | undefined) =>
   new Date((to === undefined ? Date.now() : Date.parse(to)) - (days - 1) * DAY_MS).toISOString().slice(0, 10)
 
@@ -91,7 +91,7 @@ export const offerQuery = (companyId: number) =>
     queryFn: () => ask<OfferAnswer>('GET', `/verification/offer?${queryOf({ companyId })}`),
   })
 
-/** Is asked once: what a person edits must not change under the hands. */
+/** Loaded once, because a refresh would overwrite the values that a person edits. */
 export const wholeQuery = (kind: KindPath, id: string) =>
   queryOptions({
     queryKey: [...VERIFICATION, kind, id],
@@ -105,7 +105,7 @@ export function queryOf(given: Record<string, string | number | undefined>): str
   return new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString()
 }
 
-/** Countries and languages in the reader's language, and days of UTC. */
+/** Names of countries and languages in the reader's language, and formats for UTC days. */
 export function useNames() {
   const { language } = useWords()
   const locale = locales[language]

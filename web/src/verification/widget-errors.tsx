@@ -7,7 +7,7 @@ import table from '../parts/lists/table.module.css'
 import { useWords } from '../words/words.ts'
 import { VERIFICATION } from './verification.ts'
 
-/** Errors that the widget showed, with the reasons that visitors do not see. */
+/** The errors that the widget showed, with reasons that visitors do not see. */
 export function WidgetErrors({ id }: { id: string }) {
   const { say } = useWords()
   const { moment } = useFormats()

@@ -12,7 +12,7 @@ import { WidgetPreview } from './widget-preview.tsx'
 const corners = [0, 4, 8, 12, 16, 20, 24]
 const USUAL = { accent: '#1d56ad', accentDark: '#3a70c8', radiusPixels: 12 }
 
-/** The widget itself in both themes, and what its look can be. */
+/** The settings of the look, and a preview of the widget in both themes. */
 export function WidgetLook({ form: { draft, change, wrong } }: { form: FormProps }) {
   const { say } = useWords()
   const [round, setRound] = useState(0)
@@ -76,7 +76,7 @@ export function WidgetLook({ form: { draft, change, wrong } }: { form: FormProps
 type ColourProps = {
   label: string
   value: string | null
-  /** The colour where none is chosen. */
+  /** The colour that is used if none is chosen. */
   usual: string
   placeholder: string
   error: string | undefined
@@ -85,7 +85,10 @@ type ColourProps = {
 
 const isColour = (text: string) => /^#[0-9a-f]{6}$/.test(text)
 
-/** Written, or chosen with the browser's own picker. Text on it is white or black, whichever is easier to read. */
+/**
+ * A colour, typed or chosen with the colour picker of the browser. The widget writes on it in white or black, depending
+ * on the contrast.
+ */
 function Colour({ label, value, usual, placeholder, error, onChange }: ColourProps) {
   const { say } = useWords()
   const shown = value !== null && isColour(value) ? value : usual

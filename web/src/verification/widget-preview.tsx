@@ -7,7 +7,7 @@ import styles from './verification.module.css'
 
 type Props = { settings: VerifierSettings; look: WidgetLook }
 
-/** The widget as visitors see it, in the themes that they can see; on a telephone in one. */
+/** The widget as visitors see it, in each theme that they can see. A narrow screen shows one theme. */
 export function WidgetPreview({ settings, look }: Props) {
   const isNarrow = useMediaQuery('(max-width: 760px)', undefined, { getInitialValueInEffect: false })
   const themes = look.theme === 'auto' ? (['light', 'dark'] as const) : [look.theme]
@@ -20,7 +20,7 @@ export function WidgetPreview({ settings, look }: Props) {
   )
 }
 
-/** Begins anew when what the visitor goes through changes; the look changes while it plays. */
+/** Restarts when a setting of the verification changes. A change of the look does not restart it. */
 function InTheme({ theme, settings, look }: Props & { theme: 'light' | 'dark' }) {
   const { say, language } = useWords()
   const host = useRef<HTMLElement>(null)
