@@ -3,8 +3,8 @@ import type { Pool } from '../db/sql.ts'
 import { acceptInvitation, invitePerson } from '../domain/people/people.ts'
 import type { Place } from '../domain/people/person.ts'
 import type { App } from '../http/app.ts'
-import type { Needs } from '../http/cabinet/access.ts'
 import { registerCabinetApi } from '../http/cabinet/cabinet-api.ts'
+import type { Needs } from '../http/cabinet/sign-in/access.ts'
 
 export const PASSWORD = 'correct horse battery'
 

@@ -1,5 +1,5 @@
 import { QueryClient, queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
-import type { SessionAnswer, SignedInPerson } from '../../src/http/cabinet/session.ts'
+import type { SessionAnswer, SignedInPerson } from '../../src/http/cabinet/sign-in/session.ts'
 import { ask, isSignedOut, NoAnswer, ServerError, type Wire } from './api.ts'
 
 /** The person who is signed in. */

@@ -9,8 +9,8 @@ import { formOf, useApp } from '../../testing/api.ts'
 import { aPerson, CabinetBrowser, cabinetRoutes, ofCompany, ofPartner, PASSWORD, staff } from '../../testing/cabinet.ts'
 import { aCompany, anApprovedSender, aPartner, type TestPartner } from '../../testing/factories.ts'
 import { aDispatch, someRecipients } from '../../testing/world.ts'
-import type { AuditAnswer } from './audit.ts'
-import type { TariffAnswer, TariffsAnswer } from './tariffs.ts'
+import type { AuditAnswer } from './service/audit.ts'
+import type { TariffAnswer, TariffsAnswer } from './tariffs/tariffs.ts'
 
 const { api } = useApp('/docs/partner.json')
 let partner: TestPartner

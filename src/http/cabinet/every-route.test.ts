@@ -13,7 +13,7 @@ import { formOf, useApp } from '../../testing/api.ts'
 import { aPerson, CabinetBrowser, cabinetRoutes, ofCompany, ofPartner, PASSWORD, staff } from '../../testing/cabinet.ts'
 import { aCompany, anApprovedSender, aPartner } from '../../testing/factories.ts'
 import { aDispatch, billingZone, someRecipients } from '../../testing/world.ts'
-import type { Needs } from './access.ts'
+import type { Needs } from './sign-in/access.ts'
 
 /** Every route of the cabinet and what it needs. A new route must be named here, and one with another right too. */
 const routesOf: Record<Needs, string[]> = {

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import type { NewPassword } from '../../../src/http/cabinet/account.ts'
+import type { NewPassword } from '../../../src/http/cabinet/sign-in/account.ts'
 import { ask } from '../api.ts'
 import { tellDone } from '../parts/dialogs/toast.tsx'
 import { FormProblem } from '../parts/forms/form-problem.tsx'

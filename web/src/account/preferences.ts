@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
-import type { Preferences } from '../../../src/http/cabinet/account.ts'
+import type { Preferences } from '../../../src/http/cabinet/sign-in/account.ts'
 import { ask } from '../api.ts'
 import { tellDone, tellProblem } from '../parts/dialogs/toast.tsx'
 import { useRefreshMe } from '../session.ts'

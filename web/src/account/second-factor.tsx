@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { SecondFactorAnswer } from '../../../src/http/cabinet/account.ts'
+import type { SecondFactorAnswer } from '../../../src/http/cabinet/sign-in/account.ts'
 import { ask } from '../api.ts'
 import { Status } from '../parts/content/status.tsx'
 import { BoneRows } from '../parts/lists/bones.tsx'

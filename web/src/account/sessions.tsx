@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import type { EndedAnswer, ListedSession, SessionsAnswer } from '../../../src/http/cabinet/account.ts'
+import type { EndedAnswer, ListedSession, SessionsAnswer } from '../../../src/http/cabinet/sign-in/account.ts'
 import { ask, type Wire } from '../api.ts'
 import { useFormats } from '../format.ts'
 import { Status } from '../parts/content/status.tsx'

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import type { AuditAnswer, AuditEntry, What } from '../../../src/http/cabinet/audit.ts'
+import type { AuditAnswer, AuditEntry, What } from '../../../src/http/cabinet/service/audit.ts'
 import { ask, type Wire } from '../api.ts'
 
 export type Entry = Wire<AuditEntry>

@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { AddedAnswer, NewBlacklistEntry } from '../../../src/http/cabinet/blacklist.ts'
+import type { AddedAnswer, NewBlacklistEntry } from '../../../src/http/cabinet/messages/blacklist.ts'
 import { ask } from '../api.ts'
 import { groupedNumber } from '../messages/names.ts'
 import { Dialog } from '../parts/dialogs/dialog.tsx'

@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, keepPreviousData } from '@tanstack/react-query'
-import type { BlacklistAnswer, ListedNumber } from '../../../src/http/cabinet/blacklist.ts'
+import type { BlacklistAnswer, ListedNumber } from '../../../src/http/cabinet/messages/blacklist.ts'
 import { ask, type Wire } from '../api.ts'
 
 export type Entry = Wire<ListedNumber>

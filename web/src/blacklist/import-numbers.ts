@@ -1,4 +1,4 @@
-import type { BlacklistImport, ImportAnswer } from '../../../src/http/cabinet/blacklist.ts'
+import type { BlacklistImport, ImportAnswer } from '../../../src/http/cabinet/messages/blacklist.ts'
 import type { Wire } from '../api.ts'
 import { type Candidate, candidatesOf, type Fault } from '../new-dispatch/recipients/candidates.ts'
 import { matchColumns } from '../new-dispatch/recipients/columns.ts'

@@ -1,6 +1,10 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { companyOrders, companyStatuses } from '../../../src/domain/companies/company.ts'
-import type { CompanyAnswer, CompanyListAnswer, ShownCompany } from '../../../src/http/cabinet/company-list.ts'
+import type {
+  CompanyAnswer,
+  CompanyListAnswer,
+  ShownCompany,
+} from '../../../src/http/cabinet/companies/company-list.ts'
 import { ask, type Wire } from '../api.ts'
 
 export type Shown = Wire<ShownCompany>

@@ -1,7 +1,7 @@
 import { NumberInput, SegmentedControl, Switch, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { CompanyChange, CompanyLimits } from '../../../src/http/cabinet/company-list.ts'
+import type { CompanyChange, CompanyLimits } from '../../../src/http/cabinet/companies/company-list.ts'
 import { ask } from '../api.ts'
 import { Dialog } from '../parts/dialogs/dialog.tsx'
 import { tellDone } from '../parts/dialogs/toast.tsx'

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { isInn } from '../../../src/base/inn.ts'
-import type { NewCompany } from '../../../src/http/cabinet/company-list.ts'
+import type { NewCompany } from '../../../src/http/cabinet/companies/company-list.ts'
 import { useKept } from '../parts/forms/kept-form.ts'
 import type { Key } from '../words/words.ts'
 

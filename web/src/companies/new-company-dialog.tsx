@@ -1,7 +1,7 @@
 import { SegmentedControl, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import type { NewCompany } from '../../../src/http/cabinet/company-list.ts'
+import type { NewCompany } from '../../../src/http/cabinet/companies/company-list.ts'
 import { ask } from '../api.ts'
 import { PartnerChoice } from '../partners/partner-choice.tsx'
 import { Dialog } from '../parts/dialogs/dialog.tsx'

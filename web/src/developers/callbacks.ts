@@ -7,7 +7,7 @@ import type {
   LogEntry,
   SeenReceiver,
   TestAnswer,
-} from '../../../src/http/cabinet/callback-log.ts'
+} from '../../../src/http/cabinet/developers/callback-log.ts'
 import { ask, type Wire } from '../api.ts'
 import { useWords } from '../words/words.ts'
 

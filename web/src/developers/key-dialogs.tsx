@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { ShownKeyAnswer } from '../../../src/http/cabinet/keys.ts'
+import type { ShownKeyAnswer } from '../../../src/http/cabinet/developers/keys.ts'
 import { ask } from '../api.ts'
 import { Dialog } from '../parts/dialogs/dialog.tsx'
 import { tellDone } from '../parts/dialogs/toast.tsx'

@@ -1,5 +1,5 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
-import type { KeyChange, KeysAnswer, ListedKey } from '../../../src/http/cabinet/keys.ts'
+import type { KeyChange, KeysAnswer, ListedKey } from '../../../src/http/cabinet/developers/keys.ts'
 import { ask, ServerError, type Wire } from '../api.ts'
 import { useWords } from '../words/words.ts'
 

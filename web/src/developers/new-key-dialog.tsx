@@ -1,7 +1,7 @@
 import { NativeSelect, Radio, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { NewKey, ShownKeyAnswer } from '../../../src/http/cabinet/keys.ts'
+import type { NewKey, ShownKeyAnswer } from '../../../src/http/cabinet/developers/keys.ts'
 import { ask } from '../api.ts'
 import { Dialog } from '../parts/dialogs/dialog.tsx'
 import { FormProblem } from '../parts/forms/form-problem.tsx'

@@ -1,6 +1,11 @@
 import { infiniteQueryOptions } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import type { Method, RequestEntry, RequestLogAnswer, StatusClass } from '../../../src/http/cabinet/request-log.ts'
+import type {
+  Method,
+  RequestEntry,
+  RequestLogAnswer,
+  StatusClass,
+} from '../../../src/http/cabinet/developers/request-log.ts'
 import { ask, type Wire } from '../api.ts'
 
 export type LoggedRequest = Wire<RequestEntry>

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import type { SecretAnswer } from '../../../src/http/cabinet/callback-log.ts'
+import type { SecretAnswer } from '../../../src/http/cabinet/developers/callback-log.ts'
 import { ask } from '../api.ts'
 import { Dialog } from '../parts/dialogs/dialog.tsx'
 import { CopyField } from '../parts/forms/copy-field.tsx'

@@ -1,7 +1,7 @@
 import { Button, TextInput } from '@mantine/core'
 import { useClipboard } from '@mantine/hooks'
 import { useState } from 'react'
-import type { ShownKeyAnswer } from '../../../src/http/cabinet/keys.ts'
+import type { ShownKeyAnswer } from '../../../src/http/cabinet/developers/keys.ts'
 import type { Wire } from '../api.ts'
 import { CodeBlock } from '../parts/content/code-block.tsx'
 import { Icon } from '../parts/content/icon.tsx'

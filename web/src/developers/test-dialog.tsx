@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { TestAnswer } from '../../../src/http/cabinet/callback-log.ts'
+import type { TestAnswer } from '../../../src/http/cabinet/developers/callback-log.ts'
 import { ask, ServerError, type Wire } from '../api.ts'
 import { useFormats } from '../format.ts'
 import { CodeBlock } from '../parts/content/code-block.tsx'

@@ -6,7 +6,7 @@ import type {
   DispatchAnswer,
   DispatchesAnswer,
   ListedDispatch,
-} from '../../../src/http/cabinet/dispatches.ts'
+} from '../../../src/http/cabinet/dispatches/dispatches.ts'
 import { ask, type Wire } from '../api.ts'
 
 export type Listed = Wire<ListedDispatch>

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import type { LiveEvent } from '../../../src/http/cabinet/live.ts'
+import type { LiveEvent } from '../../../src/http/cabinet/overview/live.ts'
 import { queryClient, sessionQuery } from '../session.ts'
 
 const FIRST_WAIT_MS = 1000

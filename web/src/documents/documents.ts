@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { DocumentsAnswer } from '../../../src/http/cabinet/documents.ts'
+import type { DocumentsAnswer } from '../../../src/http/cabinet/senders/documents.ts'
 import { ask, type Wire } from '../api.ts'
 import { numberFormat } from '../words/intl.ts'
 import { locales, useWords } from '../words/words.ts'

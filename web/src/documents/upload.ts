@@ -1,4 +1,4 @@
-import type { ListedDocument } from '../../../src/http/cabinet/documents.ts'
+import type { ListedDocument } from '../../../src/http/cabinet/senders/documents.ts'
 import { NoAnswer, ServerError, type Wire } from '../api.ts'
 
 /** An upload without progress ends after this time. A slow upload may take longer. */

@@ -1,7 +1,7 @@
 import { Button, NativeSelect, NumberInput, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
-import type { CompaniesAnswer } from '../../../src/http/cabinet/companies.ts'
+import type { CompaniesAnswer } from '../../../src/http/cabinet/companies/companies.ts'
 import { ask } from '../api.ts'
 import { FormProblem } from '../parts/forms/form-problem.tsx'
 import type { Kept } from '../parts/forms/kept-form.ts'

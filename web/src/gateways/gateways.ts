@@ -5,7 +5,7 @@ import type {
   GatewayChanged,
   GatewaysAnswer,
   ListedGateway,
-} from '../../../src/http/cabinet/gateways.ts'
+} from '../../../src/http/cabinet/service/gateways.ts'
 import { ask, type Wire } from '../api.ts'
 import { tellDone } from '../parts/dialogs/toast.tsx'
 import { useWords } from '../words/words.ts'

@@ -1,5 +1,5 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import type { HealthAnswer } from '../../../src/http/cabinet/health.ts'
+import type { HealthAnswer } from '../../../src/http/cabinet/service/health.ts'
 import { ask, type Wire } from '../api.ts'
 import { Section } from '../parts/content/section.tsx'
 import { BoneRows } from '../parts/lists/bones.tsx'

@@ -1,7 +1,7 @@
 import { Button, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { CenterRow } from '../../../src/http/cabinet/inbound.ts'
+import type { CenterRow } from '../../../src/http/cabinet/messages/inbound.ts'
 import { ask } from '../api.ts'
 import { useFormats } from '../format.ts'
 import { Icon } from '../parts/content/icon.tsx'

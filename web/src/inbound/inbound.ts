@@ -8,7 +8,7 @@ import type {
   InboundRuleRow,
   RulesAnswer,
   TrialAnswer,
-} from '../../../src/http/cabinet/inbound.ts'
+} from '../../../src/http/cabinet/messages/inbound.ts'
 import { ask, type Wire } from '../api.ts'
 import { boundsOfDays, dayIn } from '../messages/search.ts'
 import { zoneOfReader } from '../words/intl.ts'

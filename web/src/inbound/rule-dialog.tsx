@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import type { InboundRuleChange, NewInboundRule } from '../../../src/http/cabinet/inbound.ts'
+import type { InboundRuleChange, NewInboundRule } from '../../../src/http/cabinet/messages/inbound.ts'
 import { ask } from '../api.ts'
 import { Dialog } from '../parts/dialogs/dialog.tsx'
 import { tellDone } from '../parts/dialogs/toast.tsx'

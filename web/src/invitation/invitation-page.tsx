@@ -2,7 +2,12 @@ import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import type { Acceptance, AcceptanceAnswer, InvitationAnswer, SignInAnswer } from '../../../src/http/cabinet/session.ts'
+import type {
+  Acceptance,
+  AcceptanceAnswer,
+  InvitationAnswer,
+  SignInAnswer,
+} from '../../../src/http/cabinet/sign-in/session.ts'
 import { ask, ServerError } from '../api.ts'
 import { FormProblem } from '../parts/forms/form-problem.tsx'
 import { PasswordField, refusalOfNew } from '../parts/forms/password-field.tsx'

@@ -5,7 +5,7 @@ import type {
   LinkAnswer,
   LinkRow,
   LinksAnswer,
-} from '../../../src/http/cabinet/links.ts'
+} from '../../../src/http/cabinet/messages/links.ts'
 import { ask, type Wire } from '../api.ts'
 
 export type ShortLink = Wire<LinkRow>

@@ -9,7 +9,7 @@ import type {
   MessageStep,
   MessagesAnswer,
   RecentCounts,
-} from '../../../src/http/cabinet/messages.ts'
+} from '../../../src/http/cabinet/messages/messages.ts'
 import { ask, type Wire } from '../api.ts'
 import { zoneOfReader } from '../words/intl.ts'
 import { type MessageSearch, queryOf, withoutOpen } from './search.ts'

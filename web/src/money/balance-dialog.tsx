@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import type { CorrectionForm, TopUpAnswer, TopUpForm } from '../../../src/http/cabinet/money.ts'
+import type { CorrectionForm, TopUpAnswer, TopUpForm } from '../../../src/http/cabinet/money/money.ts'
 import { ask } from '../api.ts'
 import { Dialog } from '../parts/dialogs/dialog.tsx'
 import { tellDone } from '../parts/dialogs/toast.tsx'

@@ -1,6 +1,6 @@
 import { Radio } from '@mantine/core'
 import { useState } from 'react'
-import type { CorrectionForm } from '../../../src/http/cabinet/money.ts'
+import type { CorrectionForm } from '../../../src/http/cabinet/money/money.ts'
 import radio from '../parts/forms/radio-choice.module.css'
 import { useWords } from '../words/words.ts'
 import { BalanceDialog, type BalanceDialogProps } from './balance-dialog.tsx'

@@ -9,7 +9,7 @@ import type {
   MoneyAnswer,
   StatementAnswer,
   StatementsAnswer,
-} from '../../../src/http/cabinet/money.ts'
+} from '../../../src/http/cabinet/money/money.ts'
 import { ask, type Wire } from '../api.ts'
 
 export type Money = Wire<MoneyAnswer>

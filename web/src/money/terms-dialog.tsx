@@ -1,7 +1,7 @@
 import { Radio, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { TermsForm } from '../../../src/http/cabinet/money.ts'
+import type { TermsForm } from '../../../src/http/cabinet/money/money.ts'
 import { ask } from '../api.ts'
 import { Dialog } from '../parts/dialogs/dialog.tsx'
 import { tellDone } from '../parts/dialogs/toast.tsx'

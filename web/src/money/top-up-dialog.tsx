@@ -1,4 +1,4 @@
-import type { TopUpForm } from '../../../src/http/cabinet/money.ts'
+import type { TopUpForm } from '../../../src/http/cabinet/money/money.ts'
 import { BalanceDialog, type BalanceDialogProps } from './balance-dialog.tsx'
 
 /** Records a payment of the company. */

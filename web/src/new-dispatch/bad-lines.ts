@@ -1,4 +1,4 @@
-import { csvLine, csvStyles, UTF8_MARK } from '../../../src/http/cabinet/csv.ts'
+import { csvLine, csvStyles, UTF8_MARK } from '../../../src/http/cabinet/reports/csv.ts'
 import type { Words } from '../words/words.ts'
 import { describeFault } from './reading-problem.ts'
 import type { BadLine } from './recipients/tasks.ts'

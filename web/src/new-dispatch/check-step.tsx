@@ -1,7 +1,7 @@
 import { Button, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import type { SendAnswer, SendForm } from '../../../src/http/cabinet/send.ts'
+import type { SendAnswer, SendForm } from '../../../src/http/cabinet/messages/send.ts'
 import { ask } from '../api.ts'
 import { useFormats } from '../format.ts'
 import { Icon } from '../parts/content/icon.tsx'

@@ -3,8 +3,13 @@ import type { ClientChannel } from '../../../src/base/channel-types.ts'
 import { money, moneyToNumber } from '../../../src/base/money.ts'
 import { compileTemplate } from '../../../src/base/text-template.ts'
 import type { Brand } from '../../../src/domain/numbering/brand.ts'
-import type { DispatchForm, OfferAnswer, OfferedName, Registration } from '../../../src/http/cabinet/new-dispatch.ts'
-import type { SendForm } from '../../../src/http/cabinet/send.ts'
+import type {
+  DispatchForm,
+  OfferAnswer,
+  OfferedName,
+  Registration,
+} from '../../../src/http/cabinet/dispatches/new-dispatch.ts'
+import type { SendForm } from '../../../src/http/cabinet/messages/send.ts'
 import { ask, type Wire } from '../api.ts'
 import { emptyStep, faultInSteps, type StepDraft, stepsOf } from '../send/send.ts'
 import type { Words } from '../words/words.ts'

@@ -1,6 +1,11 @@
 import { queryOptions } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import type { LookupAnswer, NumberingAnswer, StartedUpload, UploadAnswer } from '../../../src/http/cabinet/numbering.ts'
+import type {
+  LookupAnswer,
+  NumberingAnswer,
+  StartedUpload,
+  UploadAnswer,
+} from '../../../src/http/cabinet/service/numbering.ts'
 import { ask, NoAnswer, type Wire } from '../api.ts'
 import type { NumberingSearch } from './search.ts'
 

@@ -1,7 +1,7 @@
 import { Button, NativeSelect, TextInput, UnstyledButton } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { VirtualOperator } from '../../../src/http/cabinet/numbering.ts'
+import type { VirtualOperator } from '../../../src/http/cabinet/service/numbering.ts'
 import { ask } from '../api.ts'
 import { Icon } from '../parts/content/icon.tsx'
 import { Section } from '../parts/content/section.tsx'

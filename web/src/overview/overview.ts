@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
-import type { AttentionLine, OverviewAnswer, RunningDispatch } from '../../../src/http/cabinet/overview.ts'
+import type { AttentionLine, OverviewAnswer, RunningDispatch } from '../../../src/http/cabinet/overview/overview.ts'
 import { ask, type Wire } from '../api.ts'
 import { useMe } from '../session.ts'
 

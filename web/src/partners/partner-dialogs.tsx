@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { PasswordAnswer } from '../../../src/http/cabinet/partners.ts'
+import type { PasswordAnswer } from '../../../src/http/cabinet/companies/partners.ts'
 import { ask } from '../api.ts'
 import { Dialog } from '../parts/dialogs/dialog.tsx'
 import { tellDone } from '../parts/dialogs/toast.tsx'

@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { partnerStates } from '../../../src/domain/partners/partner.ts'
-import type { PartnersAnswer, ShownPartner } from '../../../src/http/cabinet/partners.ts'
+import type { PartnersAnswer, ShownPartner } from '../../../src/http/cabinet/companies/partners.ts'
 import { ask, type Wire } from '../api.ts'
 
 export type Partner = Wire<ShownPartner>

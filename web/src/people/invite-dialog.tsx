@@ -1,7 +1,7 @@
 import { Button, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Invitation, InvitedAnswer } from '../../../src/http/cabinet/people.ts'
+import type { Invitation, InvitedAnswer } from '../../../src/http/cabinet/companies/people.ts'
 import { ask } from '../api.ts'
 import { Icon } from '../parts/content/icon.tsx'
 import { Dialog } from '../parts/dialogs/dialog.tsx'

@@ -1,4 +1,4 @@
-import type { LinkAnswer } from '../../../src/http/cabinet/people.ts'
+import type { LinkAnswer } from '../../../src/http/cabinet/companies/people.ts'
 import type { Wire } from '../api.ts'
 import { useFormats } from '../format.ts'
 import { Dialog } from '../parts/dialogs/dialog.tsx'

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { createContext, useContext } from 'react'
-import type { ListedPerson, PeopleAnswer } from '../../../src/http/cabinet/people.ts'
+import type { ListedPerson, PeopleAnswer } from '../../../src/http/cabinet/companies/people.ts'
 import { ask, type Wire } from '../api.ts'
 import { useMe } from '../session.ts'
 

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { LinkAnswer, PersonChange } from '../../../src/http/cabinet/people.ts'
+import type { LinkAnswer, PersonChange } from '../../../src/http/cabinet/companies/people.ts'
 import { ask } from '../api.ts'
 import { Band } from '../parts/content/band.tsx'
 import { Dialog } from '../parts/dialogs/dialog.tsx'

@@ -5,7 +5,7 @@ import type {
   QueueItem,
   SenderReview,
   TemplateReview,
-} from '../../../src/http/cabinet/review.ts'
+} from '../../../src/http/cabinet/senders/review.ts'
 import { ask, type Wire } from '../api.ts'
 
 export type Item = Wire<QueueItem>

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { ClientChannel } from '../../../src/base/channel-types.ts'
-import type { PriceAnswer, SendAnswer, SendForm } from '../../../src/http/cabinet/send.ts'
-import type { MessageAgain } from '../../../src/http/cabinet/send-again.ts'
+import type { PriceAnswer, SendAnswer, SendForm } from '../../../src/http/cabinet/messages/send.ts'
+import type { MessageAgain } from '../../../src/http/cabinet/messages/send-again.ts'
 import { ask, type Wire } from '../api.ts'
 
 export type Price = Wire<PriceAnswer>

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { DocumentsAnswer, ListedDocument } from '../../../src/http/cabinet/documents.ts'
+import type { DocumentsAnswer, ListedDocument } from '../../../src/http/cabinet/senders/documents.ts'
 import { ask, NoAnswer, ServerError, type Wire } from '../api.ts'
 
 export type StoredDocument = Pick<Wire<ListedDocument>, 'id' | 'filename' | 'kind'>

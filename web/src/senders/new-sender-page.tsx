@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import type { MadeAnswer, NewNameForm } from '../../../src/http/cabinet/senders.ts'
+import type { MadeAnswer, NewNameForm } from '../../../src/http/cabinet/senders/senders.ts'
 import { ask } from '../api.ts'
 import { useKept } from '../parts/forms/kept-form.ts'
 import { OneCompany } from '../parts/pages/one-company.tsx'

@@ -1,7 +1,7 @@
 import { Button, Textarea } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { NameChange } from '../../../src/http/cabinet/senders.ts'
+import type { NameChange } from '../../../src/http/cabinet/senders/senders.ts'
 import { ask } from '../api.ts'
 import { useFormats } from '../format.ts'
 import { Dialog } from '../parts/dialogs/dialog.tsx'

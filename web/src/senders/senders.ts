@@ -5,7 +5,7 @@ import type {
   ListedRegistration,
   NamesAnswer,
   SenderPageAnswer,
-} from '../../../src/http/cabinet/senders.ts'
+} from '../../../src/http/cabinet/senders/senders.ts'
 import { ask, type Wire } from '../api.ts'
 import { tellDone } from '../parts/dialogs/toast.tsx'
 import { queryOf } from '../parts/lists/list-search.ts'

@@ -1,6 +1,6 @@
 import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import type { Preferences } from '../../../src/http/cabinet/account.ts'
+import type { Preferences } from '../../../src/http/cabinet/sign-in/account.ts'
 import { ask } from '../api.ts'
 import { Icon } from '../parts/content/icon.tsx'
 import { tellProblem } from '../parts/dialogs/toast.tsx'

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ServiceAnswer } from '../../../src/http/cabinet/session.ts'
+import type { ServiceAnswer } from '../../../src/http/cabinet/sign-in/session.ts'
 import { ask } from '../api.ts'
 import { Icon, type IconName } from '../parts/content/icon.tsx'
 import { useWords } from '../words/words.ts'

@@ -1,7 +1,7 @@
 import { Button, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
-import type { Credentials, SignInAnswer } from '../../../src/http/cabinet/session.ts'
+import type { Credentials, SignInAnswer } from '../../../src/http/cabinet/sign-in/session.ts'
 import { ask } from '../api.ts'
 import { FormProblem } from '../parts/forms/form-problem.tsx'
 import { PasswordField } from '../parts/forms/password-field.tsx'

@@ -1,7 +1,7 @@
 import { Button, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import type { SecondFactorCode, SignInAnswer } from '../../../src/http/cabinet/session.ts'
+import type { SecondFactorCode, SignInAnswer } from '../../../src/http/cabinet/sign-in/session.ts'
 import { ask, isSignedOut } from '../api.ts'
 import { FormProblem } from '../parts/forms/form-problem.tsx'
 import { withHyphen } from '../parts/forms/recovery-code.ts'

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { CalculationAnswer } from '../../../src/http/cabinet/prices.ts'
+import type { CalculationAnswer } from '../../../src/http/cabinet/tariffs/prices.ts'
 import { ask } from '../api.ts'
 import { brandNames, type SenderType, senderTypeNames, type TrafficType, trafficTypeNames } from './names.ts'
 

@@ -1,7 +1,7 @@
 import { Button, NativeSelect, TextInput, UnstyledButton } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { TariffChange } from '../../../src/http/cabinet/tariffs.ts'
+import type { TariffChange } from '../../../src/http/cabinet/tariffs/tariffs.ts'
 import { ask } from '../api.ts'
 import { Icon } from '../parts/content/icon.tsx'
 import { Dialog } from '../parts/dialogs/dialog.tsx'

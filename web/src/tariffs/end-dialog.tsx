@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { TariffChange } from '../../../src/http/cabinet/tariffs.ts'
+import type { TariffChange } from '../../../src/http/cabinet/tariffs/tariffs.ts'
 import { ask } from '../api.ts'
 import { Dialog } from '../parts/dialogs/dialog.tsx'
 import { tellDone } from '../parts/dialogs/toast.tsx'

@@ -1,7 +1,7 @@
 import { TextInput, UnstyledButton } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { SenderFeeChange } from '../../../src/http/cabinet/tariffs.ts'
+import type { SenderFeeChange } from '../../../src/http/cabinet/tariffs/tariffs.ts'
 import { ask } from '../api.ts'
 import { useFormats } from '../format.ts'
 import { Pair, Pairs } from '../parts/content/pairs.tsx'

@@ -1,7 +1,7 @@
 import { Checkbox, NativeSelect, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { OtherPriceChange, OtherPriceWithdrawal } from '../../../src/http/cabinet/other-prices.ts'
+import type { OtherPriceChange, OtherPriceWithdrawal } from '../../../src/http/cabinet/tariffs/other-prices.ts'
 import { ask } from '../api.ts'
 import { Dialog } from '../parts/dialogs/dialog.tsx'
 import { tellDone } from '../parts/dialogs/toast.tsx'

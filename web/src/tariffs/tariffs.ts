@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { CalculationAnswer, PricesAnswer } from '../../../src/http/cabinet/prices.ts'
-import type { ListedTariff, TariffAnswer, TariffsAnswer } from '../../../src/http/cabinet/tariffs.ts'
+import type { CalculationAnswer, PricesAnswer } from '../../../src/http/cabinet/tariffs/prices.ts'
+import type { ListedTariff, TariffAnswer, TariffsAnswer } from '../../../src/http/cabinet/tariffs/tariffs.ts'
 import { ask, type Wire } from '../api.ts'
 
 export type Tariff = Wire<ListedTariff>

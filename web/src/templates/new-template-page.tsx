@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
-import type { MadeTemplate } from '../../../src/http/cabinet/templates.ts'
+import type { MadeTemplate } from '../../../src/http/cabinet/senders/templates.ts'
 import { ask } from '../api.ts'
 import { useKept } from '../parts/forms/kept-form.ts'
 import { OneCompany } from '../parts/pages/one-company.tsx'

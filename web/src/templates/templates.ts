@@ -4,7 +4,7 @@ import type {
   TemplateNamesAnswer,
   TemplatePageAnswer,
   TemplatesAnswer,
-} from '../../../src/http/cabinet/templates.ts'
+} from '../../../src/http/cabinet/senders/templates.ts'
 import { ask, type Wire } from '../api.ts'
 import { tellDone } from '../parts/dialogs/toast.tsx'
 import { queryOf } from '../parts/lists/list-search.ts'

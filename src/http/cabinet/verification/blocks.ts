@@ -5,7 +5,7 @@ import { recordChange } from '../../../domain/audit-log/audit-log.ts'
 import { kindOf, type SubjectKind } from '../../../domain/verifications/guard.ts'
 import { type BlockedSubject, searchBlocked, unblockSubject } from '../../../domain/verifications/verifications.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
-import { companyOf, OfCompany } from '../whose.ts'
+import { companyOf, OfCompany } from '../company-scope.ts'
 
 const Blocked = Type.Object({ ...OfCompany.properties, search: Type.Optional(Type.String({ maxLength: 100 })) })
 const Unblock = Type.Object({ subject: Type.String({ minLength: 1, maxLength: 200 }) })

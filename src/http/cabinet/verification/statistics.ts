@@ -10,7 +10,7 @@ import type { Verifier, VerifierChannel } from '../../../domain/verifiers/verifi
 import { hadVerifier, listVerifiers } from '../../../domain/verifiers/verifiers.ts'
 import { countErrors } from '../../../domain/widgets/errors.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
-import { companyOf, OfCompany } from '../whose.ts'
+import { companyOf, OfCompany } from '../company-scope.ts'
 import { VerifierId } from './find-verifier.ts'
 import { daysOf, isTotal, periodBefore, periodOf } from './period.ts'
 

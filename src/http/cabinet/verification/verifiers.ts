@@ -31,7 +31,7 @@ import {
 import { listErrors } from '../../../domain/widgets/errors.ts'
 import { snippetOf } from '../../../domain/widgets/snippet.ts'
 import type { CabinetContext } from '../cabinet-context.ts'
-import { companyOf, OfCompany } from '../whose.ts'
+import { companyOf, OfCompany } from '../company-scope.ts'
 import { ById, kinds, OfKind, VerifierId, verifierFor } from './find-verifier.ts'
 import { isTotal, lastDays } from './period.ts'
 import { Change, Form, optionsOf } from './verifier-form.ts'

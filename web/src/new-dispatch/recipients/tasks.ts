@@ -1,4 +1,4 @@
-import type { DispatchForm, TrialAnswer } from '../../../../src/http/cabinet/new-dispatch.ts'
+import type { DispatchForm, TrialAnswer } from '../../../../src/http/cabinet/dispatches/new-dispatch.ts'
 import type { Wire } from '../../api.ts'
 import type { Fault, Reading } from './candidates.ts'
 import type { Column } from './columns.ts'

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { CompaniesAnswer } from '../../../../src/http/cabinet/companies.ts'
+import type { CompaniesAnswer } from '../../../../src/http/cabinet/companies/companies.ts'
 import { ask } from '../../api.ts'
 import { useMe } from '../../session.ts'
 import { useWords } from '../../words/words.ts'

@@ -1,4 +1,4 @@
-import type { HistoryItem } from '../../../../src/http/cabinet/senders.ts'
+import type { HistoryItem } from '../../../../src/http/cabinet/senders/senders.ts'
 import type { Wire } from '../../api.ts'
 import { useFormats } from '../../format.ts'
 import { useWords } from '../../words/words.ts'

@@ -1,4 +1,4 @@
-import type { What } from '../../../../src/http/cabinet/audit.ts'
+import type { What } from '../../../../src/http/cabinet/service/audit.ts'
 import { reviewStates } from './review-states.ts'
 
 const whats = {

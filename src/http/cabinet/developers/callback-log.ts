@@ -1,0 +1,194 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { recordChange } from '../../../domain/audit-log/audit-log.ts'
+import { HIDDEN } from '../../../domain/audit-log/entry.ts'
+import { withoutPassword } from '../../../domain/callbacks/callback.ts'
+import { replayCallback } from '../../../domain/callbacks/callbacks.ts'
+import {
+  type LogEntry,
+  type LogPlace,
+  listLog,
+  listReceivers,
+  logOfMessage,
+  MOST_COUNTED,
+  newestAddress,
+  type OpenedCallback,
+  openCallback,
+  type SeenReceiver,
+  tryReceiver,
+} from '../../../domain/callbacks/log.ts'
+import { callbackKey, hasCallbackSecret, replaceCallbackSecret } from '../../../domain/callbacks/secrets.ts'
+import { askForTest, type TestState, testCall } from '../../../domain/callbacks/test-calls.ts'
+import { toldOf } from '../../../domain/message-life/message-life.ts'
+import { DateTime, Defaulted, Id, OneOf } from '../../schemas.ts'
+import type { CabinetContext } from '../cabinet-context.ts'
+import { companyOf, OfCompany } from '../company-scope.ts'
+
+const Query = Type.Object({
+  companyId: Type.Optional(Id),
+  status: Type.Optional(OneOf(['WAITING', 'DELIVERED', 'EXPIRED'])),
+  from: Type.Optional(DateTime),
+  /** Not included. */
+  to: Type.Optional(DateTime),
+  message: Type.Optional(Type.String({ format: 'uuid' })),
+  /** The `next` of the page before. */
+  before: Type.Optional(Type.String({ pattern: '^\\d{1,15}-\\d{1,16}$' })),
+  perPage: Defaulted(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
+})
+const ByCallback = Type.Object({ callbackId: Id })
+const ByTest = Type.Object({ testId: Id })
+const Test = Type.Object({ url: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })) })
+const Receiver = Type.Object({ receiver: Type.String({ minLength: 1, maxLength: 2000 }) })
+
+/** What the page asks and gets; it imports these types. */
+export type CallbackSettings = {
+  hasSecret: boolean
+  /** Where the last callback went, without its password; null without one. */
+  address: string | null
+  receivers: SeenReceiver[]
+  /** More than this is not counted of what waits. */
+  mostCounted: number
+}
+/** `isUnsearched`: the callbacks of the message could not be found in time. */
+export type CallbackLogAnswer = { entries: LogEntry[]; next: string | null; isUnsearched: boolean }
+export type CallbackAnswer = OpenedCallback
+/** Shown this once. */
+export type SecretAnswer = { secret: string }
+export type TestAnswer = TestState
+export type { LogEntry, SeenReceiver }
+
+/** The callbacks of one company: what was told to whom, and what they answered. */
+export const callbackLogRoutes =
+  ({ sql, clock, secret }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    const see = { needs: 'developers.see' } as const
+    const alter = { needs: 'developers.change' } as const
+
+    api.get(
+      '/callbacks/settings',
+      { config: see, schema: { querystring: OfCompany } },
+      async ({ viewer, query }): Promise<CallbackSettings> => {
+        const { companyId } = await companyOf(sql, viewer, query)
+        const [hasSecret, newest, receivers] = await Promise.all([
+          hasCallbackSecret(sql, companyId),
+          newestAddress(sql, companyId),
+          listReceivers(sql, companyId),
+        ])
+        return { hasSecret, address: newest ? withoutPassword(newest.url) : null, receivers, mostCounted: MOST_COUNTED }
+      },
+    )
+
+    api.get(
+      '/callbacks',
+      { config: see, schema: { querystring: Query } },
+      async ({ viewer, query }): Promise<CallbackLogAnswer> => {
+        const { companyId } = await companyOf(sql, viewer, query)
+        if (query.message !== undefined) {
+          const told = await toldOf(sql, companyId, query.message.toLowerCase())
+          const entries = told ? await logOfMessage(sql, told) : []
+          return { entries: entries ?? [], next: null, isUnsearched: !entries }
+        }
+        const { entries, next } = await listLog(sql, companyId, filterIn(query), query.perPage)
+        return { entries, next: next ? placeText(next) : null, isUnsearched: false }
+      },
+    )
+
+    api.get(
+      '/callbacks/:callbackId',
+      { config: see, schema: { querystring: OfCompany, params: ByCallback } },
+      async ({ viewer, query, params }): Promise<CallbackAnswer> => {
+        const { companyId } = await companyOf(sql, viewer, query)
+        return openCallback(sql, companyId, params.callbackId)
+      },
+    )
+
+    /** The whole batch goes out again: its receiver knows the ids of what it has seen. */
+    api.post(
+      '/callbacks/:callbackId/replay',
+      { config: alter, schema: { querystring: OfCompany, params: ByCallback } },
+      async ({ viewer, actor, query, params: { callbackId } }, reply) => {
+        const { companyId } = await companyOf(sql, viewer, query)
+        await sql.begin(async tx => {
+          await replayCallback(tx, companyId, callbackId, clock())
+          const subject = { kind: 'callback', id: callbackId }
+          await recordChange(tx, actor, { what: 'callback.replayed', companyId, subject })
+        })
+        return reply.code(204).send()
+      },
+    )
+
+    /** A paused receiver is tried now and not at its time. */
+    api.post(
+      '/callbacks/receivers/try',
+      { config: alter, schema: { querystring: OfCompany, body: Receiver } },
+      async ({ viewer, actor, query, body: { receiver } }, reply) => {
+        const { companyId } = await companyOf(sql, viewer, query)
+        await sql.begin(async tx => {
+          await tryReceiver(tx, companyId, receiver)
+          const subject = { kind: 'receiver', id: receiver }
+          await recordChange(tx, actor, { what: 'callback.receiver_tried', companyId, subject })
+        })
+        return reply.code(204).send()
+      },
+    )
+
+    api.post(
+      '/callbacks/secret',
+      { config: alter, schema: { querystring: OfCompany } },
+      async ({ viewer, actor, query }): Promise<SecretAnswer> => {
+        const { companyId, name } = await companyOf(sql, viewer, query)
+        const made = await sql.begin(async tx => {
+          const subject = { kind: 'company', id: companyId, name }
+          const after = { secret: HIDDEN }
+          await recordChange(tx, actor, { what: 'callback.secret_replaced', companyId, subject, after })
+          return replaceCallbackSecret(tx, companyId, callbackKey(secret))
+        })
+        return { secret: made }
+      },
+    )
+
+    /** An engine sends it; the page asks what came of it. */
+    api.post(
+      '/callbacks/tests',
+      { config: alter, schema: { querystring: OfCompany, body: Test } },
+      async ({ viewer, actor, query, body }, reply) => {
+        const { companyId, name } = await companyOf(sql, viewer, query)
+        const asked = await sql.begin(async tx => {
+          const test = await askForTest(tx, companyId, body.url, clock())
+          const subject = { kind: 'company', id: companyId, name }
+          await recordChange(tx, actor, {
+            what: 'callback.tested',
+            companyId,
+            subject,
+            after: { callbackUrl: test.url },
+          })
+          return test
+        })
+        reply.code(201)
+        return asked
+      },
+    )
+
+    api.get(
+      '/callbacks/tests/:testId',
+      { config: see, schema: { querystring: OfCompany, params: ByTest } },
+      async ({ viewer, query, params }): Promise<TestAnswer> => {
+        const { companyId } = await companyOf(sql, viewer, query)
+        return testCall(sql, companyId, params.testId, clock())
+      },
+    )
+  }
+
+const filterIn = ({ status, from, to, before }: Type.Static<typeof Query>) => ({
+  status,
+  from: from === undefined ? undefined : new Date(from),
+  to: to === undefined ? undefined : new Date(to),
+  before: before === undefined ? undefined : placeIn(before),
+})
+
+const placeText = ({ happenedAt, callbackId }: LogPlace) => `${happenedAt.getTime()}-${callbackId}`
+
+function placeIn(text: string): LogPlace {
+  const [at, callbackId] = text.split('-').map(Number) as [number, number]
+  return { happenedAt: new Date(at), callbackId }
+}

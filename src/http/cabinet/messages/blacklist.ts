@@ -1,0 +1,199 @@
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { invalid, notFound } from '../../../base/errors.ts'
+import { normaliseNumber } from '../../../base/phone-number.ts'
+import type { Sql } from '../../../db/sql.ts'
+import { recordChange } from '../../../domain/audit-log/audit-log.ts'
+import {
+  addToBlacklist,
+  type BlacklistEntry,
+  type BlacklistPlace,
+  everyEntry,
+  findEntry,
+  importToBlacklist,
+  pageOfBlacklist,
+  sizeOfBlacklist,
+  takeOffBlacklist,
+} from '../../../domain/blacklist/blacklist.ts'
+import { ASKED } from '../../../domain/blacklist/entry.ts'
+import type { Language } from '../../../domain/people/person.ts'
+import { usualLimits } from '../../context.ts'
+import { ReportLimit, streamOf } from '../../report-limit.ts'
+import { Defaulted, Id } from '../../schemas.ts'
+import type { CabinetContext } from '../cabinet-context.ts'
+import { companyOf, OfCompany } from '../company-scope.ts'
+import { csvOf, csvStyles } from '../reports/csv.ts'
+import { clockIn, reportTypes } from '../reports/report.ts'
+import { ofReader, refuseUnknownZone, reportWordsOf } from '../reports/report-words.ts'
+
+const EXPORTS_OF_PERSON = 1
+/** Of one request of an import. */
+const MOST_NUMBERS = 10_000
+
+const List = Type.Object({
+  companyId: Type.Optional(Id),
+  /** A number or its beginning. */
+  q: Defaulted(Type.String({ maxLength: 64, default: '' })),
+  /** The `next` of the page before. */
+  after: Type.Optional(Type.String({ pattern: '^\\d{1,16}-\\d{1,32}$' })),
+  perPage: Defaulted(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
+})
+const Written = Type.String({ minLength: 1, maxLength: 64 })
+const Comment = Type.Optional(Type.String({ maxLength: 255 }))
+const NewEntry = Type.Object({ msisdn: Written, comment: Comment })
+const Import = Type.Object({
+  numbers: Type.Array(Written, { minItems: 1, maxItems: MOST_NUMBERS }),
+  comment: Comment,
+  /** For the audit log. */
+  fileName: Type.Optional(Type.String({ maxLength: 255 })),
+})
+const Export = Type.Object({ ...OfCompany.properties, ...ofReader })
+const ByNumber = Type.Object({ msisdn: Type.String({ pattern: '^\\d{5,15}$' }) })
+
+/** What the page asks and gets; it imports these types. */
+export type NewBlacklistEntry = Type.Static<typeof NewEntry>
+export type BlacklistImport = Type.Static<typeof Import>
+export type ListedNumber = ReturnType<typeof present>
+export type BlacklistAnswer = {
+  items: ListedNumber[]
+  next: string | null
+  /** How many there are in all; with `isMore`, more than so many. */
+  total: number
+  isMore: boolean
+}
+export type AddedAnswer = { msisdn: string; isNew: boolean }
+/** `refused`: places in the list that are no numbers. */
+export type ImportAnswer = { added: number; alreadyThere: number; refused: number[] }
+
+/** Numbers that the company must not write to. */
+export const blacklistRoutes =
+  ({ sql, billingZone, limits }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    const { reports, reportStallMs } = { ...usualLimits, ...limits }
+    const exportLimit = new ReportLimit(reports, EXPORTS_OF_PERSON)
+    const seen = { needs: 'settings.see' } as const
+    const changed = { needs: 'settings.change' } as const
+
+    api.get(
+      '/blacklist',
+      { config: seen, schema: { querystring: List } },
+      async ({ viewer, query }): Promise<BlacklistAnswer> => {
+        const { companyId } = await companyOf(sql, viewer, query)
+        const place = { beginning: beginningIn(query.q), after: query.after ? placeIn(query.after) : undefined }
+        const [{ items, next }, size] = await Promise.all([
+          pageOfBlacklist(sql, companyId, place, query.perPage),
+          sizeOfBlacklist(sql, companyId),
+        ])
+        return { items: items.map(present), next: next ? `${next.micros}-${next.msisdn}` : null, ...size }
+      },
+    )
+
+    api.post(
+      '/blacklist',
+      { config: changed, schema: { querystring: OfCompany, body: NewEntry } },
+      async ({ viewer, actor, query, body }, reply): Promise<AddedAnswer> => {
+        const { companyId } = await companyOf(sql, viewer, query)
+        const msisdn = normaliseNumber(body.msisdn)
+        if (!msisdn) throw invalid('msisdn: must be a phone number of 5 to 15 digits')
+        const comment = body.comment?.trim() || undefined
+        const before = await sql.begin(async tx => {
+          const before = await findEntry(tx, companyId, msisdn)
+          await addToBlacklist(tx, companyId, msisdn, comment, 'CABINET')
+          await recordChange(tx, actor, {
+            what: 'blacklist.added',
+            companyId,
+            subject: { kind: 'number', id: msisdn },
+            ...(before ? { before: { comment: before.comment } } : {}),
+            after: { comment: comment ?? before?.comment ?? null },
+          })
+          return before
+        })
+        reply.code(before ? 200 : 201)
+        return { msisdn, isNew: before === undefined }
+      },
+    )
+
+    /** One piece of a file. It can be sent again: what is there already stays as it is. */
+    api.post(
+      '/blacklist/import',
+      { config: changed, schema: { querystring: OfCompany, body: Import } },
+      async ({ viewer, actor, query, body }): Promise<ImportAnswer> => {
+        const { companyId } = await companyOf(sql, viewer, query)
+        const read = body.numbers.map(normaliseNumber)
+        const numbers = [...new Set(read.filter(number => number !== undefined))]
+        const added = await sql.begin(async tx => {
+          const added = await importToBlacklist(tx, companyId, numbers, body.comment?.trim() || undefined)
+          const subject = { kind: 'blacklist', id: companyId, ...(body.fileName ? { name: body.fileName } : {}) }
+          if (added > 0)
+            await recordChange(tx, actor, { what: 'blacklist.imported', companyId, subject, after: { entries: added } })
+          return added
+        })
+        const refused = read.flatMap((number, place) => (number === undefined ? [place] : []))
+        return { added, alreadyThere: body.numbers.length - refused.length - added, refused }
+      },
+    )
+
+    api.delete(
+      '/blacklist/:msisdn',
+      { config: changed, schema: { querystring: OfCompany, params: ByNumber } },
+      async ({ viewer, actor, query, params: { msisdn } }, reply) => {
+        const { companyId } = await companyOf(sql, viewer, query)
+        await sql.begin(async tx => {
+          const before = await takeOffBlacklist(tx, companyId, msisdn)
+          if (!before) throw notFound('Number')
+          const subject = { kind: 'number', id: msisdn }
+          await recordChange(tx, actor, { what: 'blacklist.removed', companyId, subject, before })
+        })
+        return reply.code(204).send()
+      },
+    )
+
+    api.get(
+      '/blacklist/export',
+      { config: seen, schema: { querystring: Export } },
+      async ({ viewer, query: { language, zone = billingZone, ...query }, method }, reply) => {
+        refuseUnknownZone(zone)
+        const { companyId } = await companyOf(sql, viewer, query)
+        reply.type(reportTypes.csv).header('content-disposition', `attachment; filename="blacklist-${companyId}.csv"`)
+        if (method === 'HEAD') return reply.send(Readable.from([]) as never)
+        const pieces = exportOf(sql, companyId, language, zone)
+        return reply.send(exportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)) as never)
+      },
+    )
+  }
+
+/** Digits with the country code first, as far as they are typed; undefined without any. */
+function beginningIn(typed: string): string | undefined {
+  const digits = typed.replaceAll(/\D/g, '')
+  if (digits === '') return undefined
+  if (typed.includes('+')) return digits
+  if (/^8[3489]/.test(digits) && digits.length <= 11) return `7${digits.slice(1)}`
+  return /^9/.test(digits) && digits.length <= 10 ? `7${digits}` : digits
+}
+
+function placeIn(after: string): BlacklistPlace {
+  const [micros, msisdn] = after.split('-') as [string, string]
+  return { micros: Number(micros), msisdn }
+}
+
+function exportOf(sql: Sql, companyId: number, language: Language, zone: string) {
+  const words = reportWordsOf(language)
+  const at = clockIn(zone)
+  async function* rows() {
+    for await (const page of everyEntry(sql, companyId))
+      yield page
+        .map(present)
+        .map(({ msisdn, source, createdAt, comment }) => [msisdn, words.sourceOf(source), at(createdAt), comment])
+  }
+  const head = [words.number, words.source, `${words.added} (${zone})`, words.comment]
+  return csvOf(head, rows(), csvStyles[language])
+}
+
+const present = ({ msisdn, comment, source, createdAt }: BlacklistEntry) => ({
+  msisdn,
+  /** That of a stop word says what `source` says. */
+  comment: source === 'STOP' && comment === ASKED ? null : comment,
+  source,
+  createdAt,
+})

@@ -1,0 +1,21 @@
+import Type from 'typebox'
+import { reviewStates, type SenderStatus } from '../../../domain/senders/sender.ts'
+import { Id, OneOf, Page } from '../../schemas.ts'
+
+/** What a list of sender names or templates can be narrowed to, and the statuses that it means. */
+export const statusesOf = {
+  approved: ['APPROVED'],
+  waiting: reviewStates,
+  rejected: ['REJECTED'],
+  over: ['DENIED', 'CLOSED'],
+} as const satisfies Record<string, readonly SenderStatus[]>
+export type ReviewFilter = keyof typeof statusesOf
+
+/** What a list is asked for. */
+export const listQuery = <State extends string>(states: readonly State[], mostCharacters: number) =>
+  Type.Object({
+    companyId: Type.Optional(Id),
+    state: Type.Optional(OneOf(states)),
+    search: Type.Optional(Type.String({ maxLength: mostCharacters })),
+    page: Page,
+  })

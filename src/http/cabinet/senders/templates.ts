@@ -1,0 +1,192 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { type ClientChannel, channelTypes, trafficTypes } from '../../../base/channel-types.ts'
+import { readTimestamp } from '../../../base/timestamp.ts'
+import { changeTogether, recordChange } from '../../../domain/audit-log/audit-log.ts'
+import { reviewStates, type SenderStatus } from '../../../domain/senders/sender.ts'
+import { pageOfNames } from '../../../domain/senders/senders.ts'
+import { MOST_PATTERN_CHARACTERS } from '../../../domain/templates/pattern.ts'
+import { changeableFields, type Template, type TemplateChange } from '../../../domain/templates/template.ts'
+import {
+  changeTemplate,
+  createTemplate,
+  listTemplates,
+  movesOfTemplate,
+  requireTemplate,
+  requireUnchanged,
+  type TemplateFilter,
+  versionOf,
+} from '../../../domain/templates/templates.ts'
+import { DateTime, Id, Nullable, OneOf } from '../../schemas.ts'
+import type { CabinetContext } from '../cabinet-context.ts'
+import { companyOf, OfCompany } from '../company-scope.ts'
+import { historyOf, moverOf } from './review-history.ts'
+import { listQuery, type ReviewFilter, statusesOf } from './review-list.ts'
+
+const PER_PAGE = 50
+/** Of the form: a company with more names finds the others by the API. */
+const MOST_NAMES = 200
+
+const ListQuery = listQuery(Object.keys(statusesOf) as ReviewFilter[], 200)
+const ByTemplate = Type.Object({ templateId: Id })
+const Pattern = Type.String({ minLength: 1, maxLength: MOST_PATTERN_CHARACTERS })
+const Content = Nullable(
+  Type.Object({ name: Type.String({ maxLength: 512 }), language: Type.String({ maxLength: 10 }) }),
+)
+const NewTemplate = Type.Object({
+  channelType: OneOf(channelTypes),
+  templateType: OneOf(trafficTypes),
+  pattern: Pattern,
+  /** Null: every name of the channel. */
+  senderId: Nullable(Id),
+  /** The template at Meta, for WhatsApp. */
+  content: Content,
+})
+const Change = Type.Object({
+  version: Type.String({ maxLength: 40 }),
+  templateType: Type.Optional(OneOf(trafficTypes)),
+  pattern: Type.Optional(Pattern),
+  senderId: Type.Optional(Nullable(Id)),
+  content: Type.Optional(Content),
+  /** The template is withdrawn then. */
+  dateTo: Type.Optional(DateTime),
+})
+
+/** What the page asks and gets; it imports these types. */
+export type NewTemplateForm = Type.Static<typeof NewTemplate>
+export type TemplateChangeForm = Type.Static<typeof Change>
+export type ListedTemplate = ReturnType<typeof present>
+export type TemplatesAnswer = { page: number; perPage: number; total: number; templates: ListedTemplate[] }
+export type MadeTemplate = { templateId: number }
+export type TemplatePageAnswer = ListedTemplate & {
+  version: string
+  changeable: (keyof TemplateChange)[]
+  history: ReturnType<typeof historyOf>
+}
+/** The names that a template can be bound to: of each the first registration. */
+export type TemplateNamesAnswer = { names: { senderId: number; senderName: string; channelType: ClientChannel }[] }
+
+/** Templates of one company: list, request, change, withdrawal. */
+export const templateRoutes =
+  ({ sql, clock }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    const see = { needs: 'settings.see' } as const
+    const change = { needs: 'settings.change' } as const
+
+    api.get(
+      '/templates',
+      { config: see, schema: { querystring: ListQuery } },
+      async ({ viewer, query }): Promise<TemplatesAnswer> => {
+        const { companyId } = await companyOf(sql, viewer, query)
+        const place = { page: query.page, perPage: PER_PAGE }
+        const { total, items } = await listTemplates(sql, companyId, filterIn(query), { ...place, newestFirst: true })
+        return { ...place, total, templates: items.map(present) }
+      },
+    )
+
+    api.get(
+      '/templates/names',
+      { config: see, schema: { querystring: OfCompany } },
+      async ({ viewer, query }): Promise<TemplateNamesAnswer> => {
+        const { companyId } = await companyOf(sql, viewer, query)
+        const statuses = [...reviewStates, 'REJECTED', 'APPROVED'] as const
+        const { names } = await pageOfNames(sql, companyId, { statuses }, { page: 1, perPage: MOST_NAMES })
+        const isOpen = ({ status }: { status: SenderStatus }) => (statuses as readonly SenderStatus[]).includes(status)
+        return {
+          names: names.map(({ senderName, channelType, registrations }) => ({
+            senderName,
+            channelType,
+            senderId: registrations.find(isOpen)!.senderId,
+          })),
+        }
+      },
+    )
+
+    api.post(
+      '/templates',
+      { config: change, schema: { querystring: OfCompany, body: NewTemplate } },
+      async ({ viewer, actor, query, body }, reply): Promise<MadeTemplate> => {
+        const { companyId } = await companyOf(sql, viewer, query)
+        const now = clock()
+        const { templateId } = await sql.begin(async tx => {
+          const made = await createTemplate(tx, companyId, { ...body, dateFrom: now, dateTo: null }, now)
+          const after = { channel: made.channelType, ...valuesOf(made) }
+          await recordChange(tx, actor, { what: 'template.created', ...templateSubjectOf(made), after })
+          return made
+        })
+        reply.code(201)
+        return { templateId }
+      },
+    )
+
+    api.get(
+      '/templates/:templateId',
+      { config: see, schema: { querystring: OfCompany, params: ByTemplate } },
+      async ({ viewer, query, params }): Promise<TemplatePageAnswer> => {
+        const { companyId } = await companyOf(sql, viewer, query)
+        const template = await requireTemplate(sql, companyId, params.templateId)
+        const moves = await movesOfTemplate(sql, companyId, params.templateId)
+        return {
+          ...present(template),
+          version: versionOf(template),
+          changeable: changeableFields(template),
+          history: historyOf(template.createdAt, moves),
+        }
+      },
+    )
+
+    /** A template that was rejected goes back into review. */
+    api.patch(
+      '/templates/:templateId',
+      { config: change, schema: { querystring: OfCompany, params: ByTemplate, body: Change } },
+      async ({ viewer, actor, query, params, body }, reply) => {
+        const { companyId } = await companyOf(sql, viewer, query)
+        await changeTogether(sql, async (tx, within) => {
+          const before = await requireUnchanged(tx, companyId, params.templateId, body.version)
+          const after = await changeTemplate(within, before, readChange(body), clock(), moverOf[viewer.kind])
+          const values = { before: valuesOf(before), after: valuesOf(after) }
+          await recordChange(tx, actor, { what: 'template.changed', ...templateSubjectOf(after), ...values })
+        })
+        return reply.code(204).send()
+      },
+    )
+  }
+
+const filterIn = ({ state, search }: Type.Static<typeof ListQuery>): TemplateFilter => ({
+  ...(state ? { status: [...statusesOf[state]] } : {}),
+  ...(search?.trim() ? { search: search.trim() } : {}),
+})
+
+const readChange = ({ version: _, dateTo, ...change }: TemplateChangeForm): TemplateChange => ({
+  ...change,
+  ...(dateTo === undefined ? {} : { dateTo: readTimestamp(dateTo)!.time }),
+})
+
+/** As the audit log keeps them. */
+const valuesOf = ({ templateType, pattern, senderName, dateTo, status }: Template) => ({
+  type: templateType,
+  text: pattern,
+  name: senderName,
+  dateTo,
+  status,
+})
+
+export const templateSubjectOf = ({ templateId, senderName, companyId }: Template) => ({
+  subject: { kind: 'template', id: templateId, name: senderName ?? '' },
+  companyId,
+})
+
+const present = (template: Template) => ({
+  templateId: template.templateId,
+  channelType: template.channelType,
+  templateType: template.templateType,
+  pattern: template.pattern,
+  senderId: template.senderId,
+  senderName: template.senderName,
+  content: template.content,
+  status: template.status,
+  comment: template.managerComment,
+  dateFrom: template.dateFrom,
+  dateTo: template.dateTo,
+  createdAt: template.createdAt,
+})

@@ -1,0 +1,198 @@
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { invalid, UsageError } from '../../../base/errors.ts'
+import { recordChange } from '../../../domain/audit-log/audit-log.ts'
+import { brandOf } from '../../../domain/numbering/brand.ts'
+import { exportNumbering } from '../../../domain/numbering/exports.ts'
+import { putVirtualOperator } from '../../../domain/numbering/imports.ts'
+import { describeNumbering, type FoundNumber, lookUpNumber } from '../../../domain/numbering/state.ts'
+import {
+  addPiece,
+  applyUpload,
+  compareUpload,
+  LARGEST_BYTES,
+  PIECE_BYTES,
+  removeUpload,
+  requireUpload,
+  startUpload,
+  type Upload,
+  waitingUploads,
+} from '../../../domain/numbering/uploads.ts'
+import { may } from '../../../domain/people/rights.ts'
+import { usualLimits } from '../../context.ts'
+import { ReportLimit, streamOf } from '../../report-limit.ts'
+import { Id, OneOf } from '../../schemas.ts'
+import type { CabinetContext } from '../cabinet-context.ts'
+import { reportTypes } from '../reports/report.ts'
+
+const ByUpload = Type.Object({ uploadId: Id })
+const ByPiece = Type.Object({ uploadId: Id, piece: Type.Integer({ minimum: 0, maximum: LARGEST_BYTES / PIECE_BYTES }) })
+const Kind = OneOf(['register', 'ported'])
+const NewUpload = Type.Object({
+  kind: Kind,
+  name: Type.String({ minLength: 1, maxLength: 255 }),
+  sizeBytes: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+  /** The file is the whole list: other numbers are no longer ported, other codes go back to the carried plan. */
+  replaces: Type.Boolean(),
+})
+const Seen = Type.Object({ version: Type.Integer() })
+const BrandId = Type.Integer({ minimum: 0, maximum: 4 })
+const VirtualOperator = Type.Object({
+  inn: Type.String({ pattern: '^(\\d{10}|\\d{12})$' }),
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  brandId: BrandId,
+  /** What the person saw; null: that it is not in the table. */
+  before: Type.Union([Type.Null(), BrandId]),
+})
+
+/** What the page asks and gets; it imports these types. */
+export type NewUpload = Type.Static<typeof NewUpload>
+export type VirtualOperator = Type.Static<typeof VirtualOperator>
+export type NumberingAnswer = Awaited<ReturnType<typeof describeNumbering>> & {
+  /** For those who may change the plan. */
+  uploads: Awaited<ReturnType<typeof waitingUploads>>
+  pieceBytes: number
+  largestBytes: number
+}
+export type LookupAnswer = FoundNumber
+export type UploadAnswer = Omit<Upload, 'createdAt'>
+export type StartedUpload = { uploadId: number }
+export type { ChangeKind } from '../../../domain/numbering/difference.ts'
+
+const OPERATORS_SHOWN = 60
+/** At a time: a plan and its ported numbers. */
+const EXPORTS_OF_PERSON = 2
+
+/** The numbering plan, for staff. */
+export const numberingRoutes =
+  ({ sql, clock, limits }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    const { reports, reportStallMs } = { ...usualLimits, ...limits }
+    const exportLimit = new ReportLimit(reports, EXPORTS_OF_PERSON)
+    api.addContentTypeParser(
+      'application/octet-stream',
+      { parseAs: 'buffer' },
+      async (_: unknown, body: Buffer) => body,
+    )
+
+    api.get('/numbering', { config: { needs: 'numbering.see' } }, async ({ viewer }): Promise<NumberingAnswer> => {
+      const state = await describeNumbering(sql)
+      const operators = state.operators.slice(0, OPERATORS_SHOWN)
+      const uploads = may(viewer, 'numbering.change') ? await waitingUploads(sql, clock()) : []
+      return { ...state, operators, uploads, pieceBytes: PIECE_BYTES, largestBytes: LARGEST_BYTES }
+    })
+
+    api.get(
+      '/numbering/lookup',
+      {
+        config: { needs: 'numbering.see' },
+        schema: { querystring: Type.Object({ number: Type.String({ minLength: 1, maxLength: 40 }) }) },
+      },
+      ({ query }): Promise<LookupAnswer> => lookUpNumber(sql, query.number),
+    )
+
+    /** What is in use, as a file that can be imported again. */
+    api.get(
+      '/numbering/export',
+      { config: { needs: 'numbering.see' }, schema: { querystring: Type.Object({ kind: Kind }) } },
+      async ({ viewer, query: { kind }, method }, reply) => {
+        const { version, pieces } = await exportNumbering(sql, kind)
+        const name = `${kind === 'register' ? 'numbering' : 'ported'}-v${version}.csv`
+        reply.type(reportTypes.csv).header('content-disposition', `attachment; filename="${name}"`)
+        if (method === 'HEAD') return reply.send(Readable.from([]) as never)
+        return reply.send(exportLimit.admit(viewer.personId, () => streamOf(pieces, reportStallMs)) as never)
+      },
+    )
+
+    api.post(
+      '/numbering/uploads',
+      { config: { needs: 'numbering.change' }, schema: { body: NewUpload } },
+      async ({ body }, reply): Promise<StartedUpload> => {
+        const uploadId = await startUpload(sql, body, clock())
+        reply.code(201)
+        return { uploadId }
+      },
+    )
+
+    api.put(
+      '/numbering/uploads/:uploadId/pieces/:piece',
+      { config: { needs: 'numbering.change' }, schema: { params: ByPiece }, bodyLimit: PIECE_BYTES },
+      async ({ params, body }, reply) => {
+        if (!Buffer.isBuffer(body)) throw invalid('Content-Type: must be application/octet-stream')
+        await addPiece(sql, params.uploadId, params.piece, body, clock())
+        return reply.code(204).send()
+      },
+    )
+
+    api.get(
+      '/numbering/uploads/:uploadId',
+      { config: { needs: 'numbering.change' }, schema: { params: ByUpload } },
+      async ({ params }): Promise<UploadAnswer> => requireUpload(sql, params.uploadId, clock()),
+    )
+
+    /** Reads the file and tells what it would change. */
+    api.post(
+      '/numbering/uploads/:uploadId/compare',
+      { config: { needs: 'numbering.change' }, schema: { params: ByUpload } },
+      ({ params }): Promise<UploadAnswer> => readable(() => compareUpload(sql, params.uploadId, clock())),
+    )
+
+    api.post(
+      '/numbering/uploads/:uploadId/apply',
+      { config: { needs: 'numbering.change' }, schema: { params: ByUpload, body: Seen } },
+      async ({ actor, params, body }, reply) => {
+        await readable(() =>
+          sql.begin(async tx => {
+            const { kind, name, replaces, result } = await applyUpload(sql, tx, params.uploadId, body.version, clock())
+            await recordChange(tx, actor, {
+              what: kind === 'register' ? 'numbering.imported' : 'ported_numbers.imported',
+              subject: { kind: 'numbering', id: kind, name },
+              after: { ...result, replace: replaces },
+            })
+          }),
+        )
+        return reply.code(204).send()
+      },
+    )
+
+    api.delete(
+      '/numbering/uploads/:uploadId',
+      { config: { needs: 'numbering.change' }, schema: { params: ByUpload } },
+      async ({ params }, reply) => {
+        await removeUpload(sql, params.uploadId, clock())
+        return reply.code(204).send()
+      },
+    )
+
+    /** Says which network carries an operator without one of its own; brand 0: none of the four. */
+    api.put(
+      '/numbering/virtual-operators',
+      { config: { needs: 'numbering.change' }, schema: { body: VirtualOperator } },
+      async ({ actor, body }, reply) => {
+        const { inn, name, brandId } = body
+        await sql.begin(async tx => {
+          await putVirtualOperator(tx, { inn, name, brandId }, body.before)
+          await recordChange(tx, actor, {
+            what: 'numbering.virtual_operator_saved',
+            subject: { kind: 'operator', id: inn, name },
+            ...(body.before === null ? {} : { before: { brands: brandName(body.before) } }),
+            after: { brands: brandName(brandId) },
+          })
+        })
+        return reply.code(204).send()
+      },
+    )
+  }
+
+const brandName = (brandId: number) => brandOf(brandId) ?? 'none'
+
+/** A mistake in the file: the domain tells a person at a terminal. */
+async function readable<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof UsageError) throw invalid(error.message)
+    throw error
+  }
+}

@@ -1,0 +1,163 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { notFound } from '../../../base/errors.ts'
+import type { Transaction } from '../../../db/sql.ts'
+import { recordChange } from '../../../domain/audit-log/audit-log.ts'
+import type { Actor, Change } from '../../../domain/audit-log/entry.ts'
+import { changeOwnPassword, changePreferences } from '../../../domain/people/people.ts'
+import { type Language, languages, type Person, themes } from '../../../domain/people/person.ts'
+import { endSession, endSessions, sessionsOf } from '../../../domain/people/sessions.ts'
+import { OneOf } from '../../schemas.ts'
+import type { CabinetContext } from '../cabinet-context.ts'
+
+const Password = Type.String({ minLength: 1, maxLength: 1024 })
+const Code = Type.String({ minLength: 6, maxLength: 20 })
+
+const NewPassword = Type.Object({ before: Password, password: Password })
+const NewSecondFactor = Type.Object({ secret: Type.String({ maxLength: 64 }), code: Code, password: Password })
+
+const Preferences = Type.Object({
+  name: Type.Optional(Type.String({ maxLength: 100 })),
+  language: Type.Optional(Type.Unsafe<Language | null>({ type: ['string', 'null'], enum: [...languages, null] })),
+  theme: Type.Optional(OneOf(themes)),
+})
+
+/** What the page asks and gets; it imports these types. */
+export type Preferences = Type.Static<typeof Preferences>
+export type NewPassword = Type.Static<typeof NewPassword>
+export type NewSecondFactor = Type.Static<typeof NewSecondFactor>
+export type ListedSession = {
+  id: string
+  /** The session that asks. */
+  isThis: boolean
+  address: string
+  agent: string
+  createdAt: Date
+  usedAt: Date
+}
+export type SessionsAnswer = { sessions: ListedSession[] }
+export type EndedAnswer = { ended: number }
+export type SecondFactorAnswer = { isOn: boolean; recoveryCodesLeft: number }
+export type ProposalAnswer = { secret: string; address: string }
+export type RecoveryCodesAnswer = { recoveryCodes: string[] }
+
+/** What every person may do with the own account. */
+export const accountRoutes =
+  ({ sql, clock, secondFactors }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    const config = { needs: 'signed in' } as const
+
+    api.patch('/account', { config, schema: { body: Preferences } }, async ({ viewer, actor, body }, reply) => {
+      const { name, language, theme } = viewer
+      const before = { name, language, theme }
+      await sql.begin(async tx => {
+        await changePreferences(tx, viewer, body)
+        await recordOwn(tx, actor, viewer, { what: 'account.changed', before, after: { ...before, ...body } })
+      })
+      return reply.code(204).send()
+    })
+
+    api.put('/account/password', { config, schema: { body: NewPassword } }, async (request, reply) => {
+      const { viewer, actor, body, ip } = request
+      await changeOwnPassword(sql, viewer, { ...body, address: ip }, clock(), tx =>
+        recordOwn(tx, actor, viewer, { what: 'account.password_changed' }),
+      )
+      return reply.code(204).send()
+    })
+
+    api.get('/account/sessions', { config }, async ({ viewer }): Promise<SessionsAnswer> => {
+      const sessions = await sessionsOf(sql, viewer.personId, clock())
+      return {
+        sessions: sessions.map(({ sessionHash, ...session }) => ({
+          id: sessionHash.toString('base64url'),
+          isThis: sessionHash.equals(viewer.sessionHash),
+          ...session,
+        })),
+      }
+    })
+
+    api.delete(
+      '/account/sessions/:id',
+      { config, schema: { params: Type.Object({ id: Type.String({ maxLength: 100 }) }) } },
+      async ({ viewer, actor, params }, reply) => {
+        await sql.begin(async tx => {
+          if (!(await endSession(tx, viewer.personId, Buffer.from(params.id, 'base64url')))) throw notFound('Session')
+          await recordOwn(tx, actor, viewer, { what: 'session.ended' })
+        })
+        return reply.code(204).send()
+      },
+    )
+
+    /** All but this one. */
+    api.delete(
+      '/account/sessions',
+      { config },
+      async ({ viewer, actor }): Promise<EndedAnswer> =>
+        sql.begin(async tx => {
+          const ended = await endSessions(tx, viewer.personId, viewer.sessionHash)
+          await recordOwn(tx, actor, viewer, { what: 'sessions.ended', after: { ended } })
+          return { ended }
+        }),
+    )
+
+    api.get(
+      '/account/second-factor',
+      { config },
+      async ({ viewer }): Promise<SecondFactorAnswer> => ({
+        isOn: viewer.hasSecondFactor,
+        recoveryCodesLeft: await secondFactors.recoveryCodesLeft(viewer),
+      }),
+    )
+
+    api.post(
+      '/account/second-factor/proposal',
+      { config },
+      async ({ viewer }): Promise<ProposalAnswer> => secondFactors.propose(viewer),
+    )
+
+    api.post(
+      '/account/second-factor',
+      { config, schema: { body: NewSecondFactor } },
+      async ({ viewer, actor, body, ip }): Promise<RecoveryCodesAnswer> => {
+        const given = { ...body, address: ip }
+        const recoveryCodes = await secondFactors.switchOn(viewer, given, clock(), tx =>
+          recordOwn(tx, actor, viewer, { what: 'account.second_factor_on' }),
+        )
+        return { recoveryCodes }
+      },
+    )
+
+    api.post(
+      '/account/second-factor/recovery-codes',
+      { config, schema: { body: Type.Object({ code: Code }) } },
+      async ({ viewer, actor, body, ip }): Promise<RecoveryCodesAnswer> => {
+        const given = { ...body, address: ip }
+        const recoveryCodes = await secondFactors.renewRecoveryCodes(viewer, given, clock(), tx =>
+          recordOwn(tx, actor, viewer, { what: 'account.recovery_codes_renewed' }),
+        )
+        return { recoveryCodes }
+      },
+    )
+
+    api.delete(
+      '/account/second-factor',
+      { config, schema: { body: Type.Object({ code: Code }) } },
+      async ({ viewer, actor, body, ip }, reply) => {
+        await secondFactors.switchOff(viewer, { ...body, address: ip }, clock(), tx =>
+          recordOwn(tx, actor, viewer, { what: 'account.second_factor_off' }),
+        )
+        return reply.code(204).send()
+      },
+    )
+  }
+
+/** A change of the own account. */
+const recordOwn = (sql: Transaction, actor: Actor, person: Person, change: Pick<Change, 'what' | 'before' | 'after'>) =>
+  recordChange(sql, actor, { ...change, ...subjectOf(person) })
+
+/** A person as the subject of a change, and whose it is. */
+export const subjectOf = ({ personId, login, companyId, partnerId }: Person) => ({
+  subject: { kind: 'person', id: personId, name: login },
+  companyId,
+  partnerId,
+})

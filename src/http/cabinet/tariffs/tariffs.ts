@@ -1,0 +1,417 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { trafficTypes } from '../../../base/channel-types.ts'
+import { invalid } from '../../../base/errors.ts'
+import { formatMoney, type Money, moneyToNumber } from '../../../base/money.ts'
+import type { Sql } from '../../../db/sql.ts'
+import { recordChange } from '../../../domain/audit-log/audit-log.ts'
+import type { Actor } from '../../../domain/audit-log/entry.ts'
+import { requireCompanyWithin } from '../../../domain/companies/companies.ts'
+import { monthOf } from '../../../domain/ledger/account.ts'
+import { brands } from '../../../domain/numbering/brand.ts'
+import { requirePartner } from '../../../domain/partners/partners.ts'
+import { readAmount } from '../../../domain/pricing/amount.ts'
+import {
+  type BookDifference,
+  type BookOwner,
+  changeBook,
+  differenceOf,
+  earlierTariffs,
+  GENERAL,
+  listBooks,
+  type NewTariff,
+  openBook,
+  requireTariff,
+  versionOf,
+  withdrawTariff,
+} from '../../../domain/pricing/book.ts'
+import { greatestVolumes, volumeOf } from '../../../domain/pricing/calculation.ts'
+import {
+  checkTariffs,
+  readTariff,
+  readTariffFile,
+  type TariffRow,
+  writeTariffFile,
+} from '../../../domain/pricing/imports.ts'
+import { isPriceFile, readPriceFile } from '../../../domain/pricing/other-price.ts'
+import { changePrices, openPrices, priceDifference, versionOfPrices } from '../../../domain/pricing/other-prices.ts'
+import { changeSenderFee, currentTariffs, listSenderFees } from '../../../domain/pricing/pricing.ts'
+import {
+  type DatedTariff,
+  placeKey,
+  pricingModels,
+  type Tariff,
+  type TariffPlace,
+  type TariffStep,
+} from '../../../domain/pricing/tariff.ts'
+import { senderTypes } from '../../../domain/senders/sender.ts'
+import { Id, Nullable, OneOf } from '../../schemas.ts'
+import type { CabinetContext } from '../cabinet-context.ts'
+import { OfCompany } from '../company-scope.ts'
+import { otherPrices, type PriceImport, presentPriceDifference, pricedCountries } from './other-prices.ts'
+import { AmountText, asked, Day, firstDay } from './tariff-schemas.ts'
+
+const Version = Type.String({ minLength: 1, maxLength: 40 })
+
+/** Whose tariffs: without a partner, the general ones. */
+const OfBook = Type.Object({ partnerId: Type.Optional(Id) })
+const ByTariff = Type.Object({ tariffId: Id })
+
+const Change = Type.Object({
+  partnerId: Type.Optional(Id),
+  senderType: OneOf(senderTypes),
+  brand: Type.Union([Type.Null(), OneOf(brands)]),
+  trafficType: Type.Union([Type.Null(), OneOf(trafficTypes)]),
+  /** Null: at once. */
+  from: Nullable(Day),
+  /** Of the tariffs for this place, as the person saw them; empty: there was none. */
+  version: Type.String({ maxLength: 40 }),
+  /** Null ends the tariff. */
+  tariff: Type.Union([
+    Type.Null(),
+    Type.Object({
+      pricingModel: OneOf(pricingModels),
+      steps: Type.Array(
+        Type.Object({
+          from: Type.String({ maxLength: 20 }),
+          price: AmountText,
+          priceMauBatch: Type.Union([AmountText, Type.Null()]),
+        }),
+        { minItems: 1, maxItems: 100 },
+      ),
+    }),
+  ]),
+})
+
+const Import = Type.Object({
+  partnerId: Type.Optional(Id),
+  /** A CSV file, or a JSON list. */
+  text: Type.String({ minLength: 1, maxLength: 500_000 }),
+  from: Nullable(Day),
+  /** Ends the tariffs that the file does not name. */
+  replaces: Type.Boolean(),
+})
+const CheckedImport = Type.Object({ ...Import.properties, version: Version })
+
+const FeeChange = Type.Object({ brand: OneOf(brands), before: Type.Number(), value: AmountText })
+
+/** What the page asks and gets; it imports these types. */
+export type TariffChange = Type.Static<typeof Change>
+export type TariffsImport = Type.Static<typeof Import>
+export type SenderFeeChange = Type.Static<typeof FeeChange>
+export type ListedTariff = ReturnType<typeof present>
+export type TariffsAnswer = {
+  books: { partnerId: number; login: string; hasOwn: boolean }[]
+  partner: { partnerId: number; login: string } | null
+  tariffs: ListedTariff[]
+  /** Whose days count. */
+  zone: string
+  /** Codes of countries that can have a price of their own. */
+  pricedCountries: string[]
+} & Awaited<ReturnType<typeof otherPrices>>
+/** `volumes`: what the tariff has counted this month, of the chosen company or of those with most. */
+export type TariffAnswer = {
+  tariff: ListedTariff
+  partner: { partnerId: number; login: string } | null
+  /** The tariff for this place that holds now, and those that will; of a tariff that is over, what came after. */
+  periods: ListedTariff[]
+  earlier: ListedTariff[]
+  version: string
+  zone: string
+  volumes: { companyId: number; name: string; count: number }[]
+}
+type ImportPlace = { senderType: string; brand: string | null; trafficType: string | null }
+type ImportedTariff = ImportPlace & { pricingModel: string; steps: ListedTariff['steps'] }
+/** A file has tariffs, or prices of other channels and countries. */
+export type ImportAnswer = (PriceImport | TariffImport) & { wrong: string[]; version: string }
+type TariffImport = {
+  kind: 'tariffs'
+  added: ImportedTariff[]
+  changed: { before: ImportedTariff; after: ImportedTariff }[]
+  ended: ImportedTariff[]
+  unchanged: number
+}
+
+/** Tariffs and fees, for staff. */
+export const tariffRoutes =
+  ({ sql, clock, billingZone }: CabinetContext): FastifyPluginAsyncTypebox =>
+  async api => {
+    api.get(
+      '/tariffs',
+      { config: { needs: 'tariffs.see' }, schema: { querystring: OfBook } },
+      async ({ query }): Promise<TariffsAnswer> => {
+        const owner = await ownerOf(sql, query)
+        const tariffs = await openBook(sql, owner.partnerId)
+        return {
+          books: await listBooks(sql),
+          partner: partnerOf(owner),
+          tariffs: tariffs.map(present),
+          zone: billingZone,
+          pricedCountries,
+          ...(await otherPrices(sql)),
+        }
+      },
+    )
+
+    api.get(
+      '/tariffs/:tariffId',
+      { config: { needs: 'tariffs.see' }, schema: { params: ByTariff, querystring: OfCompany } },
+      async ({ viewer, params, query }): Promise<TariffAnswer> => {
+        const tariff = await requireTariff(sql, params.tariffId)
+        const owner = await ownerOf(sql, tariff)
+        const periods = await periodsOf(sql, owner.partnerId, tariff)
+        const month = monthOf(clock(), billingZone)
+        return {
+          tariff: present(tariff),
+          partner: partnerOf(owner),
+          periods: periods.map(present),
+          earlier: (await earlierTariffs(sql, tariff)).map(present),
+          version: versionOf(periods),
+          zone: billingZone,
+          volumes: query.companyId
+            ? [await volumeIn(await requireCompanyWithin(sql, viewer, query.companyId), tariff, month)]
+            : await greatestVolumes(sql, tariff, month),
+        }
+      },
+    )
+
+    const volumeIn = async (
+      { companyId, name }: { companyId: number; name: string },
+      tariff: Tariff,
+      month: string,
+    ) => ({
+      companyId,
+      name,
+      count: await volumeOf(sql, companyId, tariff, month),
+    })
+
+    api.post(
+      '/tariffs/changes',
+      { config: { needs: 'tariffs.change' }, schema: { body: Change } },
+      async ({ actor, body }, reply) => {
+        const owner = await ownerOf(sql, body)
+        const { senderType, brand, trafficType } = body
+        const version = body.version || versionOf([])
+        const place = { senderType, brand, trafficType }
+        const tariff = body.tariff && asked(() => readTariff({ ...place, ...body.tariff! }, 'tariff'))
+        const from = startOf(body.from)
+        await sql.begin(async tx => {
+          const change = tariff ? { tariffs: [tariff] } : { ended: [place] }
+          const done = await changeBook(tx, owner, { ...change, from, version, versionPlace: place })
+          const [before] = [...done.replaced.map(one => one.before), ...done.ended]
+          if (done.unchanged.length > 0) throw invalid('The tariff is the same as before')
+          if (!tariff && !before) throw invalid('There is no tariff that could end')
+          await recordChange(tx, actor, {
+            what: tariff ? 'tariffs.changed' : 'tariffs.ended',
+            subject: subjectOf(owner, place),
+            partnerId: owner.partnerId,
+            ...(before ? { before: fieldsOf(before) } : {}),
+            after: { ...(tariff ? fieldsOf(tariff) : {}), ...(from ? { from } : {}) },
+          })
+        })
+        return reply.code(204).send()
+      },
+    )
+
+    /** Takes back a change before its day. */
+    api.delete(
+      '/tariffs/:tariffId',
+      { config: { needs: 'tariffs.change' }, schema: { params: ByTariff } },
+      async ({ actor, params }, reply) => {
+        await sql.begin(async tx => {
+          const tariff = await withdrawTariff(tx, params.tariffId)
+          await recordChange(tx, actor, {
+            what: 'tariffs.withdrawn',
+            subject: subjectOf(await ownerOf(tx, tariff), tariff),
+            partnerId: tariff.partnerId,
+            before: { ...fieldsOf(tariff), from: tariff.validFrom },
+          })
+        })
+        return reply.code(204).send()
+      },
+    )
+
+    /** What an import would change. */
+    api.post(
+      '/tariffs/import/check',
+      { config: { needs: 'tariffs.change' }, schema: { body: Import } },
+      async ({ body }): Promise<ImportAnswer> => {
+        const owner = await ownerOf(sql, body)
+        if (isPriceFile(body.text)) return checkPrices(owner, body)
+        const { tariffs, wrong } = asked(() => checkTariffs(readTariffFile(body.text)))
+        const book = await openBook(sql, owner.partnerId)
+        const from = startOf(body.from) ?? clock()
+        const ended = body.replaces ? notNamed(book, tariffs) : []
+        return { ...presentDifference(differenceOf(book, { tariffs, ended }, from)), wrong, version: versionOf(book) }
+      },
+    )
+
+    api.post(
+      '/tariffs/import',
+      { config: { needs: 'tariffs.change' }, schema: { body: CheckedImport } },
+      async ({ actor, body }, reply) => {
+        const owner = await ownerOf(sql, body)
+        if (isPriceFile(body.text)) {
+          await importPrices(actor, owner, body)
+          return reply.code(204).send()
+        }
+        const { tariffs, wrong } = asked(() => checkTariffs(readTariffFile(body.text)))
+        if (wrong.length > 0) throw invalid(`The file has mistakes: ${wrong[0]}`)
+        const from = startOf(body.from)
+        await sql.begin(async tx => {
+          const ended = body.replaces ? notNamed(await openBook(tx, owner.partnerId), tariffs) : []
+          const done = await changeBook(tx, owner, { tariffs, ended, from, version: body.version })
+          await recordChange(tx, actor, {
+            what: 'tariffs.imported',
+            subject: { kind: 'tariffs', id: loginOf(owner) ?? 'general' },
+            partnerId: owner.partnerId,
+            after: { ...countsOf(done), ...(from ? { from } : {}) },
+          })
+        })
+        return reply.code(204).send()
+      },
+    )
+
+    async function checkPrices(owner: Owner, body: TariffsImport): Promise<ImportAnswer> {
+      refusePricesOf(owner)
+      const { prices, wrong } = asked(() => readPriceFile(body.text))
+      const known = await openPrices(sql)
+      const difference = priceDifference(known, prices, startOf(body.from) ?? clock(), body.replaces)
+      return { ...presentPriceDifference(difference), wrong, version: versionOfPrices(known) }
+    }
+
+    async function importPrices(actor: Actor, owner: Owner, body: TariffsImport & { version: string }) {
+      refusePricesOf(owner)
+      const { prices, wrong } = asked(() => readPriceFile(body.text))
+      if (wrong.length > 0) throw invalid(`The file has mistakes: ${wrong[0]}`)
+      const from = startOf(body.from)
+      await sql.begin(async tx => {
+        const { version, replaces } = body
+        const { added, changed, ended, unchanged } = await changePrices(tx, { prices, from, version }, { replaces })
+        const counts = { added: added.length, replaced: changed.length, removed: ended.length, unchanged }
+        await recordChange(tx, actor, {
+          what: 'tariffs.imported',
+          subject: { kind: 'tariffs', id: 'prices' },
+          after: { ...counts, ...(from ? { from } : {}) },
+        })
+      })
+    }
+
+    /** The tariffs that hold now, as a file that can be imported again. */
+    api.get(
+      '/tariffs/export',
+      { config: { needs: 'tariffs.see' }, schema: { querystring: OfBook } },
+      async ({ query }, reply) => {
+        const owner = await ownerOf(sql, query)
+        const name = `tariffs-${owner.partnerId ?? 'general'}.csv`
+        return reply
+          .type('text/csv; charset=utf-8')
+          .header('content-disposition', `attachment; filename="${name}"`)
+          .send(writeTariffFile(await currentTariffs(sql, owner.partnerId)))
+      },
+    )
+
+    api.patch(
+      '/tariffs/fees',
+      { config: { needs: 'tariffs.change' }, schema: { body: FeeChange } },
+      async ({ actor, body }, reply) => {
+        const value = asked(() => readAmount(body.value, MOST_FOR_NAME, 'value'))
+        const fee = (await listSenderFees(sql)).find(({ brand }) => brand === body.brand)
+        if (!fee || moneyToNumber(fee.value) !== body.before)
+          throw invalid('Somebody else changed this fee in the meantime: look at it again')
+        await sql.begin(async tx => {
+          await changeSenderFee(tx, body.brand, fee.value, value)
+          await recordChange(tx, actor, {
+            what: 'tariffs.fee_changed',
+            subject: { kind: 'sender_fee', id: body.brand },
+            before: { fee: formatMoney(fee.value) },
+            after: { fee: formatMoney(value) },
+          })
+        })
+        return reply.code(204).send()
+      },
+    )
+
+    const startOf = (day: string | null) => firstDay(day, clock(), billingZone)
+  }
+
+const MOST_FOR_NAME: Money = 10_000_000_000n
+
+type Owner = BookOwner & { login?: string }
+
+async function ownerOf(sql: Sql, { partnerId }: { partnerId?: number | null }): Promise<Owner> {
+  return partnerId ? await requirePartner(sql, partnerId) : GENERAL
+}
+
+function refusePricesOf({ partnerId }: Owner) {
+  if (partnerId !== null) throw invalid('These prices are the same for every partner: import them as general tariffs')
+}
+
+const loginOf = ({ login }: Owner) => login
+
+const partnerOf = ({ partnerId, login }: Owner) => (partnerId === null ? null : { partnerId, login: login! })
+
+async function periodsOf(sql: Sql, partnerId: number | null, place: TariffPlace): Promise<DatedTariff[]> {
+  const tariffs = (await openBook(sql, partnerId)).filter(tariff => placeKey(tariff) === placeKey(place))
+  return tariffs.sort((a, b) => (a.validFrom?.getTime() ?? 0) - (b.validFrom?.getTime() ?? 0))
+}
+
+const notNamed = (book: DatedTariff[], tariffs: NewTariff[]): TariffPlace[] => {
+  const named = new Set(tariffs.map(placeKey))
+  return book.filter(tariff => !named.has(placeKey(tariff)))
+}
+
+const subjectOf = (owner: Owner, place: TariffPlace) => ({
+  kind: 'tariff',
+  id: `${loginOf(owner) ?? 'general'} ${placeKey(place)}`,
+})
+
+const fieldsOf = ({ pricingModel, steps }: Pick<TariffRow, 'pricingModel'> & { steps: TariffStep[] }) => ({
+  pricingModel,
+  prices: steps.map(({ from, price, priceMauBatch }) =>
+    [`${from}: ${formatMoney(price)}`, ...(priceMauBatch === null ? [] : [formatMoney(priceMauBatch)])].join(' + '),
+  ),
+})
+
+const countsOf = ({ added, replaced, ended, unchanged }: BookDifference) => ({
+  added: added.length,
+  replaced: replaced.length,
+  removed: ended.length,
+  unchanged: unchanged.length,
+})
+
+const presentSteps = (steps: TariffStep[]) =>
+  steps.map(({ from, price, priceMauBatch }) => ({
+    from,
+    price: moneyToNumber(price),
+    priceMauBatch: priceMauBatch === null ? null : moneyToNumber(priceMauBatch),
+  }))
+
+export const present = (tariff: Tariff & Partial<Pick<DatedTariff, 'validFrom' | 'until'>>) => ({
+  tariffId: tariff.tariffId,
+  partnerId: tariff.partnerId,
+  senderType: tariff.senderType,
+  brand: tariff.brand as (typeof brands)[number] | null,
+  trafficType: tariff.trafficType,
+  pricingModel: tariff.pricingModel,
+  currency: tariff.currency,
+  steps: presentSteps(tariff.steps),
+  validFrom: tariff.validFrom ?? null,
+  until: tariff.until ?? null,
+})
+
+const presentDifference = ({ added, replaced, ended, unchanged }: BookDifference) => ({
+  kind: 'tariffs' as const,
+  added: added.map(presentImported),
+  changed: replaced.map(({ before, after }) => ({ before: presentImported(before), after: presentImported(after) })),
+  ended: ended.map(presentImported),
+  unchanged: unchanged.length,
+})
+
+const presentImported = ({ senderType, brand, trafficType, pricingModel, steps }: NewTariff): ImportedTariff => ({
+  senderType,
+  brand,
+  trafficType,
+  pricingModel,
+  steps: presentSteps(steps),
+})
