@@ -2,14 +2,14 @@ import { createRoute } from '@tanstack/react-router'
 import { pageOf } from '../shell/page.ts'
 import { needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
-import { readCallbackSearch } from './callbacks.ts'
-import { readRequestSearch } from './requests.ts'
+import { readCallbackSearch } from './callbacks/callbacks.ts'
+import { readRequestSearch } from './requests/requests.ts'
 
 const keysRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/developers',
   beforeLoad: needs('developers.see'),
-  ...pageOf(() => withWords('company', import('./keys-page.tsx')), 'KeysPage'),
+  ...pageOf(() => withWords('company', import('./keys/keys-page.tsx')), 'KeysPage'),
 })
 
 const callbacksRoute = createRoute({
@@ -17,7 +17,7 @@ const callbacksRoute = createRoute({
   path: '/developers/callbacks',
   validateSearch: readCallbackSearch,
   beforeLoad: needs('developers.see'),
-  ...pageOf(() => withWords('company', import('./callbacks-page.tsx')), 'CallbacksPage'),
+  ...pageOf(() => withWords('company', import('./callbacks/callbacks-page.tsx')), 'CallbacksPage'),
 })
 
 const requestsRoute = createRoute({
@@ -25,7 +25,7 @@ const requestsRoute = createRoute({
   path: '/developers/requests',
   validateSearch: readRequestSearch,
   beforeLoad: needs('developers.see'),
-  ...pageOf(() => withWords('company', import('./requests-page.tsx')), 'RequestsPage'),
+  ...pageOf(() => withWords('company', import('./requests/requests-page.tsx')), 'RequestsPage'),
 })
 
 export const developersRoutes = [keysRoute, callbacksRoute, requestsRoute] as const

@@ -21,7 +21,7 @@ const newGatewayRoute = createRoute({
     channel: typeof channel === 'string' ? channel : undefined,
   }),
   beforeLoad: needs('gateways.change'),
-  ...pageOf(() => withWords('service', import('./new-gateway-page.tsx')), 'NewGatewayPage'),
+  ...pageOf(() => withWords('service', import('./form/new-gateway-page.tsx')), 'NewGatewayPage'),
 })
 
 const gatewayRoute = createRoute({
@@ -29,7 +29,7 @@ const gatewayRoute = createRoute({
   path: '/gateways/$gatewayId',
   params: idIn('gatewayId'),
   beforeLoad: needs('gateways.see'),
-  ...pageOf(() => withWords('service', import('./gateway-page.tsx')), 'GatewayPage'),
+  ...pageOf(() => withWords('service', import('./details/gateway-page.tsx')), 'GatewayPage'),
 })
 
 const gatewaySettingsRoute = createRoute({
@@ -37,7 +37,7 @@ const gatewaySettingsRoute = createRoute({
   path: '/gateways/$gatewayId/settings',
   params: idIn('gatewayId'),
   beforeLoad: needs('gateways.change'),
-  ...pageOf(() => withWords('service', import('./gateway-settings-page.tsx')), 'GatewaySettingsPage'),
+  ...pageOf(() => withWords('service', import('./form/gateway-settings-page.tsx')), 'GatewaySettingsPage'),
 })
 
 export const gatewaysRoutes = [gatewaysRoute, newGatewayRoute, gatewayRoute, gatewaySettingsRoute] as const

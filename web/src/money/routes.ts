@@ -33,7 +33,7 @@ const statementRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/money/statements/$month',
   beforeLoad: needs('money.see'),
-  ...pageOf(() => withWords('company', import('./statement-page.tsx')), 'StatementPage'),
+  ...pageOf(() => withWords('company', import('./statements/statement-page.tsx')), 'StatementPage'),
 })
 
 export const moneyRoutes = [moneyRoute, ledgerRoute, statementsRoute, statementRoute] as const

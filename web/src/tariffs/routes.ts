@@ -2,7 +2,7 @@ import { createRoute } from '@tanstack/react-router'
 import { pageOf } from '../shell/page.ts'
 import { idIn, needs, shellRoute } from '../shell/shell-route.ts'
 import { withWords } from '../words/words.ts'
-import { readQuestion } from './calculator.ts'
+import { readQuestion } from './calculator/calculator.ts'
 import { readBook } from './tariffs.ts'
 
 const tariffsRoute = createRoute({
@@ -26,7 +26,7 @@ const tariffImportRoute = createRoute({
   path: '/tariffs/import',
   validateSearch: readBook,
   beforeLoad: needs('tariffs.change'),
-  ...pageOf(() => withWords('service', import('./import-page.tsx')), 'ImportPage'),
+  ...pageOf(() => withWords('service', import('./changes/import-page.tsx')), 'ImportPage'),
 })
 
 const tariffCalculatorRoute = createRoute({
@@ -34,7 +34,7 @@ const tariffCalculatorRoute = createRoute({
   path: '/tariffs/calculator',
   validateSearch: readQuestion,
   beforeLoad: needs('tariffs.see'),
-  ...pageOf(() => withWords('service', import('./calculator-page.tsx')), 'CalculatorPage'),
+  ...pageOf(() => withWords('service', import('./calculator/calculator-page.tsx')), 'CalculatorPage'),
 })
 
 const pricesRoute = createRoute({
@@ -49,7 +49,7 @@ const priceCalculatorRoute = createRoute({
   path: '/prices/calculator',
   validateSearch: readQuestion,
   beforeLoad: needs('money.see'),
-  ...pageOf(() => withWords('service', import('./calculator-page.tsx')), 'CalculatorPage'),
+  ...pageOf(() => withWords('service', import('./calculator/calculator-page.tsx')), 'CalculatorPage'),
 })
 
 export const tariffsRoutes = [

@@ -18,7 +18,7 @@ const verifierRoute = createRoute({
   path: '/verification/verifiers/$id',
   beforeLoad: ({ context, params }) =>
     requireRight(context.me, params.id === 'new' ? 'settings.change' : 'settings.see'),
-  ...pageOf(() => withWords('verification', import('./editor-page.tsx')), 'VerifierPage'),
+  ...pageOf(() => withWords('verification', import('./editor/editor-page.tsx')), 'VerifierPage'),
 })
 
 const widgetRoute = createRoute({
@@ -26,7 +26,7 @@ const widgetRoute = createRoute({
   path: '/verification/widgets/$id',
   beforeLoad: ({ context, params }) =>
     requireRight(context.me, params.id === 'new' ? 'settings.change' : 'settings.see'),
-  ...pageOf(() => withWords('verification', import('./editor-page.tsx')), 'WidgetPage'),
+  ...pageOf(() => withWords('verification', import('./editor/editor-page.tsx')), 'WidgetPage'),
 })
 
 export const verificationRoutes = [verificationRoute, verifierRoute, widgetRoute] as const

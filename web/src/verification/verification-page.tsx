@@ -12,16 +12,16 @@ import { PageHead } from '../parts/pages/page-head.tsx'
 import { useMe } from '../session.ts'
 import { ofOneCompany } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
-import { Blocked } from './blocked.tsx'
-import { ByChannel, ByCountry } from './breakdown.tsx'
-import { VerificationFigures } from './conversion-figures.tsx'
-import { Filters } from './filters.tsx'
-import { Funnel } from './funnel.tsx'
-import { VerifierList, WidgetList } from './lists.tsx'
+import { Blocked } from './results/blocked.tsx'
+import { ByChannel, ByCountry } from './results/breakdown.tsx'
+import { VerificationFigures } from './results/conversion-figures.tsx'
+import { Filters } from './results/filters.tsx'
+import { Funnel } from './results/funnel.tsx'
+import { VerifierList, WidgetList } from './results/lists.tsx'
 import styles from './verification.module.css'
 import { readVerification, useVerificationSearch, type Verification, verificationQuery } from './verification.ts'
 
-const DaysChart = lazy(() => import('./days-chart.tsx'))
+const DaysChart = lazy(() => import('./results/days-chart.tsx'))
 
 /** The results of codes, the verifiers and widgets that send them, and the blocked subjects. */
 export function VerificationPage() {

@@ -1,0 +1,150 @@
+import { Checkbox, NativeSelect, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { OtherPriceChange, OtherPriceWithdrawal } from '../../../../src/http/cabinet/tariffs/other-prices.ts'
+import { ask } from '../../api.ts'
+import { Dialog } from '../../parts/dialogs/dialog.tsx'
+import { tellDone } from '../../parts/dialogs/toast.tsx'
+import { FormProblem } from '../../parts/forms/form-problem.tsx'
+import { useTrafficNames } from '../../parts/names/traffic-names.ts'
+import { describeProblem } from '../../problems.ts'
+import { nameOfCountry } from '../../words/intl.ts'
+import { locales, useWords } from '../../words/words.ts'
+import { tomorrowIn, useTariffFormats } from '../names.ts'
+import { isPrice } from '../steps/step-editor.ts'
+import { type OtherPrice, TARIFFS } from '../tariffs.ts'
+import { DayField } from './day-field.tsx'
+
+type Place = Pick<OtherPrice, 'channelType' | 'country'>
+
+/** The translated name of a channel, or of the country of an SMS price. */
+export function usePriceName() {
+  const { say, language } = useWords()
+  const names = useTrafficNames()
+  return ({ channelType, country }: Place) =>
+    country === null
+      ? names.channel(channelType)
+      : country === ELSEWHERE
+        ? say('tariffs.elsewhere')
+        : nameOfCountry(locales[language], country)
+}
+
+const ELSEWHERE = '*'
+
+type Props = {
+  /** The changed price. Without it the dialog adds a price for a country. */
+  price?: OtherPrice
+  /** Codes of countries without a price of their own. */
+  countries: string[]
+  zone: string
+  onClose(): void
+}
+
+/** Sets a new price of a channel or a country, at once or from a day on. */
+export function PriceDialog({ price, countries, zone, onClose }: Props) {
+  const words = useWords()
+  const { say } = words
+  const nameOf = usePriceName()
+  const choices = countries
+    .map(value => ({ value, label: nameOf({ channelType: 'SMS', country: value }) }))
+    .sort((a, b) => a.label.localeCompare(b.label))
+  const [country, setCountry] = useState(price?.country ?? choices[0]?.value ?? null)
+  const [value, setValue] = useState(price?.price == null ? '' : String(price.price))
+  const [isEnded, setIsEnded] = useState(false)
+  const [from, setFrom] = useState<string | null>(() => tomorrowIn(zone))
+  const [isChecked, setIsChecked] = useState(false)
+  const place: Place = price ?? { channelType: 'SMS', country }
+  const typed = value.trim().replace(',', '.')
+  const isWrong = !isEnded && !isPrice(typed)
+  const client = useQueryClient()
+  const save = useMutation({
+    mutationFn: (change: OtherPriceChange) => ask<void>('POST', '/tariffs/prices/changes', change),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: TARIFFS })
+      tellDone(say(from === null ? 'tariffs.changed.now' : 'tariffs.changed.later'))
+      onClose()
+    },
+  })
+  const submit = () => {
+    setIsChecked(true)
+    if (isWrong) return
+    const { channelType, country } = place
+    save.mutate({
+      channelType,
+      country,
+      version: price?.version ?? '',
+      from: from || null,
+      price: isEnded ? null : typed,
+    })
+  }
+  const mayEnd = price?.country != null && price.country !== ELSEWHERE
+  return (
+    <Dialog
+      title={price ? say('tariffs.price.title', { name: nameOf(price) }) : say('tariffs.countries.add')}
+      text={say('tariffs.price.text')}
+      submit={say(price ? 'tariffs.change' : 'tariffs.countries.add')}
+      isBusy={save.isPending}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      {save.isError && <FormProblem>{describeProblem(words, save.error)}</FormProblem>}
+      {!price && (
+        <NativeSelect
+          label={say('calculator.country')}
+          value={country ?? ''}
+          data={choices}
+          onChange={({ currentTarget }) => setCountry(currentTarget.value)}
+        />
+      )}
+      <TextInput
+        label={say(place.country === null ? 'tariffs.price.message' : 'tariffs.price.part')}
+        inputMode="decimal"
+        autoComplete="off"
+        data-autofocus
+        maxLength={20}
+        disabled={isEnded}
+        value={value}
+        error={isChecked && isWrong && say('tariffs.problem.price')}
+        onChange={({ currentTarget }) => setValue(currentTarget.value)}
+      />
+      {mayEnd && (
+        <Checkbox
+          label={say('tariffs.price.end')}
+          description={say('tariffs.price.end.note')}
+          checked={isEnded}
+          onChange={({ currentTarget }) => setIsEnded(currentTarget.checked)}
+        />
+      )}
+      <DayField zone={zone} value={from} isCounted={false} onChange={setFrom} />
+    </Dialog>
+  )
+}
+
+/** Withdraws a planned change. */
+export function WithdrawPriceDialog({ price, zone, onClose }: { price: OtherPrice; zone: string; onClose(): void }) {
+  const words = useWords()
+  const { say } = words
+  const { day } = useTariffFormats(zone)
+  const client = useQueryClient()
+  const withdraw = useMutation({
+    mutationFn: (place: OtherPriceWithdrawal) => ask<void>('POST', '/tariffs/prices/withdrawals', place),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: TARIFFS })
+      tellDone(say('tariffs.withdrawn'))
+      onClose()
+    },
+  })
+  const { channelType, country, version } = price
+  return (
+    <Dialog
+      title={say('tariffs.withdraw.title', { day: day(price.next!.from) })}
+      text={say('tariffs.withdraw.text')}
+      submit={say('tariffs.withdraw')}
+      isBusy={withdraw.isPending}
+      onSubmit={() => withdraw.mutate({ channelType, country, version })}
+      onClose={onClose}
+    >
+      {withdraw.isError && <FormProblem>{describeProblem(words, withdraw.error)}</FormProblem>}
+    </Dialog>
+  )
+}
