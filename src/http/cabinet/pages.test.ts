@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import fastify, { type FastifyInstance } from 'fastify'
@@ -134,10 +134,11 @@ describe('the build', () => {
     }
   })
 
-  /** What the route of a page loads with it. */
+  /** The words that the route of a page loads with it. The page may be in a subfolder of its `routes.ts`. */
   async function furtherWordsOf(page: string): Promise<string[]> {
-    const routes = await readFile(new URL(`../../../web/${dirname(page)}/routes.ts`, import.meta.url), 'utf8')
-    const [, wraps = ''] = new RegExp(`((?:withWords\\('\\w+', )*)import\\('./${basename(page)}'`).exec(routes)!
+    const [, folder, file] = /^(src\/[\w-]+)\/(.+)$/.exec(page)!
+    const routes = await readFile(new URL(`../../../web/${folder}/routes.ts`, import.meta.url), 'utf8')
+    const [, wraps = ''] = new RegExp(`((?:withWords\\('\\w+', )*)import\\('./${file}'`).exec(routes)!
     return [...wraps.matchAll(/'(\w+)'/g)].map(([, part]) => `src/words/ru/of-${part}.ts`)
   }
 
