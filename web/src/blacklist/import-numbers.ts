@@ -1,10 +1,10 @@
 import type { BlacklistImport, ImportAnswer } from '../../../src/http/cabinet/messages/blacklist.ts'
 import type { Wire } from '../api.ts'
-import { type Candidate, candidatesOf, type Fault } from '../new-dispatch/recipients/candidates.ts'
-import { matchColumns } from '../new-dispatch/recipients/columns.ts'
-import { lookAt } from '../new-dispatch/recipients/look.ts'
-import { postUntilAnswered } from '../new-dispatch/recipients/post.ts'
-import type { BadLine, Place } from '../new-dispatch/recipients/tasks.ts'
+import { type Candidate, candidatesOf, type Fault } from '../new-dispatch/recipients/reading/candidates.ts'
+import { matchColumns } from '../new-dispatch/recipients/reading/columns.ts'
+import { lookAt } from '../new-dispatch/recipients/reading/look.ts'
+import { postUntilAnswered } from '../new-dispatch/recipients/reading/post.ts'
+import type { BadLine, Place } from '../new-dispatch/recipients/reading/tasks.ts'
 import { MOST_NUMBERS } from './most-numbers.ts'
 
 /** The task that the page gives to its worker. */

@@ -1,5 +1,5 @@
-import { problemOf } from '../new-dispatch/recipients/problem.ts'
-import type { ToldOf } from '../new-dispatch/recipients/tasks.ts'
+import { problemOf } from '../new-dispatch/recipients/reading/problem.ts'
+import type { ToldOf } from '../new-dispatch/recipients/reading/tasks.ts'
 import { type ImportReport, type ImportTask, importNumbers } from './import-numbers.ts'
 
 /** Reads the file in a worker, so that the page stays responsive. */

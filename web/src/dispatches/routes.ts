@@ -8,7 +8,7 @@ const dispatchesRoute = createRoute({
   path: '/dispatches',
   validateSearch: listSearchOf,
   beforeLoad: needs('traffic.see'),
-  ...pageOf(() => import('./dispatches-page.tsx'), 'DispatchesPage'),
+  ...pageOf(() => import('./list/dispatches-page.tsx'), 'DispatchesPage'),
 })
 
 const dispatchRoute = createRoute({
@@ -16,7 +16,7 @@ const dispatchRoute = createRoute({
   path: '/dispatches/$dispatchId',
   params: idIn('dispatchId'),
   beforeLoad: needs('traffic.see'),
-  ...pageOf(() => import('./dispatch-page.tsx'), 'DispatchPage'),
+  ...pageOf(() => import('./dispatch/dispatch-page.tsx'), 'DispatchPage'),
 })
 
 export const dispatchesRoutes = [dispatchesRoute, dispatchRoute] as const

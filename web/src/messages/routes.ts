@@ -8,14 +8,14 @@ const messagesRoute = createRoute({
   path: '/messages',
   validateSearch: readSearch,
   beforeLoad: needs('traffic.see'),
-  ...pageOf(() => import('./messages-page.tsx'), 'MessagesPage'),
+  ...pageOf(() => import('./list/messages-page.tsx'), 'MessagesPage'),
 })
 
 const messageRoute = createRoute({
   getParentRoute: () => shellRoute,
   path: '/messages/$uuid',
   beforeLoad: needs('traffic.see'),
-  ...pageOf(() => import('./message-page.tsx'), 'MessagePage'),
+  ...pageOf(() => import('./message/message-page.tsx'), 'MessagePage'),
 })
 
 export const messagesRoutes = [messagesRoute, messageRoute] as const

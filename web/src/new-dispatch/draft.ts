@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import type { ClientChannel } from '../../../src/base/channel-types.ts'
 import type { StepDraft } from '../send/send.ts'
-import type { Repeats } from './recipients/candidates.ts'
-import type { Columns } from './recipients/columns.ts'
-import type { Look, Report } from './recipients/tasks.ts'
+import type { Repeats } from './recipients/reading/candidates.ts'
+import type { Columns } from './recipients/reading/columns.ts'
+import type { Look, Report } from './recipients/reading/tasks.ts'
 
 export const steps = [1, 2, 3, 4] as const
 export type Step = (typeof steps)[number]

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { newDraft, type When } from './draft.ts'
 import { estimateOf } from './estimate.tsx'
 import { checkedBy, type Offer } from './offer.ts'
-import type { Report } from './recipients/tasks.ts'
+import type { Report } from './recipients/reading/tasks.ts'
 
 /** Monday, 18:00 in Moscow. */
 const now = new Date('2026-11-16T15:00:00Z')

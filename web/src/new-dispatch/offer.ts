@@ -14,9 +14,9 @@ import { ask, type Wire } from '../api.ts'
 import { emptyStep, faultInSteps, type StepDraft, stepsOf } from '../send/send.ts'
 import type { Words } from '../words/words.ts'
 import type { Draft, When } from './draft.ts'
-import { mostIn, partsIn, placeholdersIn } from './message-text.ts'
-import type { Reading } from './recipients/candidates.ts'
-import type { Preview, Report } from './recipients/tasks.ts'
+import type { Reading } from './recipients/reading/candidates.ts'
+import type { Preview, Report } from './recipients/reading/tasks.ts'
+import { mostIn, partsIn, placeholdersIn } from './text/message-text.ts'
 
 export type Offer = Wire<OfferAnswer>
 export type BrandOrOther = Brand | null

@@ -4,9 +4,9 @@ import table from '../parts/lists/table.module.css'
 import { useWords } from '../words/words.ts'
 import { useAmount, useSign } from './amounts.ts'
 import type { Draft } from './draft.ts'
-import { partsIn, rendered } from './message-text.ts'
 import styles from './new-dispatch.module.css'
 import { channelsOf, mostOf, numberOf, type Offer, reportOf, samplesOf, statesOf } from './offer.ts'
+import { partsIn, rendered } from './text/message-text.ts'
 
 type Props = { draft: Draft; offer: Offer }
 

@@ -1,7 +1,7 @@
 import { NativeSelect, NumberInput, Textarea, TextInput } from '@mantine/core'
 import { type ClientChannel, channelTypes } from '../../../src/base/channel-types.ts'
-import { measure, mostIn } from '../new-dispatch/message-text.ts'
 import { namesIn, needsApproval, type Offer } from '../new-dispatch/offer.ts'
+import { measure, mostIn } from '../new-dispatch/text/message-text.ts'
 import columns from '../parts/content/columns.module.css'
 import { useTrafficNames } from '../parts/names/traffic-names.ts'
 import { useWords } from '../words/words.ts'

@@ -1,0 +1,143 @@
+import { Button, Menu } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { AgainAnswer, DispatchAnswer } from '../../../../src/http/cabinet/dispatches/dispatches.ts'
+import { ask } from '../../api.ts'
+import { useFormats } from '../../format.ts'
+import { Icon } from '../../parts/content/icon.tsx'
+import { Dialog } from '../../parts/dialogs/dialog.tsx'
+import menu from '../../parts/dialogs/menu.module.css'
+import { tellDone } from '../../parts/dialogs/toast.tsx'
+import { FormProblem } from '../../parts/forms/form-problem.tsx'
+import { describeProblem } from '../../problems.ts'
+import { queryClient, useMe } from '../../session.ts'
+import { zoneOfReader } from '../../words/intl.ts'
+import { useWords } from '../../words/words.ts'
+import { breakdownQuery, DISPATCHES, type Whole } from '../dispatches.ts'
+import styles from './dispatch-page.module.css'
+
+type Task = 'start' | 'stop'
+
+/** Report, stop, start, and send again. */
+export function DispatchActions({ dispatch }: { dispatch: Whole }) {
+  const { say } = useWords()
+  const maySend = useMe().rights.includes('traffic.send')
+  const [task, setTask] = useState<Task | 'again'>()
+  const isStartable = dispatch.status === 'CREATED' || (dispatch.status === 'STOPPED' && !dispatch.isEnded)
+  return (
+    <div className={styles.actions}>
+      <ReportMenu dispatchId={dispatch.dispatchId} />
+      {maySend && dispatch.status === 'STARTED' && (
+        <Button leftSection={<Icon name="pause" />} onClick={() => setTask('stop')}>
+          {say('dispatch.stop')}
+        </Button>
+      )}
+      {maySend && isStartable && (
+        <Button leftSection={<Icon name="play" />} onClick={() => setTask('start')}>
+          {say('dispatch.start')}
+        </Button>
+      )}
+      {maySend && isSendable(dispatch) && (
+        <Button leftSection={<Icon name="replay" />} onClick={() => setTask('again')}>
+          {say('dispatch.again')}
+        </Button>
+      )}
+      {task === 'again' && <AgainDialog dispatch={dispatch} onClose={() => setTask(undefined)} />}
+      {task && task !== 'again' && <MoveDialog dispatch={dispatch} task={task} onClose={() => setTask(undefined)} />}
+    </div>
+  )
+}
+
+const isSendable = ({ status, failed, isCascade }: Whole) => status === 'COMPLETED' && failed > 0 && !isCascade
+
+/** Links, not requests of ours: the browser writes the file while it arrives. */
+function ReportMenu({ dispatchId }: { dispatchId: number }) {
+  const { say, language } = useWords()
+  const report = (format: string) => {
+    const query = new URLSearchParams({ format, language, zone: zoneOfReader() })
+    return new URL(`api/dispatches/${dispatchId}/report?${query}`, document.baseURI).href
+  }
+  return (
+    <Menu position="bottom-end" width={224} classNames={menu}>
+      <Menu.Target>
+        <Button leftSection={<Icon name="download" />}>{say('dispatch.report')}</Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item component="a" href={report('xlsx')} download>
+          {say('dispatch.report.xlsx')}
+        </Menu.Item>
+        <Menu.Item component="a" href={report('csv')} download>
+          {say('dispatch.report.csv')}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+type DialogProps = { dispatch: Whole; task: Task; onClose(): void }
+
+function MoveDialog({ dispatch, task, onClose }: DialogProps) {
+  const words = useWords()
+  const { say } = words
+  const { money } = useFormats()
+  const { dispatchId, name, waiting, estimate, currency } = dispatch
+  const move = useMutation({
+    mutationFn: () => ask<DispatchAnswer>('POST', `/dispatches/${dispatchId}/${task}`),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: DISPATCHES })
+      tellDone(say(`dispatch.${task}.done`, { name }))
+      onClose()
+    },
+  })
+  return (
+    <Dialog
+      title={say(`dispatch.${task}.title`, { name })}
+      text={say(`dispatch.${task}.text`, { count: waiting })}
+      submit={say(`dispatch.${task}`)}
+      isDangerous={task === 'stop'}
+      isBusy={move.isPending}
+      onSubmit={() => move.mutate()}
+      onClose={onClose}
+    >
+      {move.isError && <FormProblem>{describeProblem(words, move.error)}</FormProblem>}
+      {task === 'start' && estimate !== null && (
+        <p className="note">{say('dispatch.start.price', { price: money(estimate, currency) })}</p>
+      )}
+    </Dialog>
+  )
+}
+
+/** The new dispatch is started on its own page, where its price is known to the kopeck. */
+function AgainDialog({ dispatch, onClose }: { dispatch: Whole; onClose(): void }) {
+  const words = useWords()
+  const { say, language } = words
+  const { money } = useFormats()
+  const navigate = useNavigate()
+  const { dispatchId, name, failed, status } = dispatch
+  const counted = useQuery(breakdownQuery(dispatchId, status)).data?.money
+  const again = useMutation({
+    mutationFn: () => ask<AgainAnswer>('POST', `/dispatches/${dispatchId}/again?language=${language}`),
+    onSuccess: async made => {
+      await queryClient.invalidateQueries({ queryKey: DISPATCHES })
+      tellDone(say(made.isNew ? 'dispatch.again.done' : 'dispatch.again.before'))
+      onClose()
+      await navigate({ to: '/dispatches/$dispatchId', params: { dispatchId: made.dispatchId }, search: {} })
+    },
+  })
+  return (
+    <Dialog
+      title={say('dispatch.again.title', { name })}
+      text={say('dispatch.again.text', { count: failed })}
+      submit={say('dispatch.again.submit')}
+      isBusy={again.isPending}
+      onSubmit={() => again.mutate()}
+      onClose={onClose}
+    >
+      {again.isError && <FormProblem>{describeProblem(words, again.error)}</FormProblem>}
+      {counted && (
+        <p className="note">{say('dispatch.again.price', { price: money(counted.released, counted.currency) })}</p>
+      )}
+    </Dialog>
+  )
+}

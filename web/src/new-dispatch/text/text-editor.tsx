@@ -1,0 +1,204 @@
+import { Button, Switch } from '@mantine/core'
+import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react'
+import { Icon } from '../../parts/content/icon.tsx'
+import { useWords } from '../../words/words.ts'
+import type { Draft, DraftUse } from '../draft.ts'
+import styles from '../new-dispatch.module.css'
+import { samplesOf } from '../offer.ts'
+import { type Dear, dearSigns, measure, mostIn, rendered } from './message-text.ts'
+
+type Props = { draft: Draft; change: DraftUse['change'] }
+
+const usualNames = { en: ['name', 'code', 'city'], ru: ['имя', 'код', 'город'] }
+const OPEN = /\{([\p{L}_][\p{L}\p{M}\p{Nd}_]*)?$/u
+const MOST_BARS = 10
+
+/** The text, its placeholders offered after `{`, and what it comes to in parts. */
+export function TextEditor({ draft, change }: Props) {
+  const { say } = useWords()
+  const area = useRef<HTMLTextAreaElement>(null)
+  const listId = useId()
+  const [typed, setTyped] = useState<string>()
+  const [marked, setMarked] = useState(0)
+  const names = useNames(draft)
+  const offered = typed === undefined ? [] : names.filter(name => name.startsWith(typed.toLowerCase()))
+  const chosen = offered[Math.min(marked, offered.length - 1)]
+
+  const look = () => {
+    const { value, selectionStart } = area.current!
+    setTyped(OPEN.exec(value.slice(0, selectionStart))?.[0].slice(1))
+    setMarked(0)
+  }
+  const replace = (text: string, caret: number) => {
+    change({ text })
+    setTyped(undefined)
+    requestAnimationFrame(() => {
+      area.current?.focus()
+      area.current?.setSelectionRange(caret, caret)
+    })
+  }
+  const insert = (name: string) => {
+    const caret = area.current!.selectionStart
+    const start = caret - (typed?.length ?? 0) - 1
+    replace(`${draft.text.slice(0, start)}{${name}}${draft.text.slice(caret)}`, start + name.length + 2)
+  }
+  const begin = () => {
+    const caret = area.current!.selectionStart
+    const text = `${draft.text.slice(0, caret)}{${draft.text.slice(caret)}`
+    replace(text, caret + 1)
+    requestAnimationFrame(() => setTyped(''))
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (!chosen) return
+    const move = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (move) setMarked((marked + move + offered.length) % offered.length)
+    else if (event.key === 'Enter' || event.key === 'Tab') insert(chosen)
+    else if (event.key === 'Escape') setTyped(undefined)
+    else return
+    event.preventDefault()
+  }
+
+  return (
+    <>
+      <div className={styles.editor}>
+        <div className={styles.paper}>
+          <div className={styles.marks} aria-hidden="true">
+            {marksOf(draft.text, dearIn(draft)?.signs ?? [])}
+          </div>
+          <textarea
+            ref={area}
+            className={styles.area}
+            aria-label={say('new.text.label')}
+            aria-controls={chosen ? listId : undefined}
+            aria-activedescendant={chosen ? `${listId}-${chosen}` : undefined}
+            value={draft.text}
+            maxLength={10_000}
+            onChange={({ currentTarget }) => {
+              change({ text: currentTarget.value })
+              look()
+            }}
+            onClick={look}
+            onBlur={() => setTimeout(() => setTyped(undefined), 150)}
+            onKeyDown={onKeyDown}
+          />
+        </div>
+        {chosen && (
+          <div className={styles.offer}>
+            <div id={listId} role="listbox" aria-label={say('new.text.placeholders')}>
+              {offered.map(name => (
+                // biome-ignore lint/a11y/useFocusableInteractive: as above
+                // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the text
+                <div
+                  key={name}
+                  id={`${listId}-${name}`}
+                  role="option"
+                  aria-selected={name === chosen}
+                  onMouseDown={event => event.preventDefault()}
+                  onClick={() => insert(name)}
+                >
+                  <b>{`{${name}}`}</b>
+                  <span>{samplesOf(draft)[name]}</span>
+                </div>
+              ))}
+            </div>
+            <p>{say('new.text.ownPlaceholder')}</p>
+          </div>
+        )}
+        <div className={styles.tools}>
+          <Button variant="subtle" color="gray" onClick={begin}>
+            {'{ } '}
+            {say('new.text.placeholder')}
+          </Button>
+          <Switch
+            size="xs"
+            label={say('new.text.shortUrl')}
+            checked={draft.shortUrl}
+            onChange={({ currentTarget }) => change({ shortUrl: currentTarget.checked })}
+          />
+        </div>
+      </div>
+      <Counter draft={draft} />
+      <DearBand draft={draft} change={change} />
+    </>
+  )
+}
+
+/** Columns of the file first, then the usual ones. */
+function useNames(draft: Draft): string[] {
+  const { language } = useWords()
+  const ofFile = (draft.source?.look.columns ?? []).map(({ name }) =>
+    name.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '_'),
+  )
+  const usable = ofFile.filter((name, at) => /^[\p{L}_]/u.test(name) && at !== draft.columns?.number)
+  return [...new Set([...usable, ...usualNames[language]])]
+}
+
+/** A text in Cyrillic letters has none: other signs would make it no cheaper. */
+const dearIn = (draft: Draft): Dear | undefined =>
+  draft.channelType === 'SMS' ? dearSigns(draft.text, samplesOf(draft)) : undefined
+
+/** Behind the text: placeholders and dear characters have a ground of their own. */
+function marksOf(text: string, dear: string[]): ReactNode[] {
+  const pieces = text.split(/(\{[\p{L}_][\p{L}\p{M}\p{Nd}_]*\})/u)
+  return pieces.flatMap((piece, at) => {
+    if (at % 2 === 1) return [<mark key={at}>{piece}</mark>]
+    return [...piece].map((char, i) =>
+      dear.includes(char) ? (
+        <mark key={`${at}-${i}`} className={styles.dear}>
+          {char}
+        </mark>
+      ) : (
+        char
+      ),
+    )
+  })
+}
+
+function Counter({ draft }: { draft: Draft }) {
+  const { say } = useWords()
+  const text = rendered(draft.text, samplesOf(draft))
+  if (draft.channelType !== 'SMS') {
+    return (
+      <div className={styles.counter}>
+        <p>{say('new.text.used', { used: text.length, room: mostIn(draft.channelType) })}</p>
+      </div>
+    )
+  }
+  const { parts, alphabet, used, room } = measure(text)
+  const share = (part: number) => Math.max(0, Math.min(1, (used / room) * parts - part)) * 100
+  return (
+    <div className={styles.counter}>
+      <div className={styles.bars} aria-hidden="true">
+        {Array.from({ length: Math.min(parts, MOST_BARS) }, (_, part) => (
+          <svg key={part} width="48" height="6" aria-hidden="true" data-several={parts > 1}>
+            <rect width="48" height="6" rx="3" />
+            <rect width={(48 * share(part)) / 100} height="6" rx="3" className={styles.filled} />
+          </svg>
+        ))}
+      </div>
+      <p aria-live="polite">
+        <b>{say('new.text.parts', { count: parts })}</b>,{' '}
+        {say(alphabet === 'gsm7' ? 'new.text.gsm' : 'new.text.unicode')}, {say('new.text.used', { used, room })}
+        {text !== draft.text && <span> {say('new.text.withSamples')}</span>}
+      </p>
+    </div>
+  )
+}
+
+function DearBand({ draft, change }: Props) {
+  const { say } = useWords()
+  const dear = dearIn(draft)
+  if (!dear) return null
+  return (
+    <div className={styles.band} role="status">
+      <Icon name="warn" />
+      <p>
+        <b>{say('new.text.dear', { signs: dear.signs.join(' ') })}</b>{' '}
+        {say('new.text.dear.text', { count: dear.parts })}
+      </p>
+      <Button onClick={() => change({ text: dear.text })}>
+        {say('new.text.dear.use', { sign: `“${dear.replacement}”` })}
+      </Button>
+    </div>
+  )
+}

@@ -1,0 +1,218 @@
+import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react'
+import { clock, dayName, describeHours } from '../../parts/names/week-hours.ts'
+import { useWords } from '../../words/words.ts'
+import { allDays } from '../draft.ts'
+import styles from '../new-dispatch.module.css'
+
+type Chosen = { hours: number[]; days: number[] }
+type Props = Chosen & { onChange(chosen: Chosen): void }
+type Cell = { day: number; hour: number }
+
+const allHours = Array.from({ length: 24 }, (_, hour) => hour)
+const range = (from: number, to: number) =>
+  Array.from({ length: Math.abs(to - from) + 1 }, (_, i) => Math.min(from, to) + i)
+const switched = (list: number[], value: number) =>
+  list.includes(value) ? list.filter(one => one !== value) : [...list, value].sort((a, b) => a - b)
+
+const presets = [
+  { label: 'new.when.work', days: [1, 2, 3, 4, 5], hours: range(9, 20) },
+  { label: 'new.when.daily', days: allDays, hours: range(10, 19) },
+  { label: 'new.when.any', days: allDays, hours: allHours },
+] as const
+
+/**
+ * The hours of the week in which messages may go out. The APIs have one list of hours and one of days, so that what is
+ * chosen is always days times hours. A drag sets both; a day or an hour at the edge switches its row or column.
+ */
+export function WeekGrid({ hours, days, onChange }: Props) {
+  const words = useWords()
+  const { say } = words
+  const chosen = { hours, days }
+  const isSame = (a: readonly number[], b: readonly number[]) => a.join() === b.join()
+  return (
+    <>
+      <div className={styles.chips}>
+        {presets.map(preset => (
+          <button
+            key={preset.label}
+            type="button"
+            className={styles.chip}
+            aria-pressed={isSame(preset.days, days) && isSame(preset.hours, hours)}
+            onClick={() => onChange({ days: [...preset.days], hours: [...preset.hours] })}
+          >
+            {say(preset.label)}
+          </button>
+        ))}
+      </div>
+      <Grid {...chosen} onChange={onChange} />
+      <Toggles {...chosen} onChange={onChange} />
+      <div className={styles.weekFoot}>
+        <p>
+          <b>{describeHours(words, chosen)}</b>{' '}
+          <span className="note">{say('new.when.chosen', { hours: hours.length * days.length })}</span>
+        </p>
+        <p className="note small only-wide">{say('new.when.keys')}</p>
+      </div>
+      <p className="note small">{say('new.when.help')}</p>
+    </>
+  )
+}
+
+function Grid({ hours, days, onChange }: Props) {
+  const words = useWords()
+  const { say } = words
+  const grid = useRef<HTMLTableElement>(null)
+  const [focus, setFocus] = useState<Cell>({ day: 1, hour: 9 })
+  const anchor = useRef<Cell>(undefined)
+  const isOn = ({ day, hour }: Cell) => days.includes(day) && hours.includes(hour)
+  const stretch = (from: Cell, to: Cell) =>
+    onChange({ days: range(from.day, to.day), hours: range(from.hour, to.hour) })
+
+  /** A cell that is off is added with its day and hour; of one that is on, the hour goes. */
+  const flip = (cell: Cell) => {
+    if (isOn(cell)) onChange({ days, hours: switched(hours, cell.hour) })
+    else
+      onChange({
+        days: days.includes(cell.day) ? days : switched(days, cell.day),
+        hours: hours.includes(cell.hour) ? hours : switched(hours, cell.hour),
+      })
+  }
+  const cellAt = ({ clientX, clientY }: PointerEvent): Cell | undefined => {
+    const found = document.elementFromPoint(clientX, clientY)?.closest<HTMLElement>('[data-hour]')
+    return found ? { day: Number(found.dataset.day), hour: Number(found.dataset.hour) } : undefined
+  }
+  const drag = useRef<{ from: Cell; isDrag: boolean }>(undefined)
+  const onPointerMove = (event: PointerEvent) => {
+    const cell = cellAt(event)
+    if (!drag.current || !cell) return
+    const { from } = drag.current
+    if (cell.day === from.day && cell.hour === from.hour && !drag.current.isDrag) return
+    drag.current.isDrag = true
+    stretch(from, cell)
+  }
+  const onPointerUp = () => {
+    if (drag.current && !drag.current.isDrag) flip(drag.current.from)
+    drag.current = undefined
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const move = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key]
+    if (event.key === ' ' || event.key === 'Enter') flip(focus)
+    else if (!move) return
+    else {
+      const cell = {
+        day: Math.min(7, Math.max(1, focus.day + move[0]!)),
+        hour: Math.min(23, Math.max(0, focus.hour + move[1]!)),
+      }
+      anchor.current = event.shiftKey ? (anchor.current ?? focus) : undefined
+      if (anchor.current) stretch(anchor.current, cell)
+      setFocus(cell)
+      grid.current?.querySelector<HTMLElement>(`[data-day="${cell.day}"][data-hour="${cell.hour}"]`)?.focus()
+    }
+    event.preventDefault()
+  }
+
+  return (
+    <table
+      ref={grid}
+      className={`${styles.week} ${styles.onlyWide}`}
+      // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: its cells are moved through and chosen by keys
+      role="grid"
+      aria-label={say('new.when.grid')}
+      aria-multiselectable="true"
+      onKeyDown={onKeyDown}
+      onPointerMove={onPointerMove}
+      onPointerUp={onPointerUp}
+    >
+      <thead>
+        <tr className={styles.weekRow}>
+          <th aria-label={say('new.when.days')} />
+          {allHours.map(hour => (
+            <th key={hour} className={styles.headCell}>
+              <button
+                type="button"
+                tabIndex={-1}
+                className={hours.includes(hour) ? styles.on : ''}
+                aria-label={say('new.when.hour', { hour: clock(hour) })}
+                onClick={() => onChange({ days, hours: switched(hours, hour) })}
+              >
+                {String(hour).padStart(2, '0')}
+              </button>
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {allDays.map(day => (
+          <tr key={day} className={styles.weekRow}>
+            <th className={styles.headCell} scope="row">
+              <button
+                type="button"
+                tabIndex={-1}
+                className={days.includes(day) ? styles.on : ''}
+                onClick={() => onChange({ hours, days: switched(days, day) })}
+              >
+                {dayName(words, day)}
+              </button>
+            </th>
+            {allHours.map(hour => (
+              // biome-ignore lint/a11y/useAriaPropsSupportedByRole: a cell of a grid can be selected
+              <td
+                key={hour}
+                data-day={day}
+                data-hour={hour}
+                className={`${styles.cell} ${isOn({ day, hour }) ? styles.on : ''}`}
+                aria-selected={isOn({ day, hour })}
+                aria-label={`${dayName(words, day, 'long')}, ${clock(hour)}`}
+                tabIndex={focus.day === day && focus.hour === hour ? 0 : -1}
+                onFocus={() => setFocus({ day, hour })}
+                onPointerDown={event => {
+                  // A finger holds the cell that it touched first: the grid must hear of the others.
+                  if (event.currentTarget.hasPointerCapture(event.pointerId))
+                    event.currentTarget.releasePointerCapture(event.pointerId)
+                  drag.current = { from: { day, hour }, isDrag: false }
+                }}
+              />
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** At 390 pixels: seven days and 24 hours to tap. */
+function Toggles({ hours, days, onChange }: Props) {
+  const words = useWords()
+  const { say } = words
+  return (
+    <div className={styles.onlyNarrow}>
+      <p className="strong small">{say('new.when.days')}</p>
+      <div className={styles.seven}>
+        {allDays.map(day => (
+          <button
+            key={day}
+            type="button"
+            aria-pressed={days.includes(day)}
+            onClick={() => onChange({ hours, days: switched(days, day) })}
+          >
+            {dayName(words, day)}
+          </button>
+        ))}
+      </div>
+      <p className="strong small">{say('new.when.hours')}</p>
+      <div className={styles.six}>
+        {allHours.map(hour => (
+          <button
+            key={hour}
+            type="button"
+            aria-pressed={hours.includes(hour)}
+            aria-label={say('new.when.hour', { hour: clock(hour) })}
+            onClick={() => onChange({ days, hours: switched(hours, hour) })}
+          >
+            {String(hour).padStart(2, '0')}
+          </button>
+        ))}
+      </div>
+    </div>
+  )
+}
