@@ -1,6 +1,6 @@
 /**
- * Prints how readable the code is, as numbers: circles of imports, lengths of functions, files per folder, tables that
- * several slices write, casts and `!`.
+ * Prints how readable the code is, as numbers: circles of imports with their files, lengths of functions and the longest
+ * ones with their places, files per folder, tables that several slices write, casts and `!`.
  *
  *   npm run -s code:figures
  */
@@ -14,19 +14,32 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** Folders with the code of the product. Tests and what only tests use are not counted. */
 const folders = ['src', 'web/src', 'widget']
 const FULL_FOLDER = 15
+/** The number of functions that are printed with their places. */
+const LONGEST = 10
 
 type Node = { type: string; start: number; end: number; [key: string]: unknown }
 type Source = { path: string; text: string; nodes: Node[] }
 
 function main() {
   const sources = folders.flatMap(filesIn).map(readSource)
-  const lengths = sources.flatMap(functionLengths).sort((a, b) => a - b)
+  const functions = sources.flatMap(functionsIn).sort((a, b) => a.lines - b.lines)
+  const lengths = functions.map(({ lines }) => lines)
   print('source files', sources.length)
   print('functions', lengths.length)
   print('lines of a function, median', quantile(lengths, 0.5))
   print('lines of a function, 90th percentile', quantile(lengths, 0.9))
   print('lines of the longest function', lengths.at(-1) ?? 0)
-  print('circles of imports', circlesIn(sources))
+  printAll(
+    'longest functions',
+    functions
+      .slice(-LONGEST)
+      .reverse()
+      .map(({ lines, place }) => `${place}: ${lines}`),
+  )
+  printAll(
+    'circles of imports',
+    circlesIn(sources).map(circle => circle.join(', ')),
+  )
   printAll(`folders with more than ${FULL_FOLDER} files`, fullFolders(sources))
   printAll(
     'tables that several folders write',
@@ -67,15 +80,18 @@ const isNode = (value: unknown): value is Node => typeof (value as Node | null)?
 
 const functionTypes = ['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression']
 
-const functionLengths = ({ text, nodes }: Source): number[] =>
+const functionsIn = ({ path, text, nodes }: Source) =>
   nodes
     .filter(({ type }) => functionTypes.includes(type))
-    .map(({ start, end }) => text.slice(start, end).split('\n').length)
+    .map(({ start, end }) => ({
+      place: `${path}:${text.slice(0, start).split('\n').length}`,
+      lines: text.slice(start, end).split('\n').length,
+    }))
 
 const quantile = (sorted: number[], share: number): number => sorted[Math.floor(sorted.length * share)] ?? 0
 
 /** Sets of files that import each other, found as strongly connected components (Tarjan). Imports of types count. */
-function circlesIn(sources: Source[]): number {
+function circlesIn(sources: Source[]): string[][] {
   const paths = new Set(sources.map(({ path }) => path))
   const imports = new Map(
     sources.map(source => [source.path, importsOf(source).filter(path => paths.has(path))] as const),
@@ -83,7 +99,7 @@ function circlesIn(sources: Source[]): number {
   const order = new Map<string, number>()
   const lowest = new Map<string, number>()
   const stack: string[] = []
-  let circles = 0
+  const circles: string[][] = []
   const visit = (path: string): number => {
     const place = order.size
     order.set(path, place)
@@ -94,11 +110,11 @@ function circlesIn(sources: Source[]): number {
       if (reached !== undefined) lowest.set(path, Math.min(lowest.get(path) ?? place, reached))
     }
     const low = lowest.get(path) ?? place
-    if (low === place && stack.splice(stack.indexOf(path)).length > 1) circles++
+    if (low === place) circles.push(stack.splice(stack.indexOf(path)))
     return low
   }
   for (const path of paths) if (!order.has(path)) visit(path)
-  return circles
+  return circles.filter(circle => circle.length > 1)
 }
 
 const importsOf = ({ path, nodes }: Source): string[] =>

@@ -3,7 +3,7 @@ import { Status, type StatusKind } from '../parts/content/status.tsx'
 import table from '../parts/lists/table.module.css'
 import { type Key, useWords } from '../words/words.ts'
 import styles from './health.module.css'
-import type { Health } from './health-page.tsx'
+import type { Health } from './health.ts'
 
 type Check = Health['checks'][number]
 

@@ -1,23 +1,12 @@
-import { queryOptions, useQuery } from '@tanstack/react-query'
-import type { HealthAnswer } from '../../../src/http/cabinet/service/health.ts'
-import { ask, type Wire } from '../api.ts'
+import { useQuery } from '@tanstack/react-query'
 import { Section } from '../parts/content/section.tsx'
 import { BoneRows } from '../parts/lists/bones.tsx'
 import { ErrorState } from '../parts/pages/error-state.tsx'
 import { PageHead } from '../parts/pages/page-head.tsx'
 import { useWords } from '../words/words.ts'
 import { Checks } from './checks.tsx'
+import { type Health, healthQuery } from './health.ts'
 import { Processes } from './processes.tsx'
-
-export type Health = Wire<HealthAnswer>
-
-const REFRESH_MS = 5000
-
-const healthQuery = queryOptions({
-  queryKey: ['health'],
-  queryFn: () => ask<HealthAnswer>('GET', '/health'),
-  refetchInterval: REFRESH_MS,
-})
 
 /** How every process and the database are doing, and what to do where something is wrong. */
 export function HealthPage() {

@@ -3,7 +3,7 @@ import { Status } from '../parts/content/status.tsx'
 import table from '../parts/lists/table.module.css'
 import { useWords } from '../words/words.ts'
 import styles from './health.module.css'
-import type { Health } from './health-page.tsx'
+import type { Health } from './health.ts'
 
 type Process = NonNullable<Health['processes']>[number]
 

@@ -1,7 +1,6 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { useSearch } from '@tanstack/react-router'
 import { useFormats } from '../format.ts'
 import { Icon } from '../parts/content/icon.tsx'
 import { tellDone } from '../parts/dialogs/toast.tsx'
@@ -17,12 +16,11 @@ import { Sending } from './check/sending.tsx'
 import { CompanyField } from './company-field.tsx'
 import { type Draft, type DraftUse, type Step, steps, useDraft } from './draft.ts'
 import styles from './new-dispatch.module.css'
-import { faultOfText, type Offer, offerQuery, reportOf, withoutNames } from './offer.ts'
+import { faultOfText, offerQuery, reportOf, withoutNames } from './offer.ts'
 import { RecipientsStep } from './recipients/recipients-step.tsx'
+import { type StepProps, stepNames, useGoTo } from './step.tsx'
 import { TextStep } from './text/text-step.tsx'
 import { faultOfWhen, WhenStep } from './when/when-step.tsx'
-
-export type StepProps = { use: DraftUse; offer: Offer }
 
 /** A new dispatch in four steps. What is chosen stays on this device until the dispatch is started. */
 export function NewDispatchPage() {
@@ -122,11 +120,6 @@ function Head({ use: { draft, discard } }: { use: DraftUse }) {
   )
 }
 
-export function useGoTo() {
-  const navigate = useNavigate()
-  return (step: Step) => void navigate({ to: '/dispatches/new', search: before => ({ ...before, step }) })
-}
-
 function StepList({ step, draft }: { step: Step; draft: Draft }) {
   const { say } = useWords()
   const goTo = useGoTo()
@@ -142,38 +135,5 @@ function StepList({ step, draft }: { step: Step; draft: Draft }) {
         </li>
       ))}
     </ol>
-  )
-}
-
-export const stepNames = { 1: 'new.step.1', 2: 'new.step.2', 3: 'new.step.3', 4: 'new.step.4' } as const
-
-type FootProps = { step: Step; fault?: string | undefined; sum?: ReactNode; children?: ReactNode }
-
-/** Back and on; at 390 pixels the price stands beside them. */
-export function Foot({ step, fault, sum, children }: FootProps) {
-  const { say } = useWords()
-  const goTo = useGoTo()
-  const next = (step + 1) as Step
-  return (
-    <div className={styles.foot}>
-      {step > 1 && (
-        <Button className={styles.back} onClick={() => goTo((step - 1) as Step)}>
-          <Icon name="back" />
-          <span>{say('new.back')}</span>
-        </Button>
-      )}
-      <div className={styles.end}>
-        <span className={fault ? styles.fault : 'note only-wide'} role={fault ? 'status' : undefined}>
-          {fault ?? (step < 4 && say('new.nothingSent'))}
-        </span>
-        {sum && !fault && <span className={`only-narrow ${styles.sum}`}>{sum}</span>}
-        {children ?? (
-          <Button variant="filled" disabled={fault !== undefined} onClick={() => goTo(next)}>
-            <span className="only-wide">{say('new.continueTo', { step: say(stepNames[next]) })}</span>
-            <span className="only-narrow">{say('new.continue')}</span>
-          </Button>
-        )}
-      </div>
-    </div>
   )
 }

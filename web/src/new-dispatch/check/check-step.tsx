@@ -14,8 +14,8 @@ import { useWords } from '../../words/words.ts'
 import type { Step } from '../draft.ts'
 import { EndEstimate } from '../estimate.tsx'
 import styles from '../new-dispatch.module.css'
-import { Foot, type StepProps, useGoTo } from '../new-dispatch-page.tsx'
 import { beginSending, channelsOf, mostOf, numberOf, placeOf, reportOf, stepsFor } from '../offer.ts'
+import { Foot, type StepProps, useGoTo } from '../step.tsx'
 import { BrandPrices } from '../summary.tsx'
 
 /** Step 4: what will happen in words, warnings, price, a test, and the one button. */

@@ -12,11 +12,11 @@ import { useMe } from '../../session.ts'
 import { useWords } from '../../words/words.ts'
 import { type Draft, type DraftUse, keptFile } from '../draft.ts'
 import styles from '../new-dispatch.module.css'
-import { useGoTo } from '../new-dispatch-page.tsx'
 import { formOf, madeBy, numberOf, placeOf, readingOf } from '../offer.ts'
 import { postUntilAnswered } from '../recipients/reading/post.ts'
 import { runTask } from '../recipients/reading/reader.ts'
 import { apiAddress } from '../recipients/recipients-step.tsx'
+import { useGoTo } from '../step.tsx'
 
 type State =
   | { phase: 'uploading'; done: number; isWaiting: boolean }

@@ -6,7 +6,7 @@ import { StepFields } from '../../send/step-fields.tsx'
 import { useWords } from '../../words/words.ts'
 import { withSteps } from '../draft.ts'
 import styles from '../new-dispatch.module.css'
-import type { StepProps } from '../new-dispatch-page.tsx'
+import type { StepProps } from '../step.tsx'
 import { dispatchChannels } from './channels.tsx'
 
 const LEAST_STEPS = 2

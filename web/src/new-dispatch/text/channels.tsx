@@ -7,8 +7,8 @@ import { useWords } from '../../words/words.ts'
 import { Choice } from '../choice.tsx'
 import { type Draft, withSteps } from '../draft.ts'
 import styles from '../new-dispatch.module.css'
-import type { StepProps } from '../new-dispatch-page.tsx'
 import { needsApproval, numberOf } from '../offer.ts'
+import type { StepProps } from '../step.tsx'
 
 const usual: ClientChannel[] = ['SMS', 'VIBER', 'WHATSAPP', 'TELEGRAM', 'VK']
 const further: ClientChannel[] = ['TEXT_TO_SPEECH', 'PUSH', 'WEASY']

@@ -9,8 +9,8 @@ import { useWords } from '../../words/words.ts'
 import { useAmount, useSign } from '../amounts.ts'
 import type { Draft } from '../draft.ts'
 import styles from '../new-dispatch.module.css'
-import type { StepProps } from '../new-dispatch-page.tsx'
 import { type NameState, namesIn, needsApproval, numberOf, numbersByBrand, statesOf } from '../offer.ts'
+import type { StepProps } from '../step.tsx'
 
 /** Under which name the messages go out, what each operator says to it, and what is missing. */
 export function SenderName({ use, offer }: StepProps) {

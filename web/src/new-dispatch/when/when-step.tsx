@@ -6,7 +6,7 @@ import { Choice } from '../choice.tsx'
 import { rateTerms, type When } from '../draft.ts'
 import { EndEstimate } from '../estimate.tsx'
 import styles from '../new-dispatch.module.css'
-import { Foot, type StepProps } from '../new-dispatch-page.tsx'
+import { Foot, type StepProps } from '../step.tsx'
 import { PriceInFoot, PriceSummary } from '../summary.tsx'
 import { WeekGrid } from './week-grid.tsx'
 
