@@ -17,7 +17,8 @@ const blank: CompanyForm = {
   budget: '',
 }
 
-type Mistakes = Partial<Record<keyof CompanyForm, Key>>
+type Mistake = Extract<Key, `companies.field.${string}.${'missing' | 'wrong' | 'digits'}`>
+type Mistakes = Partial<Record<keyof CompanyForm, Mistake>>
 
 export function useCompanyForm(needsPartner: boolean) {
   const kept = useKept('new company', blank)

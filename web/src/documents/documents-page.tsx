@@ -1,7 +1,7 @@
 import { Button, Modal, UnstyledButton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { ask } from '../api.ts'
 import { useFormats } from '../format.ts'
 import { Icon } from '../parts/content/icon.tsx'
@@ -65,8 +65,6 @@ function DocumentTable({ companyId, documents }: Props) {
   const { say } = useWords()
   const mayChange = useMe().rights.includes('settings.change')
   const [deleted, setDeleted] = useState<CompanyDocument>()
-  const { date } = useFormats()
-  const sizeOf = useSizes()
   return (
     <>
       <table className={`${table.table} ${styles.table}`}>
@@ -81,46 +79,67 @@ function DocumentTable({ companyId, documents }: Props) {
         </thead>
         <tbody>
           {documents.map(document => (
-            <tr key={document.id}>
-              <td className={table.title}>
-                <Link to="/documents" search={before => ({ ...before, open: document.id })} className={styles.name}>
-                  <Icon name="doc" />
-                  <span className={table.main}>{document.filename}</span>
-                </Link>
-              </td>
-              <td data-label={say('documents.kind')}>{document.kind.toUpperCase()}</td>
-              <td className={table.number} data-label={say('documents.size')}>
-                {sizeOf(document.sizeBytes)}
-              </td>
-              <td className={table.number} data-label={say('documents.since')}>
-                {date(document.createdAt)}
-              </td>
-              <td className={table.actions}>
-                <a
-                  className={styles.download}
-                  href={addressOf(companyId, document, true)}
-                  aria-label={say('documents.downloadOf', { name: document.filename })}
-                >
-                  <Icon name="download" />
-                </a>
-                {mayChange && (
-                  <UnstyledButton
-                    className={styles.download}
-                    aria-label={say('documents.deleteOf', { name: document.filename })}
-                    title={document.isUsed ? say('documents.used') : say('documents.delete')}
-                    disabled={document.isUsed}
-                    onClick={() => setDeleted(document)}
-                  >
-                    <Icon name="cross" />
-                  </UnstyledButton>
-                )}
-              </td>
-            </tr>
+            <DocumentRow key={document.id} document={document}>
+              <DownloadLink companyId={companyId} document={document} />
+              {mayChange && <DeleteButton document={document} onClick={() => setDeleted(document)} />}
+            </DocumentRow>
           ))}
         </tbody>
       </table>
       {deleted && <DeleteDialog companyId={companyId} document={deleted} onClose={() => setDeleted(undefined)} />}
     </>
+  )
+}
+
+function DocumentRow({ document, children }: { document: CompanyDocument; children: ReactNode }) {
+  const { say } = useWords()
+  const { date } = useFormats()
+  const sizeOf = useSizes()
+  return (
+    <tr>
+      <td className={table.title}>
+        <Link to="/documents" search={before => ({ ...before, open: document.id })} className={styles.name}>
+          <Icon name="doc" />
+          <span className={table.main}>{document.filename}</span>
+        </Link>
+      </td>
+      <td data-label={say('documents.kind')}>{document.kind.toUpperCase()}</td>
+      <td className={table.number} data-label={say('documents.size')}>
+        {sizeOf(document.sizeBytes)}
+      </td>
+      <td className={table.number} data-label={say('documents.since')}>
+        {date(document.createdAt)}
+      </td>
+      <td className={table.actions}>{children}</td>
+    </tr>
+  )
+}
+
+function DownloadLink({ companyId, document }: { companyId: number; document: CompanyDocument }) {
+  const { say } = useWords()
+  return (
+    <a
+      className={styles.download}
+      href={addressOf(companyId, document, true)}
+      aria-label={say('documents.downloadOf', { name: document.filename })}
+    >
+      <Icon name="download" />
+    </a>
+  )
+}
+
+function DeleteButton({ document: { filename, isUsed }, onClick }: { document: CompanyDocument; onClick(): void }) {
+  const { say } = useWords()
+  return (
+    <UnstyledButton
+      className={styles.download}
+      aria-label={say('documents.deleteOf', { name: filename })}
+      title={isUsed ? say('documents.used') : say('documents.delete')}
+      disabled={isUsed}
+      onClick={onClick}
+    >
+      <Icon name="cross" />
+    </UnstyledButton>
   )
 }
 

@@ -3,6 +3,7 @@ import { useElementSize } from '@mantine/hooks'
 import { useState } from 'react'
 import { useFormats } from '../format.ts'
 import chart from '../parts/charts/chart.module.css'
+import { GridLines } from '../parts/charts/grid-lines.tsx'
 import { useWords } from '../words/words.ts'
 import styles from './gateways.module.css'
 import type { Gateway } from './gateways.ts'
@@ -45,71 +46,89 @@ const EDGE = { left: 46, top: 8, bottom: 22 }
 /** The parts of each minute. A screen reader gets the sum and the busiest minute. */
 export function HourChart({ hour, at }: { hour: Gateway['hour']; at: string }) {
   const { say } = useWords()
-  const { number, time } = useFormats()
+  const { number } = useFormats()
   const { ref, width } = useElementSize()
   const [pointed, setPointed] = useState<number>()
   const minutes = minutesOf(hour, at)
   const sum = minutes.reduce((total, { parts }) => total + parts, 0)
-  const highest = Math.max(...minutes.map(({ parts, errors }) => Math.max(parts, errors)))
-  const top = roundAbove(highest)
-  const base = HEIGHT - EDGE.bottom
-  const step = (width - EDGE.left) / MINUTES
-  const heightOf = (count: number) => (count / top) * (base - EDGE.top)
+  const highest = highestOf(minutes)
   const shown = pointed === undefined ? undefined : minutes[pointed]
-  const clock = (moment: number) => time(new Date(moment)).slice(0, 5)
   return (
     <div ref={ref} className={styles.chartBox}>
-      {width > 0 && (
-        <svg
-          className={chart.chart}
-          width={width}
-          height={HEIGHT}
-          aria-hidden="true"
-          onMouseMove={({ nativeEvent: { offsetX } }) =>
-            setPointed(
-              offsetX < EDGE.left ? undefined : Math.min(MINUTES - 1, Math.floor((offsetX - EDGE.left) / step)),
-            )
-          }
-          onMouseLeave={() => setPointed(undefined)}
-        >
-          {[top / 2, top].map(line => (
-            <g key={line}>
-              <path className={chart.grid} d={`M${EDGE.left} ${Math.round(base - heightOf(line))}.5H${width}`} />
-              <text x={EDGE.left - 8} y={base - heightOf(line) + 4} textAnchor="end">
-                {number(line)}
-              </text>
-            </g>
-          ))}
-          {minutes.map(({ at, parts, errors }, place) => (
-            <g key={at} transform={`translate(${EDGE.left + place * step} 0)`}>
-              {pointed === place && (
-                <rect className={chart.pointed} y={EDGE.top} width={step} height={base - EDGE.top} />
-              )}
-              <Bar className={styles.parts} x={step * 0.15} width={step * 0.7} base={base} height={heightOf(parts)} />
-              <Bar className={styles.errors} x={step * 0.15} width={step * 0.7} base={base} height={heightOf(errors)} />
-            </g>
-          ))}
-          <path className={chart.base} d={`M${EDGE.left} ${base}.5H${width}`} />
-          {minutes.map(({ at }, place) =>
-            new Date(at).getMinutes() % 15 === 0 ? (
-              <text key={at} {...labelPlace(EDGE.left + (place + 0.5) * step, width)} y={HEIGHT - 5}>
-                {clock(at)}
-              </text>
-            ) : null,
-          )}
-        </svg>
-      )}
-      {shown && (
-        <div className={`${chart.tip} ${pointed! < MINUTES / 2 ? chart.tipRight : chart.tipLeft}`} aria-hidden="true">
-          <b>{clock(shown.at)}</b>
-          <span>{say('gateway.chart.parts', { count: shown.parts })}</span>
-          {shown.errors > 0 && <span>{say('gateway.chart.errors', { count: shown.errors })}</span>}
-        </div>
-      )}
+      {width > 0 && <Bars minutes={minutes} width={width} pointed={pointed} onPoint={setPointed} />}
+      {shown && <Tip minute={shown} isLeft={minutes.indexOf(shown) >= MINUTES / 2} />}
       {sum === 0 && highest === 0 && <p className={chart.chartEmpty}>{say('gateway.chart.empty')}</p>}
       <VisuallyHidden>{say('gateway.chart.sum', { sum: number(sum), most: number(highest) })}</VisuallyHidden>
     </div>
   )
+}
+
+const highestOf = (minutes: Minute[]) => Math.max(...minutes.map(({ parts, errors }) => Math.max(parts, errors)))
+
+type BarsProps = {
+  minutes: Minute[]
+  width: number
+  pointed: number | undefined
+  onPoint(place: number | undefined): void
+}
+
+function Bars({ minutes, width, pointed, onPoint }: BarsProps) {
+  const top = roundAbove(highestOf(minutes))
+  const base = HEIGHT - EDGE.bottom
+  const step = (width - EDGE.left) / MINUTES
+  const tall = (count: number) => (count / top) * (base - EDGE.top)
+  const bar = { x: step * 0.15, width: step * 0.7, base }
+  const placeAt = (x: number) => (x < EDGE.left ? undefined : Math.min(MINUTES - 1, Math.floor((x - EDGE.left) / step)))
+  return (
+    <svg
+      className={chart.chart}
+      width={width}
+      height={HEIGHT}
+      aria-hidden="true"
+      onMouseMove={({ nativeEvent }) => onPoint(placeAt(nativeEvent.offsetX))}
+      onMouseLeave={() => onPoint(undefined)}
+    >
+      <GridLines left={EDGE.left} width={width} base={base} lines={[top / 2, top]} tall={tall} />
+      {minutes.map(({ at, parts, errors }, place) => (
+        <g key={at} transform={`translate(${EDGE.left + place * step} 0)`}>
+          {pointed === place && <rect className={chart.pointed} y={EDGE.top} width={step} height={base - EDGE.top} />}
+          <Bar className={styles.parts} {...bar} height={tall(parts)} />
+          <Bar className={styles.errors} {...bar} height={tall(errors)} />
+        </g>
+      ))}
+      <path className={chart.base} d={`M${EDGE.left} ${base}.5H${width}`} />
+      <TimeLabels minutes={minutes} step={step} width={width} />
+    </svg>
+  )
+}
+
+/** The time of every fifteenth minute. */
+function TimeLabels({ minutes, step, width }: { minutes: Minute[]; step: number; width: number }) {
+  const clock = useClock()
+  return minutes.map(({ at }, place) =>
+    new Date(at).getMinutes() % 15 === 0 ? (
+      <text key={at} {...labelPlace(EDGE.left + (place + 0.5) * step, width)} y={HEIGHT - 5}>
+        {clock(at)}
+      </text>
+    ) : null,
+  )
+}
+
+function Tip({ minute: { at, parts, errors }, isLeft }: { minute: Minute; isLeft: boolean }) {
+  const { say } = useWords()
+  const clock = useClock()
+  return (
+    <div className={`${chart.tip} ${isLeft ? chart.tipLeft : chart.tipRight}`} aria-hidden="true">
+      <b>{clock(at)}</b>
+      <span>{say('gateway.chart.parts', { count: parts })}</span>
+      {errors > 0 && <span>{say('gateway.chart.errors', { count: errors })}</span>}
+    </div>
+  )
+}
+
+function useClock() {
+  const { time } = useFormats()
+  return (moment: number) => time(new Date(moment)).slice(0, 5)
 }
 
 const HALF_LABEL = 18

@@ -2,11 +2,11 @@ import { Button, NativeSelect, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useId, useState } from 'react'
-import type { ChannelType } from '../../../src/base/channel-types.ts'
 import { Section } from '../parts/content/section.tsx'
 import { Status } from '../parts/content/status.tsx'
 import { useTrafficNames } from '../parts/names/traffic-names.ts'
 import { ErrorState } from '../parts/pages/error-state.tsx'
+import { oneOf } from '../search-values.ts'
 import { useWords } from '../words/words.ts'
 import styles from './inbound.module.css'
 import { channels, type Rule, type Rules, type Trial, type TrialSearch, trialQuery } from './inbound.ts'
@@ -31,7 +31,6 @@ function TesterForm({ rules, asked }: { rules: Rules; asked: TrialSearch }) {
   const { say } = useWords()
   const { channel } = useTrafficNames()
   const navigate = useNavigate({ from: '/inbound/rules' })
-  const list = useId()
   const [given, setGiven] = useState<TrialSearch>({ name: rules.names[0]?.senderName, ...defined(asked) })
   const [isChecked, setIsChecked] = useState(false)
   const set = (changed: TrialSearch) => setGiven(before => ({ ...before, ...changed }))
@@ -48,28 +47,52 @@ function TesterForm({ rules, asked }: { rules: Rules; asked: TrialSearch }) {
       <NativeSelect
         label={say('inbound.channel')}
         value={given.channel ?? 'WHATSAPP'}
-        onChange={({ currentTarget }) => set({ channel: currentTarget.value as ChannelType })}
-      >
-        {channels.map(one => (
-          <option key={one} value={one}>
-            {channel(one)}
-          </option>
-        ))}
-      </NativeSelect>
+        data={channels.map(value => ({ value, label: channel(value) }))}
+        onChange={({ currentTarget }) => set({ channel: oneOf(channels, currentTarget.value) })}
+      />
+      <NameField
+        value={given.name ?? ''}
+        rules={rules}
+        problem={isChecked && name === '' && say('inbound.try.noName')}
+        onChange={name => set({ name })}
+      />
+      <MessageFields given={given} onChange={set} />
+      <div>
+        <Button type="submit">{say('inbound.try.submit')}</Button>
+      </div>
+    </form>
+  )
+}
+
+type NameProps = { value: string; rules: Rules; problem: string | false; onChange(name: string): void }
+
+function NameField({ value, rules, problem, onChange }: NameProps) {
+  const { say } = useWords()
+  const list = useId()
+  return (
+    <>
       <TextInput
         label={say('inbound.to')}
         list={list}
         autoComplete="off"
         maxLength={100}
-        error={isChecked && name === '' && say('inbound.try.noName')}
-        value={given.name ?? ''}
-        onChange={({ currentTarget }) => set({ name: currentTarget.value })}
+        error={problem}
+        value={value}
+        onChange={({ currentTarget }) => onChange(currentTarget.value)}
       />
       <datalist id={list}>
         {rules.names.map(({ senderName }) => (
           <option key={senderName} value={senderName} />
         ))}
       </datalist>
+    </>
+  )
+}
+
+function MessageFields({ given, onChange }: { given: TrialSearch; onChange(changed: TrialSearch): void }) {
+  const { say } = useWords()
+  return (
+    <>
       <TextInput
         label={say('inbound.try.from')}
         type="tel"
@@ -77,7 +100,7 @@ function TesterForm({ rules, asked }: { rules: Rules; asked: TrialSearch }) {
         placeholder="+7 916 000-00-01"
         maxLength={32}
         value={given.from ?? ''}
-        onChange={({ currentTarget }) => set({ from: currentTarget.value || undefined })}
+        onChange={({ currentTarget }) => onChange({ from: currentTarget.value || undefined })}
       />
       <Textarea
         label={say('inbound.text')}
@@ -86,12 +109,9 @@ function TesterForm({ rules, asked }: { rules: Rules; asked: TrialSearch }) {
         maxRows={6}
         maxLength={1000}
         value={given.text ?? ''}
-        onChange={({ currentTarget }) => set({ text: currentTarget.value || undefined })}
+        onChange={({ currentTarget }) => onChange({ text: currentTarget.value || undefined })}
       />
-      <div>
-        <Button type="submit">{say('inbound.try.submit')}</Button>
-      </div>
-    </form>
+    </>
   )
 }
 

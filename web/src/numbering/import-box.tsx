@@ -24,17 +24,50 @@ import {
 export function ImportBox({ data }: { data: Numbering }) {
   const words = useWords()
   const { say } = words
-  const { change } = useNumberingSearch()
-  const [kind, setKind] = useState<SourceKind>('register')
-  const [replaces, setReplaces] = useState(false)
-  const [sent, setSent] = useState(0)
+  const [options, setOptions] = useState<Options>({ kind: 'register', replaces: false })
   const [isTooLarge, setIsTooLarge] = useState(false)
+  const { upload, sent } = useUpload(data.pieceBytes, options)
+  const start = (file: File) => {
+    setIsTooLarge(file.size > data.largestBytes)
+    if (file.size <= data.largestBytes) upload.mutate(file)
+  }
+  return (
+    <Section title={say('numbering.import')}>
+      <div className={styles.import}>
+        <OptionFields options={options} isDisabled={upload.isPending} onChange={setOptions} />
+        {upload.isError && <FormProblem>{describeFileProblem(words, upload.error)}</FormProblem>}
+        {isTooLarge && <FormProblem>{say('numbering.import.tooLarge')}</FormProblem>}
+        {upload.isPending ? (
+          <div role="status">
+            <Progress value={sent * 100} aria-label={say('numbering.import.sending')} />
+            <p className="note">{say(sent < 1 ? 'numbering.import.sending' : 'numbering.import.comparing')}</p>
+          </div>
+        ) : (
+          <FileDrop
+            title={say('numbering.import.drop')}
+            note={say(options.kind === 'register' ? 'numbering.import.registerNote' : 'numbering.import.portedNote')}
+            button={say('numbering.import.choose')}
+            accept=".csv,.txt,text/csv,text/plain"
+            onFiles={([file]) => file && start(file)}
+          />
+        )}
+        <WaitingFiles files={data.uploads} />
+      </div>
+    </Section>
+  )
+}
+
+type Options = { kind: SourceKind; replaces: boolean }
+
+/** `sent` is the share of the file that the server has. */
+function useUpload(pieceBytes: number, options: Options) {
+  const { change } = useNumberingSearch()
+  const [sent, setSent] = useState(0)
   const client = useQueryClient()
   const upload = useMutation({
     mutationFn: async (file: File) => {
       setSent(0)
-      const options = { kind, replaces, pieceBytes: data.pieceBytes }
-      const uploadId = await sendFile(file, options, setSent)
+      const uploadId = await sendFile(file, { ...options, pieceBytes }, setSent)
       // A file that cannot be read is deleted on the server. The box shows the mistake.
       const compared = await compareUpload(uploadId).catch(async error => {
         await removeUpload(uploadId).catch(() => {})
@@ -46,52 +79,37 @@ export function ImportBox({ data }: { data: Numbering }) {
     onSettled: () => client.invalidateQueries({ queryKey: numberingQuery.queryKey }),
     onSuccess: uploadId => change({ upload: uploadId }),
   })
-  const start = (file: File) => {
-    setIsTooLarge(file.size > data.largestBytes)
-    if (file.size <= data.largestBytes) upload.mutate(file)
-  }
+  return { upload, sent }
+}
+
+type OptionProps = { options: Options; isDisabled: boolean; onChange(options: Options): void }
+
+function OptionFields({ options, isDisabled, onChange }: OptionProps) {
+  const { say } = useWords()
+  const { kind, replaces } = options
   return (
-    <Section title={say('numbering.import')}>
-      <div className={styles.import}>
-        <SegmentedControl
-          fullWidth
-          aria-label={say('numbering.import.kind')}
-          value={kind}
-          disabled={upload.isPending}
-          data={[
-            { value: 'register', label: say('numbering.register') },
-            { value: 'ported', label: say('numbering.ported') },
-          ]}
-          onChange={value => setKind(value as SourceKind)}
-        />
-        <Switch
-          label={say('numbering.import.replaces')}
-          description={say(
-            kind === 'register' ? 'numbering.import.replaces.register' : 'numbering.import.replaces.ported',
-          )}
-          checked={replaces}
-          disabled={upload.isPending}
-          onChange={({ currentTarget }) => setReplaces(currentTarget.checked)}
-        />
-        {upload.isError && <FormProblem>{describeFileProblem(words, upload.error)}</FormProblem>}
-        {isTooLarge && <FormProblem>{say('numbering.import.tooLarge')}</FormProblem>}
-        {upload.isPending ? (
-          <div role="status">
-            <Progress value={sent * 100} aria-label={say('numbering.import.sending')} />
-            <p className="note">{say(sent < 1 ? 'numbering.import.sending' : 'numbering.import.comparing')}</p>
-          </div>
-        ) : (
-          <FileDrop
-            title={say('numbering.import.drop')}
-            note={say(kind === 'register' ? 'numbering.import.registerNote' : 'numbering.import.portedNote')}
-            button={say('numbering.import.choose')}
-            accept=".csv,.txt,text/csv,text/plain"
-            onFiles={([file]) => start(file!)}
-          />
+    <>
+      <SegmentedControl<SourceKind>
+        fullWidth
+        aria-label={say('numbering.import.kind')}
+        value={kind}
+        disabled={isDisabled}
+        data={[
+          { value: 'register', label: say('numbering.register') },
+          { value: 'ported', label: say('numbering.ported') },
+        ]}
+        onChange={value => onChange({ ...options, kind: value })}
+      />
+      <Switch
+        label={say('numbering.import.replaces')}
+        description={say(
+          kind === 'register' ? 'numbering.import.replaces.register' : 'numbering.import.replaces.ported',
         )}
-        <WaitingFiles files={data.uploads} />
-      </div>
-    </Section>
+        checked={replaces}
+        disabled={isDisabled}
+        onChange={({ currentTarget }) => onChange({ ...options, replaces: currentTarget.checked })}
+      />
+    </>
   )
 }
 

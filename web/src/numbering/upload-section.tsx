@@ -45,34 +45,8 @@ export function UploadSection({ uploadId }: { uploadId: number }) {
 function Shown({ upload }: { upload: Upload }) {
   const words = useWords()
   const { say } = words
-  const { time, number } = useFormats()
-  const { change } = useNumberingSearch()
-  const client = useQueryClient()
-  const { uploadId, difference, version } = upload
-  const compare = useMutation({
-    mutationFn: () => compareUpload(uploadId),
-    onSuccess: async compared => {
-      apply.reset()
-      client.setQueryData([...NUMBERING, 'upload', uploadId], compared)
-      await client.invalidateQueries({ queryKey: numberingQuery.queryKey })
-    },
-  })
-  const apply = useMutation({
-    mutationFn: () => applyUpload(uploadId, version!),
-    onSuccess: async () => {
-      tellDone(say('numbering.applied'))
-      change({ upload: undefined })
-      await client.invalidateQueries({ queryKey: NUMBERING })
-    },
-  })
-  const remove = useMutation({
-    mutationFn: () => removeUpload(uploadId),
-    onSuccess: async () => {
-      change({ upload: undefined })
-      await client.invalidateQueries({ queryKey: numberingQuery.queryKey })
-    },
-    onError: tellProblem,
-  })
+  const { difference } = upload
+  const { compare, apply, remove } = useSteps(upload)
   const changed = difference ? kinds.filter(kind => difference.changes[kind].ranges > 0) : []
   return (
     <div className={styles.upload}>
@@ -80,27 +54,12 @@ function Shown({ upload }: { upload: Upload }) {
         title={say(upload.kind === 'register' ? 'numbering.would.register' : 'numbering.would.ported')}
         note={upload.name}
       >
-        {difference && (
-          <>
-            <p className="note">
-              {upload.kind === 'register'
-                ? say('numbering.read.register', { count: difference.entries, codes: number(difference.codes) })
-                : say('numbering.read.ported', { count: difference.entries })}
-            </p>
-            {difference.unknownRegions.length > 0 && (
-              <p className="note">{say('numbering.unknownRegions', { names: difference.unknownRegions.join('; ') })}</p>
-            )}
-            {changed.length === 0 && <p className={styles.nothing}>{say('numbering.noChanges')}</p>}
-            {changed.map(kind => (
-              <Changes key={kind} kind={kind} difference={difference} isPorted={upload.kind === 'ported'} />
-            ))}
-          </>
-        )}
+        {difference && <AllChanges kind={upload.kind} difference={difference} changed={changed} />}
         {changed.length > 0 && <WayBack kind={upload.kind} />}
         {apply.isError && <FormProblem>{describeFileProblem(words, apply.error)}</FormProblem>}
         {compare.isError && <FormProblem>{describeFileProblem(words, compare.error)}</FormProblem>}
         <div className={styles.actions}>
-          <p className="note">{say('numbering.until', { time: time(upload.expiresAt) })}</p>
+          <Expiry upload={upload} />
           <Button loading={remove.isPending} onClick={() => remove.mutate()}>
             {say('numbering.remove')}
           </Button>
@@ -117,6 +76,71 @@ function Shown({ upload }: { upload: Upload }) {
       </Section>
     </div>
   )
+}
+
+/** The three things that a person can do with an uploaded file: compare it again, import it, or delete it. */
+function useSteps({ uploadId, version }: Upload) {
+  const { say } = useWords()
+  const { change } = useNumberingSearch()
+  const client = useQueryClient()
+  const compare = useMutation({
+    mutationFn: () => compareUpload(uploadId),
+    onSuccess: async compared => {
+      apply.reset()
+      client.setQueryData([...NUMBERING, 'upload', uploadId], compared)
+      await client.invalidateQueries({ queryKey: numberingQuery.queryKey })
+    },
+  })
+  const apply = useMutation({
+    mutationFn: async () => {
+      if (version === null) throw new Error('The file must be compared before it is imported')
+      return applyUpload(uploadId, version)
+    },
+    onSuccess: async () => {
+      tellDone(say('numbering.applied'))
+      change({ upload: undefined })
+      await client.invalidateQueries({ queryKey: NUMBERING })
+    },
+  })
+  const remove = useMutation({
+    mutationFn: () => removeUpload(uploadId),
+    onSuccess: async () => {
+      change({ upload: undefined })
+      await client.invalidateQueries({ queryKey: numberingQuery.queryKey })
+    },
+    onError: tellProblem,
+  })
+  return { compare, apply, remove }
+}
+
+type AllChangesProps = { kind: SourceKind; difference: Difference; changed: Kind[] }
+
+function AllChanges({ kind, difference, changed }: AllChangesProps) {
+  const { say } = useWords()
+  const { number } = useFormats()
+  const { entries, codes, unknownRegions } = difference
+  return (
+    <>
+      <p className="note">
+        {kind === 'register'
+          ? say('numbering.read.register', { count: entries, codes: number(codes) })
+          : say('numbering.read.ported', { count: entries })}
+      </p>
+      {unknownRegions.length > 0 && (
+        <p className="note">{say('numbering.unknownRegions', { names: unknownRegions.join('; ') })}</p>
+      )}
+      {changed.length === 0 && <p className={styles.nothing}>{say('numbering.noChanges')}</p>}
+      {changed.map(one => (
+        <Changes key={one} kind={one} difference={difference} isPorted={kind === 'ported'} />
+      ))}
+    </>
+  )
+}
+
+function Expiry({ upload: { expiresAt } }: { upload: Upload }) {
+  const { say } = useWords()
+  const { time } = useFormats()
+  return <p className="note">{say('numbering.until', { time: time(expiresAt) })}</p>
 }
 
 /**

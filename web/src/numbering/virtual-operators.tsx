@@ -61,19 +61,10 @@ function OperatorDialog({ operator, onClose }: { operator: Operator | undefined;
   const [name, setName] = useState(operator?.name ?? '')
   const [brandId, setBrandId] = useState(operator?.brandId ?? 1)
   const [isChecked, setIsChecked] = useState(false)
-  const client = useQueryClient()
-  const save = useMutation({
-    mutationFn: (saved: VirtualOperator) => ask<void>('PUT', '/numbering/virtual-operators', saved),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: NUMBERING })
-      tellDone(say('numbering.virtual.saved', { name: name.trim() }))
-      onClose()
-    },
-  })
-  const isInn = /^(\d{10}|\d{12})$/.test(inn.trim())
+  const save = useSave(onClose)
   const submit = () => {
     setIsChecked(true)
-    if (!isInn || name.trim() === '') return
+    if (!isInn(inn) || name.trim() === '') return
     save.mutate({ inn: inn.trim(), name: name.trim(), brandId, before: operator?.brandId ?? null })
   }
   return (
@@ -87,22 +78,8 @@ function OperatorDialog({ operator, onClose }: { operator: Operator | undefined;
       {save.isError && <FormProblem>{describeProblem(words, save.error)}</FormProblem>}
       {!operator && (
         <>
-          <TextInput
-            label={say('numbering.inn')}
-            inputMode="numeric"
-            data-autofocus
-            maxLength={12}
-            value={inn}
-            error={isChecked && !isInn && say('numbering.inn.problem')}
-            onChange={({ currentTarget }) => setInn(currentTarget.value)}
-          />
-          <TextInput
-            label={say('numbering.legalName')}
-            maxLength={200}
-            value={name}
-            error={isChecked && name.trim() === '' && say('numbering.legalName.problem')}
-            onChange={({ currentTarget }) => setName(currentTarget.value)}
-          />
+          <InnField value={inn} isChecked={isChecked} onChange={setInn} />
+          <NameField value={name} isChecked={isChecked} onChange={setName} />
         </>
       )}
       <NativeSelect
@@ -112,5 +89,50 @@ function OperatorDialog({ operator, onClose }: { operator: Operator | undefined;
         onChange={({ currentTarget }) => setBrandId(Number(currentTarget.value))}
       />
     </Dialog>
+  )
+}
+
+const isInn = (text: string) => /^(\d{10}|\d{12})$/.test(text.trim())
+
+function useSave(onClose: () => void) {
+  const { say } = useWords()
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (saved: VirtualOperator) => ask<void>('PUT', '/numbering/virtual-operators', saved),
+    onSuccess: async (_, { name }) => {
+      await client.invalidateQueries({ queryKey: NUMBERING })
+      tellDone(say('numbering.virtual.saved', { name }))
+      onClose()
+    },
+  })
+}
+
+type FieldProps = { value: string; isChecked: boolean; onChange(value: string): void }
+
+function InnField({ value, isChecked, onChange }: FieldProps) {
+  const { say } = useWords()
+  return (
+    <TextInput
+      label={say('numbering.inn')}
+      inputMode="numeric"
+      data-autofocus
+      maxLength={12}
+      value={value}
+      error={isChecked && !isInn(value) && say('numbering.inn.problem')}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    />
+  )
+}
+
+function NameField({ value, isChecked, onChange }: FieldProps) {
+  const { say } = useWords()
+  return (
+    <TextInput
+      label={say('numbering.legalName')}
+      maxLength={200}
+      value={value}
+      error={isChecked && value.trim() === '' && say('numbering.legalName.problem')}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    />
   )
 }

@@ -27,35 +27,14 @@ type Props = {
 /** The prices that are the same for all companies: sender fees, other channels, other countries. */
 export function OtherPrices({ prices, pricedCountries }: Props) {
   const { say } = useWords()
-  const { money } = useFormats()
-  const names = useTrafficNames()
-  const [fee, setFee] = useState<Fee>()
   const [price, setPrice] = useState<OtherPrice | 'new'>()
   const [withdrawn, setWithdrawn] = useState<OtherPrice>()
   const mayChange = pricedCountries !== undefined
   const shown = { zone: prices.zone, ...(mayChange ? { onChange: setPrice, onWithdraw: setWithdrawn } : {}) }
-  const taken = prices.countries.map(({ country }) => country!)
+  const taken = prices.countries.map(({ country }) => country)
   return (
     <div className={styles.others}>
-      <Section title={say('tariffs.fees')}>
-        <p className={`note ${styles.about}`}>{say('tariffs.fees.note')}</p>
-        <Pairs>
-          {prices.fees.map(one => (
-            <Pair
-              key={one.brand}
-              name={
-                <Name
-                  text={names.operator(one.brand)}
-                  label={say('tariffs.fees.changeOf', { operator: names.operator(one.brand) })}
-                  onClick={mayChange ? () => setFee(one) : undefined}
-                />
-              }
-            >
-              {money(one.value, one.currency)}
-            </Pair>
-          ))}
-        </Pairs>
-      </Section>
+      <Fees fees={prices.fees} mayChange={mayChange} />
       <Section title={say('tariffs.channels')}>
         <p className={`note ${styles.about}`}>{say('tariffs.channels.note')}</p>
         <PriceList prices={prices.channels} {...shown} />
@@ -73,7 +52,6 @@ export function OtherPrices({ prices, pricedCountries }: Props) {
         <p className={`note ${styles.about}`}>{say('tariffs.countries.note')}</p>
         <PriceList prices={prices.countries} {...shown} />
       </Section>
-      {fee && <FeeDialog fee={fee} onClose={() => setFee(undefined)} />}
       {price && (
         <PriceDialog
           {...(price === 'new' ? {} : { price })}
@@ -86,6 +64,35 @@ export function OtherPrices({ prices, pricedCountries }: Props) {
         <WithdrawPriceDialog price={withdrawn} zone={prices.zone} onClose={() => setWithdrawn(undefined)} />
       )}
     </div>
+  )
+}
+
+function Fees({ fees, mayChange }: { fees: Fee[]; mayChange: boolean }) {
+  const { say } = useWords()
+  const { money } = useFormats()
+  const names = useTrafficNames()
+  const [changed, setChanged] = useState<Fee>()
+  return (
+    <Section title={say('tariffs.fees')}>
+      <p className={`note ${styles.about}`}>{say('tariffs.fees.note')}</p>
+      <Pairs>
+        {fees.map(fee => (
+          <Pair
+            key={fee.brand}
+            name={
+              <Name
+                text={names.operator(fee.brand)}
+                label={say('tariffs.fees.changeOf', { operator: names.operator(fee.brand) })}
+                onClick={mayChange ? () => setChanged(fee) : undefined}
+              />
+            }
+          >
+            {money(fee.value, fee.currency)}
+          </Pair>
+        ))}
+      </Pairs>
+      {changed && <FeeDialog fee={changed} onClose={() => setChanged(undefined)} />}
+    </Section>
   )
 }
 

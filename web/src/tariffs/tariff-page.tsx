@@ -38,40 +38,16 @@ TariffPage.firstQueries = ({ chosen, params }: Opened) => [tariffQuery(Number(pa
 function Whole({ data }: { data: OpenedTariff }) {
   const { say } = useWords()
   const names = useTariffNames()
-  const { since, day } = useTariffFormats(data.zone)
-  const [task, setTask] = useState<'change' | 'end'>()
+  const [task, setTask] = useState<Task>()
   const mayChange = useMe().rights.includes('tariffs.change')
   const { tariff, partner } = data
-  const isOver = tariff.until !== null && Date.parse(tariff.until) <= Date.now()
   const current = data.periods.find(period => holdsNow(period)) ?? data.periods[0]
   return (
     <>
       <PageHead
         title={names.place(tariff)}
-        note={
-          <>
-            <Link to="/tariffs" search={{ book: partner?.partnerId } as never} className="link">
-              {partner ? say('tariffs.ownOf', { login: partner.login }) : say('tariffs.general')}
-            </Link>
-            {' · '}
-            {names.model(tariff.pricingModel)}
-            {' · '}
-            {isOver
-              ? say('tariffs.over', { from: since(tariff.validFrom), to: day(tariff.until!) })
-              : say('tariffs.since', { from: since(tariff.validFrom) })}
-          </>
-        }
-        actions={
-          mayChange &&
-          current && (
-            <>
-              {partner && <Button onClick={() => setTask('end')}>{say('tariffs.end')}</Button>}
-              <Button variant="filled" onClick={() => setTask('change')}>
-                {say('tariffs.change')}
-              </Button>
-            </>
-          )
-        }
+        note={<About data={data} />}
+        actions={mayChange && current && <Actions isOwn={partner !== null} onTask={setTask} />}
       />
       <div className={columns.columns}>
         <div>
@@ -94,7 +70,45 @@ function Whole({ data }: { data: OpenedTariff }) {
           onClose={() => setTask(undefined)}
         />
       )}
-      {task === 'end' && current && <EndDialog data={data} tariff={current} onClose={() => setTask(undefined)} />}
+      {task === 'end' && current && partner && (
+        <EndDialog data={data} partner={partner} tariff={current} onClose={() => setTask(undefined)} />
+      )}
+    </>
+  )
+}
+
+/** The owner of the tariff, its pricing model and its period, in one line. */
+function About({ data: { tariff, partner, zone } }: { data: OpenedTariff }) {
+  const { say } = useWords()
+  const names = useTariffNames()
+  const { since, day } = useTariffFormats(zone)
+  const { validFrom, until } = tariff
+  const isOver = until !== null && Date.parse(until) <= Date.now()
+  return (
+    <>
+      <Link to="/tariffs" search={{ book: partner?.partnerId } as never} className="link">
+        {partner ? say('tariffs.ownOf', { login: partner.login }) : say('tariffs.general')}
+      </Link>
+      {' · '}
+      {names.model(tariff.pricingModel)}
+      {' · '}
+      {isOver
+        ? say('tariffs.over', { from: since(validFrom), to: day(until) })
+        : say('tariffs.since', { from: since(validFrom) })}
+    </>
+  )
+}
+
+type Task = 'change' | 'end'
+
+function Actions({ isOwn, onTask }: { isOwn: boolean; onTask(task: Task): void }) {
+  const { say } = useWords()
+  return (
+    <>
+      {isOwn && <Button onClick={() => onTask('end')}>{say('tariffs.end')}</Button>}
+      <Button variant="filled" onClick={() => onTask('change')}>
+        {say('tariffs.change')}
+      </Button>
     </>
   )
 }

@@ -39,27 +39,80 @@ type Props = {
 }
 
 /** The catalogue of connectors defines the fields. The message of a refusal stands below the field that it names. */
-export function GatewayForm({ connector, kept, secrets, submit, isBusy, problem, onSubmit, onCancel }: Props) {
+export function GatewayForm(props: Props) {
+  const { connector, kept, secrets, submit, isBusy, problem, onSubmit, onCancel } = props
   const { say } = useWords()
-  const { draft, change } = kept
-  const form = useRef<HTMLFormElement>(null)
   const [missing, setMissing] = useState<string[]>([])
+  const form = useFocusOnProblem(problem, missing)
   const isKnown = ['name', ...connector.fields.map(({ name }) => name)].includes(problem?.field ?? '')
   const problemOf = (field: string) => {
     if (missing.includes(field)) return say('gateway.problem.missing')
     return problem?.field === field ? problem.text : undefined
   }
-  const usual = connector.fields.filter(({ isRare }) => !isRare)
-  const rare = connector.fields.filter(({ isRare }) => isRare)
   const send = (event: FormEvent) => {
     event.preventDefault()
-    const left = missingIn(connector, draft, secrets)
+    const left = missingIn(connector, kept.draft, secrets)
     setMissing(left)
-    if (left.length === 0) onSubmit(draft)
+    if (left.length === 0) onSubmit(kept.draft)
   }
+  return (
+    <form ref={form} className={styles.form} onSubmit={send} noValidate>
+      <UnsavedForm kept={kept} />
+      <CommonFields kept={kept} problem={problemOf('name')} />
+      <SettingFields connector={connector} kept={kept} secrets={secrets} problemOf={problemOf} />
+      {problem && !isKnown && <FormProblem>{problem.text}</FormProblem>}
+      <div className={styles.buttons}>
+        <Button type="submit" variant="filled" loading={isBusy}>
+          {submit}
+        </Button>
+        <Button onClick={onCancel}>{say('app.cancel')}</Button>
+      </div>
+    </form>
+  )
+}
+
+/** Focuses the first invalid field of the form after each new problem. */
+function useFocusOnProblem(problem: FieldProblem | undefined, missing: string[]) {
+  const form = useRef<HTMLFormElement>(null)
   useEffect(() => {
     if (problem || missing.length > 0) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
   }, [problem?.text, missing])
+  return form
+}
+
+/** The fields that every gateway has. */
+function CommonFields({ kept: { draft, change }, problem }: Pick<Props, 'kept'> & { problem: string | undefined }) {
+  const { say } = useWords()
+  return (
+    <div className={styles.fields}>
+      <TextInput
+        label={say('gateway.form.name')}
+        error={problem}
+        maxLength={100}
+        value={draft.name}
+        onChange={({ currentTarget }) => change({ name: currentTarget.value })}
+      />
+      <NumberInput
+        label={say('gateway.form.rate')}
+        placeholder={say('gateway.limit.none')}
+        min={1}
+        max={1_000_000}
+        allowDecimal={false}
+        hideControls
+        value={draft.rate ?? ''}
+        onChange={value => change({ rate: value === '' ? null : Number(value) })}
+      />
+      <Brands chosen={draft.brands} onChange={brands => change({ brands })} />
+      <Companies chosen={draft.companies} onChange={companies => change({ companies })} />
+    </div>
+  )
+}
+
+type SettingProps = Pick<Props, 'connector' | 'kept' | 'secrets'> & { problemOf(field: string): string | undefined }
+
+/** The fields of the connector. Rarely used fields are folded. */
+function SettingFields({ connector, kept: { draft, change }, secrets, problemOf }: SettingProps) {
+  const { say } = useWords()
   const fieldOf = (field: Field) => (
     <SettingInput
       key={field.name}
@@ -71,30 +124,10 @@ export function GatewayForm({ connector, kept, secrets, submit, isBusy, problem,
       onChange={(value: Setting) => change({ settings: { ...draft.settings, [field.name]: value } })}
     />
   )
+  const usual = connector.fields.filter(({ isRare }) => !isRare)
+  const rare = connector.fields.filter(({ isRare }) => isRare)
   return (
-    <form ref={form} className={styles.form} onSubmit={send} noValidate>
-      <UnsavedForm kept={kept} />
-      <div className={styles.fields}>
-        <TextInput
-          label={say('gateway.form.name')}
-          error={problemOf('name')}
-          maxLength={100}
-          value={draft.name}
-          onChange={({ currentTarget }) => change({ name: currentTarget.value })}
-        />
-        <NumberInput
-          label={say('gateway.form.rate')}
-          placeholder={say('gateway.limit.none')}
-          min={1}
-          max={1_000_000}
-          allowDecimal={false}
-          hideControls
-          value={draft.rate ?? ''}
-          onChange={value => change({ rate: value === '' ? null : Number(value) })}
-        />
-        <Brands chosen={draft.brands} onChange={brands => change({ brands })} />
-        <Companies chosen={draft.companies} onChange={companies => change({ companies })} />
-      </div>
+    <>
       <fieldset className={styles.group}>
         <legend className={styles.legend}>{say('gateway.form.settings')}</legend>
         <div className={styles.fields}>{usual.map(fieldOf)}</div>
@@ -105,14 +138,7 @@ export function GatewayForm({ connector, kept, secrets, submit, isBusy, problem,
           <div className={styles.fields}>{rare.map(fieldOf)}</div>
         </details>
       )}
-      {problem && !isKnown && <FormProblem>{problem.text}</FormProblem>}
-      <div className={styles.buttons}>
-        <Button type="submit" variant="filled" loading={isBusy}>
-          {submit}
-        </Button>
-        <Button onClick={onCancel}>{say('app.cancel')}</Button>
-      </div>
-    </form>
+    </>
   )
 }
 

@@ -1,25 +1,22 @@
-import { NativeSelect, NumberInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { allChannelTypes } from '../../../../src/base/channel-types.ts'
+import { Link, useSearch } from '@tanstack/react-router'
 import { useFormats } from '../../format.ts'
 import { useSign } from '../../new-dispatch/amounts.ts'
 import columns from '../../parts/content/columns.module.css'
 import { Section } from '../../parts/content/section.tsx'
 import { BoneRows } from '../../parts/lists/bones.tsx'
 import table from '../../parts/lists/table.module.css'
-import { useTrafficNames } from '../../parts/names/traffic-names.ts'
 import { ErrorState } from '../../parts/pages/error-state.tsx'
 import { useCompanyId } from '../../parts/pages/one-company.tsx'
 import { PageHead } from '../../parts/pages/page-head.tsx'
 import { useMe } from '../../session.ts'
 import { useWords } from '../../words/words.ts'
-import { usePriceName } from '../changes/price-dialog.tsx'
-import { brandNames, senderTypeNames, trafficTypeNames, useTariffFormats, useTariffNames } from '../names.ts'
+import { useTariffFormats, useTariffNames } from '../names.ts'
 import { PriceTabs, TariffTabs } from '../tariff-tabs.tsx'
 import styles from '../tariffs.module.css'
-import { bookQuery, type Calculation, type Cost, pricesQuery } from '../tariffs.ts'
-import { calculationQuery, type Question, usual } from './calculator.ts'
+import type { Calculation, Cost } from '../tariffs.ts'
+import { calculationQuery, type Question } from './calculator.ts'
+import { CalculatorForm } from './calculator-form.tsx'
 
 /** Computes the price of messages, step by step, at the volume of this month. */
 export function CalculatorPage() {
@@ -46,146 +43,10 @@ export function CalculatorPage() {
           )}
         </div>
         <aside className={`${columns.aside} ${styles.question}`}>
-          <Form question={question} isStaff={isStaff} counted={data?.now.volume} />
+          <CalculatorForm question={question} isStaff={isStaff} counted={data?.now.volume} />
         </aside>
       </div>
     </>
-  )
-}
-
-type FormProps = { question: Question; isStaff: boolean; counted: number | undefined }
-
-function Form({ question, isStaff, counted }: FormProps) {
-  const { say } = useWords()
-  const names = useTariffNames()
-  const nameOf = usePriceName()
-  const traffic = useTrafficNames()
-  const company = useCompanyId()
-  const navigate = useNavigate()
-  const set = (change: Question) =>
-    void navigate({ to: '.', search: before => ({ ...before, ...change }) as never, replace: true })
-  const { channel = usual.channel, country = usual.country, sender = usual.sender, brand = usual.brand } = question
-  const { data: prices } = useQuery(pricesQuery(company))
-  /** Russia, the countries with a price of their own, and the country in the URL. */
-  const codes = [...new Set(['RU', ...(prices?.countries ?? []).map(one => one.country!), country])]
-  const isSms = channel === 'SMS'
-  const isRussian = country === 'RU'
-  return (
-    <Section title={say('calculator.what')}>
-      <div className={columns.form}>
-        {isStaff && company === undefined && <PartnerField question={question} onChange={set} />}
-        <NativeSelect
-          label={say('calculator.channel')}
-          value={channel}
-          data={allChannelTypes.map(value => ({ value, label: traffic.channel(value) }))}
-          onChange={({ currentTarget }) => set({ channel: currentTarget.value })}
-        />
-        {isSms && (
-          <NativeSelect
-            label={say('calculator.country')}
-            value={country}
-            data={codes.map(value => ({ value, label: nameOf({ channelType: 'SMS', country: value }) }))}
-            onChange={({ currentTarget }) => set({ country: currentTarget.value })}
-          />
-        )}
-        {isSms && isRussian && (
-          <>
-            <NativeSelect
-              label={say('tariffs.senderType')}
-              value={sender}
-              data={senderTypeNames.map(value => ({ value, label: names.senderType(value) }))}
-              onChange={({ currentTarget }) => set({ sender: currentTarget.value as Question['sender'] })}
-            />
-            <NativeSelect
-              label={say('tariffs.operator')}
-              value={brand}
-              data={[...brandNames, 'OTHER' as const].map(value => ({
-                value,
-                label: value === 'OTHER' ? traffic.operator(null) : names.brand(value),
-              }))}
-              onChange={({ currentTarget }) => set({ brand: currentTarget.value as Question['brand'] })}
-            />
-            <NativeSelect
-              label={say('tariffs.traffic')}
-              value={question.traffic ?? usual.traffic}
-              data={trafficTypeNames.map(value => ({ value, label: names.trafficType(value) }))}
-              onChange={({ currentTarget }) => set({ traffic: currentTarget.value as Question['traffic'] })}
-            />
-          </>
-        )}
-        <div className={styles.pair}>
-          <Count
-            label={say('calculator.messages')}
-            value={question.messages ?? usual.messages}
-            least={1}
-            most={1_000_000_000}
-            onChange={messages => set({ messages })}
-          />
-          <Count
-            label={say('calculator.parts')}
-            value={question.parts ?? usual.parts}
-            least={1}
-            most={100}
-            onChange={parts => set({ parts })}
-          />
-        </div>
-        {isSms && isRussian && (
-          <Count
-            label={say('calculator.volume')}
-            note={say(company === undefined ? 'calculator.volume.none' : 'calculator.volume.note')}
-            value={question.volume ?? counted ?? 0}
-            least={0}
-            most={1_000_000_000}
-            onChange={volume => set({ volume })}
-          />
-        )}
-      </div>
-    </Section>
-  )
-}
-
-function PartnerField({ question, onChange }: { question: Question; onChange(change: Question): void }) {
-  const { say } = useWords()
-  const { data } = useQuery(bookQuery(undefined))
-  return (
-    <NativeSelect
-      label={say('calculator.partner')}
-      description={say('calculator.partner.note')}
-      value={question.partner ?? ''}
-      data={[
-        { value: '', label: say('tariffs.general') },
-        ...(data?.books ?? []).map(({ partnerId, login }) => ({ value: String(partnerId), label: login })),
-      ]}
-      onChange={({ currentTarget }) => onChange({ partner: Number(currentTarget.value) || undefined })}
-    />
-  )
-}
-
-type CountProps = {
-  label: string
-  note?: string
-  value: number
-  least: number
-  most: number
-  onChange(count: number): void
-}
-
-function Count({ label, note, value, least, most, onChange }: CountProps) {
-  const { separators } = useFormats()
-  return (
-    <NumberInput
-      label={label}
-      description={note}
-      value={value}
-      min={least}
-      max={most}
-      clampBehavior="strict"
-      allowDecimal={false}
-      allowNegative={false}
-      {...separators}
-      hideControls
-      onChange={typed => typeof typed === 'number' && typed >= least && onChange(typed)}
-    />
   )
 }
 

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { CalculationAnswer } from '../../../../src/http/cabinet/tariffs/prices.ts'
 import { ask } from '../../api.ts'
+import { integerIn, oneOf } from '../../search-values.ts'
 import { brandNames, type SenderType, senderTypeNames, type TrafficType, trafficTypeNames } from '../names.ts'
 
 /** The input of the calculator. All of it is in the URL. */
@@ -10,29 +11,32 @@ export type Question = {
   channel?: string | undefined
   country?: string | undefined
   sender?: SenderType | undefined
-  brand?: (typeof brandNames)[number] | 'OTHER' | undefined
+  brand?: (typeof brands)[number] | undefined
   traffic?: TrafficType | undefined
   messages?: number | undefined
   parts?: number | undefined
   volume?: number | undefined
 }
 
-const oneOf = <T extends string>(value: unknown, known: readonly T[]): T | undefined =>
-  known.includes(value as T) ? (value as T) : undefined
-const countIn = (value: unknown, most: number): number | undefined =>
-  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= most ? (value as number) : undefined
+export const brands = [...brandNames, 'OTHER'] as const
 
-const MOST_MESSAGES = 1_000_000_000
+export const MOST_MESSAGES = 1_000_000_000
+export const MOST_PARTS = 100
+
+function countIn(value: unknown, most: number): number | undefined {
+  const count = integerIn(value)
+  return count !== undefined && count >= 0 && count <= most ? count : undefined
+}
 
 export const readQuestion = (search: Record<string, unknown>): Question => ({
   partner: countIn(search.partner, Number.MAX_SAFE_INTEGER),
   channel: typeof search.channel === 'string' ? search.channel : undefined,
   country: typeof search.country === 'string' && /^([A-Z]{2}|\*)$/.test(search.country) ? search.country : undefined,
-  sender: oneOf(search.sender, senderTypeNames),
-  brand: oneOf(search.brand, [...brandNames, 'OTHER']),
-  traffic: oneOf(search.traffic, trafficTypeNames),
+  sender: oneOf(senderTypeNames, search.sender),
+  brand: oneOf(brands, search.brand),
+  traffic: oneOf(trafficTypeNames, search.traffic),
   messages: countIn(search.messages, MOST_MESSAGES),
-  parts: countIn(search.parts, 100),
+  parts: countIn(search.parts, MOST_PARTS),
   volume: countIn(search.volume, MOST_MESSAGES),
 })
 
@@ -48,20 +52,26 @@ export const usual = {
 } as const
 
 export function calculationQuery(company: number | undefined, question: Question) {
-  const asked = { ...usual, ...Object.fromEntries(Object.entries(question).filter(([, value]) => value !== undefined)) }
-  const { channel, sender, brand, traffic, partner, ...rest } = asked as Required<Question>
-  const given = {
-    ...rest,
-    channelType: channel,
-    senderType: sender,
-    brand,
-    trafficType: traffic,
-    ...(company === undefined ? (partner ? { partnerId: partner } : {}) : { companyId: company }),
-  }
-  const query = new URLSearchParams(Object.entries(given).map(([name, value]) => [name, String(value)]))
+  const query = new URLSearchParams(given(company, question))
   return queryOptions({
     queryKey: ['tariffs', 'calculation', String(query)],
     queryFn: () => ask<CalculationAnswer>('GET', `/prices/calculation?${query}`),
     placeholderData: before => before,
   })
+}
+
+function given(company: number | undefined, question: Question): string[][] {
+  const all = {
+    channelType: question.channel ?? usual.channel,
+    country: question.country ?? usual.country,
+    senderType: question.sender ?? usual.sender,
+    brand: question.brand ?? usual.brand,
+    trafficType: question.traffic ?? usual.traffic,
+    messages: question.messages ?? usual.messages,
+    parts: question.parts ?? usual.parts,
+    volume: question.volume,
+    companyId: company,
+    partnerId: company === undefined ? question.partner || undefined : undefined,
+  }
+  return Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
 }

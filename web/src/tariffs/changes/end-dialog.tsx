@@ -12,10 +12,10 @@ import { tomorrowIn } from '../names.ts'
 import { type OpenedTariff, TARIFFS, type Tariff } from '../tariffs.ts'
 import { DayField } from './day-field.tsx'
 
-type Props = { data: OpenedTariff; tariff: Tariff; onClose(): void }
+type Props = { data: OpenedTariff; partner: { partnerId: number }; tariff: Tariff; onClose(): void }
 
 /** Ends the own tariff of a partner. The general tariff is valid afterwards. */
-export function EndDialog({ data: { partner, version, zone }, tariff, onClose }: Props) {
+export function EndDialog({ data: { version, zone }, partner: { partnerId }, tariff, onClose }: Props) {
   const words = useWords()
   const { say } = words
   const [from, setFrom] = useState<string | null>(() => tomorrowIn(zone))
@@ -27,11 +27,11 @@ export function EndDialog({ data: { partner, version, zone }, tariff, onClose }:
       await client.invalidateQueries({ queryKey: TARIFFS })
       tellDone(say('tariffs.ended'))
       onClose()
-      await navigate({ to: '/tariffs', search: { book: partner!.partnerId } as never })
+      await navigate({ to: '/tariffs', search: { book: partnerId } as never })
     },
   })
   const { senderType, brand, trafficType } = tariff
-  const place = { partnerId: partner!.partnerId, senderType, brand, trafficType }
+  const place = { partnerId, senderType, brand, trafficType }
   return (
     <Dialog
       title={say('tariffs.end.title')}

@@ -47,28 +47,11 @@ function Import({ data }: { data: Book }) {
   const [file, setFile] = useState<{ name: string; text: string }>()
   const [from, setFrom] = useState<string | null>(() => tomorrowIn(data.zone))
   const [replaces, setReplaces] = useState(false)
-  const client = useQueryClient()
-  const navigate = useNavigate()
-  const owner = data.partner ? { partnerId: data.partner.partnerId } : {}
-  const question = { ...owner, text: file?.text ?? '', from: from || null, replaces }
-  const check = useQuery({
-    queryKey: [...TARIFFS, 'check', question],
-    queryFn: () => ask<ImportAnswer>('POST', '/tariffs/import/check', question),
-    enabled: file !== undefined,
-    retry: false,
-  })
-  const apply = useMutation({
-    mutationFn: (version: string) => ask<void>('POST', '/tariffs/import', { ...question, version }),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: TARIFFS })
-      tellDone(say('tariffs.imported'))
-      await navigate({ to: '/tariffs', search: { book: data.partner?.partnerId } as never })
-    },
-    onError: () => check.refetch(),
-  })
+  const { check, apply } = useImport(data, file && { text: file.text, from: from || null, replaces })
   const read = async ([chosen]: File[]) => {
+    if (!chosen) return
     apply.reset()
-    setFile({ name: chosen!.name, text: await chosen!.text() })
+    setFile({ name: chosen.name, text: await chosen.text() })
   }
   return (
     <>
@@ -82,14 +65,7 @@ function Import({ data }: { data: Book }) {
       {file && (
         <div className={styles.options}>
           <DayField zone={data.zone} value={from} isCounted={check.data?.kind !== 'prices'} onChange={setFrom} />
-          <Switch
-            label={say('tariffs.import.replaces')}
-            description={say(
-              check.data?.kind === 'prices' ? 'tariffs.import.replacesPrices.note' : 'tariffs.import.replaces.note',
-            )}
-            checked={replaces}
-            onChange={({ currentTarget }) => setReplaces(currentTarget.checked)}
-          />
+          <ReplaceSwitch isOfPrices={check.data?.kind === 'prices'} isOn={replaces} onChange={setReplaces} />
         </div>
       )}
       {apply.isError && <FormProblem>{describeFileProblem(words, apply.error)}</FormProblem>}
@@ -103,23 +79,69 @@ function Import({ data }: { data: Book }) {
         />
       )}
       {file && check.isPending && <BoneRows />}
-      {!file && (
-        <p className={`note ${styles.below}`}>
-          {say('tariffs.import.advice')}{' '}
-          <a href={exportAddress(data.partner?.partnerId)} download className="link">
-            {say('tariffs.import.ofTariffs')}
-          </a>
-          {!data.partner && (
-            <>
-              ,{' '}
-              <a href={pricesExportAddress()} download className="link">
-                {say('tariffs.import.ofPrices')}
-              </a>
-            </>
-          )}
-        </p>
-      )}
+      {!file && <Advice partnerId={data.partner?.partnerId} />}
     </>
+  )
+}
+
+type ImportOptions = { text: string; from: string | null; replaces: boolean }
+
+/** `check` computes the changes of the file, `apply` imports them. */
+function useImport({ partner }: Book, options: ImportOptions | undefined) {
+  const { say } = useWords()
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const question = { ...(partner && { partnerId: partner.partnerId }), ...options }
+  const check = useQuery({
+    queryKey: [...TARIFFS, 'check', question],
+    queryFn: () => ask<ImportAnswer>('POST', '/tariffs/import/check', question),
+    enabled: options !== undefined,
+    retry: false,
+  })
+  const apply = useMutation({
+    mutationFn: (version: string) => ask<void>('POST', '/tariffs/import', { ...question, version }),
+    onSuccess: async () => {
+      await client.invalidateQueries({ queryKey: TARIFFS })
+      tellDone(say('tariffs.imported'))
+      await navigate({ to: '/tariffs', search: { book: partner?.partnerId } as never })
+    },
+    onError: () => check.refetch(),
+  })
+  return { check, apply }
+}
+
+type SwitchProps = { isOfPrices: boolean; isOn: boolean; onChange(isOn: boolean): void }
+
+function ReplaceSwitch({ isOfPrices, isOn, onChange }: SwitchProps) {
+  const { say } = useWords()
+  return (
+    <Switch
+      label={say('tariffs.import.replaces')}
+      description={say(isOfPrices ? 'tariffs.import.replacesPrices.note' : 'tariffs.import.replaces.note')}
+      checked={isOn}
+      onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+    />
+  )
+}
+
+/** Offers the present tariffs as files, because they are the best start for a new file. */
+function Advice({ partnerId }: { partnerId: number | undefined }) {
+  const { say } = useWords()
+  return (
+    <p className={`note ${styles.below}`}>
+      {say('tariffs.import.advice')}{' '}
+      <a href={exportAddress(partnerId)} download className="link">
+        {say('tariffs.import.ofTariffs')}
+      </a>
+      {partnerId === undefined && (
+        <>
+          ,{' '}
+          <a href={pricesExportAddress()} download className="link">
+            {say('tariffs.import.ofPrices')}
+          </a>
+        </>
+      )}
+    </p>
   )
 }
 

@@ -45,9 +45,7 @@ export function PriceDialog({ price, countries, zone, onClose }: Props) {
   const words = useWords()
   const { say } = words
   const nameOf = usePriceName()
-  const choices = countries
-    .map(value => ({ value, label: nameOf({ channelType: 'SMS', country: value }) }))
-    .sort((a, b) => a.label.localeCompare(b.label))
+  const choices = useCountryChoices(countries)
   const [country, setCountry] = useState(price?.country ?? choices[0]?.value ?? null)
   const [value, setValue] = useState(price?.price == null ? '' : String(price.price))
   const [isEnded, setIsEnded] = useState(false)
@@ -56,26 +54,13 @@ export function PriceDialog({ price, countries, zone, onClose }: Props) {
   const place: Place = price ?? { channelType: 'SMS', country }
   const typed = value.trim().replace(',', '.')
   const isWrong = !isEnded && !isPrice(typed)
-  const client = useQueryClient()
-  const save = useMutation({
-    mutationFn: (change: OtherPriceChange) => ask<void>('POST', '/tariffs/prices/changes', change),
-    onSuccess: async () => {
-      await client.invalidateQueries({ queryKey: TARIFFS })
-      tellDone(say(from === null ? 'tariffs.changed.now' : 'tariffs.changed.later'))
-      onClose()
-    },
-  })
+  const save = useSave(onClose)
   const submit = () => {
     setIsChecked(true)
     if (isWrong) return
     const { channelType, country } = place
-    save.mutate({
-      channelType,
-      country,
-      version: price?.version ?? '',
-      from: from || null,
-      price: isEnded ? null : typed,
-    })
+    const version = price?.version ?? ''
+    save.mutate({ channelType, country, version, from: from || null, price: isEnded ? null : typed })
   }
   const mayEnd = price?.country != null && price.country !== ELSEWHERE
   return (
@@ -96,27 +81,75 @@ export function PriceDialog({ price, countries, zone, onClose }: Props) {
           onChange={({ currentTarget }) => setCountry(currentTarget.value)}
         />
       )}
-      <TextInput
-        label={say(place.country === null ? 'tariffs.price.message' : 'tariffs.price.part')}
-        inputMode="decimal"
-        autoComplete="off"
-        data-autofocus
-        maxLength={20}
-        disabled={isEnded}
+      <PriceField
         value={value}
-        error={isChecked && isWrong && say('tariffs.problem.price')}
-        onChange={({ currentTarget }) => setValue(currentTarget.value)}
+        isOfMessage={place.country === null}
+        isDisabled={isEnded}
+        isWrong={isChecked && isWrong}
+        onChange={setValue}
       />
-      {mayEnd && (
-        <Checkbox
-          label={say('tariffs.price.end')}
-          description={say('tariffs.price.end.note')}
-          checked={isEnded}
-          onChange={({ currentTarget }) => setIsEnded(currentTarget.checked)}
-        />
-      )}
+      {mayEnd && <EndCheckbox isEnded={isEnded} onChange={setIsEnded} />}
       <DayField zone={zone} value={from} isCounted={false} onChange={setFrom} />
     </Dialog>
+  )
+}
+
+/** Countries with their names, sorted by name. */
+function useCountryChoices(countries: string[]) {
+  const nameOf = usePriceName()
+  return countries
+    .map(value => ({ value, label: nameOf({ channelType: 'SMS', country: value }) }))
+    .sort((a, b) => a.label.localeCompare(b.label))
+}
+
+function useSave(onClose: () => void) {
+  const { say } = useWords()
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (change: OtherPriceChange) => ask<void>('POST', '/tariffs/prices/changes', change),
+    onSuccess: async (_, { from }) => {
+      await client.invalidateQueries({ queryKey: TARIFFS })
+      tellDone(say(from === null ? 'tariffs.changed.now' : 'tariffs.changed.later'))
+      onClose()
+    },
+  })
+}
+
+type PriceFieldProps = {
+  value: string
+  /** SMS prices are per part, prices of other channels per message. */
+  isOfMessage: boolean
+  isDisabled: boolean
+  isWrong: boolean
+  onChange(value: string): void
+}
+
+function PriceField({ value, isOfMessage, isDisabled, isWrong, onChange }: PriceFieldProps) {
+  const { say } = useWords()
+  return (
+    <TextInput
+      label={say(isOfMessage ? 'tariffs.price.message' : 'tariffs.price.part')}
+      inputMode="decimal"
+      autoComplete="off"
+      data-autofocus
+      maxLength={20}
+      disabled={isDisabled}
+      value={value}
+      error={isWrong && say('tariffs.problem.price')}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    />
+  )
+}
+
+function EndCheckbox({ isEnded, onChange }: { isEnded: boolean; onChange(isEnded: boolean): void }) {
+  const { say } = useWords()
+  return (
+    <Checkbox
+      label={say('tariffs.price.end')}
+      description={say('tariffs.price.end.note')}
+      checked={isEnded}
+      onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+    />
   )
 }
 

@@ -3,6 +3,7 @@ import { useElementSize } from '@mantine/hooks'
 import { useState } from 'react'
 import { useFormats } from '../../format.ts'
 import chart from '../../parts/charts/chart.module.css'
+import { GridLines } from '../../parts/charts/grid-lines.tsx'
 import { scaleOf } from '../../parts/charts/scale.ts'
 import { useWords } from '../../words/words.ts'
 import styles from '../verification.module.css'
@@ -27,7 +28,7 @@ export default function DaysChart({ days }: { days: Day[] }) {
       {days.every(({ sent, confirmed }) => sent + confirmed === 0) && (
         <p className={chart.chartEmpty}>{say('verification.chart.empty')}</p>
       )}
-      {day && <Tip day={day} isLeft={pointed! >= days.length / 2} />}
+      {day && <Tip day={day} isLeft={days.indexOf(day) >= days.length / 2} />}
       <VisuallyHidden>
         <DaysTable days={days} />
       </VisuallyHidden>
@@ -48,16 +49,10 @@ type BarsProps = {
 
 function Bars({ days, width, height, pointed, onPoint }: BarsProps) {
   const { say } = useWords()
-  const { number } = useFormats()
-  const names = useNames()
-  const base = height - EDGE.bottom
-  const step = (width - EDGE.left) / days.length
-  const bar = Math.max(1, step * 0.6)
-  const { top, lines } = scaleOf(Math.max(...days.map(heightIn)))
-  const tall = (count: number) => (count / top) * (base - EDGE.top)
+  const scale = scaleIn({ days, width, height })
+  const { base, step } = scale
   const placeAt = (x: number) =>
     x < EDGE.left ? undefined : Math.min(days.length - 1, Math.floor((x - EDGE.left) / step))
-  const every = Math.ceil(LABEL_WIDTH / step)
   return (
     <svg
       className={chart.chart}
@@ -68,62 +63,66 @@ function Bars({ days, width, height, pointed, onPoint }: BarsProps) {
       onMouseMove={({ nativeEvent }) => onPoint(placeAt(nativeEvent.offsetX))}
       onMouseLeave={() => onPoint(undefined)}
     >
-      {lines.map(line => (
-        <g key={line}>
-          <path className={chart.grid} d={`M${EDGE.left} ${Math.round(base - tall(line))}.5H${width}`} />
-          <text x={EDGE.left - 8} y={base - tall(line) + 4} textAnchor="end">
-            {number(line)}
-          </text>
-        </g>
+      <GridLines left={EDGE.left} width={width} base={base} lines={scale.lines} tall={scale.tall} />
+      {days.map((day, place) => (
+        <DayBar key={day.day} day={day} place={place} scale={scale} isPointed={pointed === place} />
       ))}
-      {days.map((day, place) => {
-        const x = EDGE.left + place * step
-        const [confirmed, rest] = [tall(day.confirmed), tall(unconfirmed(day))]
-        const above = confirmed > 0 ? confirmed + GAP : 0
-        return (
-          <g key={day.day}>
-            <rect
-              className={pointed === place ? chart.pointed : chart.column}
-              x={x}
-              y={EDGE.top}
-              width={step}
-              height={base - EDGE.top}
-            />
-            <rect
-              className={styles.confirmed}
-              x={x + (step - bar) / 2}
-              y={base - confirmed}
-              width={bar}
-              height={confirmed}
-              rx={1}
-            />
-            <rect
-              className={styles.sentOnly}
-              x={x + (step - bar) / 2}
-              y={base - above - rest}
-              width={bar}
-              height={rest}
-              rx={1}
-            />
-          </g>
-        )
-      })}
       <path className={chart.base} d={`M${EDGE.left} ${base}.5H${width}`} />
-      {days.map(
-        ({ day }, place) =>
-          (days.length - 1 - place) % every === 0 && (
-            <text
-              key={day}
-              x={EDGE.left + (place + 0.5) * step}
-              y={height - 6}
-              textAnchor={place === days.length - 1 && step < LABEL_WIDTH / 2 ? 'end' : 'middle'}
-              className={place === days.length - 1 ? chart.day : undefined}
-            >
-              {names.day(day)}
-            </text>
-          ),
-      )}
+      <DayLabels days={days} step={step} height={height} />
     </svg>
+  )
+}
+
+type Scale = ReturnType<typeof scaleIn>
+
+function scaleIn({ days, width, height }: Pick<BarsProps, 'days' | 'width' | 'height'>) {
+  const base = height - EDGE.bottom
+  const { top, lines } = scaleOf(Math.max(...days.map(heightIn)))
+  const tall = (count: number) => (count / top) * (base - EDGE.top)
+  return { base, lines, tall, step: (width - EDGE.left) / days.length }
+}
+
+type DayBarProps = { day: Day; place: number; scale: Scale; isPointed: boolean }
+
+function DayBar({ day, place, scale: { base, step, tall }, isPointed }: DayBarProps) {
+  const x = EDGE.left + place * step
+  const width = Math.max(1, step * 0.6)
+  const bar = { x: x + (step - width) / 2, width, rx: 1 }
+  const [confirmed, rest] = [tall(day.confirmed), tall(unconfirmed(day))]
+  const above = confirmed > 0 ? confirmed + GAP : 0
+  return (
+    <g>
+      <rect
+        className={isPointed ? chart.pointed : chart.column}
+        x={x}
+        y={EDGE.top}
+        width={step}
+        height={base - EDGE.top}
+      />
+      <rect className={styles.confirmed} {...bar} y={base - confirmed} height={confirmed} />
+      <rect className={styles.sentOnly} {...bar} y={base - above - rest} height={rest} />
+    </g>
+  )
+}
+
+/** Labels as many days as fit, counted from the last day. */
+function DayLabels({ days, step, height }: { days: Day[]; step: number; height: number }) {
+  const names = useNames()
+  const every = Math.ceil(LABEL_WIDTH / step)
+  const isLast = (place: number) => place === days.length - 1
+  return days.map(
+    ({ day }, place) =>
+      (days.length - 1 - place) % every === 0 && (
+        <text
+          key={day}
+          x={EDGE.left + (place + 0.5) * step}
+          y={height - 6}
+          textAnchor={isLast(place) && step < LABEL_WIDTH / 2 ? 'end' : 'middle'}
+          className={isLast(place) ? chart.day : undefined}
+        >
+          {names.day(day)}
+        </text>
+      ),
   )
 }
 
