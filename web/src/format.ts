@@ -14,6 +14,8 @@ export function formatsOf(language: Language) {
     number: (value: number) => withMinus(number(value)),
     /** With kopecks. The currency sign follows a no-break space in both languages. */
     money: (value: number, currency: string) => `${withMinus(amount(value))}\u00a0${signOfCurrency(locale, currency)}`,
+    /** The sign of a currency, for the head of a column. */
+    sign: (currency: string) => signOfCurrency(locale, currency),
     /** The separators of a number field. */
     separators: separators[language],
     /** Without the Russian `г.` after a year. */

@@ -17,7 +17,9 @@ void drawPage() // without `await`: the scripts of a page import this module, so
 async function drawPage() {
   const nonce = publishNonce()
   await Promise.all([showLanguage(languageOfDevice()), router.load(), loadScriptsOfPage()])
-  createRoot(document.getElementById('root')!).render(
+  const root = document.getElementById('root')
+  if (!root) throw new Error('The index has no element with the id "root"')
+  createRoot(root).render(
     <StrictMode>
       <App nonce={nonce} />
     </StrictMode>,

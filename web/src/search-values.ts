@@ -6,7 +6,7 @@
 export const oneOf = <T extends string>(known: readonly T[], value: unknown): T | undefined =>
   known.find(one => one === value)
 
-export const textIn = (value: unknown, most: number): string | undefined =>
+export const textIn = (value: unknown, most = Number.POSITIVE_INFINITY): string | undefined =>
   typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, most) || undefined : undefined
 
 export const integerIn = (value: unknown): number | undefined =>

@@ -6,7 +6,8 @@ import { chooseLanguage, languageNames, useWords } from '../words/words.ts'
 import styles from './account.module.css'
 import { useSavePreferences } from './preferences.ts'
 
-const classNames = { root: styles.choice!, indicator: styles.choiceIndicator!, label: styles.choiceLabel! }
+const { choice = '', choiceIndicator = '', choiceLabel = '' } = styles
+const classNames = { root: choice, indicator: choiceIndicator, label: choiceLabel }
 const OF_BROWSER = 'browser'
 
 /** Applies language and theme at once and stores them for the person. */
@@ -16,8 +17,8 @@ export function LookForm() {
   const save = useSavePreferences()
   const { setColorScheme } = useMantineColorScheme()
 
-  const takeLanguage = async (value: string) => {
-    const language = value === OF_BROWSER ? null : (value as Language)
+  const takeLanguage = async (value: Language | typeof OF_BROWSER) => {
+    const language = value === OF_BROWSER ? null : value
     await chooseLanguage(language)
     save.mutate({ language })
   }
@@ -30,7 +31,7 @@ export function LookForm() {
     <div className={styles.form}>
       <div>
         <p className={styles.label}>{say('account.look.language')}</p>
-        <SegmentedControl
+        <SegmentedControl<Language | typeof OF_BROWSER>
           fullWidth
           withItemsBorders={false}
           classNames={classNames}
@@ -45,13 +46,13 @@ export function LookForm() {
       </div>
       <div>
         <p className={styles.label}>{say('theme.label')}</p>
-        <SegmentedControl
+        <SegmentedControl<Theme>
           fullWidth
           withItemsBorders={false}
           classNames={classNames}
           aria-label={say('theme.label')}
           value={me.theme}
-          onChange={value => takeTheme(value as Theme)}
+          onChange={takeTheme}
           data={(['auto', 'light', 'dark'] as const).map(theme => ({ value: theme, label: say(`theme.${theme}`) }))}
         />
       </div>

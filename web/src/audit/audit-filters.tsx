@@ -1,10 +1,11 @@
 import { NativeSelect, TextInput, UnstyledButton } from '@mantine/core'
 import { type FormEvent, useEffect, useState } from 'react'
 import { Icon } from '../parts/content/icon.tsx'
+import { oneOf } from '../search-values.ts'
 import { useWords } from '../words/words.ts'
 import styles from './audit.module.css'
 import { useFilter, type What } from './audit.ts'
-import { whatsByKind } from './whats.ts'
+import { changesByKind } from './changes-by-kind.ts'
 
 /** All filters are in the URL, so that a person can send a filtered list to a colleague. */
 export function AuditFilters({ whats }: { whats: readonly What[] }) {
@@ -16,10 +17,10 @@ export function AuditFilters({ whats }: { whats: readonly What[] }) {
       <NativeSelect
         aria-label={say('audit.filter.what')}
         value={what ?? ''}
-        onChange={({ currentTarget }) => change({ what: (currentTarget.value || undefined) as What | undefined })}
+        onChange={({ currentTarget }) => change({ what: oneOf(whats, currentTarget.value) })}
       >
         <option value="">{say('audit.filter.anything')}</option>
-        {whatsByKind(whats).map(([kind, ofKind]) => (
+        {changesByKind(whats).map(([kind, ofKind]) => (
           <optgroup key={kind} label={say(`audit.kind.${kind}`)}>
             {ofKind.map(one => (
               <option key={one} value={one}>

@@ -2,6 +2,7 @@ import { infiniteQueryOptions } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { AuditAnswer, AuditEntry, What } from '../../../src/http/cabinet/service/audit.ts'
 import { ask, type Wire } from '../api.ts'
+import { dayIn, startOfDay, textIn } from '../search-values.ts'
 
 export type Entry = Wire<AuditEntry>
 export type { What }
@@ -15,18 +16,12 @@ export type AuditFilter = {
   to?: string | undefined
 }
 
-const isDay = (value: unknown): value is string =>
-  typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value))
-
-const textOf = (value: unknown): string | undefined =>
-  typeof value === 'string' || typeof value === 'number' ? String(value) || undefined : undefined
-
 export const readFilter = (search: Record<string, unknown>): AuditFilter => ({
-  person: textOf(search.person),
-  what: textOf(search.what) as What | undefined,
-  subject: textOf(search.subject),
-  from: isDay(search.from) ? search.from : undefined,
-  to: isDay(search.to) ? search.to : undefined,
+  person: textIn(search.person),
+  what: textIn(search.what) as What | undefined,
+  subject: textIn(search.subject),
+  from: dayIn(search.from),
+  to: dayIn(search.to),
 })
 
 /** The filter in the URL, and a function that changes it. */
@@ -50,15 +45,9 @@ function questionOf(company: number | undefined, { from, to, ...others }: AuditF
   const given = {
     ...others,
     companyId: company === undefined ? undefined : String(company),
-    from: from && startOf(from, 0),
-    to: to && startOf(to, 1),
+    from: from && startOfDay(from, 0),
+    to: to && startOfDay(to, 1),
     after: after || undefined,
   }
   return new URLSearchParams(Object.entries(given).filter((pair): pair is [string, string] => pair[1] !== undefined))
-}
-
-/** Midnight in the time zone of the reader, `later` days after the day. */
-function startOf(day: string, later: number): string {
-  const [year, month, date] = day.split('-').map(Number) as [number, number, number]
-  return new Date(year, month - 1, date + later).toISOString()
 }

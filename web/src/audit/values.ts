@@ -1,4 +1,5 @@
-import { type SenderStatus, senderStatuses } from '../../../src/domain/senders/sender.ts'
+import { senderStatuses } from '../../../src/domain/senders/sender.ts'
+import { oneOf } from '../search-values.ts'
 import { useWords } from '../words/words.ts'
 import type { Entry } from './audit.ts'
 
@@ -67,17 +68,8 @@ const known = [
   'price',
 ] as const
 
-type KnownField = (typeof known)[number]
-const isKnown = (field: string): field is KnownField => (known as readonly string[]).includes(field)
-
 const roles = ['owner', 'sender', 'finance', 'viewer', 'manager', 'admin', 'moderator', 'support'] as const
-const isRole = (value: unknown): value is (typeof roles)[number] => (roles as readonly unknown[]).includes(value)
-
-const isReviewState = (value: unknown): value is SenderStatus => (senderStatuses as readonly unknown[]).includes(value)
-
 const statuses = ['ACTIVE', 'DISABLED', 'CREATED', 'STARTED', 'STOPPED', 'COMPLETED'] as const
-const isStatus = (value: unknown): value is (typeof statuses)[number] =>
-  (statuses as readonly unknown[]).includes(value)
 
 /** Names and values of fields, translated where a translation exists. */
 export function useValues() {
@@ -94,12 +86,20 @@ export function useValues() {
         .join(', ')
     return String(value)
   }
+  const roleOf = (value: unknown) => {
+    const role = oneOf(roles, value)
+    return role && say(`role.${role}`)
+  }
+  const statusOf = (value: unknown) => {
+    const [review, status] = [oneOf(senderStatuses, value), oneOf(statuses, value)]
+    return review ? say(`review.status.${review}`) : status && say(`audit.status.${status}`)
+  }
   return {
-    nameOf: (field: string) => (isKnown(field) ? say(`audit.field.${field}`) : field),
-    textOf: (field: string, value: unknown) => {
-      if (field === 'role' && isRole(value)) return say(`role.${value}`)
-      if (field === 'status' && isReviewState(value)) return say(`review.status.${value}`)
-      return field === 'status' && isStatus(value) ? say(`audit.status.${value}`) : textOf(value)
+    nameOf: (field: string) => {
+      const name = oneOf(known, field)
+      return name ? say(`audit.field.${name}`) : field
     },
+    textOf: (field: string, value: unknown) =>
+      (field === 'role' && roleOf(value)) || (field === 'status' && statusOf(value)) || textOf(value),
   }
 }

@@ -43,7 +43,7 @@ export function ImportDialog({ companyId, onClose }: { companyId: number; onClos
             note={say('blacklist.import.kinds')}
             button={say('blacklist.import.choose')}
             accept=".csv,.txt,.tsv,.xlsx"
-            onFiles={([file]) => start(file!)}
+            onFiles={([file]) => file && start(file)}
           />
         </>
       )}

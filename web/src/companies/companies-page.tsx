@@ -1,7 +1,7 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { companyOrders } from '../../../src/domain/companies/company.ts'
+import { companyOrders, companyStatuses } from '../../../src/domain/companies/company.ts'
 import { AttentionList } from '../overview/attention.tsx'
 import { Figures } from '../overview/figures.tsx'
 import { type Attention, overviewQuery } from '../overview/overview.ts'
@@ -13,6 +13,7 @@ import { SearchField } from '../parts/lists/search-field.tsx'
 import { Blank } from '../parts/pages/blank.tsx'
 import { ErrorState } from '../parts/pages/error-state.tsx'
 import { PageHead } from '../parts/pages/page-head.tsx'
+import { oneOf } from '../search-values.ts'
 import { useMe } from '../session.ts'
 import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
@@ -29,7 +30,7 @@ export function CompaniesPage() {
   const mayChange = useMe().rights.includes('companies.change')
   const overview = useQuery(overviewQuery(undefined)).data
   const setMaking = (isOpen: boolean) =>
-    void navigate({ to: '/companies', search: { ...search, new: isOpen || undefined } as never, replace: true })
+    void navigate({ to: '/companies', search: { ...search, new: isOpen || undefined }, replace: true })
   return (
     <>
       <PageHead
@@ -103,7 +104,7 @@ function Filters({ search }: { search: CompaniesSearch }) {
   const navigate = useNavigate()
   const maySeeMoney = useMe().rights.includes('money.see')
   const show = (change: CompaniesSearch) =>
-    void navigate({ to: '/companies', search: { ...search, ...firstPage, ...change } as never, replace: true })
+    void navigate({ to: '/companies', search: { ...search, ...firstPage, ...change }, replace: true })
   return (
     <div className={styles.filters}>
       <div className={styles.search}>
@@ -117,7 +118,7 @@ function Filters({ search }: { search: CompaniesSearch }) {
       <NativeSelect
         aria-label={say('companies.status')}
         value={search.status ?? ''}
-        onChange={({ currentTarget: { value } }) => show({ status: (value || undefined) as CompaniesSearch['status'] })}
+        onChange={({ currentTarget: { value } }) => show({ status: oneOf(companyStatuses, value) })}
         data={[
           { value: '', label: say('companies.status.any') },
           { value: 'ACTIVE', label: say('companies.status.ACTIVE') },

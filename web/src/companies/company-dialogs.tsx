@@ -84,7 +84,7 @@ export function EditDialog(props: Props) {
   )
 }
 
-/** The budget. Staff also set the billing mode, the rate limit and the status of the company. */
+/** The budget. Staff also set the billing mode, the rate limit, and whether the company gets inbound messages. */
 export function LimitsDialog(props: Props) {
   const words = useWords()
   const { say } = words
@@ -112,11 +112,11 @@ export function LimitsDialog(props: Props) {
       <BudgetField value={budget} onChange={budget => kept.change({ budget })} />
       {isStaff && (
         <>
-          <SegmentedControl
+          <SegmentedControl<typeof billing>
             fullWidth
             aria-label={say('companies.billing')}
             value={billing}
-            onChange={value => kept.change({ billing: value as typeof billing })}
+            onChange={value => kept.change({ billing: value })}
             data={(['POSTPAID', 'PREPAID'] as const).map(value => ({
               value,
               label: say(`companies.billing.${value}`),
@@ -146,10 +146,17 @@ export function LimitsDialog(props: Props) {
   )
 }
 
-const limitsOf = ({ account, partsPerSecond, inbound }: WholeCompany) => ({
-  budget: (account?.budget ?? '') as string | number,
+type Limits = {
+  budget: string | number
+  billing: NonNullable<WholeCompany['account']>['billing']
+  rate: string | number
+  inbound: boolean
+}
+
+const limitsOf = ({ account, partsPerSecond, inbound }: WholeCompany): Limits => ({
+  budget: account?.budget ?? '',
   billing: account?.billing ?? 'POSTPAID',
-  rate: (partsPerSecond ?? '') as string | number,
+  rate: partsPerSecond ?? '',
   inbound,
 })
 

@@ -25,7 +25,7 @@ export function useCompanyForm(needsPartner: boolean) {
   const { draft: form } = kept
   const [mistakes, setMistakes] = useState<Mistakes>({})
   const set = <Field extends keyof CompanyForm>(field: Field, value: CompanyForm[Field]) => {
-    kept.change({ [field]: value } as Partial<CompanyForm>)
+    kept.change(now => ({ ...now, [field]: value }))
     setMistakes(before => ({ ...before, [field]: undefined }))
   }
   /** The company to send. While a value is invalid it returns undefined and the fields show the mistakes. */

@@ -51,7 +51,7 @@ function Content({ company }: { company: WholeCompany }) {
       />
       <div className={columns.columns}>
         <div>
-          {company.account && <MoneySection company={company} />}
+          {company.account && <MoneySection company={company} account={company.account} />}
           <TodaySection company={company} />
           {rights.includes('people.see') && <PeopleSection companyId={company.companyId} />}
           <DocumentsSection companyId={company.companyId} />
@@ -122,11 +122,13 @@ function Actions({ company, onTask }: { company: WholeCompany; onTask(task: Task
   )
 }
 
-function MoneySection({ company }: { company: WholeCompany }) {
+type MoneyProps = { company: WholeCompany; account: NonNullable<WholeCompany['account']> }
+
+function MoneySection({ company, account }: MoneyProps) {
   const { say } = useWords()
   const { money } = useFormats()
   const { month } = useClock(company.zone)
-  const { spent, reserved, balance, budget, currency, billing } = company.account!
+  const { spent, reserved, balance, budget, currency, billing } = account
   const free = budget === null ? null : Math.max(0, budget - spent - reserved)
   return (
     <Section
@@ -223,7 +225,7 @@ function DocumentsSection({ companyId }: { companyId: number }) {
         <ul className={styles.rows}>
           {documents.slice(0, MOST_SHOWN).map(({ id, filename, createdAt }) => (
             <li key={id}>
-              <Link to="/documents" search={{ company: companyId, open: id } as never} className={styles.rowName}>
+              <Link to="/documents" search={{ company: companyId, open: id }} className={styles.rowName}>
                 <Icon name="doc" />
                 {filename}
               </Link>

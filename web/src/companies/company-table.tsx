@@ -51,12 +51,7 @@ function CompanyRow({ company, zone, hasMoney }: { company: Shown; zone: string;
   return (
     <tr>
       <td className={table.title}>
-        <Link
-          className={table.main}
-          to="/companies/$companyId"
-          params={{ companyId }}
-          search={{ company: companyId } as never}
-        >
+        <Link className={table.main} to="/companies/$companyId" params={{ companyId }} search={{ company: companyId }}>
           {company.name}
         </Link>
         <SubLine company={company} />

@@ -175,7 +175,7 @@ function OpenDocument({ companyId, documents }: Props) {
       title={document.filename}
       onClose={() => void navigate({ to: '/documents', search: before => ({ ...before, open: undefined }) })}
       closeButtonProps={{ 'aria-label': say('app.close') }}
-      classNames={{ title: styles.viewTitle! }}
+      classNames={{ title: styles.viewTitle ?? '' }}
     >
       <DocumentView companyId={companyId} document={document} />
       <div className={styles.viewActions}>

@@ -1,4 +1,6 @@
+import { brandNames } from '../parts/names/operator-names.ts'
 import { useTrafficNames } from '../parts/names/traffic-names.ts'
+import { oneOf } from '../search-values.ts'
 import { useWords } from '../words/words.ts'
 import type { Gateway } from './gateways.ts'
 
@@ -22,7 +24,7 @@ export function useOperatorNames() {
   return (brands: string[]) =>
     brands.length === 0
       ? say('gateway.anyOperator')
-      : brands.map(brand => operator(brand === 'OTHER' ? null : (brand as 'MTS'))).join(', ')
+      : brands.map(brand => operator(oneOf(brandNames, brand) ?? null)).join(', ')
 }
 
 const known = ['simulator', 'smpp', 'whatsapp', 'telegram', 'telegram-gateway', 'http', 'push'] as const

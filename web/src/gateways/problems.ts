@@ -31,11 +31,11 @@ function fieldIn(told: string): string | undefined {
 }
 
 function inWords({ say }: Words, told: string): string | undefined {
-  const range = / must be (-?\d+) to (-?\d+)$/.exec(told)
-  if (range) return say('gateway.problem.range', { least: range[1]!, most: range[2]! })
+  const [, least, most] = / must be (-?\d+) to (-?\d+)$/.exec(told) ?? []
+  if (least && most) return say('gateway.problem.range', { least, most })
   const key = known.find(([pattern]) => pattern.test(told))?.[1]
-  const reached = /^Gateway .* could not be reached: (.*?)(\. The engines may hold .*)?$/s.exec(told)
-  if (reached) return `${troubleOf({ say }, reached[1]!)} ${reached[2] ? say('gateway.problem.binds') : ''}`.trim()
+  const [, trouble, binds] = /^Gateway .* could not be reached: (.*?)(\. The engines may hold .*)?$/s.exec(told) ?? []
+  if (trouble !== undefined) return `${troubleOf({ say }, trouble)} ${binds ? say('gateway.problem.binds') : ''}`.trim()
   return key && say(key)
 }
 

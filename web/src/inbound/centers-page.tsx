@@ -102,7 +102,7 @@ type DefaultProps = { companyId: number; rules: Rules; center: Center; onClose()
 /** Sends the default that the page showed, so that it does not overwrite a newer choice of another person. */
 function DefaultDialog({ companyId, rules, center: { name, centerId }, onClose }: DefaultProps) {
   const { say } = useWords()
-  const seen = rules.centers.find(({ isDefault }) => isDefault)!.centerId
+  const seen = rules.centers.find(({ isDefault }) => isDefault)?.centerId
   return (
     <ConfirmDialog
       title={say('inbound.center.make.title', { name })}

@@ -51,7 +51,8 @@ function Written({ companyId, search }: Props) {
     void navigate({ to: '/inbound', search: before => ({ ...before, ...changed }), replace: true })
   if (!data) return error ? <ErrorState error={error} onRetry={refetch} /> : <BoneRows rows={6} />
   const items = data.pages.flatMap(page => page.items)
-  const last = data.pages.at(-1)!
+  const last = data.pages.at(-1)
+  if (!last) return null
   const isFiltered = Object.values(search).some(value => value !== undefined)
   return (
     <>

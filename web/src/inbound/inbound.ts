@@ -10,7 +10,8 @@ import type {
   TrialAnswer,
 } from '../../../src/http/cabinet/messages/inbound.ts'
 import { ask, type Wire } from '../api.ts'
-import { boundsOfDays, dayIn } from '../messages/search.ts'
+import { boundsOfDays } from '../messages/search.ts'
+import { dayIn, integerIn, textIn } from '../search-values.ts'
 import { zoneOfReader } from '../words/intl.ts'
 
 export type Message = Wire<InboundMessageRow>
@@ -38,15 +39,11 @@ const lengths: Record<Period, number> = { hour: HOUR_MS, week: 7 * DAY_MS, month
 
 export const readInboundSearch = ({ q, center, period, from, to }: Record<string, unknown>): InboundSearch => ({
   q: textIn(q, 200),
-  center: Number.isSafeInteger(center) ? (center as number) : undefined,
+  center: integerIn(center),
   period: periods.find(known => known === period),
   from: dayIn(from),
   to: dayIn(to),
 })
-
-/** The router parses values of the URL as JSON, so a text of digits arrives as a number. */
-const textIn = (value: unknown, most: number) =>
-  typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, most) || undefined : undefined
 
 /** The message to test. Without a name no test runs. */
 export type TrialSearch = {

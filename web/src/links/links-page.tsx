@@ -48,7 +48,7 @@ function Links({ companyId }: { companyId: number }) {
   const isFiltered = search.q !== undefined || search.dispatch !== undefined
   if (items.length === 0 && !isFiltered)
     return <Blank drawing="bird" title={say('links.empty.title')} text={say('links.empty.text')} />
-  const isCut = data.pages.at(-1)!.isCut
+  const isCut = data.pages.at(-1)?.isCut === true
   return (
     <>
       {search.dispatch === undefined && (

@@ -7,6 +7,7 @@ import type {
   LinksAnswer,
 } from '../../../src/http/cabinet/messages/links.ts'
 import { ask, type Wire } from '../api.ts'
+import { integerIn, textIn } from '../search-values.ts'
 
 export type ShortLink = Wire<LinkRow>
 export type Page = Wire<LinksAnswer>
@@ -16,13 +17,9 @@ export type LinkSearch = { q?: string | undefined; dispatch?: number | undefined
 
 export const readLinkSearch = ({ q, dispatch, open }: Record<string, unknown>): LinkSearch => ({
   q: textIn(q, 200),
-  dispatch: Number.isSafeInteger(dispatch) ? (dispatch as number) : undefined,
+  dispatch: integerIn(dispatch),
   open: textIn(open, 32),
 })
-
-/** The router parses values of the URL as JSON, so a text of digits arrives as a number. */
-const textIn = (value: unknown, most: number) =>
-  typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, most) || undefined : undefined
 
 export const linksQuery = (companyId: number, { q, dispatch }: LinkSearch) =>
   infiniteQueryOptions({
@@ -49,8 +46,11 @@ export const clickedDispatchesQuery = (companyId: number) =>
   infiniteQueryOptions({
     queryKey: ['links', companyId, 'dispatches'],
     queryFn: ({ pageParam }) =>
-      ask<ClickedDispatchesAnswer>('GET', pathOf(companyId, '/dispatches', { before: pageParam?.toString() })),
-    initialPageParam: undefined as number | undefined,
+      ask<ClickedDispatchesAnswer>(
+        'GET',
+        pathOf(companyId, '/dispatches', { before: pageParam ? String(pageParam) : undefined }),
+      ),
+    initialPageParam: 0,
     getNextPageParam: ({ older }: Wire<ClickedDispatchesAnswer>) => older ?? undefined,
   })
 

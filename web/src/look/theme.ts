@@ -65,7 +65,7 @@ export const theme = createTheme({
 
 /** Mantine wants ten shades. The cabinet uses no shades: each colour has a name in `tokens.css`. */
 function same(colour: string): MantineColorsTuple {
-  return Array.from({ length: 10 }, () => colour) as unknown as MantineColorsTuple
+  return [colour, colour, colour, colour, colour, colour, colour, colour, colour, colour]
 }
 
 const variables = {

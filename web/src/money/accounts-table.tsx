@@ -14,7 +14,7 @@ import { accountsQuery, type CompanyAccount } from './money.ts'
 /** The accounts of all companies, the highest spending first. */
 export function AccountsTable() {
   const { say } = useWords()
-  const { page = 1 } = useSearch({ strict: false }) as { page?: number }
+  const { page = 1 } = useSearch({ strict: false })
   const { data, error, refetch } = useQuery(accountsQuery(page))
   if (!data) return error ? <ErrorState error={error} onRetry={refetch} /> : <BoneRows rows={5} />
   if (data.items.length === 0)
@@ -35,7 +35,7 @@ function Accounts({ accounts }: { accounts: CompanyAccount[] }) {
   )
   const [currency, ...others] = new Set(accounts.map(account => account.currency))
   const isOneCurrency = others.length === 0
-  const unit = isOneCurrency ? `, ${sign(currency!)}` : ''
+  const unit = currency !== undefined && isOneCurrency ? `, ${sign(currency)}` : ''
   const amountOf = (value: number, of: string) => (isOneCurrency ? amount(value) : `${amount(value)}\u00a0${sign(of)}`)
   return (
     <table className={`${table.table} ${styles.accounts}`}>
@@ -109,8 +109,7 @@ function AccountState({ account: { free, budget, balance } }: { account: Company
 function Pages({ page, hasMore }: { page: number; hasMore: boolean }) {
   const { say } = useWords()
   const navigate = useNavigate()
-  const show = (next: number) =>
-    void navigate({ to: '/money', search: { page: next === 1 ? undefined : next } as never })
+  const show = (next: number) => void navigate({ to: '/money', search: { page: next === 1 ? undefined : next } })
   if (page === 1 && !hasMore) return null
   return (
     <div className={styles.pages}>

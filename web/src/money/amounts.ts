@@ -6,14 +6,14 @@ import { locales, useWords } from '../words/words.ts'
 /** Formats amounts, days and months of the ledger. */
 export function useMoneyFormats() {
   const { language } = useWords()
-  const { money, number } = useFormats()
+  const { money, number, sign } = useFormats()
   const format = (options: Intl.DateTimeFormatOptions) => dateFormat(locales[language], { timeZone: 'UTC', ...options })
   const tenths = numberFormat(locales[language], { minimumFractionDigits: 1, maximumFractionDigits: 1 })
   const compact = numberFormat(language, { notation: 'compact', maximumSignificantDigits: 3 })
   return {
     money,
     number,
-    sign: (currency: string) => money(0, currency).split('\u00a0').at(-1)!,
+    sign,
     /** Short (`1.2M`) if the largest amount of the same group is long. */
     short: (amount: number, largest = amount) => (largest < LONG ? number(amount) : compact(amount)),
     share: (share: number) => `${tenths(share * 100)}\u00a0%`,

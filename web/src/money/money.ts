@@ -11,6 +11,7 @@ import type {
   StatementsAnswer,
 } from '../../../src/http/cabinet/money/money.ts'
 import { ask, type Wire } from '../api.ts'
+import { dayIn } from '../search-values.ts'
 
 export type Money = Wire<MoneyAnswer>
 export type Line = Wire<ListedLine>
@@ -33,7 +34,7 @@ export const MONEY = ['money'] as const
 const question = (companyId: number, given: Record<string, string | number | undefined> = {}) =>
   new URLSearchParams(
     Object.entries({ companyId, ...given }).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, String(value)] as [string, string]],
+      value === undefined ? [] : [[name, String(value)]],
     ),
   )
 
@@ -52,13 +53,10 @@ export const accountsQuery = (page: number) =>
 /** The filters in the URL. Days are in the billing zone. Both days are included. */
 export type LedgerFilter = { kind?: Kind | undefined; from?: string | undefined; to?: string | undefined }
 
-const isDay = (value: unknown): value is string =>
-  typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value))
-
 export const readLedgerFilter = (search: Record<string, unknown>): LedgerFilter => ({
   kind: kinds.find(kind => kind === search.kind),
-  from: isDay(search.from) ? search.from : undefined,
-  to: isDay(search.to) ? search.to : undefined,
+  from: dayIn(search.from),
+  to: dayIn(search.to),
 })
 
 export function useLedgerFilter() {

@@ -1,7 +1,7 @@
 import { useFormats } from '../format.ts'
 
 /** The sign of a currency, for the heads of columns. */
-export const useSign = (currency: string) => useFormats().money(0, currency).split('\u00a0').at(-1)!
+export const useSign = (currency: string) => useFormats().sign(currency)
 
 /** An amount with kopecks and without its sign: for columns whose head has it. */
 export function useAmount() {

@@ -1,7 +1,7 @@
+import { brandNames } from '../parts/names/operator-names.ts'
 import { useTrafficNames } from '../parts/names/traffic-names.ts'
 import { useWords } from '../words/words.ts'
 
-const brands = ['MTS', 'BEELINE', 'MEGAFON', 'TELE2'] as const
 export const brandIds = [1, 2, 3, 4, 0] as const
 
 /** The translated name of a brand. 0 is none of the four brands. */
@@ -9,16 +9,9 @@ export function useBrand() {
   const { say } = useWords()
   const names = useTrafficNames()
   return (brandId: number) => {
-    const brand = brands[brandId - 1]
+    const brand = brandNames[brandId - 1]
     return brand ? names.operator(brand) : say('numbering.noBrand')
   }
-}
-
-/** Translates the name of a brand as files write it. */
-export function useHolderName() {
-  const names = useTrafficNames()
-  return (operator: string) =>
-    (brands as readonly string[]).includes(operator) ? names.operator(operator as (typeof brands)[number]) : operator
 }
 
 /** `+7 916 000-00-01`, with no-break spaces and hyphens. */

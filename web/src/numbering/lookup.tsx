@@ -65,7 +65,7 @@ function Answer({ found }: { found: Found }) {
         <Pair name={say('numbering.number')}>{grouped(Number(found.digits))}</Pair>
         <Pair name={say('numbering.sentThrough')}>
           <b>
-            {carrier === undefined ? say('numbering.nobody') : carrier === 0 ? range!.operator.name : brand(carrier)}
+            {carrier === undefined ? say('numbering.nobody') : carrier === 0 ? range?.operator.name : brand(carrier)}
           </b>
         </Pair>
         {portedTo !== null && <Pair name={say('numbering.portedTo')}>{brand(portedTo)}</Pair>}

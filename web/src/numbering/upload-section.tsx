@@ -8,10 +8,11 @@ import { describeFileProblem } from '../parts/forms/file-mistake.ts'
 import { FormProblem } from '../parts/forms/form-problem.tsx'
 import { BoneRows } from '../parts/lists/bones.tsx'
 import table from '../parts/lists/table.module.css'
+import { useOperatorName } from '../parts/names/operator-names.ts'
 import { Blank } from '../parts/pages/blank.tsx'
 import { ErrorState } from '../parts/pages/error-state.tsx'
 import { useWords } from '../words/words.ts'
-import { grouped, useHolderName } from './brands.ts'
+import { grouped } from './brands.ts'
 import styles from './numbering.module.css'
 import {
   applyUpload,
@@ -178,7 +179,7 @@ function Changes({ kind, difference, isPorted }: ChangesProps) {
   const { say } = useWords()
   const { ranges, numbers, samples } = difference.changes[kind]
   const { number } = useFormats()
-  const holder = useHolderName()
+  const holder = useOperatorName()
   const told = (one: (typeof samples)[number]['before']) =>
     one ? (
       <>

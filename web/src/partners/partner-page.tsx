@@ -106,7 +106,7 @@ function CompaniesSection({ partner: { partnerId, companies } }: { partner: Part
           {data.hasAfter && (
             <Button
               rightSection={<Icon name="right" />}
-              onClick={() => setPlaces([...places, data.items.at(-1)!.companyId])}
+              onClick={() => setPlaces([...places, ...data.items.slice(-1).map(({ companyId }) => companyId)])}
             >
               {say('companies.after')}
             </Button>

@@ -2,6 +2,7 @@ import { Button, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
+import { partnerStates } from '../../../src/domain/partners/partner.ts'
 import companies from '../companies/companies.module.css'
 import { useFigures } from '../dispatches/figures.ts'
 import { useFormats } from '../format.ts'
@@ -13,6 +14,7 @@ import table from '../parts/lists/table.module.css'
 import { Blank } from '../parts/pages/blank.tsx'
 import { ErrorState } from '../parts/pages/error-state.tsx'
 import { PageHead } from '../parts/pages/page-head.tsx'
+import { oneOf } from '../search-values.ts'
 import { useMe } from '../session.ts'
 import type { Opened } from '../shell/page.ts'
 import { useWords } from '../words/words.ts'
@@ -66,7 +68,7 @@ function Filters({ search }: { search: PartnersSearch }) {
   const navigate = useNavigate()
   const show = (change: PartnersSearch) => {
     const next = { ...search, after: undefined, before: undefined, ...change }
-    void navigate({ to: '/partners', search: next as never, replace: true })
+    void navigate({ to: '/partners', search: next, replace: true })
   }
   return (
     <div className={companies.filters}>
@@ -81,7 +83,7 @@ function Filters({ search }: { search: PartnersSearch }) {
       <NativeSelect
         aria-label={say('partners.state')}
         value={search.state ?? ''}
-        onChange={({ currentTarget: { value } }) => show({ state: (value || undefined) as PartnersSearch['state'] })}
+        onChange={({ currentTarget: { value } }) => show({ state: oneOf(partnerStates, value) })}
         data={[
           { value: '', label: say('partners.state.any') },
           { value: 'active', label: say('partners.state.active') },

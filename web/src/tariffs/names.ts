@@ -19,10 +19,9 @@ const models = { FIXED: 'tariffs.model.FIXED', SCALED: 'tariffs.model.SCALED', M
 export type SenderType = keyof typeof senderTypes
 export type TrafficType = keyof typeof trafficTypes
 export type PricingModel = keyof typeof models
-export const senderTypeNames = Object.keys(senderTypes) as SenderType[]
-export const trafficTypeNames = Object.keys(trafficTypes) as TrafficType[]
-export const modelNames = Object.keys(models) as PricingModel[]
-export const brandNames = ['MTS', 'BEELINE', 'MEGAFON', 'TELE2'] as const
+export const senderTypeNames: SenderType[] = ['COMMON', 'START', 'PRO']
+export const trafficTypeNames: TrafficType[] = ['PROMO', 'SERVICE', 'TRANSACT', 'AUTHORIZE']
+export const modelNames: PricingModel[] = ['FIXED', 'SCALED', 'MAU']
 
 /** Translates sender types, brands and traffic types. */
 export function useTariffNames() {

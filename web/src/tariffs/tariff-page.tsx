@@ -86,7 +86,7 @@ function About({ data: { tariff, partner, zone } }: { data: OpenedTariff }) {
   const isOver = until !== null && Date.parse(until) <= Date.now()
   return (
     <>
-      <Link to="/tariffs" search={{ book: partner?.partnerId } as never} className="link">
+      <Link to="/tariffs" search={{ book: partner?.partnerId }} className="link">
         {partner ? say('tariffs.ownOf', { login: partner.login }) : say('tariffs.general')}
       </Link>
       {' · '}
@@ -189,7 +189,7 @@ function Period({ period, zone, isOpen, onWithdraw }: PeriodProps) {
 function WithdrawDialog({ tariff, zone, onClose }: { tariff: Tariff; zone: string; onClose(): void }) {
   const words = useWords()
   const { say } = words
-  const { day } = useTariffFormats(zone)
+  const { since } = useTariffFormats(zone)
   const client = useQueryClient()
   const withdraw = useMutation({
     mutationFn: () => ask<void>('DELETE', `/tariffs/${tariff.tariffId}`),
@@ -201,7 +201,7 @@ function WithdrawDialog({ tariff, zone, onClose }: { tariff: Tariff; zone: strin
   })
   return (
     <Dialog
-      title={say('tariffs.withdraw.title', { day: day(tariff.validFrom!) })}
+      title={say('tariffs.withdraw.title', { day: since(tariff.validFrom) })}
       text={say('tariffs.withdraw.text')}
       submit={say('tariffs.withdraw')}
       isDangerous

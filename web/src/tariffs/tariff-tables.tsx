@@ -2,8 +2,9 @@ import { Link } from '@tanstack/react-router'
 import { useSign } from '../new-dispatch/amounts.ts'
 import { Section } from '../parts/content/section.tsx'
 import table from '../parts/lists/table.module.css'
+import { brandNames } from '../parts/names/operator-names.ts'
 import { useWords } from '../words/words.ts'
-import { senderTypeNames, useTariffFormats, useTariffNames } from './names.ts'
+import { senderTypeNames, trafficTypeNames, useTariffFormats, useTariffNames } from './names.ts'
 import styles from './tariffs.module.css'
 import { holdsNow, placeKey, type Tariff } from './tariffs.ts'
 
@@ -16,10 +17,11 @@ export function TariffTables({ tariffs, zone, isLinked = false }: Props) {
   const notes = { COMMON: say('tariffs.note.COMMON'), START: say('tariffs.note.START'), PRO: say('tariffs.note.PRO') }
   return senderTypeNames.map(senderType => {
     const rows = rowsOf(tariffs.filter(tariff => tariff.senderType === senderType))
-    if (rows.length === 0) return null
+    const [first] = rows
+    if (!first) return null
     return (
       <Section key={senderType} title={names.senderType(senderType)} note={notes[senderType]}>
-        <TariffTable rows={rows} zone={zone} isLinked={isLinked} />
+        <TariffTable rows={rows} currency={first.tariff.currency} zone={zone} isLinked={isLinked} />
       </Section>
     )
   })
@@ -29,27 +31,32 @@ export function TariffTables({ tariffs, zone, isLinked = false }: Props) {
 type Row = { tariff: Tariff; next: Tariff | undefined; isPlanned: boolean }
 
 function rowsOf(tariffs: Tariff[]): Row[] {
-  const places = Object.values(Object.groupBy(tariffs, placeKey)) as Tariff[][]
-  const rows = places.map(ofPlace => {
-    const inOrder = ofPlace.toSorted((a, b) => startOf(a) - startOf(b))
-    const current = inOrder.find(tariff => holdsNow(tariff))
-    const [first, ...later] = current ? inOrder.slice(inOrder.indexOf(current)) : inOrder
-    return { tariff: first!, next: current ? later[0] : undefined, isPlanned: !current }
-  })
+  const places = [...new Set(tariffs.map(placeKey))]
+  const rows = places.flatMap(place => rowOf(tariffs.filter(tariff => placeKey(tariff) === place)))
   return rows.sort((a, b) => orderOf(a.tariff) - orderOf(b.tariff))
+}
+
+function rowOf(ofPlace: Tariff[]): Row | [] {
+  const inOrder = ofPlace.toSorted((a, b) => startOf(a) - startOf(b))
+  const current = inOrder.find(tariff => holdsNow(tariff))
+  if (current) return { tariff: current, next: inOrder[inOrder.indexOf(current) + 1], isPlanned: false }
+  const [planned] = inOrder
+  return planned ? { tariff: planned, next: undefined, isPlanned: true } : []
 }
 
 const startOf = ({ validFrom }: Tariff) => (validFrom === null ? 0 : Date.parse(validFrom))
 
-const brandOrder = ['MTS', 'BEELINE', 'MEGAFON', 'TELE2', null]
-const trafficOrder = ['PROMO', 'SERVICE', 'TRANSACT', 'AUTHORIZE', null]
+const brandOrder = [...brandNames, null]
+const trafficOrder = [...trafficTypeNames, null]
 
 const orderOf = ({ brand, trafficType }: Tariff) =>
   brandOrder.indexOf(brand) * trafficOrder.length + trafficOrder.indexOf(trafficType)
 
-function TariffTable({ rows, zone, isLinked }: { rows: Row[]; zone: string; isLinked: boolean }) {
+type TableProps = { rows: Row[]; currency: string; zone: string; isLinked: boolean }
+
+function TariffTable({ rows, currency, zone, isLinked }: TableProps) {
   const { say } = useWords()
-  const sign = useSign(rows[0]!.tariff.currency)
+  const sign = useSign(currency)
   return (
     <table className={`${table.table} ${styles.tariffs}`}>
       <thead>
@@ -70,18 +77,12 @@ function TariffTable({ rows, zone, isLinked }: { rows: Row[]; zone: string; isLi
   )
 }
 
-function TariffRow({
-  row: { tariff, next, isPlanned },
-  zone,
-  isLinked,
-}: {
-  row: Row
-  zone: string
-  isLinked: boolean
-}) {
+type RowProps = { row: Row; zone: string; isLinked: boolean }
+
+function TariffRow({ row: { tariff, next, isPlanned }, zone, isLinked }: RowProps) {
   const { say } = useWords()
   const names = useTariffNames()
-  const { span, since, day } = useTariffFormats(zone)
+  const { span, since } = useTariffFormats(zone)
   const operator = names.brand(tariff.brand)
   return (
     <tr>
@@ -109,12 +110,12 @@ function TariffRow({
         {span(tariff.steps)}
         {next && (
           <span className={table.sub}>
-            {say('tariffs.next', { price: span(next.steps), day: day(next.validFrom!) })}
+            {say('tariffs.next', { price: span(next.steps), day: since(next.validFrom) })}
           </span>
         )}
       </td>
       <td data-label={say('tariffs.validFrom')} className={`${table.number} ${tariff.validFrom ? '' : table.dim}`}>
-        {isPlanned ? say('tariffs.planned', { day: day(tariff.validFrom!) }) : since(tariff.validFrom)}
+        {isPlanned ? say('tariffs.planned', { day: since(tariff.validFrom) }) : since(tariff.validFrom)}
       </td>
     </tr>
   )

@@ -35,7 +35,7 @@ export function TariffsPage() {
               {say('tariffs.export')}
             </Button>
             {mayChange && (
-              <Button renderRoot={props => <Link {...props} to="/tariffs/import" search={{ book } as never} />}>
+              <Button renderRoot={props => <Link {...props} to="/tariffs/import" search={{ book }} />}>
                 {say('tariffs.import')}
               </Button>
             )}

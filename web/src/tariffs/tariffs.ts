@@ -2,6 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import type { CalculationAnswer, PricesAnswer } from '../../../src/http/cabinet/tariffs/prices.ts'
 import type { ListedTariff, TariffAnswer, TariffsAnswer } from '../../../src/http/cabinet/tariffs/tariffs.ts'
 import { ask, type Wire } from '../api.ts'
+import { integerIn } from '../search-values.ts'
 
 export type Tariff = Wire<ListedTariff>
 export type Step = Tariff['steps'][number]
@@ -20,7 +21,7 @@ export const TARIFFS = ['tariffs'] as const
 export type BookSearch = { book?: number | undefined }
 
 export const readBook = (search: Record<string, unknown>): BookSearch => ({
-  book: Number.isSafeInteger(search.book) ? (search.book as number) : undefined,
+  book: integerIn(search.book),
 })
 
 const ofBook = (book: number | undefined) => (book === undefined ? '' : `?partnerId=${book}`)

@@ -10,6 +10,7 @@ import type {
 } from '../../../src/http/cabinet/verification/statistics.ts'
 import type { OfferAnswer, WholeVerifier } from '../../../src/http/cabinet/verification/verifiers.ts'
 import { ask, type Wire } from '../api.ts'
+import { dayIn, textIn } from '../search-values.ts'
 import { dateFormat, nameOfCountry, nameOfLanguage } from '../words/intl.ts'
 import { locales, useWords } from '../words/words.ts'
 
@@ -34,18 +35,12 @@ export type VerificationSearch = {
   blocked?: string | undefined
 }
 
-const isDay = (value: unknown): value is string =>
-  typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value))
-
-const textOf = (value: unknown): string | undefined =>
-  typeof value === 'string' || typeof value === 'number' ? String(value) || undefined : undefined
-
 export const readVerification = (search: Record<string, unknown>): VerificationSearch => ({
-  verifier: textOf(search.verifier),
+  verifier: textIn(search.verifier),
   days: periods.find(days => days === search.days),
-  from: isDay(search.from) ? search.from : undefined,
-  to: isDay(search.to) ? search.to : undefined,
-  blocked: textOf(search.blocked),
+  from: dayIn(search.from),
+  to: dayIn(search.to),
+  blocked: textIn(search.blocked),
 })
 
 /** The filter in the URL, and a function that changes it. */

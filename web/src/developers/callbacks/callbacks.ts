@@ -9,6 +9,7 @@ import type {
   TestAnswer,
 } from '../../../../src/http/cabinet/developers/callback-log.ts'
 import { ask, type Wire } from '../../api.ts'
+import { dayIn, integerIn, startOfDay, textIn } from '../../search-values.ts'
 import { useWords } from '../../words/words.ts'
 
 export type Logged = Wire<LogEntry>
@@ -27,17 +28,13 @@ export type CallbackSearch = {
   open?: number | undefined
 }
 
-const isDay = (value: unknown): value is string =>
-  typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value))
-
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 export const readCallbackSearch = (search: Record<string, unknown>): CallbackSearch => ({
   status: statuses.find(status => status === search.status),
-  day: isDay(search.day) ? search.day : undefined,
-  // The router parses a text of digits as a number.
-  message: search.message === undefined || search.message === '' ? undefined : String(search.message).slice(0, 64),
-  open: Number.isSafeInteger(search.open) ? (search.open as number) : undefined,
+  day: dayIn(search.day),
+  message: textIn(search.message, 64),
+  open: integerIn(search.open),
 })
 
 /** The filters in the URL, and a function that changes them. */
@@ -73,7 +70,7 @@ export const logQuery = (companyId: number, { status, day, message }: CallbackSe
     queryKey: [...CALLBACKS, 'log', companyId, status, day, message],
     queryFn: async ({ pageParam }): Promise<Wire<CallbackLogAnswer>> => {
       if (message !== undefined && !UUID.test(message)) return NOTHING
-      const period = day === undefined ? {} : { from: startOf(day, 0), to: startOf(day, 1) }
+      const period = day === undefined ? {} : { from: startOfDay(day, 0), to: startOfDay(day, 1) }
       const query = { status, message, before: pageParam || undefined, ...period }
       return ask<CallbackLogAnswer>('GET', callbackPath(companyId, '', query))
     },
@@ -97,12 +94,6 @@ export const testQuery = (companyId: number, testId: number) =>
     queryFn: () => ask<TestAnswer>('GET', callbackPath(companyId, `/tests/${testId}`)),
     refetchInterval: ({ state }) => (state.data === undefined || state.data.state === 'waiting' ? ASK_AGAIN_MS : false),
   })
-
-/** Midnight in the time zone of the reader, `later` days after the day. */
-function startOf(day: string, later: number): string {
-  const [year, month, date] = day.split('-').map(Number) as [number, number, number]
-  return new Date(year, month - 1, date + later).toISOString()
-}
 
 /** Host and port of a URL. */
 export const hostOf = (url: string) => URL.parse(url)?.host ?? url

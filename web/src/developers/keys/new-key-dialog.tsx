@@ -7,6 +7,7 @@ import { Dialog } from '../../parts/dialogs/dialog.tsx'
 import { FormProblem } from '../../parts/forms/form-problem.tsx'
 import radio from '../../parts/forms/radio-choice.module.css'
 import { describeProblem } from '../../problems.ts'
+import { oneOf } from '../../search-values.ts'
 import { useWords } from '../../words/words.ts'
 import { type ApiKey, addressesIn, KEYS, type Keys, keyPath, kinds, useAddressProblem } from './keys.ts'
 import { ShownKeyDialog } from './shown-key-dialog.tsx'
@@ -47,7 +48,7 @@ export function NewKeyDialog({ companyId, keys, onClose }: Props) {
     >
       {make.isError && !ofAddresses && <FormProblem>{describeProblem(words, make.error)}</FormProblem>}
       <NameField value={name} onChange={setName} />
-      <Radio.Group label={say('keys.new.kind')} value={type} onChange={kind => setType(kind as ApiKey['type'])}>
+      <Radio.Group label={say('keys.new.kind')} value={type} onChange={kind => setType(oneOf(kinds, kind) ?? type)}>
         {kinds.map(kind => (
           <Radio
             key={kind}

@@ -102,8 +102,9 @@ function Actions({ gateway, onTask }: { gateway: GatewayDetails; onTask(task: Ga
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item
-            component={Link}
-            {...({ to: '/gateways/$gatewayId/settings', params: { gatewayId: gateway.gatewayId } } as object)}
+            renderRoot={props => (
+              <Link {...props} to="/gateways/$gatewayId/settings" params={{ gatewayId: gateway.gatewayId }} />
+            )}
             leftSection={<Icon name="key" />}
           >
             {say('gateway.settings')}

@@ -6,14 +6,14 @@ import { ask } from '../../api.ts'
 import { FormProblem } from '../../parts/forms/form-problem.tsx'
 import type { Kept } from '../../parts/forms/kept-form.ts'
 import { UnsavedForm } from '../../parts/forms/unsaved-form.tsx'
+import { operatorNames } from '../../parts/names/operator-names.ts'
 import { useWords } from '../../words/words.ts'
 import styles from '../gateways.module.css'
 import type { Connector, Field } from '../gateways.ts'
 import type { FieldProblem } from '../problems.ts'
 import { type Setting, SettingInput, type Settings } from './setting-input.tsx'
 
-const brandNames = ['MTS', 'BEELINE', 'MEGAFON', 'TELE2', 'OTHER'] as const
-export type BrandName = (typeof brandNames)[number]
+export type BrandName = (typeof operatorNames)[number]
 
 export type Company = { companyId: number; name: string }
 
@@ -159,7 +159,7 @@ function Brands({ chosen, onChange }: { chosen: BrandName[]; onChange(brands: Br
     <fieldset className={`${styles.group} ${styles.whole}`}>
       <legend className={styles.legend}>{say('gateway.form.operators')}</legend>
       <div className={styles.checks}>
-        {brandNames.map(brand => (
+        {operatorNames.map(brand => (
           <label key={brand}>
             <input type="checkbox" checked={chosen.includes(brand)} onChange={() => toggle(brand)} />
             {say(`operator.${brand}`)}

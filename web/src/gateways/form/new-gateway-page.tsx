@@ -40,10 +40,11 @@ function Chosen({ connectors }: { connectors: readonly Connector[] }) {
   const connectorName = useConnectorName()
   const navigate = useNavigate()
   const search = useSearch({ from: '/shell/gateways/new' })
-  const connector = connectors.find(({ name }) => name === (search.connector ?? 'smpp')) ?? connectors[0]!
-  const channelType = connector.channels.find(one => one === search.channel) ?? connector.channels[0]!
+  const connector = connectors.find(({ name }) => name === (search.connector ?? 'smpp')) ?? connectors[0]
+  const channelType = connector?.channels.find(one => one === search.channel) ?? connector?.channels[0]
   const choose = (chosen: { connector?: string; channel?: string }) =>
     void navigate({ to: '/gateways/new', search: { ...search, ...chosen }, replace: true })
+  if (!connector || !channelType) return null
   return (
     <div className={styles.form}>
       <div className={styles.fields}>
@@ -85,7 +86,7 @@ function Fields({ connector, channelType }: { connector: Connector; channelType:
     say('gateway.new.done'),
     gatewayId => {
       kept.forget()
-      void navigate({ to: '/gateways/$gatewayId', params: { gatewayId: gatewayId! } })
+      if (gatewayId !== undefined) void navigate({ to: '/gateways/$gatewayId', params: { gatewayId } })
     },
   )
   const submit = ({ name, brands, rate, companies, settings }: Draft) =>

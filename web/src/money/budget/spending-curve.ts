@@ -15,17 +15,12 @@ const LEAST_SHARE = 0.05
 /** The accumulated spending after each day of the month, and its forecast. */
 export function curveOf(money: Spent) {
   const days = sumsOf(money.days)
-  const now = days.at(-1)!
+  const now = days.at(-1)
+  if (!now) throw new Error('A month has at least one day')
   const forecast = forecastFrom(now, money)
   const highest = Math.max(now.sum, forecast?.sum ?? 0)
-  const isBudgetInScale = money.budget !== null && (highest === 0 || highest >= money.budget * LEAST_SHARE)
-  return {
-    days,
-    now,
-    forecast,
-    isBudgetInScale,
-    ...scaleOf(isBudgetInScale ? Math.max(highest, money.budget!) : highest),
-  }
+  const budget = money.budget !== null && (highest === 0 || highest >= money.budget * LEAST_SHARE) ? money.budget : null
+  return { days, now, forecast, isBudgetInScale: budget !== null, ...scaleOf(Math.max(highest, budget ?? 0)) }
 }
 
 function sumsOf(days: Spent['days']) {
@@ -43,7 +38,7 @@ function sumsOf(days: Spent['days']) {
 function forecastFrom(now: Point, { forecast, month, daysInMonth, reserved, free, pace }: Spent) {
   if (forecast.kind !== 'out' && forecast.kind !== 'lasts') return
   if (forecast.kind === 'out' && forecast.on.slice(0, 7) === month.slice(0, 7))
-    return { x: Number(forecast.on.slice(8)) - 0.5, sum: now.sum + reserved + free!, usedUpOn: forecast.on }
+    return { x: Number(forecast.on.slice(8)) - 0.5, sum: now.sum + reserved + (free ?? 0), usedUpOn: forecast.on }
   const end = daysInMonth - 0.5
   return { x: end, sum: now.sum + pace * (end - now.x) }
 }

@@ -58,11 +58,12 @@ export function BalanceDialog(props: Props) {
   const typed = amountIn(amount)
   const problem = problemOfAmount(typed) ?? problemOfTaking(Number(typed), mostTaken)
   const change = problem ? 0 : Number(typed) * (isTaken ? -1 : 1)
-  const most = problem === 'money.problem.notFree' ? mostTaken! : MOST_AT_ONCE
+  const most = problem === 'money.problem.notFree' ? (mostTaken ?? 0) : MOST_AT_ONCE
   const isNoteMissing = isNoteNeeded && note.trim() === ''
   const submit = () => {
     setIsAsked(true)
-    if (!problem && !isNoteMissing && !record.isPending) record.mutate(formOf(typed!, note.trim()))
+    if (typed !== undefined && !problem && !isNoteMissing && !record.isPending)
+      record.mutate(formOf(typed, note.trim()))
   }
   return (
     <Dialog

@@ -2,15 +2,14 @@ import { Radio } from '@mantine/core'
 import { useState } from 'react'
 import type { CorrectionForm } from '../../../../src/http/cabinet/money/money.ts'
 import radio from '../../parts/forms/radio-choice.module.css'
+import { oneOf } from '../../search-values.ts'
 import { useWords } from '../../words/words.ts'
 import type { Money } from '../money.ts'
 import { BalanceDialog, type BalanceDialogProps } from './balance-dialog.tsx'
 
-const directions = [
-  ['take', 'money.correction.take'],
-  ['add', 'money.correction.add'],
-] as const
-type Direction = (typeof directions)[number][0]
+const directions = ['take', 'add'] as const
+type Direction = (typeof directions)[number]
+const labels = { take: 'money.correction.take', add: 'money.correction.add' } as const
 
 /** Corrects a wrong top-up. The correction of a prepaid company cannot take reserved money. */
 export function CorrectionDialog(props: BalanceDialogProps) {
@@ -30,10 +29,10 @@ export function CorrectionDialog(props: BalanceDialogProps) {
       <Radio.Group
         label={say('money.correction.direction')}
         value={direction}
-        onChange={value => setDirection(value as Direction)}
+        onChange={value => setDirection(oneOf(directions, value) ?? direction)}
       >
-        {directions.map(([value, label]) => (
-          <Radio key={value} size="xs" value={value} classNames={radio} label={say(label)} />
+        {directions.map(value => (
+          <Radio key={value} size="xs" value={value} classNames={radio} label={say(labels[value])} />
         ))}
       </Radio.Group>
     </BalanceDialog>

@@ -8,6 +8,7 @@ import { tellDone } from '../../parts/dialogs/toast.tsx'
 import { FormProblem } from '../../parts/forms/form-problem.tsx'
 import radio from '../../parts/forms/radio-choice.module.css'
 import { describeProblem } from '../../problems.ts'
+import { oneOf } from '../../search-values.ts'
 import { useMe } from '../../session.ts'
 import { useWords } from '../../words/words.ts'
 import { useMoneyFormats } from '../amounts.ts'
@@ -60,7 +61,7 @@ export function TermsDialog({ money, onClose }: { money: Money; onClose(): void 
         <Radio.Group
           label={say('money.terms.billing')}
           value={billing}
-          onChange={value => setBilling(value as typeof billing)}
+          onChange={value => setBilling(oneOf(modes, value) ?? billing)}
         >
           {modes.map(mode => (
             <Radio

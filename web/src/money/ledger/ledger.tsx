@@ -6,13 +6,14 @@ import { useFormats } from '../../format.ts'
 import { Icon } from '../../parts/content/icon.tsx'
 import { BoneRows } from '../../parts/lists/bones.tsx'
 import table from '../../parts/lists/table.module.css'
+import { useOperatorName } from '../../parts/names/operator-names.ts'
 import { Blank } from '../../parts/pages/blank.tsx'
 import { ErrorState } from '../../parts/pages/error-state.tsx'
+import { oneOf } from '../../search-values.ts'
 import { useWords } from '../../words/words.ts'
 import { useAmounts, useMoneyFormats, useTimes } from '../amounts.ts'
 import styles from '../money.module.css'
-import { entriesQuery, type Kind, kinds, type Line, ledgerFile, ledgerQuery, useLedgerFilter } from '../money.ts'
-import { useOperator } from './operators.ts'
+import { entriesQuery, kinds, type Line, ledgerFile, ledgerQuery, useLedgerFilter } from '../money.ts'
 
 /** The ledger lines with their causes, by day, the newest first. */
 export function Ledger({ companyId }: { companyId: number }) {
@@ -21,19 +22,20 @@ export function Ledger({ companyId }: { companyId: number }) {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
     ledgerQuery(companyId, filter),
   )
-  const lines = data?.pages.flatMap(page => page.lines)
+  const first = data?.pages[0]
+  const lines = data?.pages.flatMap(page => page.lines) ?? []
   const dayEnds = new Map(data?.pages.flatMap(page => page.dayEnds.map(({ day, balance }) => [day, balance] as const)))
   return (
     <>
       <Filters companyId={companyId} />
-      {lines ? (
+      {first ? (
         lines.length > 0 ? (
           <LedgerTable
             companyId={companyId}
             lines={lines}
             dayEnds={dayEnds}
-            currency={data!.pages[0]!.currency}
-            zone={data!.pages[0]!.zone}
+            currency={first.currency}
+            zone={first.zone}
           />
         ) : (
           <Nothing />
@@ -61,7 +63,7 @@ function Filters({ companyId }: { companyId: number }) {
       <NativeSelect
         aria-label={say('money.filter.kind')}
         value={kind ?? ''}
-        onChange={({ currentTarget }) => change({ kind: (currentTarget.value || undefined) as Kind | undefined })}
+        onChange={({ currentTarget }) => change({ kind: oneOf(kinds, currentTarget.value) })}
         data={[
           { value: '', label: say('money.filter.all') },
           ...kinds.map(value => ({ value, label: say(`money.kind.${value}`) })),
@@ -196,7 +198,7 @@ function Span({ line: { firstAt, lastAt }, zone }: { line: Line; zone: string })
 function Cause({ line }: { line: Line }) {
   const { say } = useWords()
   const { month } = useMoneyFormats()
-  const operatorOf = useOperator()
+  const operatorOf = useOperatorName()
   const { kind, messages, dispatchId, dispatchName, senderName, brand, note } = line
   if (kind === 'TOPUP' || kind === 'CORRECTION') return <Entry main={say(`money.kind.${kind}`)} sub={note} />
   if (kind === 'SENDER_FEE')

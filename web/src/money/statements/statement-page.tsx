@@ -9,13 +9,13 @@ import { Pair, Pairs } from '../../parts/content/pairs.tsx'
 import { Section } from '../../parts/content/section.tsx'
 import { BoneRows } from '../../parts/lists/bones.tsx'
 import table from '../../parts/lists/table.module.css'
+import { useOperatorName } from '../../parts/names/operator-names.ts'
 import { useTrafficNames } from '../../parts/names/traffic-names.ts'
 import { ErrorState } from '../../parts/pages/error-state.tsx'
 import { OneCompany } from '../../parts/pages/one-company.tsx'
 import { PageHead } from '../../parts/pages/page-head.tsx'
 import { useWords } from '../../words/words.ts'
 import { useAmounts, useMoneyFormats } from '../amounts.ts'
-import { useOperator } from '../ledger/operators.ts'
 import styles from '../money.module.css'
 import { figuresOf, type Statement, statementFile, statementQuery } from '../money.ts'
 
@@ -126,7 +126,7 @@ function ByChannel({ statement }: Part) {
 
 function ByTariff({ statement }: Part) {
   const { say } = useWords()
-  const operatorOf = useOperator()
+  const operatorOf = useOperatorName()
   const nameOf = (tariff: Statement['tariffs'][number]['tariff']) => {
     if (!tariff) return { main: say('money.tariff.none'), sub: say('money.tariff.none.note') }
     const { senderType, brand, trafficType, pricingModel } = tariff
@@ -220,7 +220,7 @@ function Noted({ title, lines, total }: { title: string; lines: Statement['topUp
 
 function Fees({ statement: { fees } }: Part) {
   const { say } = useWords()
-  const operatorOf = useOperator()
+  const operatorOf = useOperatorName()
   const lines = fees.lines.map(({ senderName, brand, amount }) => ({
     name: [senderName ?? '–', brand && operatorOf(brand)].filter(Boolean).join(', '),
     amount,

@@ -5,6 +5,7 @@ import { allChannelTypes } from '../../../../src/base/channel-types.ts'
 import { useFormats } from '../../format.ts'
 import columns from '../../parts/content/columns.module.css'
 import { Section } from '../../parts/content/section.tsx'
+import { operatorNames } from '../../parts/names/operator-names.ts'
 import { useTrafficNames } from '../../parts/names/traffic-names.ts'
 import { useCompanyId } from '../../parts/pages/one-company.tsx'
 import { oneOf } from '../../search-values.ts'
@@ -13,7 +14,7 @@ import { usePriceName } from '../changes/price-dialog.tsx'
 import { senderTypeNames, trafficTypeNames, useTariffNames } from '../names.ts'
 import styles from '../tariffs.module.css'
 import { bookQuery, pricesQuery } from '../tariffs.ts'
-import { brands, MOST_MESSAGES, MOST_PARTS, type Question, usual } from './calculator.ts'
+import { MOST_MESSAGES, MOST_PARTS, type Question, usual } from './calculator.ts'
 
 type Props = { question: Question; isStaff: boolean; counted: number | undefined }
 
@@ -23,7 +24,7 @@ export function CalculatorForm({ question, isStaff, counted }: Props) {
   const company = useCompanyId()
   const navigate = useNavigate()
   const set = (change: Question) =>
-    void navigate({ to: '.', search: before => ({ ...before, ...change }) as never, replace: true })
+    void navigate({ to: '.', search: before => ({ ...before, ...change }), replace: true })
   const { channel = usual.channel, country = usual.country } = question
   const isSms = channel === 'SMS'
   const hasTariff = isSms && country === 'RU'
@@ -91,11 +92,11 @@ function TariffFields({ question, onChange }: FieldProps) {
       <NativeSelect
         label={say('tariffs.operator')}
         value={question.brand ?? usual.brand}
-        data={brands.map(value => ({
+        data={operatorNames.map(value => ({
           value,
           label: value === 'OTHER' ? traffic.operator(null) : names.brand(value),
         }))}
-        onChange={({ currentTarget }) => onChange({ brand: oneOf(brands, currentTarget.value) })}
+        onChange={({ currentTarget }) => onChange({ brand: oneOf(operatorNames, currentTarget.value) })}
       />
       <NativeSelect
         label={say('tariffs.traffic')}

@@ -23,7 +23,7 @@ export function CalculatorPage() {
   const { say } = useWords()
   const company = useCompanyId()
   const isStaff = useMe().kind === 'STAFF'
-  const question = useSearch({ strict: false }) as Question
+  const question: Question = useSearch({ strict: false })
   const { data, error, refetch } = useQuery(calculationQuery(company, question))
   return (
     <>

@@ -1,8 +1,9 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { CalculationAnswer } from '../../../../src/http/cabinet/tariffs/prices.ts'
 import { ask } from '../../api.ts'
+import { operatorNames } from '../../parts/names/operator-names.ts'
 import { integerIn, oneOf } from '../../search-values.ts'
-import { brandNames, type SenderType, senderTypeNames, type TrafficType, trafficTypeNames } from '../names.ts'
+import { type SenderType, senderTypeNames, type TrafficType, trafficTypeNames } from '../names.ts'
 
 /** The input of the calculator. All of it is in the URL. */
 export type Question = {
@@ -11,14 +12,12 @@ export type Question = {
   channel?: string | undefined
   country?: string | undefined
   sender?: SenderType | undefined
-  brand?: (typeof brands)[number] | undefined
+  brand?: (typeof operatorNames)[number] | undefined
   traffic?: TrafficType | undefined
   messages?: number | undefined
   parts?: number | undefined
   volume?: number | undefined
 }
-
-export const brands = [...brandNames, 'OTHER'] as const
 
 export const MOST_MESSAGES = 1_000_000_000
 export const MOST_PARTS = 100
@@ -33,7 +32,7 @@ export const readQuestion = (search: Record<string, unknown>): Question => ({
   channel: typeof search.channel === 'string' ? search.channel : undefined,
   country: typeof search.country === 'string' && /^([A-Z]{2}|\*)$/.test(search.country) ? search.country : undefined,
   sender: oneOf(senderTypeNames, search.sender),
-  brand: oneOf(brands, search.brand),
+  brand: oneOf(operatorNames, search.brand),
   traffic: oneOf(trafficTypeNames, search.traffic),
   messages: countIn(search.messages, MOST_MESSAGES),
   parts: countIn(search.parts, MOST_PARTS),

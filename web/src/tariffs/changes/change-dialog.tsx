@@ -8,15 +8,14 @@ import { Dialog } from '../../parts/dialogs/dialog.tsx'
 import { tellDone } from '../../parts/dialogs/toast.tsx'
 import { FormProblem } from '../../parts/forms/form-problem.tsx'
 import { useKept } from '../../parts/forms/kept-form.ts'
+import { brandNames } from '../../parts/names/operator-names.ts'
 import { describeProblem } from '../../problems.ts'
+import { oneOf } from '../../search-values.ts'
 import { useWords } from '../../words/words.ts'
 import {
-  brandNames,
   modelNames,
   type PricingModel,
-  type SenderType,
   senderTypeNames,
-  type TrafficType,
   tomorrowIn,
   trafficTypeNames,
   useTariffNames,
@@ -90,7 +89,7 @@ export function ChangeDialog({ partner, zone, tariff, version = '', onClose }: P
         label={say('tariffs.model')}
         value={model}
         data={modelNames.map(value => ({ value, label: names.model(value) }))}
-        onChange={({ currentTarget }) => kept.change({ model: currentTarget.value as PricingModel })}
+        onChange={({ currentTarget }) => kept.change({ model: oneOf(modelNames, currentTarget.value) ?? model })}
       />
       <StepFields
         steps={edited}
@@ -123,7 +122,9 @@ function PlaceFields({ place, onChange }: { place: Place; onChange(place: Place)
         label={say('tariffs.senderType')}
         value={place.senderType}
         data={senderTypeNames.map(value => ({ value, label: names.senderType(value) }))}
-        onChange={({ currentTarget }) => onChange({ ...place, senderType: currentTarget.value as SenderType })}
+        onChange={({ currentTarget }) =>
+          onChange({ ...place, senderType: oneOf(senderTypeNames, currentTarget.value) ?? place.senderType })
+        }
       />
       <div className={styles.pair}>
         <NativeSelect
@@ -131,7 +132,7 @@ function PlaceFields({ place, onChange }: { place: Place; onChange(place: Place)
           value={place.brand ?? ''}
           data={[any(names.brand(null)), ...brandNames.map(value => ({ value, label: names.brand(value) }))]}
           onChange={({ currentTarget }) =>
-            onChange({ ...place, brand: (currentTarget.value || null) as Place['brand'] })
+            onChange({ ...place, brand: oneOf(brandNames, currentTarget.value) ?? null })
           }
         />
         <NativeSelect
@@ -142,7 +143,7 @@ function PlaceFields({ place, onChange }: { place: Place; onChange(place: Place)
             ...trafficTypeNames.map(value => ({ value, label: names.trafficType(value) })),
           ]}
           onChange={({ currentTarget }) =>
-            onChange({ ...place, trafficType: (currentTarget.value || null) as TrafficType | null })
+            onChange({ ...place, trafficType: oneOf(trafficTypeNames, currentTarget.value) ?? null })
           }
         />
       </div>

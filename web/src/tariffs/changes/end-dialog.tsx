@@ -27,7 +27,7 @@ export function EndDialog({ data: { version, zone }, partner: { partnerId }, tar
       await client.invalidateQueries({ queryKey: TARIFFS })
       tellDone(say('tariffs.ended'))
       onClose()
-      await navigate({ to: '/tariffs', search: { book: partnerId } as never })
+      await navigate({ to: '/tariffs', search: { book: partnerId } })
     },
   })
   const { senderType, brand, trafficType } = tariff

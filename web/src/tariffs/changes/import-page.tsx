@@ -103,7 +103,7 @@ function useImport({ partner }: Book, options: ImportOptions | undefined) {
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: TARIFFS })
       tellDone(say('tariffs.imported'))
-      await navigate({ to: '/tariffs', search: { book: partner?.partnerId } as never })
+      await navigate({ to: '/tariffs', search: { book: partner?.partnerId } })
     },
     onError: () => check.refetch(),
   })

@@ -153,11 +153,13 @@ function EndCheckbox({ isEnded, onChange }: { isEnded: boolean; onChange(isEnded
   )
 }
 
+type WithdrawProps = { price: OtherPrice; zone: string; onClose(): void }
+
 /** Withdraws a planned change. */
-export function WithdrawPriceDialog({ price, zone, onClose }: { price: OtherPrice; zone: string; onClose(): void }) {
+export function WithdrawPriceDialog({ price, zone, onClose }: WithdrawProps) {
   const words = useWords()
   const { say } = words
-  const { day } = useTariffFormats(zone)
+  const { since } = useTariffFormats(zone)
   const client = useQueryClient()
   const withdraw = useMutation({
     mutationFn: (place: OtherPriceWithdrawal) => ask<void>('POST', '/tariffs/prices/withdrawals', place),
@@ -170,7 +172,7 @@ export function WithdrawPriceDialog({ price, zone, onClose }: { price: OtherPric
   const { channelType, country, version } = price
   return (
     <Dialog
-      title={say('tariffs.withdraw.title', { day: day(price.next!.from) })}
+      title={say('tariffs.withdraw.title', { day: since(price.next?.from ?? null) })}
       text={say('tariffs.withdraw.text')}
       submit={say('tariffs.withdraw')}
       isBusy={withdraw.isPending}

@@ -44,7 +44,10 @@ function Drawing({ steps, marks, zone, width }: Props & { width: number }) {
             width={stepWidth}
             height={base - yOf(step.price)}
           />
-          <path className={chart.line} d={lineOf(steps, place, xOf, yOf)} />
+          <path
+            className={chart.line}
+            d={lineOf(step, steps[place + 1], { left: xOf(place), right: xOf(place + 1), yOf })}
+          />
           <text className={styles.price} x={xOf(place) + 6} y={yOf(step.price) - 8}>
             {price(step.price)}
           </text>
@@ -75,9 +78,12 @@ function Drawing({ steps, marks, zone, width }: Props & { width: number }) {
 }
 
 /** A line along the step, and a vertical line to the next step. */
-function lineOf(steps: Step[], place: number, xOf: (place: number) => number, yOf: (price: number) => number) {
-  const next = steps[place + 1]
-  return `M${xOf(place)} ${yOf(steps[place]!.price)}H${xOf(place + 1)}${next ? `V${yOf(next.price)}` : ''}`
+function lineOf(
+  step: Step,
+  next: Step | undefined,
+  { left, right, yOf }: { left: number; right: number; yOf(price: number): number },
+) {
+  return `M${left} ${yOf(step.price)}H${right}${next ? `V${yOf(next.price)}` : ''}`
 }
 
 /**
@@ -89,7 +95,7 @@ export function placeOf(steps: Pick<Step, 'from'>[], count: number): number {
     0,
     steps.findLastIndex(({ from }) => from <= count),
   )
-  const [from, next] = [steps[place]!.from, steps[place + 1]?.from]
+  const [from, next] = [steps[place]?.from ?? 0, steps[place + 1]?.from]
   if (next !== undefined) return place + (Math.max(count, from) - from) / (next - from)
   return place + 1 - Math.max(from, 100) / (Math.max(from, 100) + Math.max(0, count - from))
 }

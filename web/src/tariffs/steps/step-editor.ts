@@ -35,7 +35,7 @@ export const isPrice = (text: string) => AMOUNT.test(text.trim())
 /** The mistakes of each step: counts must rise from 0 or 1, and amounts have at most four decimals. */
 export function problemsOf(steps: TypedStep[], model: PricingModel): StepProblems[] {
   return steps.map((step, place) => ({
-    ...fromProblem(steps, place),
+    ...fromProblem(step, steps[place - 1]),
     ...(isPrice(step.price) ? {} : { price: 'tariffs.problem.price' as const }),
     ...(model !== 'MAU' || step.priceMauBatch.trim() === '' || PACKAGE.test(step.priceMauBatch.trim())
       ? {}
@@ -43,12 +43,11 @@ export function problemsOf(steps: TypedStep[], model: PricingModel): StepProblem
   }))
 }
 
-function fromProblem(steps: TypedStep[], place: number): StepProblems {
-  const from = steps[place]!.from.trim()
+function fromProblem(step: TypedStep, before: TypedStep | undefined): StepProblems {
+  const from = step.from.trim()
   if (!COUNT.test(from)) return { from: 'tariffs.problem.count' }
-  if (place === 0) return Number(from) > 1 ? { from: 'tariffs.problem.first' } : {}
-  const before = Math.max(Number(steps[place - 1]!.from), 1)
-  return Number(from) > before ? {} : { from: 'tariffs.problem.rising' }
+  if (!before) return Number(from) > 1 ? { from: 'tariffs.problem.first' } : {}
+  return Number(from) > Math.max(Number(before.from), 1) ? {} : { from: 'tariffs.problem.rising' }
 }
 
 const point = (text: string) => text.trim().replace(',', '.')

@@ -28,7 +28,7 @@ export function StepTable({ tariff: { steps, pricingModel, currency }, zone }: P
         {steps.map((step, place) => (
           <tr key={step.from}>
             <td className={table.title}>
-              <Span steps={steps} place={place} />
+              <Span step={step} next={steps[place + 1]} isFirst={place === 0} />
             </td>
             <td className={`${table.number} ${table.corner}`}>{price(step.price)}</td>
             {pricingModel === 'MAU' && (
@@ -43,10 +43,11 @@ export function StepTable({ tariff: { steps, pricingModel, currency }, zone }: P
   )
 }
 
-function Span({ steps, place }: { steps: Step[]; place: number }) {
+type SpanProps = { step: Step; next: Step | undefined; isFirst: boolean }
+
+function Span({ step, next, isFirst }: SpanProps) {
   const { say } = useWords()
-  const from = Math.max(steps[place]!.from, 1)
-  const next = steps[place + 1]
+  const from = Math.max(step.from, 1)
   if (next) return say('tariffs.step', { from, to: next.from - 1 })
-  return place === 0 ? say('tariffs.everyStep') : say('tariffs.lastStep', { from })
+  return isFirst ? say('tariffs.everyStep') : say('tariffs.lastStep', { from })
 }

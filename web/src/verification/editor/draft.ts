@@ -1,8 +1,9 @@
-import type {
-  PageSettings,
-  VerifierChannel,
-  VerifierSettings,
-  WidgetLook,
+import {
+  type PageSettings,
+  type VerifierChannel,
+  type VerifierSettings,
+  verifierChannels,
+  type WidgetLook,
 } from '../../../../src/domain/verifiers/verifier.ts'
 import type { VerifierForm } from '../../../../src/http/cabinet/verification/verifier-form.ts'
 import type { Offer, Whole } from '../verification.ts'
@@ -29,10 +30,14 @@ export const formOf = ({ name, settings, page, captchaSecret }: Draft): Verifier
 })
 
 /** Keeps the sender names of unused channels, unless they are empty. */
-const sendersIn = ({ senders }: VerifierSettings): VerifierSettings['senders'] =>
-  Object.fromEntries(
-    Object.entries(senders).flatMap(([channel, name]) => (name?.trim() ? [[channel, name.trim()]] : [])),
-  ) as Partial<Record<VerifierChannel, string>>
+function sendersIn({ senders }: VerifierSettings): VerifierSettings['senders'] {
+  const filled: Partial<Record<VerifierChannel, string>> = {}
+  for (const channel of verifierChannels) {
+    const name = senders[channel]?.trim()
+    if (name) filled[channel] = name
+  }
+  return filled
+}
 
 /** The parts of the form. The save bar names the parts with unsaved changes. */
 export const parts = ['name', 'look', 'page', 'channels', 'code', 'texts', 'countries', 'phones', 'limits'] as const

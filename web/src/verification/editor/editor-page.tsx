@@ -178,8 +178,8 @@ function Editor({ kind, companyId, offer, before, whole }: EditorProps) {
             save.reset()
           }}
         >
-          {refusal?.isMeanwhile ? (
-            <Meanwhile kind={kind} id={whole!.id} onReload={kept.forget} />
+          {whole && refusal?.isMeanwhile ? (
+            <Meanwhile kind={kind} id={whole.id} onReload={kept.forget} />
           ) : (
             refusal && <FormProblem>{refusal.setting ? say('verification.wrong') : refusal.text}</FormProblem>
           )}

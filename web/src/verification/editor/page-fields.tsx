@@ -2,6 +2,7 @@ import { NativeSelect, Switch, Textarea, TextInput } from '@mantine/core'
 import { captchaKinds } from '../../../../src/domain/verifiers/verifier.ts'
 import { Icon } from '../../parts/content/icon.tsx'
 import { Section } from '../../parts/content/section.tsx'
+import { oneOf } from '../../search-values.ts'
 import { useWords } from '../../words/words.ts'
 import styles from '../verification.module.css'
 import type { FormProps } from './draft.ts'
@@ -52,13 +53,14 @@ function Robots({ form, page, isKept }: { form: FormProps; page: Page; isKept: b
   const { say } = useWords()
   const { draft, change, wrong } = form
   const hasKeys = page.captcha !== 'altcha' && page.captcha !== 'none'
-  const choose = (captcha: Captcha) => change({ page: { ...page, captcha, captchaSiteKey: null }, captchaSecret: '' })
+  const choose = (captcha: Captcha = page.captcha) =>
+    change({ page: { ...page, captcha, captchaSiteKey: null }, captchaSecret: '' })
   return (
     <div className={styles.stack}>
       <NativeSelect
         label={say('verification.captcha')}
         value={page.captcha}
-        onChange={({ currentTarget }) => choose(currentTarget.value as Captcha)}
+        onChange={({ currentTarget }) => choose(oneOf(captchaKinds, currentTarget.value))}
         data={captchaKinds.map(kind => ({
           value: kind,
           label: kind === 'hcaptcha' || kind === 'turnstile' ? BRANDS[kind] : say(`verification.captcha.${kind}`),

@@ -20,12 +20,12 @@ export function SettingsForm({ form, offer, whole, mayChange }: Props) {
   const isWidget = form.draft.page !== null
   return (
     <>
-      {isWidget && (
+      {form.draft.page && (
         <fieldset className={styles.fields} disabled={!mayChange}>
-          <WidgetLook form={form} />
+          <WidgetLook form={form} page={form.draft.page} />
         </fieldset>
       )}
-      {whole?.snippets && <Snippet snippets={whole.snippets} isBuilder={whole.page!.isBuilder} />}
+      {whole?.snippets && <Snippet snippets={whole.snippets} isBuilder={whole.page?.isBuilder === true} />}
       <fieldset className={styles.fields} disabled={!mayChange}>
         <PageFields form={form} hasSecret={whole?.hasCaptchaSecret ?? false} savedCaptcha={whole?.page?.captcha} />
         <ChannelsField form={form} offer={offer} />

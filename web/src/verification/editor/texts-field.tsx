@@ -20,7 +20,7 @@ export function TextsField({ form, offer }: { form: FormProps; offer: Offer }) {
   const { draft, setting, wrong } = form
   const { texts } = draft.settings
   const [shown, setShown] = useState<string>()
-  const language = shown !== undefined && shown in texts ? shown : Object.keys(texts)[0]
+  const text = shown !== undefined && shown in texts ? texts[shown] : Object.values(texts)[0]
   const put = (changed: string, text: string) => setting({ texts: { ...texts, [changed]: text } })
   const remove = (removed: string) =>
     setting({ texts: Object.fromEntries(Object.entries(texts).filter(([each]) => each !== removed)) })
@@ -43,10 +43,10 @@ export function TextsField({ form, offer }: { form: FormProps; offer: Offer }) {
           ))}
           <AddLanguage taken={Object.keys(texts)} onAdd={added => put(added, `${CODE}`)} />
         </div>
-        {language !== undefined && (
+        {text !== undefined && (
           <Phone
             sender={senderFor(draft.settings, 'SMS') ?? offer.defaultSenders.SMS ?? ''}
-            text={renderedIn(draft.settings, texts[language]!)}
+            text={renderedIn(draft.settings, text)}
           />
         )}
       </div>

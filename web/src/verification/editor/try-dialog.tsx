@@ -8,6 +8,7 @@ import { Dialog } from '../../parts/dialogs/dialog.tsx'
 import { FormProblem } from '../../parts/forms/form-problem.tsx'
 import { useTrafficNames } from '../../parts/names/traffic-names.ts'
 import { describeProblem } from '../../problems.ts'
+import { oneOf } from '../../search-values.ts'
 import { useWords } from '../../words/words.ts'
 import { type KindPath, VERIFICATION, type Whole } from '../verification.ts'
 
@@ -20,7 +21,7 @@ export function TryDialog({ kind, whole, onClose }: Props) {
   const { channel } = useTrafficNames()
   const { channels } = whole.settings
   const [destination, setDestination] = useState('')
-  const [channelType, setChannelType] = useState(channels[0]!)
+  const [channelType, setChannelType] = useState(channels[0])
   const send = useMutation({
     mutationFn: (form: TryForm) => ask<TryAnswer>('POST', `/verification/${kind}/${whole.id}/try`, form),
   })
@@ -34,7 +35,9 @@ export function TryDialog({ kind, whole, onClose }: Props) {
       submit={say('verification.try.send')}
       isBusy={send.isPending}
       onSubmit={() =>
-        destination.trim() !== '' && send.mutate({ channelType, destination: destination.trim(), language })
+        channelType &&
+        destination.trim() !== '' &&
+        send.mutate({ channelType, destination: destination.trim(), language })
       }
       onClose={onClose}
     >
@@ -52,7 +55,7 @@ export function TryDialog({ kind, whole, onClose }: Props) {
       <NativeSelect
         label={say('verification.try.channel')}
         value={channelType}
-        onChange={({ currentTarget }) => setChannelType(currentTarget.value as typeof channelType)}
+        onChange={({ currentTarget }) => setChannelType(oneOf(channels, currentTarget.value))}
         data={channels.map(value => ({ value, label: channel(value) }))}
       />
     </Dialog>

@@ -38,9 +38,8 @@ type Row = { name: string; sums: Sums }
 
 function Rows({ first, rows, currency }: { first: string; rows: Row[]; currency: string }) {
   const { say } = useWords()
-  const { money } = useFormats()
+  const { sign } = useFormats()
   const hasCost = rows.some(({ sums }) => sums.cost !== null)
-  const sign = money(0, currency).split('\u00a0').at(-1)!
   return (
     <table className={styles.ways}>
       <thead>
@@ -49,7 +48,7 @@ function Rows({ first, rows, currency }: { first: string; rows: Row[]; currency:
           <th>{say('verification.column.sent')}</th>
           <th className={styles.wideOnly}>{say('verification.column.delivered')}</th>
           <th>{say('verification.column.confirmed')}</th>
-          {hasCost && <th>{say('verification.column.cost', { sign })}</th>}
+          {hasCost && <th>{say('verification.column.cost', { sign: sign(currency) })}</th>}
         </tr>
       </thead>
       <tbody>

@@ -103,10 +103,9 @@ function Row({ kind, item, sub, children }: RowProps) {
 function WaysInWords({ item: { channels, hasFallback } }: { item: Listed }) {
   const { say } = useWords()
   const { channel } = useTrafficNames()
-  const [first, ...others] = channels.map(channel)
-  return hasFallback
-    ? others.reduce((before, next) => say('verification.then', { first: before, next }), first!)
-    : [first, ...others].join(', ')
+  const names = channels.map(channel)
+  if (!hasFallback || names.length === 0) return names.join(', ')
+  return names.reduce((before, next) => say('verification.then', { first: before, next }))
 }
 
 function CodeSummary({ item: { codeLength, lifetimeSeconds, tries } }: { item: Listed }) {
@@ -121,9 +120,9 @@ function CodeSummary({ item: { codeLength, lifetimeSeconds, tries } }: { item: L
 
 function Sites({ widget: { origins, isBuilder } }: { widget: Widget }) {
   const { say } = useWords()
-  const host = origins[0]!.replace(/^https?:\/\//, '')
+  const hosts = origins.map(origin => origin.replace(/^https?:\/\//, ''))
   return [
-    host,
+    ...hosts.slice(0, 1),
     ...(origins.length > 1 ? [say('verification.moreOrigins', { count: origins.length - 1 })] : []),
     ...(isBuilder ? [say('verification.isBuilder')] : []),
   ].join(', ')

@@ -20,11 +20,11 @@ export function Snippet({ snippets, isBuilder }: Props) {
     <Section
       title={say('verification.snippet')}
       end={
-        <SegmentedControl
+        <SegmentedControl<Kind>
           size="xs"
           aria-label={say('verification.snippet.kind')}
           value={kind}
-          onChange={value => setKind(value as Kind)}
+          onChange={setKind}
           data={[
             { value: 'page', label: say('verification.snippet.page') },
             { value: 'builder', label: say('verification.snippet.builder') },

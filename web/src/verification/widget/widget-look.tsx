@@ -1,8 +1,10 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
+import type { PageSettings } from '../../../../src/domain/verifiers/verifier.ts'
 import { contrast, textOn } from '../../../../widget/look.ts'
 import { Icon } from '../../parts/content/icon.tsx'
 import { Section } from '../../parts/content/section.tsx'
+import { oneOf } from '../../search-values.ts'
 import { useWords } from '../../words/words.ts'
 import { type FormProps, usualLook } from '../editor/draft.ts'
 import styles from '../verification.module.css'
@@ -12,11 +14,12 @@ import { WidgetPreview } from './widget-preview.tsx'
 const corners = [0, 4, 8, 12, 16, 20, 24]
 const USUAL = { accent: '#1d56ad', accentDark: '#3a70c8', radiusPixels: 12 }
 
+const themes = ['auto', 'light', 'dark'] as const
+
 /** The settings of the look, and a preview of the widget in both themes. */
-export function WidgetLook({ form: { draft, change, wrong } }: { form: FormProps }) {
+export function WidgetLook({ form: { draft, change, wrong }, page }: { form: FormProps; page: PageSettings }) {
   const { say } = useWords()
   const [round, setRound] = useState(0)
-  const page = draft.page!
   const look = page.look ?? usualLook
   const set = (changed: Partial<typeof look>) => change({ page: { ...page, look: { ...look, ...changed } } })
   return (
@@ -59,8 +62,8 @@ export function WidgetLook({ form: { draft, change, wrong } }: { form: FormProps
             <NativeSelect
               label={say('verification.look.theme')}
               value={look.theme}
-              onChange={({ currentTarget }) => set({ theme: currentTarget.value as typeof look.theme })}
-              data={(['auto', 'light', 'dark'] as const).map(value => ({
+              onChange={({ currentTarget }) => set({ theme: oneOf(themes, currentTarget.value) ?? look.theme })}
+              data={themes.map(value => ({
                 value,
                 label: say(`verification.look.theme.${value}`),
               }))}

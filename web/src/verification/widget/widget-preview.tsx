@@ -32,8 +32,8 @@ function InTheme({ theme, settings, look }: Props & { theme: 'light' | 'dark' })
   useEffect(() => {
     let isOver = false
     void import('./preview.ts').then(({ startPreview }) => {
-      if (isOver) return
-      preview.current = startPreview(host.current!, { theme, language, settings: JSON.parse(codeSettings) })
+      if (isOver || !host.current) return
+      preview.current = startPreview(host.current, { theme, language, settings: JSON.parse(codeSettings) })
       preview.current.setLook(latest.current)
     })
     return () => {

@@ -6,4 +6,5 @@ export type Kind = KindOf<What>
 const kindOf = (what: What) => what.split('.')[0] as Kind
 
 /** Groups the changes by the kind of the changed object. Both levels keep the order of the server. */
-export const whatsByKind = (whats: readonly What[]) => Object.entries(Object.groupBy(whats, kindOf)) as [Kind, What[]][]
+export const changesByKind = (changes: readonly What[]): [Kind, What[]][] =>
+  [...new Set(changes.map(kindOf))].map(kind => [kind, changes.filter(change => kindOf(change) === kind)])
