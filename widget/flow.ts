@@ -8,13 +8,13 @@ import {
   type State,
   WidgetError,
 } from './api.ts'
+import { ProofOfWork } from './captcha/proof-of-work.ts'
+import { Provider } from './captcha/provider.ts'
 import type { Memory } from './memory.ts'
-import { doneNote, errorNote, offlineNote, overNote } from './notes.ts'
 import { readCodeFromSms } from './one-time-code.ts'
-import { ProofOfWork } from './proof-of-work.ts'
-import { Provider } from './provider.ts'
-import { type Actions, type CodeMessage, progressWord, type Robot, type Screen, shownAs } from './screens.ts'
-import type { View } from './view.ts'
+import { doneNote, errorNote, offlineNote, overNote } from './view/notes.ts'
+import { type Actions, type CodeMessage, progressWord, type Robot, type Screen, shownAs } from './view/screens.ts'
+import type { View } from './view/view.ts'
 import type { OnSuccess, SendAuthKey } from './widget.d.ts'
 import type { Words } from './words.ts'
 

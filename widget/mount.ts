@@ -1,7 +1,7 @@
 import { Api } from './api.ts'
 import { Flow } from './flow.ts'
 import { Memory } from './memory.ts'
-import { type Theme, View } from './view.ts'
+import { type Theme, View } from './view/view.ts'
 import type { OnSuccess, SendAuthKey, VerifyWidgetApi, VerifyWidgetOptions } from './widget.d.ts'
 import { type Lang, Words } from './words.ts'
 

@@ -1,7 +1,7 @@
 import type { Language } from '../../../../src/domain/people/person.ts'
 import type { WidgetLook } from '../../../../src/domain/verifiers/verifier.ts'
 import { Flow } from '../../../../widget/flow.ts'
-import { View } from '../../../../widget/view.ts'
+import { View } from '../../../../widget/view/view.ts'
 import { Words } from '../../../../widget/words.ts'
 import { type CodeSettings, PreviewService } from './preview-service.ts'
 

@@ -1,7 +1,7 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { PageSettings } from '../../../../src/domain/verifiers/verifier.ts'
-import { contrast, textOn } from '../../../../widget/look.ts'
+import { contrast, textOn } from '../../../../widget/view/look.ts'
 import { Icon } from '../../parts/content/icon.tsx'
 import { Section } from '../../parts/content/section.tsx'
 import { oneOf } from '../../search-values.ts'

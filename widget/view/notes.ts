@@ -1,5 +1,5 @@
+import type { Word, Words } from '../words.ts'
 import type { Icon } from './dom.ts'
-import type { Word, Words } from './words.ts'
 
 /** A screen with a sign, a title and at most one button: the end, a pause or an error. */
 export interface Note {

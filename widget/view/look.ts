@@ -1,4 +1,4 @@
-import type { Look } from './api.ts'
+import type { Look } from '../api.ts'
 
 const OUR_LINK = '#1d56ad'
 const LEAST_CONTRAST = 4.5

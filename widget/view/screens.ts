@@ -1,8 +1,8 @@
-import type { Channel } from './api.ts'
+import type { Channel } from '../api.ts'
+import { clock, type Word, type Words } from '../words.ts'
 import { CodeInput } from './code-input.ts'
 import { button, h, type Icon, icon, setAttribute, setText } from './dom.ts'
 import type { Note } from './notes.ts'
-import { clock, type Word, type Words } from './words.ts'
 
 /** Where the check that the visitor is no robot stands. */
 export type Robot =

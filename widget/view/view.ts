@@ -1,9 +1,9 @@
-import type { Look } from './api.ts'
+import type { Look } from '../api.ts'
+import type { Words } from '../words.ts'
 import { h, icon, setText } from './dom.ts'
 import { variablesOf } from './look.ts'
 import { lastTwo, masked } from './phone.ts'
 import { type Actions, type Drawn, draw, type Screen, type Surroundings } from './screens.ts'
-import type { Words } from './words.ts'
 
 export type Theme = Look['theme']
 

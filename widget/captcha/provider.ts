@@ -1,4 +1,4 @@
-import type { ProviderKind } from './api.ts'
+import type { ProviderKind } from '../api.ts'
 
 const LOAD_TIMEOUT_MS = 15_000
 /** Providers draw as wide as this, or in a compact form, which makes the widget higher. */

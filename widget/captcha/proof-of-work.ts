@@ -1,4 +1,4 @@
-import type { Challenge } from './api.ts'
+import type { Challenge } from '../api.ts'
 import { makeSearch, type Search } from './search.ts'
 
 /** A challenge is good for ten minutes: an older answer is not sent any more. */
