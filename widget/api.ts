@@ -50,13 +50,15 @@ export interface State {
   result?: string
 }
 
-/** The site's server gets the key alone: without the secret it cannot type codes, nor can a page that stole the key. */
+/**
+ * The site's server gets only the key. Checking a code needs the secret too, so that a stolen key cannot check codes.
+ */
 export interface Session {
   key: string
   secret: string
 }
 
-export interface Wish {
+export interface SessionRequest {
   destination: string
   channelType: Channel
   captcha: string | undefined
@@ -79,15 +81,15 @@ export class WidgetError extends Error {
 /** The service cannot be reached, or does not answer in time. */
 export class Offline extends Error {}
 
-/** What the widget asks the service. The preview in the cabinet answers by itself. */
+/** The requests of the widget. The preview in the cabinet implements them without the service. */
 export interface Service {
   open(): Promise<Opened>
-  createSession(wish: Wish): Promise<Session & State>
+  createSession(request: SessionRequest): Promise<Session & State>
   deliver(session: Session): Promise<State>
   state(session: Session): Promise<State>
   check(session: Session, code: string): Promise<Checked>
   again(session: Session, channelType: Channel): Promise<State>
-  /** Tells the service of an error that only the browser knows. The visitor sees it in any case. */
+  /** Reports an error that only the browser knows to the service. The widget shows the error in any case. */
   report(code: 341 | 350, reason: string, key?: string): void
 }
 
@@ -110,8 +112,8 @@ export class Api implements Service {
     return this.#post('open', { widgetId: this.#widgetId, lang: this.#lang })
   }
 
-  createSession(wish: Wish): Promise<Session & State> {
-    return this.#post('sessions', { widgetId: this.#widgetId, lang: this.#lang, ...wish })
+  createSession(request: SessionRequest): Promise<Session & State> {
+    return this.#post('sessions', { widgetId: this.#widgetId, lang: this.#lang, ...request })
   }
 
   deliver(session: Session): Promise<State> {
@@ -166,7 +168,10 @@ export class Api implements Service {
   }
 }
 
-/** Proxies on the way answer in HTML: that is an error of the service, not of this script. */
+/**
+ * Undefined for an answer that is not JSON: a proxy may answer in HTML. The widget reports it as an error of the
+ * service.
+ */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text || '{}')

@@ -21,7 +21,7 @@ import type { Words } from './words.ts'
 const WAITING_POLL_MS = 1_000
 const SENT_POLL_MS = 3_000
 
-/** For widgets without a captcha, and for sessions that are there already. */
+/** For widgets without a captcha, and for sessions that exist already. */
 const noRobotCheck = { kind: 'none' as const, token: async () => undefined, stop() {} }
 
 interface Settings {
@@ -35,12 +35,13 @@ interface Settings {
   memory: Pick<Memory, 'read' | 'write'>
 }
 
-/** Lets an action wait for something; if another action has begun meanwhile, it waits for ever. */
+/** Waits for a promise of an action. If another action begins meanwhile, the returned promise never settles. */
 type Wait = <T>(promise: Promise<T>) => Promise<T>
 
 /**
- * The steps of a verification: open, pass the captcha, create a session, let the site's server send the code, check
- * what the visitor types. Each action of the visitor ends the one before, so that late answers change nothing.
+ * The steps of a verification: open, pass the captcha, create a session, let the site's server send the code, check the
+ * code that the visitor types. Each action of the visitor ends the previous action, so that late answers change
+ * nothing.
  */
 export class Flow {
   readonly #settings: Settings
@@ -54,7 +55,7 @@ export class Flow {
   #resendAt = 0
   #way: Channel | undefined
   #message: CodeMessage | undefined
-  /** The screen under the list of other ways. */
+  /** The screen that the list of channels covers. */
   #under: Screen | undefined
   #shown: Screen = { kind: 'loading' }
   #retry: (() => void) | undefined
@@ -87,7 +88,7 @@ export class Flow {
     this.#begin()
   }
 
-  /** Shows an error that makes any request pointless. */
+  /** Shows an error of the page's options. Sends no request. */
   startWithError(view: View, code: number) {
     this.#view = view
     this.#showError(new WidgetError({ code }))
@@ -122,7 +123,7 @@ export class Flow {
     })
   }
 
-  /** Undefined: the session is over. */
+  /** Undefined if the session has ended. */
   #stateOf(session: Session): Promise<State | undefined> {
     return this.#api.state(session).catch(error => {
       if (isOver(error)) return undefined
@@ -160,7 +161,7 @@ export class Flow {
 
   async #newChallenge() {
     const { captcha } = await this.#api.open()
-    if (captcha.kind !== 'altcha') throw new WidgetError({ code: 340 }) // the widget's settings have just changed
+    if (captcha.kind !== 'altcha') throw new WidgetError({ code: 340 }) // the settings have changed
     return captcha.challenge
   }
 
@@ -195,7 +196,9 @@ export class Flow {
     })
   }
 
-  /** Lets the code be sent. The service may know how that went before the site's function ends, and is asked meanwhile. */
+  /**
+   * Lets the site's server send the code. The widget polls the service meanwhile, which may know the result earlier.
+   */
   async #deliver(state: State, wait: Wait) {
     this.#view.setTyped('')
     this.#readCodeFromSms(state.channelType)
@@ -209,7 +212,7 @@ export class Flow {
     this.#follow(await wait(this.#api.state(this.#session!)))
   }
 
-  /** The site's server calls the service with the key; on a page of a site builder the widget does. */
+  /** The site's server calls the service with the key. On a page of a site builder the widget calls it. */
   async #handOver() {
     const { sendAuthKey } = this.#settings
     if (!sendAuthKey) return void (await this.#api.deliver(this.#session!))
@@ -217,7 +220,7 @@ export class Flow {
     if (answer instanceof Response && !answer.ok) throw new Error(`The site's server answered ${answer.status}`)
   }
 
-  /** What the service knows of the failure says more than the failure of the site's function. */
+  /** Prefers the error that the service knows to the error of the site's function, because it says more. */
   async #judgeFailure(error: unknown, wait: Wait) {
     const state = await wait(this.#api.state(this.#session!))
     if (state.state !== 'WAITING') return
@@ -240,7 +243,7 @@ export class Flow {
 
   // Following the service -------------------------------------------------------------------------------------------
 
-  /** Shows what the service says of the session, and asks again while that can change. */
+  /** Shows the state of the session, and polls for the next state while it can change. */
   #follow(state: State) {
     if (state.channelType !== this.#state?.channelType) this.#changeWay(state.channelType)
     this.#state = state
@@ -252,7 +255,7 @@ export class Flow {
     this.#pollIn(state.state === 'WAITING' ? WAITING_POLL_MS : SENT_POLL_MS)
   }
 
-  /** The service fell back to the next channel: its code is another one. */
+  /** The service fell back to the next channel, which has a code of its own. */
   #changeWay(way: Channel) {
     this.#message = undefined
     this.#view.setTyped('')
@@ -318,9 +321,9 @@ export class Flow {
     this.#showCode(this.#state!, false)
   }
 
-  // Another way -----------------------------------------------------------------------------------------------------
+  // Choosing a channel ----------------------------------------------------------------------------------------------
 
-  /** Telegram once, though there are two ways to it. */
+  /** The channels of the list. Two channels lead to Telegram: the list shows only the first. */
   get #ways(): Channel[] {
     const ways = this.#opened?.channels ?? []
     return ways.filter((way, i) => ways.findIndex(other => shownAs(other) === shownAs(way)) === i)
@@ -351,7 +354,7 @@ export class Flow {
 
   // Showing ---------------------------------------------------------------------------------------------------------
 
-  /** The list of other ways stays open while the screen under it changes, but not when that comes to an end. */
+  /** The list of channels stays open while the screen below it changes, but closes when that screen is over. */
   #show(screen: Screen) {
     this.#shown = screen
     const staysUnder = this.#under && (screen.kind === 'code' || (screen.kind === 'start' && !screen.isBusy))
@@ -388,7 +391,7 @@ export class Flow {
 
   // Actions and failures --------------------------------------------------------------------------------------------
 
-  /** Runs an action of the visitor. The one before stops where it waits. */
+  /** Runs an action of the visitor. The previous action stops at its next `wait`. */
   async #act(action: (wait: Wait) => Promise<void>) {
     this.#end()
     const turn = this.#turn
@@ -445,7 +448,7 @@ export class Flow {
     this.#show(errorNote(this.#settings.words, { code, until, hasOtherWays, hasBack }))
   }
 
-  /** Goes on where the session stands: a code that was not sent is asked for again. */
+  /** Continues the session from its state. If the code was not sent, requests it again. */
   #retrySession() {
     this.#act(async wait => {
       this.#show({ kind: 'loading' })
@@ -458,7 +461,10 @@ export class Flow {
 
 const inSeconds = (seconds: number) => Date.now() + seconds * 1000
 
-/** The service tells the same moment in whole seconds, at different times: the countdown must not jump. */
+/**
+ * Keeps the previous moment if the new one differs by less than two seconds, so that the countdown does not jump. The
+ * service rounds to whole seconds.
+ */
 function steady(before: number, seconds: number): number {
   if (seconds <= 0) return 0
   const now = inSeconds(seconds)
@@ -467,13 +473,13 @@ function steady(before: number, seconds: number): number {
 
 const isOver = (error: unknown) => error instanceof WidgetError && error.code === 4040
 
-/** The next poll may well succeed. */
+/** Errors after which the next poll may succeed. */
 const isPassing = (error: unknown) => error instanceof Offline || (error instanceof WidgetError && error.code >= 4290)
 
 const adviceFor310 = () =>
   `Check the widgetId given to VerifyWidget.mount, and that ${location.origin} is one of the widget's origins.`
 
-/** The form that the widget stands in sends the signed result along. */
+/** Adds the signed result to the form around the widget, so that the form submits it. */
 function putIntoForm(host: HTMLElement, result: string): HTMLInputElement | undefined {
   const input = Object.assign(document.createElement('input'), {
     type: 'hidden',

@@ -1,8 +1,8 @@
 import type { Session } from './api.ts'
 
 /**
- * Keeps the session of one widget and number over a reload of the page, for as long as its tab is open. Browsers may
- * forbid it: the widget then begins anew after a reload.
+ * Keeps the session of one widget and number when the page reloads, as long as its tab is open. If the browser forbids
+ * storage, the widget starts again after a reload.
  */
 export class Memory {
   readonly #name: string

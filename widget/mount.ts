@@ -5,7 +5,10 @@ import { type Theme, View } from './view/view.ts'
 import type { OnSuccess, SendAuthKey, VerifyWidgetApi, VerifyWidgetOptions } from './widget.d.ts'
 import { type Lang, Words } from './words.ts'
 
-/** Where this script comes from: the style sheet and the API are beside it. Known only while it runs for the first time. */
+/**
+ * The folder of this script, which also has the style sheet and the API. `currentScript` exists only during the first
+ * run.
+ */
 const base = new URL('.', (document.currentScript as HTMLScriptElement | null)?.src || findScript()).href
 
 const unmountOf = new WeakMap<Element, () => void>()
@@ -43,7 +46,7 @@ function unmount(selector: string) {
   if (host) unmountOf.get(host)?.()
 }
 
-/** Untyped pages may give anything. */
+/** Checks each option, because pages without types may pass any value. */
 function readOptions(options: Partial<VerifyWidgetOptions> | undefined, sendAuthKey: unknown, onSuccess: unknown) {
   const { destination, widgetId, captchaSiteKey, lang, theme } = options ?? {}
   const rules: [isRight: boolean, mistake: string][] = [

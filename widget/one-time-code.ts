@@ -3,8 +3,8 @@ interface OtpRequest extends CredentialRequestOptions {
 }
 
 /**
- * WebOTP: the browser of a phone reads the code from an SMS that ends with this page's host. Gives the code at most
- * once; browsers without it, or visitors who refuse, type the code.
+ * WebOTP: the browser of a phone reads the code from an SMS that ends with this page's host. Resolves at most once. The
+ * visitor types the code if the browser has no WebOTP, or if the visitor refuses.
  */
 export function readCodeFromSms(signal: AbortSignal): Promise<string> | undefined {
   if (!('OTPCredential' in window)) return undefined

@@ -5,30 +5,32 @@ export interface VerifyWidgetOptions {
   destination: string
   /** From `tidings widget create`. */
   widgetId: string
-  /** The site key of reCAPTCHA, hCaptcha or Turnstile, if not the one that the widget's settings have. */
+  /** The site key of reCAPTCHA, hCaptcha or Turnstile. By default the key of the widget's settings. */
   captchaSiteKey?: string
-  /** By default the language of the page, and English if the widget does not speak it. */
+  /** By default the language of the page, or English if the widget has no texts in that language. */
   lang?: 'en' | 'ru'
-  /** By default `auto`: as the visitor's system is set. */
+  /** By default `auto`: the theme of the visitor's system. */
   theme?: 'auto' | 'light' | 'dark'
 }
 
 /**
- * Hands the key to the site's server, which calls `POST /api/v1/verifier/widget/send` with it. The widget shows error
+ * Passes the key to the site's server, which calls `POST /api/v1/verifier/widget/send` with it. The widget shows error
  * 350 when the function throws, its promise rejects, or it resolves to a `Response` that is not ok.
  */
 export type SendAuthKey = (key: string) => Promise<unknown>
 
-/** Called once the number is confirmed. `result`, a signed text, comes on pages of site builders only. */
+/**
+ * The widget calls it once, after the number is confirmed. `result` is a signed text, only on pages of site builders.
+ */
 export type OnSuccess = (key: string, result?: string) => void
 
 export interface VerifyWidgetApi {
   /**
-   * Shows the widget in the first element that matches the selector, instead of one that it may already have. Throws
-   * if there is no such element.
+   * Shows the widget in the first element that matches the selector. Replaces a widget that the element already has.
+   * Throws if no element matches.
    */
   mount(selector: string, options: VerifyWidgetOptions, sendAuthKey?: SendAuthKey, onSuccess?: OnSuccess): void
-  /** Stops the widget and removes it from the page. Does nothing where there is none. */
+  /** Stops the widget and removes it from the page. Does nothing if the element has no widget. */
   unmount(selector: string): void
 }
 

@@ -24,7 +24,7 @@ test('Russian has no line break after a short word', () => {
   expect(ru.of('flash.title')).toBe('Отвечать не\u00a0нужно')
 })
 
-test('every error number of the specification has a title, and those of visitors an advice', () => {
+test('every error number of the specification has a title, and the errors of visitors have advice', () => {
   for (const words of [en, ru]) {
     for (const code of [110, 130, 210, 230, 310, 320, 321, 330, 331, 340, 341, 350, 4000])
       expect(words.ofError(code, 'title'), String(code)).toBeDefined()

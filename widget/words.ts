@@ -1,6 +1,6 @@
 export type Lang = 'en' | 'ru'
 
-/** Between two asterisks: bold. `.one`, `.few` and `.many` are plural forms. */
+/** Text between two asterisks is bold. `.one`, `.few` and `.many` are plural forms. */
 const en = {
   label: 'Phone number verification',
   phone: 'the number ending in {last2}',
@@ -211,7 +211,7 @@ export class Words {
     return this.of((has(`${word}.${form}`) ? `${word}.${form}` : `${word}.many`) as Word, { n })
   }
 
-  /** The word of an error, if it has its own. */
+  /** The text of an error. Undefined if the error has no text of its own. */
   ofError(code: number, part: 'title' | 'text'): string | undefined {
     const word = `error.${code}.${part}`
     return has(word) ? this.of(word as Word) : undefined
@@ -220,7 +220,7 @@ export class Words {
 
 const has = (word: string) => word in en
 
-/** Russian sets no line break after a short word. */
+/** Russian texts have no line break after a short word. */
 const withoutLonelyShortWords = (text: string) => text.replace(/(^|\s)(в|к|на|с|не|и|из) /gi, '$1$2\u00a0')
 
 /** `0:42`, `14:32`. */

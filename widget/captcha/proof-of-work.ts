@@ -1,17 +1,17 @@
 import type { Challenge } from '../api.ts'
 import { makeSearch, type Search } from './search.ts'
 
-/** A challenge is good for ten minutes: an older answer is not sent any more. */
+/** The service accepts a challenge for ten minutes. The widget does not send an older solution. */
 const GOOD_FOR_MS = 9 * 60_000
 const NUMBERS_A_SLICE = 4_000
 
 /**
- * Finds the number that a challenge asks for, in a worker, so that the page stays responsive. Where the page's policy
- * forbids workers it works in short slices between the page's own tasks.
+ * Finds the number that a challenge asks for, in a worker, so that the page stays responsive. If the page's policy
+ * forbids workers, the search runs in short slices between the page's own tasks.
  */
 export class ProofOfWork {
   readonly kind = 'proof'
-  /** The share of the numbers that were tried. */
+  /** The share of the numbers that the search has tried. */
   share = 0
   hasPassed = false
   readonly #askChallenge: () => Promise<Challenge>
@@ -27,7 +27,10 @@ export class ProofOfWork {
     this.#answer = this.#solve(challenge)
   }
 
-  /** The answer, as the service takes it. Each challenge is good for one request: the next gets an answer of its own. */
+  /**
+   * The solution in the form that the service reads. The service accepts each challenge once, so the next request
+   * solves a new one.
+   */
   async token(): Promise<string> {
     if (this.#isUsed || Date.now() - this.#startedAt > GOOD_FOR_MS)
       this.#answer = this.#solve(await this.#askChallenge())
@@ -107,7 +110,7 @@ interface Task {
   slice: number
 }
 
-/** Runs in the worker: uses nothing from outside. */
+/** Runs in the worker as text, so that it can use nothing but its parameters. */
 function work(make: (salt: string, challenge: string) => Search, answer: (message: object) => void) {
   self.onmessage = ({ data }: MessageEvent<Task>) => {
     const search = make(data.salt, data.challenge)

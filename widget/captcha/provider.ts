@@ -1,11 +1,11 @@
 import type { ProviderKind } from '../api.ts'
 
 const LOAD_TIMEOUT_MS = 15_000
-/** Providers draw as wide as this, or in a compact form, which makes the widget higher. */
+/** The width of a provider's normal form. Its compact form is narrower and makes the widget higher. */
 const WIDTH_PX = 304
 const NAMES = { recaptcha: 'grecaptcha', hcaptcha: 'hcaptcha', turnstile: 'turnstile' } as const
 
-/** What the scripts of reCAPTCHA v2, hCaptcha and Turnstile have in common. */
+/** The functions that the scripts of reCAPTCHA v2, hCaptcha and Turnstile have in common. */
 interface ProviderScript {
   render(place: HTMLElement, options: Record<string, unknown>): string | number
   reset(id: string | number): void
@@ -20,7 +20,7 @@ export interface ProviderSettings {
 }
 
 /**
- * The captcha of a provider. None of them can draw inside of a shadow root: it gets a child of the host, which the
+ * The captcha of a provider. Providers cannot draw inside a shadow root. They draw into a child of the host, which the
  * widget shows through a slot.
  */
 export class Provider {
@@ -32,7 +32,7 @@ export class Provider {
   #token: string | undefined
   #reset = () => {}
 
-  /** `onFailure` gets the reason: the script did not load, or the provider's own error. */
+  /** `onFailure` gets the reason: the script did not load, or the provider reported an error. */
   constructor(
     host: HTMLElement,
     settings: ProviderSettings,
@@ -54,7 +54,7 @@ export class Provider {
     return this.#token !== undefined
   }
 
-  /** A token is good for one request: the visitor then has to pass the check again. */
+  /** The service accepts a token once. For the next request the visitor passes the check again. */
   async token(): Promise<string | undefined> {
     const token = this.#token
     this.#forget()
@@ -67,7 +67,7 @@ export class Provider {
 
   #draw(script: ProviderScript) {
     const width = this.#place.parentElement?.clientWidth
-    if (width === undefined) return // stopped meanwhile
+    if (width === undefined) return // the widget was stopped while the script loaded
     const { kind, siteKey, theme, lang } = this.#settings
     const isNarrow = width > 0 && width < WIDTH_PX + 2
     const id = script.render(this.#place, {
@@ -82,7 +82,7 @@ export class Provider {
     this.#reset = () => script.reset(id)
   }
 
-  /** Providers may repeat an error, also after the widget has shown it. */
+  /** Does nothing after `stop`: providers may report an error again after the widget has shown it. */
   #fail(reason: string) {
     if (this.#place.parentElement) this.#onFailure(reason)
   }
@@ -102,7 +102,7 @@ export class Provider {
 const loading = new Map<string, Promise<ProviderScript>>()
 let failures = 0
 
-/** One script for all widgets of a page. One that did not load is asked for again by the next try. */
+/** Loads the script once for all widgets of a page. After a failure the next call loads it again. */
 function loadScript({ kind, scriptUrl, lang }: ProviderSettings): Promise<ProviderScript> {
   const there = scriptOf(kind)
   if (there) return Promise.resolve(there)
@@ -119,7 +119,7 @@ function load(kind: ProviderKind, scriptUrl: string, lang: string): Promise<Prov
     url.searchParams.set('render', 'explicit')
     url.searchParams.set('onload', callback)
     url.searchParams.set('hl', lang)
-    // Browsers attach a second request for the same address to the first one, which may hang.
+    // Browsers join a second request for the same address to the first one, which may hang.
     if (failures > 0) url.searchParams.set('attempt', String(failures + 1))
     const script = Object.assign(document.createElement('script'), { src: url.href, async: true })
     const fail = (reason: string) => {
@@ -132,7 +132,7 @@ function load(kind: ProviderKind, scriptUrl: string, lang: string): Promise<Prov
       clearTimeout(timer)
       fail(`${url.host} could not be loaded`)
     }
-    // The file alone is not enough: these scripts load a second one, and then call this function.
+    // The providers' scripts load a second script first, and call this function when they are ready.
     Object.assign(window, {
       [callback]: () => {
         clearTimeout(timer)

@@ -1,11 +1,11 @@
-/** The first number from `from` up to, but without, `to` that the challenge asks for. */
+/** The first number from `from` up to, but not including, `to` that solves the challenge. */
 export type Search = (from: number, to: number) => number | undefined
 
 /**
- * Finds the number with SHA-256(salt + number) = challenge. Our own SHA-256, since pages served by plain HTTP have no
- * `crypto.subtle`, and since that takes longer for a hash of one block than all of this.
+ * Finds the number with SHA-256(salt + number) = challenge. The widget has its own SHA-256 because pages served by
+ * plain HTTP have no `crypto.subtle`, and because `crypto.subtle` is slower for a hash of one block.
  *
- * The worker gets this function as text: it uses nothing from outside.
+ * The worker gets this function as text, so that it can use nothing but its parameters.
  */
 export function makeSearch(salt: string, challenge: string): Search {
   const { constants, initial } = primes()

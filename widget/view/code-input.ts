@@ -10,7 +10,7 @@ interface Settings {
 
 /**
  * One real input lies over drawn cells, so that autofill, paste and screen readers find an ordinary field. It has no
- * `maxlength`: "123 456" is pasted whole, and its digits are taken.
+ * `maxlength`, so that the visitor can paste "123 456". The input keeps only the digits.
  */
 export class CodeInput {
   readonly node: HTMLElement
@@ -56,7 +56,7 @@ export class CodeInput {
     this.node.classList.toggle('is-busy', isBusy)
   }
 
-  /** The digits of a wrong code stay and are selected: the next key replaces them. */
+  /** Selects the digits of a wrong code, so that the next key replaces them. */
   setWrong(isWrong: boolean) {
     this.#isWrong = isWrong
     this.node.classList.toggle('is-wrong', isWrong)
@@ -74,7 +74,7 @@ export class CodeInput {
     const caret = this.#input.selectionStart ?? 0
     const typed = this.#input.value
     this.value = typed
-    // Characters that are no digits are gone: the caret stays after the same digit.
+    // Removing the other characters moved the caret. Put it back behind the same digit.
     if (this.value !== typed) {
       const digitsBefore = typed.slice(0, caret).replace(/\D/g, '').length
       this.#input.setSelectionRange(digitsBefore, digitsBefore)
@@ -84,7 +84,7 @@ export class CodeInput {
     if (this.isComplete) this.#settings.onComplete()
   }
 
-  /** The text is not drawn where the cells are: a click goes to the end, or selects a wrong code. */
+  /** The input's text is not at the place of the cells. A click therefore moves to the end, or selects a wrong code. */
   #placeCaret() {
     if (this.#isWrong) this.#input.select()
     else this.#input.setSelectionRange(this.value.length, this.value.length)

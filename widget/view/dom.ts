@@ -1,6 +1,9 @@
 type Attributes = Record<string, string | number | boolean | undefined>
 
-/** An element without `innerHTML`, which pages with Trusted Types forbid. `true` is an empty attribute, `false` none. */
+/**
+ * Makes an element without `innerHTML`, which pages with Trusted Types forbid. `true` sets an empty attribute, `false`
+ * sets none.
+ */
 export function h<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   attributes: Attributes = {},
@@ -23,14 +26,14 @@ export function button(className: string, onClick: () => void, ...children: (Nod
   return element
 }
 
-/** Leaves equal text alone, so that screen readers do not read it again. */
+/** Does not set equal text again, because screen readers would read it again. */
 export function setText(element: Element, text: string) {
   if (element.textContent !== text) element.textContent = text
 }
 
 const CIRCLE = 'M2.8 10a7.2 7.2 0 1 0 14.4 0 7.2 7.2 0 1 0-14.4 0z'
 
-/** On a grid of 20 px, drawn with a line of 1.5 px. */
+/** Paths on a grid of 20 px, drawn with a line of 1.5 px. */
 const icons = {
   phone: 'M8 2.5h4a2 2 0 0 1 2 2v11a2 2 0 0 1-2 2H8a2 2 0 0 1-2-2v-11a2 2 0 0 1 2-2zM9 15h2',
   SMS: 'M3 5.5a2 2 0 0 1 2-2h10a2 2 0 0 1 2 2V12a2 2 0 0 1-2 2H8.5L5 17v-3a2 2 0 0 1-2-2zM6.8 8.8h.01M10 8.8h.01M13.2 8.8h.01',

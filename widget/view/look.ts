@@ -3,13 +3,13 @@ import type { Look } from '../api.ts'
 const OUR_LINK = '#1d56ad'
 const LEAST_CONTRAST = 4.5
 
-/** The CSS variables of a look; undefined removes one. Those that the page sets come before them. */
+/** The CSS variables of a look. Undefined removes a variable. Variables of the page override them. */
 export function variablesOf({ accent, accentDark, radiusPixels }: Look): Record<string, string | undefined> {
   const inDark = accentDark ?? accent
   return {
     '--look-accent': accent ?? undefined,
     '--look-on-accent': accent ? textOn(accent) : undefined,
-    // A colour that is too light for words on white is for the button alone.
+    // Links keep our colour if the accent is too light for text on white.
     '--look-link': accent && contrast(accent, '#ffffff') < LEAST_CONTRAST ? OUR_LINK : undefined,
     '--look-accent-dark': inDark ?? undefined,
     '--look-on-accent-dark': inDark ? textOn(inDark) : undefined,
@@ -21,7 +21,7 @@ export function variablesOf({ accent, accentDark, radiusPixels }: Look): Record<
 export const textOn = (colour: string): string =>
   contrast(colour, '#ffffff') >= contrast(colour, '#000000') ? '#ffffff' : '#000000'
 
-/** As WCAG counts it, 1 to 21. */
+/** The contrast ratio of WCAG, from 1 to 21. */
 export function contrast(one: string, other: string): number {
   const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b)
   return (light! + 0.05) / (dark! + 0.05)

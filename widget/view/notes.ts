@@ -1,17 +1,17 @@
 import type { Word, Words } from '../words.ts'
 import type { Icon } from './dom.ts'
 
-/** A screen with a sign, a title and at most one button: the end, a pause or an error. */
+/** A screen with an icon, a title and at most one button: the end, a pause or an error. */
 export interface Note {
   kind: 'note'
   icon: Icon
   tone?: 'bad' | 'good'
   title: string
   text: string
-  /** Shown as it is: an integrator finds it in the documentation. */
+  /** The number of the error, shown so that the site's developer finds it in the documentation. */
   code?: number
   button?: NoteButton
-  /** The code of before is still good, and can still be typed. */
+  /** The visitor can go back and type the code that was sent before. It is still valid. */
   hasBack?: boolean
 }
 
@@ -19,7 +19,7 @@ export interface NoteButton {
   word: Word
   act: 'retry' | 'choose' | 'again'
   isSecond?: boolean
-  /** Until then the button is disabled and shows a countdown. */
+  /** The button is disabled and shows a countdown until this moment, in milliseconds since 1970. */
   waitWord?: Word
   until?: number
 }
@@ -42,7 +42,7 @@ export const offlineNote = (words: Words): Note => ({
   button: { word: 'retry', act: 'retry' },
 })
 
-/** The code cannot be used any more: its tries or its time are over. */
+/** The code is no longer valid: it expired, or the visitor has used all tries. */
 export function overNote(words: Words, why: 'tries' | 'expired', until: number): Note {
   return {
     kind: 'note',
@@ -55,7 +55,7 @@ export function overNote(words: Words, why: 'tries' | 'expired', until: number):
 
 export interface Failure {
   code: number
-  /** When the visitor may try again. */
+  /** When the visitor may try again, in milliseconds since 1970. */
   until: number
   hasOtherWays: boolean
   hasBack: boolean
@@ -73,7 +73,7 @@ export function errorNote(words: Words, failure: Failure): Note {
   }
 }
 
-/** Too many requests of one address are refused before the service knows the widget. */
+/** 4290: the service refuses too many requests of one address before it knows the widget. */
 const sameAs: Record<number, number> = { 4290: 130 }
 
 function tellsOf(code: number, { until, hasOtherWays }: Failure): Tells {

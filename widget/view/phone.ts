@@ -1,11 +1,11 @@
-/** The country codes of the world: those with one digit, with two, and all others with three. */
+/** The country codes of the world. The pattern lists the codes of one and two digits; all other codes have three. */
 const COUNTRY = /^(1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})/
 
 export const lastTwo = (digits: string) => digits.slice(-2)
 
 /**
- * The country code and the last two digits: `+7 ••• ••• •• 67`. A visitor would type the last four as the answer to a
- * flash call.
+ * The country code and the last two digits: `+7 ••• ••• •• 67`. It hides the last four digits, because a visitor could
+ * mistake them for the digits of a flash call.
  */
 export function masked(digits: string): string {
   const country = COUNTRY.exec(digits)?.[0] ?? ''

@@ -4,7 +4,7 @@ import { CodeInput } from './code-input.ts'
 import { button, h, type Icon, icon, setAttribute, setText } from './dom.ts'
 import type { Note } from './notes.ts'
 
-/** Where the check that the visitor is no robot stands. */
+/** The progress of the captcha. */
 export type Robot =
   | { kind: 'proof'; share: number; hasPassed: boolean }
   | { kind: 'provider'; hasPassed: boolean }
@@ -34,19 +34,19 @@ export interface Code {
 export interface Ways {
   kind: 'ways'
   ways: Channel[]
-  /** When another code may be sent. */
+  /** When another code may be sent, in milliseconds since 1970. */
   until: number
 }
 
 export type Screen = { kind: 'loading' } | Start | Code | Ways | Note
 
-/** What the visitor can do. */
+/** The actions of the visitor. */
 export interface Actions {
   send(): void
   choose(): void
   back(): void
   pick(way: Channel): void
-  /** The visitor changes the digits: what was said of them no longer holds. */
+  /** The visitor changes the digits, so that the message about them no longer applies. */
   edit(): void
   check(code: string): void
   again(): void
@@ -56,14 +56,14 @@ export interface Actions {
 export interface Surroundings {
   words: Words
   actions: Actions
-  /** The masked number. */
+  /** Draws the masked number. */
   phone(): Node
   announce(text: string): void
-  /** Digits that were typed before the visitor looked at other ways. */
+  /** Digits that the visitor typed before opening the list of channels. */
   typed: string
 }
 
-/** A screen in the page. `update` runs at every change and once a second, and changes only what is different. */
+/** A screen in the page. `update` runs at every change and once a second, and changes only the parts that differ. */
 export interface Drawn<Of extends Screen = Screen> {
   /** A class for the style sheet. */
   shape?: string
@@ -202,7 +202,7 @@ function codeText(way: Channel): Word {
   return `code.${shownAs(way)}` as Word
 }
 
-// Another way -------------------------------------------------------------------------------------------------------
+// Choosing a channel ------------------------------------------------------------------------------------------------
 
 function drawWays({ ways }: Ways, { words, actions }: Surroundings): Drawn<Ways> {
   const title = drawTitle(words.of('ways.title'))
@@ -266,7 +266,7 @@ function drawNote(note: Note, around: Surroundings): Drawn<Note> {
 
 const drawTitle = (text: string) => h('h2', { class: 'title', tabindex: -1 }, text)
 
-/** The text with the masked number in it: on a line of its own if it ends the text, except in the long one. */
+/** Puts the masked number into the text. At the end of a text it gets its own line, except in the long text. */
 function withPhone(text: string, { phone, words }: Surroundings): Node[] {
   const isInline = text === words.of('flash.text')
   return text.split(/(\s*\{number\}|\n)/).flatMap((piece, i): Node[] => {
@@ -281,7 +281,7 @@ function withPhone(text: string, { phone, words }: Surroundings): Node[] {
 
 const isCall = (way: Channel) => way === 'FLASHCALL' || way === 'VOICECODE'
 
-/** Both ways through Telegram are one for the visitor. */
+/** The visitor sees both channels of Telegram as one. */
 export const shownAs = (way: Channel) => (way === 'TELEGRAM_GATEWAY' ? 'TELEGRAM' : way)
 
 const nameOf = (words: Words, way: Channel) => words.of(`way.${shownAs(way)}`)
@@ -293,7 +293,7 @@ const secondsUntil = (until: number) => Math.max(0, Math.ceil((until - Date.now(
 const waitOr = (words: Words, word: Word, waitWord: Word, wait: number) =>
   wait > 0 ? words.of(waitWord, { time: clock(wait) }) : words.of(word)
 
-/** Keeps the focus while it is busy, which a disabled button would lose. */
+/** A busy button is not disabled, because a disabled button loses the focus. */
 class BusyButton {
   readonly node: HTMLButtonElement
   #isBusy = false
@@ -317,7 +317,7 @@ interface Saying {
   tone?: 'bad' | 'good'
 }
 
-/** The line under the code. A bad message is an alert, which screen readers read when it is added. */
+/** The line below the code. An error message is an alert, which screen readers read when it appears. */
 class Message {
   readonly node = h('div', { class: 'message' })
   readonly #status = h('p', { role: 'status' })

@@ -9,15 +9,15 @@ export type Theme = Look['theme']
 
 interface Settings {
   words: Words
-  /** Undefined: that of the widget's settings. */
+  /** Undefined uses the theme of the widget's settings. */
   theme: Theme | undefined
-  /** Digits only. */
+  /** The digits of the phone number. */
   destination: string
   styleUrl: string
   actions: Actions
 }
 
-/** The widget's shadow root: the frame, the screen that is shown in it, the focus and the countdowns. */
+/** The widget's shadow root: the frame, its current screen, the focus and the countdowns. */
 export class View {
   readonly #host: HTMLElement
   readonly #frame: HTMLElement
@@ -30,7 +30,7 @@ export class View {
   readonly #ticks: ReturnType<typeof setInterval>
   #screen: Screen | undefined
   #drawn: Drawn | undefined
-  /** The visitor uses the widget: the focus follows its screens. Otherwise it stays where it is on the page. */
+  /** True once the visitor uses the widget. Only then each new screen gets the focus. */
   #isInUse = false
 
   constructor(host: HTMLElement, { words, theme, destination, styleUrl, actions }: Settings) {
@@ -73,7 +73,7 @@ export class View {
     this.#around.announce(text)
   }
 
-  /** What the input of the next screen for a code begins with. */
+  /** The first digits of the next input for a code. */
   setTyped(code: string) {
     this.#around.typed = code
   }
@@ -81,7 +81,7 @@ export class View {
   stop() {
     this.#stopped.abort()
     clearInterval(this.#ticks)
-    // Leaves a slot, so that the page's own children of the element are shown again.
+    // The slot shows the page's own children of the element again.
     this.#host.shadowRoot?.replaceChildren(h('slot'))
   }
 
@@ -126,7 +126,7 @@ export class View {
 
 const dark = matchMedia('(prefers-color-scheme: dark)')
 
-/** Screens with the same name are updated, others are drawn anew. */
+/** A screen with the name of the current screen updates it. Other screens are drawn again. */
 function nameOf(screen: Screen): string {
   if (screen.kind === 'start') return `start ${screen.way} ${screen.robot.kind}`
   if (screen.kind === 'code') return `code ${screen.way} ${screen.length}`
@@ -135,14 +135,14 @@ function nameOf(screen: Screen): string {
 
 const withoutTimes = (name: string, value: unknown) => (name === 'until' ? undefined : value)
 
-/** Named after its number: a page may have two widgets. */
+/** The phone number is part of the name, because a page may have two widgets. */
 function drawFrame(words: Words, digits: string, main: HTMLElement, news: HTMLElement): HTMLElement {
   const foot = h('p', { class: 'foot' }, icon('lock'), words.of('foot'))
   const label = `${words.of('label')}, ${words.of('phone', { last2: lastTwo(digits) })}`
   return h('section', { class: 'frame', lang: words.lang, 'aria-label': label }, main, foot, news)
 }
 
-/** A page without the style sheet still has a widget that works. */
+/** Shows the widget also if the style sheet does not load. */
 function showWhenStyled(host: HTMLElement, frame: HTMLElement, styleUrl: string) {
   const style = h('link', { rel: 'stylesheet', href: styleUrl })
   const show = () => frame.style.removeProperty('visibility')

@@ -1,5 +1,5 @@
 import type { VerifierSettings } from '../../../../src/domain/verifiers/verifier.ts'
-import type { Channel, Checked, Opened, Service, Session, State, Wish } from '../../../../widget/api.ts'
+import type { Channel, Checked, Opened, Service, Session, SessionRequest, State } from '../../../../widget/api.ts'
 
 /** The settings that decide how a verification runs. */
 export type CodeSettings = Pick<
@@ -36,7 +36,7 @@ export class PreviewService implements Service {
     }
   }
 
-  async createSession({ channelType }: Wish): Promise<Session & State> {
+  async createSession({ channelType }: SessionRequest): Promise<Session & State> {
     return { key: 'preview', secret: 'preview', ...this.#send(channelType) }
   }
 
